@@ -174,7 +174,7 @@ pub(crate) async fn wait(pause: Duration) {
 
 /// How long a call is under way that begins now.
 #[allow(clippy::disallowed_methods, reason = "how long the client makes attempts; the store judges by its own clock")]
-pub(crate) fn since_now() -> impl Fn() -> Duration {
+pub(crate) fn since_now() -> impl Fn() -> Duration + Send + Sync {
     let begun = tokio::time::Instant::now();
     move || begun.elapsed()
 }

@@ -45,11 +45,15 @@ impl<S: Fn() -> Duration + Sync> Attempts<S> {
     ///
     /// The errors of the attempt. Once the operation of a lost attempt may be forgotten, `OutcomeUnknown`, which is not
     /// [retryable](crate::Error::is_retryable), in place of an error or an outcome that asks for one more attempt.
-    pub async fn make<T: Settles + Send, W: Future<Output = ()> + Send>(
+    pub async fn make<T, W>(
         &self,
         sleep: impl FnOnce(Duration) -> W + Send,
         attempt: impl Future<Output = Result<T>> + Send,
-    ) -> Result<T> {
+    ) -> Result<T>
+    where
+        T: Settles + Send,
+        W: Future<Output = ()> + Send,
+    {
         self.check_remembered()?;
         let attempt = pin!(attempt);
         let answer = match self.remembered_for() {

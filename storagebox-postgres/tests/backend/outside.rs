@@ -13,7 +13,7 @@ use storagebox_testkit::postgres::{Postgres, Settings};
 use tokio::task::spawn_blocking;
 
 use crate::scene::{LONG, session, tell, until, with_place};
-use crate::support::{Database, clock, failed, run};
+use crate::support::{Database, failed, moved_clock, run};
 
 /// Long enough for a call that a server answers, and what a test waits for.
 const SOON: Duration = Duration::from_secs(2);
@@ -64,7 +64,7 @@ async fn a_clock_that_is_set_back_ends_nothing_early_and_brings_nothing_back() -
     with_place(async |place| {
         let store = place.builder()?.connect(&place.database.url())?;
         clocks::set_back(async |ahead| {
-            run(place.database.owner(), clock(&place.schema, ahead)).await?;
+            run(place.database.owner(), moved_clock(&place.schema, ahead)).await?;
             Ok(Arc::new(store.clone()) as _)
         })
         .await
