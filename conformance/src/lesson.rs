@@ -4,6 +4,7 @@ use crate::case::Case;
 use crate::clauses::CLAUSES;
 use crate::failure::Failure;
 use crate::mistakes::Mistake;
+use crate::options::HANDLES;
 use crate::part::Family;
 use crate::world::PROFILE;
 
@@ -14,7 +15,8 @@ pub(crate) fn lesson(failure: &Failure, case: &Case, seed: u64) -> String {
     let promise = CLAUSES.iter().find(|known| known.id == clause).map_or("", |known| known.promise);
     let causes: String = Mistake::of(clause).map(|mistake| format!("\n  - {}", mistake.wrong)).collect();
     let causes = if causes.is_empty() { causes } else { format!("\nother stores that broke {clause}:{causes}") };
-    let profile = std::env::var(PROFILE).map(|name| format!("{PROFILE}={name} ")).unwrap_or_default();
+    let set = |variable| std::env::var(variable).map(|value| format!("{variable}={value} ")).unwrap_or_default();
+    let profile = [PROFILE, HANDLES].map(set).concat();
     let package = std::env::var("CARGO_PKG_NAME").map(|name| format!("-p {name} ")).unwrap_or_default();
     format!(
         "{failure}\n{clause} promises: {promise}\nnoticed at {}{causes}\n\

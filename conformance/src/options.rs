@@ -8,6 +8,9 @@ use crate::part::Part;
 use crate::suite::Selection;
 use crate::world::Profile;
 
+/// The variable that puts each store behind a handle.
+pub(crate) const HANDLES: &str = "STORAGEBOX_HANDLES";
+
 /// How a run of the suite goes about it. Environment variables change it for one run (see the README).
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -101,7 +104,7 @@ impl Options {
         self.runs = number("STORAGEBOX_RUNS")?.unwrap_or(self.runs).max(1);
         self.slowest = number("STORAGEBOX_SLOWEST")?.map_or(self.slowest, |most| most.try_into().unwrap_or(usize::MAX));
         self.within = number("STORAGEBOX_MINUTES")?.map(|most| Duration::from_secs(60 * most)).or(self.within);
-        self.handles |= text("STORAGEBOX_HANDLES").is_some_and(|value| value == "on");
+        self.handles |= text(HANDLES).is_some_and(|value| value == "on");
         self.reports.extend(text("STORAGEBOX_REPORT").iter().flat_map(|paths| paths.split(',')).map(PathBuf::from));
         Ok(self)
     }

@@ -146,11 +146,12 @@ impl Run {
     /// Runs a case with each seed, until it fails.
     fn tried(&self, case: &Case) -> End {
         let mut seeds = self.seed..self.seed.saturating_add(self.options.runs);
-        let failed = seeds.find_map(|seed| match self.runner.run(case, seed) {
-            Outcome::Failed(failure) => Some(lesson(&failure, case, seed)),
-            Outcome::Passed | Outcome::Ignored(_) => None,
+        let ended = seeds.find_map(|seed| match self.runner.run(case, seed) {
+            Outcome::Failed(failure) => Some(End::Failed(lesson(&failure, case, seed))),
+            Outcome::Ignored(reason) => Some(End::Ignored(reason)),
+            Outcome::Passed => None,
         });
-        failed.map_or(End::Held, End::Failed)
+        ended.unwrap_or(End::Held)
     }
 }
 
@@ -175,8 +176,10 @@ fn trials(run: &Arc<Run>) -> Vec<Trial> {
 
 fn result(end: End, within: Option<Duration>) -> Result<(), Failed> {
     match end {
-        End::Held | End::Ignored(_) => Ok(()),
+        End::Held => Ok(()),
         End::Failed(why) => Err(why.into()),
+        // Somebody asked for it in spite of that: nothing was run, which is no pass.
+        End::Ignored(reason) => Err(format!("not run: {reason}").into()),
         End::NotRun => {
             Err(format!("not run: the {} s of the run were over", within.unwrap_or_default().as_secs()).into())
         }
@@ -186,4 +189,25 @@ fn result(end: End, within: Option<Duration>) -> Result<(), Failed> {
 fn matches(name: &str, filters: &str, exact: bool) -> bool {
     let mut filters = filters.split(COMMA).map(str::trim).filter(|filter| !filter.is_empty());
     filters.any(|filter| if exact { name == filter } else { name.contains(filter) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Also if somebody asks for it in spite of what the backend declares.
+    #[test]
+    fn what_was_not_run_has_not_passed() {
+        assert!(result(End::Held, None).is_ok());
+        for end in [End::Ignored("no server".to_owned()), End::NotRun, End::Failed("it broke".to_owned())] {
+            assert!(result(end, None).is_err());
+        }
+    }
+
+    #[test]
+    fn several_filters_are_separated_by_commas() {
+        let name = "item_bank::IB-3::same_claim_same_item";
+        assert!(matches(name, "IB-7, IB-3", false) && !matches(name, "IB-7,T-1", false));
+        assert!(matches(name, &format!("x,{name}"), true) && !matches(name, "IB-3,", true));
+    }
 }
