@@ -1,5 +1,9 @@
 //! `storagebox conform`: the conformance suite on the server at a URL.
 
+#[cfg_attr(
+    not(any(feature = "dynamo", feature = "postgres", feature = "redis")),
+    allow(dead_code, reason = "only a server has an address")
+)]
 mod address;
 #[cfg(feature = "dynamo")]
 mod dynamo;
@@ -30,9 +34,17 @@ use crate::step::Step;
 use crate::store;
 
 /// Longer than a case may stand still, so that no call ends because the machine is busy.
+#[cfg_attr(
+    not(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite")),
+    allow(dead_code, reason = "a store in memory needs no place and no patience")
+)]
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Part of the name of everything that a run makes on a server.
+#[cfg_attr(
+    not(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite")),
+    allow(dead_code, reason = "a store in memory needs no place and no patience")
+)]
 const MARK: &str = "conform";
 
 /// Where the cases have their places, and how all of it goes in the end.
