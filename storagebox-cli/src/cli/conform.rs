@@ -8,14 +8,11 @@ use storagebox_conformance::{Part, Profile};
 /// Certify the server at a URL: run the conformance suite on it
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Runs the suite in places of its own: keys with a new prefix, new schemas, a new table, a new folder. Removes them at the \
-end, and touches nothing else. Without TLS the suite also cuts the connections, by a proxy of its own. It never restarts \
-the server, so no verdict is above L3.
-
-Exits with 0 if the server conforms, with 1 if cases were left out and so there is no verdict, with 3 if it does not \
-conform.")]
+Makes prefixes of keys, schemas, a table or a folder of its own and removes them at the end. Without TLS it also cuts \
+connections, by a proxy. It restarts no server, so no verdict is above L3. Exits with 0 if the server conforms, with 1 \
+if cases were left out, with 3 if it does not conform.")]
 pub(crate) struct Conform {
-    /// URL of the server [default: --url or STORAGEBOX_URL, which shows no password to other users]
+    /// URL of the server [default: that of --url or STORAGEBOX_URL]
     #[arg(value_name = "URL")]
     pub at: Option<String>,
     /// Run the cases of this part only; may be repeated
@@ -24,7 +21,7 @@ pub(crate) struct Conform {
     /// Begin no case after this many minutes
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub minutes: Option<u64>,
-    /// How much each case does
+    /// How much each case does, from smoke to quick
     #[arg(long, value_enum, default_value_t = Amount::Brief)]
     pub profile: Amount,
     /// Number of cases that run at once [default: number of processors]
@@ -33,7 +30,7 @@ pub(crate) struct Conform {
     /// Seed of the random numbers, to repeat a run [default: random]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Write the certificate to a file: .xml is JUnit, badge.json a badge, .json everything, else text; may be repeated
+    /// File for the certificate: .xml is JUnit, badge.json a badge, .json all, else text; may be repeated
     #[arg(long = "report", value_name = "FILE")]
     pub reports: Vec<PathBuf>,
 }
@@ -56,11 +53,8 @@ pub(crate) enum OnePart {
 /// How much each case does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Amount {
-    /// As little as still catches every known mistake
     Smoke,
-    /// Enough for every run
     Brief,
-    /// As much as a store in memory is asked
     Quick,
 }
 
