@@ -19,6 +19,10 @@ cargo xtask prove mutants [BACKEND] [--only NAME] [--check]
     Puts each mistake of proofs/mutants into a copy of its backend and demands that the case named with it notices;
     `--check` only looks whether every patch applies and every case exists.
 
+cargo xtask soak --minutes N [BACKEND...]
+    Keeps all backends, or those that are named, at work under faults for so long, looks whether every answer is
+    right, and prints what has grown.
+
 cargo xtask clauses [--check]
     Writes conformance/CLAUSES.md anew, or says whether it is fresh.
 
@@ -31,8 +35,16 @@ pub(crate) enum Task {
     Test(Servers),
     Prove(Part),
     Mutants(Wanted),
+    Soak(Soak),
     Clauses { check: bool },
     Api { check: bool },
+}
+
+/// How long backends are kept at work, and which; all where none is named.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Soak {
+    pub(crate) minutes: u32,
+    pub(crate) backends: Vec<String>,
 }
 
 /// Where the tests get their servers from.
@@ -85,6 +97,7 @@ pub(crate) enum Usage {
     Servers(Option<String>),
     Part(Option<String>),
     Only,
+    Minutes,
 }
 
 impl fmt::Display for Usage {
@@ -96,6 +109,7 @@ impl fmt::Display for Usage {
             }
             Self::Part(found) => write!(f, "prove needs one of {}, `{MUTANTS}`{}", parts(), instead_of(found)),
             Self::Only => f.write_str("--only needs the name of a mutant"),
+            Self::Minutes => f.write_str("soak needs --minutes and a number of at least 1"),
         }
     }
 }
@@ -116,6 +130,7 @@ impl Task {
         match task.as_str() {
             "test" => Servers::parse(arguments).map(Self::Test),
             "prove" => prove(arguments),
+            "soak" => soak(arguments).map(Self::Soak),
             "clauses" => is_check(arguments).map(|check| Self::Clauses { check }),
             "api" => is_check(arguments).map(|check| Self::Api { check }),
             "help" | "--help" | "-h" => Ok(Self::Help),
@@ -175,6 +190,19 @@ fn mutants(mut arguments: impl Iterator<Item = String>) -> Result<Wanted, Usage>
     Ok(wanted)
 }
 
+fn soak(mut arguments: impl Iterator<Item = String>) -> Result<Soak, Usage> {
+    let (mut minutes, mut backends) = (None, vec![]);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--minutes" => minutes = arguments.next().and_then(|minutes| minutes.parse().ok()),
+            _ if argument.starts_with('-') => return Err(Usage::Unknown(argument)),
+            _ => backends.push(argument),
+        }
+    }
+    let minutes = minutes.filter(|minutes| *minutes > 0).ok_or(Usage::Minutes)?;
+    Ok(Soak { minutes, backends })
+}
+
 fn is_check(mut arguments: impl Iterator<Item = String>) -> Result<bool, Usage> {
     match arguments.next() {
         None => Ok(false),
@@ -226,6 +254,21 @@ mod tests {
         assert_eq!(parse("prove mutants redis --only"), Err(Usage::Only));
         assert_eq!(parse("prove mutants redis sqlite"), Err(Usage::Unknown("sqlite".to_owned())));
         assert!(HELP.contains("cargo xtask prove mutants [BACKEND] [--only NAME] [--check]"));
+    }
+
+    #[test]
+    fn a_soak_needs_its_minutes() {
+        let soak = |minutes, backends: &[&str]| {
+            let backends = backends.iter().map(|backend| (*backend).to_owned()).collect();
+            Ok(Task::Soak(Soak { minutes, backends }))
+        };
+        assert_eq!(parse("soak --minutes 60"), soak(60, &[]));
+        assert_eq!(parse("soak redis --minutes 1 sqlite"), soak(1, &["redis", "sqlite"]));
+        for line in ["soak", "soak redis", "soak --minutes", "soak --minutes 0", "soak --minutes some"] {
+            assert_eq!(parse(line), Err(Usage::Minutes), "{line}");
+        }
+        assert_eq!(parse("soak --hours 1"), Err(Usage::Unknown("--hours".to_owned())));
+        assert!(HELP.contains("cargo xtask soak --minutes N [BACKEND...]"));
     }
 
     #[test]

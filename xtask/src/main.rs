@@ -23,6 +23,7 @@ mod proofs;
 mod prove;
 mod readme;
 mod servers;
+mod soak;
 mod steps;
 mod summary;
 mod test;
@@ -50,6 +51,7 @@ fn run(task: Task) -> Result<(), Failure> {
         Task::Test(servers) => test::run(servers)?,
         Task::Prove(part) => prove::run(part)?,
         Task::Mutants(wanted) => mutants::run(&wanted)?,
+        Task::Soak(soak) => soak::run(&soak)?,
         Task::Clauses { check } => clauses::run(check)?,
         Task::Api { check } => println!("{}", api::run(Lists::All, check)?),
     }

@@ -48,6 +48,12 @@ fn one_failure_or_a_choice_of_cases_is_no_conformance() {
 }
 
 #[test]
+fn a_part_that_was_not_run_says_so() {
+    let text = certificate(&Declared::all(), |place| place < 3, None).to_text();
+    assert!(text.contains(" not run\n") && !text.contains("0 of 0"), "{text}");
+}
+
+#[test]
 fn each_part_has_a_verdict_of_its_own_and_what_is_missing_is_said() {
     let calm = Declared::all().without_restart("no server").without(Part::Ordered, "not yet");
     let certificate = certificate(&calm, |_| true, None);

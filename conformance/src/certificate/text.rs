@@ -37,8 +37,11 @@ impl Certificate {
             let (ran, held) = of_part
                 .filter(|entry| entry.ran())
                 .fold((0, 0), |(ran, held), entry| (ran + 1, held + usize::from(entry.end == End::Held)));
-            let level = judgement.level().map_or("no level".to_owned(), |level| format!("L{level}"));
-            format!("{:<12} {level}, {held} of {ran}", part.name())
+            match (ran, judgement.level()) {
+                (0, _) => format!("{:<12} not run", part.name()),
+                (_, None) => format!("{:<12} no level, {held} of {ran}", part.name()),
+                (_, Some(level)) => format!("{:<12} L{level}, {held} of {ran}", part.name()),
+            }
         };
         self.parts().into_iter().map(line).collect()
     }

@@ -1,0 +1,69 @@
+//! What callers do: the life of one thing of each part, from its beginning to after its end.
+
+mod counts;
+mod runs;
+mod seats;
+mod tokens;
+mod values;
+mod vouchers;
+
+use std::sync::Arc;
+
+use storagebox::{Result, Store};
+
+use crate::caller::{Caller, Wrong};
+use counts::Counts;
+pub(crate) use runs::Known;
+use runs::Runs;
+use seats::Taking;
+pub(crate) use seats::{SEATS, Seats};
+use tokens::Using;
+use values::Values;
+use vouchers::Vouchers;
+
+/// What the callers of a backend know together.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    pub(crate) seats: Seats,
+    pub(crate) runs: Known,
+}
+
+/// The parts of a store, as one caller has them.
+pub(crate) struct Lives {
+    seats: Taking,
+    runs: Runs,
+    counts: Counts,
+    tokens: Using,
+    records: Vouchers,
+    values: Values,
+}
+
+impl Lives {
+    pub(crate) fn of(store: &Store, shared: &Arc<Shared>) -> Result<Self> {
+        Ok(Self {
+            seats: Taking::of(store, shared)?,
+            runs: Runs::of(store, shared)?,
+            counts: Counts::of(store)?,
+            tokens: Using::of(store)?,
+            records: Vouchers::of(store)?,
+            values: Values::of(store)?,
+        })
+    }
+
+    /// One life, by chance.
+    pub(crate) async fn one(&mut self, caller: &mut Caller) -> Result<(), Wrong> {
+        match fastrand::u8(..6) {
+            0 => self.seats.one(caller).await,
+            1 => self.runs.one(caller).await,
+            2 => self.counts.one(caller).await,
+            3 => self.tokens.one(caller).await,
+            4 => self.records.one(caller).await,
+            _ => self.values.one(caller).await,
+        }
+    }
+}
+
+/// An answer that nothing allows.
+fn wrong(what: &str, answer: impl std::fmt::Debug) -> Wrong {
+    format!("{what} was answered {answer:?}")
+}

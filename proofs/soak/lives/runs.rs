@@ -1,0 +1,120 @@
+//! Work that runs once for an id as long as its result is kept, and one at a time.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use storagebox::{Leases, Ran, Result, Retention, RunError, RunOptions, Store};
+use tokio::time::{Instant, sleep};
+
+use super::{Shared, wrong};
+use crate::caller::{Caller, Wrong};
+
+/// Ids that all callers share.
+const IDS: u32 = 40;
+/// Far more than the work takes.
+const LEASE: Duration = Duration::from_secs(20);
+/// How long a result is kept.
+const KEPT: Duration = Duration::from_secs(5);
+const WORK: Duration = Duration::from_millis(20);
+
+/// What is known of the ids.
+#[derive(Debug, Default)]
+pub(crate) struct Known(Mutex<HashMap<String, Id>>);
+
+#[derive(Debug, Default)]
+struct Id {
+    running: bool,
+    /// The last result that is surely recorded, and when its work was done.
+    done: Option<(Instant, Vec<u8>)>,
+    /// Every result that may be.
+    results: Vec<Vec<u8>>,
+}
+
+/// Work that runs; it is over when this is dropped.
+struct Running<'a> {
+    known: &'a Known,
+    id: &'a str,
+}
+
+impl Known {
+    fn all(&self) -> MutexGuard<'_, HashMap<String, Id>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn begin<'a>(&'a self, id: &'a str, result: &[u8]) -> Result<Running<'a>, Wrong> {
+        let mut all = self.all();
+        let known = all.entry(id.to_owned()).or_default();
+        if known.running {
+            return Err(format!("{id} ran twice at once"));
+        }
+        if known.done.as_ref().is_some_and(|(done, _)| done.elapsed() < KEPT) {
+            return Err(format!("{id} ran again while its result was kept"));
+        }
+        known.running = true;
+        known.results.push(result.to_owned());
+        Ok(Running { known: self, id })
+    }
+
+    fn recorded(&self, id: &str, result: &[u8], done: Instant) {
+        if let Some(known) = self.all().get_mut(id) {
+            known.done = Some((done, result.to_owned()));
+        }
+    }
+
+    /// Whether a result may be that of the id.
+    fn has(&self, id: &str, result: &[u8]) -> bool {
+        self.all().get(id).is_some_and(|known| known.results.iter().any(|made| made == result))
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        if let Some(known) = self.known.all().get_mut(self.id) {
+            known.running = false;
+        }
+    }
+}
+
+/// A caller of the leases.
+pub(super) struct Runs {
+    leases: Leases,
+    shared: Arc<Shared>,
+}
+
+impl Runs {
+    pub(super) fn of(store: &Store, shared: &Arc<Shared>) -> Result<Self> {
+        Ok(Self { leases: store.leases("soak-runs")?, shared: Arc::clone(shared) })
+    }
+
+    pub(super) async fn one(&self, caller: &mut Caller) -> Result<(), Wrong> {
+        let (id, result) = (format!("soak-run-{}", fastrand::u32(..IDS)), caller.fresh());
+        let options = RunOptions::default().lease(LEASE).retention(Retention::For(KEPT));
+        let (runs, mut done) = (&self.shared.runs, None);
+        let work = async |_fence| {
+            let _running = runs.begin(&id, result.as_bytes())?;
+            sleep(WORK).await;
+            done = Some(Instant::now());
+            Ok::<_, Wrong>(result.clone())
+        };
+        match self.leases.run_with(id.as_str(), &options, work).await {
+            Ok(Ran::Done(kept)) if kept.as_bytes() == result.as_bytes() => {
+                runs.recorded(&id, kept.as_bytes(), done.ok_or("it was done without being done")?);
+            }
+            Ok(Ran::Replayed(kept)) if runs.has(&id, kept.as_bytes()) => {}
+            Ok(Ran::InFlight { .. }) => {}
+            // The answer that it was recorded was lost for longer than that is kept.
+            Ok(Ran::Fenced) if done.is_some_and(|done: Instant| done.elapsed() >= KEPT) => {}
+            Ok(other) => return Err(wrong("run", other)),
+            Err(RunError::Work(wrong)) => return Err(wrong),
+            // The work may have been done, and is done again once its lease has lapsed.
+            Err(RunError::Store(error)) if error.is_retryable() => {
+                caller.tally.failed();
+                return Ok(());
+            }
+            Err(RunError::Store(error)) => return Err(format!("run: {error}")),
+        }
+        caller.tally.answered();
+        Ok(())
+    }
+}

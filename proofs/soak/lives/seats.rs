@@ -1,0 +1,155 @@
+//! Seats that are held for a while: extended, released, or left to lapse.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use storagebox::{Bank, End, Extended, Held, Hold, HoldState, Released, Result, Store, Taken};
+use tokio::time::{Instant, sleep};
+
+use super::{Shared, wrong};
+use crate::caller::{Caller, MEMORY, Wrong};
+
+/// Fewer than the claims that want one.
+pub(crate) const SEATS: usize = 12;
+/// Claims of a caller.
+const CLAIMS: u32 = 300;
+
+/// A caller of the bank of seats.
+pub(super) struct Taking {
+    bank: Bank,
+    shared: Arc<Shared>,
+}
+
+/// One claim's hold, as its caller knows it.
+struct Mine {
+    claim: String,
+    item: String,
+    until: Instant,
+}
+
+impl Taking {
+    pub(super) fn of(store: &Store, shared: &Arc<Shared>) -> Result<Self> {
+        Ok(Self { bank: store.bank("soak-seats")?, shared: Arc::clone(shared) })
+    }
+
+    pub(super) async fn one(&self, caller: &Caller) -> Result<(), Wrong> {
+        let Some(mut mine) = self.take(caller).await? else { return Ok(()) };
+        sleep(some(200)).await;
+        if fastrand::bool() {
+            self.extend(caller, &mut mine).await?;
+        }
+        match fastrand::bool() {
+            true => self.release(caller, &mine).await,
+            false => Ok(()),
+        }
+    }
+
+    async fn take(&self, caller: &Caller) -> Result<Option<Mine>, Wrong> {
+        let (claim, hold) = (caller.again(CLAIMS), Hold::For(Duration::from_millis(200) + some(2_000)));
+        let before = Instant::now();
+        match caller.answer("take", || self.bank.take(claim.as_str(), hold)).await? {
+            Taken::New(held) | Taken::Again(held) => self.mine(claim, &held, before).map(Some),
+            Taken::Empty | Taken::Ended(_) => Ok(None),
+        }
+    }
+
+    /// A hold that lasts for as long as was told, at least from before the call on.
+    fn mine(&self, claim: String, held: &Held, before: Instant) -> Result<Mine, Wrong> {
+        let HoldState::Remaining(left) = held.hold else { return Err(wrong("a hold", held)) };
+        let mine = Mine { claim, item: held.item.as_str().to_owned(), until: before + left };
+        self.shared.seats.taken(&mine.item, &mine.claim, Instant::now(), mine.until)?;
+        Ok(mine)
+    }
+
+    async fn extend(&self, caller: &Caller, mine: &mut Mine) -> Result<(), Wrong> {
+        let before = Instant::now();
+        let hold = Hold::For(Duration::from_secs(2));
+        match caller.answer("extend", || self.bank.extend(mine.claim.as_str(), hold)).await? {
+            Extended::Extended(held) if held.item.as_str() == mine.item => {
+                *mine = self.mine(mine.claim.clone(), &held, before)?;
+                Ok(())
+            }
+            Extended::Ended(End::Expired) if mine.until <= Instant::now() => Ok(()),
+            other => Err(wrong("extend", other)),
+        }
+    }
+
+    async fn release(&self, caller: &Caller, mine: &Mine) -> Result<(), Wrong> {
+        self.shared.seats.let_go(&mine.item, &mine.claim);
+        match caller.answer("release", || self.bank.release(mine.claim.as_str())).await? {
+            Released::Released => Ok(()),
+            Released::Expired if mine.until <= Instant::now() => Ok(()),
+            other => Err(wrong("release", other)),
+        }
+    }
+}
+
+/// A while, at the most so many milliseconds.
+fn some(millis: u64) -> Duration {
+    Duration::from_millis(fastrand::u64(..millis))
+}
+
+/// A claim's sure hold of an item: it was told of it by then, and no clock ends it before.
+#[derive(Clone, Debug)]
+struct Sure {
+    claim: String,
+    from: Instant,
+    until: Instant,
+}
+
+/// The holds of all callers.
+#[derive(Debug, Default)]
+pub(crate) struct Seats(Mutex<HashMap<String, Vec<Sure>>>);
+
+impl Seats {
+    /// Notes a hold; fails if another claim surely had the item within it.
+    pub(crate) fn taken(&self, item: &str, claim: &str, from: Instant, until: Instant) -> Result<(), String> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let holds = all.entry(item.to_owned()).or_default();
+        // Nobody asks about a moment as long ago as that.
+        holds.retain(|hold| hold.until + MEMORY > from);
+        let meets = |hold: &&Sure| hold.claim != claim && hold.from < until && from < hold.until;
+        if let Some(other) = holds.iter().find(meets) {
+            return Err(format!("{item} was {claim}'s while it was {}'s", other.claim));
+        }
+        if from < until {
+            holds.push(Sure { claim: claim.to_owned(), from, until });
+        }
+        Ok(())
+    }
+
+    /// The claim is about to let the item go.
+    pub(crate) fn let_go(&self, item: &str, claim: &str) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        let own = all.get_mut(item).into_iter().flatten().filter(|hold| hold.claim == claim);
+        own.for_each(|hold| hold.until = hold.until.min(now));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn two_claims_never_hold_an_item_at_once() {
+        let (seats, now, second) = (Seats::default(), Instant::now(), Duration::from_secs(1));
+        seats.taken("a", "one", now, now + second).unwrap();
+        seats.taken("a", "one", now, now + 2 * second).unwrap();
+        seats.taken("b", "two", now, now + second).unwrap();
+        seats.taken("a", "two", now + 2 * second, now + 3 * second).unwrap();
+        assert!(seats.taken("a", "three", now + second, now + 4 * second).is_err());
+    }
+
+    #[test]
+    fn what_was_let_go_is_free() {
+        let (seats, now) = (Seats::default(), Instant::now());
+        let until = now + Duration::from_secs(60);
+        seats.taken("a", "one", now, until).unwrap();
+        seats.let_go("a", "one");
+        seats.taken("a", "two", Instant::now(), until).unwrap();
+    }
+}

@@ -1,0 +1,85 @@
+//! Records that are kept for a while, under ids that come back.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use storagebox::{Entry, Recorded, Records, Result, Retention, Store};
+use tokio::time::Instant;
+
+use super::wrong;
+use crate::caller::{Caller, Wrong};
+
+/// Ids of a caller.
+const IDS: u32 = 200;
+/// How long a record is kept.
+const KEPT: Duration = Duration::from_secs(3);
+/// By then it is surely over, by every clock that a backend allows for.
+const SURELY_OVER: Duration = Duration::from_secs(8);
+
+/// A caller of records, and what is known of its ids.
+pub(super) struct Vouchers {
+    records: Records,
+    known: HashMap<String, Known>,
+}
+
+/// What is known of one id.
+#[derive(Debug, Default)]
+struct Known {
+    /// The last value that was surely recorded, and the moments before and after.
+    last: Option<(String, Instant, Instant)>,
+    /// Every value that may be: a call that was dropped may arrive late.
+    asked: Vec<String>,
+}
+
+impl Vouchers {
+    pub(super) fn of(store: &Store) -> Result<Self> {
+        Ok(Self { records: store.records("soak-records")?, known: HashMap::new() })
+    }
+
+    pub(super) async fn one(&mut self, caller: &mut Caller) -> Result<(), Wrong> {
+        let (id, value, before) = (caller.again(IDS), caller.fresh(), Instant::now());
+        let known = self.known.entry(id.clone()).or_default();
+        known.asked.push(value.clone());
+        let record = || self.records.record(id.as_str(), value.as_str(), value.as_str(), Retention::For(KEPT));
+        let recorded = caller.answer("record", record).await?;
+        let now = Instant::now();
+        match recorded {
+            Recorded::New(_) if known.is_over(now) => {}
+            Recorded::Again(entry) if entry.value.as_bytes() == value.as_bytes() => {}
+            Recorded::Existing(entry) => return known.existing(&id, entry.value.as_bytes(), before),
+            // An attempt was answered too late: it was recorded and has expired.
+            Recorded::Fenced if before + KEPT <= now => {}
+            other => return Err(wrong("record", other)),
+        }
+        known.last = Some((value.clone(), before, now));
+        match caller.answer("get", || self.records.get(id.as_str())).await? {
+            Some(entry) if entry.value.as_bytes() == value.as_bytes() => Ok(()),
+            found if before + KEPT <= Instant::now() && found.as_ref().is_none_or(|found| known.is_own(found)) => {
+                Ok(())
+            }
+            other => Err(wrong("get", other)),
+        }
+    }
+}
+
+impl Known {
+    /// Whether the last record may be over.
+    fn is_over(&self, now: Instant) -> bool {
+        self.last.as_ref().is_none_or(|(_, before, _)| *before + KEPT <= now)
+    }
+
+    fn is_own(&self, entry: &Entry) -> bool {
+        self.asked.iter().any(|asked| asked.as_bytes() == entry.value.as_bytes())
+    }
+
+    /// A record that was met is one of ours, and the last one cannot be over.
+    fn existing(&self, id: &str, value: &[u8], now: Instant) -> Result<(), Wrong> {
+        match &self.last {
+            Some((last, _, after)) if last.as_bytes() == value && *after + SURELY_OVER <= now => {
+                Err(format!("{id} still has a record that is over"))
+            }
+            _ if self.asked.iter().any(|asked| asked.as_bytes() == value) => Ok(()),
+            _ => Err(format!("{id} has a record that nobody asked for")),
+        }
+    }
+}

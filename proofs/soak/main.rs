@@ -1,0 +1,131 @@
+//! Every backend under faults for as long as is asked for, with ids that come back after their memory has ended: what
+//! is answered must be right, and what is stored must not grow. In less than ten minutes growth cannot be told.
+//!
+//! ```text
+//! soak MINUTES [BACKEND...]
+//! ```
+
+#![allow(clippy::disallowed_methods, reason = "it waits for servers, on the real clock")]
+
+mod caller;
+mod fault;
+mod growth;
+mod lives;
+mod place;
+mod report;
+mod size;
+mod tally;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use caller::Caller;
+use growth::Growth;
+use lives::Shared;
+use place::{BACKENDS, Place};
+use report::Report;
+use tally::Tally;
+
+/// Callers of each backend.
+const CALLERS: usize = 4;
+/// How often a store is measured.
+const SAMPLES: u32 = 24;
+/// Between two steps of upkeep.
+const UPKEEP: Duration = Duration::from_secs(2);
+/// Entries of one step.
+const STEP: usize = 1_000;
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    match asked(std::env::args().skip(1)) {
+        Ok((minutes, backends)) => soak(minutes, backends).await,
+        Err(usage) => {
+            eprintln!("{usage}; soak MINUTES [BACKEND...], with {}", BACKENDS.join(", "));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The minutes, and the backends: all where none is named.
+fn asked(mut arguments: impl Iterator<Item = String>) -> Result<(u32, Vec<String>), String> {
+    let minutes = arguments.next().and_then(|minutes| minutes.parse().ok()).filter(|minutes| *minutes > 0);
+    let minutes = minutes.ok_or("how many minutes")?;
+    let named: Vec<String> = arguments.collect();
+    if let Some(unknown) = named.iter().find(|name| !BACKENDS.contains(&name.as_str())) {
+        return Err(format!("`{unknown}` is no backend"));
+    }
+    let all = || BACKENDS.map(str::to_owned).to_vec();
+    Ok((minutes, if named.is_empty() { all() } else { named }))
+}
+
+/// All of them at once: each is idle most of the time.
+async fn soak(minutes: u32, backends: Vec<String>) -> ExitCode {
+    let time = Duration::from_secs(60 * u64::from(minutes));
+    let mut runs = JoinSet::new();
+    for backend in backends {
+        runs.spawn(async move {
+            let report = one(&backend, time).await;
+            report.unwrap_or_else(|failure| Report::broken(&backend, &failure))
+        });
+    }
+    let mut reports = runs.join_all().await;
+    reports.sort_by_key(|report| BACKENDS.iter().position(|backend| *backend == report.backend));
+    println!("\n{}", report::table(&reports));
+    reports.iter().flat_map(|report| &report.faults).for_each(|fault| println!("{fault}"));
+    match reports.iter().all(|report| report.faults.is_empty()) {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    }
+}
+
+/// One backend, until the time is over or something is wrong.
+async fn one(backend: &str, time: Duration) -> Result<Report, Failure> {
+    let place = Arc::new(Place::start(backend).await?);
+    let (tally, shared) = (Arc::new(Tally::default()), Arc::new(Shared::default()));
+    let (mut work, end) = (JoinSet::new(), Instant::now() + time);
+    for number in 0..CALLERS {
+        work.spawn(Caller::new(number, &tally).until(end, place.store().await?, Arc::clone(&shared)));
+    }
+    work.spawn(upkeep(Arc::clone(&place), Arc::clone(&tally), end));
+    work.spawn(fault::until(end, Arc::clone(&place), Arc::clone(&tally)));
+    let growth = watched(&place, &tally, end, time / SAMPLES).await?;
+    work.join_all().await;
+    Ok(Report::of(backend, time, &tally, &growth))
+}
+
+/// What a program's own upkeep does: a step now and then, and another as long as there is more.
+async fn upkeep(place: Arc<Place>, tally: Arc<Tally>, end: Instant) {
+    let Ok(store) = place.store().await else { return };
+    while tally.goes_on(end) {
+        match store.maintain(STEP).await {
+            Ok(maintained) => tally.forgot(maintained.deleted),
+            Err(error) if error.is_retryable() => tally.failed(),
+            Err(error) => tally.wrong(format!("upkeep: {error}")),
+        }
+        sleep(UPKEEP).await;
+    }
+}
+
+/// Measures at every sample, and says so.
+async fn watched(place: &Place, tally: &Tally, end: Instant, every: Duration) -> Result<Growth, Failure> {
+    let mut growth = Growth::default();
+    let mut next = Instant::now();
+    while tally.goes_on(end) {
+        next += every;
+        sleep_until(next.min(end)).await;
+        match place.size().await {
+            Ok(size) => {
+                println!("{:8} {tally}; {size}", place.name());
+                growth.add(size);
+            }
+            Err(failure) => println!("{:8} {tally}; not measured: {failure}", place.name()),
+        }
+    }
+    Ok(growth)
+}

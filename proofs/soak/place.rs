@@ -1,0 +1,176 @@
+//! The store of one backend, what may happen to it, and how large it is.
+
+mod dynamo;
+mod postgres;
+mod redis;
+mod sqlite;
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use storagebox::memory::MemoryStore;
+use storagebox::{Retention, Store};
+use storagebox_conformance::{Cut, Proxy};
+use tokio::time::sleep;
+
+use crate::Failure;
+use crate::caller::MEMORY;
+use crate::fault::Fault;
+use crate::lives::SEATS;
+use crate::size::Size;
+
+pub(crate) const BACKENDS: [&str; 5] = ["memory", "sqlite", "postgres", "redis", "dynamo"];
+
+/// What stands in every id.
+const IN_EVERY_ID: &str = "soak-";
+/// One request in so many is cut.
+const EVERY: usize = 3;
+/// Bytes of a page of this process, on every machine that this runs on.
+const PAGE: u64 = 4_096;
+
+/// A store, with the proxy before its server if it has one.
+pub(crate) struct Place {
+    kind: Kind,
+    proxy: Option<Proxy>,
+}
+
+enum Kind {
+    Memory(Store),
+    Sqlite(sqlite::File),
+    Postgres(postgres::Database),
+    Redis(redis::Keys),
+    Dynamo(dynamo::Table),
+}
+
+impl Place {
+    /// Starts the server, makes the store and puts the seats into it.
+    pub(crate) async fn start(backend: &str) -> Result<Self, Failure> {
+        let kind = match backend {
+            "memory" => Kind::Memory(MemoryStore::builder().remember(Retention::For(MEMORY)).build()?.into()),
+            "sqlite" => Kind::Sqlite(sqlite::File::new()?),
+            "postgres" => Kind::Postgres(postgres::Database::start().await?),
+            "redis" => Kind::Redis(redis::Keys::start().await?),
+            _ => Kind::Dynamo(dynamo::Table::start().await?),
+        };
+        let proxy = match kind.server() {
+            Some(server) => Some(Proxy::start(server).await?),
+            None => None,
+        };
+        let place = Self { kind, proxy };
+        let store = place.store().await?;
+        store.setup().await?;
+        store.bank("soak-seats")?.add((0..SEATS).map(|seat| format!("seat-{seat}"))).await?;
+        Ok(place)
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        match self.kind {
+            Kind::Memory(_) => "memory",
+            Kind::Sqlite(_) => "sqlite",
+            Kind::Postgres(_) => "postgres",
+            Kind::Redis(_) => "redis",
+            Kind::Dynamo(_) => "dynamo",
+        }
+    }
+
+    /// Another client of the same store.
+    pub(crate) async fn store(&self) -> Result<Store, Failure> {
+        match (&self.kind, &self.proxy) {
+            (Kind::Memory(store), _) => Ok(store.clone()),
+            (Kind::Sqlite(file), _) => Ok(Store::open(file.url()).await?),
+            (Kind::Postgres(database), Some(proxy)) => Ok(Store::open(database.url_at(proxy.addr())).await?),
+            (Kind::Redis(keys), Some(proxy)) => Ok(Store::open(keys.url_at(proxy.addr())).await?),
+            (Kind::Dynamo(table), Some(proxy)) => table.store_at(proxy.addr()),
+            _ => Err("a server without a proxy".into()),
+        }
+    }
+
+    /// What may happen to it, beside calls that are dropped on their way.
+    pub(crate) fn faults(&self) -> Vec<Fault> {
+        match self.proxy {
+            None => vec![Fault::Visited],
+            Some(_) => {
+                [Fault::Visited, Fault::Paused, Fault::Killed].into_iter().chain(Cut::ALL.map(Fault::Cut)).collect()
+            }
+        }
+    }
+
+    /// Lets it happen, for so long.
+    pub(crate) async fn strike(&self, fault: Fault, lasts: Duration) -> Result<(), Failure> {
+        match fault {
+            Fault::Cut(cut) => {
+                let Some(proxy) = &self.proxy else { return Ok(()) };
+                proxy.arm_every(cut, IN_EVERY_ID, EVERY);
+                sleep(lasts).await;
+                proxy.disarm();
+            }
+            Fault::Paused => self.kind.pause(lasts).await?,
+            Fault::Killed => self.kind.kill(lasts).await?,
+            Fault::Visited => {
+                let store = self.store().await?;
+                // Somebody else's fault may meet it.
+                let _ = store.maintain(1).await;
+                store.close().await?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn size(&self) -> Result<Size, Failure> {
+        match &self.kind {
+            Kind::Memory(_) => own_memory(),
+            Kind::Sqlite(file) => file.size().await,
+            Kind::Postgres(database) => database.size().await,
+            Kind::Redis(keys) => keys.size().await,
+            Kind::Dynamo(table) => table.size().await,
+        }
+    }
+}
+
+impl Kind {
+    fn server(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Memory(_) | Self::Sqlite(_) => None,
+            Self::Postgres(database) => Some(database.address()),
+            Self::Redis(keys) => Some(keys.address()),
+            Self::Dynamo(table) => Some(table.address()),
+        }
+    }
+
+    async fn pause(&self, lasts: Duration) -> Result<(), Failure> {
+        let paused = match self {
+            Self::Memory(_) | Self::Sqlite(_) => return Ok(()),
+            Self::Postgres(database) => database.server.pause()?,
+            Self::Redis(keys) => keys.server.pause()?,
+            Self::Dynamo(table) => table.server.pause()?,
+        };
+        sleep(lasts).await;
+        drop(paused);
+        Ok(())
+    }
+
+    async fn kill(&self, lasts: Duration) -> Result<(), Failure> {
+        match self {
+            Self::Memory(_) | Self::Sqlite(_) => return Ok(()),
+            Self::Postgres(database) => database.server.kill()?,
+            Self::Redis(keys) => keys.server.kill()?,
+            Self::Dynamo(table) => table.server.kill()?,
+        }
+        sleep(lasts).await;
+        // Each waits until its server answers.
+        tokio::task::block_in_place(|| match self {
+            Self::Memory(_) | Self::Sqlite(_) => Ok(()),
+            Self::Postgres(database) => database.server.start_again(),
+            Self::Redis(keys) => keys.server.start_again(),
+            Self::Dynamo(table) => table.server.start_again(),
+        })?;
+        Ok(())
+    }
+}
+
+/// What this process has in memory: the memory store's part of it grows with the store.
+fn own_memory() -> Result<Size, Failure> {
+    let pages = std::fs::read_to_string("/proc/self/statm")?;
+    let resident: u64 = pages.split_whitespace().nth(1).ok_or("no resident pages")?.parse()?;
+    Ok(Size { entries: None, bytes: resident * PAGE })
+}
