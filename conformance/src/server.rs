@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::process;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
@@ -16,6 +18,16 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// After so many looks, five minutes, the server has failed to start.
 const MOST_LOOKS: u32 = 15_000;
+
+/// Below the ports of outgoing connections, so that none of them takes a server's while it is down.
+const FIRST_PORT: u32 = 10_240;
+const PORTS: u32 = 32_768 - FIRST_PORT;
+
+/// On how many ports a server is started that ends at once: somebody else may have been quicker.
+const ATTEMPTS: u32 = 5;
+
+/// How many ports this process has looked at.
+static LOOKED: AtomicU32 = AtomicU32::new(0);
 
 /// A server on a free port of 127.0.0.1, which ends when this value is dropped.
 ///
@@ -44,15 +56,22 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts the command that is made for a free port, and returns when the port accepts connections.
+    /// Starts the command that is made for a free port, and returns when the port accepts connections. A server that
+    /// ends before is started on another port, five times in all.
     ///
     /// # Errors
     ///
     /// Returns the error of the operating system, and an error if the server ends before it accepts connections.
     pub async fn start(command: impl Fn(u16) -> Command + Send + Sync + 'static) -> io::Result<Self> {
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?.local_addr()?.port();
-        let child = Mutex::new(started(command(port), port).await?);
-        Ok(Self { command: Box::new(command), port, child })
+        let mut attempt = 1;
+        loop {
+            let port = free_port().await?;
+            match started(command(port), port).await {
+                Ok(child) => return Ok(Self { command: Box::new(command), port, child: Mutex::new(child) }),
+                Err(error) if attempt == ATTEMPTS => return Err(error),
+                Err(_) => attempt += 1,
+            }
+        }
     }
 
     /// Returns where the server listens.
@@ -78,6 +97,19 @@ impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Server").field("address", &self.address()).finish_non_exhaustive()
     }
+}
+
+/// A port that nothing listens on, another one at each call. Processes begin far apart.
+async fn free_port() -> io::Result<u16> {
+    for _ in 0..PORTS {
+        let looked = LOOKED.fetch_add(1, Ordering::Relaxed);
+        let port = FIRST_PORT + process::id().wrapping_mul(2_654_435_761).wrapping_add(looked) % PORTS;
+        let port = u16::try_from(port).map_err(io::Error::other)?;
+        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.is_ok() {
+            return Ok(port);
+        }
+    }
+    Err(io::Error::other("no port of 127.0.0.1 is free"))
 }
 
 #[allow(clippy::disallowed_methods, reason = "a server starts in real time; no case depends on how long that takes")]
