@@ -70,6 +70,10 @@ pub(super) async fn remembers_for_its_time(world: &World, kind: Kind) -> Verdict
 pub(super) async fn remembers_anew_what_is_applied_anew(world: &World, kind: Kind) -> Verdict {
     let time = if world.can_travel() { HOUR } else { world.short() * 8 };
     let counter = Subject::open(world.store(), kind.strategy(Bounds::NONE, time), Bounds::NONE)?;
+    // Before it in whatever order operations are forgotten.
+    for other in ["one", "two", "three", "four"] {
+        let _ = counter.apply(other, 0).await?;
+    }
     let _ = counter.apply("op", 5).await?;
     world.pass(time + world.short()).await;
     let anew = counter.apply("op", 5).await?;

@@ -103,5 +103,11 @@ pub(in crate::dedup) async fn a_fingerprint_ends_with_the_lapse_of_its_lease(wor
         ensure!(lease.fence > lapsed.fence, "the fence {:?} after {:?}", lease.fence, lapsed.fence);
         ensure_eq!(begin(&repos, who, who, Some("one")).await?, Begun::Mismatch, "the older fingerprint");
     }
+    let _ = repos.leases.begin(&id("eve")?, &op("ada")?, short, Some(&Fingerprint::new("one")?)).await?;
+    world.pass(short).await;
+    let begun = begin(&repos, "eve", "eve", None).await?;
+    let lease = ensure_matches!(begun, Begun::Started(lease) => lease, "a begin without a fingerprint");
+    let same = begin(&repos, "eve", "eve", Some("two")).await?;
+    ensure_eq!(same, Begun::Started(lease), "a fingerprint for a lease that has none");
     Ok(())
 }
