@@ -39,6 +39,7 @@ pub(super) async fn a_cut_change_is_not_repeated_in_doubt(world: &World, kind: K
 const BRIEF: Duration = Duration::from_millis(400);
 
 /// Neither the client nor anything in front of it makes the change again once the server may have forgotten it.
+/// Where requests are late or arrive twice by themselves, that is nobody's doing: it rests on the answer to each.
 pub(super) async fn a_lost_change_is_not_repeated_once_it_is_forgotten(world: &World, kind: Kind) -> Verdict {
     let clients = Clients::of(world).await?;
     let open = |store| Subject::open(store, kind.strategy(Bounds::NONE, BRIEF), Bounds::NONE)?.at("key");

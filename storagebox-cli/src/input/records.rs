@@ -55,9 +55,16 @@ impl Records {
     pub(super) async fn next_record(&mut self) -> io::Result<Option<Record>> {
         loop {
             let rest = &self.buffer[self.start..];
+            let has_line = self.at_end || rest.contains(&b'\n');
             let found = match scan_rest(rest, self.at_end) {
                 Scan::Record { first, len } => (len, Ok(first.content().into_owned())),
-                Scan::Malformed(fault) => (first_line(rest), Err(Unreadable::Malformed(fault))),
+                // The whole line is rejected, also the part of it that is not read yet.
+                Scan::Malformed(fault) if has_line => (first_line(rest), Err(Unreadable::Malformed(fault))),
+                Scan::Malformed(_) if rest.len() < MAX_RECORD_BYTES => {
+                    self.fill().await?;
+                    continue;
+                }
+                Scan::Malformed(_) => return self.pass_over_line().await.map(Some),
                 Scan::More if self.at_end => return Ok(None),
                 Scan::More if rest.len() < MAX_RECORD_BYTES => {
                     self.fill().await?;

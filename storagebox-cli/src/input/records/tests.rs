@@ -50,6 +50,17 @@ async fn an_open_quote_costs_its_own_line_alone() {
     assert_eq!(lines_and_texts(b"a\n\"open\nb\nc\n").await, expected);
 }
 
+/// A piece of it would be an id, or an item.
+#[tokio::test]
+async fn a_malformed_line_is_rejected_whole_wherever_it_is_cut() {
+    let malformed = |line, ends_at, fault| Record { line, ends_at, first: Err(Unreadable::Malformed(fault)) };
+    let last = Record { line: 3, ends_at: 17, first: Ok(b"c".to_vec()) };
+    let expected = [malformed(1, 9, Fault::TextAfterQuote), malformed(2, 15, Fault::OpenQuote), last];
+    for step in 1..20 {
+        assert_eq!(all(b"\"a\" text\n\"open\nc\n", step).await, expected, "{step} bytes at a time");
+    }
+}
+
 #[tokio::test]
 async fn a_byte_order_mark_is_no_part_of_the_first_record() {
     for step in 1..5 {
