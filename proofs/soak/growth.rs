@@ -30,9 +30,14 @@ impl Growth {
         (quarter > 0).then(|| (mean(&self.0[quarter..2 * quarter]), mean(&self.0[self.0.len() - quarter..])))
     }
 
+    /// Whether growth can be told after so much time.
+    pub(crate) fn is_told_by(time: Duration) -> bool {
+        time >= SHORTEST
+    }
+
     /// What has grown in so much time.
     pub(crate) fn found(&self, time: Duration) -> Vec<String> {
-        if time < SHORTEST {
+        if !Self::is_told_by(time) {
             return vec![];
         }
         let Some((before, after)) = self.levels() else { return vec!["it was not measured".to_owned()] };

@@ -7,6 +7,7 @@ mod tokens;
 mod values;
 mod vouchers;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use storagebox::{Result, Store};
@@ -60,6 +61,25 @@ impl Lives {
             4 => self.records.one(caller).await,
             _ => self.values.one(caller).await,
         }
+    }
+}
+
+/// The values that callers asked for lately; more than can still be met, so that a soak itself does not grow.
+#[derive(Debug, Default)]
+struct Lately(VecDeque<Vec<u8>>);
+
+impl Lately {
+    const MOST: usize = 64;
+
+    fn add(&mut self, value: &[u8]) {
+        self.0.push_back(value.to_owned());
+        if self.0.len() > Self::MOST {
+            self.0.pop_front();
+        }
+    }
+
+    fn has(&self, value: &[u8]) -> bool {
+        self.0.iter().any(|asked| asked == value)
     }
 }
 

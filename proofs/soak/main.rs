@@ -20,6 +20,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use storagebox::Store;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
 
@@ -76,7 +77,7 @@ async fn soak(minutes: u32, backends: Vec<String>) -> ExitCode {
     }
     let mut reports = runs.join_all().await;
     reports.sort_by_key(|report| BACKENDS.iter().position(|backend| *backend == report.backend));
-    println!("\n{}", report::table(&reports));
+    println!("\n{}", report::table(time, &reports));
     reports.iter().flat_map(|report| &report.faults).for_each(|fault| println!("{fault}"));
     match reports.iter().all(|report| report.faults.is_empty()) {
         true => ExitCode::SUCCESS,
@@ -92,16 +93,15 @@ async fn one(backend: &str, time: Duration) -> Result<Report, Failure> {
     for number in 0..CALLERS {
         work.spawn(Caller::new(number, &tally).until(end, place.store().await?, Arc::clone(&shared)));
     }
-    work.spawn(upkeep(Arc::clone(&place), Arc::clone(&tally), end));
+    work.spawn(upkeep(place.store().await?, Arc::clone(&tally), end));
     work.spawn(fault::until(end, Arc::clone(&place), Arc::clone(&tally)));
-    let growth = watched(&place, &tally, end, time / SAMPLES).await?;
+    let growth = watched(&place, &tally, end, time / SAMPLES).await;
     work.join_all().await;
     Ok(Report::of(backend, time, &tally, &growth))
 }
 
-/// What a program's own upkeep does: a step now and then, and another as long as there is more.
-async fn upkeep(place: Arc<Place>, tally: Arc<Tally>, end: Instant) {
-    let Ok(store) = place.store().await else { return };
+/// What a program's own upkeep does: a step now and then.
+async fn upkeep(store: Store, tally: Arc<Tally>, end: Instant) {
     while tally.goes_on(end) {
         match store.maintain(STEP).await {
             Ok(maintained) => tally.forgot(maintained.deleted),
@@ -113,7 +113,7 @@ async fn upkeep(place: Arc<Place>, tally: Arc<Tally>, end: Instant) {
 }
 
 /// Measures at every sample, and says so.
-async fn watched(place: &Place, tally: &Tally, end: Instant, every: Duration) -> Result<Growth, Failure> {
+async fn watched(place: &Place, tally: &Tally, end: Instant, every: Duration) -> Growth {
     let mut growth = Growth::default();
     let mut next = Instant::now();
     while tally.goes_on(end) {
@@ -127,5 +127,5 @@ async fn watched(place: &Place, tally: &Tally, end: Instant, every: Duration) ->
             Err(failure) => println!("{:8} {tally}; not measured: {failure}", place.name()),
         }
     }
-    Ok(growth)
+    growth
 }

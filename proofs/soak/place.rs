@@ -108,9 +108,9 @@ impl Place {
             Fault::Killed => self.kind.kill(lasts).await?,
             Fault::Visited => {
                 let store = self.store().await?;
-                // Somebody else's fault may meet it.
-                let _ = store.maintain(1).await;
+                let maintained = store.maintain(1).await;
                 store.close().await?;
+                maintained.map(drop).or_else(|error| if error.is_retryable() { Ok(()) } else { Err(error) })?;
             }
         }
         Ok(())

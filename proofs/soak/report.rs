@@ -33,14 +33,15 @@ impl Report {
 }
 
 /// A line for each backend.
-pub(crate) fn table(reports: &[Report]) -> String {
+pub(crate) fn table(time: Duration, reports: &[Report]) -> String {
     let mut table = String::new();
+    let untold = if Growth::is_told_by(time) { "" } else { "; too short to tell growth" };
     for report in reports {
         let verdict = if report.faults.is_empty() { "ok" } else { "FAILED" };
         let levels = report.levels.as_ref().map_or("not measured".to_owned(), |(before, after)| {
             format!("in the second quarter {before}; in the last {after}")
         });
-        let _ = writeln!(table, "{:8} {verdict:6} {}; {levels}", report.backend, report.counts);
+        let _ = writeln!(table, "{:8} {verdict:6} {}; {levels}{untold}", report.backend, report.counts);
     }
     table
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use storagebox::{Leases, Ran, Result, Retention, RunError, RunOptions, Store};
 use tokio::time::{Instant, sleep};
 
-use super::{Shared, wrong};
+use super::{Lately, Shared, wrong};
 use crate::caller::{Caller, Wrong};
 
 /// Ids that all callers share.
@@ -25,10 +25,9 @@ pub(crate) struct Known(Mutex<HashMap<String, Id>>);
 #[derive(Debug, Default)]
 struct Id {
     running: bool,
-    /// The last result that is surely recorded, and when its work was done.
-    done: Option<(Instant, Vec<u8>)>,
-    /// Every result that may be.
-    results: Vec<Vec<u8>>,
+    /// When the work was done whose result was surely recorded last.
+    done: Option<Instant>,
+    results: Lately,
 }
 
 /// Work that runs; it is over when this is dropped.
@@ -48,23 +47,23 @@ impl Known {
         if known.running {
             return Err(format!("{id} ran twice at once"));
         }
-        if known.done.as_ref().is_some_and(|(done, _)| done.elapsed() < KEPT) {
+        if known.done.as_ref().is_some_and(|done| done.elapsed() < KEPT) {
             return Err(format!("{id} ran again while its result was kept"));
         }
         known.running = true;
-        known.results.push(result.to_owned());
+        known.results.add(result);
         Ok(Running { known: self, id })
     }
 
-    fn recorded(&self, id: &str, result: &[u8], done: Instant) {
+    fn recorded(&self, id: &str, done: Instant) {
         if let Some(known) = self.all().get_mut(id) {
-            known.done = Some((done, result.to_owned()));
+            known.done = Some(done);
         }
     }
 
     /// Whether a result may be that of the id.
     fn has(&self, id: &str, result: &[u8]) -> bool {
-        self.all().get(id).is_some_and(|known| known.results.iter().any(|made| made == result))
+        self.all().get(id).is_some_and(|known| known.results.has(result))
     }
 }
 
@@ -99,7 +98,7 @@ impl Runs {
         };
         match self.leases.run_with(id.as_str(), &options, work).await {
             Ok(Ran::Done(kept)) if kept.as_bytes() == result.as_bytes() => {
-                runs.recorded(&id, kept.as_bytes(), done.ok_or("it was done without being done")?);
+                runs.recorded(&id, done.ok_or("it was done without being done")?);
             }
             Ok(Ran::Replayed(kept)) if runs.has(&id, kept.as_bytes()) => {}
             Ok(Ran::InFlight { .. }) => {}

@@ -6,7 +6,7 @@ use std::time::Duration;
 use storagebox::{Entry, Recorded, Records, Result, Retention, Store};
 use tokio::time::Instant;
 
-use super::wrong;
+use super::{Lately, wrong};
 use crate::caller::{Caller, Wrong};
 
 /// Ids of a caller.
@@ -27,8 +27,8 @@ pub(super) struct Vouchers {
 struct Known {
     /// The last value that was surely recorded, and the moments before and after.
     last: Option<(String, Instant, Instant)>,
-    /// Every value that may be: a call that was dropped may arrive late.
-    asked: Vec<String>,
+    /// Every value that may be recorded: a call that was dropped may arrive late.
+    asked: Lately,
 }
 
 impl Vouchers {
@@ -39,7 +39,7 @@ impl Vouchers {
     pub(super) async fn one(&mut self, caller: &mut Caller) -> Result<(), Wrong> {
         let (id, value, before) = (caller.again(IDS), caller.fresh(), Instant::now());
         let known = self.known.entry(id.clone()).or_default();
-        known.asked.push(value.clone());
+        known.asked.add(value.as_bytes());
         let record = || self.records.record(id.as_str(), value.as_str(), value.as_str(), Retention::For(KEPT));
         let recorded = caller.answer("record", record).await?;
         let now = Instant::now();
@@ -69,7 +69,7 @@ impl Known {
     }
 
     fn is_own(&self, entry: &Entry) -> bool {
-        self.asked.iter().any(|asked| asked.as_bytes() == entry.value.as_bytes())
+        self.asked.has(entry.value.as_bytes())
     }
 
     /// A record that was met is one of ours, and the last one cannot be over.
@@ -78,7 +78,7 @@ impl Known {
             Some((last, _, after)) if last.as_bytes() == value && *after + SURELY_OVER <= now => {
                 Err(format!("{id} still has a record that is over"))
             }
-            _ if self.asked.iter().any(|asked| asked.as_bytes() == value) => Ok(()),
+            _ if self.asked.has(value) => Ok(()),
             _ => Err(format!("{id} has a record that nobody asked for")),
         }
     }
