@@ -246,5 +246,6 @@ impl OrderedStore for DynamoOrderedStore {
 
 fn listed(row: &Row) -> Result<Option<ListedValue>> {
     let Some(versioned) = live(row)? else { return Ok(None) };
-    Ok(Some(ListedValue { key: Key::new(row.sort()?)?, versioned }))
+    let key = Key::new(row.sort()?).map_err(|_| row.unreadable("its key is not valid"))?;
+    Ok(Some(ListedValue { key, versioned }))
 }

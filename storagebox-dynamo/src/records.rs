@@ -84,7 +84,7 @@ impl Records {
         let shown = |look: Look| look.filter(SHOWN).value(":done", DONE).value(":past", past.0);
         let page = page::rows(&self.open, IDS, position, limit, shown).await?;
         let listed = |row: &Row| {
-            let id = DedupId::new(row.sort()?)?;
+            let id = DedupId::new(row.sort()?).map_err(|_| row.unreadable("its id is not valid"))?;
             Ok(self.read(Some(row), past)?.entry().cloned().map(|entry| ListedRecord { id, entry }))
         };
         let entries = page.entries.iter().filter_map(|row| listed(row).transpose()).collect::<Result<_>>()?;

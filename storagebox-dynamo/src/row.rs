@@ -131,6 +131,11 @@ impl Row {
         self.0.get(name)?.as_n().ok()?.parse().ok()
     }
 
+    /// How often something happened: one time more is a number, too.
+    pub(crate) fn count(&self, name: &str) -> Option<i64> {
+        self.number(name).filter(|count| (0..i64::MAX).contains(count))
+    }
+
     pub(crate) fn map(&self, name: &str) -> Option<&Attributes> {
         self.0.get(name)?.as_m().ok()
     }

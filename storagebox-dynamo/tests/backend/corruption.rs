@@ -5,6 +5,7 @@
 //! every row as it was.
 
 mod bank;
+mod beyond;
 mod counters;
 mod damage;
 mod ordered;

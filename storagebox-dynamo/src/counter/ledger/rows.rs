@@ -97,10 +97,10 @@ impl Sum {
         let text = |value: &AttributeValue| row.needed("x", value.as_s().ok().cloned());
         Ok(Self {
             delta: row.needed("d", row.number("d"))?,
-            changes: row.needed("k", row.number("k"))?,
+            changes: row.needed("k", row.count("k"))?.unsigned_abs(),
             until: row.needed("u", row.number("u"))?,
-            writes: row.needed("n", row.number("n"))?,
-            taken: row.needed("m", row.number("m"))?,
+            writes: row.needed("n", row.count("n"))?,
+            taken: row.needed("m", row.count("m"))?.unsigned_abs(),
             leaving: leaving.map(|(sort, tag)| Ok((sort.clone(), text(tag)?))).collect::<Result<_>>()?,
             tag: row.text("t").map(str::to_owned),
         })

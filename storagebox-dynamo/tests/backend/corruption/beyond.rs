@@ -1,0 +1,76 @@
+//! Rows that are well formed, and say what no call of the library ever wrote.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use storagebox_core::{ErrorKind, Result};
+use storagebox_testkit::checks::corruption::Call;
+
+use super::counters::{LEDGER, OPTIMISTIC, SHARDED};
+use super::damage::snapshot;
+use super::{NAMESPACE, ordered, put, records};
+use crate::scene::with_place;
+use crate::support::Place;
+
+/// One byte more than an id has.
+const TOO_LONG: usize = 513;
+
+/// Puts a copy of every row of these partitions, whose sort key is too long for an id.
+async fn copy_under_no_id(place: &Place, part: &str) -> Result<()> {
+    for ((partition, _), mut row) in snapshot(place).await? {
+        if partition.contains(part) {
+            row.insert("sk".to_owned(), AttributeValue::S("x".repeat(TOO_LONG)));
+            put(place, row).await?;
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_row_whose_key_is_no_id_is_corrupt_where_it_is_listed() -> Result<()> {
+    for (part, rows) in [(ordered::PART, ":keys:"), (records::PART, ":ids:")] {
+        with_place(async |place| {
+            let store = place.store().await?;
+            (part.fill)(place, &store, NAMESPACE).await?;
+            copy_under_no_id(place, rows).await?;
+            let calls = (part.calls)(&store, NAMESPACE)?;
+            let list = calls.iter().find(|call| call.name == "list").unwrap();
+            assert_eq!(list.make().await.unwrap_err().kind(), ErrorKind::Corrupt, "{rows}");
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+/// A row that says that it was written as often as a number can say.
+#[tokio::test]
+async fn a_count_that_cannot_grow_is_corrupt() -> Result<()> {
+    for (part, names) in [(&SHARDED, ["n"].as_slice()), (&OPTIMISTIC, &["n"]), (&LEDGER, &["n", "k", "m"])] {
+        with_place(async |place| {
+            let store = place.store().await?;
+            (part.fill)(place, &store, NAMESPACE).await?;
+            let calls = (part.calls)(&store, NAMESPACE)?;
+            for name in names {
+                assert!(meets_the_end_of(place, name, &calls).await?, "{name} of {}", part.rows);
+            }
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+/// Whether a call answered that a row is corrupt, where each of these counts is at its end; no other error is right.
+async fn meets_the_end_of(place: &Place, name: &str, calls: &[Call]) -> Result<bool> {
+    for (_, mut row) in snapshot(place).await?.into_iter().filter(|(_, row)| row.contains_key(name)) {
+        row.insert(name.to_owned(), AttributeValue::N(i64::MAX.to_string()));
+        put(place, row).await?;
+    }
+    let mut is_met = false;
+    for call in calls {
+        if let Err(error) = call.make().await {
+            assert_eq!(error.kind(), ErrorKind::Corrupt, "{}: {error}", call.name);
+            is_met = true;
+        }
+    }
+    Ok(is_met)
+}
