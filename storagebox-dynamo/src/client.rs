@@ -1,5 +1,6 @@
 //! The client: single requests, and what is tried again.
 
+mod began;
 mod connection;
 mod look;
 mod namespaces;
@@ -19,6 +20,7 @@ use storagebox_core::{Certainty, Error, ErrorKind, Result, Retention, Settles};
 use crate::clock::{Corrected, Millis, millis};
 use crate::config::Settings;
 
+pub(crate) use began::Began;
 pub(crate) use connection::Connection;
 pub(crate) use look::{Index, Look};
 pub(crate) use namespaces::{Kind, OpenNamespace, named, prefix_of, row_of_namespace, shard_of};

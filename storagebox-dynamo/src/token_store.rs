@@ -58,9 +58,12 @@ impl DynamoTokenStore {
         Ok(RowKey::alone(self.open.key(format_args!("token:{token}"))))
     }
 
-    fn known(&self, row: Option<Row>) -> Result<Known> {
+    /// What a row tells whoever has this tag. What the call itself left has not been forgotten, even if the machine
+    /// slept since.
+    fn known(&self, row: Option<Row>, own: Option<&Tag>) -> Result<Known> {
         let Some(row) = row else { return Ok(Known::Unknown) };
-        if row.moment("g")?.is_some_and(|forgotten| forgotten <= self.client().surely_past()) {
+        let is_forgotten = row.moment("g")?.is_some_and(|forgotten| forgotten <= self.client().surely_past());
+        if is_forgotten && !own.is_some_and(|tag| tag.is_on(&row)) {
             return Ok(Known::Unknown);
         }
         match row.maybe("s", Row::text)? {
@@ -101,7 +104,7 @@ impl DynamoTokenStore {
         let one = Created::default();
         match self.client().write(&live).await? {
             Wrote::Done(_) => Ok(Created { created: 1, ..one }),
-            Wrote::Refused(row) => match self.known(row)? {
+            Wrote::Refused(row) => match self.known(row, Some(tag))? {
                 Known::Live(row) | Known::Gone(row) if row.text("m") == Some(tag.as_str()) => {
                     Ok(Created { created: 1, ..one })
                 }
@@ -132,7 +135,7 @@ impl DynamoTokenStore {
         let lived = ended.clone().only_if(LIVED).value(":now", self.client().now().0);
         let young = match self.client().write(&lived).await? {
             Wrote::Done(_) => return Ok(Consumed::Now),
-            Wrote::Refused(row) => match self.known(row)? {
+            Wrote::Refused(row) => match self.known(row, Some(tag))? {
                 Known::Live(row) => row,
                 known => return known.consumed(op, tag),
             },
@@ -140,7 +143,7 @@ impl DynamoTokenStore {
         let this = ended.only_if(THIS).value(":made", young.needed("m", young.text("m"))?);
         match self.client().write(&this).await? {
             Wrote::Done(_) => Ok(Consumed::Now),
-            Wrote::Refused(row) => self.known(row)?.consumed(op, tag),
+            Wrote::Refused(row) => self.known(row, Some(tag))?.consumed(op, tag),
         }
     }
 
@@ -149,7 +152,7 @@ impl DynamoTokenStore {
         let ended = self.ending(token, tag, None).await?.only_if(LIVE);
         match self.client().write(&ended).await? {
             Wrote::Done(_) => Ok(DISCARDED),
-            Wrote::Refused(row) => match self.known(row)? {
+            Wrote::Refused(row) => match self.known(row, Some(tag))? {
                 Known::Unknown => self.fenced(token, tag).await,
                 known => known.discarded(tag),
             },
@@ -164,7 +167,7 @@ impl DynamoTokenStore {
         let fence = fence.only_if(UNKNOWN).value(":past", self.client().surely_past().0);
         match self.client().write(&fence).await? {
             Wrote::Done(_) => Ok(ALREADY_GONE),
-            Wrote::Refused(row) => self.known(row)?.discarded(tag),
+            Wrote::Refused(row) => self.known(row, Some(tag))?.discarded(tag),
         }
     }
 }
@@ -215,7 +218,7 @@ impl TokenStore for DynamoTokenStore {
     async fn exists(&self, token: &TokenId) -> Result<bool> {
         let attempt = || async {
             let row = self.client().get(&self.key(token).await?).await?;
-            Ok(matches!(self.known(row)?, Known::Live(_)))
+            Ok(matches!(self.known(row, None)?, Known::Live(_)))
         };
         self.client().settled("exists", attempt).await
     }

@@ -52,7 +52,7 @@ cases! { Counter:
     "C-1" Cancel cancel: calls_can_be_dropped_anywhere [Marker, Window, Sharded];
     "C-1" Network network:
         a_cut_connection_counts_once [Marker, Window, Sharded], a_cut_change_is_not_repeated_in_doubt [Atomic];
-    "C-1" Network @answered network: a_lost_change_is_not_repeated_once_it_is_forgotten [Marker, Window, Sharded];
+    "C-1" Network network: a_lost_change_is_not_repeated_once_it_is_forgotten [Marker, Window, Sharded];
     "C-1" Crash crash: what_was_acknowledged_survives_a_restart;
     "C-2" Sequential sequential:
         bounds_are_inclusive [Atomic, Marker, Window, Sharded],

@@ -39,12 +39,12 @@ pub(super) async fn a_cut_change_is_not_repeated_in_doubt(world: &World, kind: K
 const BRIEF: Duration = Duration::from_millis(400);
 
 /// Neither the client nor anything in front of it makes the change again once the server may have forgotten it.
-/// Where requests are late or arrive twice by themselves, that is nobody's doing: it rests on the answer to each.
 pub(super) async fn a_lost_change_is_not_repeated_once_it_is_forgotten(world: &World, kind: Kind) -> Verdict {
     let clients = Clients::of(world).await?;
     let open = |store| Subject::open(store, kind.strategy(Bounds::NONE, BRIEF), Bounds::NONE)?.at("key");
     let (far, fresh) = (open(&clients.far)?, open(&clients.fresh)?);
-    let _ = far.apply("before", 1).await?;
+    // It opens the namespace; whatever becomes of it.
+    let _ = far.attempt("before", 1).await;
     clients.lose_reply("key", 10 * BRIEF);
     let time_passes = async {
         clients.cut().await;
@@ -52,12 +52,12 @@ pub(super) async fn a_lost_change_is_not_repeated_once_it_is_forgotten(world: &W
             world.pass(HOUR).await;
         }
     };
-    let (answer, ()) = tokio::join!(far.attempt("op", 2), time_passes);
+    let (answer, ()) = tokio::join!(far.attempt("op", 100), time_passes);
     // A request that is still on its way arrives before this one.
     far.value().await?;
     let value = fresh.value().await?;
-    ensure!([1, 3].contains(&value), "a change of 2 on 1 that was told {answer:?} has led to {value}");
-    ensure!(answer.is_err() || value == 3, "a change of 2 on 1 was told {answer:?}, and the value is {value}");
+    ensure!(value < 200, "a change of 100 that was told {answer:?} has led to {value}");
+    ensure!(answer.is_err() || value >= 100, "a change of 100 was told {answer:?}, and the value is {value}");
     Ok(())
 }
 

@@ -15,7 +15,7 @@ use super::beaten;
 use super::entries::RECORD_BYTES;
 use super::room::Room;
 use super::values::Values;
-use crate::client::{Client, Tag, Write, Wrote};
+use crate::client::{Began, Client, Tag, Write, Wrote};
 use crate::error::bad;
 use crate::row::{Row, RowKey};
 pub(crate) use row::{BESIDE_KEYS, KEY_BYTES};
@@ -44,6 +44,7 @@ struct Entrant<'a> {
     /// The change, or none for a fence.
     change: Option<&'a Change>,
     tag: Tag,
+    began: Began,
 }
 
 /// What became of it.
@@ -125,6 +126,7 @@ impl Keys {
     async fn enter(&self, values: &Values, entrant: &Entrant<'_>) -> Result<Entered> {
         values.ready().await?;
         let client = values.client();
+        entrant.began.now(client);
         let mut write = self.guess(client, entrant);
         for _ in 0..LOOKS {
             write = match client.write_to(&entrant.row, &write, |row| Kept::of(row).map(drop)).await? {
@@ -157,7 +159,7 @@ impl Keys {
 
     fn judge(&self, client: &Client, entrant: &Entrant<'_>, old: &Row) -> Result<Next> {
         let kept = Kept::of(old)?;
-        let oldest = self.slots.oldest(client.surely_past()).max(kept.oldest);
+        let oldest = self.slots.oldest(entrant.began.past(client)).max(kept.oldest);
         if let Some(found) = entrant.found(&kept, oldest, old) {
             return Ok(Next::End(found));
         }
@@ -216,7 +218,7 @@ impl Keys {
 
 impl<'a> Entrant<'a> {
     fn new(row: RowKey, op: &'a OpId, change: Option<&'a Change>) -> Self {
-        Self { row, op, change, tag: Tag::fresh() }
+        Self { row, op, change, tag: Tag::fresh(), began: Began::default() }
     }
 
     /// What it leaves in the row.

@@ -1,6 +1,7 @@
 //! What this backend promises beyond the suite: its setup, its rights, its cost, its errors and its limits.
 #![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
 
+mod asleep;
 mod backups;
 mod claims;
 mod corruption;

@@ -1,0 +1,106 @@
+//! A machine that sleeps between two attempts of a call: its clock is an hour on, and its timers have not moved.
+
+use std::time::Duration;
+
+use aws_smithy_runtime_api::client::http::SharedHttpClient;
+use storagebox_core::{
+    Backend, Bounds, Change, Clock, Consumed, Counted, Counter, DedupRepo, Key, ManualClock, Recorded, Result,
+    Retention, Strategy, TokenStore,
+};
+use storagebox_dynamo::DynamoStore;
+use storagebox_dynamo::faults::{Fault, Faults};
+
+use crate::scene::with_place;
+use crate::support::Place;
+
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// An hour on after each fault.
+#[derive(Debug)]
+struct Sleeper {
+    clock: ManualClock,
+    faults: Faults,
+}
+
+impl Clock for Sleeper {
+    fn now(&self) -> Duration {
+        let slept = u32::try_from(self.faults.total()).unwrap_or(u32::MAX);
+        self.clock.now() + HOUR * slept
+    }
+}
+
+/// A store that sleeps after each fault.
+async fn sleeper(place: &Place, keys_alone: bool) -> Result<(DynamoStore, Faults)> {
+    let faults = Faults::new(place.table.http());
+    let client = place.table.client(None, Some(SharedHttpClient::new(faults.clone()))).await;
+    let clock = Sleeper { clock: place.clock.clone(), faults: faults.clone() };
+    let builder = place.builder().keys_alone(keys_alone).remember(Retention::For(MINUTE));
+    Ok((builder.clock(clock).from_client(&client)?, faults))
+}
+
+/// What the first attempt left has lapsed by then, and is this very call's.
+#[tokio::test]
+async fn a_change_is_applied_once() -> Result<()> {
+    let retention = Retention::For(MINUTE);
+    let strategies = [
+        (Strategy::Marker { retention }, false),
+        (Strategy::Sharded { shards: 3, bounds: Bounds::NONE, retention }, false),
+        (Strategy::Window { lifetime: MINUTE, capacity: 9 }, false),
+        (Strategy::Window { lifetime: MINUTE, capacity: 9 }, true),
+    ];
+    for (strategy, keys_alone) in strategies {
+        with_place(async |place| {
+            let (store, faults) = sleeper(place, keys_alone).await?;
+            let (counter, key) = (store.counter(&"namespace".parse()?, strategy)?, Key::new("key")?);
+            let _ = counter.apply(&key, &Change::new("first".parse()?, 1)).await?;
+            for fault in [Fault::DropAfter, Fault::Twice, Fault::DropBefore, Fault::Torn] {
+                let change = Change::new(format!("{fault:?}").parse()?, 100);
+                let before = counter.value(&key).await?;
+                faults.script([fault]);
+                let answer = counter.apply(&key, &change).await?;
+                assert!(matches!(answer, Counted::Applied { .. }), "{strategy:?}, {fault:?}: {answer:?}");
+                assert_eq!(counter.value(&key).await?, before + 100, "{strategy:?}, {fault:?}");
+            }
+            assert_eq!(faults.total(), 4);
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_record_is_new_once() -> Result<()> {
+    with_place(async |place| {
+        let (store, faults) = sleeper(place, false).await?;
+        let records = store.dedup_repo(&"namespace".parse()?)?;
+        for fault in [Fault::DropAfter, Fault::Twice, Fault::DropBefore, Fault::Torn] {
+            let (id, op) = (format!("{fault:?}").parse()?, format!("{fault:?}").parse()?);
+            faults.script_for("PutItem", [fault]);
+            let answer = records.record(&id, &"value".try_into()?, &op, Retention::For(MINUTE)).await?;
+            assert!(matches!(answer, Recorded::New(_)), "{fault:?}: {answer:?}");
+        }
+        assert_eq!(faults.total(), 4);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_token_is_consumed_now_once() -> Result<()> {
+    with_place(async |place| {
+        let (store, faults) = sleeper(place, false).await?;
+        let tokens = store.token_store(&"namespace".parse()?)?;
+        for fault in [Fault::DropAfter, Fault::Twice, Fault::DropBefore, Fault::Torn] {
+            let (token, op) = (format!("{fault:?}").parse()?, format!("{fault:?}").parse()?);
+            let _ = tokens.create_tokens(std::slice::from_ref(&token)).await?;
+            place.clock.advance(Duration::from_millis(1));
+            faults.script_for("UpdateItem", [fault]);
+            assert_eq!(tokens.consume(&token, &op).await?, Consumed::Now, "{fault:?}");
+        }
+        assert_eq!(faults.total(), 4);
+        Ok(())
+    })
+    .await
+}
