@@ -249,3 +249,20 @@ fn listed(row: &Row) -> Result<Option<ListedValue>> {
     let key = Key::new(row.sort()?).map_err(|_| row.unreadable("its key is not valid"))?;
     Ok(Some(ListedValue { key, versioned }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::whatever;
+
+    #[test]
+    fn whatever_a_row_of_a_value_holds() {
+        let row = Row::new(&RowKey::new("keys", "key")).with("a", 5_i64).with("w", "ada").with("k", 0_i64);
+        let known = [row.clone().with("v", b"value".as_slice()), row.with("k", 1_i64).with("o", buried_at(Millis(7)))];
+        let judged = |row: &Row| {
+            let stamp = Stamp::new(5, WriterId::new("ada")?);
+            judge(Some(row), &stamp, Content::Tombstone).map(drop)
+        };
+        whatever(&known, &[judged, |row| listed(row).map(drop)]);
+    }
+}

@@ -73,3 +73,19 @@ pub(crate) async fn rows(
 fn not_ours() -> Error {
     Error::invalid("cursor", "was not made by this namespace").on("dynamo")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_a_cursor_says() {
+        storagebox_fuzz::texts(&["0:", "7:code", "65535:a:b"], |text| {
+            if let Ok(Position { shard, after }) = Position::read(Some(&Cursor::new(text)), 1) {
+                let again = Position::cursor(shard, after.as_deref().unwrap_or_default());
+                let again = Position::read(Some(&again), 1).unwrap();
+                assert_eq!((again.shard, again.after), (shard, after));
+            }
+        });
+    }
+}

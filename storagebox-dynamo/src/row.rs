@@ -1,5 +1,8 @@
 //! Rows of the table, and how they are read.
 
+#[cfg(test)]
+mod whatever;
+
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::primitives::Blob;
@@ -7,6 +10,9 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use storagebox_core::{Error, Result};
 
 use crate::clock::Millis;
+
+#[cfg(test)]
+pub(crate) use whatever::whatever;
 
 /// The version of what the rows mean; a namespace keeps the one that it was made with.
 pub(crate) const VERSION: u32 = 1;

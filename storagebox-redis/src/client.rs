@@ -10,6 +10,8 @@ mod namespaces;
 mod pool;
 mod server;
 mod slot;
+#[cfg(test)]
+mod whatever;
 
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
@@ -28,6 +30,8 @@ pub(crate) use keys::hash;
 pub(crate) use known::{Known, VERSION, in_words};
 pub(crate) use namespaces::{Kind, OpenNamespace, kind_of};
 pub(crate) use server::Server;
+#[cfg(test)]
+pub(crate) use whatever::whatever;
 
 /// An answer to come. Boxed, so that the futures of the calls above stay small.
 type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer>> + Send + 'a>>;

@@ -133,3 +133,23 @@ impl Counter for RedisCounter {
         self.rules.promise()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::whatever;
+
+    #[test]
+    fn whatever_is_answered_of_a_counter() {
+        let known: &[&[&str]] = &[&["applied", "7"], &["already", ""], &["out of bounds"], &["cancelled"], &["-7"]];
+        whatever(
+            &APPLY,
+            known,
+            &[
+                |answer| counted(answer).map(drop),
+                |answer| cancelled(answer).map(drop),
+                |answer| answer.number(0).map(drop),
+            ],
+        );
+    }
+}

@@ -118,3 +118,32 @@ impl DedupRepo for RedisDedupRepo {
         self.0.client().settled("list", attempt).await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::whatever;
+
+    #[test]
+    fn whatever_is_answered_of_a_record() {
+        let known: &[&[&str]] = &[
+            &["new", "7"],
+            &["again", "7", "value"],
+            &["in flight", "60000000"],
+            &["replaced", "8"],
+            &["stale"],
+            &["absent"],
+            &["id-1", "id-1", "7", "value", "id-2", "8", "value"],
+        ];
+        whatever(
+            &RECORD,
+            known,
+            &[
+                |answer| recorded(answer).map(drop),
+                |answer| replaced(answer).map(drop),
+                |answer| forgotten(answer).map(drop),
+                |answer| listed(answer).map(drop),
+            ],
+        );
+    }
+}

@@ -109,3 +109,23 @@ fn completed(answer: &Answer, result: &Payload) -> Result<Completed> {
         _ => Err(answer.unreadable()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::whatever;
+
+    #[test]
+    fn whatever_is_answered_of_a_lease() {
+        let known: &[&[&str]] =
+            &[&["started", "7"], &["in flight", "60000000"], &["done", "7", "value"], &["completed", "7"], &["fenced"]];
+        whatever(
+            &BEGIN,
+            known,
+            &[
+                |answer| begun(answer, &DedupId::new("id")?, &OpId::new("op")?).map(drop),
+                |answer| completed(answer, &Payload::try_from("value")?).map(drop),
+            ],
+        );
+    }
+}

@@ -150,3 +150,24 @@ impl OrderedStore for RedisOrderedStore {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::whatever;
+
+    #[test]
+    fn whatever_is_answered_of_a_value() {
+        let known: &[&[&str]] =
+            &[&["5", "ada", "value"], &["", "key", "5", "ada", "value"], &["key-2", "key-2", "-5", "ada", "value"]];
+        whatever(
+            &LIST,
+            known,
+            &[
+                |answer| found(answer, 1).map(drop),
+                |answer| versioned(answer, 0).map(drop),
+                |answer| listed(answer).map(drop),
+            ],
+        );
+    }
+}

@@ -37,3 +37,20 @@ where
     let key = cursor.as_str().strip_prefix(AFTER).filter(|key| K::try_from(*key).is_ok());
     key.map(str::to_owned).ok_or_else(not_ours)
 }
+
+#[cfg(test)]
+mod tests {
+    use storagebox_core::Key;
+
+    use super::*;
+
+    #[test]
+    fn whatever_a_cursor_says() {
+        storagebox_fuzz::texts(&["after:key", "after:", "after:after:"], |text| {
+            if let Ok(key) = after::<Key>(Some(&Cursor::new(text))) {
+                assert!(Key::new(key.as_str()).is_ok(), "{key:?}");
+                assert_eq!(page::<()>(vec![], &key).next.as_ref().map(Cursor::as_str), Some(text));
+            }
+        });
+    }
+}

@@ -7,7 +7,7 @@ use crate::config::Eviction;
 use crate::script::{Script, script};
 
 static SETUP: Script = script!("store_setup", CHANGES, [], "store/setup");
-static LOOK: Script = script!("store_version", READS, [], "store/version");
+pub(crate) static LOOK: Script = script!("store_version", READS, [], "store/version");
 
 /// Makes the store, if the server may hold it. On one that is there it changes nothing. Who has one open only looks:
 /// where that one was lost, another in its place would hide the loss from those that come next.

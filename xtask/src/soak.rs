@@ -1,14 +1,38 @@
 //! The backends, kept at work for long.
 
+use std::process::Command;
+use std::time::Duration;
+
 use crate::arguments::Soak;
 use crate::command::{cargo, shown};
 use crate::failure::Failure;
 use crate::install;
 use crate::steps::step;
 
+/// The packages that read what comes from outside.
+const READERS: [&str; 6] = [
+    "storagebox-cli",
+    "storagebox-core",
+    "storagebox-dynamo",
+    "storagebox-postgres",
+    "storagebox-redis",
+    "storagebox-sqlite",
+];
+
 pub(crate) fn run(soak: &Soak) -> Result<(), Failure> {
     step("dynoxide (some minutes, once)", install::dynoxide)?;
     let mut run = cargo(["run", "--locked", "-p", "storagebox-proofs", "--bin", "soak", "--"]);
     run.arg(soak.minutes.to_string()).args(&soak.backends);
-    shown(run)
+    shown(run)?;
+    if soak.backends.is_empty() { shown(fuzz(soak.minutes)) } else { Ok(()) }
+}
+
+/// Every reader of what comes from outside, each for as many seconds.
+fn fuzz(seconds: u32) -> Command {
+    let packages = READERS.iter().flat_map(|package| ["-p", package]);
+    let mut fuzz = cargo(["test", "--locked", "--lib", "--bins", "--test", "backend"].into_iter().chain(packages));
+    fuzz.args(["--", "whatever_"]);
+    fuzz.env("BOLERO_RANDOM_ITERATIONS", usize::MAX.to_string());
+    fuzz.env("BOLERO_RANDOM_TEST_TIME_MS", Duration::from_secs(seconds.into()).as_millis().to_string());
+    fuzz
 }

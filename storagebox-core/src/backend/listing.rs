@@ -55,3 +55,19 @@ impl Listing {
         Page { entries, next }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::Key;
+
+    #[test]
+    fn whatever_a_cursor_says() {
+        storagebox_fuzz::texts(&["after:key", "after:", "after:after:"], |text| {
+            if let Ok(listing) = Listing::of::<Key>("test", Some(&Cursor::new(text)), 1) {
+                let next = listing.page(vec![listing.after()], |key| key).next;
+                assert_eq!(next.as_ref().map(Cursor::as_str), Some(text));
+            }
+        });
+    }
+}

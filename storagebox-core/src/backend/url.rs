@@ -121,6 +121,16 @@ mod tests {
     }
 
     #[test]
+    fn whatever_a_query_says() {
+        storagebox_fuzz::texts(&["a=1&&b=2=3&c", "lease=10s&memory=7d", "x=%2F%e2%82%ac"], |query| {
+            for (key, value) in keys(query) {
+                let _ = (number::<u64>("key", value), duration("key", value), retention("key", value));
+                let _ = (decoded(value), unknown(key, value, &["other"]).to_string());
+            }
+        });
+    }
+
+    #[test]
     fn keys_come_in_order_and_a_value_may_be_missing() {
         let found: Vec<_> = keys("a=1&&b=2=3&c").collect();
         assert_eq!(found, [("a", "1"), ("b", "2=3"), ("c", "")]);

@@ -151,6 +151,17 @@ mod tests {
     }
 
     #[test]
+    fn whatever_a_record_holds() {
+        let known: Vec<_> = states().iter().map(|state| state.encode().unwrap().as_bytes().to_vec()).collect();
+        storagebox_fuzz::bytes(&known, |bytes| {
+            let Ok(payload) = Payload::new(bytes.to_vec()) else { return };
+            if let Ok(state) = State::decode(&payload) {
+                assert_eq!(state.encode().unwrap().as_bytes(), bytes);
+            }
+        });
+    }
+
+    #[test]
     fn the_longest_id_still_makes_a_claim() {
         let intent = Intent { bank: Namespace::new("b").unwrap(), nonce: "n".repeat(32) };
         let id = DedupId::new("é".repeat(256)).unwrap();

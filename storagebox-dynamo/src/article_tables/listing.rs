@@ -116,6 +116,15 @@ mod tests {
     }
 
     #[test]
+    fn whatever_a_cursor_says() {
+        storagebox_fuzz::texts(&["items:code", "records:", "records:ada"], |text| {
+            if let Ok(position) = read(text) {
+                assert_eq!(position.cursor().as_str(), text);
+            }
+        });
+    }
+
+    #[test]
     fn a_cursor_of_another_listing_is_refused() {
         for cursor in ["", "x", "items:", "after:SAVE-1", "0:SAVE-1"] {
             let error = read(cursor).unwrap_err();

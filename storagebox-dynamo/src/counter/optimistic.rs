@@ -160,3 +160,24 @@ impl Call<'_> {
 }
 
 const TOO_MANY: &str = "a reply was lost, and more writers came between than the counter remembers";
+
+#[cfg(test)]
+mod tests {
+    use storagebox_core::OpId;
+
+    use super::*;
+    use crate::row::whatever;
+
+    #[test]
+    fn whatever_a_row_of_writers_holds() {
+        let writer = Writer { delta: 7, value: 7, by: [0; 6] };
+        let history = History::default().with(&OpId::new("op").unwrap(), writer, 3);
+        let row = Row::new(&RowKey::alone("key")).with("v", 7_i64).with("n", 1_i64).with("h", history.as_bytes());
+        let read = |row: &Row| {
+            let seen = Seen::of(Some(row))?;
+            let _ = (seen.history.find(&OpId::new("op")?), seen.writers + 1);
+            Ok(())
+        };
+        whatever(&[row], &[read]);
+    }
+}

@@ -136,6 +136,20 @@ pub(super) fn lenders(parts: &[Part], own: usize, delta: i128) -> Option<Vec<(us
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::row::whatever;
+
+    #[test]
+    fn whatever_a_row_of_a_part_holds() {
+        let row =
+            Row::new(&RowKey::alone("part")).with("v", 7_i64).with("up", 3_i64).with("down", 7_i64).with("n", 1_i64);
+        let read = |row: &Row| {
+            let part = Part::read(row)?;
+            let part = part.changed(i64::MIN.into()).widened(1, i64::MAX.into());
+            let _ = (lenders(&[part, part], 0, i64::MAX.into()), add_up(&[part; 1_024], Bounds::NONE), part.writes + 1);
+            Ok(())
+        };
+        whatever(&[row], &[read]);
+    }
 
     fn parts(bounds: Bounds, shards: u16) -> Vec<Part> {
         (0..shards).map(|shard| Part::new(bounds, shards, shard)).collect()

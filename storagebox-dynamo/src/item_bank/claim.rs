@@ -109,3 +109,19 @@ impl Bank {
         ended.remove(&["i", "u"])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::whatever;
+
+    #[test]
+    fn whatever_a_row_of_a_claim_holds() {
+        let row = Row::new(&RowKey::new("claims", "ada")).with("i", "code").with("s", HELD);
+        let known = [row.clone().with("u", 7_i64).with("g", 8_i64), row];
+        whatever(
+            &known,
+            &[|row| until(row).map(drop), |row| held_item(row).map(drop), |row| row.moment("g").map(drop)],
+        );
+    }
+}

@@ -70,3 +70,21 @@ impl Standing {
 pub(super) fn item_of(row: &Row) -> Result<Item> {
     Item::new(row.sort()?).map_err(|_| row.unreadable("its item is not valid"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::whatever;
+
+    #[test]
+    fn whatever_a_row_of_an_item_holds() {
+        let row = Row::new(&RowKey::new("items", "code"));
+        let known = [
+            row.clone().with("o", free_at("code")),
+            row.clone().with("o", lapsing_at(Millis(7))).with("c", "ada"),
+            row.clone().with("s", SPENT),
+            row.with("w", 1_i64),
+        ];
+        whatever(&known, &[|row| Standing::of(row).map(drop), |row| item_of(row).map(drop)]);
+    }
+}

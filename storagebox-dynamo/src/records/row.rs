@@ -137,3 +137,18 @@ fn fingerprint(row: &Row) -> Result<Option<Fingerprint>> {
     let print = row.maybe("p", Row::text)?.map(Fingerprint::new).transpose();
     print.map_err(|_| row.unreadable("its fingerprint is not valid"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::{RowKey, whatever};
+
+    #[test]
+    fn whatever_a_row_of_a_record_holds() {
+        let row = Row::new(&RowKey::new("ids", "id")).with("c", "op").with("n", 7_u64).with("p", "print");
+        let leased = row.clone().with("s", LEASED).with("f", 7_u64).with("u", 8_i64);
+        let done = row.clone().with("s", DONE).with("v", b"value".as_slice()).with("x", 8_i64);
+        let known = [leased, done.with("r", "op").with("w", 9_u64), row.with("s", ENDED)];
+        whatever(&known, &[|row| state(row).map(drop)]);
+    }
+}

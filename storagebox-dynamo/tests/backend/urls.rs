@@ -130,3 +130,12 @@ fn a_builder_is_checked_when_it_is_used() {
         assert!(error.to_string().contains(name), "{name}: {error}");
     }
 }
+
+#[test]
+fn whatever_a_url_says() {
+    let known = [
+        "dynamodb://eu-west-1/storagebox?endpoint=http://127.0.0.1:1&prefix=a&remember=7d",
+        "dynamodb://eu-west-1/table?call_timeout=10s&max_skew=500ms&shards=7&remember=forever",
+    ];
+    urls::whatever(DynamoStore::connect, &known);
+}

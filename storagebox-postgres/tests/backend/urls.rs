@@ -91,3 +91,13 @@ fn every_key_of_ours_and_of_the_driver_is_taken() {
         assert!(PostgresStore::connect(&format!("{NOWHERE}?{pairs}")).is_ok(), "{pairs}");
     }
 }
+
+#[test]
+fn whatever_a_url_says() {
+    let known = [
+        "postgres://ann:secret@db.example.com:5432/shop?sslmode=verify-full&schema=a&statements=simple",
+        "postgresql:///shop?host=/run&max_connections=3&call_timeout=500ms&remember=1d&combining=on",
+        "postgres://[::1]/a%20b?options=-c%20geqo%3Doff&application_name=shop",
+    ];
+    urls::whatever(PostgresStore::connect, &known);
+}

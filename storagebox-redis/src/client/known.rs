@@ -61,3 +61,20 @@ fn check_text(version: &str) -> Result<()> {
         |found| FORMAT.check(found),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::whatever;
+    use crate::schema::LOOK;
+
+    #[test]
+    fn whatever_a_store_says_of_itself() {
+        let known: &[&[&str]] = &[&["1", "epoch", "forever"], &["1", "epoch", "60000000"], &["2", "", ""], &[""]];
+        let read = |answer: &Answer| match Known::of(answer) {
+            Err(error) if [ErrorKind::NotSetUp, ErrorKind::Unsupported].contains(&error.kind()) => Ok(()),
+            known => known.map(drop),
+        };
+        whatever(&LOOK, known, &[read]);
+    }
+}

@@ -159,3 +159,63 @@ pub(super) fn listed(answer: &Answer, from: &Position, limit: usize) -> Result<(
 fn bucket(answer: &Answer, at: usize) -> Result<u32> {
     u32::try_from(answer.number(at)?).map_err(|_| answer.unreadable())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::whatever;
+    use crate::item_bank::{LIST, TAKE};
+
+    #[test]
+    fn whatever_is_answered_of_a_claim() {
+        let known: &[&[&str]] = &[
+            &["new", "code"],
+            &["again", "code", "forever"],
+            &["again", "code", "60000000"],
+            &["extended", "code", "confirmed"],
+            &["ended", "released"],
+            &["empty"],
+            &["released"],
+            &["holding"],
+        ];
+        whatever(
+            &TAKE,
+            known,
+            &[
+                |answer| taken(answer, Hold::Forever).map(drop),
+                |answer| extended(answer).map(drop),
+                |answer| confirmed(answer).map(drop),
+                |answer| claim_state(answer).map(drop),
+                |answer| released(answer).map(drop),
+                |answer| retired(answer).map(drop),
+            ],
+        );
+    }
+
+    #[test]
+    fn whatever_is_listed_of_a_bank() {
+        let known: &[&[&str]] = &[
+            &["", "3", "code-1", "free", "", "3", "code-2", "held", "ada"],
+            &["7", "4294967295", "code", "spent", "ada"],
+            &["10", "20", "30", "40"],
+        ];
+        whatever(
+            &LIST,
+            known,
+            &[
+                |answer| counts(answer).map(drop),
+                |answer| item_state(answer, 0).map(drop),
+                |answer| listed(answer, &Position { bucket: 3, after: Item::new("code-1").ok() }, 1).map(drop),
+            ],
+        );
+    }
+
+    #[test]
+    fn whatever_a_cursor_says() {
+        storagebox_fuzz::texts(&["0:", "7:code", "4294967295:a:b"], |text| {
+            if let Ok(position) = Position::of(Some(&Cursor::new(text))) {
+                assert_eq!(Position::of(Some(&position.cursor())).ok(), Some(position));
+            }
+        });
+    }
+}

@@ -26,3 +26,4 @@ mod support;
 mod tls;
 mod traces;
 mod upkeep;
+mod urls;

@@ -87,3 +87,13 @@ fn every_key_is_taken_and_nothing_is_touched() {
     }
     assert!(!Path::new("nowhere").exists() && !Path::new("/nowhere").exists());
 }
+
+#[test]
+fn whatever_a_url_says() {
+    let known = [
+        "sqlite:nowhere/namespace.db",
+        "sqlite:///nowhere/a%20b.db?synchronous=normal&combining=off&call_timeout=500ms&remember=forever",
+        "sqlite:nowhere/namespace.db?wal_autocheckpoint=0&remember=24h",
+    ];
+    urls::whatever(SqliteStore::connect, &known);
+}

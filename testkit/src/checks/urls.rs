@@ -1,6 +1,7 @@
 //! URLs that make no sense: each is refused before anything is opened, and is not shown.
 
 use std::fmt::Debug;
+use std::panic::RefUnwindSafe;
 
 use storagebox_core::{Error, ErrorKind, Result};
 
@@ -28,4 +29,20 @@ pub fn refused<S: Debug>(connect: impl FnOnce(&str) -> Result<S>, url: &str) -> 
 pub fn refused_because<S: Debug>(connect: impl FnOnce(&str) -> Result<S>, url: &str, because: &str) {
     let error = refused(connect, url);
     assert!(error.to_string().contains(because), "{url}: {error}");
+}
+
+/// Edits of these URLs, which are taken; each edit is taken, or refused as one that makes no sense.
+///
+/// # Panics
+///
+/// If one of them makes the store panic, or is refused as anything else.
+pub fn whatever<S: Debug>(connect: impl Fn(&str) -> Result<S> + RefUnwindSafe, known: &[&str]) {
+    for url in known {
+        assert!(connect(url).is_ok(), "{url}");
+    }
+    storagebox_fuzz::texts(known, |url| {
+        if let Err(error) = connect(url) {
+            assert_eq!(error.kind(), ErrorKind::Misconfigured, "{url:?}: {error}");
+        }
+    });
 }

@@ -137,3 +137,20 @@ fn written(rows: &[Vec<String>], random: &mut fastrand::Rng) -> Vec<u8> {
     }
     writer.into_inner().unwrap()
 }
+
+/// However a file reaches us, it has the same records, and nothing of it is left out.
+#[test]
+fn whatever_a_file_holds() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let known =
+        ["a\n\"b\nb\"\r\nc,\"d\"\n", "\u{feff}\"a\"\"a\",b\n\n\"open\nc\n", "\"a\" text\n\"\"\n", "\"a\nb\" text\nc"];
+    storagebox_fuzz::bytes(&known, |bytes| {
+        let whole = runtime.block_on(all(bytes, CHUNK_BYTES));
+        for step in [1, 2, 7] {
+            assert_eq!(runtime.block_on(all(bytes, step)), whole, "{step} bytes at a time");
+        }
+        let only_a_mark = bytes == BYTE_ORDER_MARK;
+        assert_eq!(whole.last().map_or(0, |last| last.ends_at), if only_a_mark { 0 } else { bytes.len() as u64 });
+        assert!(whole.windows(2).all(|pair| pair[0].line < pair[1].line && pair[0].ends_at < pair[1].ends_at));
+    });
+}

@@ -150,3 +150,28 @@ impl Sum {
         (changes > 0).then_some(LedgerEntry::Sum { delta, changes, until_millis: until })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::whatever;
+
+    #[test]
+    fn whatever_a_row_of_a_ledger_holds() {
+        let leaving = AttributeValue::M(HashMap::from([("op:old".to_owned(), AttributeValue::S("tag".to_owned()))]));
+        let sum = Row::new(&sum_key("log".to_owned())).with("d", 7_i64).with("k", 1_i64).with("u", 5_i64);
+        let sum = sum.with("n", 1_i64).with("m", 1_i64).with("x", leaving);
+        let op = OpId::new("op").unwrap();
+        let entry = Row::new(&change_key("log".to_owned(), &op)).with("o", format!("{}:{op}", time(Millis(7))));
+        let known = [sum, entry.with("c", "tag because").with("d", 7_i64)];
+        whatever(
+            &known,
+            &[
+                |row| Sum::read(row)?.with(row).map(drop),
+                |row| place_in(row).map(drop),
+                |row| reason_in(row).map(drop),
+                |row| delta_in(row).map(drop),
+            ],
+        );
+    }
+}

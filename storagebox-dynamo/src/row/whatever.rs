@@ -1,0 +1,55 @@
+//! Rows that nobody chose, for the readers of rows.
+
+use aws_sdk_dynamodb::primitives::Blob;
+use aws_sdk_dynamodb::types::AttributeValue;
+use storagebox_core::{ErrorKind, Result};
+use storagebox_fuzz::Value as Any;
+
+use super::{Attributes, Row};
+
+type Read = fn(&Row) -> Result<()>;
+
+/// Passes edits of the known rows to each reader: it makes something of them, or says that they make no sense.
+pub(crate) fn whatever(known: &[Row], readers: &[Read]) {
+    storagebox_fuzz::values(known.iter().map(any_of).collect(), |value| {
+        let Any::Map(map) = value else { return };
+        let row = Row(attributes(map));
+        for read in readers {
+            if let Err(error) = read(&row) {
+                assert_eq!(error.kind(), ErrorKind::Corrupt, "{row:?}: {error}");
+            }
+        }
+    });
+}
+
+fn any_of(row: &Row) -> Any {
+    Any::Map(row.0.iter().map(|(name, value)| (name.clone(), any(value))).collect())
+}
+
+fn any(value: &AttributeValue) -> Any {
+    match value {
+        AttributeValue::S(text) => Any::Text(text.clone()),
+        AttributeValue::N(number) => Any::Number(number.parse().unwrap_or(i64::MAX)),
+        AttributeValue::B(bytes) => Any::Bytes(bytes.as_ref().to_vec()),
+        AttributeValue::Bool(truth) => Any::Truth(*truth),
+        AttributeValue::L(list) => Any::List(list.iter().map(any).collect()),
+        AttributeValue::M(map) => Any::Map(map.iter().map(|(name, value)| (name.clone(), any(value))).collect()),
+        _ => Any::Nothing,
+    }
+}
+
+fn attributes(map: &[(String, Any)]) -> Attributes {
+    map.iter().map(|(name, value)| (name.clone(), attribute(value))).collect()
+}
+
+fn attribute(value: &Any) -> AttributeValue {
+    match value {
+        Any::Nothing => AttributeValue::Null(true),
+        Any::Truth(truth) => AttributeValue::Bool(*truth),
+        Any::Number(number) => AttributeValue::N(number.to_string()),
+        Any::Text(text) => AttributeValue::S(text.clone()),
+        Any::Bytes(bytes) => AttributeValue::B(Blob::new(bytes.clone())),
+        Any::List(list) => AttributeValue::L(list.iter().map(attribute).collect()),
+        Any::Map(map) => AttributeValue::M(attributes(map)),
+    }
+}

@@ -1,0 +1,15 @@
+//! What a store is opened with: what makes no sense is refused before anything is sent.
+
+use storagebox_redis::RedisStore;
+use storagebox_testkit::checks::urls;
+
+#[test]
+fn whatever_a_url_says() {
+    let known = [
+        "redis://ann:secret@redis.example.com:6379/3?prefix=a&remember=7d&call_timeout=10s",
+        "rediss://[::1]/?wait=1&wait_timeout=1s&remember=forever",
+        "redis+cluster://ann:secret@one:1,two:2?prefix=a",
+        "rediss+sentinel://one:1,two:2/main?sentinel_user=ann&sentinel_password=secret",
+    ];
+    urls::whatever(RedisStore::connect, &known);
+}
