@@ -160,6 +160,28 @@ async fn take_all(bank: &Arc<dyn BankAdmin>) -> Result<usize> {
     unreachable!("a bank without end")
 }
 
+/// Nothing is left of its cell and section but the item itself.
+#[tokio::test]
+async fn an_item_that_is_given_back_to_a_drained_bank_is_found() -> Result<()> {
+    with_place(async |place| {
+        let store = place.builder()?.connect(&place.url_at(place.database.server()))?;
+        let bank = store.item_bank(&"namespace".parse()?)?;
+        bank.add(&[Item::new("item")?]).await?;
+        for round in 0..3 {
+            let claim = ClaimId::new(format!("claim-{round}"))?;
+            let taken = bank.take(&claim, Hold::Forever).await?;
+            assert!(matches!(taken, Taken::New(_)), "{taken:?} in round {round}");
+            assert_eq!(bank.take(&ClaimId::new("other")?, Hold::Forever).await?, Taken::Empty);
+            let left = format!("SELECT count(*) FROM {}.bank_sections WHERE bits <> 0", place.schema);
+            assert_eq!(count(&place.database, &left).await?, 0, "its section has a bit still");
+            assert_eq!(bank.release(&claim).await?, Released::Released);
+            assert_none_is_hidden(place).await?;
+        }
+        Ok(())
+    })
+    .await
+}
+
 /// Takers empty cells while others give items back and bring new ones, which splits them.
 #[tokio::test(flavor = "multi_thread")]
 async fn takers_find_every_item_that_is_put_back_or_added_where_others_have_drained() -> Result<()> {

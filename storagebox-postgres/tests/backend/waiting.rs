@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection, raw_sql};
 use storagebox_core::{
-    Backend, Begun, ClaimId, ClaimState, DedupId, DedupRepo, End, Hold, Item, ItemBank, LeaseRepo, OpId,
+    Backend, Begun, ClaimId, ClaimState, Confirmed, DedupId, DedupRepo, End, Hold, Item, ItemBank, LeaseRepo, OpId,
     OrderedOptions, OrderedStore, Payload, Recorded, Released, Result, Retention, Stamp, Taken, TokenId, TokenStore,
     WriterId, Written,
 };
@@ -170,6 +170,19 @@ async fn a_release_that_waited_fences_from_then_on() -> Result<()> {
         let (bank, ada) = (bank(place).await?, ClaimId::new("ada")?);
         assert_eq!(after(place, 2 * HOUR, CLAIM, bank.release(&ada)).await?, Released::Released);
         assert_eq!(bank.take(&ada, Hold::Forever).await?, Taken::Ended(End::Released));
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_confirm_that_waited_is_judged_by_then() -> Result<()> {
+    with_place(async |place| {
+        let (bank, ada) = (bank(place).await?, ClaimId::new("ada")?);
+        let _ = bank.take(&ada, Hold::For(HOUR)).await?;
+        let locked = "SELECT FROM {schema}.claims WHERE claim = 'ada' FOR UPDATE";
+        let confirmed = after(place, 3 * HOUR / 2, locked, bank.confirm(&ada)).await?;
+        assert_eq!(confirmed, Confirmed::Ended(End::Expired), "the hold was over when its row was had");
         Ok(())
     })
     .await
