@@ -1,6 +1,5 @@
 //! The client: single requests, and what is tried again.
 
-mod began;
 mod connection;
 mod look;
 mod namespaces;
@@ -20,7 +19,6 @@ use storagebox_core::{Certainty, Error, ErrorKind, Result, Retention, Settles};
 use crate::clock::{Corrected, Millis, millis};
 use crate::config::Settings;
 
-pub(crate) use began::Began;
 pub(crate) use connection::Connection;
 pub(crate) use look::{Index, Look};
 pub(crate) use namespaces::{Kind, OpenNamespace, named, prefix_of, row_of_namespace, shard_of};
@@ -67,6 +65,14 @@ impl Client {
     /// What lasts beyond here lasts by every clock that is within `max_skew`.
     pub(crate) fn surely_coming(&self) -> Millis {
         self.now().after(self.settings.max_skew)
+    }
+
+    /// How long a call is under way that begins now: as its timers say, or as the clock does by which everything is judged,
+    /// whichever is longer. Timers may stand still while the machine sleeps.
+    #[allow(clippy::disallowed_methods, reason = "how long the client makes attempts")]
+    pub(crate) fn since_now(&self) -> impl Fn() -> Duration + Send + Sync + '_ {
+        let (begun, at) = (tokio::time::Instant::now(), self.clock.machine());
+        move || begun.elapsed().max(at.until(self.clock.machine()))
     }
 
     /// The end of something that lasts this long for whoever holds it.
@@ -149,6 +155,7 @@ impl Backoff for Patience {
             return next(&mut self.looks, LOOKS);
         };
         match error.kind() {
+            _ if !error.is_retryable() => None,
             ErrorKind::Contention => next(&mut self.conflicts, CONFLICTS),
             ErrorKind::Throttled | ErrorKind::Unavailable | ErrorKind::OutcomeUnknown => {
                 next(&mut self.failures, FAILURES)
@@ -172,13 +179,6 @@ fn next(made: &mut u32, (first, longest, most): (u64, u64, u32)) -> Option<Durat
 #[allow(clippy::disallowed_methods, reason = "the pause between two attempts; no promise depends on it")]
 pub(crate) async fn wait(pause: Duration) {
     tokio::time::sleep(pause).await;
-}
-
-/// How long a call is under way that begins now.
-#[allow(clippy::disallowed_methods, reason = "how long the client makes attempts; the store judges by its own clock")]
-pub(crate) fn since_now() -> impl Fn() -> Duration + Send + Sync {
-    let begun = tokio::time::Instant::now();
-    move || begun.elapsed()
 }
 
 /// The end of a retention that begins now, if it has one.

@@ -61,7 +61,8 @@ impl Corrected {
         Millis(self.machine().0.saturating_add(self.ahead.load(Ordering::Relaxed)))
     }
 
-    fn machine(&self) -> Millis {
+    /// Without the correction.
+    pub(crate) fn machine(&self) -> Millis {
         Millis(millis(self.clock.now()))
     }
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use storagebox_core::{DedupId, Entry, Error, ErrorKind, ListedRecord, Namespace, OpId, Page, Result};
 
-use crate::client::{Began, Client, Kind, Look, OpenNamespace, Refusal, Transacted, Write, Wrote};
+use crate::client::{Client, Kind, Look, OpenNamespace, Refusal, Transacted, Write, Wrote};
 use crate::clock::Millis;
 use crate::error;
 use crate::page::{self, Position};
@@ -102,8 +102,8 @@ impl Records {
         (id, op): (&DedupId, &OpId),
         judge: impl Fn(&Record, Millis) -> Step<T> + Sync,
     ) -> Result<T> {
-        let (began, sent) = (Began::default(), Sent::default());
-        let attempt = || at_once(|| self.stepped((id, op), &began, &judge, &sent));
+        let (past, sent) = (self.client().surely_past(), Sent::default());
+        let attempt = || at_once(|| self.stepped((id, op), past, &judge, &sent));
         told(operation, self.client().settled(operation, attempt).await?)
     }
 
@@ -111,12 +111,12 @@ impl Records {
     async fn stepped<T: Clone + Send>(
         &self,
         (id, op): (&DedupId, &OpId),
-        began: &Began,
+        past: Millis,
         judge: &(impl Fn(&Record, Millis) -> Step<T> + Sync),
         sent: &Sent<T>,
     ) -> Result<Option<T>> {
         let key = self.key(id).await?;
-        let (past, mut found) = (began.past(self.client()), None);
+        let mut found = None;
         for _ in 0..MOST_BEATEN {
             let record = self.read(found.as_ref(), past)?;
             match sent.fate(&record.log) {

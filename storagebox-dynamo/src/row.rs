@@ -137,9 +137,14 @@ impl Row {
         self.0.get(name)?.as_n().ok()?.parse().ok()
     }
 
-    /// How often something happened: one time more is a number, too.
+    /// How many there are: one more is a number, too.
     pub(crate) fn count(&self, name: &str) -> Option<i64> {
         self.number(name).filter(|count| (0..i64::MAX).contains(count))
+    }
+
+    /// How often a row was written that is there.
+    pub(crate) fn times(&self, name: &str) -> Option<i64> {
+        self.count(name).filter(|times| *times > 0)
     }
 
     pub(crate) fn map(&self, name: &str) -> Option<&Attributes> {

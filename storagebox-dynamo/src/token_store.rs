@@ -58,8 +58,8 @@ impl DynamoTokenStore {
         Ok(RowKey::alone(self.open.key(format_args!("token:{token}"))))
     }
 
-    /// What a row tells whoever has this tag. What the call itself left has not been forgotten, even if the machine
-    /// slept since.
+    /// What a row tells whoever has this tag. The end that the call itself left has not been forgotten, even if the
+    /// machine slept since.
     fn known(&self, row: Option<Row>, own: Option<&Tag>) -> Result<Known> {
         let Some(row) = row else { return Ok(Known::Unknown) };
         let is_forgotten = row.moment("g")?.is_some_and(|forgotten| forgotten <= self.client().surely_past());

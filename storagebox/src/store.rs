@@ -24,7 +24,8 @@ use crate::policy::Policy;
 ///
 /// A counter change that cannot recognise its own retry, such as a change with
 /// [`Strategy::Atomic`](crate::Strategy::Atomic), is never retried after an unknown outcome. A change with another
-/// strategy is retried after an unknown outcome only within half of the time for which its operation is remembered.
+/// strategy is retried after an unknown outcome only within half of the time for which its operation is remembered; the
+/// time for which the machine sleeps counts.
 /// Stores remember tokens, claims and ended operations for a time of their own (`remember`). It must be longer than the
 /// retries of a call take, or a retry meets an operation that is forgotten.
 ///

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::backend::repeat::open;
+use crate::clock::{Clock, SystemClock};
 use crate::error::{Certainty, Result};
 use crate::race::{First, first_of};
 use crate::settles::Settles;
@@ -13,20 +14,28 @@ use crate::settles::Settles;
 /// because the store would apply the operation again.
 ///
 /// An attempt begins within half of the time for which the operation is remembered, so that it has the other half to
-/// arrive, and is dropped at the end of that time.
+/// arrive, and is dropped at the end of that time. The time that passes counts also while the machine sleeps.
 #[derive(Debug)]
 pub struct Attempts<S> {
     remembered: Option<Duration>,
     since_first: S,
+    /// Goes on while the machine sleeps, where a timer may stand still.
+    clock: &'static dyn Clock,
+    begun: Duration,
     any_lost: AtomicBool,
 }
 
 impl<S: Fn() -> Duration + Sync> Attempts<S> {
     /// Creates the attempts of a call whose operation is remembered for this long; `None` and [`Duration::MAX`] set no
-    /// limit. `since_first` returns the time since before the first attempt.
+    /// limit. `since_first` returns the time since before the first attempt, by a timer.
     pub fn new(remembered: Option<Duration>, since_first: S) -> Self {
+        Self::by(&SystemClock, remembered, since_first)
+    }
+
+    fn by(clock: &'static dyn Clock, remembered: Option<Duration>, since_first: S) -> Self {
         let remembered = remembered.filter(|time| *time < Duration::MAX);
-        Self { remembered, since_first, any_lost: AtomicBool::new(false) }
+        let begun = remembered.map_or(Duration::ZERO, |_| clock.now());
+        Self { remembered, since_first, clock, begun, any_lost: AtomicBool::new(false) }
     }
 
     /// Sets whether an attempt was lost before these.
@@ -90,6 +99,54 @@ impl<S: Fn() -> Duration + Sync> Attempts<S> {
     /// limit.
     fn remembered_for(&self) -> Option<Duration> {
         let remembered = self.remembered.filter(|_| self.any_lost.load(Ordering::Relaxed));
-        remembered.map(|remembered| remembered.saturating_sub((self.since_first)()))
+        remembered.map(|remembered| remembered.saturating_sub(self.since_first()))
+    }
+
+    fn since_first(&self) -> Duration {
+        (self.since_first)().max(self.clock.now().saturating_sub(self.begun))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::{Pending, pending, ready};
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    use super::*;
+    use crate::backend::Settled;
+    use crate::clock::ManualClock;
+    use crate::error::Error;
+
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    /// An attempt with this outcome, for which nobody waits.
+    fn made(attempts: &Attempts<impl Fn() -> Duration + Sync>, outcome: Result<Settled<u8>>) -> Result<Settled<u8>> {
+        let sleep = |_| -> Pending<()> { pending() };
+        let attempt = pin!(attempts.make(sleep, ready(outcome)));
+        match attempt.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(answer) => answer,
+            Poll::Pending => unreachable!("the outcome is there"),
+        }
+    }
+
+    /// The timer stands still for an hour.
+    #[test]
+    fn no_attempt_follows_a_lost_one_once_the_machine_has_slept_for_too_long() {
+        let clock: &'static ManualClock = Box::leak(Box::default());
+        let attempts = Attempts::by(clock, Some(MINUTE), || Duration::ZERO);
+        let lost = made(&attempts, Err(Error::unknown("lost"))).err();
+        assert!(lost.is_some_and(|error| error.is_retryable()), "the minute has just begun");
+        clock.advance(60 * MINUTE);
+        let next = made(&attempts, Ok(Settled(1))).err();
+        assert!(next.is_some_and(|error| error.certainty() == Certainty::Unknown && !error.is_retryable()));
+    }
+
+    #[test]
+    fn a_sleep_without_a_lost_attempt_before_it_is_in_nobodys_way() {
+        let clock: &'static ManualClock = Box::leak(Box::default());
+        let attempts = Attempts::by(clock, Some(MINUTE), || Duration::ZERO);
+        clock.advance(60 * MINUTE);
+        assert!(made(&attempts, Ok(Settled(1))).is_ok());
     }
 }

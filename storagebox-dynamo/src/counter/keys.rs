@@ -15,7 +15,7 @@ use super::beaten;
 use super::entries::RECORD_BYTES;
 use super::room::Room;
 use super::values::Values;
-use crate::client::{Began, Client, Tag, Write, Wrote};
+use crate::client::{Client, Tag, Write, Wrote};
 use crate::error::bad;
 use crate::row::{Row, RowKey};
 pub(crate) use row::{BESIDE_KEYS, KEY_BYTES};
@@ -44,7 +44,6 @@ struct Entrant<'a> {
     /// The change, or none for a fence.
     change: Option<&'a Change>,
     tag: Tag,
-    began: Began,
 }
 
 /// What became of it.
@@ -126,7 +125,6 @@ impl Keys {
     async fn enter(&self, values: &Values, entrant: &Entrant<'_>) -> Result<Entered> {
         values.ready().await?;
         let client = values.client();
-        entrant.began.now(client);
         let mut write = self.guess(client, entrant);
         for _ in 0..LOOKS {
             write = match client.write_to(&entrant.row, &write, |row| Kept::of(row).map(drop)).await? {
@@ -159,7 +157,7 @@ impl Keys {
 
     fn judge(&self, client: &Client, entrant: &Entrant<'_>, old: &Row) -> Result<Next> {
         let kept = Kept::of(old)?;
-        let oldest = self.slots.oldest(entrant.began.past(client)).max(kept.oldest);
+        let oldest = self.slots.oldest(client.surely_past()).max(kept.oldest);
         if let Some(found) = entrant.found(&kept, oldest, old) {
             return Ok(Next::End(found));
         }
@@ -218,7 +216,7 @@ impl Keys {
 
 impl<'a> Entrant<'a> {
     fn new(row: RowKey, op: &'a OpId, change: Option<&'a Change>) -> Self {
-        Self { row, op, change, tag: Tag::fresh(), began: Began::default() }
+        Self { row, op, change, tag: Tag::fresh() }
     }
 
     /// What it leaves in the row.
@@ -259,6 +257,8 @@ impl<'a> Entrant<'a> {
             return Some(Entered::Fenced);
         }
         let is_ours = self.change.is_some() && self.tag.is_on(row);
+        // What this call left is its own, whatever time has passed since.
+        let oldest = if is_ours { kept.oldest } else { oldest };
         let is_known = kept.has(OpKey::applied(self.op), oldest);
         is_known.then_some(if is_ours { Entered::Now } else { Entered::Applied })
     }

@@ -5,7 +5,7 @@ use storagebox_core::{Cancelled, Change, Counted, Key, OpId, Result, Retention};
 use super::beaten;
 use super::room::Room;
 use super::values::Values;
-use crate::client::{Began, Client, Refusal, Tag, Transacted, Write, Wrote, millis_of};
+use crate::client::{Client, Refusal, Tag, Transacted, Write, Wrote, millis_of};
 use crate::clock::Millis;
 use crate::row::{Row, RowKey};
 
@@ -15,23 +15,6 @@ const NEW: &str = "attribute_not_exists(pk) OR g <= :past";
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Markers {
     retention: Retention,
-}
-
-/// What all attempts of a call have in common.
-#[derive(Debug)]
-pub(super) struct Call {
-    tag: Tag,
-    began: Began,
-}
-
-impl Call {
-    pub(super) fn new() -> Self {
-        Self { tag: Tag::fresh(), began: Began::default() }
-    }
-
-    pub(super) fn tag(&self) -> &Tag {
-        &self.tag
-    }
 }
 
 /// A change together with its marker.
@@ -47,10 +30,10 @@ impl Markers {
     }
 
     pub(super) async fn apply(&self, values: &Values, key: &Key, change: &Change) -> Result<Counted> {
-        let (room, call) = (Room::of(change), &Call::new());
+        let (room, tag) = (Room::of(change), &Tag::fresh());
         let update = &room.added(Write::update(&values.row(key)));
         let attempt = || async move {
-            match self.write(values, key, change, call, vec![update.clone()]).await? {
+            match self.write(values, key, change, tag, vec![update.clone()]).await? {
                 Marked::Counted(counted) => Ok(counted),
                 Marked::NoRoom(old) => room.rejected(old.as_ref()),
             }
@@ -64,23 +47,23 @@ impl Markers {
         values: &Values,
         key: &Key,
         change: &Change,
-        call: &Call,
+        tag: &Tag,
         mut writes: Vec<Write>,
     ) -> Result<Marked> {
         values.ready().await?;
         let marker = self.row(values, key, &change.op).with("d", change.delta);
-        writes.insert(0, put(values.client(), marker, call));
+        writes.insert(0, put(values.client(), marker, tag));
         match values.client().transact(&writes).await? {
             Transacted::Done => Ok(Marked::Counted(Counted::Applied { value: None })),
-            Transacted::Refused(parts) => refused(parts, change, &call.tag),
+            Transacted::Refused(parts) => refused(parts, change, tag),
         }
     }
 
     pub(super) async fn cancel(&self, values: &Values, key: &Key, op: &OpId) -> Result<Cancelled> {
-        let call = &Call::new();
+        let tag = &Tag::fresh();
         let attempt = || async move {
             values.ready().await?;
-            let fence = put(values.client(), self.row(values, key, op), call);
+            let fence = put(values.client(), self.row(values, key, op), tag);
             match values.client().write(&fence).await? {
                 Wrote::Refused(Some(old)) if old.has("d") => Ok(Cancelled::AlreadyApplied { value: None }),
                 Wrote::Done(_) | Wrote::Refused(_) => Ok(Cancelled::Cancelled),
@@ -90,17 +73,11 @@ impl Markers {
     }
 
     /// What is known of the change's operation.
-    pub(super) async fn find(
-        &self,
-        values: &Values,
-        key: &Key,
-        change: &Change,
-        call: &Call,
-    ) -> Result<Option<Counted>> {
+    pub(super) async fn find(&self, values: &Values, key: &Key, change: &Change, tag: &Tag) -> Result<Option<Counted>> {
         let found = values.client().get(&at(values, key, &change.op)).await?;
-        let past = call.began.past(values.client());
+        let past = values.client().surely_past();
         let lasts = |row: &Row| row.number("g").is_none_or(|end| Millis(end) > past);
-        found.filter(lasts).map(|marker| known(&marker, change, &call.tag)).transpose()
+        found.filter(lasts).map(|marker| known(&marker, change, tag)).transpose()
     }
 
     /// The marker without what it marks.
@@ -118,8 +95,8 @@ fn at(values: &Values, key: &Key, op: &OpId) -> RowKey {
     RowKey::alone(values.partition("op", key, op.as_str()))
 }
 
-fn put(client: &Client, marker: Row, call: &Call) -> Write {
-    Write::put(marker).tagged(&call.tag).only_if(NEW).value(":past", call.began.past(client).0)
+fn put(client: &Client, marker: Row, tag: &Tag) -> Write {
+    Write::put(marker).tagged(tag).only_if(NEW).value(":past", client.surely_past().0)
 }
 
 /// The marker decides before the counter does.

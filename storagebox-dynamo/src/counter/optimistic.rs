@@ -40,7 +40,7 @@ impl Seen {
         };
         Ok(Self {
             value: value_in(row)?,
-            writers: row.needed("n", row.count("n"))?,
+            writers: row.needed("n", row.times("n"))?,
             history: row.needed("h", row.bytes("h").and_then(History::read))?,
         })
     }

@@ -37,7 +37,7 @@ impl Part {
             value: number("v")?,
             up: number("up")?,
             down: number("down")?,
-            writes: row.needed("n", row.count("n"))?,
+            writes: row.needed("n", row.times("n"))?,
         })
     }
 

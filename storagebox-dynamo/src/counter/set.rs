@@ -12,7 +12,7 @@ use super::beaten;
 use super::entries::{Entries, Entry, first, name};
 use super::room::Room;
 use super::values::{Values, mark, value_in};
-use crate::client::{Began, Client, Tag, Write, Wrote};
+use crate::client::{Client, Tag, Write, Wrote};
 use crate::row::{Row, RowKey};
 
 /// How many lapsed operations one update removes. Each addition to a full window makes one; the rest is for those to
@@ -35,7 +35,6 @@ struct Entrant<'a> {
     change: Option<&'a Change>,
     /// What this call leaves with its operation.
     by: [u8; 6],
-    began: Began,
 }
 
 /// What became of it.
@@ -97,7 +96,6 @@ impl Set {
     async fn enter(&self, values: &Values, entrant: &Entrant<'_>) -> Result<Entered> {
         values.ready().await?;
         let client = values.client();
-        entrant.began.now(client);
         let mut write = self.addition(client, entrant, &Lapsed::default());
         for _ in 0..LOOKS {
             write = match client.write_to(&entrant.row, &write, |row| Entries::of(row).map(drop)).await? {
@@ -117,10 +115,13 @@ impl Set {
 
     fn judge(&self, client: &Client, entrant: &Entrant<'_>, old: &Row) -> Result<Next> {
         let entries = Entries::of(old)?;
-        let past = entrant.began.past(client);
+        let past = client.surely_past();
         let has_lapsed = |entry: &Entry| self.lifetime.is_some_and(|lifetime| entry.at.after(lifetime) <= past);
         let own = match entries.find(&entrant.name)? {
-            Some(own) if !has_lapsed(&own) => return Ok(Next::End(entrant.found(&entries, own)?)),
+            // What this call left is its own, whatever time has passed since.
+            Some(own) if own.by == entrant.by || !has_lapsed(&own) => {
+                return Ok(Next::End(entrant.found(&entries, own)?));
+            }
             own => own,
         };
         if let Some(rejected) = entrant.rejection(value_in(old)?) {
@@ -155,7 +156,7 @@ impl Set {
 
 impl<'a> Entrant<'a> {
     fn new(row: RowKey, op: &OpId, change: Option<&'a Change>) -> Self {
-        Self { row, name: name(op), change, by: mark(&Tag::fresh()), began: Began::default() }
+        Self { row, name: name(op), change, by: mark(&Tag::fresh()) }
     }
 
     fn entry(&self, client: &Client) -> Entry {

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use storagebox_core::{Bounds, Cancelled, Change, Counted, Key, OpId, Result, Retention};
 
 use super::beaten;
-use super::marker::{self, Marked, Markers};
+use super::marker::{Marked, Markers};
 use super::parts::{Part, add_up, lenders, share};
 use super::queue::Queue;
 use super::room::Room;
 use super::values::{Values, hash};
-use crate::client::Write;
+use crate::client::{Tag, Write};
 use crate::row::RowKey;
 
 /// A transaction has at most 100 parts; one is the marker, one the operation's own shard.
@@ -38,7 +38,7 @@ struct Call<'a> {
     change: &'a Change,
     /// The operation's shard: always the same.
     own: u16,
-    marking: marker::Call,
+    tag: Tag,
     /// Whether an attempt was made at all shards.
     was_spread: AtomicBool,
 }
@@ -59,8 +59,8 @@ impl Sharded {
     }
 
     pub(super) async fn apply(&self, values: &Values, key: &Key, change: &Change) -> Result<Counted> {
-        let (own, marking, was_spread) = (self.own(change), marker::Call::new(), AtomicBool::new(false));
-        let call = &Call { sharded: self, values, key, change, own, marking, was_spread };
+        let (own, tag, was_spread) = (self.own(change), Tag::fresh(), AtomicBool::new(false));
+        let call = &Call { sharded: self, values, key, change, own, tag, was_spread };
         values.changed(|| call.attempt()).await
     }
 
@@ -164,10 +164,9 @@ impl Call<'_> {
         let lent = lenders.iter().map(|(_, lent)| lent).sum();
         let widened = parts[own].widened(delta, lent);
         let own = if is_too_many { widened } else { widened.changed(delta) };
-        let lend = |(lender, lent): (usize, i128)| {
-            parts[lender].widened(delta, -lent).write(&self.row(lender), self.marking.tag())
-        };
-        let own = own.write(&self.row(self.own.into()), self.marking.tag());
+        let lend =
+            |(lender, lent): (usize, i128)| parts[lender].widened(delta, -lent).write(&self.row(lender), &self.tag);
+        let own = own.write(&self.row(self.own.into()), &self.tag);
         let writes = std::iter::once(own).chain(lenders.into_iter().map(lend)).collect();
         if is_too_many { Shift::Lend(writes) } else { Shift::Apply(writes) }
     }
@@ -177,7 +176,7 @@ impl Call<'_> {
     async fn rejected(&self, parts: &[Part]) -> Result<Counted> {
         let is_true = self.parts().await? == parts && add_up(parts, self.sharded.bounds);
         let total = i64::try_from(total(parts)).ok().filter(|_| is_true).ok_or_else(beaten)?;
-        match self.sharded.markers.find(self.values, self.key, self.change, &self.marking).await? {
+        match self.sharded.markers.find(self.values, self.key, self.change, &self.tag).await? {
             Some(counted) => Ok(counted),
             None => self.rejection(total).ok_or_else(beaten),
         }
@@ -189,7 +188,7 @@ impl Call<'_> {
     }
 
     async fn marked(&self, writes: Vec<Write>) -> Result<Marked> {
-        self.sharded.markers.write(self.values, self.key, self.change, &self.marking, writes).await
+        self.sharded.markers.write(self.values, self.key, self.change, &self.tag, writes).await
     }
 
     async fn parts(&self) -> Result<Vec<Part>> {

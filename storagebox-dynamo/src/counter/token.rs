@@ -25,7 +25,7 @@ pub(super) async fn apply(values: &Values, key: &Key, change: &Change) -> Result
             },
         }
     };
-    values.client().settle("apply", attempt).await
+    values.changed(attempt).await
 }
 
 /// Tokens are known by account: the table is in it too.

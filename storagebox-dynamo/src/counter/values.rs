@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use storagebox_core::backend::Attempts;
 use storagebox_core::{Counted, Key, Namespace, OpId, Result};
 
-use crate::client::{Client, Kind, OpenNamespace, Tag, since_now, wait};
+use crate::client::{Client, Kind, OpenNamespace, Tag, wait};
 use crate::error::reading;
 use crate::row::{Row, RowKey};
 
@@ -61,7 +61,7 @@ impl Values {
     where
         F: Future<Output = Result<Counted>> + Send,
     {
-        let attempts = &Attempts::new(self.remembered, since_now());
+        let attempts = &Attempts::new(self.remembered, self.client().since_now());
         let attempt = move || {
             let attempt = attempt();
             async move { attempts.make(wait, attempt).await }

@@ -23,7 +23,14 @@ pub(crate) fn whatever(known: &[Row], readers: &[Read]) {
 }
 
 fn any_of(row: &Row) -> Any {
-    Any::Map(row.0.iter().map(|(name, value)| (name.clone(), any(value))).collect())
+    any_map(&row.0)
+}
+
+/// In the order of the names, so that a seed has the same edits each time.
+fn any_map(map: &Attributes) -> Any {
+    let mut named: Vec<_> = map.iter().map(|(name, value)| (name.clone(), any(value))).collect();
+    named.sort_by(|(one, _), (other, _)| one.cmp(other));
+    Any::Map(named)
 }
 
 fn any(value: &AttributeValue) -> Any {
@@ -33,7 +40,7 @@ fn any(value: &AttributeValue) -> Any {
         AttributeValue::B(bytes) => Any::Bytes(bytes.as_ref().to_vec()),
         AttributeValue::Bool(truth) => Any::Truth(*truth),
         AttributeValue::L(list) => Any::List(list.iter().map(any).collect()),
-        AttributeValue::M(map) => Any::Map(map.iter().map(|(name, value)| (name.clone(), any(value))).collect()),
+        AttributeValue::M(map) => any_map(map),
         _ => Any::Nothing,
     }
 }

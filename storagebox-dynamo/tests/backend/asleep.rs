@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use storagebox_core::{
-    Backend, Bounds, Change, Clock, Consumed, Counted, Counter, DedupRepo, Key, ManualClock, Recorded, Result,
-    Retention, Strategy, TokenStore,
+    Backend, Bounds, Change, Clock, Consumed, Counted, Counter, DedupRepo, ErrorKind, Key, ManualClock, Recorded,
+    Result, Retention, Strategy, TokenStore,
 };
 use storagebox_dynamo::DynamoStore;
 use storagebox_dynamo::faults::{Fault, Faults};
@@ -39,7 +39,8 @@ async fn sleeper(place: &Place, keys_alone: bool) -> Result<(DynamoStore, Faults
     Ok((builder.clock(clock).from_client(&client)?, faults))
 }
 
-/// What the first attempt left has lapsed by then, and is this very call's.
+/// Whether a lost attempt was applied is told by nothing that is left by then, so that no other is made. What an attempt
+/// left that is still under way is its own.
 #[tokio::test]
 async fn a_change_is_applied_once() -> Result<()> {
     let retention = Retention::For(MINUTE);
@@ -48,6 +49,7 @@ async fn a_change_is_applied_once() -> Result<()> {
         (Strategy::Sharded { shards: 3, bounds: Bounds::NONE, retention }, false),
         (Strategy::Window { lifetime: MINUTE, capacity: 9 }, false),
         (Strategy::Window { lifetime: MINUTE, capacity: 9 }, true),
+        (Strategy::TransactionToken, false),
     ];
     for (strategy, keys_alone) in strategies {
         with_place(async |place| {
@@ -58,9 +60,19 @@ async fn a_change_is_applied_once() -> Result<()> {
                 let change = Change::new(format!("{fault:?}").parse()?, 100);
                 let before = counter.value(&key).await?;
                 faults.script([fault]);
-                let answer = counter.apply(&key, &change).await?;
-                assert!(matches!(answer, Counted::Applied { .. }), "{strategy:?}, {fault:?}: {answer:?}");
-                assert_eq!(counter.value(&key).await?, before + 100, "{strategy:?}, {fault:?}");
+                let answer = counter.apply(&key, &change).await;
+                let added = counter.value(&key).await? - before;
+                match answer {
+                    Ok(answer) => {
+                        assert!(matches!(answer, Counted::Applied { .. }), "{strategy:?}, {fault:?}: {answer:?}");
+                        assert_eq!(added, 100, "{strategy:?}, {fault:?}");
+                    }
+                    Err(error) => {
+                        let applied = if fault == Fault::DropBefore { 0 } else { 100 };
+                        assert_eq!((error.kind(), added), (ErrorKind::OutcomeUnknown, applied), "{fault:?}: {error}");
+                        assert!(!error.is_retryable(), "{strategy:?}, {fault:?}: {error}");
+                    }
+                }
             }
             assert_eq!(faults.total(), 4);
             Ok(())

@@ -25,6 +25,9 @@ pub(crate) enum Connections {
     Shared(PgPool),
 }
 
+/// No server has more; the pool makes room for all of them at once.
+const MOST: usize = 262_143;
+
 /// Opens connections for our own pool.
 #[derive(Clone)]
 pub(crate) struct Connector(PgConnectOptions);
@@ -37,8 +40,8 @@ pub(crate) struct Slot {
 
 impl Connections {
     pub(crate) fn own(options: PgConnectOptions, most: usize, settings: &Settings) -> Result<Self> {
-        if most == 0 {
-            return Err(bad("max_connections", "must be at least 1"));
+        if !(1..=MOST).contains(&most) {
+            return Err(bad("max_connections", format_args!("must be from 1 to {MOST}")));
         }
         let wait = Some(settings.options.call_timeout);
         let pool = Pool::builder(Connector(prepared_for(options, settings)))

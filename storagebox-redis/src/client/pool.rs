@@ -15,14 +15,17 @@ pub(super) type Pooled = Object<Slots>;
 
 pub(super) struct Pool(managed::Pool<Slots>);
 
+/// More than one address can have to a server; the pool makes room for all of them at once.
+const MOST: usize = 65_535;
+
 /// Makes places.
 #[derive(Debug)]
 pub(super) struct Slots;
 
 impl Pool {
     pub(super) fn new(connections: usize, patience: Duration) -> Result<Self> {
-        if connections == 0 {
-            return Err(bad("pool", "must be at least 1"));
+        if !(1..=MOST).contains(&connections) {
+            return Err(bad("pool", format_args!("must be from 1 to {MOST}")));
         }
         let wait = Some(patience);
         let pool = managed::Pool::builder(Slots).max_size(connections);

@@ -70,13 +70,15 @@ pub(super) struct Kept<'a> {
 impl<'a> Kept<'a> {
     pub(super) fn of(row: &'a Row) -> Result<Self> {
         let names = row.attributes().keys();
-        let slots = names.filter_map(|name| Some((name, name.strip_prefix('k')?.parse::<i64>().ok()?)));
+        let is_slot = |slot: &i64| *slot >= 0;
+        let slot_of = |name: &str| name.strip_prefix('k')?.parse().ok().filter(is_slot);
+        let slots = names.filter_map(|name| Some((name, slot_of(name)?)));
         let set = |(name, slot): (&String, i64)| Ok((slot, row.needed(name, row.byte_set(name))?));
-        let newest = row.needed("e", row.number("e"))?;
+        let newest = row.needed("e", row.number("e").filter(is_slot))?;
         let kept = Self {
             value: value_in(row)?,
             newest,
-            oldest: row.needed("b", row.number("b").filter(|oldest| *oldest <= newest))?,
+            oldest: row.needed("b", row.number("b").filter(is_slot).filter(|oldest| *oldest <= newest))?,
             slots: slots.map(set).collect::<Result<_>>()?,
         };
         row.needed("q", row.number::<usize>("q").filter(|count| *count == kept.count()))?;

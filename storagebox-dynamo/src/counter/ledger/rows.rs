@@ -99,7 +99,7 @@ impl Sum {
             delta: row.needed("d", row.number("d"))?,
             changes: row.needed("k", row.count("k"))?.unsigned_abs(),
             until: row.needed("u", row.number("u"))?,
-            writes: row.needed("n", row.count("n"))?,
+            writes: row.needed("n", row.times("n"))?,
             taken: row.needed("m", row.count("m"))?.unsigned_abs(),
             leaving: leaving.map(|(sort, tag)| Ok((sort.clone(), text(tag)?))).collect::<Result<_>>()?,
             tag: row.text("t").map(str::to_owned),
