@@ -21,8 +21,8 @@ cargo xtask prove mutants [BACKEND] [--only NAME] [--check]
 
 cargo xtask soak --minutes N [BACKEND...]
     Keeps all backends, or those that are named, at work under faults for so long, looks whether every answer is
-    right, and prints what has grown. For all backends, then tries every reader of what comes from outside with inputs
-    that nobody chose, each for as many seconds.
+    right, and prints what has grown. For all backends, then runs the tests `whatever_...` of what reads from outside,
+    with inputs that nobody chose, each for as many seconds.
 
 cargo xtask clauses [--check]
     Writes conformance/CLAUSES.md anew, or says whether it is fresh.

@@ -27,7 +27,7 @@ pub(crate) fn run(soak: &Soak) -> Result<(), Failure> {
     if soak.backends.is_empty() { shown(fuzz(soak.minutes)) } else { Ok(()) }
 }
 
-/// Every reader of what comes from outside, each for as many seconds.
+/// The tests of what reads from outside, each for as many seconds.
 fn fuzz(seconds: u32) -> Command {
     let packages = READERS.iter().flat_map(|package| ["-p", package]);
     let mut fuzz = cargo(["test", "--locked", "--lib", "--bins", "--test", "backend"].into_iter().chain(packages));
