@@ -42,10 +42,10 @@ pub fn run(arguments: impl Iterator<Item = String>, allocations: Allocations) ->
 }
 
 fn table(options: &Options, allocations: Allocations) -> Result<ExitCode> {
-    let mut counted = vec![];
+    let (counting, mut counted) = (Counting::new()?, vec![]);
     for row in rows::counted().iter().filter(|row| options.asks_for(&row.name())) {
         eprintln!("counting {}", row.name());
-        let mut one = count(row, allocations)?;
+        let mut one = count(&counting, row, allocations)?;
         if let Some((ours, floor)) = callgrind::instructions(&row.name()) {
             (one.ours.instructions, one.floor.instructions) = (Some(ours), Some(floor));
         }
@@ -63,11 +63,12 @@ fn table(options: &Options, allocations: Allocations) -> Result<ExitCode> {
 /// The first call that failed.
 pub fn of_backends(backends: &[&str], allocations: Allocations) -> Result<Vec<Counted>, String> {
     let rows = rows::counted().into_iter().filter(|row| backends.contains(&row.backend));
-    rows.map(|row| count(&row, allocations)).collect::<Result<_>>().map_err(|failure| failure.to_string())
+    let counted =
+        Counting::new().and_then(|counting| rows.map(|row| count(&counting, &row, allocations)).collect::<Result<_>>());
+    counted.map_err(|failure| failure.to_string())
 }
 
-fn count(row: &Row, allocations: Allocations) -> Result<Counted> {
-    let counting = Counting::new()?;
+fn count(counting: &Counting, row: &Row, allocations: Allocations) -> Result<Counted> {
     Ok(Counted {
         name: row.name(),
         ours: counting.all(&row.ours, row, allocations)?,

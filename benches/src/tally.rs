@@ -14,7 +14,7 @@ pub type Allocations = fn() -> u64;
 pub struct Counted {
     /// The row's name.
     pub name: String,
-    /// Of a call by a handle.
+    /// Of our call.
     pub ours: Counts,
     /// Of a call of the floor.
     pub floor: Counts,

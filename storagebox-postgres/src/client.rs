@@ -6,6 +6,7 @@ mod known;
 mod look;
 mod namespaces;
 mod progress;
+mod texts;
 
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
@@ -27,6 +28,7 @@ pub(crate) use known::{FORMAT, Found, Known, VERSION, new_epoch};
 pub(crate) use look::{LOOK, THE_LOOK};
 pub(crate) use namespaces::{Kind, OpenNamespace, hash};
 pub(crate) use progress::Progress;
+use texts::Texts;
 
 /// Rows to come. Boxed, so that the futures of the calls above stay small.
 type Rows<'a> = Pin<Box<dyn Future<Output = Result<Vec<PgRow>>> + Send + 'a>>;
@@ -38,6 +40,7 @@ type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 pub(crate) struct Client {
     connections: Connections,
     settings: Settings,
+    texts: Texts,
     /// What the store is, from the first call on.
     known: OnceLock<Known>,
 }
@@ -61,7 +64,7 @@ impl Before {
 
 impl Client {
     pub(crate) fn new(connections: Connections, settings: Settings) -> Arc<Self> {
-        Arc::new(Self { connections, settings, known: OnceLock::new() })
+        Arc::new(Self { connections, settings, texts: Texts::default(), known: OnceLock::new() })
     }
 
     pub(crate) fn settings(&self) -> &Settings {
@@ -94,7 +97,7 @@ impl Client {
     /// One statement, sent once: its rows.
     pub(crate) fn rows<'a>(&'a self, call: &'a Call<'_>) -> Rows<'a> {
         Box::pin(async move {
-            match self.connections.fetch(call, &self.settings).await {
+            match self.connections.fetch(call, &self.settings, &self.texts).await {
                 Err(error) if error.kind() == ErrorKind::NotSetUp => Err(Box::pin(self.explained(error)).await),
                 rows => rows,
             }
@@ -191,8 +194,8 @@ impl Client {
     ) -> impl Future<Output = Result<T>> + Send + 'a {
         // Boxed like the rows, and before anything moves it: each move would copy all of the call.
         let work: Work<'a, T> = Box::pin(work);
-        let ending = ending(self.settings.options.call_timeout, work);
-        async move { if progress::is_known() { ending.await } else { Progress::default().scope(ending).await } }
+        let timeout = self.settings.options.call_timeout;
+        async move { progress::scope(ending(timeout, work)).await }
     }
 }
 

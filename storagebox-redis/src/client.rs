@@ -13,7 +13,7 @@ mod slot;
 #[cfg(test)]
 mod whatever;
 
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -130,7 +130,8 @@ impl Client {
         F: Future<Output = Result<T>> + Send,
     {
         let repeats = if second == Second::May { self.connections.repeats() } else { 0 };
-        let call = repeat(Patience { repeats, pauses: pauses() }, wait, attempt);
+        // Pinned here, because each move would copy all of the call.
+        let call = pin!(repeat(Patience { repeats, pauses: pauses() }, wait, attempt));
         self.in_time(call).await.map_err(|error| error.on("redis").during(operation))
     }
 
@@ -153,7 +154,7 @@ impl Client {
     }
 
     /// A server that does not answer in time may be gone without a word: the next call connects anew.
-    async fn in_time<T>(&self, work: impl Future<Output = Result<T>> + Send) -> Result<T> {
+    async fn in_time<T>(&self, work: Pin<&mut (impl Future<Output = Result<T>> + Send)>) -> Result<T> {
         let timeout = self.settings.options.call_timeout;
         tokio::time::timeout(timeout, work).await.unwrap_or_else(|_| {
             self.connections.leave();

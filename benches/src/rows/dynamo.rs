@@ -30,7 +30,7 @@ pub(crate) fn rows() -> Vec<Row> {
 }
 
 /// What a handle adds to a call.
-pub(crate) fn counted() -> Row {
+pub(crate) fn counted() -> Vec<Row> {
     let server = Server::default();
     let make = |server: Server| async move { filled(&server, COUNTED).await };
     let ours = side(&server, make, |bank: Arc<Filled>, load| async move {
@@ -38,7 +38,7 @@ pub(crate) fn counted() -> Row {
         bank.takes_by_handle(load)
     });
     let (op, floor) = ("take by a handle, on top of the part", takes(&server, COUNTED));
-    Row { concurrency: 1, ours, ..row(&server, COUNTED, ("P18", op), Target::ratio(0.0), floor) }
+    vec![Row { concurrency: 1, ours, ..row(&server, COUNTED, ("P18", op), Target::ratio(0.0), floor) }]
 }
 
 /// Its algorithm on the same client.

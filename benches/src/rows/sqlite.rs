@@ -30,7 +30,7 @@ fn start() -> Row {
 }
 
 /// What a handle adds to a call.
-pub(crate) fn counted() -> Row {
+pub(crate) fn counted() -> Vec<Row> {
     let ours = over_all_slices(0, |bank, load| async move {
         bank.filled.refill(load).await?;
         bank.filled.takes_by_handle(load)
@@ -39,7 +39,7 @@ pub(crate) fn counted() -> Row {
         bank.filled.refill(load).await?;
         bank.filled.takes(load)
     });
-    row("P18", "take by a handle, on top of the part", Target::ratio(0.0), ours, floor)
+    vec![row("P18", "take by a handle, on top of the part", Target::ratio(0.0), ours, floor)]
 }
 
 fn over_all_slices<P>(
@@ -73,11 +73,10 @@ mod tests {
             over_all_slices(0, |bank, load| async move { load::plain(&bank, load) }),
             over_all_slices(100, |bank, load| async move { start::ours(&bank, load) }),
             over_all_slices(100, |bank, load| async move { start::plain(&bank, load) }),
-            counted().ours,
-            counted().floor,
         ];
+        let counted = counted().into_iter().flat_map(|row| [row.ours, row.floor]);
         Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
-            for side in &sides {
+            for side in sides.into_iter().chain(counted) {
                 for task in side.prepare(LOAD).await.unwrap().tasks {
                     task.await.unwrap();
                 }

@@ -5,12 +5,11 @@ use std::fmt::Write;
 use sqlx::postgres::{PgArguments, PgConnection, PgRow};
 use sqlx::{Arguments, AssertSqlSafe, Executor, query_with, raw_sql};
 
+use super::texts::Texts;
 use crate::config::{Schema, Settings, Statements};
 
-/// What almost every call fits in, so that nothing grows while it is written: arguments, and bytes of a statement and
-/// of what is bound to it.
+/// What almost every call fits in, so that nothing grows while it is made: arguments, and bytes that are bound.
 const ARGUMENTS: usize = 8;
-const STATEMENT: usize = 192;
 const BOUND: usize = 256;
 
 /// The function that is there in this version alone.
@@ -98,10 +97,11 @@ impl<'a> Call<'a> {
         &self,
         connection: &mut PgConnection,
         settings: &Settings,
+        texts: &Texts,
     ) -> Result<Vec<PgRow>, sqlx::Error> {
         match settings.statements {
             Statements::Prepared => {
-                let sql = self.statement(&settings.schema, |sql, number, _| placeholder(sql, number));
+                let sql = texts.of(self.function, self.arguments.len(), || self.numbered(&settings.schema));
                 let arguments = self.bound().map_err(sqlx::Error::Encode)?;
                 connection.fetch_all(query_with(AssertSqlSafe(sql), arguments)).await
             }
@@ -110,6 +110,11 @@ impl<'a> Call<'a> {
                 connection.fetch_all(raw_sql(AssertSqlSafe(sql))).await
             }
         }
+    }
+
+    /// With the numbers of the arguments in place of them.
+    fn numbered(&self, schema: &Schema) -> String {
+        self.statement(schema, |sql, number, _| write!(sql, "${number}"))
     }
 
     fn statement(
@@ -122,7 +127,7 @@ impl<'a> Call<'a> {
             Shape::Rows => "SELECT * FROM",
         };
         let schema = schema.as_str();
-        let mut sql = String::with_capacity(STATEMENT);
+        let mut sql = String::new();
         sql.extend([select, " ", schema, ".", self.function, "("]);
         let mut number = 0;
         let mut write_all = |sql: &mut String, arguments: &[Arg<'_>]| {
@@ -152,18 +157,6 @@ impl<'a> Call<'a> {
             argument.bind(&mut bound)?;
         }
         Ok(bound)
-    }
-}
-
-/// Without the cost of formatting, which every call would have.
-fn placeholder(sql: &mut String, number: usize) -> std::fmt::Result {
-    match u8::try_from(number) {
-        Ok(digit @ 1..=9) => {
-            sql.push('$');
-            sql.push(char::from(b'0' + digit));
-            Ok(())
-        }
-        _ => write!(sql, "${number}"),
     }
 }
 
@@ -304,7 +297,7 @@ mod tests {
     #[test]
     fn a_call_about_a_namespace_asks_whether_it_is_still_there() {
         let call = Call::value("f").about(Opened { number: 7, epoch: -8 }).with(true);
-        let numbered = call.statement(&Schema::default(), |sql, number, _| placeholder(sql, number));
+        let numbered = call.numbered(&Schema::default());
         let expected = format!(
             "SELECT storagebox.f($1,$2) WHERE storagebox.is_version_{VERSION}() AND storagebox.is_namespace($3,$4)"
         );
@@ -312,13 +305,6 @@ mod tests {
         assert!(written(&call).ends_with(" AND storagebox.is_namespace((7)::bigint,(-8)::bigint)"));
         let call = Call::value("f").with(1).in_epoch(2);
         assert!(written(&call).ends_with("() AND storagebox.is_store((2)::bigint)"));
-    }
-
-    #[test]
-    fn arguments_beyond_the_ninth_are_numbered_too() {
-        let call = (1..=11).fold(Call::value("f"), |call, number| call.with(number));
-        let numbered = call.statement(&Schema::default(), |sql, number, _| placeholder(sql, number));
-        assert!(numbered.contains("($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)"), "{numbered}");
     }
 
     #[test]

@@ -3,14 +3,14 @@
 use std::fmt;
 use std::time::Duration;
 
-use deadpool::Runtime;
-use deadpool::managed::{Manager, Metrics, Pool, RecycleError, RecycleResult, Timeouts};
+use deadpool::managed::{Manager, Metrics, Pool, RecycleError, RecycleResult};
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgRow};
 use sqlx::{AssertSqlSafe, ConnectOptions, Executor, PgPool, raw_sql};
 use storagebox_core::Result;
 
 use super::call::Call;
 use super::progress;
+use super::texts::Texts;
 use crate::config::{Settings, Statements};
 use crate::error::{self, bad};
 
@@ -43,30 +43,28 @@ impl Connections {
         if !(1..=MOST).contains(&most) {
             return Err(bad("max_connections", format_args!("must be from 1 to {MOST}")));
         }
-        let wait = Some(settings.options.call_timeout);
+        // Without timeouts: the calls have a time of their own.
         let pool = Pool::builder(Connector(prepared_for(options, settings)))
             .max_size(most)
-            .timeouts(Timeouts { wait, create: wait, recycle: None })
-            .runtime(Runtime::Tokio1)
             .build()
             .map_err(|_| bad("max_connections", "makes no pool"))?;
         Ok(Self::Own(pool))
     }
 
     /// The rows of one call, on one connection.
-    pub(super) async fn fetch(&self, call: &Call<'_>, settings: &Settings) -> Result<Vec<PgRow>> {
+    pub(super) async fn fetch(&self, call: &Call<'_>, settings: &Settings, texts: &Texts) -> Result<Vec<PgRow>> {
         match self {
             Self::Own(pool) => {
                 let mut slot = pool.get().await.map_err(error::pooling)?;
                 progress::leave()?;
-                let rows = call.fetch(slot.begin(), settings).await;
+                let rows = call.fetch(slot.begin(), settings, texts).await;
                 progress::back(end(pool, &mut slot, rows))
             }
             Self::Shared(pool) => {
                 // Boxed like `create`.
                 let mut connection = Box::pin(pool.acquire()).await.map_err(error::connecting)?;
                 progress::leave()?;
-                progress::back(call.fetch(&mut connection, settings).await.map_err(error::of))
+                progress::back(call.fetch(&mut connection, settings, texts).await.map_err(error::of))
             }
         }
     }

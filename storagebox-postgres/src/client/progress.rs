@@ -26,13 +26,13 @@ tokio::task_local! {
 
 impl Progress {
     /// Makes the call in this future.
-    pub(crate) async fn scope<F: Future>(self, work: F) -> F::Output {
-        HERE.scope(Calls::One(self), work).await
+    pub(crate) fn scope<F: Future>(self, work: F) -> impl Future<Output = F::Output> {
+        HERE.scope(Calls::One(self), work)
     }
 
     /// Makes the calls of others in this future.
-    pub(crate) async fn scope_of_batch<F: Future>(batch: Vec<Self>, work: F) -> F::Output {
-        HERE.scope(Calls::Batch(batch.into()), work).await
+    pub(crate) fn scope_of_batch<F: Future>(batch: Vec<Self>, work: F) -> impl Future<Output = F::Output> {
+        HERE.scope(Calls::Batch(batch.into()), work)
     }
 
     fn leave(&self) -> bool {
@@ -78,9 +78,10 @@ impl Calls {
     }
 }
 
-/// Whether this future makes calls that are known.
-pub(super) fn is_known() -> bool {
-    HERE.try_with(|_| ()).is_ok()
+/// Makes the calls of this future, or one that is not known yet, in that one.
+pub(super) async fn scope<F: Future>(work: F) -> F::Output {
+    let calls = HERE.try_with(Calls::clone).unwrap_or_else(|_| Calls::One(Progress::default()));
+    HERE.scope(calls, work).await
 }
 
 /// The calls of this future leave. An error if a caller has given up, who was told that its call was not made.

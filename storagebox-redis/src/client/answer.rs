@@ -11,20 +11,19 @@ use crate::script::Script;
 /// The answer of a script, which is named if it makes no sense.
 pub(crate) struct Answer {
     script: &'static Script,
-    fields: Vec<Vec<u8>>,
+    /// Texts and bytes, as they came.
+    fields: Vec<Value>,
 }
 
 impl Answer {
     pub(super) fn of(script: &'static Script, value: Value) -> Result<Self> {
-        let mut answer = Self { script, fields: vec![] };
-        let Value::Array(values) = value else {
-            return Err(answer.unreadable());
+        let (fields, is_list) = match value {
+            Value::Array(values) => (values, true),
+            _ => (vec![], false),
         };
-        for value in values {
-            let Value::BulkString(bytes) = value else { return Err(answer.unreadable()) };
-            answer.fields.push(bytes);
-        }
-        Ok(answer)
+        let answer = Self { script, fields };
+        let is_ours = is_list && answer.fields.iter().all(|field| matches!(field, Value::BulkString(_)));
+        if is_ours { Ok(answer) } else { Err(answer.unreadable()) }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -32,7 +31,10 @@ impl Answer {
     }
 
     pub(crate) fn bytes(&self, index: usize) -> Result<&[u8]> {
-        self.fields.get(index).map(Vec::as_slice).ok_or_else(|| self.unreadable())
+        match self.fields.get(index) {
+            Some(Value::BulkString(bytes)) => Ok(bytes),
+            _ => Err(self.unreadable()),
+        }
     }
 
     pub(crate) fn text(&self, index: usize) -> Result<&str> {

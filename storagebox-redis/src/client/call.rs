@@ -1,9 +1,8 @@
 //! A call of one of the scripts.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use redis::{Cmd, cmd};
+use redis::{Cmd, RedisWrite, ToRedisArgs, cmd};
 
 use crate::script::{Edition, Script};
 
@@ -28,7 +27,23 @@ pub(crate) enum Lane {
     Bulk,
 }
 
-type Argument<'a> = Cow<'a, [u8]>;
+/// An argument as it is sent. A number is written where it goes, not before.
+#[derive(Clone, Copy)]
+pub(crate) enum Argument<'a> {
+    Bytes(&'a [u8]),
+    Signed(i64),
+    Unsigned(u64),
+}
+
+impl ToRedisArgs for Argument<'_> {
+    fn write_redis_args<W: RedisWrite + ?Sized>(&self, out: &mut W) {
+        match self {
+            Self::Bytes(bytes) => bytes.write_redis_args(out),
+            Self::Signed(number) => number.write_redis_args(out),
+            Self::Unsigned(number) => number.write_redis_args(out),
+        }
+    }
+}
 
 impl<'a> Call<'a> {
     pub(crate) fn new(script: &'static Script, key: &'a str) -> Self {
@@ -83,7 +98,7 @@ impl<'a> Call<'a> {
         let mut command = cmd(name);
         command.arg(script).arg("1").arg(self.key);
         for argument in &self.arguments {
-            command.arg(&**argument);
+            command.arg(argument);
         }
         command.arg(self.epoch);
         command
@@ -97,45 +112,51 @@ pub(crate) trait IntoArgument<'a> {
 
 impl<'a> IntoArgument<'a> for &'a str {
     fn into_argument(self) -> Argument<'a> {
-        Cow::Borrowed(self.as_bytes())
+        Argument::Bytes(self.as_bytes())
     }
 }
 
 impl<'a> IntoArgument<'a> for &&'a str {
     fn into_argument(self) -> Argument<'a> {
-        Cow::Borrowed(self.as_bytes())
+        Argument::Bytes(self.as_bytes())
     }
 }
 
 impl<'a> IntoArgument<'a> for &'a [u8] {
     fn into_argument(self) -> Argument<'a> {
-        Cow::Borrowed(self)
+        Argument::Bytes(self)
     }
 }
 
 impl<'a> IntoArgument<'a> for bool {
     fn into_argument(self) -> Argument<'a> {
-        Cow::Borrowed(if self { b"1" } else { b"" })
+        Argument::Bytes(if self { b"1" } else { b"" })
     }
 }
 
 impl<'a, T: IntoArgument<'a>> IntoArgument<'a> for Option<T> {
     fn into_argument(self) -> Argument<'a> {
-        self.map_or(Cow::Borrowed(b""), T::into_argument)
+        self.map_or(Argument::Bytes(b""), T::into_argument)
     }
 }
 
 macro_rules! numbers {
-    ($($number:ty)*) => {$(
+    ($($number:ty => $argument:ident;)*) => {$(
         impl<'a> IntoArgument<'a> for $number {
             fn into_argument(self) -> Argument<'a> {
-                Cow::Owned(self.to_string().into_bytes())
+                Argument::$argument(self as _)
             }
         }
     )*};
 }
 
-numbers!(i64 u16 u64 u32 usize);
+numbers! {
+    i64 => Signed;
+    u16 => Unsigned;
+    u32 => Unsigned;
+    u64 => Unsigned;
+    usize => Unsigned;
+}
 
 /// Without the arguments: there are items among them.
 impl fmt::Debug for Call<'_> {

@@ -69,7 +69,7 @@ impl Connections {
     async fn place(&self, lane: Lane) -> Result<Place<'_>> {
         #[cfg(feature = "pool")]
         if let (Lane::Calls, Some(pool)) = (lane, &self.pool) {
-            return pool.get().await.map(Place::Pooled);
+            return Box::pin(pool.get()).await.map(Place::Pooled);
         }
         Ok(Place::Shared(match lane {
             Lane::Calls => &self.calls,
@@ -86,7 +86,7 @@ impl Connections {
         if let (true, Some(wait)) = (call.script().changes(), settings.wait) {
             // Whatever comes of it, the script has been carried out.
             let awaited = Call::new(&AWAITED, call.key());
-            let replicated = replicated(&slot, &mut connection, &awaited, wait).await;
+            let replicated = Box::pin(replicated(&slot, &mut connection, &awaited, wait)).await;
             replicated.map_err(Error::after_unresolved)?;
         }
         Ok(answer)
@@ -156,7 +156,7 @@ async fn script(call: &Call<'_>, moved: u64, wire: &mut Wire) -> Result<Value, R
     let reply = call.by_hash(edition).query_async(wire).await;
     match reply {
         Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
-            call.by_text(edition).query_async(wire).await
+            Box::pin(async { call.by_text(edition).query_async(wire).await }).await
         }
         reply => reply,
     }
