@@ -24,10 +24,10 @@ struct Budget {
 const BUDGETS: &[Budget] = &[
     Budget { row: "P18", backend: "memory", allocations: 9.5 },
     Budget { row: "P18", backend: "sqlite", allocations: 13.0 },
-    Budget { row: "P1", backend: "postgres", allocations: 27.0 },
-    Budget { row: "P18", backend: "postgres", allocations: 27.0 },
-    Budget { row: "P1", backend: "redis", allocations: 19.0 },
-    Budget { row: "P18", backend: "redis", allocations: 19.0 },
+    Budget { row: "P1", backend: "postgres", allocations: 6.0 },
+    Budget { row: "P18", backend: "postgres", allocations: 18.0 },
+    Budget { row: "P1", backend: "redis", allocations: 4.5 },
+    Budget { row: "P18", backend: "redis", allocations: 15.5 },
 ];
 
 impl Budget {

@@ -95,7 +95,7 @@ fn every_key_of_ours_and_of_the_driver_is_taken() {
 #[test]
 fn whatever_a_url_says() {
     let known = [
-        "postgres://ann:secret@db.example.com:5432/shop?sslmode=verify-full&schema=a&statements=simple",
+        "postgres://ann:hunter2@db.example.com:5432/shop?sslmode=verify-full&schema=a&statements=simple",
         "postgresql:///shop?host=/run&max_connections=3&call_timeout=500ms&remember=1d&combining=on",
         "postgres://[::1]/a%20b?options=-c%20geqo%3Doff&application_name=shop",
     ];

@@ -6,11 +6,11 @@ use storagebox_testkit::checks::urls;
 #[test]
 fn whatever_a_url_says() {
     let known = [
-        "redis://ann:secret@redis.example.com:6379/3?prefix=a&remember=7d&call_timeout=10s",
+        "redis://ann:hunter2@redis.example.com:6379/3?prefix=a&remember=7d&call_timeout=10s",
         "rediss://[::1]/?wait=1&wait_timeout=1s&remember=forever",
-        "redis+cluster://ann:secret@one:1,two:2?prefix=a",
+        "redis+cluster://ann:hunter2@one:1,two:2?prefix=a",
         "redis://far?pool=3",
-        "rediss+sentinel://one:1,two:2/main?sentinel_user=ann&sentinel_password=secret",
+        "rediss+sentinel://one:1,two:2/main?sentinel_user=ann&sentinel_password=hunter2",
     ];
     urls::whatever(RedisStore::connect, &known);
 }

@@ -35,13 +35,14 @@ pub fn refused_because<S: Debug>(connect: impl FnOnce(&str) -> Result<S>, url: &
 ///
 /// # Panics
 ///
-/// If one of them makes the store panic, or is refused as anything else.
+/// If one of them makes the store panic, is refused as anything else, or is shown with the whole of its secret.
 pub fn whatever<S: Debug>(connect: impl Fn(&str) -> Result<S> + RefUnwindSafe, known: &[&str]) {
     for url in known {
         assert!(connect(url).is_ok(), "{url}");
     }
     storagebox_fuzz::texts(known, |url| {
         if let Err(error) = connect(url) {
+            assert_hidden(&error);
             assert_eq!(error.kind(), ErrorKind::Misconfigured, "{url:?}: {error}");
         }
     });
