@@ -121,7 +121,19 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::row::RowKey;
+    use crate::row::{RowKey, whatever};
+
+    #[test]
+    fn whatever_a_row_of_operations_holds() {
+        let entry = Entry { at: Millis(1_700_000_000_000), by: [1, 2, 3, 4, 5, 6], delta: Some(-7) };
+        let read = |row: &Row| {
+            let entries = Entries::of(row)?;
+            assert!(entries.some(1, |_, _| true).len() <= entries.len());
+            entries.value_after("a")?;
+            entries.find("a").map(drop)
+        };
+        whatever(&[first(Row::new(&RowKey::alone("p")), "a", &entry)], &[read]);
+    }
 
     #[test]
     fn names_are_distinct_and_of_one_length() {

@@ -77,3 +77,16 @@ impl Bank {
         answers.rows.iter().map(Candidate::read).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::{RowKey, whatever};
+
+    #[test]
+    fn whatever_a_row_of_the_index_holds() {
+        let free = Row::new(&RowKey::new("items", "code")).with("o", FREE);
+        let known = [free.clone().with("c", "ada"), free];
+        whatever(&known, &[|row| Candidate::read(row).map(drop)]);
+    }
+}

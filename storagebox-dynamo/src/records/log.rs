@@ -119,10 +119,27 @@ impl Value for Log {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::RowKey;
+    use crate::row::{RowKey, whatever};
 
     fn row(log: &Log) -> Row {
         Row::new(&RowKey::alone("here")).with("h", log.clone())
+    }
+
+    #[test]
+    fn whatever_a_log_holds() {
+        let read = |row: &Row| {
+            let log = Log::read(row)?;
+            let mark = Mark::fresh(7);
+            assert!(log.with(mark).has(mark));
+            Ok(())
+        };
+        whatever(
+            &[
+                row(&Log::default().with(Mark::fresh(0))),
+                row(&(0..20).map(Mark::fresh).fold(Log::default(), Log::with)),
+            ],
+            &[read],
+        );
     }
 
     #[test]
