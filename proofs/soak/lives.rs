@@ -64,12 +64,13 @@ impl Lives {
     }
 }
 
-/// The values that callers asked for lately; more than can still be met, so that a soak itself does not grow.
+/// The values that a caller asked for lately, of one id. An id is asked for about twice while one of them can still be
+/// met, so these are more than enough; and few, because the process in which they stand is what is measured.
 #[derive(Debug, Default)]
 struct Lately(VecDeque<Vec<u8>>);
 
 impl Lately {
-    const MOST: usize = 64;
+    const MOST: usize = 16;
 
     fn add(&mut self, value: &[u8]) {
         self.0.push_back(value.to_owned());
