@@ -125,9 +125,9 @@ pub(crate) fn pooling(error: PoolError<sqlx::Error>) -> Error {
     }
 }
 
-/// A call whose turn did not come in time.
+/// A call that never left: its turn did not come in time, or there was no connection for it.
 pub(crate) fn unmade(timeout: std::time::Duration) -> Error {
-    let why = format!("its turn did not come within {timeout:?}, or {NO_CONNECTION}");
+    let why = format!("its turn did not come within {timeout:?}, no connection could be made, or {NO_CONNECTION}");
     Error::new(ErrorKind::Contention, why).on("postgres")
 }
 

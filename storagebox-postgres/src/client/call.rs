@@ -8,8 +8,10 @@ use sqlx::{Arguments, AssertSqlSafe, Executor, query_with, raw_sql};
 use super::texts::Texts;
 use crate::config::{Schema, Settings, Statements};
 
-/// What almost every call fits in, so that nothing grows while it is made: arguments, and bytes that are bound.
+/// What almost every call fits in, so that nothing grows while it is made: arguments, bytes of a prepared statement, and
+/// bytes that are bound.
 const ARGUMENTS: usize = 8;
+const STATEMENT: usize = 192;
 const BOUND: usize = 256;
 
 /// The function that is there in this version alone.
@@ -127,7 +129,7 @@ impl<'a> Call<'a> {
             Shape::Rows => "SELECT * FROM",
         };
         let schema = schema.as_str();
-        let mut sql = String::new();
+        let mut sql = String::with_capacity(STATEMENT);
         sql.extend([select, " ", schema, ".", self.function, "("]);
         let mut number = 0;
         let mut write_all = |sql: &mut String, arguments: &[Arg<'_>]| {

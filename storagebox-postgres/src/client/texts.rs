@@ -1,4 +1,4 @@
-//! The texts of prepared calls, each written once.
+//! The texts of prepared calls, kept once they are written.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
