@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox::{Result, Store};
+use storagebox::Result;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::lives::{Lives, Shared};
 use crate::tally::Tally;
 
 /// How long what is over is remembered.
@@ -19,8 +18,6 @@ const PAUSE: Duration = Duration::from_millis(20);
 const DROPPED: u32 = 8;
 /// The latest moment at which it is.
 const UNTIL_DROPPED: Duration = Duration::from_millis(4);
-/// Between two lives, so that five backends share two processors.
-const IDLE: Duration = Duration::from_millis(10);
 
 /// What is not as it was promised.
 pub(crate) type Wrong = String;
@@ -36,20 +33,6 @@ pub(crate) struct Caller {
 impl Caller {
     pub(crate) fn new(number: usize, tally: &Arc<Tally>) -> Self {
         Self { name: format!("soak-{number}"), tally: Arc::clone(tally), serial: 0 }
-    }
-
-    /// One life after another, until the time is over.
-    pub(crate) async fn until(mut self, end: Instant, store: Store, shared: Arc<Shared>) {
-        let mut lives = match Lives::of(&store, &shared) {
-            Ok(lives) => lives,
-            Err(error) => return self.tally.wrong(error.to_string()),
-        };
-        while self.tally.goes_on(end) {
-            if let Err(wrong) = lives.one(&mut self).await {
-                self.tally.wrong(format!("{}: {wrong}", self.name));
-            }
-            sleep(IDLE).await;
-        }
     }
 
     /// A name that nothing had before.

@@ -9,8 +9,10 @@ mod vouchers;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use storagebox::{Result, Store};
+use tokio::time::{Instant, sleep};
 
 use crate::caller::{Caller, Wrong};
 use counts::Counts;
@@ -22,6 +24,9 @@ use tokens::Using;
 use values::Values;
 use vouchers::Vouchers;
 
+/// Between two lives, so that five backends share two processors.
+const IDLE: Duration = Duration::from_millis(10);
+
 /// What the callers of a backend know together.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
@@ -30,7 +35,7 @@ pub(crate) struct Shared {
 }
 
 /// The parts of a store, as one caller has them.
-pub(crate) struct Lives {
+struct Lives {
     seats: Taking,
     runs: Runs,
     counts: Counts,
@@ -39,8 +44,22 @@ pub(crate) struct Lives {
     values: Values,
 }
 
+/// A caller's lives, one after another, until the time is over.
+pub(crate) async fn until(end: Instant, mut caller: Caller, store: Store, shared: Arc<Shared>) {
+    let mut lives = match Lives::of(&store, &shared) {
+        Ok(lives) => lives,
+        Err(error) => return caller.tally.wrong(error.to_string()),
+    };
+    while caller.tally.goes_on(end) {
+        if let Err(wrong) = lives.one(&mut caller).await {
+            caller.tally.wrong(format!("{}: {wrong}", caller.name));
+        }
+        sleep(IDLE).await;
+    }
+}
+
 impl Lives {
-    pub(crate) fn of(store: &Store, shared: &Arc<Shared>) -> Result<Self> {
+    fn of(store: &Store, shared: &Arc<Shared>) -> Result<Self> {
         Ok(Self {
             seats: Taking::of(store, shared)?,
             runs: Runs::of(store, shared)?,
@@ -52,7 +71,7 @@ impl Lives {
     }
 
     /// One life, by chance.
-    pub(crate) async fn one(&mut self, caller: &mut Caller) -> Result<(), Wrong> {
+    async fn one(&mut self, caller: &mut Caller) -> Result<(), Wrong> {
         match fastrand::u8(..6) {
             0 => self.seats.one(caller).await,
             1 => self.runs.one(caller).await,

@@ -91,7 +91,7 @@ async fn one(backend: &str, time: Duration) -> Result<Report, Failure> {
     let (tally, shared) = (Arc::new(Tally::default()), Arc::new(Shared::default()));
     let (mut work, end) = (JoinSet::new(), Instant::now() + time);
     for number in 0..CALLERS {
-        work.spawn(Caller::new(number, &tally).until(end, place.store().await?, Arc::clone(&shared)));
+        work.spawn(lives::until(end, Caller::new(number, &tally), place.store().await?, Arc::clone(&shared)));
     }
     work.spawn(upkeep(place.store().await?, Arc::clone(&tally), end));
     work.spawn(fault::until(end, Arc::clone(&place), Arc::clone(&tally)));

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use sqlx::postgres::PgPoolOptions;
-use sqlx::{AssertSqlSafe, Executor, PgPool, Row, query, raw_sql};
+use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions, Executor, Row, query, raw_sql};
 use storagebox::parts::Backend;
 use storagebox::{Error, ErrorKind, ListedItem, Namespace, PostgresStore, Result, async_trait};
 use storagebox_conformance::{Declared, Harness, Part, Sandbox, TestClock, listed};
@@ -28,7 +28,7 @@ pub(super) struct Schemas {
     prefix: String,
     upstream: Option<SocketAddr>,
     name: String,
-    owner: PgPool,
+    owner: PgConnectOptions,
     /// Those whose case has ended.
     used: Arc<Mutex<Vec<String>>>,
 }
@@ -40,18 +40,21 @@ impl Schemas {
         let prefix = format!("storagebox_{MARK}_{:08x}", fastrand::u32(..));
         // Refuses what is no URL before anything is sent.
         PostgresStore::builder().schema(&prefix)?.connect(&url)?;
-        let owner = PgPoolOptions::new().max_connections(4).connect(&plain).await.map_err(failed)?;
-        let row = query("SELECT version()").fetch_one(&owner).await.map_err(failed)?;
+        let owner: PgConnectOptions = plain.parse().map_err(failed)?;
+        let mut connection = connected(&owner).await?;
+        let row = query("SELECT version()").fetch_one(&mut connection).await.map_err(failed)?;
         let version: String = row.try_get(0).map_err(failed)?;
         let name = version.split(" on ").next().unwrap_or_default().to_owned();
-        let encrypted = query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").fetch_optional(&owner).await;
+        let encrypted = query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()");
+        let encrypted = encrypted.fetch_optional(&mut connection).await;
         let encrypted = encrypted.ok().flatten().and_then(|row| row.try_get(0).ok()).unwrap_or(false);
         let upstream = if encrypted { None } else { address::of(&url, PORT).await };
         Ok(Self { url, prefix, upstream, name, owner, used: Arc::default() })
     }
 
     async fn run(&self, sql: String) -> Result<()> {
-        self.owner.execute(raw_sql(AssertSqlSafe(sql))).await.map(drop).map_err(failed)
+        let mut connection = connected(&self.owner).await?;
+        connection.execute(raw_sql(AssertSqlSafe(sql))).await.map(drop).map_err(failed)
     }
 
     /// Drops the schemas of cases that have ended.
@@ -62,6 +65,11 @@ impl Schemas {
         }
         Ok(())
     }
+}
+
+/// A connection of our own, past the library. The suite has a runtime of its own, and a connection works in one alone.
+async fn connected(owner: &PgConnectOptions) -> Result<PgConnection> {
+    owner.connect().await.map_err(failed)
 }
 
 fn failed(error: sqlx::Error) -> Error {
@@ -76,12 +84,12 @@ impl Ground for Schemas {
 
     async fn remove(&self) -> Result<()> {
         let pattern = format!("{}\\_%", self.prefix.replace('_', "\\_"));
-        let rows = query("SELECT nspname FROM pg_namespace WHERE nspname LIKE $1").bind(pattern).fetch_all(&self.owner);
-        for row in rows.await.map_err(failed)? {
+        let mut connection = connected(&self.owner).await?;
+        let made = query("SELECT nspname FROM pg_namespace WHERE nspname LIKE $1").bind(pattern);
+        for row in made.fetch_all(&mut connection).await.map_err(failed)? {
             let schema: String = row.try_get(0).map_err(failed)?;
             self.run(format!("DROP SCHEMA IF EXISTS {schema} CASCADE")).await?;
         }
-        self.owner.close().await;
         Ok(())
     }
 }
