@@ -5,6 +5,7 @@
 
 mod attempts;
 mod counter_rules;
+mod deadline;
 mod format;
 mod kinds;
 mod listing;
@@ -35,6 +36,7 @@ use crate::value::Namespace;
 pub use crate::settles::Settled;
 pub use attempts::Attempts;
 pub use counter_rules::CounterRules;
+pub use deadline::in_time;
 pub use format::StoreFormat;
 pub use kinds::NamespaceKind;
 pub use listing::Listing;

@@ -15,7 +15,7 @@ use std::time::Duration;
 use sqlx::postgres::PgRow;
 use sqlx::{AssertSqlSafe, PgConnection};
 use storagebox_core::backend::micros_of;
-use storagebox_core::backend::{Backoff, Setback, Settled, pauses, repeat};
+use storagebox_core::backend::{Backoff, Setback, Settled, in_time, pauses, repeat};
 use storagebox_core::{Certainty, Error, ErrorKind, Result, Settles};
 use tokio::time::Instant;
 
@@ -201,8 +201,8 @@ impl Client {
 
 /// What became of a call whose time is over depends on whether it has left.
 async fn ending<T>(timeout: Duration, work: Work<'_, T>) -> Result<T> {
-    let ended = tokio::time::timeout(timeout, work).await;
-    ended.unwrap_or_else(|_| Err(if progress::end() { error::unmade(timeout) } else { unanswered(timeout) }))
+    let ended = in_time(timeout, work).await;
+    ended.unwrap_or_else(|| Err(if progress::end() { error::unmade(timeout) } else { unanswered(timeout) }))
 }
 
 fn unanswered(timeout: Duration) -> Error {

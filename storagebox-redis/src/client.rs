@@ -17,7 +17,7 @@ use std::pin::{Pin, pin};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use storagebox_core::backend::{Backoff, Setback, Settled, pauses, repeat};
+use storagebox_core::backend::{Backoff, Setback, Settled, in_time, pauses, repeat};
 use storagebox_core::{Certainty, Error, ErrorKind, Result, Retention, Settles};
 
 use crate::config::Settings;
@@ -156,7 +156,7 @@ impl Client {
     /// A server that does not answer in time may be gone without a word: the next call connects anew.
     async fn in_time<T>(&self, work: Pin<&mut (impl Future<Output = Result<T>> + Send)>) -> Result<T> {
         let timeout = self.settings.options.call_timeout;
-        tokio::time::timeout(timeout, work).await.unwrap_or_else(|_| {
+        in_time(timeout, work).await.unwrap_or_else(|| {
             self.connections.leave();
             Err(Error::unknown(format!("there was no answer within {timeout:?}")))
         })

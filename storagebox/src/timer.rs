@@ -10,9 +10,15 @@ use tokio::time::{self, Instant};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TokioTimer;
 
-/// By the machine's clock: a paused runtime's own may be ahead of all others.
+/// Before the start of any runtime: a clock that a runtime paused stands still from then on, while the machine's, which
+/// this is told by, goes on.
 #[allow(clippy::disallowed_methods, reason = "the one place where callers' waiting meets a real clock")]
-static START: LazyLock<Instant> = LazyLock::new(|| Instant::from_std(std::time::Instant::now()));
+static START: LazyLock<Instant> = LazyLock::new(|| {
+    let now = std::time::Instant::now();
+    Instant::from_std(now.checked_sub(A_DAY).unwrap_or(now))
+});
+
+const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[async_trait]
 #[allow(clippy::disallowed_methods, reason = "the one place where callers' waiting meets a real clock")]

@@ -1,0 +1,282 @@
+//! The time that a call has: one thread keeps it for all calls, so that a call that is answered in time sets no timer.
+
+use std::collections::BTreeMap;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
+
+static WATCH: Watch = Watch::new();
+
+/// The output of `work`, or `None` once `limit` has passed. A backend whose client is silent when its server is gone
+/// ends its calls with it.
+///
+/// The time is real, also in a test that pauses its runtime's clock: a paused clock jumps to the next timer while a
+/// server's answer is on its way, and would end the call at once.
+///
+/// # Cancel safety
+///
+/// As safe as `work`, which is dropped with this future.
+///
+/// # Example
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// use std::future::{pending, ready};
+/// use std::time::Duration;
+/// use storagebox_core::backend::in_time;
+///
+/// assert_eq!(in_time(Duration::from_secs(5), ready(1)).await, Some(1));
+/// assert_eq!(in_time(Duration::from_millis(1), pending::<()>()).await, None);
+/// # }
+/// ```
+pub fn in_time<F: Future + Unpin>(limit: Duration, work: F) -> impl Future<Output = Option<F::Output>> {
+    InTime { work, deadline: now().checked_add(limit), entry: None }
+}
+
+#[derive(Debug)]
+struct InTime<F> {
+    work: F,
+    /// None: further away than the clock can tell.
+    deadline: Option<Instant>,
+    entry: Option<Entry>,
+}
+
+impl<F: Future + Unpin> Future for InTime<F> {
+    type Output = Option<F::Output>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match (Pin::new(&mut self.work).poll(cx), self.deadline) {
+            (Poll::Ready(output), _) => Poll::Ready(Some(output)),
+            (Poll::Pending, None) => Poll::Pending,
+            (Poll::Pending, Some(deadline)) if deadline <= now() => Poll::Ready(None),
+            (Poll::Pending, Some(deadline)) => {
+                self.enter(deadline, cx.waker());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl<F> InTime<F> {
+    fn enter(&mut self, deadline: Instant, waker: &Waker) {
+        if self.entry.as_ref().is_none_or(|entry| !entry.waker.will_wake(waker)) {
+            self.entry = Some(Entry::new(&WATCH, deadline, waker));
+        }
+    }
+}
+
+/// When a call's time is over, and a number that no other call has.
+type Key = (Instant, u64);
+
+/// A call that waits: its task is woken when its time is over.
+#[derive(Debug)]
+struct Entry {
+    watch: &'static Watch,
+    key: Key,
+    waker: Waker,
+}
+
+impl Entry {
+    fn new(watch: &'static Watch, deadline: Instant, waker: &Waker) -> Self {
+        Self { watch, key: watch.enter(deadline, waker.clone()), waker: waker.clone() }
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        // The waker is dropped after the lock is free: it may be the last of a task, which has entries of its own.
+        let _waker = self.watch.waiting().calls.remove(&self.key);
+    }
+}
+
+#[derive(Debug)]
+struct Watch {
+    waiting: Mutex<Waiting>,
+    sooner: Condvar,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    calls: BTreeMap<Key, Waker>,
+    entered: u64,
+    /// When the thread looks next. None: there is no thread.
+    look: Option<Instant>,
+}
+
+impl Watch {
+    const fn new() -> Self {
+        let waiting = Waiting { calls: BTreeMap::new(), entered: 0, look: None };
+        Self { waiting: Mutex::new(waiting), sooner: Condvar::new() }
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn enter(&'static self, deadline: Instant, waker: Waker) -> Key {
+        let mut waiting = self.waiting();
+        waiting.entered += 1;
+        let key = (deadline, waiting.entered);
+        waiting.calls.insert(key, waker);
+        match waiting.look {
+            Some(look) if look <= deadline => {}
+            Some(_) => {
+                waiting.look = Some(deadline);
+                self.sooner.notify_one();
+            }
+            None => waiting.look = self.start().then_some(deadline),
+        }
+        key
+    }
+
+    /// Without a thread, the next call that waits tries again.
+    fn start(&'static self) -> bool {
+        thread::Builder::new().name("storagebox-time".to_owned()).spawn(|| self.run()).is_ok()
+    }
+
+    /// Until no call waits.
+    fn run(&self) {
+        let mut waiting = self.waiting();
+        loop {
+            let over = waiting.over();
+            if over.is_empty() {
+                let Some(next) = waiting.next_look() else { return };
+                let left = next.saturating_duration_since(now());
+                waiting = self.sooner.wait_timeout(waiting, left).unwrap_or_else(PoisonError::into_inner).0;
+            } else {
+                drop(waiting);
+                over.into_values().for_each(wake);
+                waiting = self.waiting();
+            }
+        }
+    }
+}
+
+impl Waiting {
+    /// Takes out the calls whose time is over.
+    fn over(&mut self) -> BTreeMap<Key, Waker> {
+        let later = self.calls.split_off(&(now(), 0));
+        mem::replace(&mut self.calls, later)
+    }
+
+    fn next_look(&mut self) -> Option<Instant> {
+        self.look = self.calls.keys().next().map(|(deadline, _)| *deadline);
+        self.look
+    }
+}
+
+/// A runtime that panics here must not take the others' time.
+fn wake(waker: Waker) {
+    let _panic = catch_unwind(AssertUnwindSafe(|| waker.wake()));
+}
+
+#[allow(clippy::disallowed_methods, reason = "how long a call is waited for; no promise depends on it")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::{pending, poll_fn, ready};
+    use std::sync::mpsc::{self, Sender};
+    use std::sync::{Arc, OnceLock};
+    use std::task::Wake;
+
+    use super::*;
+
+    const SHORT: Duration = Duration::from_millis(5);
+    const LONG: Duration = Duration::from_secs(3600);
+
+    /// Tells that it was woken.
+    struct Told(Sender<()>);
+
+    impl Wake for Told {
+        fn wake(self: Arc<Self>) {
+            self.0.send(()).unwrap();
+        }
+    }
+
+    /// The last of a task that waits itself.
+    struct Nested(OnceLock<Entry>);
+
+    impl Wake for Nested {
+        fn wake(self: Arc<Self>) {
+            panic!("a runtime that cannot wake");
+        }
+    }
+
+    fn a_watch() -> &'static Watch {
+        Box::leak(Box::new(Watch::new()))
+    }
+
+    fn enter(watch: &'static Watch, limit: Duration, waker: &Waker) -> Entry {
+        Entry::new(watch, now() + limit, waker)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn work_ends_by_itself_or_when_its_time_is_over() {
+        assert_eq!(in_time(LONG, ready(7)).await, Some(7));
+        assert_eq!(in_time(SHORT, pending::<()>()).await, None);
+        assert_eq!(in_time(Duration::ZERO, pending::<()>()).await, None);
+        assert_eq!(in_time(Duration::MAX, ready(7)).await, Some(7));
+    }
+
+    /// As where a program pauses its runtime's clock and a server answers after a while.
+    #[tokio::test(start_paused = true)]
+    async fn a_paused_clock_ends_no_call() {
+        let (sender, answer) = tokio::sync::oneshot::channel();
+        let server = thread::spawn(move || {
+            thread::park_timeout(SHORT);
+            sender.send(7).unwrap();
+        });
+        assert_eq!(in_time(LONG, answer).await, Some(Ok(7)));
+        server.join().unwrap();
+    }
+
+    #[test]
+    fn a_shorter_time_ends_first_and_a_panic_of_one_runtime_leaves_the_others_theirs() {
+        let (watch, (sender, told)) = (a_watch(), mpsc::channel());
+        let waker = Arc::new(Told(sender)).into();
+        let _long = enter(watch, LONG, &waker);
+        let _panics = enter(watch, SHORT, &Arc::new(Nested(OnceLock::new())).into());
+        let _short = enter(watch, 2 * SHORT, &waker);
+        told.recv().unwrap();
+        assert_eq!(watch.waiting().calls.len(), 1);
+    }
+
+    #[test]
+    fn a_call_that_ended_is_forgotten_and_the_thread_ends_with_the_last() {
+        let (watch, (sender, told)) = (a_watch(), mpsc::channel());
+        let waker = Arc::new(Told(sender)).into();
+        drop(enter(watch, SHORT, &waker));
+        assert!(watch.waiting().calls.is_empty());
+        while watch.waiting().look.is_some() {
+            thread::yield_now();
+        }
+        assert!(told.try_recv().is_err());
+        let _again = enter(watch, SHORT, &waker);
+        told.recv().unwrap();
+    }
+
+    #[test]
+    fn the_last_waker_of_a_task_may_drop_an_entry() {
+        let (watch, nested) = (a_watch(), Arc::new(Nested(OnceLock::new())));
+        nested.0.set(enter(watch, LONG, Waker::noop())).unwrap();
+        let entry = enter(watch, LONG, &Arc::clone(&nested).into());
+        drop(nested);
+        drop(entry);
+        assert!(watch.waiting().calls.is_empty());
+    }
+
+    /// A future may move to another task between two polls.
+    #[tokio::test]
+    async fn the_task_that_polled_last_is_woken() {
+        let mut call = in_time(SHORT, pending::<()>());
+        assert!(Pin::new(&mut call).poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        assert_eq!(poll_fn(|cx| Pin::new(&mut call).poll(cx)).await, None);
+    }
+}
