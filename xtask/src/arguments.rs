@@ -19,6 +19,10 @@ cargo xtask prove mutants [BACKEND] [--only NAME] [--check]
     Puts each mistake of proofs/mutants into a copy of its backend and demands that the case named with it notices;
     `--check` only looks whether every patch applies and every case exists.
 
+cargo xtask prove alarms [BACKEND]
+    Runs the whole suite on a backend, or on each: 300 times on the one in memory and 10 times on the others, while four
+    threads that never pause take the cores from it. Demands that no case fails.
+
 cargo xtask soak --minutes N [BACKEND...]
     Keeps all backends, or those that are named, at work under faults for so long, looks whether every answer is
     right, and prints what has grown. For all backends, then runs the tests `whatever_...` of what reads from outside,
@@ -36,6 +40,7 @@ pub(crate) enum Task {
     Test(Servers),
     Prove(Part),
     Mutants(Wanted),
+    Alarms(Option<String>),
     Soak(Soak),
     Clauses { check: bool },
     Api { check: bool },
@@ -91,6 +96,7 @@ const PARTS: [(&str, Part); 11] = [
 
 /// What has arguments of its own.
 const MUTANTS: &str = "mutants";
+const ALARMS: &str = "alarms";
 
 #[derive(Debug, PartialEq)]
 pub(crate) enum Usage {
@@ -108,7 +114,9 @@ impl fmt::Display for Usage {
             Self::Servers(found) => {
                 write!(f, "--servers needs `docker`, `local` or `none`{}", instead_of(found))
             }
-            Self::Part(found) => write!(f, "prove needs one of {}, `{MUTANTS}`{}", parts(), instead_of(found)),
+            Self::Part(found) => {
+                write!(f, "prove needs one of {}, `{MUTANTS}`, `{ALARMS}`{}", parts(), instead_of(found))
+            }
             Self::Only => f.write_str("--only needs the name of a mutant"),
             Self::Minutes => f.write_str("soak needs --minutes and a number of at least 1"),
         }
@@ -170,8 +178,13 @@ impl Servers {
 
 fn prove(mut arguments: impl Iterator<Item = String>) -> Result<Task, Usage> {
     let name = arguments.next();
-    if name.as_deref() == Some(MUTANTS) {
-        return mutants(arguments).map(Task::Mutants);
+    match name.as_deref() {
+        Some(MUTANTS) => return mutants(arguments).map(Task::Mutants),
+        Some(ALARMS) => {
+            let backend = arguments.next();
+            return end(arguments).map(|()| Task::Alarms(backend));
+        }
+        _ => {}
     }
     let part = PARTS.iter().find(|(known, _)| Some(*known) == name.as_deref()).map(|(_, part)| *part);
     let part = part.ok_or(Usage::Part(name))?;
@@ -255,6 +268,14 @@ mod tests {
         assert_eq!(parse("prove mutants redis --only"), Err(Usage::Only));
         assert_eq!(parse("prove mutants redis sqlite"), Err(Usage::Unknown("sqlite".to_owned())));
         assert!(HELP.contains("cargo xtask prove mutants [BACKEND] [--only NAME] [--check]"));
+    }
+
+    #[test]
+    fn alarms_are_of_one_backend_or_of_all() {
+        assert_eq!(parse("prove alarms"), Ok(Task::Alarms(None)));
+        assert_eq!(parse("prove alarms redis"), Ok(Task::Alarms(Some("redis".to_owned()))));
+        assert_eq!(parse("prove alarms redis sqlite"), Err(Usage::Unknown("sqlite".to_owned())));
+        assert!(HELP.contains("cargo xtask prove alarms [BACKEND]"));
     }
 
     #[test]

@@ -31,6 +31,9 @@ pub(crate) enum Failure {
     StaleClauses,
     Catalogue { faults: Vec<String> },
     Survived { survivors: Vec<String> },
+    NoBackend { name: String, backends: String },
+    NotBuilt { test: String },
+    Alarms { alarms: usize },
     Names { library: String, why: String },
     OtherNames { file: String, changes: String },
 }
@@ -107,6 +110,9 @@ impl fmt::Display for Failure {
             Self::Catalogue { faults } => {
                 write!(f, "{}\nproofs/mutants does not fit the sources as they are", faults.join("\n"))
             }
+            Self::NoBackend { name, backends } => write!(f, "there is no backend `{name}`; there are {backends}"),
+            Self::NotBuilt { test } => write!(f, "cargo built no test program of {test}"),
+            Self::Alarms { alarms } => write!(f, "{alarms} runs of the suite failed, and no store had a fault"),
             Self::Survived { survivors } => write!(f, "not caught: {}", survivors.join(", ")),
             Self::StaleClauses => {
                 f.write_str("conformance/CLAUSES.md or docs/DECISIONS.md is stale: run `cargo xtask clauses`")

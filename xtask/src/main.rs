@@ -1,6 +1,7 @@
 //! The tasks of this workspace: `cargo xtask` prints them.
 #![allow(clippy::disallowed_methods, reason = "a task waits for processes and measures them")]
 
+mod alarms;
 mod api;
 mod arguments;
 mod clauses;
@@ -51,6 +52,7 @@ fn run(task: Task) -> Result<(), Failure> {
         Task::Test(servers) => test::run(servers)?,
         Task::Prove(part) => prove::run(part)?,
         Task::Mutants(wanted) => mutants::run(&wanted)?,
+        Task::Alarms(backend) => alarms::run(backend.as_deref())?,
         Task::Soak(soak) => soak::run(&soak)?,
         Task::Clauses { check } => clauses::run(check)?,
         Task::Api { check } => println!("{}", api::run(Lists::All, check)?),
