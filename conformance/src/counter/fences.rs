@@ -55,7 +55,7 @@ pub(super) async fn remembers_fences(world: &World, kind: Kind) -> Verdict {
     let _ = counter.cancel("fenced").await?;
     let almost = HOUR - Duration::from_secs(60);
     world.pass(if world.can_travel() { almost } else { world.short() }).await;
-    world.store().maintain(1_000).await?;
+    world.upkeep().await?;
     for number in 0..40 {
         let _ = counter.apply(&format!("op-{number}"), 1).await?;
         ensure_eq!(counter.apply("fenced", 1).await?, Counted::Fenced, "a fence after {number} operations");

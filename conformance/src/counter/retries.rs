@@ -56,7 +56,7 @@ pub(super) async fn remembers_for_its_time(world: &World, kind: Kind) -> Verdict
         // The last turn ends before the hour, by more than the clock may go on by itself.
         let less = if turn == 4 { quarter / 10 } else { Duration::ZERO };
         world.pass(quarter - less).await;
-        world.store().maintain(1_000).await?;
+        world.upkeep().await?;
         for number in 0..5 {
             let retried = counter.apply(&format!("op-{number}"), 2).await?;
             ensure_eq!(retried, counter.already(2 * (number + 1)), "a retry at quarter {turn} of the time");
@@ -80,7 +80,7 @@ pub(super) async fn remembers_anew_what_is_applied_anew(world: &World, kind: Kin
     let value = counter.value().await?;
     ensure_eq!(anew, if value == 10 { counter.applied(10) } else { counter.already(5) }, "a retry after its time");
     if value == 10 {
-        while world.store().maintain(1_000).await?.more {}
+        world.upkeep().await?;
         ensure_eq!(counter.apply("op", 5).await?, counter.already(10), "its retry after upkeep");
     }
     ensure_eq!(counter.value().await?, value, "the value in the end");
@@ -98,7 +98,7 @@ pub(super) async fn is_remembered_for_ever(world: &World, kind: Kind) -> Verdict
     let _ = counter.cancel("fenced").await?;
     let decade = Duration::from_secs(10 * 365 * 24 * 3_600);
     world.pass(if world.can_travel() { decade } else { world.short() }).await;
-    world.store().maintain(1_000).await?;
+    world.upkeep().await?;
     ensure_eq!(counter.apply("op", 5).await?, counter.already(5), "a retry after years");
     ensure_eq!(counter.apply("fenced", 5).await?, Counted::Fenced, "a fenced operation after years");
     ensure_eq!(counter.value().await?, 5, "the value after years");

@@ -37,7 +37,7 @@ pub(super) async fn full_is_full_and_forgets_nothing(world: &World, kind: Kind) 
             ensure_eq!(other, Counted::Mismatch, "another delta");
         }
     }
-    world.store().maintain(1_000).await?;
+    world.upkeep().await?;
     ensure_eq!(counter.apply("late-1", 1).await?, Counted::Full, "an operation after upkeep");
     ensure_eq!(counter.apply("op-1", 1).await?, counter.already(1), "the oldest after upkeep");
     ensure_eq!(counter.value().await?, 3, "the value in the end");
@@ -80,7 +80,7 @@ pub(super) async fn a_window_has_room_after_upkeep(world: &World) -> Verdict {
         let _ = counter.apply(op, 1).await?;
     }
     world.pass(world.short()).await;
-    while world.store().maintain(1_000).await?.more {}
+    world.upkeep().await?;
     for (op, value) in [("c", 3), ("d", 4)] {
         ensure_eq!(freed(world, &counter, op).await?, counter.applied(value), "an operation after upkeep");
     }

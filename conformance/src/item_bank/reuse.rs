@@ -67,7 +67,7 @@ pub(super) async fn a_hold_that_upkeep_ended_is_expired(world: &World) -> Verdic
     let (ada, bob, short) = (ClaimId::new("ada")?, ClaimId::new("bob")?, world.short());
     let item = take_new(&bank, &ada, Hold::For(short)).await?;
     world.pass(short).await;
-    while world.store().maintain(1_000).await?.more {}
+    world.upkeep().await?;
     ensure_eq!(bank.holder(&item).await?, ItemState::Free, "the item after upkeep");
     ensure_eq!(bank.get(&ada).await?, ClaimState::Ended(End::Expired), "the claim after upkeep");
     ensure_eq!(bank.confirm(&ada).await?, Confirmed::Ended(End::Expired), "confirming it");

@@ -237,7 +237,7 @@ pub(super) async fn a_released_claim_is_remembered_for_the_retention(world: &Wor
     if let (true, Retention::For(week)) = (world.can_travel(), Retention::DEFAULT) {
         world.pass(week - world.short()).await;
     }
-    world.store().maintain(1_000).await?;
+    world.upkeep().await?;
     ensure_eq!(bank.take(&ada, Hold::Forever).await?, Taken::Ended(End::Released), "a fenced claim after upkeep");
     Ok(())
 }

@@ -194,7 +194,7 @@ pub(super) async fn time_means_nothing_to_a_sequence(world: &World) -> Verdict {
     put_new(&*store, "late", "value", i64::MAX).await?;
     ensure_eq!(store.delete(&"gone".parse()?, &Stamp::new(2, "w".parse()?)).await?, Written::Applied, "a delete");
     world.pass(world.short() * 3).await;
-    world.store().maintain(1_000).await?;
+    world.upkeep().await?;
     let older = store.put(&"gone".parse()?, &"value".try_into()?, &Stamp::new(1, "w".parse()?)).await?;
     ensure!(is_stale(&older, 2), "a put older than a tombstone of long ago: {older:?}");
     put_new(&*store, "early", "value", i64::MIN + 1).await?;

@@ -22,7 +22,7 @@ pub(super) async fn a_tombstone_stays_for_its_age(world: &World) -> Verdict {
         world.pass(HOUR - Duration::from_secs(60)).await;
     }
     ensure_eq!(store.purge(MOMENT, 100).await?.deleted, 0, "tombstones purged before their age");
-    ensure_eq!(world.store().maintain(100).await?.deleted, 0, "what upkeep deleted before their age");
+    ensure_eq!(world.upkeep().await?, 0, "what upkeep deleted before their age");
     let older =
         store.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(now - millis(HOUR) / 3, "w".parse()?)).await?;
     ensure!(older != Written::Applied, "a put older than the tombstone is applied");
@@ -74,7 +74,7 @@ pub(super) async fn a_tombstone_ahead_of_the_clock_stays(world: &World) -> Verdi
     delete_new(&*store, "never", i64::MAX).await?;
     world.pass(age * 3).await;
     ensure_eq!(store.purge(MOMENT, 100).await?.deleted, 0, "tombstones ahead of the clock that were purged");
-    ensure_eq!(world.store().maintain(100).await?.deleted, 0, "what upkeep deleted");
+    ensure_eq!(world.upkeep().await?, 0, "what upkeep deleted");
     for at in [far - 500 * millis(age), far - 2, far - 1] {
         let older = store.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(at, "w".parse()?)).await?;
         ensure!(is_stale(&older, far), "a put at {at} after a delete at {far}: {older:?}");
@@ -97,7 +97,7 @@ pub(super) async fn nothing_comes_back_at_the_edge_of_the_horizon(world: &World)
     // With a clock that stands still the horizon is now exactly in their midst.
     world.pass(age * 2).await;
     store.purge(MOMENT, 100).await?;
-    world.store().maintain(100).await?;
+    world.upkeep().await?;
     for step in &around {
         let (key, at) = (format!("key{step}"), now + millis(age) + step);
         for (at, writer) in [(at, "a"), (at - 1, "z"), (at - 1, "a"), (at - 2, "w")] {
@@ -125,7 +125,7 @@ pub(super) async fn values_are_never_purged(world: &World) -> Verdict {
         put_new(&*store, "revived", "value", at + 1).await?;
         world.pass(age * 3).await;
         ensure_eq!(store.purge(MOMENT, 100).await?.deleted, 0, "what a purge without tombstones deleted");
-        world.store().maintain(100).await?;
+        world.upkeep().await?;
         ensure_eq!(listed(&*store, 10).await?, ["revived", "stays"], "the keys listed after a purge");
     }
     Ok(())
@@ -156,9 +156,9 @@ pub(super) async fn upkeep_purges_by_the_same_rules(world: &World) -> Verdict {
     let now = store_time(world).await?;
     delete_new(&*store, "due", now + millis(age)).await?;
     delete_new(&*store, "ahead", now + 1_000 * millis(age)).await?;
-    ensure_eq!(world.store().maintain(100).await?.deleted, 0, "what upkeep deleted before the age");
+    ensure_eq!(world.upkeep().await?, 0, "what upkeep deleted before the age");
     world.pass(age * 3).await;
-    let deleted = world.store().maintain(100).await?.deleted;
+    let deleted = world.upkeep().await?;
     ensure!(deleted <= 1, "upkeep deleted {deleted} of one tombstone that is due and one that is not");
     let late = store.put(&"due".parse()?, &"value".try_into()?, &Stamp::new(now, "w".parse()?)).await?;
     ensure_too_old("a put older than the one that was due", now, &late)?;
@@ -175,7 +175,7 @@ pub(super) async fn a_sequences_tombstones_go_by_an_explicit_call_alone(world: &
     delete_new(&*store, "key", 2).await?;
     world.pass(age * 3).await;
     for _ in 0..3 {
-        ensure_eq!(world.store().maintain(100).await?.deleted, 0, "what upkeep deleted of a sequence");
+        ensure_eq!(world.upkeep().await?, 0, "what upkeep deleted of a sequence");
     }
     let older = store.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(1, "w".parse()?)).await?;
     ensure!(is_stale(&older, 2), "a put older than the tombstone: {older:?}");

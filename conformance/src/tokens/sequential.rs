@@ -52,7 +52,7 @@ pub(super) async fn live_tokens_do_not_expire(world: &World) -> Verdict {
     let decade = Duration::from_secs(10 * 365 * 24 * 3600);
     for _ in 0..3 {
         world.pass(if world.can_travel() { decade } else { world.short() }).await;
-        world.store().maintain(1_000).await?;
+        world.upkeep().await?;
         for token in &created {
             ensure!(tokens.exists(token).await?, "{token} was live and expired");
         }
@@ -164,7 +164,7 @@ pub(super) async fn gone_tokens_are_remembered_for_the_retention(world: &World) 
     if let (true, Retention::For(week)) = (world.can_travel(), Retention::DEFAULT) {
         world.pass(week - world.short()).await;
     }
-    world.store().maintain(1_000).await?;
+    world.upkeep().await?;
     for token in &known {
         ensure_eq!(create(&*tokens, token).await?, GONE, "creating a gone token after upkeep");
     }
@@ -180,7 +180,7 @@ pub(super) async fn a_token_discarded_anew_is_remembered_anew(world: &World) -> 
     world.pass_memory().await;
     tokens.discard(&both).await?;
     world.pass(world.short()).await;
-    while world.store().maintain(1_000).await?.more {}
+    world.upkeep().await?;
     for token in &both {
         ensure_eq!(create(&*tokens, token).await?, GONE, "creating {token:?}, which was discarded anew");
     }

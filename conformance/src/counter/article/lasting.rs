@@ -25,7 +25,7 @@ pub(in crate::counter) async fn approach_5_the_marker_is_exact_beyond_ten_minute
     let eleven_minutes = Duration::from_secs(660);
     for _ in 0..3 {
         world.pass(if world.can_travel() { eleven_minutes } else { world.short() }).await;
-        world.store().maintain(1_000).await?;
+        world.upkeep().await?;
         let retried = counter.apply("edaf-4999-9878-23tf", -5).await?;
         ensure_eq!(retried, counter.already(15), "the retry after more than ten minutes");
     }
@@ -191,7 +191,7 @@ pub(in crate::counter) async fn approach_7_a_token_in_the_set_is_not_applied_aga
     let counter = slots(world, 50)?;
     lose(&counter, Fate::ReplyLost, "a458fc3d", 1).await?;
     world.pass(if world.can_travel() { DAY * 365 } else { world.short() }).await;
-    world.store().maintain(1_000).await?;
+    world.upkeep().await?;
     for _ in 0..3 {
         ensure_eq!(counter.apply("a458fc3d", 1).await?, counter.already(1), "the token, long after");
     }
@@ -218,7 +218,7 @@ pub(in crate::counter) async fn approach_7_a_full_set_stays_full(world: &World) 
     ensure_eq!(counter.cancel("fenced").await?, Cancelled::Cancelled, "a fence in the last place");
     for _ in 0..3 {
         world.pass(if world.can_travel() { DAY * 365 } else { world.short() }).await;
-        world.store().maintain(1_000).await?;
+        world.upkeep().await?;
         ensure_eq!(counter.apply("late", 1).await?, Counted::Full, "a change of a full set");
         ensure_eq!(counter.cancel("late").await?, Cancelled::Full, "a fence in a full set");
     }

@@ -168,7 +168,7 @@ pub(in crate::dedup) async fn an_expired_op_is_fenced_after_upkeep(world: &World
     let (order, ada, short) = (id("order")?, op("ada")?, world.short());
     let version = repos.record_new(&order, "first", &ada, Retention::For(short)).await?;
     world.pass(short).await;
-    while world.store().maintain(1_000).await?.more {}
+    world.upkeep().await?;
     let late = repos.records.record(&order, &text("first")?, &ada, FOREVER).await?;
     ensure_eq!(late, Recorded::Fenced, "a late record of what upkeep deleted");
     let late = repos.leases.begin(&order, &ada, LONG, None).await?;
@@ -243,7 +243,7 @@ pub(in crate::dedup) async fn fences_are_remembered_for_the_retention(world: &Wo
     if let (true, Retention::For(week)) = (world.can_travel(), Retention::DEFAULT) {
         world.pass(week - world.short()).await;
     }
-    world.store().maintain(1_000).await?;
+    world.upkeep().await?;
     let late = repos.records.record(&order, &text("first")?, &ada, FOREVER).await?;
     ensure_eq!(late, Recorded::Fenced, "a late record after upkeep");
     ensure_eq!(repos.leases.begin(&job, &ada, LONG, None).await?, Begun::Fenced, "a late begin after upkeep");

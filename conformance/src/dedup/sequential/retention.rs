@@ -70,7 +70,7 @@ pub(in crate::dedup) async fn forever_is_for_ever(world: &World) -> Verdict {
     if world.can_travel() {
         world.pass(MAX_DURATION).await;
     }
-    world.store().maintain(1_000).await?;
+    world.upkeep().await?;
     repos.ensure_value(&order, Some("first")).await?;
     repos.ensure_value(&job, Some("result")).await?;
     let again = repos.records.record(&order, &text("x")?, &ada, FOREVER).await?;
@@ -127,7 +127,7 @@ pub(in crate::dedup) async fn upkeep_deletes_nothing_that_lives(world: &World) -
     let lapsed = repos.begin_new(&id("lapsed")?, &ada, short).await?;
     world.pass(short).await;
     for _ in 0..3 {
-        world.store().maintain(1_000).await?;
+        world.upkeep().await?;
     }
     repos.ensure_value(&id("brief")?, None).await?;
     repos.ensure_value(&id("long")?, Some("first")).await?;
