@@ -16,7 +16,8 @@ use crate::statistics::{Measured, Round, Slice};
 const WORKERS: usize = 2;
 /// Of each task: with fewer, most of a slice is its beginning and its end.
 const FEWEST_CALLS: usize = 10;
-/// A difference of processor time is small beside what both sides spend: it takes as many times more rounds.
+/// A difference of processor time is small beside what both sides spend on talking to a server: it takes as many times
+/// more rounds.
 const MORE_ROUNDS: usize = 3;
 /// What fits into memory, whatever the length of a slice.
 const MOST_CALLS: usize = 4_000_000;
@@ -37,7 +38,8 @@ impl Driver {
     /// The first round warms up and is not counted.
     pub(crate) fn measure(&self, row: &Row) -> Result<Measured> {
         let load = self.load(row)?;
-        let rounds = if row.target.extra_cpu.is_some() { MORE_ROUNDS * self.rounds } else { self.rounds };
+        let rounds =
+            if row.target.extra_cpu.is_some() && row.meter.is_some() { MORE_ROUNDS * self.rounds } else { self.rounds };
         let rounds: Vec<_> = (0..=rounds).map(|number| self.round(row, load, number)).collect::<Result<_>>()?;
         Ok(Measured::of(&rounds[1..]))
     }

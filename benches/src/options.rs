@@ -6,7 +6,8 @@ pub(crate) const HELP: &str = "\
 cargo bench -p storagebox-benches --bench table -- [OPTIONS]
 
   --slice SECONDS   how long one side runs at a time   [0.5]
-  --rounds N        how many slices each side gets     [7], and three times as many where processor time has a target
+  --rounds N        how many slices each side gets     [7]; where processor time beside a server's has a target,
+                    three times as many
   --only TEXT       only rows whose name holds TEXT, such as `P11` or `memory`; given again, also those of that TEXT
   --slow            banks of ten million items where the targets name them, not of a million
   --plans           what the counter strategies cost on DynamoDB at 10 to 10,000 operations, reckoned; measures nothing
