@@ -17,7 +17,8 @@ pub(crate) fn run(part: Part) -> Result<(), Failure> {
     match part {
         Part::Features => every_feature(),
         Part::Memory => memory(),
-        Part::Deduplicator => deduplicator(),
+        Part::Deduplicator => explored(&["deduplicator_model", "deduplicator_explorer"]),
+        Part::Tokens => explored(&["token_model"]),
         Part::Handles => handles(),
         Part::Fresh => outside_the_workspace(),
         Part::HandOut => hand_out::run(),
@@ -67,8 +68,8 @@ fn suite_at_length_with(package: &str, arguments: &[&str]) -> Result<(), Failure
 }
 
 /// The explorations that take minutes, which is why the gate leaves them out.
-fn deduplicator() -> Result<(), Failure> {
-    let tests = ["--test", "deduplicator_model", "--test", "deduplicator_explorer"];
+fn explored(tests: &[&str]) -> Result<(), Failure> {
+    let tests = tests.iter().flat_map(|test| ["--test", test]);
     let of_proofs = ["test", "--locked", "-p", "storagebox-proofs"].into_iter().chain(tests);
     shown(cargo(of_proofs.chain(["--", "--ignored", "--nocapture"])))
 }

@@ -1,14 +1,15 @@
 //! Whether live callers can make each other go on for ever when nothing else happens: no crash, no refill, and
 //! no late request. Then only a loop of states could keep them from their answers.
 
-use crate::explore::{Counterexample, Reached};
-use crate::model::{Event, Model};
+use storagebox_proofs::explore::Reached;
+
+use crate::model::{Broken, Event, Model};
 use crate::properties::{Property, Violation};
 use crate::state::State;
 
 /// Answers the most steps that the callers of any state do between them until all of them have answered.
-pub(crate) fn longest_run(model: &Model, reached: &Reached) -> Result<u16, Box<Counterexample>> {
-    let states = reached.states.len();
+pub(crate) fn longest_run(model: &Model, reached: &Reached<State>) -> Result<u16, Box<Broken>> {
+    let states = reached.states().len();
     let mut walk = Walk { model, reached, marks: vec![Mark::New; states], path: Vec::new() };
     let longest = (0..states).try_fold(0, |longest, state| Ok(walk.longest_from(state)?.max(longest)));
     longest.map_err(|endless: Loop| endless.explain(model, reached))
@@ -24,7 +25,7 @@ enum Mark {
 /// Depth first along the steps of the callers.
 struct Walk<'a> {
     model: &'a Model,
-    reached: &'a Reached,
+    reached: &'a Reached<State>,
     marks: Vec<Mark>,
     path: Vec<usize>,
 }
@@ -42,7 +43,7 @@ impl Walk<'_> {
         self.marks[state] = Mark::OnPath;
         self.path.push(state);
         let mut longest = 0;
-        for (_, after) in steps(self.model, &self.reached.states[state]) {
+        for (_, after) in steps(self.model, &self.reached.states()[state]) {
             let next = self.reached.position(&after);
             longest = longest.max(1 + self.longest_from(next)?);
         }
@@ -74,18 +75,18 @@ struct Loop {
 }
 
 impl Loop {
-    fn explain(&self, model: &Model, reached: &Reached) -> Box<Counterexample> {
+    fn explain(&self, model: &Model, reached: &Reached<State>) -> Box<Broken> {
         let finding = "and so on for ever".to_owned();
         let run = self.run(model, reached);
         reached.explain(model, self.states[0], Violation { property: Property::CallsEnd, finding, run })
     }
 
     /// Goes from the first state alone, so that the names stay those of the way there.
-    fn run(&self, model: &Model, reached: &Reached) -> Vec<Event> {
-        let mut current = reached.states[self.states[0]];
+    fn run(&self, model: &Model, reached: &Reached<State>) -> Vec<Event> {
+        let mut current = reached.states()[self.states[0]];
         let mut run = Vec::new();
         for next in self.states.iter().cycle().skip(1).take(self.states.len()) {
-            let leads_there = |(_, after): &(Event, State)| *after == reached.states[*next];
+            let leads_there = |(_, after): &(Event, State)| *after == reached.states()[*next];
             let (event, after) = steps(model, &current).into_iter().find(leads_there).expect("a step");
             run.push(event);
             current = after;

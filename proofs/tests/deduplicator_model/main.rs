@@ -10,7 +10,6 @@
 //! A repeated request that the store recognizes is not an event of its own: it is a reply that took long.
 
 mod endless;
-mod explore;
 mod model;
 mod properties;
 mod protocol;
@@ -21,9 +20,10 @@ mod trace;
 
 use std::thread;
 
+use storagebox_proofs::explore::explore;
+
 use endless::longest_run;
-use explore::{Counterexample, explore};
-use model::{Model, Scope};
+use model::{Broken, Model, Scope};
 use properties::Property;
 use protocol::Protocol;
 
@@ -63,7 +63,7 @@ fn protocol_keeps_its_promises() {
 
 fn verify(scope: Scope) -> usize {
     let model = Model { protocol: Protocol::Faithful, scope };
-    let states = no_counterexample(&model, explore(&model)).states.len();
+    let states = no_counterexample(&model, explore(&model)).states().len();
     println!("{states} states of {scope:?}");
     states
 }
@@ -74,11 +74,11 @@ fn callers_cannot_make_each_other_go_on_for_ever() {
         let model = Model { protocol: Protocol::Faithful, scope };
         let reached = no_counterexample(&model, explore(&model));
         let steps = no_counterexample(&model, longest_run(&model, &reached));
-        println!("{} states, at most {steps} steps from any, of {scope:?}", reached.states.len());
+        println!("{} states, at most {steps} steps from any, of {scope:?}", reached.states().len());
     }
 }
 
-fn no_counterexample<T>(model: &Model, found: Result<T, Box<Counterexample>>) -> T {
+fn no_counterexample<T>(model: &Model, found: Result<T, Box<Broken>>) -> T {
     found.unwrap_or_else(|counterexample| panic!("{:?}: {counterexample}", model.scope))
 }
 

@@ -1,5 +1,8 @@
 //! Everything that may happen next.
 
+use storagebox_proofs::explore::{CounterexampleOf, World};
+
+use crate::properties::{self, Violation};
 use crate::protocol::{Call, Progress, Protocol};
 use crate::state::State;
 use crate::stores::{BANKS, Bank, Reply, Request};
@@ -50,8 +53,15 @@ pub(crate) struct Model {
     pub(crate) scope: Scope,
 }
 
-impl Model {
-    pub(crate) fn initial(&self) -> State {
+/// How a promise was broken.
+pub(crate) type Broken = CounterexampleOf<Model>;
+
+impl World for Model {
+    type State = State;
+    type Event = Event;
+    type Violation = Violation;
+
+    fn initial(&self) -> State {
         let mut state = State::new();
         for (bank, items) in (0..).zip(self.scope.stock) {
             (0..items).for_each(|_| state.stores.refill(bank));
@@ -59,7 +69,7 @@ impl Model {
         state
     }
 
-    pub(crate) fn successors(&self, state: &State, next: &mut Vec<(Event, State)>) {
+    fn successors(&self, state: &State, next: &mut Vec<(Event, State)>) {
         for (worker, call) in state.calls() {
             self.steps(state, worker, call, next);
             self.timeout(state, worker, call, next);
@@ -70,6 +80,16 @@ impl Model {
         self.refills(state, next);
     }
 
+    fn canonical(&self, state: State) -> State {
+        state.canonical(self.protocol)
+    }
+
+    fn check(&self, state: &State) -> Result<(), Violation> {
+        properties::check(self, state)
+    }
+}
+
+impl Model {
     /// A call begins with its first request. Idle workers are all alike, so any one of them will do.
     fn beginnings(&self, state: &State, next: &mut Vec<(Event, State)>) {
         if state.calls().count() == self.scope.workers {

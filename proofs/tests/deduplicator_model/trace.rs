@@ -2,21 +2,18 @@
 
 use std::fmt;
 
-use crate::explore::Counterexample;
 use crate::model::Event;
+use crate::properties::Violation;
 use crate::protocol::{Call, Progress};
 use crate::stores::{Condition, Record, Reply, Request, Version};
 
-impl fmt::Display for Counterexample {
+impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "after {} steps it breaks {}", self.trace.len(), self.violation.property)?;
-        for (number, event) in (1..).zip(&self.trace) {
-            writeln!(f, "{number:>4}. {event}")?;
-        }
-        for event in &self.violation.run {
+        writeln!(f, "it breaks {}", self.property)?;
+        for event in &self.run {
             writeln!(f, "then: {event}")?;
         }
-        write!(f, "   => {}", self.violation.finding)
+        write!(f, "   => {}", self.finding)
     }
 }
 

@@ -1,0 +1,190 @@
+//! Breadth first through every state that a small world can reach, so the first trace to a violation is a shortest one.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+/// What may happen, and what must hold.
+pub trait World {
+    /// Everything that still matters at one moment.
+    type State: Copy + Eq + Hash;
+    /// A step from one state to another.
+    type Event: Copy + fmt::Display;
+    /// A promise that a state breaks.
+    type Violation: fmt::Display;
+
+    /// Where all begins.
+    fn initial(&self) -> Self::State;
+
+    /// Everything that may happen next.
+    fn successors(&self, state: &Self::State, next: &mut Vec<(Self::Event, Self::State)>);
+
+    /// The one of all states that differ only in names that matters to nobody.
+    fn canonical(&self, state: Self::State) -> Self::State;
+
+    /// Whether the state keeps every promise.
+    fn check(&self, state: &Self::State) -> Result<(), Self::Violation>;
+}
+
+/// How a violation came about.
+#[derive(Clone, Debug)]
+pub struct Counterexample<E, V> {
+    /// What happened.
+    pub trace: Vec<E>,
+    /// What it broke.
+    pub violation: V,
+}
+
+/// How a violation came about in a world.
+pub type CounterexampleOf<W> = Counterexample<<W as World>::Event, <W as World>::Violation>;
+
+impl<E: fmt::Display, V: fmt::Display> fmt::Display for Counterexample<E, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "after {} steps", self.trace.len())?;
+        for (number, event) in (1..).zip(&self.trace) {
+            writeln!(f, "{number:>4}. {event}")?;
+        }
+        self.violation.fmt(f)
+    }
+}
+
+/// Returns all states that there are, each of them checked.
+pub fn explore<W: World>(world: &W) -> Result<Reached<W::State>, Box<CounterexampleOf<W>>> {
+    let mut reached = Reached::from(world.canonical(world.initial()));
+    let mut next = Vec::new();
+    let mut current = 0;
+    while let Some(state) = reached.states.get(current).copied() {
+        world.check(&state).map_err(|violation| reached.explain(world, current, violation))?;
+        world.successors(&state, &mut next);
+        for (_, state) in next.drain(..) {
+            reached.insert(world.canonical(state), current);
+        }
+        current += 1;
+    }
+    Ok(reached)
+}
+
+const FREE: u32 = u32::MAX;
+
+/// The states in the order in which they were found: at once the queue, the visited set and all traces.
+#[derive(Debug)]
+pub struct Reached<S> {
+    states: Vec<S>,
+    parents: Vec<u32>,
+    /// Where in `states` a state is, by its hash, with linear probing.
+    table: Vec<u32>,
+}
+
+impl<S: Copy + Eq + Hash> Reached<S> {
+    fn from(initial: S) -> Self {
+        let mut reached = Self { states: Vec::new(), parents: Vec::new(), table: vec![FREE; 1 << 10] };
+        reached.insert(initial, 0);
+        reached
+    }
+
+    /// All of them, in the order in which they were found.
+    #[must_use]
+    pub fn states(&self) -> &[S] {
+        &self.states
+    }
+
+    /// Where in [`states`](Self::states) a state is, which has been reached.
+    #[must_use]
+    pub fn position(&self, state: &S) -> usize {
+        self.table[self.slot_of(state)] as usize
+    }
+
+    fn insert(&mut self, state: S, parent: usize) {
+        let slot = self.slot_of(&state);
+        if self.table[slot] != FREE {
+            return;
+        }
+        self.table[slot] = index(self.states.len());
+        self.states.push(state);
+        self.parents.push(index(parent));
+        if self.states.len() * 2 > self.table.len() {
+            self.grow();
+        }
+    }
+
+    fn slot_of(&self, state: &S) -> usize {
+        let mask = self.table.len() - 1;
+        let mut slot = hash(state) & mask;
+        while self.table[slot] != FREE && self.states[self.table[slot] as usize] != *state {
+            slot = (slot + 1) & mask;
+        }
+        slot
+    }
+
+    fn grow(&mut self) {
+        self.table = vec![FREE; self.table.len() * 2];
+        for known in 0..self.states.len() {
+            let slot = self.slot_of(&self.states[known]);
+            self.table[slot] = index(known);
+        }
+    }
+
+    /// The way to a state that was reached, and what it breaks.
+    pub fn explain<W>(&self, world: &W, last: usize, violation: W::Violation) -> Box<CounterexampleOf<W>>
+    where
+        W: World<State = S>,
+    {
+        let mut trace = Vec::new();
+        let mut child = last;
+        while child != 0 {
+            let parent = self.parents[child] as usize;
+            trace.extend(self.event_between(world, parent, child));
+            child = parent;
+        }
+        trace.reverse();
+        Box::new(Counterexample { violation, trace })
+    }
+
+    fn event_between<W: World<State = S>>(&self, world: &W, parent: usize, child: usize) -> Option<W::Event> {
+        let mut next = Vec::new();
+        world.successors(&self.states[parent], &mut next);
+        let leads_there = |(_, state): &&(W::Event, S)| world.canonical(*state) == self.states[child];
+        next.iter().find(leads_there).map(|(event, _)| *event)
+    }
+}
+
+#[allow(clippy::expect_used, reason = "a proof that outgrows four thousand million states must stop")]
+fn index(position: usize) -> u32 {
+    u32::try_from(position).expect("fewer states than fit into memory")
+}
+
+fn hash(state: &impl Hash) -> usize {
+    let mut hasher = Mixer(0);
+    state.hash(&mut hasher);
+    hasher.finish() as usize
+}
+
+/// A state is a few dozen small numbers, for which the standard hasher takes longer than the step itself.
+struct Mixer(u64);
+
+impl Mixer {
+    fn mix(&mut self, number: u64) {
+        self.0 = (self.0.rotate_left(5) ^ number).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+}
+
+impl Hasher for Mixer {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.mix(u64::from(*byte)));
+    }
+
+    fn write_u8(&mut self, number: u8) {
+        self.mix(u64::from(number));
+    }
+
+    fn write_isize(&mut self, number: isize) {
+        self.mix(number as u64);
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.mix(number as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 32)
+    }
+}

@@ -1,0 +1,138 @@
+//! Article 2's algorithm, explored through every state that it can reach in a small world.
+//!
+//! An upstream endpoint handles one message and sends one, which a downstream endpoint handles. Any free worker may
+//! receive any copy that was ever sent, any number of times, also after it was acknowledged. Workers crash after any
+//! step, any number of times; a request may land after its caller gave up, and a creation may land twice.
+//!
+//! Each plan says which steps are one step of the store, and which precautions are taken. The plans that storagebox
+//! uses keep every promise in every state; the article's last version leaves garbage, as it says, and its two drafts
+//! process a message twice. Sixteen plans leave out one precaution each, and each breaks the promise that the precaution
+//! is for.
+
+mod plan;
+mod promises;
+mod state;
+mod store;
+mod trace;
+mod worker;
+mod world;
+
+use std::thread;
+
+use storagebox_proofs::explore::explore;
+
+use plan::{Checkpoint, Cleanup, Ids, Plan};
+use promises::Promise;
+use world::{Scope, Tokens};
+
+/// Two workers, who may both be at the same endpoint, and one late request.
+const SCOPE: Scope = Scope { workers: 2, ids: 3, in_flight: 1 };
+/// Three workers without late requests, and two with two of them.
+const WIDE: [Scope; 2] = [Scope { workers: 3, ids: 3, in_flight: 0 }, Scope { workers: 2, ids: 3, in_flight: 2 }];
+
+#[rustfmt::skip]
+const PLANS: [(&str, Plan); 8] = [
+    ("split", Plan::SPLIT),
+    ("split, creations land twice", Plan { resends: true, ..Plan::SPLIT }),
+    ("outgoing tokens in one step with the entity", Plan::OUTGOING),
+    ("incoming tokens in one step with the entity", Plan::INCOMING),
+    ("incoming tokens, creations land twice", Plan { resends: true, ..Plan::INCOMING }),
+    ("both in one step with the entity", Plan::JOINED),
+    ("both, and two reads", Plan { reads_at_once: false, ..Plan::JOINED }),
+    ("both, a deleted entity leaves nothing", Plan { forgets: true, ..Plan::JOINED }),
+];
+
+#[test]
+fn what_storagebox_does_keeps_every_promise() {
+    let states: usize = thread::scope(|threads| {
+        let runs = PLANS.map(|(name, plan)| threads.spawn(move || keeps_every_promise(name, plan, SCOPE)));
+        runs.into_iter().map(|run| run.join().expect("a counterexample is printed above")).sum()
+    });
+    println!("{states} states in total");
+}
+
+#[test]
+#[ignore = "minutes: cargo xtask prove tokens"]
+fn what_storagebox_does_keeps_every_promise_in_wider_worlds() {
+    let worlds = PLANS.into_iter().flat_map(|(name, plan)| WIDE.map(|scope| (name, plan, scope)));
+    let states: usize = worlds.map(|(name, plan, scope)| keeps_every_promise(name, plan, scope)).sum();
+    println!("{states} states in total");
+}
+
+fn keeps_every_promise(name: &str, plan: Plan, scope: Scope) -> usize {
+    let world = Tokens { plan, scope, demands: &Promise::ALL };
+    let reached = explore(&world).unwrap_or_else(|found| panic!("{name}, {scope:?}: {found}"));
+    println!("{name}, {scope:?}: {} states", reached.states().len());
+    reached.states().len()
+}
+
+/// It says so itself: the tokens of attempts that came to nothing stay, and so does the entry of a message whose worker
+/// crashed between the last two steps.
+#[test]
+fn the_articles_last_version_is_safe_and_leaves_garbage() {
+    let world = Tokens { plan: Plan::ARTICLE, scope: SCOPE, demands: &Promise::SAFETY };
+    let reached = explore(&world).unwrap_or_else(|found| panic!("{found}"));
+    println!("the article's last version: {} states", reached.states().len());
+    assert_eq!(broken_by("the article's last version", Plan::ARTICLE, &[Promise::NoGarbage]), Promise::NoGarbage);
+    assert_eq!(broken_by("the article's last version", Plan::ARTICLE, &[Promise::NoResidue]), Promise::NoResidue);
+}
+
+/// The upstream endpoint sends again what was processed, with a token that it has just created again.
+#[test]
+fn the_articles_first_draft_processes_a_message_twice() {
+    let draft = Plan { ids: Ids::OfTheMessage, checkpoint: Checkpoint::None, ..Plan::ARTICLE };
+    assert_eq!(broken_by("the first draft", draft, &[Promise::OneChange]), Promise::OneChange);
+}
+
+/// New ids for each attempt, and no checkpoint for them.
+#[test]
+fn the_articles_second_draft_processes_a_message_twice() {
+    let draft = Plan { checkpoint: Checkpoint::None, ..Plan::ARTICLE };
+    assert_eq!(broken_by("the second draft", draft, &[Promise::OneChange]), Promise::OneChange);
+}
+
+/// The checkpoint alone is not enough: a worker that stalled creates what is gone.
+#[test]
+fn the_articles_checkpoint_needs_new_ids_for_each_attempt() {
+    let shared = Plan { ids: Ids::OfTheMessage, ..Plan::ARTICLE };
+    assert_eq!(broken_by("the checkpoint alone", shared, &Promise::SAFETY), Promise::NoResurrection);
+}
+
+/// Each leaves out one precaution.
+#[test]
+fn every_precaution_is_needed() {
+    let split = Plan::SPLIT;
+    #[rustfmt::skip]
+    let mutants = [
+        ("the token is looked at before the entity", Plan { checks_first: true, ..split }, Promise::OneChange),
+        ("the change is written without comparing", Plan { compares: false, ..split }, Promise::OneChange),
+        ("the entry is removed before the token is consumed", Plan { removes_first: true, ..split }, Promise::Continuity),
+        ("a choice overwrites another", Plan { checkpoint: Checkpoint::Unconditional, ..split }, Promise::OneToken),
+        ("a deleted entity begins anew", Plan { forgets: true, ..split }, Promise::OneChange),
+        ("a token that is gone may seem to be there", Plan { stale_tokens: true, ..split }, Promise::OneChange),
+        ("live tokens expire", Plan { expires: true, ..split }, Promise::NothingLost),
+        ("nothing says which tokens were sent", Plan { checkpoint: Checkpoint::None, ..split }, Promise::OneToken),
+        ("attempts share their ids", Plan { ids: Ids::OfTheMessage, ..split }, Promise::NothingLost),
+        ("a creation lands twice and no tombstone stops it", Plan { resends: true, tombstones: false, ..split }, Promise::NoResurrection),
+        ("a token consumed at commit is taken for a duplicate", Plan { reads_at_once: false, cleanup: Cleanup::None, ..Plan::JOINED }, Promise::NothingLost),
+        ("the same, where outgoing tokens are elsewhere", Plan { reads_at_once: false, cleanup: Cleanup::None, ..Plan::INCOMING }, Promise::NothingLost),
+        ("one step for entity and outgoing tokens, after a look at the token", Plan { checks_first: true, ..Plan::OUTGOING }, Promise::OneChange),
+        ("what a duplicate leaves is seen in an old snapshot", Plan { cleanup: Cleanup::Snapshot, ..split }, Promise::NoResidue),
+        ("nobody removes what a duplicate leaves", Plan { cleanup: Cleanup::None, ..split }, Promise::NoResidue),
+        ("attempts are not registered", Plan { registers: false, ..split }, Promise::NoGarbage),
+    ];
+    thread::scope(|threads| {
+        let runs = mutants.map(|(name, plan, promise)| {
+            threads.spawn(move || assert_eq!(broken_by(name, plan, &Promise::ALL), promise, "{name}"))
+        });
+        runs.into_iter().for_each(|run| run.join().expect("the mutant's name is printed above"));
+    });
+}
+
+/// Which promise the shortest run to a violation breaks, of those demanded.
+fn broken_by(name: &str, plan: Plan, demands: &'static [Promise]) -> Promise {
+    let world = Tokens { plan, scope: SCOPE, demands };
+    let found = explore(&world).map(drop).expect_err(name);
+    println!("{name}: {found}\n");
+    found.violation.promise
+}

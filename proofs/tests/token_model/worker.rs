@@ -1,0 +1,198 @@
+//! What a worker does with one copy of a message, step by step.
+
+use crate::plan::{Checkpoint, Cleanup, Ids, Plan};
+use crate::state::{Endpoint, Set, State, TokenId};
+use crate::store::{Entry, Reply, Request, Write};
+
+/// The one id of a message's token, where attempts share it.
+const SHARED: TokenId = 1;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Worker {
+    pub(crate) endpoint: Endpoint,
+    pub(crate) incoming: TokenId,
+    pub(crate) at: At,
+    /// What it knows of the entity.
+    found: Option<Entry>,
+    pub(crate) found_absent: bool,
+    pub(crate) stale: bool,
+    token_is_there: bool,
+    /// The token that goes with what it sends.
+    own: Option<TokenId>,
+}
+
+/// Its next step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum At {
+    Load,
+    Check,
+    Commit,
+    Register,
+    Create,
+    Choose,
+    Dispatch,
+    DiscardOthers,
+    DiscardOwn,
+    Consume,
+    LoadAgain,
+    Remove,
+    Acknowledge,
+}
+
+impl Worker {
+    pub(crate) fn new(plan: &Plan, endpoint: Endpoint, incoming: TokenId) -> Self {
+        let at = if plan.checks_first { At::Check } else { At::Load };
+        let (found, own) = (None, None);
+        Self { endpoint, incoming, at, found, found_absent: false, stale: false, token_is_there: false, own }
+    }
+
+    /// The write that comes next. Draws its id, of which there may be no more.
+    pub(crate) fn request(&mut self, plan: &Plan, state: &mut State, ids: u8) -> Option<Request> {
+        let write = match self.at {
+            At::Commit if self.endpoint.sends() && (plan.registers || plan.creates_at_commit) => {
+                self.draw(plan, state, ids)?;
+                Write::Commit { incoming: self.incoming, own: self.own }
+            }
+            At::Commit => Write::Commit { incoming: self.incoming, own: None },
+            At::Register => Write::Register(self.draw(plan, state, ids)?),
+            At::Create if plan.registers => Write::Create(self.own?),
+            At::Create => Write::Create(self.draw(plan, state, ids)?),
+            At::Choose => Write::Choose(self.own?),
+            At::DiscardOthers => Write::Discard(self.others()),
+            At::DiscardOwn => Write::Discard(Set::of(self.own?)),
+            At::Consume => Write::Consume(self.incoming),
+            At::Remove => Write::Remove,
+            At::Load | At::Check | At::LoadAgain | At::Dispatch | At::Acknowledge => return None,
+        };
+        Some(Request { endpoint: self.endpoint, write, stale: self.stale, found_absent: self.found_absent })
+    }
+
+    fn draw(&mut self, plan: &Plan, state: &mut State, ids: u8) -> Option<TokenId> {
+        self.own = match plan.ids {
+            Ids::OfTheMessage => Some(SHARED),
+            Ids::OfTheAttempt => state.draw(ids),
+        };
+        self.own
+    }
+
+    /// Those of other attempts, which are frozen once one is chosen.
+    fn others(&self) -> Set {
+        let registered = self.found.unwrap_or_default().registered;
+        self.own.map_or(registered, |own| registered.without(own))
+    }
+
+    /// Reads what it reads at this step. Whether the token seems to be there is a choice of the caller's where reads
+    /// may be old.
+    pub(crate) fn read(&mut self, plan: &Plan, state: &State, token_is_there: bool) {
+        let entity = state.entity(self.endpoint);
+        match self.at {
+            At::Check => {
+                self.token_is_there = token_is_there;
+                let loads_now = plan.checks_first && token_is_there;
+                self.at = if loads_now { At::Load } else { self.decide(plan) };
+            }
+            At::Load => {
+                (self.found, self.found_absent, self.stale) = (entity.entry, !entity.exists, false);
+                self.at = match (plan.reads_at_once, plan.checks_first) {
+                    (true, _) => {
+                        self.token_is_there = token_is_there;
+                        self.decide(plan)
+                    }
+                    (false, true) => self.decide(plan),
+                    (false, false) => At::Check,
+                };
+            }
+            At::LoadAgain => {
+                (self.found, self.stale) = (entity.entry, false);
+                self.at = match (self.found, plan.consumes_at_commit) {
+                    (Some(entry), true) => self.resume(plan, entry),
+                    (Some(_), false) => At::Remove,
+                    (None, _) => At::Acknowledge,
+                };
+            }
+            _ => {}
+        }
+    }
+
+    fn decide(&mut self, plan: &Plan) -> At {
+        match (self.found, self.token_is_there) {
+            (Some(entry), true) => self.resume(plan, entry),
+            (Some(entry), false) if plan.consumes_at_commit => self.resume(plan, entry),
+            (None, true) => At::Commit,
+            (_, false) => self.duplicate(plan),
+        }
+    }
+
+    fn duplicate(&self, plan: &Plan) -> At {
+        match plan.cleanup {
+            Cleanup::None => At::Acknowledge,
+            Cleanup::Snapshot | Cleanup::Reread if self.found.is_some() => At::Remove,
+            Cleanup::Snapshot => At::Acknowledge,
+            Cleanup::Reread => At::LoadAgain,
+        }
+    }
+
+    /// Ends what an entry says was begun.
+    fn resume(&mut self, plan: &Plan, entry: Entry) -> At {
+        match entry.chosen.filter(|_| plan.checkpoint != Checkpoint::None) {
+            _ if !self.endpoint.sends() => Self::sent(plan),
+            Some(token) => {
+                self.own = Some(token);
+                At::Dispatch
+            }
+            None if plan.registers => At::Register,
+            None => At::Create,
+        }
+    }
+
+    /// All is sent: what comes first, the token or the entry.
+    fn sent(plan: &Plan) -> At {
+        if plan.consumes_at_commit || plan.removes_first { At::Remove } else { At::Consume }
+    }
+
+    /// Goes on with the reply, or gives up: the message comes again.
+    pub(crate) fn hear(mut self, plan: &Plan, state: &State, reply: Reply) -> Option<Self> {
+        if matches!(self.at, At::Commit | At::Register | At::Choose) {
+            // The store answers what it met, or what it made of it.
+            (self.found, self.stale) = (state.entity(self.endpoint).entry, false);
+        }
+        self.at = match (self.at, reply) {
+            (_, Reply::Conflict | Reply::TokenGone) => return None,
+            (At::Commit, _) => self.committed(plan),
+            (_, Reply::Chosen(token)) => {
+                self.own = Some(token);
+                At::Dispatch
+            }
+            (At::Choose, Reply::NoEntry) => At::DiscardOwn,
+            (_, Reply::NoEntry) | (At::DiscardOwn, _) => At::Acknowledge,
+            (At::Register, _) => At::Create,
+            (At::Create, _) if plan.checkpoint == Checkpoint::None => At::Dispatch,
+            (At::Create, _) => At::Choose,
+            (At::Choose, _) => At::Dispatch,
+            (At::DiscardOthers, _) => Self::sent(plan),
+            (At::Consume, _) if plan.removes_first => At::Acknowledge,
+            (At::Consume, _) => At::Remove,
+            (At::Remove, _) if plan.removes_first && !plan.consumes_at_commit => At::Consume,
+            (_, _) => At::Acknowledge,
+        };
+        Some(self)
+    }
+
+    fn committed(&self, plan: &Plan) -> At {
+        match self.endpoint.sends() {
+            true if plan.creates_at_commit => At::Dispatch,
+            true => At::Create,
+            false if plan.consumes_at_commit => At::Acknowledge,
+            false => Self::sent(plan),
+        }
+    }
+
+    /// Sends the message with the token that was chosen.
+    pub(crate) fn dispatch(&mut self, plan: &Plan) -> Option<TokenId> {
+        self.at = match self.others().is_empty() || !plan.registers {
+            true => Self::sent(plan),
+            false => At::DiscardOthers,
+        };
+        self.own
+    }
+}
