@@ -66,11 +66,7 @@ impl DynamoTokenStore {
         if is_forgotten && !own.is_some_and(|tag| tag.is_on(&row)) {
             return Ok(Known::Unknown);
         }
-        match row.maybe("s", Row::text)? {
-            Some(GONE | FENCED) => row.maybe("c", Row::text).map(drop).map(|()| Known::Gone(row)),
-            Some(_) => Err(row.unreadable("its state is not known")),
-            None => row.needed("m", row.text("m")).map(drop).map(|()| Known::Live(row)),
-        }
+        Known::of(row)
     }
 
     /// Does the same to each distinct token, each with attempts of its own. After a failure others may be changed
@@ -173,6 +169,15 @@ impl DynamoTokenStore {
 }
 
 impl Known {
+    /// What a row tells that is remembered.
+    fn of(row: Row) -> Result<Self> {
+        match row.maybe("s", Row::text)? {
+            Some(GONE | FENCED) => row.maybe("c", Row::text).map(drop).map(|()| Self::Gone(row)),
+            Some(_) => Err(row.unreadable("its state is not known")),
+            None => row.needed("m", row.text("m")).map(drop).map(|()| Self::Live(row)),
+        }
+    }
+
     /// What a consumer is answered when it is not the one to end the token now.
     fn consumed(self, op: &OpId, tag: &Tag) -> Result<Consumed> {
         match self {
@@ -237,5 +242,28 @@ impl TokenStore for DynamoTokenStore {
             discarded: sum.discarded + one.discarded,
             already_gone: sum.already_gone + one.already_gone,
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::whatever;
+
+    #[test]
+    fn whatever_a_row_of_a_token_holds() {
+        let row = || Row::new(&RowKey::alone("p"));
+        let live = row().with("m", "tag").with("a", 7_i64);
+        let gone = row().with("m", "tag").with("s", GONE).with("c", "op-1").with("g", 9_i64);
+        let read = |row: &Row| {
+            row.moment("g")?;
+            match Known::of(row.clone())? {
+                Known::Live(row) => assert!(row.text("m").is_some()),
+                Known::Gone(_) => {}
+                Known::Unknown => panic!("a row is known: {row:?}"),
+            }
+            Ok(())
+        };
+        whatever(&[live, gone, row().with("s", FENCED)], &[read]);
     }
 }

@@ -39,6 +39,7 @@ fn any(value: &AttributeValue) -> Any {
         AttributeValue::N(number) => Any::Number(number.parse().unwrap_or(i64::MAX)),
         AttributeValue::B(bytes) => Any::Bytes(bytes.as_ref().to_vec()),
         AttributeValue::Bool(truth) => Any::Truth(*truth),
+        AttributeValue::Bs(set) => Any::List(set.iter().map(|bytes| Any::Bytes(bytes.as_ref().to_vec())).collect()),
         AttributeValue::L(list) => Any::List(list.iter().map(any).collect()),
         AttributeValue::M(map) => any_map(map),
         _ => Any::Nothing,
@@ -56,7 +57,14 @@ fn attribute(value: &Any) -> AttributeValue {
         Any::Number(number) => AttributeValue::N(number.to_string()),
         Any::Text(text) => AttributeValue::S(text.clone()),
         Any::Bytes(bytes) => AttributeValue::B(Blob::new(bytes.clone())),
-        Any::List(list) => AttributeValue::L(list.iter().map(attribute).collect()),
+        Any::List(list) => set(list).unwrap_or_else(|| AttributeValue::L(list.iter().map(attribute).collect())),
         Any::Map(map) => AttributeValue::M(attributes(map)),
     }
+}
+
+/// No row of ours has a list of bytes, so what is one is a set.
+fn set(list: &[Any]) -> Option<AttributeValue> {
+    let bytes = |value: &Any| if let Any::Bytes(bytes) = value { Some(Blob::new(bytes.clone())) } else { None };
+    let bytes: Vec<_> = list.iter().map(bytes).collect::<Option<_>>()?;
+    (!bytes.is_empty()).then_some(AttributeValue::Bs(bytes))
 }

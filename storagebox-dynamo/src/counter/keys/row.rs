@@ -108,6 +108,22 @@ pub(super) fn name(slot: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::row::{RowKey, whatever};
+
+    #[test]
+    fn whatever_a_row_of_keys_holds() {
+        let (one, other) = (OpKey::applied(&"op-1".parse().unwrap()), OpKey::fenced(&"op-2".parse().unwrap()));
+        let row = Row::new(&RowKey::alone("p")).with("v", 7_i64).with("q", 2_i64).with("e", 5_i64).with("b", 4_i64);
+        let row = row.with("k5", one.alone()).with("k4", other.alone());
+        assert_eq!(Kept::of(&row).unwrap().before(5), [(4, 1)]);
+        let read = |row: &Row| {
+            let kept = Kept::of(row)?;
+            let before: usize = kept.before(kept.newest).into_iter().map(|(_, keys)| keys).sum();
+            assert!(before <= kept.count() && kept.oldest <= kept.newest);
+            Ok(())
+        };
+        whatever(&[row], &[read]);
+    }
 
     /// What stands in tables does not change.
     #[test]

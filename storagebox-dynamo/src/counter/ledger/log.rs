@@ -73,3 +73,22 @@ fn shown(sum: &Sum, row: &Row) -> Result<Option<LedgerEntry>> {
 fn cursor(place: &str) -> Cursor {
     Cursor::new(format!("{AFTER}{place}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use storagebox_core::ErrorKind;
+
+    use super::*;
+
+    #[test]
+    fn whatever_a_cursor_says() {
+        storagebox_fuzz::texts(&["after:", "after:00000001700000000000:op-1"], |text| {
+            let cursor = Cursor::new(text);
+            match place(Some(&cursor), 1) {
+                Ok((Some(place), 1)) => assert_eq!(super::cursor(place).as_str(), text),
+                Ok(other) => panic!("{text:?} is read as {other:?}"),
+                Err(error) => assert_eq!(error.kind(), ErrorKind::InvalidInput, "{text:?}"),
+            }
+        });
+    }
+}
