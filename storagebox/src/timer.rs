@@ -10,8 +10,8 @@ use tokio::time::{self, Instant};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TokioTimer;
 
-/// Before the start of any runtime: a clock that a runtime paused stands still from then on, while the machine's, which
-/// this is told by, goes on.
+/// A day before the first use, where the system can tell, and so before the start of a runtime that a test pauses: its
+/// clock stands still from then on, while the machine's, by which this is told, goes on.
 #[allow(clippy::disallowed_methods, reason = "the one place where callers' waiting meets a real clock")]
 static START: LazyLock<Instant> = LazyLock::new(|| {
     let now = std::time::Instant::now();

@@ -1,4 +1,5 @@
-//! The time that a call has: one thread keeps it for all calls, so that a call that is answered in time sets no timer.
+//! The time that a call has: one thread keeps it for all calls, so that a call that is answered in time sets no timer for
+//! its limit.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -9,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-static WATCH: Watch = Watch::new();
+static WATCH: Watch = Watch::new(start);
 
 /// The output of `work`, or `None` once `limit` has passed. A backend whose client is silent when its server is gone
 /// ends its calls with it.
@@ -34,11 +35,12 @@ static WATCH: Watch = Watch::new();
 /// # }
 /// ```
 pub fn in_time<F: Future + Unpin>(limit: Duration, work: F) -> impl Future<Output = Option<F::Output>> {
-    InTime { work, deadline: now().checked_add(limit), entry: None }
+    InTime { watch: &WATCH, work, deadline: now().checked_add(limit), entry: None }
 }
 
 #[derive(Debug)]
 struct InTime<F> {
+    watch: &'static Watch,
     work: F,
     /// None: further away than the clock can tell.
     deadline: Option<Instant>,
@@ -49,22 +51,31 @@ impl<F: Future + Unpin> Future for InTime<F> {
     type Output = Option<F::Output>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        match (Pin::new(&mut self.work).poll(cx), self.deadline) {
-            (Poll::Ready(output), _) => Poll::Ready(Some(output)),
-            (Poll::Pending, None) => Poll::Pending,
-            (Poll::Pending, Some(deadline)) if deadline <= now() => Poll::Ready(None),
-            (Poll::Pending, Some(deadline)) => {
-                self.enter(deadline, cx.waker());
-                Poll::Pending
-            }
+        if let Poll::Ready(output) = Pin::new(&mut self.work).poll(cx) {
+            return Poll::Ready(Some(output));
         }
+        let Some(deadline) = self.deadline else { return Poll::Pending };
+        let left = deadline.saturating_duration_since(now());
+        if left.is_zero() {
+            return Poll::Ready(None);
+        }
+        self.enter(deadline, left < EARLY, cx.waker());
+        Poll::Pending
     }
 }
 
+/// How far the clocks of two cores may be apart: a task that was woken that early is entered again.
+const EARLY: Duration = Duration::from_millis(1);
+
 impl<F> InTime<F> {
-    fn enter(&mut self, deadline: Instant, waker: &Waker) {
-        if self.entry.as_ref().is_none_or(|entry| !entry.waker.will_wake(waker)) {
-            self.entry = Some(Entry::new(&WATCH, deadline, waker));
+    fn enter(&mut self, deadline: Instant, is_near: bool, waker: &Waker) {
+        if is_near || !self.entry.as_ref().is_some_and(|entry| entry.keeps(waker)) {
+            let entry = Entry::new(self.watch, deadline, waker);
+            if !entry.is_watched {
+                // There is no thread that would: the task asks again until there is one.
+                waker.wake_by_ref();
+            }
+            self.entry = Some(entry);
         }
     }
 }
@@ -78,11 +89,19 @@ struct Entry {
     watch: &'static Watch,
     key: Key,
     waker: Waker,
+    /// Whether there is a thread that will wake it.
+    is_watched: bool,
 }
 
 impl Entry {
     fn new(watch: &'static Watch, deadline: Instant, waker: &Waker) -> Self {
-        Self { watch, key: watch.enter(deadline, waker.clone()), waker: waker.clone() }
+        let (key, is_watched) = watch.enter(deadline, waker.clone());
+        Self { watch, key, waker: waker.clone(), is_watched }
+    }
+
+    /// Whether it will wake the task of this waker.
+    fn keeps(&self, waker: &Waker) -> bool {
+        self.is_watched && self.waker.will_wake(waker)
     }
 }
 
@@ -97,6 +116,8 @@ impl Drop for Entry {
 struct Watch {
     waiting: Mutex<Waiting>,
     sooner: Condvar,
+    /// Starts the thread, if there can be one.
+    start: fn(&'static Self) -> bool,
 }
 
 #[derive(Debug)]
@@ -108,16 +129,17 @@ struct Waiting {
 }
 
 impl Watch {
-    const fn new() -> Self {
+    const fn new(start: fn(&'static Self) -> bool) -> Self {
         let waiting = Waiting { calls: BTreeMap::new(), entered: 0, look: None };
-        Self { waiting: Mutex::new(waiting), sooner: Condvar::new() }
+        Self { waiting: Mutex::new(waiting), sooner: Condvar::new(), start }
     }
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn enter(&'static self, deadline: Instant, waker: Waker) -> Key {
+    /// The key of the entry, and whether there is a thread.
+    fn enter(&'static self, deadline: Instant, waker: Waker) -> (Key, bool) {
         let mut waiting = self.waiting();
         waiting.entered += 1;
         let key = (deadline, waiting.entered);
@@ -128,32 +150,36 @@ impl Watch {
                 waiting.look = Some(deadline);
                 self.sooner.notify_one();
             }
-            None => waiting.look = self.start().then_some(deadline),
+            None => waiting.look = (self.start)(self).then_some(deadline),
         }
-        key
+        (key, waiting.look.is_some())
     }
 
-    /// Without a thread, the next call that waits tries again.
-    fn start(&'static self) -> bool {
-        thread::Builder::new().name("storagebox-time".to_owned()).spawn(|| self.run()).is_ok()
-    }
-
-    /// Until no call waits.
+    /// Until it looks and no call waits. It sleeps out each look, also where the call that it is for has ended: the next
+    /// call most often has the same limit.
     fn run(&self) {
         let mut waiting = self.waiting();
-        loop {
+        while let Some(look) = waiting.look {
+            let left = look.saturating_duration_since(now());
+            if !left.is_zero() {
+                waiting = self.sooner.wait_timeout(waiting, left).unwrap_or_else(PoisonError::into_inner).0;
+                continue;
+            }
             let over = waiting.over();
             if over.is_empty() {
-                let Some(next) = waiting.next_look() else { return };
-                let left = next.saturating_duration_since(now());
-                waiting = self.sooner.wait_timeout(waiting, left).unwrap_or_else(PoisonError::into_inner).0;
+                waiting.look = waiting.next();
             } else {
+                // The look stays as it is, so that nobody starts another thread meanwhile.
                 drop(waiting);
                 over.into_values().for_each(wake);
                 waiting = self.waiting();
             }
         }
     }
+}
+
+fn start(watch: &'static Watch) -> bool {
+    thread::Builder::new().name("storagebox-time".to_owned()).spawn(|| watch.run()).is_ok()
 }
 
 impl Waiting {
@@ -163,15 +189,16 @@ impl Waiting {
         mem::replace(&mut self.calls, later)
     }
 
-    fn next_look(&mut self) -> Option<Instant> {
-        self.look = self.calls.keys().next().map(|(deadline, _)| *deadline);
-        self.look
+    fn next(&self) -> Option<Instant> {
+        self.calls.keys().next().map(|(deadline, _)| *deadline)
     }
 }
 
-/// A runtime that panics here must not take the others' time.
+/// A runtime that panics here must not take the others' time, nor may what it panics with when it is dropped.
 fn wake(waker: Waker) {
-    let _panic = catch_unwind(AssertUnwindSafe(|| waker.wake()));
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
+        mem::forget(panic);
+    }
 }
 
 #[allow(clippy::disallowed_methods, reason = "how long a call is waited for; no promise depends on it")]
@@ -182,6 +209,7 @@ fn now() -> Instant {
 #[cfg(test)]
 mod tests {
     use std::future::{pending, poll_fn, ready};
+    use std::panic::panic_any;
     use std::sync::mpsc::{self, Sender};
     use std::sync::{Arc, OnceLock};
     use std::task::Wake;
@@ -200,17 +228,30 @@ mod tests {
         }
     }
 
+    /// Of a runtime that cannot wake.
+    struct Panics;
+
+    impl Wake for Panics {
+        fn wake(self: Arc<Self>) {
+            panic_any(Self);
+        }
+    }
+
+    impl Drop for Panics {
+        fn drop(&mut self) {
+            panic!("once more");
+        }
+    }
+
     /// The last of a task that waits itself.
     struct Nested(OnceLock<Entry>);
 
     impl Wake for Nested {
-        fn wake(self: Arc<Self>) {
-            panic!("a runtime that cannot wake");
-        }
+        fn wake(self: Arc<Self>) {}
     }
 
     fn a_watch() -> &'static Watch {
-        Box::leak(Box::new(Watch::new()))
+        Box::leak(Box::new(Watch::new(start)))
     }
 
     fn enter(watch: &'static Watch, limit: Duration, waker: &Waker) -> Entry {
@@ -242,7 +283,9 @@ mod tests {
         let (watch, (sender, told)) = (a_watch(), mpsc::channel());
         let waker = Arc::new(Told(sender)).into();
         let _long = enter(watch, LONG, &waker);
-        let _panics = enter(watch, SHORT, &Arc::new(Nested(OnceLock::new())).into());
+        let panics = Arc::new(Panics).into();
+        mem::forget(enter(watch, SHORT, &panics));
+        mem::forget(panics);
         let _short = enter(watch, 2 * SHORT, &waker);
         told.recv().unwrap();
         assert_eq!(watch.waiting().calls.len(), 1);
@@ -270,6 +313,15 @@ mod tests {
         drop(nested);
         drop(entry);
         assert!(watch.waiting().calls.is_empty());
+    }
+
+    /// Its task is woken at once, and asks again until a thread can be had.
+    #[tokio::test]
+    async fn a_call_ends_also_where_no_thread_can_be_started() {
+        let watch: &'static Watch = Box::leak(Box::new(Watch::new(|_| false)));
+        let call = InTime { watch, work: pending::<()>(), deadline: now().checked_add(SHORT), entry: None };
+        assert_eq!(call.await, None);
+        assert!(watch.waiting().calls.is_empty() && watch.waiting().entered > 1);
     }
 
     /// A future may move to another task between two polls.

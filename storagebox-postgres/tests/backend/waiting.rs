@@ -7,9 +7,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection, raw_sql};
 use storagebox_core::{
-    Backend, Begun, ClaimId, ClaimState, Confirmed, DedupId, DedupRepo, End, Hold, Item, ItemBank, LeaseRepo, OpId,
-    OrderedOptions, OrderedStore, Payload, Recorded, Released, Result, Retention, Stamp, Taken, TokenId, TokenStore,
-    WriterId, Written,
+    Backend, Begun, Change, ClaimId, ClaimState, Confirmed, Counted, Counter, DedupId, DedupRepo, End, Error, Hold,
+    Item, ItemBank, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Released, Result, Retention,
+    Stamp, Strategy, Taken, TokenId, TokenStore, WriterId, Written,
 };
 use storagebox_postgres::PostgresStore;
 
@@ -201,13 +201,33 @@ async fn a_discard_that_waited_fences_from_then_on() -> Result<()> {
     .await
 }
 
+/// Another change is added while this one waits for the counter.
+#[tokio::test]
+async fn a_change_that_waited_is_added_to_what_is_there_by_then() -> Result<()> {
+    with_place(async |place| {
+        let stock = store(place).await?.counter(&"namespace".parse()?, Strategy::default())?;
+        let (key, change) = (Key::new("key")?, |op: &str| Ok::<_, Error>(Change::new(op.parse()?, 1)));
+        let _ = stock.apply(&key, &change("first")?).await?;
+        let mut other = session(place, &format!("UPDATE {}.counters SET value = value + 10", place.schema)).await?;
+        let commit = async {
+            until("a call that waits", async || Ok(blocked(&place.database, &place.schema).await? == 1)).await?;
+            tell(&mut other, "COMMIT").await
+        };
+        let second = change("second")?;
+        let (counted, ()) = tokio::try_join!(stock.apply(&key, &second), commit)?;
+        assert_eq!(counted, Counted::Applied { value: Some(12) });
+        assert_eq!(stock.value(&key).await?, 12);
+        Ok(())
+    })
+    .await
+}
+
 /// A purge may have passed meanwhile, behind which nothing comes back.
 #[tokio::test]
 async fn a_write_that_waited_is_too_old_by_then() -> Result<()> {
     with_place(async |place| {
         let options = OrderedOptions::time();
-        let (ordered, key) =
-            (store(place).await?.ordered_store(&"namespace".parse()?, options)?, storagebox_core::Key::new("key")?);
+        let (ordered, key) = (store(place).await?.ordered_store(&"namespace".parse()?, options)?, Key::new("key")?);
         ordered.get(&key).await?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(failed)?.as_millis() as i64;
         let (value, stamp) = (Payload::try_from("value")?, Stamp::new(now, WriterId::new("ada")?));
