@@ -3,8 +3,8 @@
 //! - `tests/deduplicator_model`: the protocol of the `Deduplicator`, as a model: 3 workers, crashes, late and doubled
 //!   writes.
 //! - `tests/deduplicator_explorer`: its real code: 2 workers, every order of their store calls.
-//! - `tests/token_model`: article 2's algorithm, as a model: its drafts, its last version, the forms of it that storagebox
-//!   uses, and what each precaution is for.
+//! - `tests/token_model`: article 2's algorithm, as a model: its drafts, its last version, the forms of it for
+//!   two stores and for one, and what each precaution is for.
 //! - `tests/handles`: a program that holds a handle and has no loop of its own, where replies are lost.
 
 pub mod explore;

@@ -4,10 +4,10 @@
 //! receive any copy that was ever sent, any number of times, also after it was acknowledged. Workers crash after any
 //! step, any number of times; a request may land after its caller gave up, and a creation may land twice.
 //!
-//! Each plan says which steps are one step of the store, and which precautions are taken. The plans that storagebox
-//! uses keep every promise in every state; the article's last version leaves garbage, as it says, and its two drafts
-//! process a message twice. Sixteen plans leave out one precaution each, and each breaks the promise that the precaution
-//! is for.
+//! Each plan says which steps are one step of the store, and which precautions are taken. The plans for entities and
+//! tokens in two stores or in one keep every promise in every state; the article's last version leaves garbage, as it
+//! says, and its two drafts process a message twice. Sixteen plans leave out one precaution each, and each breaks the
+//! promise that the precaution is for.
 
 mod plan;
 mod promises;
@@ -43,7 +43,7 @@ const PLANS: [(&str, Plan); 8] = [
 ];
 
 #[test]
-fn what_storagebox_does_keeps_every_promise() {
+fn the_plans_keep_every_promise() {
     let states: usize = thread::scope(|threads| {
         let runs = PLANS.map(|(name, plan)| threads.spawn(move || keeps_every_promise(name, plan, SCOPE)));
         runs.into_iter().map(|run| run.join().expect("a counterexample is printed above")).sum()
@@ -53,7 +53,7 @@ fn what_storagebox_does_keeps_every_promise() {
 
 #[test]
 #[ignore = "minutes: cargo xtask prove tokens"]
-fn what_storagebox_does_keeps_every_promise_in_wider_worlds() {
+fn the_plans_keep_every_promise_in_wider_worlds() {
     let worlds = PLANS.into_iter().flat_map(|(name, plan)| WIDE.map(|scope| (name, plan, scope)));
     let states: usize = worlds.map(|(name, plan, scope)| keeps_every_promise(name, plan, scope)).sum();
     println!("{states} states in total");
