@@ -12,8 +12,11 @@ use std::time::{Duration, Instant};
 
 static WATCH: Watch = Watch::new(start);
 
-/// The output of `work`, or `None` once `limit` has passed. A backend whose client is silent when its server is gone
-/// ends its calls with it.
+/// Returns the output of `work`, or `None` once `limit` has passed. A backend whose client is silent when its server is
+/// gone ends its calls with it.
+///
+/// `None` says nothing of what `work` has sent: it may still be applied, so the call's outcome is unknown. Where no
+/// thread can be started that keeps the time, the task is polled again and again until then.
 ///
 /// The time is real, also in a test that pauses its runtime's clock: a paused clock jumps to the next timer while a
 /// server's answer is on its way, and would end the call at once.
