@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use storagebox_core::Result;
 use tokio::sync::Barrier;
@@ -33,18 +34,30 @@ where
     answers.into_iter().map(|(_, answer)| answer).collect()
 }
 
-/// Makes the same call until it is answered. Contention and lost replies end by themselves; the bound is for a
-/// store on which they do not.
+/// The bounds of [`answered`]: so many attempts in any case, and fewer if each takes long.
+const MOST: u32 = 1_000;
+const LEAST: u32 = 30;
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Makes the same call until it is answered. Contention and lost replies end by themselves; the bounds are for a
+/// store on which they do not, and whose every attempt may take as long as a call may.
+#[allow(clippy::disallowed_methods, reason = "how long a store goes without an answer for real")]
 pub(crate) async fn answered<T, Fut>(call: impl Fn() -> Fut + Send + Sync) -> Result<T, Failure>
 where
     Fut: Future<Output = Result<T>> + Send,
 {
-    for _ in 0..1_000 {
-        match call().await {
+    let begun = Instant::now();
+    let mut attempts = 0;
+    loop {
+        let error = match call().await {
             Ok(answer) => return Ok(answer),
-            Err(error) if error.is_retryable() => tokio::task::yield_now().await,
+            Err(error) if error.is_retryable() => error,
             Err(error) => return Err(error.into()),
+        };
+        attempts += 1;
+        if attempts == MOST || (attempts >= LEAST && begun.elapsed() >= PATIENCE) {
+            return Err(Failure::new(format!("no answer in {attempts} attempts, and then: {error}")));
         }
+        tokio::task::yield_now().await;
     }
-    Err(Failure::new("no answer in 1,000 attempts"))
 }

@@ -119,7 +119,7 @@ impl Faults {
         lock(&self.state.record).take()
     }
 
-    /// Returns how many requests of [`Fault::Late`] are still in progress.
+    /// Returns how many requests of [`Fault::Late`] and [`Fault::Parked`] are still in progress.
     pub fn under_way(&self) -> usize {
         lock(&self.state.late).len()
     }

@@ -15,7 +15,7 @@ use aws_smithy_types::config_bag::ConfigBag;
 
 use super::answer::{self, Answer, lost, whole};
 use super::fault::Fault;
-use super::late::Parked;
+use super::late::{Lands, Parked};
 use super::request::{Request, operation};
 use super::{Faults, State, batch, lock};
 
@@ -98,7 +98,8 @@ impl Connector {
             Fault::InProgress => Ok(answer::in_progress()),
             Fault::Unprocessed => self.send_half(request).await,
             Fault::Delay(time) => self.send_after(time, request).await,
-            Fault::Late => self.send_late(request),
+            Fault::Late => self.lose(request, Lands::Soon),
+            Fault::Parked => self.lose(request, Lands::WhenTold),
             Fault::Twice => self.send_twice(request).await,
         }
     }
@@ -119,8 +120,8 @@ impl Connector {
         self.send(request).await
     }
 
-    fn send_late(&self, request: Request) -> Answer {
-        self.park(request);
+    fn lose(&self, request: Request, lands: Lands) -> Answer {
+        self.park(request, lands);
         Err(lost())
     }
 
@@ -133,8 +134,8 @@ impl Connector {
         }
     }
 
-    fn park(&self, request: Request) {
-        lock(&self.state().late).park(request, self.inner.clone());
+    fn park(&self, request: Request, lands: Lands) {
+        lock(&self.state().late).park(request, self.inner.clone(), lands);
     }
 
     fn due(&self, call: u64) -> Option<Parked> {

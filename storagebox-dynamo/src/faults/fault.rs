@@ -43,6 +43,9 @@ pub enum Fault {
     /// The connection is lost, and the request is applied later: by [`land`](super::Faults::land), or after one to
     /// three more requests.
     Late,
+    /// The connection is lost, and the request is applied by [`land`](super::Faults::land), however many others come
+    /// before.
+    Parked,
     /// The request is applied, and at once applied again; the second reply arrives. A proxy does the same if it resends
     /// a request that got no reply. Does not apply to `DeleteItem`, whose second reply says nothing about the first.
     Twice,
@@ -63,6 +66,7 @@ impl Fault {
         Self::Unprocessed,
         Self::Delay(Duration::from_millis(5)),
         Self::Late,
+        Self::Parked,
         Self::Twice,
     ];
 
@@ -81,13 +85,14 @@ impl Fault {
             Self::Unprocessed => "Unprocessed",
             Self::Delay(_) => "Delay",
             Self::Late => "Late",
+            Self::Parked => "Parked",
             Self::Twice => "Twice",
         }
     }
 
     /// Returns whether a request may be applied without its own reply.
     pub fn loses_answers(self) -> bool {
-        matches!(self, Self::ErrorAfter | Self::DropAfter | Self::Torn | Self::Late | Self::Twice)
+        matches!(self, Self::ErrorAfter | Self::DropAfter | Self::Torn | Self::Late | Self::Parked | Self::Twice)
     }
 
     /// Whether DynamoDB, or the way to it, can do this to a request.

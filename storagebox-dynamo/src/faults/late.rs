@@ -11,6 +11,15 @@ use super::request::Request;
 /// The longest that a late request waits, in requests that come after it.
 const LATEST: u64 = 3;
 
+/// When a request lands whose connection is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lands {
+    /// After one to three more requests.
+    Soon,
+    /// After whatever comes before it is told to.
+    WhenTold,
+}
+
 #[derive(Default)]
 pub(super) struct Late {
     /// Numbers the requests.
@@ -25,7 +34,7 @@ pub(super) struct Parked {
     request: Request,
     connector: SharedHttpConnector,
     /// It lands after the request of this number.
-    due: u64,
+    due: Option<u64>,
 }
 
 impl Late {
@@ -35,15 +44,15 @@ impl Late {
         self.calls
     }
 
-    pub(super) fn park(&mut self, request: Request, connector: SharedHttpConnector) {
-        let due = self.calls + 1 + self.lates % LATEST;
-        self.lates += 1;
+    pub(super) fn park(&mut self, request: Request, connector: SharedHttpConnector, lands: Lands) {
+        let due = (lands == Lands::Soon).then_some(self.calls + 1 + self.lates % LATEST);
+        self.lates += u64::from(due.is_some());
         self.parked.push_back(Parked { request, connector, due });
     }
 
     /// One that is to land when the request of this number has been answered.
     pub(super) fn due(&mut self, call: u64) -> Option<Parked> {
-        let first = self.parked.iter().position(|parked| parked.due <= call)?;
+        let first = self.parked.iter().position(|parked| parked.due.is_some_and(|due| due <= call))?;
         self.parked.remove(first)
     }
 

@@ -268,6 +268,21 @@ async fn what_is_recorded_is_the_server_s_side() {
 }
 
 #[tokio::test]
+async fn a_parked_request_lands_when_it_is_told_to() {
+    let world = World::new();
+    world.faults.script([Fault::Parked]);
+    assert!(world.put("a").await.is_err());
+    for id in ["b", "c", "d", "e"] {
+        world.put(id).await.unwrap();
+    }
+    assert_eq!(world.ids(), ["b", "c", "d", "e"]);
+    assert_eq!(world.faults.under_way(), 1);
+    world.faults.land().await;
+    assert_eq!(world.ids(), ["b", "c", "d", "e", "a"]);
+    assert_eq!(world.faults.under_way(), 0);
+}
+
+#[tokio::test]
 async fn nothing_that_is_sent_is_shown() {
     let world = World::new();
     world.faults.record(true);

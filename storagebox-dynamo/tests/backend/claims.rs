@@ -74,20 +74,20 @@ async fn a_late_withdraw_or_restore_does_not_undo_a_newer_one() -> Result<()> {
         let (bank, code) = (store.item_bank(&"namespace".parse()?)?, [Item::new("code")?]);
         bank.add(&code).await?;
 
-        // A late request lands after one, two or three others, in turn.
-        for _ in 0..3 {
-            faults.script_for("UpdateItem", [Fault::Late]);
+        // Three times before one, two or three more requests, and then after all of them.
+        for fault in [Fault::Late, Fault::Late, Fault::Late, Fault::Parked] {
+            faults.script_for("UpdateItem", [fault]);
             assert_eq!(bank.withdraw(&code).await?.withdrawn, 1);
             assert_eq!(bank.restore(&code).await?.restored, 1);
             faults.land().await;
-            assert_eq!(bank.holder(&code[0]).await?, ItemState::Free);
+            assert_eq!(bank.holder(&code[0]).await?, ItemState::Free, "{fault:?}");
 
             assert_eq!(bank.withdraw(&code).await?.withdrawn, 1);
-            faults.script_for("UpdateItem", [Fault::Late]);
+            faults.script_for("UpdateItem", [fault]);
             assert_eq!(bank.restore(&code).await?.restored, 1);
             assert_eq!(bank.withdraw(&code).await?.withdrawn, 1);
             faults.land().await;
-            assert_eq!(bank.holder(&code[0]).await?, ItemState::Withdrawn);
+            assert_eq!(bank.holder(&code[0]).await?, ItemState::Withdrawn, "{fault:?}");
             assert_eq!(bank.restore(&code).await?.restored, 1);
         }
         Ok(())

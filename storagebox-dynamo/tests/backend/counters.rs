@@ -61,7 +61,8 @@ async fn a_call_finds_its_own_lost_change_again() -> Result<()> {
         for (number, (strategy, operation, tells)) in SENT.into_iter().enumerate() {
             let counter = store.counter(&format!("namespace-{number}").parse()?, strategy)?;
             let _ = counter.apply(&"key".parse()?, &Change::new("first".parse()?, 1)).await?;
-            let lost = [Fault::DropBefore, Fault::DropAfter, Fault::Torn, Fault::ErrorAfter, Fault::Late];
+            let lost =
+                [Fault::DropBefore, Fault::DropAfter, Fault::Torn, Fault::ErrorAfter, Fault::Late, Fault::Parked];
             for (number, fault) in (0_i64..).zip(lost) {
                 faults.script_for(operation, [fault]);
                 let answer = counter.apply(&"key".parse()?, &Change::new(format!("op-{number}").parse()?, 5)).await?;

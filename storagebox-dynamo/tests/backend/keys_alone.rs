@@ -71,7 +71,8 @@ async fn a_call_finds_its_own_key_after_a_lost_reply() -> Result<()> {
         for strategy in [Strategy::TokenSet { max: 9 }, window(9)] {
             let counter = store.counter(&format!("{strategy:?}").parse()?, strategy)?;
             let _ = counter.apply(&"key".parse()?, &Change::new("first".parse()?, 1)).await?;
-            let lost = [Fault::DropBefore, Fault::DropAfter, Fault::Torn, Fault::ErrorAfter, Fault::Late];
+            let lost =
+                [Fault::DropBefore, Fault::DropAfter, Fault::Torn, Fault::ErrorAfter, Fault::Late, Fault::Parked];
             for (number, fault) in (0_i64..).zip(lost) {
                 faults.script_for("UpdateItem", [fault]);
                 assert_eq!(

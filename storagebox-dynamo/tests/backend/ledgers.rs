@@ -36,7 +36,7 @@ fn is_one_sum(log: &[LedgerEntry]) -> bool {
 #[tokio::test]
 async fn a_compaction_that_loses_any_request_ends_as_if_it_had_not() -> Result<()> {
     with_place(async |place| {
-        for fault in [Fault::DropBefore, Fault::DropAfter, Fault::Late, Fault::Twice, Fault::Throttle] {
+        for fault in [Fault::DropBefore, Fault::DropAfter, Fault::Late, Fault::Parked, Fault::Twice, Fault::Throttle] {
             for before in 0..12 {
                 let when = format!("{fault:?} after {before} requests");
                 let key = Key::new(when.as_str())?;

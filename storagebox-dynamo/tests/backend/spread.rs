@@ -82,6 +82,7 @@ async fn a_delivery_whose_replies_are_lost_counts_once() -> Result<()> {
             Fault::Conflict,
             Fault::InProgress,
             Fault::Late,
+            Fault::Parked,
             Fault::Twice,
         ] {
             for times in [1, 2] {
