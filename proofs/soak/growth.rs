@@ -7,27 +7,47 @@ use crate::size::Size;
 /// In less, what is kept does not come to its level.
 const SHORTEST: Duration = Duration::from_secs(10 * 60);
 
-/// More than a level moves by itself.
-const ENTRIES: f64 = 1.5;
-/// Servers hold space that they do not use, and give it back when they like.
-const BYTES: f64 = 2.0;
-/// What need not be looked at: a page here and there.
-const FEW_ENTRIES: f64 = 500.0;
-const FEW_BYTES: f64 = 16.0 * 1024.0 * 1024.0;
+/// More than a level moves by itself, and what need not be looked at.
+const ENTRIES: Slack = Slack { times: 1.5, few: 500.0 };
+
+/// By how much a level may move.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slack {
+    times: f64,
+    few: f64,
+}
+
+impl Slack {
+    /// Servers hold space that they do not use, and give it back when they like.
+    pub(crate) const SERVER: Self = Self { times: 2.0, few: 16.0 * 1024.0 * 1024.0 };
+    /// What a program has in use is counted to the byte.
+    pub(crate) const IN_USE: Self = Self { times: 1.2, few: 512.0 * 1024.0 };
+
+    fn is_passed(self, before: u64, after: u64) -> bool {
+        after as f64 > before as f64 * self.times + self.few
+    }
+}
 
 /// The sizes of a store, as time goes on.
-#[derive(Debug, Default)]
-pub(crate) struct Growth(Vec<Size>);
+#[derive(Debug)]
+pub(crate) struct Growth {
+    sizes: Vec<Size>,
+    bytes: Slack,
+}
 
 impl Growth {
+    pub(crate) fn within(bytes: Slack) -> Self {
+        Self { sizes: vec![], bytes }
+    }
+
     pub(crate) fn add(&mut self, size: Size) {
-        self.0.push(size);
+        self.sizes.push(size);
     }
 
     /// The mean of the second quarter, when what is kept has come to its level, and of the last.
     pub(crate) fn levels(&self) -> Option<(Size, Size)> {
-        let quarter = self.0.len() / 4;
-        (quarter > 0).then(|| (mean(&self.0[quarter..2 * quarter]), mean(&self.0[self.0.len() - quarter..])))
+        let (sizes, quarter) = (&self.sizes, self.sizes.len() / 4);
+        (quarter > 0).then(|| (mean(&sizes[quarter..2 * quarter]), mean(&sizes[sizes.len() - quarter..])))
     }
 
     /// Whether growth can be told after so much time.
@@ -43,19 +63,15 @@ impl Growth {
         let Some((before, after)) = self.levels() else { return vec!["it was not measured".to_owned()] };
         let mut found = vec![];
         if let (Some(before), Some(after)) = (before.entries, after.entries)
-            && has_grown(before, after, ENTRIES, FEW_ENTRIES)
+            && ENTRIES.is_passed(before, after)
         {
             found.push(format!("it grew from {before} entries to {after}"));
         }
-        if has_grown(before.bytes, after.bytes, BYTES, FEW_BYTES) {
+        if self.bytes.is_passed(before.bytes, after.bytes) {
             found.push(format!("it grew from {} bytes to {}", before.bytes, after.bytes));
         }
         found
     }
-}
-
-fn has_grown(before: u64, after: u64, times: f64, few: f64) -> bool {
-    after as f64 > before as f64 * times + few
 }
 
 fn mean(sizes: &[Size]) -> Size {
@@ -69,7 +85,8 @@ mod tests {
     use super::*;
 
     fn of(entries: impl Iterator<Item = u64>) -> Growth {
-        Growth(entries.map(|entries| Size { entries: Some(entries), bytes: entries * 100 }).collect())
+        let sizes = entries.map(|entries| Size { entries: Some(entries), bytes: entries * 100 }).collect();
+        Growth { sizes, bytes: Slack::SERVER }
     }
 
     #[test]
@@ -80,5 +97,15 @@ mod tests {
         assert_eq!(leak.found(SHORTEST), ["it grew from 8500 entries to 20500"]);
         assert!(leak.found(SHORTEST / 2).is_empty(), "too short to tell");
         assert_eq!(of([].into_iter()).found(SHORTEST), ["it was not measured"]);
+    }
+
+    #[test]
+    fn a_process_that_gains_a_hundred_bytes_for_each_call_has_a_leak() {
+        // Of 100 calls a second for an hour.
+        let sizes = (0..24).map(|sample| Size { entries: None, bytes: 2_000_000 + sample * 150 * 100 * 100 }).collect();
+        let found = Growth { sizes, bytes: Slack::IN_USE }.found(6 * SHORTEST);
+        assert_eq!(found, ["it grew from 14750000 bytes to 33500000"]);
+        let level = (0..24).map(|sample| Size { entries: None, bytes: 2_000_000 + sample % 3 * 400_000 }).collect();
+        assert!(Growth { sizes: level, bytes: Slack::IN_USE }.found(6 * SHORTEST).is_empty());
     }
 }

@@ -10,6 +10,7 @@
 mod caller;
 mod fault;
 mod growth;
+mod heap;
 mod lives;
 mod place;
 mod report;
@@ -25,7 +26,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use caller::Caller;
-use growth::Growth;
+use growth::{Growth, Slack};
 use lives::Shared;
 use place::{BACKENDS, Place};
 use report::Report;
@@ -69,6 +70,7 @@ fn asked(mut arguments: impl Iterator<Item = String>) -> Result<(u32, Vec<String
 async fn soak(minutes: u32, backends: Vec<String>) -> ExitCode {
     let time = Duration::from_secs(60 * u64::from(minutes));
     let mut runs = JoinSet::new();
+    runs.spawn(process(time));
     for backend in backends {
         runs.spawn(async move {
             let report = one(&backend, time).await;
@@ -76,7 +78,7 @@ async fn soak(minutes: u32, backends: Vec<String>) -> ExitCode {
         });
     }
     let mut reports = runs.join_all().await;
-    reports.sort_by_key(|report| BACKENDS.iter().position(|backend| *backend == report.backend));
+    reports.sort_by_key(|report| BACKENDS.iter().position(|name| *name == report.backend).unwrap_or(BACKENDS.len()));
     println!("\n{}", report::table(time, &reports));
     reports.iter().flat_map(|report| &report.faults).for_each(|fault| println!("{fault}"));
     match reports.iter().all(|report| report.faults.is_empty()) {
@@ -100,6 +102,17 @@ async fn one(backend: &str, time: Duration) -> Result<Report, Failure> {
     Ok(Report::of(backend, time, &tally, &growth))
 }
 
+/// What the process itself has in use, its clients of all stores in it.
+async fn process(time: Duration) -> Report {
+    let mut growth = Growth::within(Slack::IN_USE);
+    let begun = Instant::now();
+    for sample in 1..=SAMPLES {
+        sleep_until(begun + time / SAMPLES * sample).await;
+        growth.add(heap::size().await);
+    }
+    Report::of_process(time, &growth)
+}
+
 /// What a program's own upkeep does: a step now and then.
 async fn upkeep(store: Store, tally: Arc<Tally>, end: Instant) {
     while tally.goes_on(end) {
@@ -114,7 +127,7 @@ async fn upkeep(store: Store, tally: Arc<Tally>, end: Instant) {
 
 /// Measures at every sample, and says so.
 async fn watched(place: &Place, tally: &Tally, end: Instant, every: Duration) -> Growth {
-    let mut growth = Growth::default();
+    let mut growth = Growth::within(place.slack());
     let mut next = Instant::now();
     while tally.goes_on(end) {
         next += every;

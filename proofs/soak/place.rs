@@ -16,6 +16,8 @@ use tokio::time::sleep;
 use crate::Failure;
 use crate::caller::MEMORY;
 use crate::fault::Fault;
+use crate::growth::Slack;
+use crate::heap;
 use crate::lives::SEATS;
 use crate::size::Size;
 
@@ -25,8 +27,6 @@ pub(crate) const BACKENDS: [&str; 5] = ["memory", "sqlite", "postgres", "redis",
 const IN_EVERY_ID: &str = "soak-";
 /// One request in so many is cut.
 const EVERY: usize = 3;
-/// Bytes of a page of this process, on every machine that this runs on.
-const PAGE: u64 = 4_096;
 
 /// A store, with the proxy before its server if it has one.
 pub(crate) struct Place {
@@ -116,9 +116,17 @@ impl Place {
         Ok(())
     }
 
+    /// By how much the level of its size may move.
+    pub(crate) fn slack(&self) -> Slack {
+        match self.kind {
+            Kind::Memory(_) => Slack::IN_USE,
+            _ => Slack::SERVER,
+        }
+    }
+
     pub(crate) async fn size(&self) -> Result<Size, Failure> {
         match &self.kind {
-            Kind::Memory(_) => own_memory(),
+            Kind::Memory(_) => Ok(heap::size().await),
             Kind::Sqlite(file) => file.size().await,
             Kind::Postgres(database) => database.size().await,
             Kind::Redis(keys) => keys.size().await,
@@ -166,11 +174,4 @@ impl Kind {
         })?;
         Ok(())
     }
-}
-
-/// What this process has in memory: the memory store's part of it grows with the store.
-fn own_memory() -> Result<Size, Failure> {
-    let pages = std::fs::read_to_string("/proc/self/statm")?;
-    let resident: u64 = pages.split_whitespace().nth(1).ok_or("no resident pages")?.parse()?;
-    Ok(Size { entries: None, bytes: resident * PAGE })
 }

@@ -25,6 +25,13 @@ impl Report {
         Self { backend: backend.to_owned(), counts: tally.to_string(), levels: growth.levels(), faults }
     }
 
+    /// Of the process that all of them are in.
+    pub(crate) fn of_process(time: Duration, growth: &Growth) -> Self {
+        let faults = growth.found(time).into_iter().map(|fault| format!("process: {fault}")).collect();
+        let counts = "what it has in use".to_owned();
+        Self { backend: "process".to_owned(), counts, levels: growth.levels(), faults }
+    }
+
     /// Of one that could not be started, or measured.
     pub(crate) fn broken(backend: &str, failure: &Failure) -> Self {
         let faults = vec![format!("{backend}: {failure}")];
