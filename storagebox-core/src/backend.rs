@@ -24,6 +24,7 @@ use async_trait::async_trait;
 
 use crate::counter::Counter;
 use crate::dedup_repo::DedupRepo;
+use crate::entity_ledger::{EntityLedger, Joins};
 use crate::error::{Error, Result};
 use crate::item_bank::BankAdmin;
 use crate::lease_repo::LeaseRepo;
@@ -210,6 +211,20 @@ pub trait Backend: Debug + Send + Sync + 'static {
     fn token_store(&self, name: &Namespace) -> Result<Arc<dyn TokenStore>> {
         let _ = name;
         Err(lacks(self.backend(), "tokens"))
+    }
+
+    /// Returns the entities with this name. The joined namespaces of tokens are those of this store.
+    ///
+    /// # Guarantees
+    ///
+    /// - S-3 above. What a ledger joins is no option of the namespace: it may change from one start to the next.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` if the backend has no entities.
+    fn entity_ledger(&self, name: &Namespace, joins: &Joins) -> Result<Arc<dyn EntityLedger>> {
+        let _ = (name, joins);
+        Err(lacks(self.backend(), "entities"))
     }
 
     /// Returns the counters with this name.

@@ -9,6 +9,9 @@ macro_rules! calls {
 
         use $crate::counter::{Cancelled, Change, Counted, Counter};
         use $crate::dedup_repo::{DedupRepo, Entry, Forgotten, ListedRecord, Recorded, Replaced, Version};
+        use $crate::entity_ledger::{
+            Chosen, Commit, Committed, EntityLedger, Joins, Opened, PendingEntry, Registered,
+        };
         use $crate::item_bank::{
             Added, BankAdmin, ClaimState, Confirmed, Counts, Extended, ItemBank, ItemState, ListedItem,
             Released, Restored, Retired, Taken, Withdrawn,
@@ -20,7 +23,7 @@ macro_rules! calls {
         use $crate::strategy::CounterPromise;
         use $crate::time::{Hold, Retention};
         use $crate::token_store::{Consumed, Created, Discarded, TokenStore};
-        use $crate::value::{ClaimId, DedupId, Fingerprint, Item, Key, OpId, Payload, TokenId};
+        use $crate::value::{ClaimId, DedupId, Fingerprint, Item, Key, MessageId, OpId, Payload, TokenId};
 
         $write!(ItemBank {
             Batch add<'a>(items: &'a [Item]) -> Added;
@@ -67,6 +70,17 @@ macro_rules! calls {
             Change consume<'a, 'b>(token: &'a TokenId, op: &'b OpId) -> Consumed;
             Batch discard<'a>(tokens: &'a [TokenId]) -> Discarded;
         });
+
+        $write!(EntityLedger {
+            Read open<'a, 'b, 'c>(
+                key: &'a Key, message: &'b MessageId, token: Option<&'c TokenId>
+            ) -> Opened;
+            Change commit<'a>(commit: &'a Commit) -> Committed;
+            Change register<'a, 'b, 'c>(key: &'a Key, message: &'b MessageId, attempt: &'c OpId) -> Registered;
+            Change choose<'a, 'b, 'c>(key: &'a Key, message: &'b MessageId, attempt: &'c OpId) -> Chosen;
+            Change remove<'a, 'b>(key: &'a Key, message: &'b MessageId) -> bool;
+            Read pending<'a>(cursor: Option<&'a Cursor>, limit: usize) -> Page<PendingEntry>;
+        } joins -> Joins);
 
         $write!(Counter {
             Change apply<'a, 'b>(key: &'a Key, change: &'b Change) -> Counted;

@@ -84,6 +84,10 @@ impl<T: Backend + ?Sized> Backend for Arc<T> {
         (**self).token_store(name)
     }
 
+    fn entity_ledger(&self, name: &Namespace, joins: &Joins) -> Result<Arc<dyn EntityLedger>> {
+        (**self).entity_ledger(name, joins)
+    }
+
     fn counter(&self, name: &Namespace, strategy: Strategy) -> Result<Arc<dyn Counter>> {
         (**self).counter(name, strategy)
     }

@@ -163,6 +163,8 @@ pub enum Part {
     Leases,
     /// [`TokenStore`](crate::TokenStore).
     Tokens,
+    /// [`EntityLedger`](crate::EntityLedger).
+    Entities,
     /// [`Counter`](crate::Counter).
     Counters,
     /// [`Ledger`](crate::Ledger).
@@ -179,6 +181,7 @@ impl fmt::Display for Part {
             Self::Records => "records",
             Self::Leases => "leases",
             Self::Tokens => "tokens",
+            Self::Entities => "entities",
             Self::Counters => "counters",
             Self::Ledger => "ledger",
             Self::OrderedValues => "ordered values",

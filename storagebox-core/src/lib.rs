@@ -12,15 +12,19 @@ mod counter;
 mod debug;
 mod dedup_repo;
 mod deduplicator;
+mod entity_ledger;
 mod error;
+mod fields;
 mod forward;
 mod ids;
 mod item_bank;
 pub mod layer;
 mod lease_repo;
 mod ledger;
+mod message;
 mod ordered_store;
 mod page;
+mod processor;
 mod race;
 mod retry;
 mod run;
@@ -39,6 +43,9 @@ pub use combine::{Combine, Combined, Combiner, Patience, Spawn, Spawner, Togethe
 pub use counter::{Bounds, Cancelled, Change, Counted, Counter};
 pub use dedup_repo::{DedupRepo, Entry, Forgotten, ListedRecord, Recorded, Replaced, Version};
 pub use deduplicator::{Assigned, Deduplicator, Recovery};
+pub use entity_ledger::{
+    Chosen, Commit, Committed, EntityChange, EntityLedger, Joins, Opened, OutboxEntry, PendingEntry, Registered,
+};
 pub use error::{Certainty, Error, ErrorKind, Result};
 pub use ids::{Ids, RandomIds};
 pub use item_bank::{
@@ -47,8 +54,10 @@ pub use item_bank::{
 };
 pub use lease_repo::{Aborted, Begun, Completed, Fence, Lease, LeaseExtended, LeaseRepo};
 pub use ledger::{Ledger, LedgerEntry};
+pub use message::{Decision, Message, Outgoing, Output};
 pub use ordered_store::{ListedValue, OrderedOptions, OrderedStore, Stamp, Stamping, Versioned, Written};
 pub use page::{Cursor, Page};
+pub use processor::{Abandoned, BoxError, Dispatcher, Handler, MissingToken, Outcome, ProcessError, Processor};
 pub use retry::Retry;
 pub use run::{Ran, RunError, RunOptions, run, run_to_end};
 pub use settles::Settles;
@@ -56,6 +65,6 @@ pub use strategy::{CounterPromise, Remember, Strategy};
 pub use time::{Hold, MAX_DURATION, MIN_DURATION, Retention, Timer, checked_duration};
 pub use token_store::{Consumed, Created, Discarded, TokenStore};
 pub use value::{
-    ClaimId, DedupId, Fingerprint, Item, Key, MAX_ID_BYTES, MAX_ITEM_BYTES, MAX_PAYLOAD_BYTES, Namespace, OpId,
-    Payload, Reason, TokenId, WriterId,
+    ClaimId, DedupId, Destination, Fingerprint, Item, Key, MAX_ID_BYTES, MAX_ITEM_BYTES, MAX_PAYLOAD_BYTES, MessageId,
+    Namespace, OpId, Payload, Reason, TokenId, WriterId,
 };

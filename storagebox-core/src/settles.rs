@@ -2,6 +2,7 @@
 
 use crate::counter::{Cancelled, Counted};
 use crate::dedup_repo::{Forgotten, Recorded, Replaced};
+use crate::entity_ledger::{Chosen, Committed, Registered};
 use crate::item_bank::{Added, Confirmed, Extended, Released, Retired, Taken};
 use crate::lease_repo::{Aborted, Begun, Completed, LeaseExtended};
 use crate::ordered_store::Written;
@@ -50,6 +51,14 @@ settles! {
 // The rest name a state that only moves on: versions, fences and stamps never go back.
 always_settles! {
     Added Released Replaced Forgotten Completed Aborted LeaseExtended Created Consumed Discarded Written
+    Committed Registered Chosen
+}
+
+/// Whether there was something to remove, which is not there any more either way.
+impl Settles for bool {
+    fn settles(&self) -> bool {
+        true
+    }
 }
 
 /// An answer that always settles: the result of a read, or a state that only moves forward.

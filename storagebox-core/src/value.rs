@@ -166,7 +166,15 @@ text_value!(
     TokenId, "token", MAX_ID_BYTES
 );
 text_value!(
-    /// The key of a counter or of an ordered value. 1 to 512 bytes.
+    /// The id of a message, the same for all its copies. 1 to 512 bytes.
+    MessageId, "message id", MAX_ID_BYTES
+);
+text_value!(
+    /// Where a message is sent: the name of a queue, a topic or an endpoint. 1 to 512 bytes.
+    Destination, "destination", MAX_ID_BYTES
+);
+text_value!(
+    /// The key of a counter, of an ordered value or of an entity. 1 to 512 bytes.
     Key, "key", MAX_ID_BYTES
 );
 text_value!(
@@ -189,7 +197,7 @@ text_value!(
     Reason, "reason", MAX_ID_BYTES
 );
 
-shown_value!(ClaimId DedupId OpId TokenId Key Namespace WriterId Fingerprint);
+shown_value!(ClaimId DedupId OpId TokenId MessageId Destination Key Namespace WriterId Fingerprint);
 
 impl fmt::Debug for Item {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

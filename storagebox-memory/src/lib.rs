@@ -8,6 +8,7 @@ mod clock;
 mod config;
 mod counter;
 mod dedup_repo;
+mod entity_ledger;
 mod item_bank;
 mod lease_repo;
 mod ordered_store;

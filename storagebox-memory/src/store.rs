@@ -7,13 +7,14 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use storagebox_core::{
-    Backend, BankAdmin, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, Namespace, OrderedOptions,
-    OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
+    Backend, BankAdmin, Counter, DedupRepo, EntityLedger, Error, Joins, LeaseRepo, Ledger, Maintained, Namespace,
+    OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
 use crate::config::{MemoryBuilder, Settings};
 use crate::counter::{MemoryCounter, MemoryLedger};
 use crate::dedup_repo::MemoryDedupRepo;
+use crate::entity_ledger::{Entities, MemoryEntityLedger};
 use crate::item_bank::MemoryBank;
 use crate::lease_repo::MemoryLeaseRepo;
 use crate::ordered_store::MemoryOrderedStore;
@@ -32,6 +33,7 @@ struct Namespaces {
     banks: ByName<MemoryBank>,
     records: ByName<Records>,
     tokens: ByName<MemoryTokenStore>,
+    entities: ByName<Entities>,
     /// How each namespace of counters was created, ledgers among them.
     strategies: ByName<Strategy>,
     counters: ByName<MemoryCounter>,
@@ -112,6 +114,10 @@ impl MemoryStore {
         same(name, &*created, &strategy)
     }
 
+    fn tokens(&self, name: &Namespace) -> Result<Arc<MemoryTokenStore>> {
+        self.namespaces.tokens.open(name, || Ok(MemoryTokenStore::new(self.settings.clone())))
+    }
+
     fn records(&self, name: &Namespace) -> Result<Arc<Records>> {
         self.namespaces.records.open(name, || Ok(Records::new(self.settings.clone())))
     }
@@ -157,6 +163,7 @@ impl Backend for MemoryStore {
         let mut used = namespaces.banks.spend(max_entries, MemoryBank::maintain);
         used += namespaces.records.spend(max_entries - used, Records::maintain);
         used += namespaces.tokens.spend(max_entries - used, MemoryTokenStore::maintain);
+        used += namespaces.entities.spend(max_entries - used, Entities::maintain);
         used += namespaces.counters.spend(max_entries - used, MemoryCounter::maintain);
         used += namespaces.ordered.spend(max_entries - used, MemoryOrderedStore::maintain);
         Ok(Maintained { deleted: used as u64, more: used == max_entries })
@@ -188,7 +195,14 @@ impl Backend for MemoryStore {
     }
 
     fn token_store(&self, name: &Namespace) -> Result<Arc<dyn TokenStore>> {
-        Ok(self.namespaces.tokens.open(name, || Ok(MemoryTokenStore::new(self.settings.clone())))?)
+        Ok(self.tokens(name)?)
+    }
+
+    fn entity_ledger(&self, name: &Namespace, joins: &Joins) -> Result<Arc<dyn EntityLedger>> {
+        let entities = self.namespaces.entities.open(name, || Ok(Entities::new(self.settings.clone())))?;
+        let incoming = joins.incoming.as_ref().map(|name| self.tokens(name)).transpose()?;
+        let outgoing = joins.outgoing.as_ref().map(|name| self.tokens(name)).transpose()?;
+        Ok(Arc::new(MemoryEntityLedger { entities, joins: joins.clone(), incoming, outgoing }))
     }
 
     fn counter(&self, name: &Namespace, strategy: Strategy) -> Result<Arc<dyn Counter>> {

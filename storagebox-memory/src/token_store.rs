@@ -53,12 +53,16 @@ impl MemoryTokenStore {
             used
         })
     }
-}
 
-#[async_trait]
-impl TokenStore for MemoryTokenStore {
-    #[instrument(level = "trace", skip_all)]
-    async fn create_tokens(&self, tokens: &[TokenId]) -> Result<Created> {
+    pub(crate) fn is_live(&self, token: &TokenId) -> bool {
+        self.step(token, |known, _| matches!(known, Some(Token::Live)))
+    }
+
+    pub(crate) fn was_consumed_by(&self, token: &TokenId, op: &OpId) -> bool {
+        self.step(token, |known, _| matches!(known, Some(Token::Gone { by: Some(by), .. }) if by == op))
+    }
+
+    pub(crate) fn create_now(&self, tokens: &[TokenId]) -> Created {
         let mut report = Created::default();
         for token in tokens.iter().collect::<BTreeSet<_>>() {
             self.step(token, |known, _| match known {
@@ -70,24 +74,36 @@ impl TokenStore for MemoryTokenStore {
                 }
             });
         }
-        Ok(report)
+        report
     }
 
-    #[instrument(level = "trace", skip_all)]
-    async fn exists(&self, token: &TokenId) -> Result<bool> {
-        Ok(self.step(token, |known, _| matches!(known, Some(Token::Live))))
-    }
-
-    #[instrument(level = "trace", skip_all)]
-    async fn consume(&self, token: &TokenId, op: &OpId) -> Result<Consumed> {
-        Ok(self.step(token, |known, now| match known {
+    pub(crate) fn consume_now(&self, token: &TokenId, op: &OpId) -> Consumed {
+        self.step(token, |known, now| match known {
             Some(Token::Live) => {
                 *known = Some(Token::Gone { by: Some(op.clone()), since: now });
                 Consumed::Now
             }
             Some(Token::Gone { by: Some(by), .. }) if by == op => Consumed::Again,
             Some(Token::Gone { .. }) | None => Consumed::AlreadyGone,
-        }))
+        })
+    }
+}
+
+#[async_trait]
+impl TokenStore for MemoryTokenStore {
+    #[instrument(level = "trace", skip_all)]
+    async fn create_tokens(&self, tokens: &[TokenId]) -> Result<Created> {
+        Ok(self.create_now(tokens))
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn exists(&self, token: &TokenId) -> Result<bool> {
+        Ok(self.is_live(token))
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn consume(&self, token: &TokenId, op: &OpId) -> Result<Consumed> {
+        Ok(self.consume_now(token, op))
     }
 
     #[instrument(level = "trace", skip_all)]

@@ -2,7 +2,8 @@
 //!
 //! A format byte, a letter for the state, then fields of two bytes of length (big-endian) and text.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::fields::{DecodeError, Fields, put_text};
 use crate::value::{ClaimId, DedupId, Item, MAX_ID_BYTES, Namespace, Payload};
 
 const FORMAT: u8 = b'1';
@@ -36,23 +37,6 @@ impl Intent {
     }
 }
 
-/// Why bytes are not a state.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum DecodeError {
-    #[error("it ends too early")]
-    Short,
-    #[error("it goes on too long")]
-    Long,
-    #[error("its format is {0}, and this version knows only {FORMAT}")]
-    Format(u8),
-    #[error("it has no state {0}")]
-    State(u8),
-    #[error("a field is not UTF-8")]
-    Text(#[from] std::str::Utf8Error),
-    #[error("a field breaks its limit")]
-    Field(#[from] Error),
-}
-
 impl State {
     /// Whether a crash may have left it so.
     pub(super) fn is_abandoned(&self) -> bool {
@@ -68,29 +52,21 @@ impl State {
         };
         let mut bytes = vec![FORMAT, letter];
         for field in fields {
-            let length = u16::try_from(field.len()).map_err(|_| Error::invalid("nonce", "is too long"))?;
-            bytes.extend(length.to_be_bytes());
-            bytes.extend(field.bytes());
+            put_text(&mut bytes, "nonce", field)?;
         }
         Payload::new(bytes)
     }
 
     pub(super) fn decode(payload: &Payload) -> Result<Self, DecodeError> {
-        let [format, letter, rest @ ..] = payload.as_bytes() else {
-            return Err(DecodeError::Short);
-        };
-        if *format != FORMAT {
-            return Err(DecodeError::Format(*format));
-        }
-        let mut fields = Fields(rest);
+        let (letter, mut fields) = Fields::begin(payload.as_bytes(), FORMAT)?;
         let state = match letter {
-            b'I' => Self::Intent(fields.intent()?),
-            b'G' => Self::GivingUp(fields.intent()?),
-            b'A' => Self::Assigned { intent: fields.intent()?, item: Item::new(fields.next()?)? },
+            b'I' => Self::Intent(Intent::read(&mut fields)?),
+            b'G' => Self::GivingUp(Intent::read(&mut fields)?),
+            b'A' => Self::Assigned { intent: Intent::read(&mut fields)?, item: Item::new(fields.text()?)? },
             b'N' => Self::Nothing,
-            other => return Err(DecodeError::State(*other)),
+            other => return Err(DecodeError::State(other)),
         };
-        if fields.0.is_empty() { Ok(state) } else { Err(DecodeError::Long) }
+        fields.end(state)
     }
 }
 
@@ -98,21 +74,9 @@ impl Intent {
     fn fields(&self) -> [&str; 2] {
         [self.bank.as_str(), &self.nonce]
     }
-}
 
-struct Fields<'a>(&'a [u8]);
-
-impl<'a> Fields<'a> {
-    fn next(&mut self) -> Result<&'a str, DecodeError> {
-        let (length, rest) = self.0.split_first_chunk::<2>().ok_or(DecodeError::Short)?;
-        let length = usize::from(u16::from_be_bytes(*length));
-        let (text, rest) = rest.split_at_checked(length).ok_or(DecodeError::Short)?;
-        self.0 = rest;
-        Ok(std::str::from_utf8(text)?)
-    }
-
-    fn intent(&mut self) -> Result<Intent, DecodeError> {
-        Ok(Intent { bank: Namespace::new(self.next()?)?, nonce: self.next()?.to_owned() })
+    fn read(fields: &mut Fields<'_>) -> Result<Self, DecodeError> {
+        Ok(Self { bank: Namespace::new(fields.text()?)?, nonce: fields.text()?.to_owned() })
     }
 }
 

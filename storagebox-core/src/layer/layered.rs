@@ -13,6 +13,7 @@ use super::{Call, Kind, Layer, OnePart, Part};
 use crate::backend::{Backend, Maintained, Promises};
 use crate::counter::Counter;
 use crate::dedup_repo::DedupRepo;
+use crate::entity_ledger::{EntityLedger, Joins};
 use crate::error::Result;
 use crate::item_bank::BankAdmin;
 use crate::lease_repo::LeaseRepo;
@@ -106,6 +107,10 @@ impl Backend for Layered {
 
     fn token_store(&self, name: &Namespace) -> Result<Arc<dyn TokenStore>> {
         Ok(self.part(name, self.inner.token_store(name)?))
+    }
+
+    fn entity_ledger(&self, name: &Namespace, joins: &Joins) -> Result<Arc<dyn EntityLedger>> {
+        Ok(self.part(name, self.inner.entity_ledger(name, joins)?))
     }
 
     fn counter(&self, name: &Namespace, strategy: Strategy) -> Result<Arc<dyn Counter>> {

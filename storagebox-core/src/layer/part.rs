@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::Part;
 use crate::counter::Counter;
 use crate::dedup_repo::DedupRepo;
+use crate::entity_ledger::EntityLedger;
 use crate::item_bank::{BankAdmin, ItemBank};
 use crate::lease_repo::LeaseRepo;
 use crate::ledger::Ledger;
@@ -42,6 +43,7 @@ parts! {
     DedupRepo: Records;
     LeaseRepo: Leases;
     TokenStore: Tokens;
+    EntityLedger: Entities;
     Counter: Counters, promise;
     Ledger: Ledger, promise;
     OrderedStore: OrderedValues;

@@ -1,0 +1,33 @@
+//! The choices of one run after the other, so that every run is made once.
+
+#[derive(Debug, Default)]
+pub(crate) struct Choices {
+    /// Which of how many was chosen, in the order of the run.
+    made: Vec<(usize, usize)>,
+    at: usize,
+}
+
+impl Choices {
+    /// The same as in the last run, up to the choice that is new.
+    pub(crate) fn of(&mut self, options: usize) -> usize {
+        if self.at == self.made.len() {
+            self.made.push((0, options));
+        }
+        let (chosen, known) = self.made[self.at];
+        assert_eq!(known, options, "a run that is repeated takes another way");
+        self.at += 1;
+        chosen
+    }
+
+    /// Moves on to the next run, if there is one.
+    pub(crate) fn advance(&mut self) -> bool {
+        self.at = 0;
+        while let Some((chosen, options)) = self.made.pop() {
+            if chosen + 1 < options {
+                self.made.push((chosen + 1, options));
+                return true;
+            }
+        }
+        false
+    }
+}

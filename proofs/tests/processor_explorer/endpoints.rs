@@ -1,0 +1,133 @@
+//! The endpoint that is explored, and the one that processes what it sends.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use storagebox_core::layer::Layered;
+use storagebox_core::{
+    Backend, BoxError, Decision, Dispatcher, Handler, Ids, Joins, Message, Namespace, Outgoing, Payload, Processor,
+    Result, TokenStore,
+};
+use storagebox_memory::MemoryStore;
+
+use crate::gate::{Gate, Permit};
+use crate::run::Joined;
+use crate::scenario::Decides;
+
+pub(crate) fn namespace(name: &str) -> Namespace {
+    name.parse().expect("a name")
+}
+
+/// What was sent, in its order, and whether its token was there.
+#[derive(Debug, Default)]
+pub(crate) struct Wire {
+    pub(crate) sent: Mutex<Vec<(Outgoing, bool)>>,
+}
+
+impl Wire {
+    pub(crate) fn sent(&self) -> Vec<(Outgoing, bool)> {
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// One worker's way to the wire.
+struct Sender {
+    gate: Option<Gate>,
+    wire: Arc<Wire>,
+    tokens: Arc<dyn TokenStore>,
+}
+
+#[async_trait]
+impl Dispatcher for Sender {
+    async fn dispatch(&self, messages: &[Outgoing]) -> Result<(), BoxError> {
+        if let Some(gate) = &self.gate {
+            assert_eq!(gate.pass("dispatch", false).await, Permit::Go);
+        }
+        for message in messages {
+            let is_there = self.tokens.exists(&message.token).await?;
+            self.wire.sent.lock().unwrap_or_else(PoisonError::into_inner).push((message.clone(), is_there));
+        }
+        Ok(())
+    }
+}
+
+/// Predictable ids, none twice.
+#[derive(Debug, Default)]
+pub(crate) struct Counted(AtomicUsize);
+
+impl Ids for Counted {
+    fn fresh(&self) -> String {
+        format!("id{}", self.0.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// Adds the message to the state. Every run of it sends something else, so that it shows whose messages were sent.
+struct Adds {
+    decides: Decides,
+    ids: Arc<Counted>,
+}
+
+#[async_trait]
+impl Handler for Adds {
+    async fn handle(&self, state: Option<Payload>, message: &Message) -> Result<Decision, BoxError> {
+        let state = state.map_or(String::new(), |state| String::from_utf8_lossy(state.as_bytes()).into_owned());
+        if self.decides == Decides::AfterTheOther && message.id.as_str() == "a" && !state.contains('b') {
+            return Ok(Decision::keep());
+        }
+        let decision = match self.decides {
+            Decides::Deletes => Decision::delete(),
+            _ => Decision::put(format!("{state}{}", message.id))?,
+        };
+        match self.decides {
+            Decides::SendsNothing => Ok(decision),
+            _ => Ok(decision.send("second", format!("{} by run {}", message.id, self.ids.fresh()))?),
+        }
+    }
+}
+
+/// Everything of one run but its workers.
+#[derive(Clone)]
+pub(crate) struct Endpoints {
+    pub(crate) store: MemoryStore,
+    pub(crate) wire: Arc<Wire>,
+    ids: Arc<Counted>,
+    joins: Joins,
+    decides: Decides,
+}
+
+impl Endpoints {
+    pub(crate) fn new(joined: Joined, decides: Decides) -> Self {
+        let joins = Joins {
+            incoming: joined.incoming().then(|| namespace("tokens")),
+            outgoing: joined.outgoing().then(|| namespace("tokens")),
+        };
+        Self { store: MemoryStore::new(), wire: Arc::default(), ids: Arc::default(), joins, decides }
+    }
+
+    pub(crate) fn tokens(&self) -> Arc<dyn TokenStore> {
+        self.store.token_store(&namespace("tokens")).expect("tokens")
+    }
+
+    /// The first endpoint, for one worker.
+    pub(crate) fn first(&self, gate: Option<&Gate>) -> Processor {
+        self.endpoint("first", gate, self.decides)
+    }
+
+    /// The second endpoint, which sends nothing and waits for nobody.
+    pub(crate) fn second(&self) -> Processor {
+        self.endpoint("second", None, Decides::SendsNothing)
+    }
+
+    fn endpoint(&self, name: &str, gate: Option<&Gate>, decides: Decides) -> Processor {
+        let store: Arc<dyn Backend> = match gate {
+            Some(gate) => Arc::new(Layered::new(Arc::new(self.store.clone()), Arc::new(gate.clone()))),
+            None => Arc::new(self.store.clone()),
+        };
+        let entities = store.entity_ledger(&namespace(name), &self.joins).expect("entities");
+        let tokens = store.token_store(&namespace("tokens")).expect("tokens");
+        let handler = Adds { decides, ids: Arc::clone(&self.ids) };
+        let sender = Sender { gate: gate.cloned(), wire: Arc::clone(&self.wire), tokens: self.tokens() };
+        Processor::new(entities, Arc::clone(&tokens), handler).sends(tokens, Arc::new(sender)).ids(self.ids.clone())
+    }
+}

@@ -1,0 +1,80 @@
+//! The real processor over memory stores, in the orders of its steps.
+//!
+//! Several workers process copies of messages of one entity. They are polled by hand, and a scheduler decides whose next
+//! step is done. It switches a few times from a worker that could go on, and spends one fault a run: a worker crashes
+//! before a step, its request lands later than its worker gives up, or lands twice. Every such run is made. In the end
+//! all copies come again, what was sent is processed by a second endpoint, and P-1 to P-4 must hold.
+
+mod choices;
+mod endpoints;
+mod gate;
+mod judge;
+mod mutants;
+mod run;
+mod scenario;
+
+use choices::Choices;
+use mutants::Mutant;
+use run::{Joined, Limits, Run};
+use scenario::{SCENARIOS, Scenario};
+
+const IN_THE_GATE: Limits = Limits { switches: 2, faults: 1 };
+const WIDE: Limits = Limits { switches: 3, faults: 1 };
+/// Every order of two workers' steps.
+const ALL_ORDERS: Limits = Limits { switches: usize::MAX, faults: 0 };
+
+/// Makes every run there is, and returns how many there are.
+fn explore(scenario: &'static Scenario, joined: Joined, mutant: Option<Mutant>, limits: Limits) -> Result<u64, String> {
+    let mut choices = Choices::default();
+    let mut runs = 0;
+    loop {
+        let mut run = Run::new(scenario, joined, mutant, limits);
+        run.to_the_end(&mut choices).map_err(|broken| {
+            format!("{}, {joined:?}: {broken}\nafter {runs} runs\n{}", scenario.name, run.trace.join("\n"))
+        })?;
+        runs += 1;
+        if !choices.advance() {
+            return Ok(runs);
+        }
+    }
+}
+
+fn all(limits: Limits) {
+    let mut total = 0;
+    for scenario in SCENARIOS.iter().filter(|scenario| limits.faults > 0 || scenario.workers.len() == 2) {
+        for joined in Joined::ALL {
+            let runs = explore(scenario, joined, None, limits).unwrap_or_else(|broken| panic!("{broken}"));
+            println!("{}, {joined:?}: {runs} runs", scenario.name);
+            total += runs;
+        }
+    }
+    println!("{total} runs in total");
+}
+
+#[test]
+fn a_fault_and_two_switches_break_nothing() {
+    all(IN_THE_GATE);
+}
+
+#[test]
+fn no_order_of_two_workers_breaks_anything() {
+    all(ALL_ORDERS);
+}
+
+#[test]
+#[ignore = "minutes: cargo xtask prove tokens"]
+fn a_fault_and_three_switches_break_nothing() {
+    all(WIDE);
+}
+
+#[test]
+fn stores_that_break_their_promises_are_found() {
+    for mutant in Mutant::ALL {
+        let found = SCENARIOS.iter().find_map(|scenario| {
+            Joined::ALL.iter().find_map(|joined| explore(scenario, *joined, Some(mutant), IN_THE_GATE).err())
+        });
+        let found = found.unwrap_or_else(|| panic!("{mutant:?} breaks nothing"));
+        println!("{mutant:?}: {}\n", found.lines().next().unwrap_or_default());
+        assert!(found.contains(mutant.breaks()), "{mutant:?} was found by something else: {found}");
+    }
+}

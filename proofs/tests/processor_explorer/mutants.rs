@@ -1,0 +1,62 @@
+//! Stores that break one promise each, which the processor rests on.
+
+use storagebox_core::layer::{Answered, Call, Next};
+use storagebox_core::{Chosen, Consumed, Discarded, Opened, Result};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mutant {
+    /// A token that is gone seems to be live.
+    StaleToken,
+    /// A live token seems to be gone.
+    LostToken,
+    KeepsConsumedToken,
+    KeepsDiscardedTokens,
+    KeepsEntries,
+    /// Each attempt is told that it is the one.
+    ChoosesEach,
+    /// What was opened does not show the entry.
+    HidesEntry,
+}
+
+impl Mutant {
+    pub(crate) const ALL: [Self; 7] = [
+        Self::StaleToken,
+        Self::LostToken,
+        Self::KeepsConsumedToken,
+        Self::KeepsDiscardedTokens,
+        Self::KeepsEntries,
+        Self::ChoosesEach,
+        Self::HidesEntry,
+    ];
+
+    /// The clause that is broken then.
+    pub(crate) fn breaks(self) -> &'static str {
+        match self {
+            Self::StaleToken | Self::KeepsConsumedToken | Self::HidesEntry => "P-1",
+            Self::ChoosesEach => "P-2",
+            Self::LostToken => "P-3",
+            Self::KeepsDiscardedTokens | Self::KeepsEntries => "P-4",
+        }
+    }
+
+    pub(crate) async fn answer(self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        Ok(match (self, call.operation) {
+            (Self::StaleToken | Self::LostToken, "exists") => {
+                next.call().await?.map::<bool>(|live| *live = self == Self::StaleToken)
+            }
+            (Self::KeepsConsumedToken, "consume") => Answered::of(Consumed::Now),
+            (Self::KeepsDiscardedTokens, "discard") => Answered::of(Discarded::default()),
+            (Self::KeepsEntries, "remove") => Answered::of(true),
+            (Self::HidesEntry, "open") => next.call().await?.map::<Opened>(|opened| opened.entry = None),
+            (Self::ChoosesEach, "choose") => {
+                let own = call.argument();
+                next.call().await?.map::<Chosen>(|chosen| {
+                    if let Chosen::Chosen(entry) = chosen {
+                        entry.chosen = own;
+                    }
+                })
+            }
+            _ => return next.call().await,
+        })
+    }
+}

@@ -1,0 +1,61 @@
+//! Who is at work, on what.
+
+/// One set-up, explored in its orders of steps.
+#[derive(Debug)]
+pub(crate) struct Scenario {
+    pub(crate) name: &'static str,
+    pub(crate) workers: &'static [Work],
+    pub(crate) handler: Decides,
+}
+
+/// What a worker does, over and over until it is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// Processes a copy of this message.
+    Process(&'static str),
+    /// Finishes this message without it.
+    Resume(&'static str),
+    /// Gives this message up.
+    Abandon(&'static str),
+}
+
+/// What the handler decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Decides {
+    /// Every message counts and sends one message.
+    Counts,
+    /// The same, and the entity is deleted.
+    Deletes,
+    /// Every message counts and sends nothing.
+    SendsNothing,
+    /// Message `b` counts and sends; message `a` does so only after it, and has no effect before.
+    AfterTheOther,
+}
+
+impl Work {
+    pub(crate) fn message(self) -> &'static str {
+        match self {
+            Self::Process(message) | Self::Resume(message) | Self::Abandon(message) => message,
+        }
+    }
+}
+
+use Work::{Abandon, Process, Resume};
+
+pub(crate) const SCENARIOS: [Scenario; 7] = [
+    Scenario { name: "two copies", workers: &[Process("a"), Process("a")], handler: Decides::Counts },
+    Scenario {
+        name: "two copies, nothing sent",
+        workers: &[Process("a"), Process("a")],
+        handler: Decides::SendsNothing,
+    },
+    Scenario { name: "two copies, a deletion", workers: &[Process("a"), Process("a")], handler: Decides::Deletes },
+    Scenario { name: "two messages", workers: &[Process("a"), Process("b")], handler: Decides::Counts },
+    Scenario { name: "a sweeper", workers: &[Process("a"), Resume("a")], handler: Decides::Counts },
+    Scenario { name: "one who gives up", workers: &[Process("a"), Abandon("a")], handler: Decides::Counts },
+    Scenario {
+        name: "two copies that decide by another message",
+        workers: &[Process("a"), Process("a"), Process("b")],
+        handler: Decides::AfterTheOther,
+    },
+];

@@ -1,0 +1,406 @@
+//! Processes each message once, without a window after which it could be processed again (article 2).
+
+mod content;
+mod guard;
+mod handler;
+mod outbox;
+mod outcome;
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::dedup_repo::DedupRepo;
+use crate::entity_ledger::{Commit, Committed, EntityLedger, Opened, OutboxEntry};
+use crate::error::{Error, ErrorKind, Result};
+use crate::ids::{Ids, RandomIds};
+use crate::message::{Decision, Message, Output};
+use crate::time::Retention;
+use crate::token_store::TokenStore;
+use crate::value::{Key, MessageId, OpId, Payload};
+
+use content::Content;
+use guard::Guard;
+use outbox::Outbox;
+
+pub use handler::{BoxError, Dispatcher, Handler};
+pub use outcome::{Abandoned, Outcome, ProcessError};
+
+/// How often one call begins again because another message changed the entity. Of those who are at work on one entity,
+/// one is done in every round.
+const MAX_ROUNDS: usize = 64;
+
+/// Processes messages: each changes its entity once and sends its own messages, which are processed once in turn.
+///
+/// A message carries a token, which its sender created before it sent the message. The token is consumed once the
+/// message is processed, and from then on every copy is a duplicate, however late it comes. Space is needed for what is
+/// under way, not for what is over.
+///
+/// The processor knows no queue: call [`process`](Processor::process) for each copy that is received, acknowledge the
+/// copy after `Ok`, and let it come again after an error.
+///
+/// # Guarantees
+///
+/// - P-1 *once*: however many copies are processed, at once or years apart, the change of one run of the handler is
+///   stored, and only that run's messages are sent.
+/// - P-2 every copy of a message that is sent carries the same id and the same token, and its token exists before the
+///   first copy is sent.
+/// - P-3 after a crash at any step, the next copy, or [`resume`](Processor::resume), finishes what was begun: no message
+///   that the stored run decided to send is lost.
+/// - P-4 nothing is left of a finished message, neither its token, nor tokens of attempts that were given up, nor its
+///   entry. Tokens that are gone are remembered for as long as operation ids are, and no longer.
+/// - P-5 a message without a token is treated as its [policy](MissingToken) says.
+///
+/// What they need: the token store and the ledger lose nothing that they acknowledged, the sender creates the token
+/// before it sends the message, and the handler has no effect of its own.
+///
+/// # Cancel safety
+///
+/// Dropping a call at any point is the same as a crash after some step: let the message come again.
+///
+/// # Errors
+///
+/// After every error the message may come again. [`ProcessError::Store`] with the certainty `Unknown` means that it may
+/// have changed its entity.
+///
+/// # Example
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use std::sync::{Arc, Mutex};
+/// use storagebox_core::{
+///     Backend, BoxError, Decision, Dispatcher, Joins, Message, Outcome, Outgoing, Payload, Processor, async_trait,
+/// };
+/// use storagebox_memory::MemoryStore;
+///
+/// #[derive(Default)]
+/// struct Queue(Mutex<Vec<Outgoing>>);
+///
+/// #[async_trait]
+/// impl Dispatcher for Queue {
+///     async fn dispatch(&self, messages: &[Outgoing]) -> Result<(), BoxError> {
+///         self.0.lock().unwrap().extend_from_slice(messages);
+///         Ok(())
+///     }
+/// }
+///
+/// let (store, queue) = (MemoryStore::new(), Arc::new(Queue::default()));
+/// let tokens = store.token_store(&"tokens".parse()?)?;
+/// let orders = store.entity_ledger(&"orders".parse()?, &Joins::default())?;
+/// let pay = async |_state: Option<Payload>, _order: Message| Ok(Decision::put("paid")?.send("shipping", "order-7")?);
+/// let payments = Processor::new(orders, tokens.clone(), pay).sends(tokens, queue.clone());
+///
+/// payments.issue("order-7", [("payments", "1 book")]).await?;
+/// let order = queue.0.lock().unwrap().remove(0);
+/// let message = Message::new(order.id, "order-7", order.body)?.with_token(order.token);
+/// assert_eq!(payments.process(&message).await?, Outcome::Processed { sent: 1 });
+/// assert_eq!(payments.process(&message).await?, Outcome::Duplicate { cleaned: false });
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct Processor {
+    entities: Arc<dyn EntityLedger>,
+    incoming: Arc<dyn TokenStore>,
+    handler: Arc<dyn Handler>,
+    outbox: Outbox,
+    missing: MissingToken,
+}
+
+/// What becomes of a message that carries no token (P-5).
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub enum MissingToken {
+    /// It is refused with [`ProcessError::NoToken`], before any I/O.
+    #[default]
+    Reject,
+    /// It is processed each time that a copy comes, except while another copy of it is under way. Only for handlers
+    /// whose effects may be repeated.
+    Unprotected,
+    /// It is processed once for as long as its record is kept: article 1 in place of article 2, for senders that create
+    /// no tokens. The repository must be used for nothing else.
+    Dedup {
+        /// The records, by message id.
+        records: Arc<dyn DedupRepo>,
+        /// How long each is kept.
+        retention: Retention,
+    },
+}
+
+impl fmt::Debug for MissingToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Reject => f.write_str("Reject"),
+            Self::Unprotected => f.write_str("Unprotected"),
+            Self::Dedup { retention, .. } => {
+                f.debug_struct("Dedup").field("retention", retention).finish_non_exhaustive()
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Processor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let joins = self.entities.joins();
+        f.debug_struct("Processor").field("joins", &joins).field("missing", &self.missing).finish_non_exhaustive()
+    }
+}
+
+impl Processor {
+    /// Creates a processor. `incoming` is where the senders create the tokens of this endpoint's messages; if the ledger
+    /// joins incoming tokens, it is the namespace that the ledger joins.
+    pub fn new(
+        entities: Arc<dyn EntityLedger>,
+        incoming: Arc<dyn TokenStore>,
+        handler: impl Handler + 'static,
+    ) -> Self {
+        let outbox = Outbox::new(Arc::clone(&entities), Arc::new(RandomIds));
+        Self { entities, incoming, handler: Arc::new(handler), outbox, missing: MissingToken::default() }
+    }
+
+    /// Sets where messages are sent, and where their tokens are created: where their receivers look. Without it a
+    /// handler that sends returns `Misconfigured`.
+    #[must_use]
+    pub fn sends(mut self, tokens: Arc<dyn TokenStore>, dispatcher: Arc<dyn Dispatcher>) -> Self {
+        self.outbox.route = Some(outbox::Route { tokens, dispatcher });
+        self
+    }
+
+    /// Sets what becomes of a message without a token. Defaults to [`MissingToken::Reject`].
+    #[must_use]
+    pub fn without_token(mut self, policy: MissingToken) -> Self {
+        self.missing = policy;
+        self
+    }
+
+    /// Sets the source of the ids of attempts, messages and tokens. Defaults to [`RandomIds`].
+    #[must_use]
+    pub fn ids(mut self, ids: Arc<dyn Ids>) -> Self {
+        self.outbox.ids = ids;
+        self
+    }
+
+    /// Processes one copy of a message.
+    ///
+    /// # Guarantees
+    ///
+    /// - P-1 to P-5 above.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe. Let the message come again.
+    ///
+    /// # Errors
+    ///
+    /// See [`ProcessError`]. `Contention` if other messages changed the entity 64 times during the call.
+    pub async fn process(&self, message: &Message) -> Result<Outcome, ProcessError> {
+        let guard = Guard::of(message, &self.missing)?;
+        for _ in 0..MAX_ROUNDS {
+            if let Some(outcome) = self.round(message, &guard).await? {
+                return Ok(outcome);
+            }
+        }
+        Err(contention(message).into())
+    }
+
+    /// Finishes a message whose worker crashed, without the message: for an entry of
+    /// [`EntityLedger::pending`]. Returns `None` if there is no entry.
+    ///
+    /// # Guarantees
+    ///
+    /// - P-3 above. Workers that are still at work on the message are not disturbed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe. Resume again.
+    ///
+    /// # Errors
+    ///
+    /// See [`ProcessError`].
+    pub async fn resume(&self, entity: &Key, message: &MessageId) -> Result<Option<Outcome>, ProcessError> {
+        let opened = self.entities.open(entity, message, None).await?;
+        let Some(entry) = opened.entry else { return Ok(None) };
+        let content = Content::decode(&entry.content, message)?;
+        let is_open = content.guard.is_open(message, self).await?;
+        self.finish(entity, message, content, entry, is_open).await.map(Some)
+    }
+
+    /// Gives a message up that will not be processed, so that its token does not stay for ever: for a message that its
+    /// handler always refuses. From then on every copy of it is a duplicate.
+    ///
+    /// # Guarantees
+    ///
+    /// - P-1, P-4 above. A message that has changed its entity is not given up.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe. Abandon again.
+    ///
+    /// # Errors
+    ///
+    /// See [`ProcessError`].
+    pub async fn abandon(&self, message: &Message) -> Result<Abandoned, ProcessError> {
+        let guard = Guard::of(message, &self.missing)?;
+        for _ in 0..MAX_ROUNDS {
+            let (opened, is_open) = self.open(message, &guard).await?;
+            if opened.entry.is_some() {
+                return Ok(Abandoned::Pending);
+            }
+            if !is_open {
+                return Ok(Abandoned::AlreadyOver);
+            }
+            if self.store(message, &guard, &opened, Decision::keep()).await?.is_some() {
+                return Ok(Abandoned::Abandoned);
+            }
+        }
+        Err(contention(message).into())
+    }
+
+    /// Sends the first messages of a chain, from a program that processes no message itself. A repetition with the same
+    /// `op` sends the same messages with the same tokens, so each is processed once for as long as operation ids are
+    /// remembered. Returns how many were sent.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe. Issue again with the same `op` and the same messages.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for an `op` of more than 500 bytes. See also [`ProcessError`].
+    pub async fn issue<O, D, B>(&self, op: O, messages: impl IntoIterator<Item = (D, B)>) -> Result<usize, ProcessError>
+    where
+        O: TryInto<OpId>,
+        D: TryInto<crate::Destination>,
+        B: TryInto<Payload>,
+        Error: From<O::Error> + From<D::Error> + From<B::Error>,
+    {
+        let op = op.try_into().map_err(Error::from)?;
+        let mut decision = Decision::keep();
+        for (destination, body) in messages {
+            decision = decision.send(destination, body)?;
+        }
+        self.outbox.issue(&op, decision.outputs).await
+    }
+
+    /// One try, which ends in nothing if the entity was changed meanwhile.
+    async fn round(&self, message: &Message, guard: &Guard) -> Result<Option<Outcome>, ProcessError> {
+        let (mut opened, is_open) = self.open(message, guard).await?;
+        if opened.entry.is_none() && is_open {
+            return self.handle(message, guard, opened).await;
+        }
+        if opened.entry.is_none() && opened.token_is_live.is_none() {
+            // The token went after the entity was read, and an entry may have come before that.
+            opened = self.entities.open(&message.entity, &message.id, None).await?;
+        }
+        let Some(entry) = opened.entry else { return Ok(Some(Outcome::Duplicate { cleaned: false })) };
+        let content = Content::decode(&entry.content, &message.id)?;
+        let is_open = if content.guard == *guard { is_open } else { content.guard.is_open(&message.id, self).await? };
+        self.finish(&message.entity, &message.id, content, entry, is_open).await.map(Some)
+    }
+
+    /// Reads the entity, and then whether the message is still to be processed: in this order, because what was true of
+    /// the entity before it was read is part of what was read.
+    async fn open(&self, message: &Message, guard: &Guard) -> Result<(Opened, bool), ProcessError> {
+        let joined = guard.token().filter(|_| self.entities.joins().incoming.is_some());
+        let opened = self.entities.open(&message.entity, &message.id, joined).await?;
+        let is_open = match opened.token_is_live {
+            Some(is_live) => is_live,
+            None => guard.is_open(&message.id, self).await?,
+        };
+        Ok((opened, is_open))
+    }
+
+    async fn handle(&self, message: &Message, guard: &Guard, opened: Opened) -> Result<Option<Outcome>, ProcessError> {
+        let decision = self.handler.handle(opened.state.clone(), message).await.map_err(ProcessError::Handler)?;
+        let has_no_effect = decision.has_no_effect();
+        let sent = self.store(message, guard, &opened, decision).await?;
+        Ok(sent.map(|sent| if has_no_effect { Outcome::NoEffect } else { Outcome::Processed { sent } }))
+    }
+
+    /// Commits a decision and finishes the message. Returns how many messages this call sent, or nothing if the entity
+    /// was changed meanwhile.
+    ///
+    /// A decision without an effect is committed as well. If its token were consumed alone, another copy could commit an
+    /// effect after that, and its entry would look as if all had been sent.
+    async fn store(
+        &self,
+        message: &Message,
+        guard: &Guard,
+        opened: &Opened,
+        decision: Decision,
+    ) -> Result<Option<usize>, ProcessError> {
+        let (commit, content) = self.commit(message, guard, opened, decision)?;
+        match self.entities.commit(&commit).await? {
+            Committed::Committed => {}
+            Committed::Conflict | Committed::TokenGone => return Ok(None),
+        }
+        let Some(stored) = commit.entry else { return Ok(Some(0)) };
+        let chosen = (!commit.create.is_empty()).then(|| commit.attempt.clone());
+        let entry = OutboxEntry { content: stored, attempts: vec![commit.attempt.clone()], chosen };
+        let sent = self.settle(&message.entity, &message.id, &content, entry, Some(commit.attempt)).await;
+        sent.map(Some).map_err(ProcessError::after_the_commit)
+    }
+
+    /// What one step stores of a decision.
+    fn commit(
+        &self,
+        message: &Message,
+        guard: &Guard,
+        opened: &Opened,
+        decision: Decision,
+    ) -> Result<(Commit, Content), ProcessError> {
+        let joins = self.entities.joins();
+        let consume = guard.token().filter(|_| joins.incoming.is_some()).cloned();
+        let attempt = OpId::new(self.outbox.ids.fresh())?;
+        let guard = if consume.is_some() { Guard::Open } else { guard.clone() };
+        let content = self.outbox.content(guard, &attempt, decision.outputs)?;
+        let creates = joins.outgoing.is_some();
+        let create = if creates { content.tokens(&attempt)? } else { vec![] };
+        let is_over = consume.is_some() && content.outputs.is_empty();
+        let entry = if is_over { None } else { Some(content.encode()?) };
+        let (key, message, opened) = (message.entity.clone(), message.id.clone(), opened.version);
+        Ok((Commit { key, message, opened, change: decision.change, attempt, entry, consume, create }, content))
+    }
+
+    /// Goes on from an entry that was found. If the message's guard is closed, all was sent before that.
+    async fn finish(
+        &self,
+        entity: &Key,
+        message: &MessageId,
+        content: Content,
+        entry: OutboxEntry,
+        is_open: bool,
+    ) -> Result<Outcome, ProcessError> {
+        if content.guard.closes_at_the_end() && !is_open {
+            let cleaned = self.entities.remove(entity, message).await?;
+            return Ok(Outcome::Duplicate { cleaned });
+        }
+        let sent = self.settle(entity, message, &content, entry, None).await;
+        sent.map(|sent| Outcome::Resumed { sent }).map_err(ProcessError::after_the_commit)
+    }
+
+    /// Sends what is to be sent, closes the guard and removes the entry, in this order. Returns how many messages this
+    /// call sent: none if another worker finished the message meanwhile.
+    async fn settle(
+        &self,
+        entity: &Key,
+        message: &MessageId,
+        content: &Content,
+        entry: OutboxEntry,
+        own: Option<OpId>,
+    ) -> Result<usize, ProcessError> {
+        let op = entry.attempts.first().cloned();
+        let Some(sent) = self.outbox.send(entity, message, content, entry, own).await? else { return Ok(0) };
+        content.guard.close(message, op, self).await?;
+        self.entities.remove(entity, message).await?;
+        Ok(sent)
+    }
+}
+
+fn contention(message: &Message) -> Error {
+    Error::new(ErrorKind::Contention, "other messages kept changing the entity").with("entity", &message.entity)
+}
+
+impl From<Vec<Output>> for Decision {
+    fn from(outputs: Vec<Output>) -> Self {
+        Self { outputs, ..Self::keep() }
+    }
+}

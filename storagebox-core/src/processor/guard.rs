@@ -1,0 +1,78 @@
+//! What tells whether a message is still to be processed, and is closed once it is.
+
+use super::{MissingToken, ProcessError, Processor};
+use crate::error::{Error, Result};
+use crate::message::Message;
+use crate::value::{DedupId, MessageId, OpId, Payload, TokenId};
+
+/// How a message is guarded. As part of an entry: what is left to be closed when all is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Guard {
+    /// Nothing: the message is unprotected, or its token was consumed in one step with its change.
+    Open,
+    /// A token, which is consumed.
+    Token(TokenId),
+    /// A record of the message's id, which is written.
+    Record,
+}
+
+impl Guard {
+    pub(super) fn of(message: &Message, missing: &MissingToken) -> Result<Self, ProcessError> {
+        match (&message.token, missing) {
+            (Some(token), _) => Ok(Self::Token(token.clone())),
+            (None, MissingToken::Reject) => Err(ProcessError::NoToken),
+            (None, MissingToken::Unprotected) => Ok(Self::Open),
+            (None, MissingToken::Dedup { .. }) => Ok(Self::Record),
+        }
+    }
+
+    pub(super) fn token(&self) -> Option<&TokenId> {
+        match self {
+            Self::Token(token) => Some(token),
+            Self::Open | Self::Record => None,
+        }
+    }
+
+    pub(super) fn closes_at_the_end(&self) -> bool {
+        *self != Self::Open
+    }
+
+    pub(super) async fn is_open(&self, message: &MessageId, processor: &Processor) -> Result<bool> {
+        match (self, &processor.missing) {
+            (Self::Open, _) => Ok(true),
+            (Self::Token(token), _) => processor.incoming.exists(token).await,
+            (Self::Record, MissingToken::Dedup { records, .. }) => {
+                Ok(records.get(&recorded(message)?).await?.is_none())
+            }
+            (Self::Record, _) => Err(policy_changed()),
+        }
+    }
+
+    /// Whoever closes it first, it is closed. `op` is the same for all who finish the message.
+    pub(super) async fn close(&self, message: &MessageId, op: Option<OpId>, processor: &Processor) -> Result<()> {
+        match (self, &processor.missing) {
+            (Self::Open, _) => Ok(()),
+            (Self::Token(token), _) => {
+                let op = op.map_or_else(|| OpId::new(message.as_str()), Ok)?;
+                processor.incoming.consume(token, &op).await.map(drop)
+            }
+            (Self::Record, MissingToken::Dedup { records, retention }) => {
+                // A fresh operation: one that had recorded the message before would be fenced once that has expired.
+                let op = OpId::new(processor.outbox.ids.fresh())?;
+                records.record(&recorded(message)?, &Payload::default(), &op, *retention).await.map(drop)
+            }
+            (Self::Record, _) => Err(policy_changed()),
+        }
+    }
+}
+
+fn recorded(message: &MessageId) -> Result<DedupId> {
+    DedupId::new(message.as_str())
+}
+
+fn policy_changed() -> Error {
+    Error::misconfigured(
+        "policy for messages without a token",
+        "is not Dedup any more, and a message that came under it is not finished; set it until nothing is pending",
+    )
+}

@@ -1,0 +1,120 @@
+//! The way of messages out: tokens, then the choice of one attempt, then the messages.
+
+use std::sync::Arc;
+
+use super::content::{Content, numbered};
+use super::guard::Guard;
+use super::{Dispatcher, ProcessError};
+use crate::entity_ledger::{Chosen, EntityLedger, OutboxEntry, Registered};
+use crate::error::{Error, Result};
+use crate::ids::Ids;
+use crate::message::Output;
+use crate::token_store::TokenStore;
+use crate::value::{Key, MessageId, OpId, TokenId};
+
+/// Where messages go.
+#[derive(Clone)]
+pub(super) struct Route {
+    pub(super) tokens: Arc<dyn TokenStore>,
+    pub(super) dispatcher: Arc<dyn Dispatcher>,
+}
+
+#[derive(Clone)]
+pub(super) struct Outbox {
+    entities: Arc<dyn EntityLedger>,
+    pub(super) ids: Arc<dyn Ids>,
+    pub(super) route: Option<Route>,
+}
+
+impl Outbox {
+    pub(super) fn new(entities: Arc<dyn EntityLedger>, ids: Arc<dyn Ids>) -> Self {
+        Self { entities, ids, route: None }
+    }
+
+    /// What a commit stores of the messages to be sent, whose ids are those of its attempt. Nothing is stored that
+    /// could not be sent.
+    pub(super) fn content(&self, guard: Guard, attempt: &OpId, outputs: Vec<Output>) -> Result<Content> {
+        if !outputs.is_empty() {
+            self.route()?;
+        }
+        let with_id = |(index, output)| Ok((MessageId::new(numbered(attempt, index))?, output));
+        Ok(Content { guard, outputs: outputs.into_iter().enumerate().map(with_id).collect::<Result<_>>()? })
+    }
+
+    /// Sends the messages of an entry and discards the tokens of all attempts but the chosen one. Returns how many were
+    /// sent; nothing if the entry is gone.
+    pub(super) async fn send(
+        &self,
+        entity: &Key,
+        message: &MessageId,
+        content: &Content,
+        entry: OutboxEntry,
+        own: Option<OpId>,
+    ) -> Result<Option<usize>, ProcessError> {
+        if content.outputs.is_empty() {
+            return Ok(Some(0));
+        }
+        let chosen = match entry.chosen {
+            Some(_) => Some(entry),
+            None => self.choose(entity, message, content, own).await?,
+        };
+        let Some(OutboxEntry { attempts, chosen: Some(chosen), .. }) = chosen else { return Ok(None) };
+        let messages = content.outgoing(&chosen)?;
+        let Route { tokens, dispatcher } = self.route()?;
+        dispatcher.dispatch(&messages).await.map_err(ProcessError::Dispatch)?;
+        let given_up = tokens_of(content, attempts.iter().filter(|attempt| **attempt != chosen))?;
+        if !given_up.is_empty() {
+            tokens.discard(&given_up).await?;
+        }
+        Ok(Some(messages.len()))
+    }
+
+    /// Creates the tokens of an attempt that nobody made before, and chooses it if no other was chosen first. Tokens are
+    /// created only after their attempt is registered, so that they are found if they are not chosen.
+    async fn choose(
+        &self,
+        entity: &Key,
+        message: &MessageId,
+        content: &Content,
+        own: Option<OpId>,
+    ) -> Result<Option<OutboxEntry>> {
+        let attempt = match own {
+            Some(registered) => registered,
+            None => {
+                let attempt = OpId::new(self.ids.fresh())?;
+                match self.entities.register(entity, message, &attempt).await? {
+                    Registered::Registered => attempt,
+                    Registered::Chosen(entry) => return Ok(Some(entry)),
+                    Registered::Gone => return Ok(None),
+                }
+            }
+        };
+        let (created, tokens) = (content.tokens(&attempt)?, &self.route()?.tokens);
+        tokens.create_tokens(&created).await?;
+        match self.entities.choose(entity, message, &attempt).await? {
+            Chosen::Chosen(entry) => Ok(Some(entry)),
+            Chosen::Gone => {
+                tokens.discard(&created).await?;
+                Ok(None)
+            }
+        }
+    }
+
+    pub(super) async fn issue(&self, op: &OpId, outputs: Vec<Output>) -> Result<usize, ProcessError> {
+        let content = self.content(Guard::Open, op, outputs)?;
+        let (messages, Route { tokens, dispatcher }) = (content.outgoing(op)?, self.route()?);
+        tokens.create_tokens(&content.tokens(op)?).await?;
+        dispatcher.dispatch(&messages).await.map_err(ProcessError::Dispatch)?;
+        Ok(messages.len())
+    }
+
+    fn route(&self) -> Result<&Route> {
+        self.route.as_ref().ok_or_else(|| {
+            Error::misconfigured("processor", "has nowhere to send messages, and one is to be sent; call `sends`")
+        })
+    }
+}
+
+fn tokens_of<'a>(content: &Content, attempts: impl Iterator<Item = &'a OpId>) -> Result<Vec<TokenId>> {
+    attempts.map(|attempt| content.tokens(attempt)).collect::<Result<Vec<_>>>().map(|tokens| tokens.concat())
+}

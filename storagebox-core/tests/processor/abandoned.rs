@@ -1,0 +1,80 @@
+//! Messages that are given up, or finished by somebody else.
+
+use storagebox_core::{Abandoned, BoxError, Certainty, Decision, Message, Outcome, Payload, ProcessError};
+
+use crate::endpoint::{Endpoint, Sends};
+
+#[tokio::test]
+async fn a_message_that_is_given_up_is_a_duplicate_from_then_on() {
+    for joined in [false, true] {
+        let endpoint = Endpoint::new(joined, joined);
+        let (message, processor) = (endpoint.message("m").await, endpoint.processor(Sends(1)));
+        assert_eq!(processor.abandon(&message).await.unwrap(), Abandoned::Abandoned);
+        assert_eq!(processor.abandon(&message).await.unwrap(), Abandoned::AlreadyOver);
+        assert_eq!(processor.process(&message).await.unwrap(), Outcome::Duplicate { cleaned: false });
+        assert!(endpoint.is_clean(&message).await);
+        assert!(endpoint.queue.sent.lock().unwrap().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_message_that_was_not_sent_on_is_finished_and_not_given_up() {
+    for joined in [false, true] {
+        let endpoint = Endpoint::new(joined, joined);
+        let (message, processor) = (endpoint.message("m").await, endpoint.processor(Sends(2)));
+        *endpoint.queue.is_down.lock().unwrap() = true;
+        let failed = processor.process(&message).await.unwrap_err();
+        assert!(matches!(failed, ProcessError::Dispatch(_)), "{failed}");
+        assert_eq!(processor.abandon(&message).await.unwrap(), Abandoned::Pending);
+
+        *endpoint.queue.is_down.lock().unwrap() = false;
+        let pending = endpoint.entities().pending(None, 10).await.unwrap().entries;
+        assert_eq!(pending.len(), 1);
+        let resumed = processor.resume(&pending[0].key, &pending[0].message).await.unwrap();
+        assert_eq!(resumed, Some(Outcome::Resumed { sent: 2 }));
+        assert_eq!(processor.resume(&pending[0].key, &pending[0].message).await.unwrap(), None);
+        assert_eq!(processor.process(&message).await.unwrap(), Outcome::Duplicate { cleaned: false });
+        assert!(endpoint.is_clean(&message).await);
+    }
+}
+
+#[tokio::test]
+async fn a_handler_that_fails_leaves_the_message_as_it_was() {
+    let endpoint = Endpoint::new(true, true);
+    let message = endpoint.message("m").await;
+    let refuses = async |_: Option<Payload>, _: Message| Err::<Decision, BoxError>("no such product".into());
+    let failed = endpoint.processor(refuses).process(&message).await.unwrap_err();
+    assert_eq!(failed.to_string(), "the handler failed: no such product");
+    assert_eq!(endpoint.calls.take(), ["open"]);
+    assert_eq!(endpoint.processor(Sends(1)).process(&message).await.unwrap(), Outcome::Processed { sent: 1 });
+}
+
+/// A ledger may join tokens from one start to the next.
+#[tokio::test]
+async fn what_was_begun_is_finished_by_a_ledger_that_joins_something_else() {
+    for (before, after) in [(false, true), (true, false)] {
+        let mut endpoint = Endpoint::new(before, before);
+        let message = endpoint.message("m").await;
+        *endpoint.queue.is_down.lock().unwrap() = true;
+        endpoint.processor(Sends(1)).process(&message).await.unwrap_err();
+
+        *endpoint.queue.is_down.lock().unwrap() = false;
+        endpoint.joins = Endpoint::new(after, after).joins;
+        let processor = endpoint.processor(Sends(1));
+        assert_eq!(processor.process(&message).await.unwrap(), Outcome::Resumed { sent: 1 });
+        assert_eq!(processor.process(&message).await.unwrap(), Outcome::Duplicate { cleaned: false });
+        assert!(endpoint.is_clean(&message).await);
+        assert_eq!(endpoint.queue.sent.lock().unwrap().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_handler_that_sends_without_a_way_out_changes_nothing() {
+    let endpoint = Endpoint::new(false, false);
+    let message = endpoint.message("m").await;
+    let processor = storagebox_core::Processor::new(endpoint.entities(), endpoint.tokens(), Sends(1));
+    let ProcessError::Store(error) = processor.process(&message).await.unwrap_err() else { panic!("another error") };
+    assert!(error.message().contains("nowhere to send"), "{error}");
+    assert_eq!(error.certainty(), Certainty::NotApplied);
+    assert_eq!(endpoint.calls.take(), ["open", "exists"]);
+}

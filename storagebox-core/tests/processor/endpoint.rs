@@ -1,0 +1,107 @@
+//! An endpoint over a memory store, whose calls are counted.
+
+use std::sync::{Arc, Mutex};
+
+use storagebox_core::layer::{Answered, Call, Layer, Layered, Next};
+use storagebox_core::{
+    Backend, BoxError, Decision, Dispatcher, EntityLedger, Handler, Joins, Message, Namespace, Outgoing, Processor,
+    Result, TokenStore, async_trait,
+};
+use storagebox_memory::MemoryStore;
+
+/// The operations that were called, in their order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Calls(Arc<Mutex<Vec<&'static str>>>);
+
+impl Calls {
+    pub(crate) fn take(&self) -> Vec<&'static str> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+#[async_trait]
+impl Layer for Calls {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        self.0.lock().unwrap().push(call.operation);
+        next.call().await
+    }
+}
+
+/// Keeps what is sent, or refuses it.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    pub(crate) sent: Mutex<Vec<Outgoing>>,
+    pub(crate) is_down: Mutex<bool>,
+}
+
+#[async_trait]
+impl Dispatcher for Queue {
+    async fn dispatch(&self, messages: &[Outgoing]) -> Result<(), BoxError> {
+        if *self.is_down.lock().unwrap() {
+            return Err("the queue is down".into());
+        }
+        self.sent.lock().unwrap().extend_from_slice(messages);
+        Ok(())
+    }
+}
+
+pub(crate) fn name(name: &str) -> Namespace {
+    name.parse().unwrap()
+}
+
+pub(crate) struct Endpoint {
+    pub(crate) store: Arc<dyn Backend>,
+    pub(crate) calls: Calls,
+    pub(crate) queue: Arc<Queue>,
+    pub(crate) joins: Joins,
+}
+
+impl Endpoint {
+    pub(crate) fn new(incoming: bool, outgoing: bool) -> Self {
+        let calls = Calls::default();
+        let store = Arc::new(Layered::new(Arc::new(MemoryStore::new()), Arc::new(calls.clone())));
+        let tokens = |joined: bool| joined.then(|| name("tokens"));
+        let joins = Joins { incoming: tokens(incoming), outgoing: tokens(outgoing) };
+        Self { store, calls, queue: Arc::default(), joins }
+    }
+
+    pub(crate) fn tokens(&self) -> Arc<dyn TokenStore> {
+        self.store.token_store(&name("tokens")).unwrap()
+    }
+
+    pub(crate) fn entities(&self) -> Arc<dyn EntityLedger> {
+        self.store.entity_ledger(&name("entities"), &self.joins).unwrap()
+    }
+
+    pub(crate) fn processor(&self, handler: impl Handler + 'static) -> Processor {
+        Processor::new(self.entities(), self.tokens(), handler).sends(self.tokens(), self.queue.clone())
+    }
+
+    /// A message whose token is there.
+    pub(crate) async fn message(&self, id: &str) -> Message {
+        let token = format!("token of {id}").parse().unwrap();
+        self.tokens().create_tokens(std::slice::from_ref(&token)).await.unwrap();
+        self.calls.take();
+        Message::new(id, "entity", "").unwrap().with_token(token)
+    }
+
+    pub(crate) async fn is_clean(&self, message: &Message) -> bool {
+        let is_live = self.tokens().exists(message.token.as_ref().unwrap()).await.unwrap();
+        !is_live && self.entities().pending(None, 10).await.unwrap().entries.is_empty()
+    }
+}
+
+/// Changes the entity, and sends so many messages.
+pub(crate) struct Sends(pub(crate) usize);
+
+#[async_trait]
+impl Handler for Sends {
+    async fn handle(&self, state: Option<storagebox_core::Payload>, message: &Message) -> Result<Decision, BoxError> {
+        let state = state.map_or(String::new(), |state| String::from_utf8_lossy(state.as_bytes()).into_owned());
+        let mut decision = Decision::put(format!("{state}{}", message.id))?;
+        for number in 0..self.0 {
+            decision = decision.send("next", format!("{number}"))?;
+        }
+        Ok(decision)
+    }
+}

@@ -1,0 +1,258 @@
+//! Entities: one lock is one step, with the joined tokens under it.
+
+use std::collections::BTreeMap;
+use std::ops::Bound::{Included, Unbounded};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use storagebox_core::{
+    Chosen, Commit, Committed, Consumed, Cursor, EntityChange, EntityLedger, Error, Joins, Key, MessageId, OpId,
+    Opened, OutboxEntry, Page, Payload, PendingEntry, Registered, Result, TokenId, Version, async_trait,
+};
+use tracing::instrument;
+
+use crate::clock::Time;
+use crate::config::Settings;
+use crate::striped::{STRIPES, Striped, not_ours, position};
+use crate::token_store::MemoryTokenStore;
+
+/// The entities of one namespace.
+#[derive(Debug)]
+pub(crate) struct Entities {
+    settings: Settings,
+    entities: Striped<BTreeMap<Key, Entity>>,
+    /// One count for all entities, so that none repeats after an entity is forgotten.
+    versions: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Entity {
+    version: Version,
+    state: Option<Payload>,
+    outbox: BTreeMap<MessageId, OutboxEntry>,
+    /// The last change: an entity without state and entries is remembered from then on.
+    since: Time,
+}
+
+impl Entity {
+    fn is_empty(&self) -> bool {
+        self.state.is_none() && self.outbox.is_empty()
+    }
+
+    fn change(&mut self, change: &EntityChange) {
+        match change {
+            EntityChange::Keep => {}
+            EntityChange::Put(state) => self.state = Some(state.clone()),
+            EntityChange::Delete => self.state = None,
+        }
+    }
+}
+
+impl Entities {
+    pub(crate) fn new(settings: Settings) -> Self {
+        Self { settings, entities: Striped::default(), versions: AtomicU64::new(1) }
+    }
+
+    /// Runs one step on the entity, or on its absence once its deletion is forgotten.
+    fn step<T>(&self, key: &Key, step: impl FnOnce(&mut Option<Entity>, Time) -> T) -> T {
+        let mut entities = self.entities.lock_for(key);
+        let now = self.settings.now();
+        let mut known = entities.remove(key).filter(|entity| !self.is_forgotten(entity, now));
+        let outcome = step(&mut known, now);
+        entities.extend(known.map(|entity| (key.clone(), entity)));
+        outcome
+    }
+
+    /// Runs one step on the message's entry.
+    fn step_on_entry<T>(&self, key: &Key, message: &MessageId, step: impl FnOnce(Option<&mut OutboxEntry>) -> T) -> T {
+        self.step(key, |entity, _| step(entity.as_mut().and_then(|entity| entity.outbox.get_mut(message))))
+    }
+
+    fn is_forgotten(&self, entity: &Entity, now: Time) -> bool {
+        entity.is_empty() && self.settings.is_forgotten(entity.since, now)
+    }
+
+    fn next_version(&self) -> Version {
+        Version::new(self.versions.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Forgets deleted entities past their retention, at most `budget` of them.
+    pub(crate) fn maintain(&self, budget: usize) -> usize {
+        let now = self.settings.now();
+        self.entities.spend(budget, |entities, budget| {
+            let mut used = 0;
+            entities.retain(|_, entity| {
+                let forget = used < budget && self.is_forgotten(entity, now);
+                used += usize::from(forget);
+                !forget
+            });
+            used
+        })
+    }
+}
+
+/// The entities, with the tokens that their commits change as well.
+#[derive(Debug)]
+pub(crate) struct MemoryEntityLedger {
+    pub(crate) entities: Arc<Entities>,
+    pub(crate) joins: Joins,
+    pub(crate) incoming: Option<Arc<MemoryTokenStore>>,
+    pub(crate) outgoing: Option<Arc<MemoryTokenStore>>,
+}
+
+impl MemoryEntityLedger {
+    /// The whole step, under the lock of the entity: nothing fails once the token is consumed.
+    fn commit_to(&self, known: &mut Option<Entity>, commit: &Commit, now: Time) -> Committed {
+        if self.is_done(known.as_ref(), commit) {
+            return Committed::Committed;
+        }
+        if known.as_ref().map(|entity| entity.version) != commit.opened {
+            return Committed::Conflict;
+        }
+        if let (Some(tokens), Some(token)) = (&self.incoming, &commit.consume)
+            && tokens.consume_now(token, &commit.attempt) != Consumed::Now
+        {
+            return Committed::TokenGone;
+        }
+        if let Some(tokens) = &self.outgoing {
+            tokens.create_now(&commit.create);
+        }
+        let version = self.entities.next_version();
+        let entity = known.get_or_insert_with(|| Entity { version, state: None, outbox: BTreeMap::new(), since: now });
+        (entity.version, entity.since) = (version, now);
+        entity.change(&commit.change);
+        entity.outbox.extend(new_entry(commit));
+        Committed::Committed
+    }
+
+    /// Whether this commit was made before, as its entry or its token tells.
+    fn is_done(&self, known: Option<&Entity>, commit: &Commit) -> bool {
+        let entry = known.and_then(|entity| entity.outbox.get(&commit.message));
+        let consumed = || match (&self.incoming, &commit.consume) {
+            (Some(tokens), Some(token)) => tokens.was_consumed_by(token, &commit.attempt),
+            _ => false,
+        };
+        entry.is_some_and(|entry| entry.attempts.first() == Some(&commit.attempt)) || consumed()
+    }
+}
+
+fn new_entry(commit: &Commit) -> Option<(MessageId, OutboxEntry)> {
+    let content = commit.entry.clone()?;
+    let chosen = (!commit.create.is_empty()).then(|| commit.attempt.clone());
+    Some((commit.message.clone(), OutboxEntry { content, attempts: vec![commit.attempt.clone()], chosen }))
+}
+
+#[async_trait]
+impl EntityLedger for MemoryEntityLedger {
+    #[instrument(level = "trace", skip_all)]
+    async fn open(&self, key: &Key, message: &MessageId, token: Option<&TokenId>) -> Result<Opened> {
+        let incoming = match (token, &self.incoming) {
+            (None, _) => None,
+            (Some(token), Some(tokens)) => Some((token, tokens)),
+            (Some(_), None) => return Err(Error::invalid("token", "is none that the ledger joins").on("memory")),
+        };
+        Ok(self.entities.step(key, |entity, _| Opened {
+            version: entity.as_ref().map(|entity| entity.version),
+            state: entity.as_ref().and_then(|entity| entity.state.clone()),
+            entry: entity.as_ref().and_then(|entity| entity.outbox.get(message).cloned()),
+            token_is_live: incoming.map(|(token, tokens)| tokens.is_live(token)),
+        }))
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn commit(&self, commit: &Commit) -> Result<Committed> {
+        commit.checked(&self.joins).map_err(|error| error.on("memory"))?;
+        Ok(self.entities.step(&commit.key, |entity, now| self.commit_to(entity, commit, now)))
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn register(&self, key: &Key, message: &MessageId, attempt: &OpId) -> Result<Registered> {
+        Ok(self.entities.step_on_entry(key, message, |entry| match entry {
+            None => Registered::Gone,
+            Some(entry) if entry.chosen.is_some() => Registered::Chosen(entry.clone()),
+            Some(entry) => {
+                if !entry.attempts.contains(attempt) {
+                    entry.attempts.push(attempt.clone());
+                }
+                Registered::Registered
+            }
+        }))
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn choose(&self, key: &Key, message: &MessageId, attempt: &OpId) -> Result<Chosen> {
+        Ok(self.entities.step_on_entry(key, message, |entry| match entry {
+            Some(entry) if entry.attempts.contains(attempt) => {
+                entry.chosen.get_or_insert_with(|| attempt.clone());
+                Chosen::Chosen(entry.clone())
+            }
+            Some(_) | None => Chosen::Gone,
+        }))
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn remove(&self, key: &Key, message: &MessageId) -> Result<bool> {
+        Ok(self.entities.step(key, |entity, now| {
+            entity.as_mut().is_some_and(|entity| {
+                let removed = entity.outbox.remove(message).is_some();
+                entity.since = if removed { now } else { entity.since };
+                removed
+            })
+        }))
+    }
+
+    async fn pending(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<PendingEntry>> {
+        let (mut stripe, after) = position(cursor, limit).map_err(|error| error.on("memory"))?;
+        let mut after = after.map(|after| Position::parse(&after)).transpose()?;
+        let mut entries = vec![];
+        while stripe < STRIPES && entries.len() < limit {
+            let left = limit - entries.len();
+            let found = pending_of(&self.entities.entities.lock(stripe), after.as_ref(), left);
+            after = (found.len() == left).then(|| found.last().map(Position::of)).flatten();
+            entries.extend(found);
+            stripe += usize::from(after.is_none());
+        }
+        let at = after.map(|after| after.show()).unwrap_or_default();
+        let next = (stripe < STRIPES).then(|| Cursor::new(format!("{stripe}:{at}")));
+        Ok(Page { entries, next })
+    }
+
+    fn joins(&self) -> Joins {
+        self.joins.clone()
+    }
+}
+
+/// Behind which entry a page of one stripe begins.
+struct Position {
+    key: Key,
+    message: MessageId,
+}
+
+impl Position {
+    fn of(entry: &PendingEntry) -> Self {
+        Self { key: entry.key.clone(), message: entry.message.clone() }
+    }
+
+    fn parse(text: &str) -> Result<Self> {
+        let (length, rest) = text.split_once(':').ok_or_else(not_ours)?;
+        let length: usize = length.parse().map_err(|_| not_ours())?;
+        let (key, message) = rest.split_at_checked(length).ok_or_else(not_ours)?;
+        Ok(Self { key: Key::new(key)?, message: MessageId::new(message)? })
+    }
+
+    fn show(&self) -> String {
+        format!("{}:{}{}", self.key.as_str().len(), self.key, self.message)
+    }
+}
+
+fn pending_of(entities: &BTreeMap<Key, Entity>, after: Option<&Position>, limit: usize) -> Vec<PendingEntry> {
+    let is_next = |entry: &PendingEntry| match after {
+        Some(after) => (&entry.key, &entry.message) > (&after.key, &after.message),
+        None => true,
+    };
+    let from = after.map_or(Unbounded, |after| Included(after.key.as_str()));
+    let all = entities.range::<str, _>((from, Unbounded)).flat_map(|(key, entity)| {
+        entity.outbox.keys().map(|message| PendingEntry { key: key.clone(), message: message.clone() })
+    });
+    all.filter(is_next).take(limit).collect()
+}
