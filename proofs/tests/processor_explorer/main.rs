@@ -29,7 +29,7 @@ fn explore(scenario: &'static Scenario, joined: Joined, mutant: Option<Mutant>, 
     let mut runs = 0;
     loop {
         let mut run = Run::new(scenario, joined, mutant, limits);
-        run.to_the_end(&mut choices).map_err(|broken| {
+        run.finish(&mut choices).map_err(|broken| {
             format!("{}, {joined:?}: {broken}\nafter {runs} runs\n{}", scenario.name, run.trace.join("\n"))
         })?;
         runs += 1;

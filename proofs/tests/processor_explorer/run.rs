@@ -97,7 +97,7 @@ impl Run {
         Self { scenario, endpoints, gate, workers, current, left, abandoned, trace }
     }
 
-    pub(crate) fn to_the_end(&mut self, choices: &mut Choices) -> Result<(), String> {
+    pub(crate) fn finish(&mut self, choices: &mut Choices) -> Result<(), String> {
         for worker in 0..self.workers.len() {
             self.begin(worker);
         }
