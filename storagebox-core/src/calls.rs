@@ -10,7 +10,7 @@ macro_rules! calls {
         use $crate::counter::{Cancelled, Change, Counted, Counter};
         use $crate::dedup_repo::{DedupRepo, Entry, Forgotten, ListedRecord, Recorded, Replaced, Version};
         use $crate::entity_ledger::{
-            Chosen, Commit, Committed, EntityLedger, Joins, Opened, PendingEntry, Registered,
+            Chosen, Commit, Committed, EntityLedger, EntryId, Joins, Opened, Registered,
         };
         use $crate::item_bank::{
             Added, BankAdmin, ClaimState, Confirmed, Counts, Extended, ItemBank, ItemState, ListedItem,
@@ -76,10 +76,10 @@ macro_rules! calls {
                 key: &'a Key, message: &'b MessageId, token: Option<&'c TokenId>
             ) -> Opened;
             Change commit<'a>(commit: &'a Commit) -> Committed;
-            Change register<'a, 'b, 'c>(key: &'a Key, message: &'b MessageId, attempt: &'c OpId) -> Registered;
-            Change choose<'a, 'b, 'c>(key: &'a Key, message: &'b MessageId, attempt: &'c OpId) -> Chosen;
-            Change remove<'a, 'b>(key: &'a Key, message: &'b MessageId) -> bool;
-            Read pending<'a>(cursor: Option<&'a Cursor>, limit: usize) -> Page<PendingEntry>;
+            Change register<'a, 'b>(entry: &'a EntryId, attempt: &'b OpId) -> Registered;
+            Change choose<'a, 'b>(entry: &'a EntryId, attempt: &'b OpId) -> Chosen;
+            Change remove<'a>(entry: &'a EntryId) -> bool;
+            Read pending<'a>(cursor: Option<&'a Cursor>, limit: usize) -> Page<EntryId>;
         } joins -> Joins);
 
         $write!(Counter {

@@ -26,7 +26,7 @@ pub use commit::{Commit, Committed, EntityChange};
 /// - E-4 no attempt is registered after one is chosen, so that whoever finishes the entry sees all of them.
 /// - E-5 [`open`](EntityLedger::open) is a strong read of the entity, its entry and its token at one moment.
 /// - E-6 a version never repeats for a key, also across a deletion, for as long as operation ids are remembered.
-/// - E-7 [`remove`](EntityLedger::remove) is idempotent.
+/// - E-7 [`remove`](EntityLedger::remove) is idempotent, and changes no later entry of the same message.
 /// - E-8 *joined*: a commit also consumes and creates the tokens of the namespaces that the ledger [joins](Joins), in
 ///   the same step. If it does not commit, no token changes.
 ///
@@ -63,7 +63,7 @@ pub trait EntityLedger: Send + Sync {
     ///
     /// - E-1, E-2, E-6, E-8 above.
     /// - A commit that is repeated with its `attempt` returns `Committed` while its entry exists, or while the token
-    ///   that it consumed is remembered. After that it returns `Conflict`.
+    ///   that it consumed is remembered. After that it returns `Conflict`, for as long as operation ids are remembered.
     ///
     /// # Cancel safety
     ///
@@ -74,7 +74,7 @@ pub trait EntityLedger: Send + Sync {
     /// `InvalidInput` for a commit without an entry that consumes no token: nothing would recognise its repetition.
     async fn commit(&self, commit: &Commit) -> Result<Committed>;
 
-    /// Registers one more attempt of the message's entry, before the tokens of the attempt are created.
+    /// Registers one more attempt of an entry, before the tokens of the attempt are created.
     ///
     /// # Guarantees
     ///
@@ -87,7 +87,7 @@ pub trait EntityLedger: Send + Sync {
     /// # Errors
     ///
     /// Only errors of the store itself.
-    async fn register(&self, key: &Key, message: &MessageId, attempt: &OpId) -> Result<Registered>;
+    async fn register(&self, entry: &EntryId, attempt: &OpId) -> Result<Registered>;
 
     /// Chooses a registered attempt, if none is chosen yet.
     ///
@@ -102,9 +102,9 @@ pub trait EntityLedger: Send + Sync {
     /// # Errors
     ///
     /// Only errors of the store itself.
-    async fn choose(&self, key: &Key, message: &MessageId, attempt: &OpId) -> Result<Chosen>;
+    async fn choose(&self, entry: &EntryId, attempt: &OpId) -> Result<Chosen>;
 
-    /// Removes the message's entry, and returns whether there was one.
+    /// Removes an entry, and returns whether there was one.
     ///
     /// # Guarantees
     ///
@@ -117,7 +117,7 @@ pub trait EntityLedger: Send + Sync {
     /// # Errors
     ///
     /// Only errors of the store itself.
-    async fn remove(&self, key: &Key, message: &MessageId) -> Result<bool>;
+    async fn remove(&self, entry: &EntryId) -> Result<bool>;
 
     /// Lists the entries of all entities in pages of at most `limit`, so that somebody can
     /// [resume](crate::Processor::resume) those whose workers crashed.
@@ -133,7 +133,7 @@ pub trait EntityLedger: Send + Sync {
     /// # Errors
     ///
     /// `InvalidInput` if the limit is 0 or the cursor cannot be read.
-    async fn pending(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<PendingEntry>>;
+    async fn pending(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<EntryId>>;
 
     /// Returns the namespaces of tokens that commits change in the same step.
     fn joins(&self) -> Joins;
@@ -151,7 +151,8 @@ pub struct Joins {
 /// An entity as it was at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Opened {
-    /// The version for the next commit; `None` if the entity was never changed, or was forgotten after its deletion.
+    /// The version for the next commit; `None` if no commit was made to the entity, or if it has no state and no entry
+    /// and was forgotten.
     pub version: Option<Version>,
     /// The state; `None` if the entity was never stored, or was deleted.
     pub state: Option<Payload>,
@@ -172,13 +173,15 @@ pub struct OutboxEntry {
     pub chosen: Option<OpId>,
 }
 
-/// One entry of [`EntityLedger::pending`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PendingEntry {
+/// Names an entry. A message that is processed again after its entry was removed has another one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EntryId {
     /// The entity.
     pub key: Key,
     /// The message.
     pub message: MessageId,
+    /// The commit that added the entry: its first attempt.
+    pub commit: OpId,
 }
 
 /// The outcome of [`EntityLedger::register`].

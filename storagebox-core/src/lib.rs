@@ -44,7 +44,7 @@ pub use counter::{Bounds, Cancelled, Change, Counted, Counter};
 pub use dedup_repo::{DedupRepo, Entry, Forgotten, ListedRecord, Recorded, Replaced, Version};
 pub use deduplicator::{Assigned, Deduplicator, Recovery};
 pub use entity_ledger::{
-    Chosen, Commit, Committed, EntityChange, EntityLedger, Joins, Opened, OutboxEntry, PendingEntry, Registered,
+    Chosen, Commit, Committed, EntityChange, EntityLedger, EntryId, Joins, Opened, OutboxEntry, Registered,
 };
 pub use error::{Certainty, Error, ErrorKind, Result};
 pub use ids::{Ids, RandomIds};

@@ -9,9 +9,9 @@ use crate::value::{Destination, Key, MessageId, Payload, TokenId};
 pub struct Message {
     /// The id, the same for all copies.
     pub id: MessageId,
-    /// The token that the sender created for the message. `None` for a message of a sender that creates none.
+    /// The token that the sender created for the message, the same for all copies. `None` for a message of a sender that creates none.
     pub token: Option<TokenId>,
-    /// The entity that the message changes.
+    /// The entity that the message changes, the same for all copies.
     pub entity: Key,
     /// The body.
     pub body: Payload,

@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::dedup_repo::DedupRepo;
-use crate::entity_ledger::{Commit, Committed, EntityLedger, Opened, OutboxEntry};
+use crate::entity_ledger::{Commit, Committed, EntityLedger, EntryId, Opened, OutboxEntry};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::{Ids, RandomIds};
 use crate::message::{Decision, Message, Output};
@@ -50,8 +50,10 @@ const MAX_ROUNDS: usize = 64;
 ///   entry. Tokens that are gone are remembered for as long as operation ids are, and no longer.
 /// - P-5 a message without a token is treated as its [policy](MissingToken) says.
 ///
-/// What they need: the token store and the ledger lose nothing that they acknowledged, the sender creates the token
-/// before it sends the message, and the handler has no effect of its own.
+/// What they need: the token stores and the ledger lose nothing that they acknowledged, and remember operation ids for
+/// longer than any call lasts; the sender creates the token before it sends the message; all copies of a message carry
+/// the same token and change the same entity; the handler has no effect of its own; and whoever finishes the messages of
+/// a ledger does so with the same `incoming` tokens.
 ///
 /// # Cancel safety
 ///
@@ -59,8 +61,8 @@ const MAX_ROUNDS: usize = 64;
 ///
 /// # Errors
 ///
-/// After every error the message may come again. [`ProcessError::Store`] with the certainty `Unknown` means that it may
-/// have changed its entity.
+/// After every error the message may come again. [`ProcessError::Store`] with the certainty `Unknown` means that this call
+/// may have changed the entity; another copy may have done so in any case.
 ///
 /// # Example
 ///
@@ -112,8 +114,8 @@ pub enum MissingToken {
     /// It is refused with [`ProcessError::NoToken`], before any I/O.
     #[default]
     Reject,
-    /// It is processed each time that a copy comes, except while another copy of it is under way. Only for handlers
-    /// whose effects may be repeated.
+    /// It is processed each time that a copy comes, and more often after lost answers, though not while another copy is
+    /// under way. Only for handlers whose effects may be repeated.
     Unprotected,
     /// It is processed once for as long as its record is kept: article 1 in place of article 2, for senders that create
     /// no tokens. The repository must be used for nothing else.
@@ -146,7 +148,8 @@ impl fmt::Debug for Processor {
 
 impl Processor {
     /// Creates a processor. `incoming` is where the senders create the tokens of this endpoint's messages; if the ledger
-    /// joins incoming tokens, it is the namespace that the ledger joins.
+    /// joins incoming tokens, it is the namespace that the ledger joins. All processors of one ledger have the same: one
+    /// that looks elsewhere takes a live token for a consumed one, and loses messages.
     pub fn new(
         entities: Arc<dyn EntityLedger>,
         incoming: Arc<dyn TokenStore>,
@@ -156,8 +159,9 @@ impl Processor {
         Self { entities, incoming, handler: Arc::new(handler), outbox, missing: MissingToken::default() }
     }
 
-    /// Sets where messages are sent, and where their tokens are created: where their receivers look. Without it a
-    /// handler that sends returns `Misconfigured`.
+    /// Sets where messages are sent, and where their tokens are created: where their receivers look. If the ledger joins
+    /// outgoing tokens, `tokens` is the namespace that it joins. Without `sends`, a message whose handler sends something
+    /// is `Misconfigured`.
     #[must_use]
     pub fn sends(mut self, tokens: Arc<dyn TokenStore>, dispatcher: Arc<dyn Dispatcher>) -> Self {
         self.outbox.route = Some(outbox::Route { tokens, dispatcher });
@@ -193,8 +197,11 @@ impl Processor {
     /// See [`ProcessError`]. `Contention` if other messages changed the entity 64 times during the call.
     pub async fn process(&self, message: &Message) -> Result<Outcome, ProcessError> {
         let guard = Guard::of(message, &self.missing)?;
-        for _ in 0..MAX_ROUNDS {
-            if let Some(outcome) = self.round(message, &guard).await? {
+        for round in 0..MAX_ROUNDS {
+            let outcome = self.round(message, &guard).await;
+            // A commit that was repeated after a lost answer says `Conflict` although it was made.
+            let outcome = if round == 0 { outcome } else { outcome.map_err(ProcessError::after_a_commit) };
+            if let Some(outcome) = outcome? {
                 return Ok(outcome);
             }
         }
@@ -218,13 +225,14 @@ impl Processor {
     pub async fn resume(&self, entity: &Key, message: &MessageId) -> Result<Option<Outcome>, ProcessError> {
         let opened = self.entities.open(entity, message, None).await?;
         let Some(entry) = opened.entry else { return Ok(None) };
-        let content = Content::decode(&entry.content, message)?;
-        let is_open = content.guard.is_open(message, self).await?;
-        self.finish(entity, message, content, entry, is_open).await.map(Some)
+        let begun = Begun::of(entity, message, entry)?;
+        let is_open = begun.content.guard.is_open(message, self).await?;
+        self.finish(begun, is_open).await.map(Some)
     }
 
     /// Gives a message up that will not be processed, so that its token does not stay for ever: for a message that its
-    /// handler always refuses. From then on every copy of it is a duplicate.
+    /// handler always refuses. From then on every copy of it is a duplicate; under [`MissingToken::Dedup`], for as long as
+    /// its record is kept.
     ///
     /// # Guarantees
     ///
@@ -236,13 +244,16 @@ impl Processor {
     ///
     /// # Errors
     ///
-    /// See [`ProcessError`].
+    /// `InvalidInput` for a message that is not protected. See also [`ProcessError`].
     pub async fn abandon(&self, message: &Message) -> Result<Abandoned, ProcessError> {
         let guard = Guard::of(message, &self.missing)?;
+        if guard == Guard::Open {
+            return Err(Error::invalid("message", "carries no token, and nothing would tell its copies").into());
+        }
         for _ in 0..MAX_ROUNDS {
             let (opened, is_open) = self.open(message, &guard).await?;
-            if opened.entry.is_some() {
-                return Ok(Abandoned::Pending);
+            if let Some(entry) = opened.entry {
+                return self.abandon_begun(message, entry).await;
             }
             if !is_open {
                 return Ok(Abandoned::AlreadyOver);
@@ -252,6 +263,16 @@ impl Processor {
             }
         }
         Err(contention(message).into())
+    }
+
+    /// A message that has nothing to send is finished, as one is that was given up by a call which did not return.
+    async fn abandon_begun(&self, message: &Message, entry: OutboxEntry) -> Result<Abandoned, ProcessError> {
+        let begun = Begun::of(&message.entity, &message.id, entry)?;
+        if !begun.content.outputs.is_empty() {
+            return Ok(Abandoned::Pending);
+        }
+        self.settle(&begun.id, &begun.content, begun.entry, false).await.map_err(ProcessError::after_a_commit)?;
+        Ok(Abandoned::AlreadyOver)
     }
 
     /// Sends the first messages of a chain, from a program that processes no message itself. A repetition with the same
@@ -264,7 +285,8 @@ impl Processor {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for an `op` of more than 500 bytes. See also [`ProcessError`].
+    /// `InvalidInput` if `op`, a hyphen and the number of a message have more than 512 bytes together. See also
+    /// [`ProcessError`].
     pub async fn issue<O, D, B>(&self, op: O, messages: impl IntoIterator<Item = (D, B)>) -> Result<usize, ProcessError>
     where
         O: TryInto<OpId>,
@@ -291,9 +313,10 @@ impl Processor {
             opened = self.entities.open(&message.entity, &message.id, None).await?;
         }
         let Some(entry) = opened.entry else { return Ok(Some(Outcome::Duplicate { cleaned: false })) };
-        let content = Content::decode(&entry.content, &message.id)?;
-        let is_open = if content.guard == *guard { is_open } else { content.guard.is_open(&message.id, self).await? };
-        self.finish(&message.entity, &message.id, content, entry, is_open).await.map(Some)
+        let begun = Begun::of(&message.entity, &message.id, entry)?;
+        let by = &begun.content.guard;
+        let is_open = if by == guard { is_open } else { by.is_open(&message.id, self).await? };
+        self.finish(begun, is_open).await.map(Some)
     }
 
     /// Reads the entity, and then whether the message is still to be processed: in this order, because what was true of
@@ -335,8 +358,8 @@ impl Processor {
         let Some(stored) = commit.entry else { return Ok(Some(0)) };
         let chosen = (!commit.create.is_empty()).then(|| commit.attempt.clone());
         let entry = OutboxEntry { content: stored, attempts: vec![commit.attempt.clone()], chosen };
-        let sent = self.settle(&message.entity, &message.id, &content, entry, Some(commit.attempt)).await;
-        sent.map(Some).map_err(ProcessError::after_the_commit)
+        let id = EntryId { key: commit.key, message: commit.message, commit: commit.attempt };
+        self.settle(&id, &content, entry, true).await.map(Some).map_err(ProcessError::after_a_commit)
     }
 
     /// What one step stores of a decision.
@@ -361,37 +384,46 @@ impl Processor {
     }
 
     /// Goes on from an entry that was found. If the message's guard is closed, all was sent before that.
-    async fn finish(
-        &self,
-        entity: &Key,
-        message: &MessageId,
-        content: Content,
-        entry: OutboxEntry,
-        is_open: bool,
-    ) -> Result<Outcome, ProcessError> {
-        if content.guard.closes_at_the_end() && !is_open {
-            let cleaned = self.entities.remove(entity, message).await?;
+    async fn finish(&self, begun: Begun, is_open: bool) -> Result<Outcome, ProcessError> {
+        let Begun { id, content, entry } = begun;
+        if !is_open {
+            let cleaned = self.entities.remove(&id).await?;
             return Ok(Outcome::Duplicate { cleaned });
         }
-        let sent = self.settle(entity, message, &content, entry, None).await;
-        sent.map(|sent| Outcome::Resumed { sent }).map_err(ProcessError::after_the_commit)
+        let sent = self.settle(&id, &content, entry, false).await;
+        sent.map(|sent| Outcome::Resumed { sent }).map_err(ProcessError::after_a_commit)
     }
 
     /// Sends what is to be sent, closes the guard and removes the entry, in this order. Returns how many messages this
     /// call sent: none if another worker finished the message meanwhile.
     async fn settle(
         &self,
-        entity: &Key,
-        message: &MessageId,
+        id: &EntryId,
         content: &Content,
         entry: OutboxEntry,
-        own: Option<OpId>,
+        is_own: bool,
     ) -> Result<usize, ProcessError> {
-        let op = entry.attempts.first().cloned();
-        let Some(sent) = self.outbox.send(entity, message, content, entry, own).await? else { return Ok(0) };
-        content.guard.close(message, op, self).await?;
-        self.entities.remove(entity, message).await?;
+        let Some(sent) = self.outbox.send(id, content, entry, is_own).await? else { return Ok(0) };
+        content.guard.close(&id.message, &id.commit, self).await?;
+        self.entities.remove(id).await?;
         Ok(sent)
+    }
+}
+
+/// A message that has changed its entity, as it was found.
+struct Begun {
+    id: EntryId,
+    content: Content,
+    entry: OutboxEntry,
+}
+
+impl Begun {
+    fn of(entity: &Key, message: &MessageId, entry: OutboxEntry) -> Result<Self> {
+        let content = Content::decode(&entry.content, message)?;
+        let commit = entry.attempts.first().cloned();
+        let commit =
+            commit.ok_or_else(|| Error::corrupt(format_args!("the entry of {message:?}"), "it has no commit"))?;
+        Ok(Self { id: EntryId { key: entity.clone(), message: message.clone(), commit }, content, entry })
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use storagebox_core::{
-    Chosen, Commit, Committed, Consumed, Cursor, EntityChange, EntityLedger, Error, Joins, Key, MessageId, OpId,
-    Opened, OutboxEntry, Page, Payload, PendingEntry, Registered, Result, TokenId, Version, async_trait,
+    Chosen, Commit, Committed, Consumed, Cursor, EntityChange, EntityLedger, EntryId, Error, Joins, Key, MessageId,
+    OpId, Opened, OutboxEntry, Page, Payload, Registered, Result, TokenId, Version, async_trait,
 };
 use tracing::instrument;
 
@@ -63,9 +63,12 @@ impl Entities {
         outcome
     }
 
-    /// Runs one step on the message's entry.
-    fn step_on_entry<T>(&self, key: &Key, message: &MessageId, step: impl FnOnce(Option<&mut OutboxEntry>) -> T) -> T {
-        self.step(key, |entity, _| step(entity.as_mut().and_then(|entity| entity.outbox.get_mut(message))))
+    /// Runs one step on the entry.
+    fn step_on_entry<T>(&self, id: &EntryId, step: impl FnOnce(Option<&mut OutboxEntry>) -> T) -> T {
+        self.step(&id.key, |entity, _| {
+            let entry = entity.as_mut().and_then(|entity| entity.outbox.get_mut(&id.message));
+            step(entry.filter(|entry| is_named(entry, id)))
+        })
     }
 
     fn is_forgotten(&self, entity: &Entity, now: Time) -> bool {
@@ -136,6 +139,11 @@ impl MemoryEntityLedger {
     }
 }
 
+/// Whether it is this entry, and none that the same message had before or has now.
+fn is_named(entry: &OutboxEntry, id: &EntryId) -> bool {
+    entry.attempts.first() == Some(&id.commit)
+}
+
 fn new_entry(commit: &Commit) -> Option<(MessageId, OutboxEntry)> {
     let content = commit.entry.clone()?;
     let chosen = (!commit.create.is_empty()).then(|| commit.attempt.clone());
@@ -166,8 +174,8 @@ impl EntityLedger for MemoryEntityLedger {
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn register(&self, key: &Key, message: &MessageId, attempt: &OpId) -> Result<Registered> {
-        Ok(self.entities.step_on_entry(key, message, |entry| match entry {
+    async fn register(&self, id: &EntryId, attempt: &OpId) -> Result<Registered> {
+        Ok(self.entities.step_on_entry(id, |entry| match entry {
             None => Registered::Gone,
             Some(entry) if entry.chosen.is_some() => Registered::Chosen(entry.clone()),
             Some(entry) => {
@@ -180,8 +188,8 @@ impl EntityLedger for MemoryEntityLedger {
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn choose(&self, key: &Key, message: &MessageId, attempt: &OpId) -> Result<Chosen> {
-        Ok(self.entities.step_on_entry(key, message, |entry| match entry {
+    async fn choose(&self, id: &EntryId, attempt: &OpId) -> Result<Chosen> {
+        Ok(self.entities.step_on_entry(id, |entry| match entry {
             Some(entry) if entry.attempts.contains(attempt) => {
                 entry.chosen.get_or_insert_with(|| attempt.clone());
                 Chosen::Chosen(entry.clone())
@@ -191,17 +199,17 @@ impl EntityLedger for MemoryEntityLedger {
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn remove(&self, key: &Key, message: &MessageId) -> Result<bool> {
-        Ok(self.entities.step(key, |entity, now| {
-            entity.as_mut().is_some_and(|entity| {
-                let removed = entity.outbox.remove(message).is_some();
-                entity.since = if removed { now } else { entity.since };
-                removed
-            })
+    async fn remove(&self, id: &EntryId) -> Result<bool> {
+        Ok(self.entities.step(&id.key, |entity, now| {
+            let is_there =
+                |entity: &&mut Entity| entity.outbox.get(&id.message).is_some_and(|entry| is_named(entry, id));
+            let Some(entity) = entity.as_mut().filter(is_there) else { return false };
+            entity.since = now;
+            entity.outbox.remove(&id.message).is_some()
         }))
     }
 
-    async fn pending(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<PendingEntry>> {
+    async fn pending(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<EntryId>> {
         let (mut stripe, after) = position(cursor, limit).map_err(|error| error.on("memory"))?;
         let mut after = after.map(|after| Position::parse(&after)).transpose()?;
         let mut entries = vec![];
@@ -229,7 +237,7 @@ struct Position {
 }
 
 impl Position {
-    fn of(entry: &PendingEntry) -> Self {
+    fn of(entry: &EntryId) -> Self {
         Self { key: entry.key.clone(), message: entry.message.clone() }
     }
 
@@ -245,14 +253,17 @@ impl Position {
     }
 }
 
-fn pending_of(entities: &BTreeMap<Key, Entity>, after: Option<&Position>, limit: usize) -> Vec<PendingEntry> {
-    let is_next = |entry: &PendingEntry| match after {
+fn pending_of(entities: &BTreeMap<Key, Entity>, after: Option<&Position>, limit: usize) -> Vec<EntryId> {
+    let is_next = |entry: &EntryId| match after {
         Some(after) => (&entry.key, &entry.message) > (&after.key, &after.message),
         None => true,
     };
     let from = after.map_or(Unbounded, |after| Included(after.key.as_str()));
     let all = entities.range::<str, _>((from, Unbounded)).flat_map(|(key, entity)| {
-        entity.outbox.keys().map(|message| PendingEntry { key: key.clone(), message: message.clone() })
+        entity.outbox.iter().filter_map(|(message, entry)| {
+            let commit = entry.attempts.first()?.clone();
+            Some(EntryId { key: key.clone(), message: message.clone(), commit })
+        })
     });
     all.filter(is_next).take(limit).collect()
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, Chosen, Commit, Committed, Consumed, EntityChange, EntityLedger, ErrorKind, Joins, Key, ManualClock,
-    MessageId, OpId, Payload, Registered, Retention, TokenId, TokenStore,
+    Backend, Chosen, Commit, Committed, Consumed, EntityChange, EntityLedger, EntryId, ErrorKind, Joins, Key,
+    ManualClock, MessageId, OpId, Payload, Registered, Retention, TokenId, TokenStore,
 };
 use storagebox_memory::MemoryStore;
 
@@ -29,6 +29,11 @@ fn token(name: &str) -> TokenId {
 
 fn payload(text: &str) -> Payload {
     Payload::try_from(text).unwrap()
+}
+
+/// The entry that the commit of this name adds.
+fn entry(name: &str) -> EntryId {
+    EntryId { key: key(), message: message(name), commit: op(name) }
 }
 
 fn split(store: &MemoryStore) -> Arc<dyn EntityLedger> {
@@ -74,23 +79,39 @@ async fn of_commits_to_one_version_one_is_made() {
 async fn an_attempt_is_chosen_once_and_none_is_registered_after_that() {
     let entities = split(&MemoryStore::new());
     let _ = entities.commit(&commit_of(&*entities, "a").await).await.unwrap();
-    let (key, a) = (key(), message("a"));
+    let a = entry("a");
     for attempt in ["second", "third", "second"] {
-        assert_eq!(entities.register(&key, &a, &op(attempt)).await.unwrap(), Registered::Registered);
+        assert_eq!(entities.register(&a, &op(attempt)).await.unwrap(), Registered::Registered);
     }
-    assert_eq!(entities.choose(&key, &a, &op("unknown")).await.unwrap(), Chosen::Gone);
+    assert_eq!(entities.choose(&a, &op("unknown")).await.unwrap(), Chosen::Gone);
     for attempt in ["third", "second", "a"] {
-        let Chosen::Chosen(entry) = entities.choose(&key, &a, &op(attempt)).await.unwrap() else { panic!("no entry") };
+        let Chosen::Chosen(entry) = entities.choose(&a, &op(attempt)).await.unwrap() else { panic!("no entry") };
         assert_eq!((entry.chosen, entry.attempts), (Some(op("third")), vec![op("a"), op("second"), op("third")]));
     }
-    let late = entities.register(&key, &a, &op("late")).await.unwrap();
+    let late = entities.register(&a, &op("late")).await.unwrap();
     assert!(matches!(late, Registered::Chosen(entry) if entry.attempts.len() == 3));
-    let version = entities.open(&key, &a, None).await.unwrap().version;
-    assert!(entities.remove(&key, &a).await.unwrap());
-    assert!(!entities.remove(&key, &a).await.unwrap());
-    assert_eq!(entities.open(&key, &a, None).await.unwrap().version, version, "removing changes no version");
-    assert_eq!(entities.register(&key, &a, &op("late")).await.unwrap(), Registered::Gone);
-    assert_eq!(entities.choose(&key, &a, &op("third")).await.unwrap(), Chosen::Gone);
+    let version = entities.open(&key(), &a.message, None).await.unwrap().version;
+    assert!(entities.remove(&a).await.unwrap());
+    assert!(!entities.remove(&a).await.unwrap());
+    assert_eq!(entities.open(&key(), &a.message, None).await.unwrap().version, version, "removing changes no version");
+    assert_eq!(entities.register(&a, &op("late")).await.unwrap(), Registered::Gone);
+    assert_eq!(entities.choose(&a, &op("third")).await.unwrap(), Chosen::Gone);
+}
+
+/// What lands late from an earlier processing of the message finds an entry that is not its own.
+#[tokio::test]
+async fn an_entry_is_not_taken_for_an_earlier_one_of_the_same_message() {
+    let entities = split(&MemoryStore::new());
+    let _ = entities.commit(&commit_of(&*entities, "a").await).await.unwrap();
+    assert!(entities.remove(&entry("a")).await.unwrap());
+    let again = Commit { attempt: op("again"), ..commit_of(&*entities, "a").await };
+    assert_eq!(entities.commit(&again).await.unwrap(), Committed::Committed);
+
+    assert_eq!(entities.register(&entry("a"), &op("late")).await.unwrap(), Registered::Gone);
+    assert_eq!(entities.choose(&entry("a"), &op("a")).await.unwrap(), Chosen::Gone);
+    assert!(!entities.remove(&entry("a")).await.unwrap());
+    let opened = entities.open(&key(), &message("a"), None).await.unwrap();
+    assert_eq!(opened.entry.unwrap().attempts, [op("again")]);
 }
 
 #[tokio::test]
@@ -107,7 +128,7 @@ async fn a_version_does_not_repeat_after_a_deletion() {
             assert_eq!(entities.commit(&commit).await.unwrap(), Committed::Committed);
             let opened = entities.open(&key(), &commit.message, None).await.unwrap();
             assert!(seen.insert(opened.version), "{opened:?} repeats");
-            assert!(entities.remove(&key(), &commit.message).await.unwrap());
+            assert!(entities.remove(&entry(&name)).await.unwrap());
         }
         // Once within what is remembered, then beyond it.
         clock.advance(Duration::from_secs(if round % 2 == 0 { 60 } else { 59 }));

@@ -21,6 +21,8 @@ pub(crate) enum Permit {
     Late,
     /// It lands now, and once more later.
     Double,
+    /// It lands now, its answer is lost, and it is made again later by what its caller calls through.
+    Repeat,
 }
 
 /// Where one worker waits. What lands late and which tokens there ever were is the same for all workers.
@@ -95,6 +97,13 @@ impl Gate {
         permit
     }
 
+    async fn made(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        match self.mutant {
+            Some(mutant) => mutant.answer(call, next).await,
+            None => next.call().await,
+        }
+    }
+
     fn note(&self, call: &Call<'_>) {
         let created = match call.operation {
             "create_tokens" => call.argument::<Vec<TokenId>>(),
@@ -110,15 +119,17 @@ impl Layer for Gate {
     async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
         self.note(call);
         let permit = self.pass(call.operation, call.kind != Kind::Read).await;
+        if permit == Permit::Repeat {
+            let _lost = self.made(call, next).await;
+            self.pass(call.operation, true).await;
+            return self.made(call, next).await;
+        }
         if permit != Permit::Go {
             self.shared().late.push((call.operation, Box::pin(next.detached())));
         }
         if permit == Permit::Late {
             return Err(Error::unknown("the reply was lost"));
         }
-        match self.mutant {
-            Some(mutant) => mutant.answer(call, next).await,
-            None => next.call().await,
-        }
+        self.made(call, next).await
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Several workers process copies of messages of one entity. They are polled by hand, and a scheduler decides whose next
 //! step is done. It switches a few times from a worker that could go on, and spends one fault a run: a worker crashes
-//! before a step, its request lands later than its worker gives up, or lands twice. Every such run is made. In the end
+//! before a step, its request lands later than its worker gives up, or lands twice, of which either answer is heard. Every such run is made. In the end
 //! all copies come again, what was sent is processed by a second endpoint, and P-1 to P-4 must hold.
 
 mod choices;

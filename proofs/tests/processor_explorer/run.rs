@@ -124,7 +124,7 @@ impl Run {
             events.push(Event::Step(worker, Permit::Go));
             if self.left.faults > 0 {
                 events.push(Event::Crash(worker));
-                let faults = if asked.writes { &[Permit::Late, Permit::Double][..] } else { &[] };
+                let faults = if asked.writes { &[Permit::Late, Permit::Double, Permit::Repeat][..] } else { &[] };
                 events.extend(faults.iter().map(|permit| Event::Step(worker, *permit)));
             }
         }

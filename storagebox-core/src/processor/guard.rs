@@ -22,7 +22,10 @@ impl Guard {
             (Some(token), _) => Ok(Self::Token(token.clone())),
             (None, MissingToken::Reject) => Err(ProcessError::NoToken),
             (None, MissingToken::Unprotected) => Ok(Self::Open),
-            (None, MissingToken::Dedup { .. }) => Ok(Self::Record),
+            (None, MissingToken::Dedup { retention, .. }) => {
+                retention.checked()?;
+                Ok(Self::Record)
+            }
         }
     }
 
@@ -31,10 +34,6 @@ impl Guard {
             Self::Token(token) => Some(token),
             Self::Open | Self::Record => None,
         }
-    }
-
-    pub(super) fn closes_at_the_end(&self) -> bool {
-        *self != Self::Open
     }
 
     pub(super) async fn is_open(&self, message: &MessageId, processor: &Processor) -> Result<bool> {
@@ -48,18 +47,14 @@ impl Guard {
         }
     }
 
-    /// Whoever closes it first, it is closed. `op` is the same for all who finish the message.
-    pub(super) async fn close(&self, message: &MessageId, op: Option<OpId>, processor: &Processor) -> Result<()> {
+    /// Whoever closes it first, it is closed. `op` is the same for all who finish an entry, so that one who is late
+    /// changes nothing once a record has expired.
+    pub(super) async fn close(&self, message: &MessageId, op: &OpId, processor: &Processor) -> Result<()> {
         match (self, &processor.missing) {
             (Self::Open, _) => Ok(()),
-            (Self::Token(token), _) => {
-                let op = op.map_or_else(|| OpId::new(message.as_str()), Ok)?;
-                processor.incoming.consume(token, &op).await.map(drop)
-            }
+            (Self::Token(token), _) => processor.incoming.consume(token, op).await.map(drop),
             (Self::Record, MissingToken::Dedup { records, retention }) => {
-                // A fresh operation: one that had recorded the message before would be fenced once that has expired.
-                let op = OpId::new(processor.outbox.ids.fresh())?;
-                records.record(&recorded(message)?, &Payload::default(), &op, *retention).await.map(drop)
+                records.record(&recorded(message)?, &Payload::default(), op, *retention).await.map(drop)
             }
             (Self::Record, _) => Err(policy_changed()),
         }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::content::{Content, numbered};
 use super::guard::Guard;
 use super::{Dispatcher, ProcessError};
-use crate::entity_ledger::{Chosen, EntityLedger, OutboxEntry, Registered};
+use crate::entity_ledger::{Chosen, EntityLedger, EntryId, OutboxEntry, Registered};
 use crate::error::{Error, Result};
 use crate::ids::Ids;
 use crate::message::Output;
 use crate::token_store::TokenStore;
-use crate::value::{Key, MessageId, OpId, TokenId};
+use crate::value::{MessageId, OpId, TokenId};
 
 /// Where messages go.
 #[derive(Clone)]
@@ -45,18 +45,17 @@ impl Outbox {
     /// sent; nothing if the entry is gone.
     pub(super) async fn send(
         &self,
-        entity: &Key,
-        message: &MessageId,
+        id: &EntryId,
         content: &Content,
         entry: OutboxEntry,
-        own: Option<OpId>,
+        is_own: bool,
     ) -> Result<Option<usize>, ProcessError> {
         if content.outputs.is_empty() {
             return Ok(Some(0));
         }
         let chosen = match entry.chosen {
             Some(_) => Some(entry),
-            None => self.choose(entity, message, content, own).await?,
+            None => self.choose(id, content, is_own).await?,
         };
         let Some(OutboxEntry { attempts, chosen: Some(chosen), .. }) = chosen else { return Ok(None) };
         let messages = content.outgoing(&chosen)?;
@@ -70,37 +69,31 @@ impl Outbox {
     }
 
     /// Creates the tokens of an attempt that nobody made before, and chooses it if no other was chosen first. Tokens are
-    /// created only after their attempt is registered, so that they are found if they are not chosen.
-    async fn choose(
-        &self,
-        entity: &Key,
-        message: &MessageId,
-        content: &Content,
-        own: Option<OpId>,
-    ) -> Result<Option<OutboxEntry>> {
-        let attempt = match own {
-            Some(registered) => registered,
-            None => {
+    /// created only after their attempt is registered. So whoever finishes the entry knows them, and nobody else
+    /// discards them: an entry that is gone may have been finished with this very attempt.
+    async fn choose(&self, id: &EntryId, content: &Content, is_own: bool) -> Result<Option<OutboxEntry>> {
+        let attempt = match is_own {
+            true => id.commit.clone(),
+            false => {
                 let attempt = OpId::new(self.ids.fresh())?;
-                match self.entities.register(entity, message, &attempt).await? {
+                match self.entities.register(id, &attempt).await? {
                     Registered::Registered => attempt,
                     Registered::Chosen(entry) => return Ok(Some(entry)),
                     Registered::Gone => return Ok(None),
                 }
             }
         };
-        let (created, tokens) = (content.tokens(&attempt)?, &self.route()?.tokens);
-        tokens.create_tokens(&created).await?;
-        match self.entities.choose(entity, message, &attempt).await? {
-            Chosen::Chosen(entry) => Ok(Some(entry)),
-            Chosen::Gone => {
-                tokens.discard(&created).await?;
-                Ok(None)
-            }
-        }
+        self.route()?.tokens.create_tokens(&content.tokens(&attempt)?).await?;
+        Ok(match self.entities.choose(id, &attempt).await? {
+            Chosen::Chosen(entry) => Some(entry),
+            Chosen::Gone => None,
+        })
     }
 
     pub(super) async fn issue(&self, op: &OpId, outputs: Vec<Output>) -> Result<usize, ProcessError> {
+        if outputs.is_empty() {
+            return Ok(0);
+        }
         let content = self.content(Guard::Open, op, outputs)?;
         let (messages, Route { tokens, dispatcher }) = (content.outgoing(op)?, self.route()?);
         tokens.create_tokens(&content.tokens(op)?).await?;

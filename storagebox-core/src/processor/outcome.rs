@@ -14,7 +14,7 @@ pub enum Outcome {
     },
     /// The handler decided to change nothing and to send nothing.
     NoEffect,
-    /// The message had changed the entity before, and this call finished it.
+    /// The message was committed before, and this call finished it.
     Resumed {
         /// How many messages this call sent: 0 also if another worker sent them first.
         sent: usize,
@@ -33,9 +33,9 @@ pub enum Outcome {
 pub enum Abandoned {
     /// The message is given up: every copy of it is a duplicate from now on.
     Abandoned,
-    /// The message has changed its entity and is not finished. [Resume](super::Processor::resume) it.
+    /// The message has changed its entity and has messages to send. [Resume](super::Processor::resume) it.
     Pending,
-    /// The message was finished or given up before, or its token was never created.
+    /// The message was processed or given up before, or its token was never created.
     AlreadyOver,
 }
 
@@ -48,7 +48,8 @@ pub enum ProcessError {
     /// The handler failed; nothing changed.
     #[error("the handler failed: {0}")]
     Handler(#[source] BoxError),
-    /// The entity is changed, and some messages may not have been sent. They are sent when the message comes again.
+    /// Some messages may not have been sent. A message that was being processed has changed its entity, and they are
+    /// sent when it comes again; what was being [issued](super::Processor::issue) is issued again.
     #[error("not all messages were sent: {0}")]
     Dispatch(#[source] BoxError),
     /// The message carries no token, and the [policy](super::MissingToken) rejects such messages.
@@ -57,8 +58,8 @@ pub enum ProcessError {
 }
 
 impl ProcessError {
-    /// The message has changed its entity, whatever failed after that.
-    pub(super) fn after_the_commit(self) -> Self {
+    /// This call may have changed the entity before it failed.
+    pub(super) fn after_a_commit(self) -> Self {
         match self {
             Self::Store(error) => Self::Store(error.after_unresolved()),
             other => other,

@@ -78,3 +78,35 @@ async fn a_handler_that_sends_without_a_way_out_changes_nothing() {
     assert_eq!(error.certainty(), Certainty::NotApplied);
     assert_eq!(endpoint.calls.take(), ["open", "exists"]);
 }
+
+/// Whatever fails after the commit, the caller is told that the entity may be changed, and the next copy finishes it.
+#[tokio::test]
+async fn a_step_that_fails_after_the_commit_is_made_up_for() {
+    let (resumed, cleaned) = (Outcome::Resumed { sent: 1 }, Outcome::Duplicate { cleaned: true });
+    let steps = [("create_tokens", resumed), ("choose", resumed), ("consume", resumed), ("remove", cleaned)];
+    for (step, expected) in steps {
+        let endpoint = Endpoint::new(false, false);
+        let (message, processor) = (endpoint.message("m").await, endpoint.processor(Sends(1)));
+        endpoint.calls.fail(Some(step));
+        let ProcessError::Store(error) = processor.process(&message).await.unwrap_err() else {
+            panic!("another error")
+        };
+        assert_eq!(error.certainty(), Certainty::Unknown, "{step}: {error}");
+
+        endpoint.calls.fail(None);
+        assert_eq!(processor.process(&message).await.unwrap(), expected, "{step}");
+        assert!(endpoint.is_clean(&message).await, "{step}");
+    }
+}
+
+#[tokio::test]
+async fn giving_up_is_finished_by_giving_up_again() {
+    let endpoint = Endpoint::new(false, false);
+    let (message, processor) = (endpoint.message("m").await, endpoint.processor(Sends(1)));
+    endpoint.calls.fail(Some("consume"));
+    processor.abandon(&message).await.unwrap_err();
+    endpoint.calls.fail(None);
+    assert_eq!(processor.abandon(&message).await.unwrap(), Abandoned::AlreadyOver);
+    assert!(endpoint.is_clean(&message).await);
+    assert_eq!(processor.process(&message).await.unwrap(), Outcome::Duplicate { cleaned: false });
+}

@@ -4,25 +4,36 @@ use std::sync::{Arc, Mutex};
 
 use storagebox_core::layer::{Answered, Call, Layer, Layered, Next};
 use storagebox_core::{
-    Backend, BoxError, Decision, Dispatcher, EntityLedger, Handler, Joins, Message, Namespace, Outgoing, Processor,
-    Result, TokenStore, async_trait,
+    Backend, BoxError, Decision, Dispatcher, EntityLedger, Error, ErrorKind, Handler, Joins, Message, Namespace,
+    Outgoing, Processor, Result, TokenStore, async_trait,
 };
 use storagebox_memory::MemoryStore;
 
-/// The operations that were called, in their order.
+/// The operations that were called, in their order, and the one that fails.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Calls(Arc<Mutex<Vec<&'static str>>>);
+pub(crate) struct Calls {
+    made: Arc<Mutex<Vec<&'static str>>>,
+    fails: Arc<Mutex<Option<&'static str>>>,
+}
 
 impl Calls {
     pub(crate) fn take(&self) -> Vec<&'static str> {
-        std::mem::take(&mut self.0.lock().unwrap())
+        std::mem::take(&mut self.made.lock().unwrap())
+    }
+
+    /// The store is not there for this operation from now on; for none if there is none.
+    pub(crate) fn fail(&self, operation: Option<&'static str>) {
+        *self.fails.lock().unwrap() = operation;
     }
 }
 
 #[async_trait]
 impl Layer for Calls {
     async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        self.0.lock().unwrap().push(call.operation);
+        self.made.lock().unwrap().push(call.operation);
+        if *self.fails.lock().unwrap() == Some(call.operation) {
+            return Err(Error::new(ErrorKind::Unavailable, "it is down"));
+        }
         next.call().await
     }
 }

@@ -61,3 +61,14 @@ async fn a_recorded_message_that_is_not_finished_needs_its_policy() {
     assert_eq!(processor.resume(&entity, &message).await.unwrap(), Some(Outcome::Resumed { sent: 1 }));
     assert_eq!(processor.process(&without_token()).await.unwrap(), Outcome::Duplicate { cleaned: false });
 }
+
+#[tokio::test]
+async fn what_could_not_be_kept_is_refused_before_any_call() {
+    let endpoint = Endpoint::new(false, false);
+    let records = endpoint.store.dedup_repo(&name("received")).unwrap();
+    let policy = MissingToken::Dedup { records, retention: Retention::For(std::time::Duration::ZERO) };
+    endpoint.processor(Sends(1)).without_token(policy).process(&without_token()).await.unwrap_err();
+    let unprotected = endpoint.processor(Sends(1)).without_token(MissingToken::Unprotected);
+    unprotected.abandon(&without_token()).await.unwrap_err();
+    assert!(endpoint.calls.take().is_empty());
+}
