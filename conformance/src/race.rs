@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use storagebox_core::Result;
+use storagebox_core::{Error, Result};
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
@@ -34,24 +34,32 @@ where
     answers.into_iter().map(|(_, answer)| answer).collect()
 }
 
-/// The bounds of [`answered`]: so many attempts in any case, and fewer if each takes long.
+/// The bounds of [`repeated`]: so many attempts in any case, and fewer if each takes long.
 const MOST: u32 = 1_000;
 const LEAST: u32 = 30;
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Makes the same call until it is answered. Contention and lost replies end by themselves; the bounds are for a
-/// store on which they do not, and whose every attempt may take as long as a call may.
-#[allow(clippy::disallowed_methods, reason = "how long a store goes without an answer for real")]
+/// Makes the same call until it is answered. Contention and lost replies end by themselves.
 pub(crate) async fn answered<T, Fut>(call: impl Fn() -> Fut + Send + Sync) -> Result<T, Failure>
 where
     Fut: Future<Output = Result<T>> + Send,
+{
+    repeated(call, Error::is_retryable).await
+}
+
+/// Makes the same call again after such errors. The bounds are for a store on which they do not end, and whose every
+/// attempt may take as long as a call may.
+#[allow(clippy::disallowed_methods, reason = "how long a store goes without an answer for real")]
+pub(crate) async fn repeated<T, Fut>(call: impl Fn() -> Fut, again: impl Fn(&Error) -> bool) -> Result<T, Failure>
+where
+    Fut: Future<Output = Result<T>>,
 {
     let begun = Instant::now();
     let mut attempts = 0;
     loop {
         let error = match call().await {
             Ok(answer) => return Ok(answer),
-            Err(error) if error.is_retryable() => error,
+            Err(error) if again(&error) => error,
             Err(error) => return Err(error.into()),
         };
         attempts += 1;

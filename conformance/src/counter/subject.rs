@@ -12,6 +12,7 @@ use storagebox_core::{
 use crate::failure::Failure;
 use crate::kind::Kind;
 use crate::link::Link;
+use crate::race::repeated;
 use crate::world::World;
 
 /// How long operations are remembered where a case does not say otherwise.
@@ -164,26 +165,26 @@ impl Subject {
     }
 
     pub(super) async fn apply(&self, op: &str, delta: i64) -> Result<Counted, Failure> {
-        settled(|| self.attempt(op, delta), is_refusal).await
+        repeated(|| self.attempt(op, delta), is_refusal).await
     }
 
     pub(super) async fn cancel(&self, op: &str) -> Result<Cancelled, Failure> {
-        settled(|| self.attempt_cancel(op), is_refusal).await
+        repeated(|| self.attempt_cancel(op), is_refusal).await
     }
 
     pub(super) async fn value(&self) -> Result<i64, Failure> {
-        settled(|| self.counter.value(&self.key), is_refusal).await
+        repeated(|| self.counter.value(&self.key), is_refusal).await
     }
 
     /// Applies until there is an answer, which only a counter allows that remembers operations, or the last writers if
     /// the case has no more of them.
     pub(super) async fn apply_until_answered(&self, op: &str, delta: i64) -> Result<Counted, Failure> {
-        settled(|| self.attempt(op, delta), |error| error.is_retryable() || is_doubt(error)).await
+        repeated(|| self.attempt(op, delta), |error| error.is_retryable() || is_doubt(error)).await
     }
 
     /// Cancels until there is an answer.
     pub(super) async fn cancel_until_answered(&self, op: &str) -> Result<Cancelled, Failure> {
-        settled(|| self.attempt_cancel(op), Error::is_retryable).await
+        repeated(|| self.attempt_cancel(op), Error::is_retryable).await
     }
 }
 
@@ -200,20 +201,4 @@ fn is_doubt(error: &Error) -> bool {
 /// Whether nothing was done and the same call may be made again.
 fn is_refusal(error: &Error) -> bool {
     error.is_retryable() && error.certainty() == storagebox_core::Certainty::NotApplied
-}
-
-/// Makes the call again after such errors: a store may refuse one under contention. One that is never answered in
-/// so many attempts does not work.
-async fn settled<T, F>(call: impl Fn() -> F, again: impl Fn(&Error) -> bool) -> Result<T, Failure>
-where
-    F: Future<Output = Result<T>>,
-{
-    for _ in 0..1_000 {
-        match call().await {
-            Ok(answer) => return Ok(answer),
-            Err(error) if again(&error) => tokio::task::yield_now().await,
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Err(Failure::new("no answer in 1,000 attempts"))
 }
