@@ -279,6 +279,10 @@ impl Processor {
     /// `op` sends the same messages with the same tokens, so each is processed once for as long as operation ids are
     /// remembered. Returns how many were sent.
     ///
+    /// # Guarantees
+    ///
+    /// - P-2 above.
+    ///
     /// # Cancel safety
     ///
     /// Safe. Issue again with the same `op` and the same messages.
