@@ -3,26 +3,26 @@
 mod content;
 mod guard;
 mod handler;
+mod missing_token;
 mod outbox;
 mod outcome;
 
 use std::fmt;
 use std::sync::Arc;
 
-use crate::dedup_repo::DedupRepo;
 use crate::entity_ledger::{Commit, Committed, EntityLedger, EntryId, Opened, OutboxEntry};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::{Ids, RandomIds};
-use crate::message::{Decision, Message, Output};
-use crate::time::Retention;
+use crate::message::{Decision, Message};
 use crate::token_store::TokenStore;
 use crate::value::{Key, MessageId, OpId, Payload};
 
 use content::Content;
-use guard::Guard;
+use guard::{Guard, Guards};
 use outbox::Outbox;
 
 pub use handler::{BoxError, Dispatcher, Handler};
+pub use missing_token::MissingToken;
 pub use outcome::{Abandoned, Outcome, ProcessError};
 
 /// How often one call begins again because another message changed the entity. Of those who are at work on one entity,
@@ -101,48 +101,18 @@ const MAX_ROUNDS: usize = 64;
 #[derive(Clone)]
 pub struct Processor {
     entities: Arc<dyn EntityLedger>,
-    incoming: Arc<dyn TokenStore>,
     handler: Arc<dyn Handler>,
+    guards: Guards,
     outbox: Outbox,
-    missing: MissingToken,
-}
-
-/// What becomes of a message that carries no token (P-5).
-#[derive(Clone, Default)]
-#[non_exhaustive]
-pub enum MissingToken {
-    /// It is refused with [`ProcessError::NoToken`], before any I/O.
-    #[default]
-    Reject,
-    /// It is processed each time that a copy comes, and more often after lost answers, though not while another copy is
-    /// under way. Only for handlers whose effects may be repeated.
-    Unprotected,
-    /// It is processed once for as long as its record is kept: article 1 in place of article 2, for senders that create
-    /// no tokens. The repository must be used for nothing else.
-    Dedup {
-        /// The records, by message id.
-        records: Arc<dyn DedupRepo>,
-        /// How long each is kept.
-        retention: Retention,
-    },
-}
-
-impl fmt::Debug for MissingToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Reject => f.write_str("Reject"),
-            Self::Unprotected => f.write_str("Unprotected"),
-            Self::Dedup { retention, .. } => {
-                f.debug_struct("Dedup").field("retention", retention).finish_non_exhaustive()
-            }
-        }
-    }
 }
 
 impl fmt::Debug for Processor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let joins = self.entities.joins();
-        f.debug_struct("Processor").field("joins", &joins).field("missing", &self.missing).finish_non_exhaustive()
+        f.debug_struct("Processor")
+            .field("joins", &joins)
+            .field("missing", &self.guards.missing)
+            .finish_non_exhaustive()
     }
 }
 
@@ -156,7 +126,8 @@ impl Processor {
         handler: impl Handler + 'static,
     ) -> Self {
         let outbox = Outbox::new(Arc::clone(&entities), Arc::new(RandomIds));
-        Self { entities, incoming, handler: Arc::new(handler), outbox, missing: MissingToken::default() }
+        let guards = Guards { incoming, missing: MissingToken::default() };
+        Self { entities, handler: Arc::new(handler), guards, outbox }
     }
 
     /// Sets where messages are sent, and where their tokens are created: where their receivers look. If the ledger joins
@@ -171,7 +142,7 @@ impl Processor {
     /// Sets what becomes of a message without a token. Defaults to [`MissingToken::Reject`].
     #[must_use]
     pub fn without_token(mut self, policy: MissingToken) -> Self {
-        self.missing = policy;
+        self.guards.missing = policy;
         self
     }
 
@@ -196,7 +167,7 @@ impl Processor {
     ///
     /// See [`ProcessError`]. `Contention` if other messages changed the entity 64 times during the call.
     pub async fn process(&self, message: &Message) -> Result<Outcome, ProcessError> {
-        let guard = Guard::of(message, &self.missing)?;
+        let guard = Guard::of(message, &self.guards.missing)?;
         for round in 0..MAX_ROUNDS {
             let outcome = self.round(message, &guard).await;
             // A commit that was repeated after a lost answer says `Conflict` although it was made.
@@ -226,7 +197,7 @@ impl Processor {
         let opened = self.entities.open(entity, message, None).await?;
         let Some(entry) = opened.entry else { return Ok(None) };
         let begun = Begun::of(entity, message, entry)?;
-        let is_open = begun.content.guard.is_open(message, self).await?;
+        let is_open = begun.content.guard.is_open(message, &self.guards).await?;
         self.finish(begun, is_open).await.map(Some)
     }
 
@@ -246,7 +217,7 @@ impl Processor {
     ///
     /// `InvalidInput` for a message that is not protected. See also [`ProcessError`].
     pub async fn abandon(&self, message: &Message) -> Result<Abandoned, ProcessError> {
-        let guard = Guard::of(message, &self.missing)?;
+        let guard = Guard::of(message, &self.guards.missing)?;
         if guard == Guard::Open {
             return Err(Error::invalid("message", "carries no token, and nothing would tell its copies").into());
         }
@@ -319,7 +290,7 @@ impl Processor {
         let Some(entry) = opened.entry else { return Ok(Some(Outcome::Duplicate { cleaned: false })) };
         let begun = Begun::of(&message.entity, &message.id, entry)?;
         let by = &begun.content.guard;
-        let is_open = if by == guard { is_open } else { by.is_open(&message.id, self).await? };
+        let is_open = if by == guard { is_open } else { by.is_open(&message.id, &self.guards).await? };
         self.finish(begun, is_open).await.map(Some)
     }
 
@@ -330,7 +301,7 @@ impl Processor {
         let opened = self.entities.open(&message.entity, &message.id, joined).await?;
         let is_open = match opened.token_is_live {
             Some(is_live) => is_live,
-            None => guard.is_open(&message.id, self).await?,
+            None => guard.is_open(&message.id, &self.guards).await?,
         };
         Ok((opened, is_open))
     }
@@ -408,7 +379,7 @@ impl Processor {
         is_own: bool,
     ) -> Result<usize, ProcessError> {
         let Some(sent) = self.outbox.send(id, content, entry, is_own).await? else { return Ok(0) };
-        content.guard.close(&id.message, &id.commit, self).await?;
+        content.guard.close(&id.message, &id.commit, &self.guards).await?;
         self.entities.remove(id).await?;
         Ok(sent)
     }
@@ -433,10 +404,4 @@ impl Begun {
 
 fn contention(message: &Message) -> Error {
     Error::new(ErrorKind::Contention, "other messages kept changing the entity").with("entity", &message.entity)
-}
-
-impl From<Vec<Output>> for Decision {
-    fn from(outputs: Vec<Output>) -> Self {
-        Self { outputs, ..Self::keep() }
-    }
 }

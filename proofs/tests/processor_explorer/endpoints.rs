@@ -12,8 +12,7 @@ use storagebox_core::{
 use storagebox_memory::MemoryStore;
 
 use crate::gate::{Gate, Permit};
-use crate::run::Joined;
-use crate::scenario::Decides;
+use crate::scenario::{Decides, Joined};
 
 pub(crate) fn namespace(name: &str) -> Namespace {
     name.parse().expect("a name")

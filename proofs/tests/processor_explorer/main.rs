@@ -15,8 +15,8 @@ mod scenario;
 
 use choices::Choices;
 use mutants::Mutant;
-use run::{Joined, Limits, Run};
-use scenario::{SCENARIOS, Scenario};
+use run::{Limits, Run};
+use scenario::{Joined, SCENARIOS, Scenario};
 
 const IN_THE_GATE: Limits = Limits { switches: 2, faults: 1 };
 const WIDE: Limits = Limits { switches: 3, faults: 1 };

@@ -10,28 +10,7 @@ use crate::endpoints::Endpoints;
 use crate::gate::{Gate, Permit};
 use crate::judge::judge;
 use crate::mutants::Mutant;
-use crate::scenario::{Scenario, Work};
-
-/// Which tokens share a step with the entity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Joined {
-    Nothing,
-    Incoming,
-    Outgoing,
-    Both,
-}
-
-impl Joined {
-    pub(crate) const ALL: [Self; 4] = [Self::Nothing, Self::Incoming, Self::Outgoing, Self::Both];
-
-    pub(crate) fn incoming(self) -> bool {
-        matches!(self, Self::Incoming | Self::Both)
-    }
-
-    pub(crate) fn outgoing(self) -> bool {
-        matches!(self, Self::Outgoing | Self::Both)
-    }
-}
+use crate::scenario::{Joined, Scenario, Work};
 
 /// How much may happen in one run.
 #[derive(Clone, Copy, Debug)]

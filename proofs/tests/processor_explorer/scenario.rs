@@ -8,6 +8,27 @@ pub(crate) struct Scenario {
     pub(crate) handler: Decides,
 }
 
+/// Which tokens share a step with the entity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Joined {
+    Nothing,
+    Incoming,
+    Outgoing,
+    Both,
+}
+
+impl Joined {
+    pub(crate) const ALL: [Self; 4] = [Self::Nothing, Self::Incoming, Self::Outgoing, Self::Both];
+
+    pub(crate) fn incoming(self) -> bool {
+        matches!(self, Self::Incoming | Self::Both)
+    }
+
+    pub(crate) fn outgoing(self) -> bool {
+        matches!(self, Self::Outgoing | Self::Both)
+    }
+}
+
 /// What a worker does, over and over until it is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {

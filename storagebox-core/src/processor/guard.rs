@@ -1,8 +1,12 @@
 //! What tells whether a message is still to be processed, and is closed once it is.
 
-use super::{MissingToken, ProcessError, Processor};
+use std::sync::Arc;
+
+use super::missing_token::MissingToken;
+use super::outcome::ProcessError;
 use crate::error::{Error, Result};
 use crate::message::Message;
+use crate::token_store::TokenStore;
 use crate::value::{DedupId, MessageId, OpId, Payload, TokenId};
 
 /// How a message is guarded. As part of an entry: what is left to be closed when all is sent.
@@ -14,6 +18,13 @@ pub(super) enum Guard {
     Token(TokenId),
     /// A record of the message's id, which is written.
     Record,
+}
+
+/// Where guards are looked up.
+#[derive(Clone)]
+pub(super) struct Guards {
+    pub(super) incoming: Arc<dyn TokenStore>,
+    pub(super) missing: MissingToken,
 }
 
 impl Guard {
@@ -36,10 +47,10 @@ impl Guard {
         }
     }
 
-    pub(super) async fn is_open(&self, message: &MessageId, processor: &Processor) -> Result<bool> {
-        match (self, &processor.missing) {
+    pub(super) async fn is_open(&self, message: &MessageId, guards: &Guards) -> Result<bool> {
+        match (self, &guards.missing) {
             (Self::Open, _) => Ok(true),
-            (Self::Token(token), _) => processor.incoming.exists(token).await,
+            (Self::Token(token), _) => guards.incoming.exists(token).await,
             (Self::Record, MissingToken::Dedup { records, .. }) => {
                 Ok(records.get(&recorded(message)?).await?.is_none())
             }
@@ -49,10 +60,10 @@ impl Guard {
 
     /// Whoever closes it first, it is closed. `op` is the same for all who finish an entry, so that one who is late
     /// changes nothing once a record has expired.
-    pub(super) async fn close(&self, message: &MessageId, op: &OpId, processor: &Processor) -> Result<()> {
-        match (self, &processor.missing) {
+    pub(super) async fn close(&self, message: &MessageId, op: &OpId, guards: &Guards) -> Result<()> {
+        match (self, &guards.missing) {
             (Self::Open, _) => Ok(()),
-            (Self::Token(token), _) => processor.incoming.consume(token, op).await.map(drop),
+            (Self::Token(token), _) => guards.incoming.consume(token, op).await.map(drop),
             (Self::Record, MissingToken::Dedup { records, retention }) => {
                 records.record(&recorded(message)?, &Payload::default(), op, *retention).await.map(drop)
             }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::content::{Content, numbered};
 use super::guard::Guard;
-use super::{Dispatcher, ProcessError};
+use super::handler::Dispatcher;
+use super::outcome::ProcessError;
 use crate::entity_ledger::{Chosen, EntityLedger, EntryId, OutboxEntry, Registered};
 use crate::error::{Error, Result};
 use crate::ids::Ids;

@@ -1,6 +1,6 @@
 //! What becomes of a message.
 
-use super::BoxError;
+use super::handler::BoxError;
 use crate::error::Error;
 
 /// The outcome of [`Processor::process`](super::Processor::process). The copy may be acknowledged after each of them.
