@@ -23,6 +23,7 @@ mod pooler;
 mod pools;
 mod rights;
 mod round_trips;
+mod rows;
 mod scene;
 mod secrets;
 mod setup;

@@ -12,6 +12,7 @@ mod outside;
 #[cfg(unix)]
 mod paths;
 mod replaced;
+mod rows;
 mod setup;
 #[path = "../support/mod.rs"]
 mod support;

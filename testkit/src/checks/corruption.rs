@@ -1,8 +1,11 @@
 //! What is asked of a namespace that somebody else changed: calls that can be made again and again, those of each part,
 //! and the damage that none of them notices.
 
+pub mod bank;
+pub mod counters;
 pub mod ordered;
 pub mod records;
+pub mod rows;
 pub mod tokens;
 
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! Tokens.
 
-use storagebox_core::{Backend, OpId, Result, TokenId, TokenStore as _};
+use storagebox_core::{Backend, Result, TokenStore as _};
 use storagebox_redis::RedisStore;
 use storagebox_testkit::checks::corruption::tokens::{self, tokens};
 use storagebox_testkit::checks::corruption::{Call, Filling, Unnoticed, call};
@@ -25,12 +25,7 @@ async fn damaged_tokens_are_corrupt_at_once_and_left_as_they_are() -> Result<()>
 }
 
 fn fill<'a>(_: &'a Place, store: &'a RedisStore, name: &'a str) -> Filling<'a> {
-    Box::pin(async move {
-        let store = store.token_store(&name.parse()?)?;
-        store.create_tokens(&tokens(&["LIVE", "CONSUMED", "DISCARDED"])?).await?;
-        let _ = store.consume(&TokenId::new("CONSUMED")?, &OpId::new("OP")?).await?;
-        store.discard(&tokens(&["DISCARDED", "FENCED"])?).await.map(drop)
-    })
+    Box::pin(tokens::fill(store, name))
 }
 
 fn calls(store: &dyn Backend, name: &str) -> Result<Vec<Call>> {

@@ -13,6 +13,18 @@ pub fn tokens(names: &[&str]) -> Result<Vec<TokenId>> {
     names.iter().map(|name| TokenId::new(*name)).collect()
 }
 
+/// Tokens in every state.
+///
+/// # Errors
+///
+/// As of the store.
+pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
+    let store = store.token_store(&name.parse()?)?;
+    store.create_tokens(&tokens(&["LIVE", "CONSUMED", "DISCARDED"])?).await?;
+    let _ = store.consume(&TokenId::new("CONSUMED")?, &OpId::new("OP")?).await?;
+    store.discard(&tokens(&["DISCARDED", "FENCED"])?).await.map(drop)
+}
+
 /// Every call, about each of these tokens.
 ///
 /// # Errors
