@@ -9,6 +9,8 @@ pub enum NamespaceKind {
     Records,
     /// Tokens.
     Tokens,
+    /// Entities, each with the entries of its messages.
+    Entities,
     /// Counters, and ledgers with their log.
     Counters,
     /// Ordered values.
@@ -17,7 +19,7 @@ pub enum NamespaceKind {
 
 impl NamespaceKind {
     /// Every kind.
-    pub const ALL: [Self; 5] = [Self::Bank, Self::Records, Self::Tokens, Self::Counters, Self::Ordered];
+    pub const ALL: [Self; 6] = [Self::Bank, Self::Records, Self::Tokens, Self::Entities, Self::Counters, Self::Ordered];
 
     /// Returns the name of the kind, whose first letter no other kind has.
     pub const fn name(self) -> &'static str {
@@ -25,6 +27,7 @@ impl NamespaceKind {
             Self::Bank => "bank",
             Self::Records => "records",
             Self::Tokens => "tokens",
+            Self::Entities => "entities",
             Self::Counters => "counters",
             Self::Ordered => "ordered",
         }
