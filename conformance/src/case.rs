@@ -78,6 +78,7 @@ impl Case {
         match self.part() {
             Part::Deduplicator => &[Part::ItemBank, Part::Dedup],
             Part::Strategies => &[Part::Counter],
+            Part::JoinedEntities => &[Part::Entities, Part::Tokens],
             _ => self.row.needs,
         }
     }

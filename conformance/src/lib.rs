@@ -13,6 +13,7 @@ mod decisions;
 mod dedup;
 mod deduplicator;
 mod embedded;
+mod entities;
 mod errors;
 mod failure;
 mod handled;

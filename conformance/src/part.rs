@@ -18,6 +18,10 @@ pub enum Part {
     Dedup,
     /// Tokens.
     Tokens,
+    /// Entities, and the processor on them.
+    Entities,
+    /// Entities whose commits change tokens in the same step.
+    JoinedEntities,
     /// Counters of the strategies that every backend has.
     Counter,
     /// The counter strategies that not every backend has.
@@ -60,6 +64,8 @@ impl Part {
             Self::Deduplicator => "deduplicator",
             Self::Dedup => "dedup",
             Self::Tokens => "tokens",
+            Self::Entities => "entities",
+            Self::JoinedEntities => "joined_entities",
             Self::Counter => "counter",
             Self::Strategies => "strategies",
             Self::Ordered => "ordered",

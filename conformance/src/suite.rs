@@ -35,6 +35,8 @@ pub fn cases() -> Vec<Case> {
         crate::deduplicator::CASES,
         crate::dedup::CASES,
         crate::tokens::CASES,
+        crate::entities::CASES,
+        crate::entities::joint::CASES,
         crate::counter::CASES,
         crate::counter::STRATEGY_CASES,
         crate::ordered::CASES,

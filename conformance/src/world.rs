@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use storagebox_core::{
-    Backend, BankAdmin, Counter, DedupRepo, Item, LeaseRepo, ListedItem, Namespace, OrderedOptions, OrderedStore,
-    Result, Retention, Strategy, TokenStore,
+    Backend, BankAdmin, Counter, DedupRepo, EntityLedger, Item, Joins, LeaseRepo, ListedItem, Namespace,
+    OrderedOptions, OrderedStore, Result, Retention, Strategy, TokenStore,
 };
 
 use crate::failure::Verdict;
@@ -157,6 +157,10 @@ impl World {
 
     pub(crate) fn tokens(&self) -> Result<Arc<dyn TokenStore>> {
         self.store.token_store(&"tokens".parse()?)
+    }
+
+    pub(crate) fn entities(&self, joins: &Joins) -> Result<Arc<dyn EntityLedger>> {
+        self.store.entity_ledger(&"entities".parse()?, joins)
     }
 
     pub(crate) fn counter(&self, strategy: Strategy) -> Result<Arc<dyn Counter>> {

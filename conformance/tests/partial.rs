@@ -7,8 +7,8 @@ use std::sync::Arc;
 use storagebox_conformance::{Embedded, Outcome, Part, Profile, Runner, cases};
 use storagebox_core::backend::Promises;
 use storagebox_core::{
-    Backend, BankAdmin, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, Namespace, OrderedOptions,
-    OrderedStore, Result, Strategy, TokenStore, async_trait,
+    Backend, BankAdmin, Counter, DedupRepo, EntityLedger, Error, Joins, LeaseRepo, Ledger, Maintained, Namespace,
+    OrderedOptions, OrderedStore, Result, Strategy, TokenStore, async_trait,
 };
 use storagebox_memory::MemoryStore;
 
@@ -48,6 +48,9 @@ impl Backend for Only {
     fn token_store(&self, name: &Namespace) -> Result<Arc<dyn TokenStore>> {
         self.having(Part::Tokens)?.token_store(name)
     }
+    fn entity_ledger(&self, name: &Namespace, joins: &Joins) -> Result<Arc<dyn EntityLedger>> {
+        self.having(Part::Entities)?.entity_ledger(name, joins)
+    }
     fn counter(&self, name: &Namespace, strategy: Strategy) -> Result<Arc<dyn Counter>> {
         self.having(Part::Counter)?.counter(name, strategy)
     }
@@ -65,7 +68,7 @@ impl Only {
     }
 }
 
-const ALL: [Part; 5] = [Part::ItemBank, Part::Dedup, Part::Tokens, Part::Counter, Part::Ordered];
+const ALL: [Part; 6] = [Part::ItemBank, Part::Dedup, Part::Tokens, Part::Entities, Part::Counter, Part::Ordered];
 
 fn having(parts: &'static [Part]) -> Embedded<Only> {
     let make = |clock| MemoryStore::builder().clock(clock).build();

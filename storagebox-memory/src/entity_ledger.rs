@@ -109,7 +109,8 @@ impl MemoryEntityLedger {
         if self.is_done(known.as_ref(), commit) {
             return Committed::Committed;
         }
-        if known.as_ref().map(|entity| entity.version) != commit.opened {
+        let has_an_entry = known.as_ref().is_some_and(|entity| entity.outbox.contains_key(&commit.message));
+        if has_an_entry || known.as_ref().map(|entity| entity.version) != commit.opened {
             return Committed::Conflict;
         }
         if let (Some(tokens), Some(token)) = (&self.incoming, &commit.consume)

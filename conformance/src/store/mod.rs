@@ -28,6 +28,7 @@ cases! { Store:
     "S-3" Edge [..] namespaces: names_alike_are_different_namespaces;
     "S-3" Edge [ItemBank, Dedup, Ordered] namespaces: a_listing_shows_its_own_namespace_alone;
     "S-3" Concurrent [..] namespaces: racing_first_calls_share_one_namespace;
+    "S-3" Sequential [Entities] namespaces: entities_of_different_names_share_nothing;
     "S-4" Sequential [Counter] @answered options: a_counter_is_opened_as_it_was_created;
     "S-4" Sequential [Ordered] options: an_ordered_store_is_opened_as_it_was_created;
     "S-4" Sequential [Counter, Ordered] options: a_refused_opening_changes_nothing;

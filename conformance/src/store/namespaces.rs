@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, Begun, Change, ClaimId, Completed, Counter, DedupId, DedupRepo, Hold, Item, Key, OpId, OrderedOptions,
-    OrderedStore, Payload, Recorded, Retention, Stamp, Strategy, TokenId, TokenStore, Written,
+    Backend, Begun, Change, ClaimId, Commit, Committed, Completed, Counter, DedupId, DedupRepo, EntityChange,
+    EntityLedger, EntryId, Hold, Item, Joins, Key, MessageId, OpId, Opened, OrderedOptions, OrderedStore, Payload,
+    Recorded, Retention, Stamp, Strategy, TokenId, TokenStore, Written,
 };
 
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
@@ -194,5 +195,31 @@ async fn first_calls(store: &dyn Backend, name: &str, number: usize) -> Verdict 
     let ordered = store.ordered_store(&name.parse()?, OrderedOptions::sequence())?;
     let written = ordered.put(&text.as_str().parse()?, &"value".try_into()?, &Stamp::new(1, "w".parse()?)).await?;
     ensure!(written == Written::Applied, "a value: {written:?}");
+    Ok(())
+}
+
+pub(super) async fn entities_of_different_names_share_nothing(world: &World) -> Verdict {
+    let open = |name: &str| world.store().entity_ledger(&name.parse()?, &Joins::default());
+    let (key, message, one) = (Key::new("entity")?, MessageId::new("message")?, open("one")?);
+    let commit = Commit {
+        key: key.clone(),
+        message: message.clone(),
+        opened: None,
+        change: EntityChange::Put("state".try_into()?),
+        attempt: OpId::new("op")?,
+        entry: Some(Payload::default()),
+        consume: None,
+        create: vec![],
+    };
+    ensure_eq!(one.commit(&commit).await?, Committed::Committed, "a commit");
+    let entry = EntryId { key: key.clone(), message: message.clone(), commit: commit.attempt };
+    for other in ["two", "on", "one1", "One", "one "] {
+        let other = open(other)?;
+        ensure_eq!(other.open(&key, &message, None).await?, Opened::default(), "the entity of another name");
+        ensure_eq!(other.pending(None, 9).await?.entries, vec![], "the entries of another name");
+        ensure!(!other.remove(&entry).await?, "the entry is removed under another name");
+    }
+    let there = world.client().await?.entity_ledger(&"one".parse()?, &Joins::default())?;
+    ensure_eq!(there.pending(None, 9).await?.entries, vec![entry], "what another client lists");
     Ok(())
 }

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, Begun, Completed, DedupId, ErrorKind, Key, MAX_PAYLOAD_BYTES, OpId, OrderedOptions, OrderedStore, Payload,
-    Recorded, Replaced, Result, Retention, Stamp, Version, Written,
+    Backend, Begun, Commit, Committed, Completed, DedupId, EntityChange, EntityLedger, ErrorKind, Joins, Key,
+    MAX_PAYLOAD_BYTES, MessageId, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Replaced, Result, Retention,
+    Stamp, Version, Written,
 };
 
 use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
@@ -90,6 +91,29 @@ pub(super) async fn completed_bytes_come_back(world: &World) -> Verdict {
         ensure_matches!(again, Completed::Again(entry) if entry.value == payload, "completing again");
         let done = leases.begin(&id, &OpId::new("other")?, long, None).await?;
         ensure_matches!(done, Begun::Done(entry) if entry.value == payload, "beginning after it");
+    }
+    Ok(())
+}
+
+/// As a state and as an entry at once.
+pub(super) async fn committed_bytes_come_back(world: &World) -> Verdict {
+    let entities = world.entities(&Joins::default())?;
+    for (number, payload) in payloads()?.into_iter().enumerate() {
+        let (key, message) = (Key::new("entity")?, MessageId::new(format!("message-{number}"))?);
+        let commit = Commit {
+            key: key.clone(),
+            message: message.clone(),
+            opened: entities.open(&key, &message, None).await?.version,
+            change: EntityChange::Put(payload.clone()),
+            attempt: OpId::new(format!("op-{number}"))?,
+            entry: Some(payload.clone()),
+            consume: None,
+            create: vec![],
+        };
+        ensure_eq!(entities.commit(&commit).await?, Committed::Committed, "committing {payload:?}");
+        let opened = entities.open(&key, &message, None).await?;
+        ensure_eq!(opened.state.as_ref(), Some(&payload), "the state");
+        ensure_eq!(opened.entry.map(|entry| entry.content), Some(payload), "the entry");
     }
     Ok(())
 }

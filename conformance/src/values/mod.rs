@@ -22,10 +22,12 @@ cases! { Values:
         nasty_fingerprints_stay_different;
     "V-2" Edge [Tokens] texts: nasty_tokens_stay_different;
     "V-2" Edge [Counter] texts: nasty_counter_keys_stay_different, nasty_operations_of_counters_stay_different;
+    "V-2" Edge [Entities] texts: nasty_entities_and_messages_stay_different;
     "V-2" Edge [Ordered] texts: nasty_ordered_keys_stay_different, nasty_writers_stay_different;
     "V-2" Edge [..] texts: nasty_namespace_names_stay_different;
     "V-3" Edge bytes: a_payload_has_up_to_256_kib;
     "V-3" Edge [Dedup] bytes: recorded_bytes_come_back, replaced_bytes_come_back, completed_bytes_come_back;
+    "V-3" Edge [Entities] bytes: committed_bytes_come_back;
     "V-3" Edge [Ordered] bytes: ordered_bytes_come_back;
     "V-4" Edge shown: debug_shows_lengths_alone;
     "V-4" Edge [ItemBank, Dedup, Ordered] shown: debug_of_answers_shows_lengths_alone;

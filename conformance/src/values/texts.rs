@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use storagebox_core::{
-    Added, Backend, Begun, Change, ClaimId, Consumed, Counted, Counter, Created, DedupId, DedupRepo, Fingerprint, Hold,
-    Item, ItemBank, ItemState, Key, OpId, OrderedOptions, OrderedStore, Recorded, Retention, Stamp, Strategy, Taken,
-    TokenId, WriterId, Written,
+    Added, Backend, Begun, Change, ClaimId, Commit, Committed, Consumed, Counted, Counter, Created, DedupId, DedupRepo,
+    EntityChange, EntityLedger, EntryId, Fingerprint, Hold, Item, ItemBank, ItemState, Joins, Key, MessageId, OpId,
+    OrderedOptions, OrderedStore, Payload, Recorded, Retention, Stamp, Strategy, Taken, TokenId, WriterId, Written,
 };
 
 use super::pool::{nasty_items, nasty_texts};
@@ -195,6 +195,39 @@ pub(super) async fn nasty_operations_of_counters_stay_different(world: &World) -
         );
     }
     ensure_eq!(counter.value(&Key::new("key")?).await?, ops.len() as i64, "the value");
+    Ok(())
+}
+
+/// Each text as a key, as a message and as an attempt: no two of them are taken for one, glued together in whatever way.
+pub(super) async fn nasty_entities_and_messages_stay_different(world: &World) -> Verdict {
+    let (entities, texts) = (world.entities(&Joins::default())?, nasty_texts());
+    let mut expected = BTreeSet::new();
+    for (number, text) in texts.iter().enumerate() {
+        let other = &texts[(number + 1) % texts.len()];
+        for (key, message, attempt) in [(text, text, other), (text, other, text)] {
+            let commit = Commit {
+                key: Key::new(key.as_str())?,
+                message: MessageId::new(message.as_str())?,
+                opened: entities.open(&Key::new(key.as_str())?, &"look".parse()?, None).await?.version,
+                change: EntityChange::Put(key.as_str().try_into()?),
+                attempt: OpId::new(attempt.as_str())?,
+                entry: Some(message.as_str().try_into()?),
+                consume: None,
+                create: vec![],
+            };
+            ensure_eq!(entities.commit(&commit).await?, Committed::Committed, "a commit to {key:?} of {message:?}");
+            expected.insert(EntryId { key: commit.key, message: commit.message, commit: commit.attempt });
+        }
+    }
+    for EntryId { key, message, commit } in &expected {
+        let opened = entities.open(key, message, None).await?;
+        ensure_eq!(opened.state.as_ref().map(Payload::as_bytes), Some(key.as_str().as_bytes()), "the state of {key:?}");
+        let entry = opened.entry.map(|entry| (entry.content, entry.attempts));
+        ensure_eq!(entry, Some((message.as_str().try_into()?, vec![commit.clone()])), "the entry of {message:?}");
+    }
+    let listed = entities.pending(None, expected.len() * 2).await?.entries;
+    ensure_eq!(listed.len(), expected.len(), "entries listed");
+    ensure_eq!(listed.into_iter().collect::<BTreeSet<_>>(), expected, "the entries listed");
     Ok(())
 }
 

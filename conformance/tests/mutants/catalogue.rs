@@ -5,10 +5,11 @@ use storagebox_conformance::{Family, MISTAKES};
 use crate::bank::BankMistake as B;
 use crate::counter::CounterMistake as C;
 use crate::dedup::DedupMistake as D;
+use crate::entities::EntityMistake as E;
 use crate::lease::LeaseMistake as L;
 use crate::ledger::LedgerMistake as G;
 use crate::ordered::OrderedMistake as O;
-use crate::store::Mistake::{self, Bank, Counter, Dedup, Lease, Ledger, Ordered, Store, Token};
+use crate::store::Mistake::{self, Bank, Counter, Dedup, Entity, Lease, Ledger, Ordered, Store, Token};
 use crate::store::StoreMistake as S;
 use crate::tokens::TokenMistake as T;
 
@@ -122,6 +123,23 @@ const MUTANTS: &[(&str, Mistake)] = &[
     ("token::drops_the_tail", Token(T::DropsTheTail)),
     ("token::creates_the_live", Token(T::CreatesTheLive)),
     ("token::busy_is_absent", Token(T::BusyIsAbsent)),
+    // Entities.
+    ("entities::ignores_the_version", Entity(E::IgnoresTheVersion)),
+    ("entities::creates_over", Entity(E::CreatesOver)),
+    ("entities::commits_in_two_steps", Entity(E::CommitsInTwoSteps)),
+    ("entities::removes_other_entries", Entity(E::RemovesOtherEntries)),
+    ("entities::does_not_know_a_repetition", Entity(E::DoesNotKnowARepetition)),
+    ("entities::last_choice_wins", Entity(E::LastChoiceWins)),
+    ("entities::chooses_the_unknown", Entity(E::ChoosesTheUnknown)),
+    ("entities::registers_late", Entity(E::RegistersLate)),
+    ("entities::caches_what_it_opened", Entity(E::CachesWhatItOpened)),
+    ("entities::pending_skips_one", Entity(E::PendingSkipsOne)),
+    ("entities::versions_begin_anew", Entity(E::VersionsBeginAnew)),
+    ("entities::removes_a_later_entry", Entity(E::RemovesALaterEntry)),
+    ("entities::consumes_before", Entity(E::ConsumesBefore)),
+    ("entities::creates_before", Entity(E::CreatesBefore)),
+    ("entities::gone_is_done", Entity(E::GoneIsDone)),
+    ("entities::opens_in_two_steps", Entity(E::OpensInTwoSteps)),
     // Counters.
     ("counter::no_idempotency", Counter(C::NoIdempotency)),
     ("counter::remembers_two", Counter(C::RemembersTwo)),

@@ -6,6 +6,7 @@ mod bank;
 mod catalogue;
 mod counter;
 mod dedup;
+mod entities;
 mod harness;
 mod lease;
 mod ledger;
@@ -33,7 +34,7 @@ const AT_ONCE: usize = 8;
 /// Fewer mutants than this would not show that the suite is complete.
 const AT_LEAST: usize = 45;
 
-const PARTS: [Part; 10] = [
+const PARTS: [Part; 12] = [
     Part::Values,
     Part::Errors,
     Part::Store,
@@ -41,6 +42,8 @@ const PARTS: [Part; 10] = [
     Part::Deduplicator,
     Part::Dedup,
     Part::Tokens,
+    Part::Entities,
+    Part::JoinedEntities,
     Part::Counter,
     Part::Strategies,
     Part::Ordered,

@@ -6,14 +6,15 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use storagebox_core::{
-    Backend, BankAdmin, Counter, DedupRepo, Error, ErrorKind, LeaseRepo, Ledger, Maintained, ManualClock, Namespace,
-    OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
+    Backend, BankAdmin, Counter, DedupRepo, EntityLedger, Error, ErrorKind, Joins, LeaseRepo, Ledger, Maintained,
+    ManualClock, Namespace, OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
 };
 use storagebox_memory::MemoryStore;
 
 use crate::bank::{BankMistake, BankState, BrokenBank};
 use crate::counter::{BrokenCounter, CounterMistake, CounterState, strategy_below};
 use crate::dedup::{BrokenDedup, DedupMistake, DedupState};
+use crate::entities::{BrokenEntities, EntityMistake, EntityState};
 use crate::lease::{BrokenLeases, LeaseMistake, LeaseState};
 use crate::ledger::{BrokenLedger, LedgerMistake, LedgerState};
 use crate::ordered::{BrokenOrdered, OrderedMistake, OrderedState, options_below};
@@ -29,6 +30,7 @@ pub(crate) enum Mistake {
     Dedup(DedupMistake),
     Lease(LeaseMistake),
     Token(TokenMistake),
+    Entity(EntityMistake),
     Counter(CounterMistake),
     Ledger(LedgerMistake),
     Ordered(OrderedMistake),
@@ -63,6 +65,7 @@ pub(crate) struct Kept {
     dedup: Namespaces<DedupState>,
     leases: Namespaces<LeaseState>,
     tokens: Namespaces<TokenState>,
+    entities: Namespaces<EntityState>,
     counters: Namespaces<CounterState>,
     ledgers: Namespaces<LedgerState>,
     ordered: Namespaces<OrderedState>,
@@ -217,6 +220,21 @@ impl Backend for Broken {
             mistake: of_part!(self.mistake, Token),
             state: self.kept.tokens.open(name),
             clock: self.clock.clone(),
+        }))
+    }
+
+    fn entity_ledger(&self, name: &Namespace, joins: &Joins) -> Result<Arc<dyn EntityLedger>> {
+        let below = |name: &Option<Namespace>| name.as_ref().map(|name| self.below(name)).transpose();
+        let joins = Joins { incoming: below(&joins.incoming)?, outgoing: below(&joins.outgoing)? };
+        let name = self.below(name)?;
+        let tokens = joins.incoming.as_ref().or(joins.outgoing.as_ref());
+        let tokens = tokens.map(|tokens| self.inner.token_store(tokens)).transpose()?;
+        Ok(Arc::new(BrokenEntities {
+            inner: self.inner.entity_ledger(&name, &joins)?,
+            split: self.inner.entity_ledger(&name, &Joins::default())?,
+            tokens,
+            mistake: of_part!(self.mistake, Entity),
+            state: self.kept.entities.open(&name),
         }))
     }
 

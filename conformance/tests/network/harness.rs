@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
-use storagebox_conformance::{Declared, Harness, Restart, Sandbox, TestClock, listed};
+use storagebox_conformance::{Declared, Harness, Part, Restart, Sandbox, TestClock, listed};
 use storagebox_core::layer::Layered;
 use storagebox_core::{Backend, Error, ErrorKind, ListedItem, ManualClock, Namespace, Result, async_trait};
 use storagebox_memory::MemoryStore;
@@ -48,6 +48,8 @@ impl Harness for Wired {
 
     fn declared(&self) -> Declared {
         Declared::all()
+            .without(Part::Entities, "this store has none")
+            .without(Part::JoinedEntities, "this store has none")
     }
 
     async fn fresh(&self) -> Result<Box<dyn Sandbox>> {

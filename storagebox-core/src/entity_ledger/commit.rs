@@ -45,8 +45,8 @@ pub enum EntityChange {
 pub enum Committed {
     /// The change and the entry are stored.
     Committed,
-    /// The entity has another version now, so this commit will not change it any more (E-6). A repeated commit may
-    /// have changed it before.
+    /// The entity has another version now, so this commit will not change it any more (E-6), or the message has an
+    /// entry of another commit. A repeated commit may have changed the entity before.
     Conflict,
     /// The message's token is not live: another copy of the message was first.
     TokenGone,

@@ -46,6 +46,8 @@ impl Harness for Redb {
 
     fn declared(&self) -> Declared {
         Declared::all()
+            .without(Part::Entities, "this store has none")
+            .without(Part::JoinedEntities, "this store has none")
             .without(Part::Strategies, "of the counters, this backend has Atomic, Marker, Window and Sharded")
             .without_network("a file has no server to connect to")
     }

@@ -1,0 +1,10 @@
+//! Connections that are cut.
+
+use super::calls::CALLS;
+use crate::failure::Verdict;
+use crate::repeatable::cut_everywhere;
+use crate::world::World;
+
+pub(super) async fn a_cut_connection_changes_the_entity_once(world: &World) -> Verdict {
+    cut_everywhere(world, CALLS).await
+}

@@ -1,0 +1,81 @@
+//! Versions, and what is left of an entity that is deleted.
+
+use std::collections::BTreeSet;
+
+use storagebox_core::{Commit, Committed, EntityChange, EntityLedger};
+
+use super::{Messaged, fresh_entry, payload, split};
+use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
+use crate::link::{Fate, Link};
+use crate::world::World;
+
+/// Across deletions, and also when the entity was forgotten in between: the version that a slow worker has opened must
+/// not come to be another one's.
+pub(super) async fn a_version_never_repeats(world: &World) -> Verdict {
+    let (entities, mut seen) = (split(world)?, BTreeSet::new());
+    for round in 0..6 {
+        for change in [EntityChange::Put(payload("x")?), EntityChange::Keep, EntityChange::Delete] {
+            let one = Messaged::new("entity", &format!("{round}-{}", seen.len()))?;
+            let commit = Commit { change, ..one.commit(&*entities).await? };
+            ensure_eq!(entities.commit(&commit).await?, Committed::Committed, "a commit");
+            let version = one.open(&*entities).await?.version;
+            ensure!(version.is_some_and(|version| seen.insert(version)), "{version:?} repeats");
+            ensure!(entities.remove(&one.entry()?).await?, "the entry is not there");
+        }
+        match round % 3 {
+            0 => world.outlast_memory().await?,
+            1 => world.upkeep().await.map(drop)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// A deleted entity with an entry, and one that has a state, however old they are.
+pub(super) async fn what_is_not_over_outlives_the_memory(world: &World) -> Verdict {
+    let (entities, deleted, stored) =
+        (split(world)?, Messaged::new("deleted", "message")?, Messaged::new("stored", "message")?);
+    let delete = Commit { change: EntityChange::Delete, ..deleted.commit(&*entities).await? };
+    let put = stored.commit(&*entities).await?;
+    for commit in [&delete, &put] {
+        let _ = entities.commit(commit).await?;
+    }
+    ensure!(entities.remove(&stored.entry()?).await?, "the entry is not there");
+    let expected = [deleted.open(&*entities).await?, stored.open(&*entities).await?];
+    for _ in 0..2 {
+        world.outlast_memory().await?;
+        let found = [deleted.open(&*entities).await?, stored.open(&*entities).await?];
+        ensure_eq!(found, expected, "an entity with an entry, and one with a state");
+    }
+    ensure_eq!(expected[0].entry, fresh_entry(&delete), "the entry");
+    ensure_eq!(entities.commit(&delete).await?, Committed::Committed, "the commit, once more");
+    Ok(())
+}
+
+pub(super) async fn a_commit_that_lands_after_a_deletion_brings_nothing_back(world: &World) -> Verdict {
+    for opened_early in [true, false] {
+        let entities = split(world)?;
+        let entity = format!("entity-{opened_early}");
+        let (slow, put, delete) =
+            (Messaged::new(&entity, "slow")?, Messaged::new(&entity, "put")?, Messaged::new(&entity, "delete")?);
+        if !opened_early {
+            let _ = entities.commit(&put.commit(&*entities).await?).await?;
+        }
+        let link = Link::script([Fate::Late]);
+        let far = link.before(&entities);
+        let late = far.commit(&slow.commit(&*entities).await?).await;
+        ensure_matches!(late, Err(_), "a commit whose reply is lost");
+        if opened_early {
+            let _ = entities.commit(&put.commit(&*entities).await?).await?;
+        }
+        let gone = Commit { change: EntityChange::Delete, ..delete.commit(&*entities).await? };
+        let _ = entities.commit(&gone).await?;
+        for one in [&put, &delete] {
+            ensure!(entities.remove(&one.entry()?).await?, "an entry is not there");
+        }
+        link.land().await;
+        let opened = slow.open(&*entities).await?;
+        ensure_eq!((opened.state, opened.entry), (None, None), "a deleted entity after a late commit");
+    }
+    Ok(())
+}
