@@ -1,0 +1,69 @@
+//! One copy of a message, as a queue hands it out.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use storagebox_core::{BoxError, MessageId, Payload, TokenId};
+
+/// One copy of a message, which is this worker's until its lease ends or it is settled.
+///
+/// # Cancel safety
+///
+/// Dropping it, or any of its calls, loses nothing: the queue hands the message out again.
+#[async_trait]
+pub trait Delivery: Send + Sync + 'static {
+    /// Returns what was received.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] for a copy that is no message of storagebox. It is parked.
+    fn received(&self) -> Result<&Received, Malformed>;
+
+    /// Returns how often the queue says that it has handed the message out, this time included. It is a hint: some
+    /// queues count wrongly after a restart, and some do not count at all and return 1.
+    fn attempt(&self) -> u32;
+
+    /// Asks the queue to hand the message out to nobody else for so long, from now on.
+    ///
+    /// # Errors
+    ///
+    /// Any error of the queue. The message may be somebody else's by now, which does no harm.
+    async fn extend(&self, lease: Duration) -> Result<(), BoxError>;
+
+    /// Says what becomes of the message. It is called once, and no extension is under way then.
+    ///
+    /// # Errors
+    ///
+    /// Any error of the queue. The message may come again, which does no harm.
+    async fn settle(&self, settle: Settle) -> Result<(), BoxError>;
+}
+
+/// What a copy of a message holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// The id, the same for all copies.
+    pub id: MessageId,
+    /// The token, the same for all copies. `None` for a message of a sender that creates none.
+    pub token: Option<TokenId>,
+    /// The body.
+    pub body: Payload,
+}
+
+/// What becomes of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settle {
+    /// It is over: the queue forgets this copy.
+    Ack,
+    /// It comes again, at the earliest after so long.
+    Retry {
+        /// How long. Queues that cannot wait hand it out at once.
+        after: Duration,
+    },
+    /// It is set aside, where people look and from where it can be sent again.
+    Park,
+}
+
+/// Why a copy is no message of storagebox.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this is no message of storagebox: {0}")]
+pub struct Malformed(pub String);
