@@ -7,12 +7,14 @@
 mod apply;
 mod bank;
 mod counters;
+mod entities;
 mod handle;
 mod leases;
 mod ledger;
 mod open;
 mod ordered_values;
 mod policy;
+mod processors;
 mod records;
 mod store;
 mod timer;
@@ -24,20 +26,23 @@ pub mod parts {
     pub use crate::open::open;
     pub use storagebox_core::backend;
     pub use storagebox_core::{
-        Backend, BankAdmin, Change, Combine, Combined, Combiner, Counter, DedupRepo, Ids, ItemBank, LeaseRepo, Ledger,
-        MAX_DURATION, MIN_DURATION, OrderedStore, Patience, RandomIds, Settles, Spawn, Spawner, Together, TokenStore,
-        checked_duration, run, run_to_end,
+        Backend, BankAdmin, Change, Chosen, Combine, Combined, Combiner, Commit, Committed, Counter, DedupRepo,
+        EntityLedger, Ids, ItemBank, Joins, LeaseRepo, Ledger, MAX_DURATION, MIN_DURATION, Opened, OrderedStore,
+        OutboxEntry, Patience, RandomIds, Registered, Settles, Spawn, Spawner, Together, TokenStore, checked_duration,
+        run, run_to_end,
     };
 }
 
 pub use apply::Apply;
 pub use bank::Bank;
 pub use counters::Counters;
+pub use entities::Entities;
 pub use handle::IntoValue;
 pub use leases::Leases;
 pub use ledger::Ledger;
 pub use open::files;
 pub use ordered_values::OrderedValues;
+pub use processors::ProcessorBuilder;
 pub use records::Records;
 pub use store::Store;
 pub use timer::TokioTimer;
@@ -45,8 +50,8 @@ pub use tokens::Tokens;
 
 // Values.
 pub use storagebox_core::{
-    ClaimId, DedupId, Fingerprint, Item, Key, MAX_ID_BYTES, MAX_ITEM_BYTES, MAX_PAYLOAD_BYTES, Namespace, OpId,
-    Payload, Reason, TokenId, WriterId,
+    ClaimId, DedupId, Destination, Fingerprint, Item, Key, MAX_ID_BYTES, MAX_ITEM_BYTES, MAX_PAYLOAD_BYTES, MessageId,
+    Namespace, OpId, Payload, Reason, TokenId, WriterId,
 };
 
 // Items and claims.
@@ -66,6 +71,12 @@ pub use storagebox_core::{
 
 // Tokens.
 pub use storagebox_core::{Consumed, Created, Discarded};
+
+// Messages, and what processes each of them once.
+pub use storagebox_core::{
+    Abandoned, BoxError, Decision, Dispatcher, EntityChange, EntryId, Handler, Message, MissingToken, Outcome,
+    Outgoing, Output, ProcessError, Processor,
+};
 
 // Counters.
 pub use storagebox_core::{Bounds, Cancelled, Counted, CounterPromise, LedgerEntry, Remember, Strategy};

@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use storagebox_core::layer::LayeredPart;
-use storagebox_core::{Deduplicator, Namespace, OrderedOptions, Result, Strategy};
+use storagebox_core::{Deduplicator, Handler, Joins, Namespace, OrderedOptions, Result, Strategy};
 
 use super::Store;
 use crate::bank::Bank;
 use crate::counters::Counters;
+use crate::entities::Entities;
 use crate::handle::{IntoValue, all};
 use crate::leases::Leases;
 use crate::ledger::Ledger;
 use crate::ordered_values::OrderedValues;
 use crate::policy::Extensions;
+use crate::processors::ProcessorBuilder;
 use crate::records::Records;
 use crate::tokens::Tokens;
 
@@ -52,6 +54,41 @@ impl Store {
         let name = name.into_value()?;
         let part = self.backend.token_store(&name)?;
         Ok(Tokens::new(name, part))
+    }
+
+    /// Opens the entities of this name, to look at them.
+    pub fn entities(&self, name: impl IntoValue<Namespace>) -> Result<Entities> {
+        let name = name.into_value()?;
+        let part = self.backend.entity_ledger(&name, &Joins::default())?;
+        Ok(Entities::new(name, part))
+    }
+
+    /// Begins a processor of the messages that change the entities of this name: each message once, whenever and however
+    /// often its copies come.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use storagebox::{Decision, Message, Outcome, Payload, Store};
+    ///
+    /// let store = Store::open("memory:").await?;
+    /// let pay = async |_paid: Option<Payload>, order: Message| Ok(Decision::put(order.body)?);
+    /// let payments = store.processor("payments", pay)?.build()?;
+    ///
+    /// // The sender creates the token, and then sends the message with it.
+    /// store.tokens("payments")?.create(["token-7"]).await?;
+    /// let message = Message::new("message-7", "order-7", "12 euros")?.with_token("token-7".parse()?);
+    ///
+    /// assert_eq!(payments.process(&message).await?, Outcome::Processed { sent: 0 });
+    /// assert_eq!(payments.process(&message).await?, Outcome::Duplicate { cleaned: false });
+    /// assert_eq!(store.entities("payments")?.get("order-7").await?, Some("12 euros".try_into()?));
+    /// # Ok(()) }
+    /// ```
+    pub fn processor<H: Handler + 'static>(
+        &self,
+        entities: impl IntoValue<Namespace>,
+        handler: H,
+    ) -> Result<ProcessorBuilder<H>> {
+        Ok(ProcessorBuilder::new(Arc::clone(&self.backend), entities.into_value()?, handler))
     }
 
     /// Opens the counters of this name with the default [`Strategy`].

@@ -1,0 +1,127 @@
+//! How a store makes processors.
+
+use std::fmt;
+use std::sync::Arc;
+
+use storagebox_core::{Backend, Dispatcher, Handler, Joins, MissingToken, Namespace, Processor, Result, TokenStore};
+
+use crate::handle::IntoValue;
+use crate::tokens::Tokens;
+
+/// Makes a [`Processor`] over a store: [`Store::processor`](crate::Store::processor).
+///
+/// If not told otherwise, the tokens of the messages that the entities receive are in the same store, under the name of
+/// the entities. Tokens of the same store change in one step with an entity, which takes fewer calls: see
+/// [`split`](ProcessorBuilder::split).
+#[must_use = "it makes a processor when it is built"]
+pub struct ProcessorBuilder<H> {
+    backend: Arc<dyn Backend>,
+    entities: Namespace,
+    handler: H,
+    incoming: Place,
+    outgoing: Option<(Place, Arc<dyn Dispatcher>)>,
+    missing: MissingToken,
+    is_split: bool,
+}
+
+/// Where tokens are.
+enum Place {
+    /// In the store of the entities.
+    Here(Namespace),
+    /// In any store.
+    There(Arc<dyn TokenStore>),
+}
+
+impl Place {
+    fn joined(&self) -> Option<Namespace> {
+        match self {
+            Self::Here(name) => Some(name.clone()),
+            Self::There(_) => None,
+        }
+    }
+
+    fn open(&self, backend: &Arc<dyn Backend>) -> Result<Arc<dyn TokenStore>> {
+        match self {
+            Self::Here(name) => backend.token_store(name),
+            Self::There(tokens) => Ok(Arc::clone(tokens)),
+        }
+    }
+}
+
+impl<H: Handler + 'static> ProcessorBuilder<H> {
+    pub(crate) fn new(backend: Arc<dyn Backend>, entities: Namespace, handler: H) -> Self {
+        let (incoming, missing) = (Place::Here(entities.clone()), MissingToken::default());
+        Self { backend, entities, handler, incoming, outgoing: None, missing, is_split: false }
+    }
+
+    /// Sets the name under which this store has the tokens of the messages that are received.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if the name breaks its limit.
+    pub fn receives(mut self, tokens: impl IntoValue<Namespace>) -> Result<Self> {
+        self.incoming = Place::Here(tokens.into_value()?);
+        Ok(self)
+    }
+
+    /// Sets the tokens of the messages that are received, which may be in another store.
+    pub fn receives_from(mut self, tokens: &Tokens) -> Self {
+        self.incoming = Place::There(tokens.part());
+        self
+    }
+
+    /// Sets where messages are sent, and the name under which this store has their tokens: the receiver looks there.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if the name breaks its limit.
+    pub fn sends(mut self, tokens: impl IntoValue<Namespace>, dispatcher: impl Dispatcher + 'static) -> Result<Self> {
+        self.outgoing = Some((Place::Here(tokens.into_value()?), Arc::new(dispatcher)));
+        Ok(self)
+    }
+
+    /// Sets where messages are sent, and their tokens, which may be in another store: the receiver looks there.
+    pub fn sends_to(mut self, tokens: &Tokens, dispatcher: impl Dispatcher + 'static) -> Self {
+        self.outgoing = Some((Place::There(tokens.part()), Arc::new(dispatcher)));
+        self
+    }
+
+    /// Sets what becomes of a message without a token. Defaults to [`MissingToken::Reject`].
+    pub fn without_token(mut self, policy: MissingToken) -> Self {
+        self.missing = policy;
+        self
+    }
+
+    /// Changes tokens in steps of their own, also where they are in the store of the entities: seven calls for a message
+    /// that sends others, in place of three. For a store that cannot change both in one step, such as a Redis cluster.
+    pub fn split(mut self) -> Self {
+        self.is_split = true;
+        self
+    }
+
+    /// Makes the processor. It does no I/O.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` if the backend has no entities or no tokens, or cannot change both in one step.
+    pub fn build(self) -> Result<Processor> {
+        let outgoing = self.outgoing.as_ref().map(|(place, _)| place);
+        let joins = match self.is_split {
+            true => Joins::default(),
+            false => Joins { incoming: self.incoming.joined(), outgoing: outgoing.and_then(Place::joined) },
+        };
+        let entities = self.backend.entity_ledger(&self.entities, &joins)?;
+        let incoming = self.incoming.open(&self.backend)?;
+        let processor = Processor::new(entities, incoming, self.handler).without_token(self.missing);
+        Ok(match self.outgoing {
+            Some((place, dispatcher)) => processor.sends(place.open(&self.backend)?, dispatcher),
+            None => processor,
+        })
+    }
+}
+
+impl<H> fmt::Debug for ProcessorBuilder<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProcessorBuilder").field("entities", &self.entities).finish_non_exhaustive()
+    }
+}
