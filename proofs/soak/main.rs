@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! soak MINUTES [BACKEND...]
+//! soak messages COUNT [BACKEND...]
 //! ```
 
 #![allow(clippy::disallowed_methods, reason = "it waits for servers, on the real clock")]
@@ -12,6 +13,7 @@ mod fault;
 mod growth;
 mod heap;
 mod lives;
+mod messages;
 mod place;
 mod report;
 mod size;
@@ -45,25 +47,29 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    match asked(std::env::args().skip(1)) {
+    let mut arguments = std::env::args().skip(1).peekable();
+    let are_messages = arguments.next_if(|argument| argument == "messages").is_some();
+    match asked(arguments) {
+        Ok((count, backends)) if are_messages => messages(count, backends).await,
         Ok((minutes, backends)) => soak(minutes, backends).await,
         Err(usage) => {
-            eprintln!("{usage}; soak MINUTES [BACKEND...], with {}", BACKENDS.join(", "));
+            let backends = BACKENDS.join(", ");
+            eprintln!("{usage}; soak MINUTES [BACKEND...] or soak messages COUNT [BACKEND...], with {backends}");
             ExitCode::from(2)
         }
     }
 }
 
-/// The minutes, and the backends: all where none is named.
+/// The number, and the backends: all where none is named.
 fn asked(mut arguments: impl Iterator<Item = String>) -> Result<(u32, Vec<String>), String> {
-    let minutes = arguments.next().and_then(|minutes| minutes.parse().ok()).filter(|minutes| *minutes > 0);
-    let minutes = minutes.ok_or("how many minutes")?;
+    let number = arguments.next().and_then(|number| number.parse().ok()).filter(|number| *number > 0);
+    let number = number.ok_or("how many minutes, or messages")?;
     let named: Vec<String> = arguments.collect();
     if let Some(unknown) = named.iter().find(|name| !BACKENDS.contains(&name.as_str())) {
         return Err(format!("`{unknown}` is no backend"));
     }
     let all = || BACKENDS.map(str::to_owned).to_vec();
-    Ok((minutes, if named.is_empty() { all() } else { named }))
+    Ok((number, if named.is_empty() { all() } else { named }))
 }
 
 /// All of them at once: each is idle most of the time.
@@ -79,7 +85,21 @@ async fn soak(minutes: u32, backends: Vec<String>) -> ExitCode {
     }
     let mut reports = runs.join_all().await;
     reports.sort_by_key(|report| BACKENDS.iter().position(|name| *name == report.backend).unwrap_or(BACKENDS.len()));
-    println!("\n{}", report::table(time, &reports));
+    told(&reports)
+}
+
+/// One backend after another.
+async fn messages(count: u32, backends: Vec<String>) -> ExitCode {
+    let mut reports = vec![];
+    for backend in backends {
+        let report = messages::one(&backend, count as usize).await;
+        reports.push(report.unwrap_or_else(|failure| Report::broken(&backend, &failure)));
+    }
+    told(&reports)
+}
+
+fn told(reports: &[Report]) -> ExitCode {
+    println!("\n{}", report::table(reports));
     reports.iter().flat_map(|report| &report.faults).for_each(|fault| println!("{fault}"));
     match reports.iter().all(|report| report.faults.is_empty()) {
         true => ExitCode::SUCCESS,

@@ -95,6 +95,19 @@ impl Place {
         }
     }
 
+    /// Cuts one reply in so many off, until [`lose_nothing`](Self::lose_nothing).
+    pub(crate) fn lose_replies(&self, cut: Cut, every: usize) {
+        if let Some(proxy) = &self.proxy {
+            proxy.arm_every(cut, IN_EVERY_ID, every);
+        }
+    }
+
+    pub(crate) fn lose_nothing(&self) {
+        if let Some(proxy) = &self.proxy {
+            proxy.disarm();
+        }
+    }
+
     /// Lets it happen, for so long.
     pub(crate) async fn strike(&self, fault: Fault, lasts: Duration) -> Result<(), Failure> {
         match fault {

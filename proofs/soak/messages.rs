@@ -1,0 +1,175 @@
+//! Messages of two endpoints under faults: copies that come twice, workers that crash, replies that are lost. In the end
+//! each has taken effect once, what each sent was taken once, and nothing is left of any.
+//!
+//! ```text
+//! soak messages COUNT [BACKEND...]
+//! ```
+
+mod chain;
+mod crash;
+mod drawn;
+mod queue;
+mod sums;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use storagebox::{Outcome, ProcessError, Store};
+use storagebox_conformance::{Cut, Link};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
+
+use crate::caller::MEMORY;
+use crate::growth::Growth;
+use crate::place::Place;
+use crate::report::Report;
+use crate::tally::Tally;
+use crate::{Failure, upkeep};
+use chain::{Chain, Plan};
+use drawn::Drawn;
+use queue::{OUTPUTS, Queue};
+
+const WORKERS: usize = 8;
+/// Messages that are on their way at once, at the most.
+const UNDER_WAY: usize = 200;
+/// One call in so many is dropped, one reply in so many is lost.
+const CRASHES: u32 = 20;
+const LOST: usize = 20;
+const PERCENT_LOST: u8 = 5;
+const SAMPLES: usize = 24;
+/// Longer than any run.
+const LONG: Duration = Duration::from_secs(24 * 3_600);
+const IDLE: Duration = Duration::from_millis(1);
+
+/// What became of the messages.
+#[derive(Default)]
+pub(super) struct Counts {
+    done: AtomicU64,
+    duplicates: AtomicU64,
+    crashed: AtomicU64,
+    failed: AtomicU64,
+}
+
+/// One backend, from the first message to the proof that nothing is left.
+pub(crate) async fn one(backend: &str, count: usize) -> Result<Report, Failure> {
+    let place = Arc::new(Place::start(backend).await?);
+    let (begun, tally) = (Instant::now(), Arc::new(Tally::default()));
+    let (queue, drawn, counts) = (Arc::new(Queue::default()), Arc::new(Drawn::default()), Arc::new(Counts::default()));
+    place.lose_replies(Cut::ReplyLost, LOST);
+    let mut work = JoinSet::new();
+    for number in 0..WORKERS {
+        let (store, link) = faulty(&place, number).await?;
+        let plan = if number % 2 == 0 { Plan::Joined } else { Plan::Split };
+        let chain = Chain::of(&store, plan, &queue, &drawn)?;
+        work.spawn(worker(chain, link, Arc::clone(&queue), Arc::clone(&counts), Arc::clone(&tally)));
+    }
+    let kept_up = tokio::spawn(upkeep(place.store().await?, Arc::clone(&tally), begun + LONG));
+    let growth = produced(&place, (&queue, &counts), &tally, count).await?;
+    work.join_all().await;
+    let time = begun.elapsed();
+    place.lose_nothing();
+    if tally.found().is_empty() {
+        let chain = Chain::of(&place.store().await?, Plan::Split, &queue, &drawn)?;
+        chain.finished(count, &tally).await?;
+    }
+    kept_up.abort();
+    println!("{backend:8} {count} messages and {} that they sent in {} s: {counts}", sent_by(count), time.as_secs());
+    Ok(Report::of(backend, time, &tally, &growth))
+}
+
+/// How many messages so many send: each as many as its number modulo [`OUTPUTS`].
+fn sent_by(count: usize) -> usize {
+    (0..count).map(|number| number % OUTPUTS).sum()
+}
+
+/// A client some of whose calls are lost, come late or twice.
+async fn faulty(place: &Place, seed: usize) -> Result<(Store, Arc<Link>), Failure> {
+    let link = Link::random(seed as u64, PERCENT_LOST);
+    Ok((place.store().await?.layer(Arc::clone(&link)), link))
+}
+
+/// Creates each message's token and sends it, some of them twice, and measures the store now and then.
+async fn produced(
+    place: &Place,
+    (queue, counts): (&Queue, &Counts),
+    tally: &Tally,
+    count: usize,
+) -> Result<Growth, Failure> {
+    let (store, mut growth) = (place.store().await?, Growth::within(place.slack()));
+    let tokens = store.tokens(chain::ORDERS)?;
+    for number in 0..count {
+        if !tally.found().is_empty() {
+            break;
+        }
+        let message = queue::order(number)?;
+        tokens.create(message.token.clone()).await?;
+        queue.send(message);
+        while queue.under_way() >= UNDER_WAY && tally.found().is_empty() {
+            sleep(IDLE).await;
+        }
+        if (number + 1) % (count / SAMPLES).max(1) == 0 {
+            let size = place.size().await?;
+            println!("{:8} {counts}; {size}", place.name());
+            growth.add(size);
+        }
+    }
+    queue.close();
+    Ok(growth)
+}
+
+/// Takes a copy, processes it, and gives it back if that came to nothing.
+async fn worker(chain: Chain, link: Arc<Link>, queue: Arc<Queue>, counts: Arc<Counts>, tally: Arc<Tally>) {
+    while tally.found().is_empty() {
+        let Some(copy) = queue.next() else {
+            if queue.is_over() {
+                break;
+            }
+            sleep(IDLE).await;
+            continue;
+        };
+        let polls = (fastrand::u32(..CRASHES) == 0).then(|| fastrand::usize(1..24));
+        match crash::after(polls, chain.process(&copy)).await {
+            None => {
+                counts.crashed.fetch_add(1, Ordering::Relaxed);
+                queue.give_back(copy);
+            }
+            Some(Ok(outcome)) => {
+                counts.note(outcome);
+                tally.answered();
+                queue.done();
+            }
+            Some(Err(ProcessError::Store(error))) if !error.is_retryable() => tally.wrong(format!("{copy:?}: {error}")),
+            Some(Err(ProcessError::NoToken)) => tally.wrong(format!("{copy:?} has no token")),
+            Some(Err(_)) => {
+                counts.failed.fetch_add(1, Ordering::Relaxed);
+                queue.give_back(copy);
+            }
+        }
+        if fastrand::u8(..20) == 0 {
+            link.land().await;
+        }
+    }
+    link.heal();
+    link.land().await;
+}
+
+impl Counts {
+    fn note(&self, outcome: Outcome) {
+        let count = if matches!(outcome, Outcome::Duplicate { .. }) { &self.duplicates } else { &self.done };
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl std::fmt::Display for Counts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [done, duplicates, crashed, failed] =
+            [&self.done, &self.duplicates, &self.crashed, &self.failed].map(|count| count.load(Ordering::Relaxed));
+        write!(f, "{done} took effect or were finished, {duplicates} copies, {crashed} crashes, {failed} errors")
+    }
+}
+
+/// Longer than the store remembers what is over.
+pub(super) async fn pass_memory() {
+    sleep(MEMORY + Duration::from_secs(5)).await;
+}

@@ -1,0 +1,94 @@
+//! A queue that delivers some messages twice, in any order.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use storagebox::{BoxError, Dispatcher, Message, Outgoing, Result};
+use storagebox_core::async_trait;
+
+/// Message `n` sends `n` modulo this many messages.
+pub(super) const OUTPUTS: usize = 3;
+/// Entities of each endpoint.
+pub(super) const ENTITIES: usize = 100;
+/// One message in so many is delivered twice.
+const TWICE: u32 = 5;
+
+/// The message of this number, and its entity.
+pub(super) fn order(number: usize) -> Result<Message> {
+    let message =
+        Message::new(format!("soak-{number}"), format!("soak-order-{}", number % ENTITIES), number.to_string())?;
+    Ok(message.with_token(format!("soak-token-{number}").parse()?))
+}
+
+/// A copy of a message.
+#[derive(Clone, Debug)]
+pub(super) struct Copy {
+    pub(super) message: Message,
+    /// Whether it is one that an order has sent.
+    pub(super) is_parcel: bool,
+}
+
+#[derive(Default)]
+pub(super) struct Queue {
+    copies: Mutex<Vec<Copy>>,
+    under_way: AtomicUsize,
+    is_closed: AtomicBool,
+    /// Of everything that was sent, each copy.
+    pub(super) sent: Mutex<Vec<Outgoing>>,
+}
+
+impl Queue {
+    pub(super) fn send(&self, message: Message) {
+        self.deliver(Copy { message, is_parcel: false });
+    }
+
+    fn deliver(&self, copy: Copy) {
+        let copies = if fastrand::u32(..TWICE) == 0 { 2 } else { 1 };
+        self.under_way.fetch_add(copies, Ordering::SeqCst);
+        lock(&self.copies).extend(std::iter::repeat_n(copy, copies));
+    }
+
+    pub(super) fn next(&self) -> Option<Copy> {
+        let mut copies = lock(&self.copies);
+        let at = if copies.is_empty() { return None } else { fastrand::usize(..copies.len()) };
+        Some(copies.swap_remove(at))
+    }
+
+    pub(super) fn give_back(&self, copy: Copy) {
+        lock(&self.copies).push(copy);
+    }
+
+    pub(super) fn done(&self) {
+        self.under_way.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    pub(super) fn under_way(&self) -> usize {
+        self.under_way.load(Ordering::SeqCst)
+    }
+
+    /// Nothing comes any more but what messages send.
+    pub(super) fn close(&self) {
+        self.is_closed.store(true, Ordering::SeqCst);
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.is_closed.load(Ordering::SeqCst) && self.under_way() == 0
+    }
+}
+
+#[async_trait]
+impl Dispatcher for Queue {
+    async fn dispatch(&self, messages: &[Outgoing]) -> Result<(), BoxError> {
+        for outgoing in messages {
+            lock(&self.sent).push(outgoing.clone());
+            let Outgoing { id, token, destination, body } = outgoing.clone();
+            let message = Message::new(id, destination.as_str(), body)?.with_token(token);
+            self.deliver(Copy { message, is_parcel: true });
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
