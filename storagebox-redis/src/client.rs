@@ -72,7 +72,12 @@ impl Client {
 
     /// The same where a script about a namespace may look at it: on one node, not on a cluster.
     pub(crate) fn store_in_reach(&self) -> Option<&str> {
-        Some(self.store()).filter(|_| !self.connections.is_cluster())
+        Some(self.store()).filter(|_| !self.is_cluster())
+    }
+
+    /// Whether namespaces are spread over nodes, so that no script works on two of them.
+    pub(crate) fn is_cluster(&self) -> bool {
+        self.connections.is_cluster()
     }
 
     /// The store's memory of ended operations, as the scripts take it. Only asked once it is known.

@@ -8,6 +8,7 @@ mod client;
 mod config;
 mod counter;
 mod dedup_repo;
+mod entity_ledger;
 mod error;
 mod item_bank;
 mod lease_repo;

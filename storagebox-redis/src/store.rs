@@ -7,14 +7,15 @@ use std::sync::Arc;
 
 use storagebox_core::backend::OpenNamespaces;
 use storagebox_core::{
-    Backend, BankAdmin, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, Namespace, OrderedOptions,
-    OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
+    Backend, BankAdmin, Counter, DedupRepo, EntityLedger, Error, Joins, LeaseRepo, Ledger, Maintained, Namespace,
+    OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
 use crate::client::{Client, Connections, Kind, OpenNamespace};
 use crate::config::{RedisBuilder, Settings};
 use crate::counter::RedisCounter;
 use crate::dedup_repo::RedisDedupRepo;
+use crate::entity_ledger::RedisEntityLedger;
 use crate::item_bank::RedisBank;
 use crate::lease_repo::RedisLeaseRepo;
 use crate::ordered_store::RedisOrderedStore;
@@ -58,6 +59,11 @@ impl RedisStore {
 
     fn namespace(&self, kind: Kind, name: &Namespace) -> OpenNamespace {
         OpenNamespace::new(&self.client, kind, name)
+    }
+
+    fn tokens(&self, name: &Namespace) -> Result<Arc<RedisTokenStore>> {
+        let create = || Ok(RedisTokenStore(self.namespace(Kind::Tokens, name)));
+        self.namespaces.open("tokens", name, String::new(), create)
     }
 }
 
@@ -121,8 +127,21 @@ impl Backend for RedisStore {
     }
 
     fn token_store(&self, name: &Namespace) -> Result<Arc<dyn TokenStore>> {
-        let create = || Ok(RedisTokenStore(self.namespace(Kind::Tokens, name)));
-        Ok(self.namespaces.open("tokens", name, String::new(), create)?)
+        Ok(self.tokens(name)?)
+    }
+
+    /// A script works on one node, and the tokens of a cluster are elsewhere.
+    fn entity_ledger(&self, name: &Namespace, joins: &Joins) -> Result<Arc<dyn EntityLedger>> {
+        if self.client.is_cluster() && *joins != Joins::default() {
+            return Err(
+                Error::unsupported("a ledger that joins tokens on a cluster", "one that joins none").on("redis")
+            );
+        }
+        let create = || Ok(self.namespace(Kind::Entities, name));
+        let entities = self.namespaces.open("entities", name, String::new(), create)?;
+        let incoming = joins.incoming.as_ref().map(|name| self.tokens(name)).transpose()?;
+        let outgoing = joins.outgoing.as_ref().map(|name| self.tokens(name)).transpose()?;
+        Ok(Arc::new(RedisEntityLedger { entities, joins: joins.clone(), incoming, outgoing }))
     }
 
     fn counter(&self, name: &Namespace, strategy: Strategy) -> Result<Arc<dyn Counter>> {

@@ -35,7 +35,7 @@ impl RedisTokenStore {
         script: &'static Script,
         tokens: &[TokenId],
     ) -> Result<Vec<Answer>> {
-        let distinct: Vec<_> = tokens.iter().map(TokenId::as_str).collect::<BTreeSet<_>>().into_iter().collect();
+        let distinct = distinct(tokens);
         let is_large = distinct.len() > BATCH;
         let mut answers = Vec::new();
         for batch in distinct.chunks(BATCH) {
@@ -51,6 +51,11 @@ impl RedisTokenStore {
         }
         Ok(answers)
     }
+}
+
+/// Each token once.
+pub(crate) fn distinct(tokens: &[TokenId]) -> Vec<&str> {
+    tokens.iter().map(TokenId::as_str).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 #[async_trait]

@@ -4,7 +4,7 @@ use storagebox_core::{ErrorKind, Maintained, Result};
 
 use crate::client::{Call, Client, Kind, kind_of};
 use crate::script::{Script, script};
-use crate::{counter, dedup_repo, item_bank, ordered_store, token_store};
+use crate::{counter, dedup_repo, entity_ledger, item_bank, ordered_store, token_store};
 
 static NAMESPACES: Script = script!("store_namespaces", READS, [], "store/namespaces");
 
@@ -55,6 +55,9 @@ async fn one(client: &Client, tag: &str, most: usize, deleted: &mut usize) -> Re
         }
         Some(Kind::Tokens) => {
             steps(client, most, deleted, |step| about(&token_store::MAINTAIN).with(step).with(memory)).await
+        }
+        Some(Kind::Entities) => {
+            steps(client, most, deleted, |step| about(&entity_ledger::MAINTAIN).with(step).with(memory)).await
         }
         Some(Kind::Counters) => steps(client, most, deleted, |step| about(&counter::MAINTAIN).with(step)).await,
         Some(Kind::Ordered) => ordered_store::maintain(client, &key, most, deleted).await,

@@ -3,8 +3,13 @@
 -- namespace in the same command: `head` has the epoch, then these.
 local epoch, head
 
+local function head_of(key, ...)
+    local found = redis.call('HMGET', key, 'epoch', ...)
+    if found[1] ~= epoch then error({ err = 'EPOCH the namespace is not of the epoch that was opened' }) end
+    return found
+end
+
 local function opened(...)
     epoch = epoch or table.remove(ARGV)
-    head = redis.call('HMGET', KEYS[1], 'epoch', ...)
-    if head[1] ~= epoch then error({ err = 'EPOCH the namespace is not of the epoch that was opened' }) end
+    head = head_of(KEYS[1], ...)
 end

@@ -11,6 +11,8 @@ use crate::script::{Edition, Script};
 pub(crate) struct Call<'a> {
     script: &'static Script,
     key: &'a str,
+    /// Those of other namespaces that it works on in the same step, each once.
+    joined: Vec<&'a str>,
     arguments: Vec<Argument<'a>>,
     /// That of the store, where the key is a namespace's: the last argument.
     epoch: Option<&'a str>,
@@ -47,7 +49,16 @@ impl ToRedisArgs for Argument<'_> {
 
 impl<'a> Call<'a> {
     pub(crate) fn new(script: &'static Script, key: &'a str) -> Self {
-        Self { script, key, arguments: Vec::with_capacity(8), epoch: None, lane: Lane::Calls }
+        let (joined, arguments) = (Vec::new(), Vec::with_capacity(8));
+        Self { script, key, joined, arguments, epoch: None, lane: Lane::Calls }
+    }
+
+    /// The same on the namespace of this key as well.
+    pub(crate) fn joining(mut self, key: &'a str) -> Self {
+        if !self.joined.contains(&key) {
+            self.joined.push(key);
+        }
+        self
     }
 
     /// The same on the connection for what is large.
@@ -96,7 +107,7 @@ impl<'a> Call<'a> {
 
     fn command(&self, name: &'static str, script: &str) -> Cmd {
         let mut command = cmd(name);
-        command.arg(script).arg("1").arg(self.key);
+        command.arg(script).arg(1 + self.joined.len()).arg(self.key).arg(&self.joined);
         for argument in &self.arguments {
             command.arg(argument);
         }

@@ -67,11 +67,16 @@ impl OpenNamespace {
     /// A script about the namespace. The first one registers the namespace, which is two round trips more, and a third
     /// where it is made.
     pub(crate) async fn call<'a>(&'a self, script: &'static Script) -> Result<Call<'a>> {
+        Ok(Call::new(script, self.key().await?).in_epoch(self.client.epoch()))
+    }
+
+    /// The key of the namespace, which is registered by then: for a script about another one that joins it.
+    pub(crate) async fn key(&self) -> Result<&str> {
         if self.opened.get().is_none() {
             // Boxed, because every call carries what it may have to wait for.
             Box::pin(self.open()).await?;
         }
-        Ok(Call::new(script, &self.key).in_epoch(self.client.epoch()))
+        Ok(&self.key)
     }
 
     /// Several may open it: each finds the same.

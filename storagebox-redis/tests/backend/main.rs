@@ -4,6 +4,7 @@
 
 mod corruption;
 mod credentials;
+mod entities;
 mod errors;
 mod hostile;
 mod left;

@@ -1,0 +1,14 @@
+-- S-2 forgets entities that have had neither state nor entry for longer than they are remembered. Their versions do not come
+-- back, because they are counted for all entities (E-6).
+-- ARGV most, memory or ''
+-- how many, 'more' or ''
+local most, memory = tonumber(ARGV[1]), tonumber(ARGV[2])
+if not memory then return { '0', '' } end
+local keys = redis.call('ZRANGEBYSCORE', base .. ':d', '-inf', text(now() - memory), 'LIMIT', 0, most)
+for _, key in ipairs(keys) do
+    local known = entity_of(key)
+    if not known.since or has_others(key, nil) then corrupt('an entity that is to be forgotten and is in use') end
+    write('DEL', known.key)
+    write('ZREM', base .. ':d', key)
+end
+return { text(#keys), #keys == most and 'more' or '' }

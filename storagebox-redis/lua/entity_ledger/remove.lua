@@ -1,0 +1,15 @@
+-- E-7 this entry and no later one of its message; the version stays. An entity of which nothing else is left is remembered from
+-- now on (E-6).
+-- ARGV key, message, op of the commit
+-- removed | absent
+local key, name = ARGV[1], name_of(ARGV[1], ARGV[2])
+local entry = added_by(ARGV[3], name)
+if not entry then return { 'absent' } end
+local known = entity_of(key)
+if not known.version or known.since then corrupt('an entry without its entity') end
+local rests = not known.state and not has_others(key, name)
+check()
+write('DEL', entry.key)
+write('ZREM', base .. ':x', name)
+if rests then rest(key, known.key) end
+return { 'removed' }

@@ -1,0 +1,23 @@
+
+-- The end of what `join.lua` begins.
+local function check() redis.call('LLEN', piece('g', LAST)) end
+
+-- Of the tokens from this one on those that may be created: what is live or gone stays as it is (T-7, T-9).
+local function unknown(tokens, from, memory)
+    local found = {}
+    for i = from, #tokens do
+        local state, _, its, hash = known(tokens[i], memory)
+        if not state then found[#found + 1] = { token = tokens[i], its = its, hash = hash } end
+    end
+    return found
+end
+
+local function create(tokens)
+    for _, one in ipairs(tokens) do
+        write('HSET', one.its, one.token, 'L')
+        grow('k', level, one.its, one.hash)
+    end
+end
+
+return { check = check, known = known, finish = finish, unknown = unknown, create = create }
+end
