@@ -1,5 +1,5 @@
--- E-1 compare-and-set by the version; E-2 the entity and the entry in one step; E-6 versions are counted for all entities; E-8 the
--- joined tokens in the same step. A repetition is known by its entry or its token.
+-- E-1 compare-and-set by the version, as long as the message has no entry; E-2 the entity and the entry in one step; E-6 versions
+-- are counted for all entities; E-8 the joined tokens in the same step. A repetition is known by its entry or its token.
 -- KEYS the entities, then the namespaces of the token that is consumed and of those that are created, each once
 -- ARGV key, message, version or '', 'keep', 'put' or 'delete', state, op, 'entry' or '', content, memory or '', token or '', tokens
 -- to create, each once
@@ -13,7 +13,7 @@ local state, by, bucket
 if incoming then state, by, bucket = incoming.known(token, memory) end
 
 if entry and entry.attempts[1] == op or state == 'G' and by == op then return { 'committed' } end
-if (known.version or '') ~= version then return { 'conflict' } end
+if entry or (known.version or '') ~= version then return { 'conflict' } end
 if incoming and state ~= 'L' then return { 'token gone' } end
 
 local outgoing = #ARGV > 10 and (incoming and #KEYS == 2 and incoming or tokens_of(KEYS[#KEYS]))
@@ -30,7 +30,6 @@ write('HSET', known.key, 'n', number)
 if change == 'put' then write('HSET', known.key, 'v', ARGV[5]) end
 if change == 'delete' and known.state then write('HDEL', known.key, 'v') end
 if has_entry then
-    if entry then write('DEL', entry.key) end
     local its = base .. ':m:' .. name
     write('HSET', its, 'a', packed(op), 'c', ARGV[8])
     if outgoing then write('HSET', its, 'x', op) end

@@ -7,6 +7,7 @@
 mod bank;
 mod counters;
 mod damage;
+mod entities;
 mod epoch;
 mod moving;
 mod noted;

@@ -1,5 +1,6 @@
 //! Entities: E-1 to E-8.
 
+mod costs;
 mod joined;
 mod pending;
 mod processor;
@@ -131,6 +132,23 @@ async fn an_entry_is_not_taken_for_an_earlier_one_of_the_same_message() -> Resul
         assert!(!entities.remove(&entry("a")?).await?);
         let opened = entities.open(&key()?, &message("a")?, None).await?;
         assert_eq!(opened.entry.map(|entry| entry.attempts), Some(vec![op("again")?]));
+        Ok(())
+    })
+    .await
+}
+
+/// Another copy of the message was first, whatever version this one has seen.
+#[tokio::test]
+async fn a_message_that_has_an_entry_is_not_committed_again() -> Result<()> {
+    with_place(async |place| {
+        let entities = split(&place.store()?)?;
+        let _ = entities.commit(&commit_of(&*entities, "a").await?).await?;
+        let copy = commit_of(&*entities, "a").await?;
+        let copy = Commit { attempt: op("copy")?, change: EntityChange::Put(payload("copy")?), ..copy };
+        assert_eq!(entities.commit(&copy).await?, Committed::Conflict);
+        let opened = entities.open(&key()?, &message("a")?, None).await?;
+        assert_eq!((opened.version, opened.state), (copy.opened, Some(payload("a")?)));
+        assert_eq!(opened.entry.map(|entry| entry.attempts), Some(vec![op("a")?]));
         Ok(())
     })
     .await

@@ -11,11 +11,12 @@ use storagebox_testkit::checks::corruption::Call;
 use storagebox_testkit::redis::Settings;
 
 use super::state::State;
-use super::{NAMESPACE, Part, UPKEEP, bank, counters, ordered, records, tokens};
+use super::{NAMESPACE, Part, UPKEEP, bank, counters, entities, ordered, records, tokens};
 use crate::scene::{kill, until, with_server};
 use crate::support::{Place, Server, failed};
 
-pub(super) const PARTS: [&Part; 5] = [&bank::PART, &records::PART, &tokens::PART, &counters::PART, &ordered::PART];
+pub(super) const PARTS: [&Part; 6] =
+    [&bank::PART, &records::PART, &tokens::PART, &entities::PART, &counters::PART, &ordered::PART];
 
 /// A filled namespace of each part, and every call of each.
 async fn filled(place: &Place, store: &RedisStore) -> Result<Vec<Call>> {

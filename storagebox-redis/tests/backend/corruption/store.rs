@@ -3,7 +3,9 @@
 use redis::cmd;
 use storagebox_conformance::Proxy;
 use storagebox_core::{Backend as _, Certainty, Counter as _, Error, ErrorKind, Item, ItemBank as _, Key, Result};
-use storagebox_core::{DedupId, DedupRepo as _, OrderedOptions, OrderedStore as _, Strategy};
+use storagebox_core::{
+    DedupId, DedupRepo as _, EntityLedger as _, Joins, MessageId, OrderedOptions, OrderedStore as _, Strategy,
+};
 use storagebox_core::{TokenId, TokenStore as _};
 use storagebox_redis::RedisStore;
 use storagebox_testkit::redis::Settings;
@@ -36,12 +38,16 @@ async fn open(store: &RedisStore, kind: &str, name: &str) -> Result<()> {
         "b" => store.item_bank(&name.parse()?)?.add(&[Item::new("one")?]).await.map(drop),
         "r" => store.dedup_repo(&name.parse()?)?.get(&DedupId::new("id")?).await.map(drop),
         "t" => store.token_store(&name.parse()?)?.exists(&TokenId::new("token")?).await.map(drop),
+        "e" => {
+            let entities = store.entity_ledger(&name.parse()?, &Joins::default())?;
+            entities.open(&Key::new("key")?, &MessageId::new("message")?, None).await.map(drop)
+        }
         "c" => store.counter(&name.parse()?, Strategy::default())?.value(&Key::new("key")?).await.map(drop),
         _ => store.ordered_store(&name.parse()?, OrderedOptions::time())?.get(&Key::new("key")?).await.map(drop),
     }
 }
 
-const KINDS: [&str; 5] = ["b", "r", "t", "c", "o"];
+const KINDS: [&str; 6] = ["b", "r", "t", "e", "c", "o"];
 
 #[tokio::test]
 async fn a_namespace_whose_key_is_of_another_type_is_not_opened() -> Result<()> {

@@ -11,7 +11,7 @@ use crate::support::Place;
 const TOKENS: [&str; 5] = ["LIVE", "CONSUMED", "DISCARDED", "FENCED", "NEW"];
 
 /// Tokens that are forgotten later, and one that is gone without a trace.
-const UNNOTICED: Unnoticed = &[
+pub(super) const UNNOTICED: Unnoticed = &[
     ("", "keeps", &["an unknown mark", "empty", "half", "none"]),
     (":g", "first", &["half"]),
     (":k", "field", &["none"]),
