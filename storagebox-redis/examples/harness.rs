@@ -35,10 +35,7 @@ impl Harness for Redis {
     }
 
     fn declared(&self) -> Declared {
-        Declared::all()
-            .without(Part::Entities, "not yet")
-            .without(Part::JoinedEntities, "not yet")
-            .without(Part::Strategies, "of the counters, Redis has Atomic, Marker, Window and Sharded")
+        Declared::all().without(Part::Strategies, "of the counters, Redis has Atomic, Marker, Window and Sharded")
     }
 
     async fn fresh(&self) -> Result<Box<dyn Sandbox>> {

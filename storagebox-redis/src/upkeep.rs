@@ -61,7 +61,7 @@ async fn one(client: &Client, tag: &str, most: usize, deleted: &mut usize) -> Re
         }
         Some(Kind::Counters) => steps(client, most, deleted, |step| about(&counter::MAINTAIN).with(step)).await,
         Some(Kind::Ordered) => ordered_store::maintain(client, &key, most, deleted).await,
-        Some(Kind::Entities) | None => Ok(()),
+        None => Ok(()),
     }
 }
 
