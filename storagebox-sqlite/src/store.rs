@@ -11,14 +11,15 @@ use std::sync::Arc;
 use sqlx::SqlitePool;
 use storagebox_core::backend::OpenNamespaces;
 use storagebox_core::{
-    Backend, BankAdmin, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, Namespace, OrderedOptions,
-    OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
+    Backend, BankAdmin, Counter, DedupRepo, EntityLedger, Error, Joins, LeaseRepo, Ledger, Maintained, Namespace,
+    OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
 use crate::client::{Client, Connections, Kind, OpenNamespace, apart};
 use crate::config::{Settings, SqliteBuilder, Synchronous};
 use crate::counter::SqliteCounter;
 use crate::dedup_repo::SqliteDedupRepo;
+use crate::entity_ledger::SqliteEntityLedger;
 use crate::item_bank::SqliteBank;
 use crate::lease_repo::SqliteLeaseRepo;
 use crate::ordered_store::SqliteOrderedStore;
@@ -152,6 +153,11 @@ impl Backend for SqliteStore {
     fn token_store(&self, name: &Namespace) -> Result<Arc<dyn TokenStore>> {
         let create = || Ok(SqliteTokenStore(self.namespace(Kind::Tokens, name)));
         Ok(self.namespaces.open("tokens", name, String::new(), create)?)
+    }
+
+    fn entity_ledger(&self, name: &Namespace, joins: &Joins) -> Result<Arc<dyn EntityLedger>> {
+        let create = || Ok(SqliteEntityLedger::new(&self.client, name, joins));
+        Ok(self.namespaces.open("entities", name, format!("{joins:?}"), create)?)
     }
 
     fn counter(&self, name: &Namespace, strategy: Strategy) -> Result<Arc<dyn Counter>> {

@@ -19,11 +19,11 @@ const DISCARD: &str = include_str!("../sql/token_store/discard.sql");
 #[derive(Debug)]
 pub(crate) struct SqliteTokenStore(pub(crate) Arc<OpenNamespace>);
 
-fn batches(tokens: &[TokenId]) -> Result<Vec<Texts>> {
+pub(crate) fn batches(tokens: &[TokenId]) -> Result<Vec<Texts>> {
     Texts::batches(tokens.iter().map(TokenId::as_str))
 }
 
-async fn create(step: &mut Step<'_>, tokens: &Texts) -> Result<Created> {
+pub(crate) async fn create(step: &mut Step<'_>, tokens: &Texts) -> Result<Created> {
     let row = step.row(step.ask(CREATE).bind(tokens.json()).bind(step.forgotten.0)).await?;
     let row = row.ok_or_else(|| unreadable("a count of tokens"))?;
     let count = |column| read("a count of tokens", row.try_get(column)).map(i64::unsigned_abs);
@@ -31,7 +31,7 @@ async fn create(step: &mut Step<'_>, tokens: &Texts) -> Result<Created> {
     Ok(Created { created: tokens.count().saturating_sub(already_live + gone), already_live, gone })
 }
 
-async fn consume(step: &mut Step<'_>, (token, op): &(TokenId, OpId)) -> Result<Consumed> {
+pub(crate) async fn consume(step: &mut Step<'_>, (token, op): &(TokenId, OpId)) -> Result<Consumed> {
     let end = step.ask(CONSUME).bind(token.as_str()).bind(step.now.0).bind(op.as_str());
     let Some(row) = step.row(end).await? else {
         return Ok(Consumed::AlreadyGone);

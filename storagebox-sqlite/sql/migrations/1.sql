@@ -16,7 +16,7 @@ CREATE TABLE storagebox_namespaces (
     options     TEXT NOT NULL,
     -- How long operations (counters) or tombstones (ordered values) are kept, in microseconds; null is for ever.
     keeps       INTEGER,
-    -- The last version or fence of its records: none repeats, whatever is forgotten (D-5, D-7).
+    -- The last version or fence of its records or entities: none repeats, whatever is forgotten (D-5, D-7, E-6).
     last_number INTEGER NOT NULL DEFAULT 0,
     UNIQUE (kind, name)
 ) STRICT;
@@ -92,6 +92,33 @@ CREATE TABLE storagebox_tokens (
     PRIMARY KEY (namespace, token)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX storagebox_tokens_by_age ON storagebox_tokens (gone_at) WHERE gone_at IS NOT NULL;
+
+-- Entities that messages change; a null state is that of an entity that was deleted, or never stored.
+CREATE TABLE storagebox_entities (
+    namespace INTEGER NOT NULL,
+    key       TEXT NOT NULL,
+    version   INTEGER NOT NULL,
+    -- Since when there is neither a state nor an entry: the version is remembered from then on (E-6).
+    gone_at   INTEGER,
+    state     BLOB,
+    PRIMARY KEY (namespace, key),
+    CHECK (gone_at IS NULL OR state IS NULL)
+) STRICT;
+CREATE INDEX storagebox_entities_by_age ON storagebox_entities (gone_at) WHERE gone_at IS NOT NULL;
+
+-- What is left to do for a message that has changed its entity.
+CREATE TABLE storagebox_entries (
+    namespace INTEGER NOT NULL,
+    key       TEXT NOT NULL,
+    message   TEXT NOT NULL,
+    -- The commit that added the entry: its first attempt.
+    op        TEXT NOT NULL,
+    -- The other attempts, in the order of their registration, as JSON.
+    later     TEXT NOT NULL DEFAULT '[]',
+    chosen    TEXT,
+    content   BLOB NOT NULL,
+    PRIMARY KEY (namespace, key, message)
+) STRICT;
 
 -- The value of a counter. Shards are one row: the file has one writer anyway.
 CREATE TABLE storagebox_counters (

@@ -145,6 +145,11 @@ impl OpenNamespace {
         if !self.is_open() {
             self.check_durability(connection).await?;
         }
+        self.enter_beside(connection).await
+    }
+
+    /// The same in a transaction about another namespace, by which the connection was judged.
+    pub(super) async fn enter_beside(&self, connection: &mut SqliteConnection) -> Result<(i64, Option<i64>)> {
         let ask = query(FOUND).bind(self.kind.name()).bind(self.name.as_str());
         let found = ask.fetch_all(&mut *connection).await.map_err(error::before_commit)?;
         let found = found.first().ok_or_else(|| error::unreadable(NAMESPACE))?;

@@ -5,6 +5,7 @@ use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Row, Sqlite, SqliteConnection, query};
 use storagebox_core::Result;
 
+use super::OpenNamespace;
 use crate::clock::Micros;
 use crate::error;
 
@@ -28,6 +29,17 @@ pub(crate) struct Step<'c> {
 }
 
 impl Step<'_> {
+    /// The number of another namespace, which the same transaction changes and opens if nobody has done so.
+    pub(crate) async fn enter(&mut self, place: &OpenNamespace) -> Result<i64> {
+        place.enter_beside(&mut *self.connection).await.map(|(number, _)| number)
+    }
+
+    /// The same step in another namespace.
+    pub(crate) fn within(&mut self, number: i64) -> Step<'_> {
+        let Self { now, forgotten, is_open, .. } = *self;
+        Step { connection: &mut *self.connection, number, now, forgotten, is_open }
+    }
+
     /// Statements whose first argument is the namespace.
     pub(crate) fn ask<'q>(&self, sql: &'static str) -> Ask<'q> {
         query(sql).bind(self.number)

@@ -10,11 +10,12 @@ use crate::client::{Call, Client, Step, Turn, apart};
 const REAP: &str = include_str!("../../sql/item_bank/reap.sql");
 
 /// The statements that delete, and what they are told besides how many.
-const DELETE: [(&str, Told); 6] = [
+const DELETE: [(&str, Told); 7] = [
     (include_str!("../../sql/item_bank/maintain.sql"), Told::Forgotten),
     (include_str!("../../sql/dedup_repo/maintain.sql"), Told::Both),
     (include_str!("../../sql/dedup_repo/maintain_ended.sql"), Told::Forgotten),
     (include_str!("../../sql/token_store/maintain.sql"), Told::Forgotten),
+    (include_str!("../../sql/entity_ledger/maintain.sql"), Told::Forgotten),
     (include_str!("../../sql/counter/maintain.sql"), Told::Now),
     (include_str!("../../sql/ordered_store/maintain.sql"), Told::Now),
 ];

@@ -7,9 +7,9 @@ use std::time::Duration;
 use sqlx::Connection;
 use sqlx::sqlite::SqlitePoolOptions;
 use storagebox_core::{
-    Backend, BankAdmin, Begun, Change, ClaimId, Counter, DedupId, DedupRepo, Hold, Item, ItemBank, Key, LeaseRepo,
-    OpId, OrderedOptions, OrderedStore, Payload, Recorded, Replaced, Result, Retention, Stamp, Strategy, TokenId,
-    TokenStore, WriterId,
+    Backend, BankAdmin, Begun, Change, ClaimId, Commit, Counter, DedupId, DedupRepo, EntityChange, EntityLedger,
+    EntryId, Hold, Item, ItemBank, Joins, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded,
+    Replaced, Result, Retention, Stamp, Strategy, TokenId, TokenStore, WriterId,
 };
 use storagebox_sqlite::SqliteStore;
 use tokio::task::JoinSet;
@@ -19,14 +19,14 @@ use crate::support::{Place, failed};
 const HOUR: Duration = Duration::from_secs(3_600);
 
 /// A store on connections that count their commits, and what its calls took.
-struct Metered {
+pub(crate) struct Metered {
     commits: Arc<AtomicUsize>,
-    store: SqliteStore,
-    noted: Vec<(&'static str, usize)>,
+    pub(crate) store: SqliteStore,
+    pub(crate) noted: Vec<(&'static str, usize)>,
 }
 
 impl Metered {
-    fn of(place: &Place) -> Result<Self> {
+    pub(crate) fn of(place: &Place) -> Result<Self> {
         let commits = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&commits);
         let pool = SqlitePoolOptions::new().max_connections(4).after_connect(move |connection, _| {
@@ -43,7 +43,7 @@ impl Metered {
         Ok(Self { commits, store, noted: vec![] })
     }
 
-    async fn note<T>(&mut self, call: &'static str, made: impl Future<Output = Result<T>>) -> Result<T> {
+    pub(crate) async fn note<T>(&mut self, call: &'static str, made: impl Future<Output = Result<T>>) -> Result<T> {
         let before = self.commits.load(Ordering::SeqCst);
         let answer = made.await?;
         self.noted.push((call, self.commits.load(Ordering::SeqCst) - before));
@@ -107,6 +107,29 @@ impl Metered {
         self.note("discard", tokens.discard(&both)).await.map(drop)
     }
 
+    async fn entities(&mut self) -> Result<()> {
+        let tokens = Some("namespace".parse()?);
+        let joins = Joins { incoming: tokens.clone(), outgoing: tokens };
+        let entities = self.store.entity_ledger(&"namespace".parse()?, &joins)?;
+        let id = EntryId { key: "entity".parse()?, message: "message".parse()?, commit: "op".parse()? };
+        let commit = Commit {
+            key: id.key.clone(),
+            message: id.message.clone(),
+            opened: None,
+            change: EntityChange::Put("state".try_into()?),
+            attempt: id.commit.clone(),
+            entry: Some("content".try_into()?),
+            consume: None,
+            create: vec!["third".parse()?],
+        };
+        let _ = self.note("commit", entities.commit(&commit)).await?;
+        self.note("open", entities.open(&id.key, &id.message, Some(&"third".parse()?))).await?;
+        let _ = self.note("register", entities.register(&id, &id.commit)).await?;
+        let _ = self.note("choose", entities.choose(&id, &id.commit)).await?;
+        self.note("pending", entities.pending(None, 10)).await?;
+        self.note("remove", entities.remove(&id)).await.map(drop)
+    }
+
     async fn counters(&mut self) -> Result<()> {
         let (counters, key) = (self.store.counter(&"namespace".parse()?, Strategy::default())?, Key::new("key")?);
         let _ = self.note("apply", counters.apply(&key, &Change::new(OpId::new("op")?, 1))).await?;
@@ -140,6 +163,7 @@ async fn each_change_is_one_transaction_and_each_look_none() -> Result<()> {
     metered.records().await?;
     metered.leases().await?;
     metered.tokens().await?;
+    metered.entities().await?;
     metered.counters().await?;
     metered.ordered().await?;
     let free = [
@@ -150,13 +174,15 @@ async fn each_change_is_one_transaction_and_each_look_none() -> Result<()> {
         "record, get",
         "record, list",
         "exists",
+        "open",
+        "pending",
         "value",
         "ordered, get",
         "ordered, list",
     ];
     let expected: Vec<_> = metered.noted.iter().map(|(call, _)| (*call, usize::from(!free.contains(call)))).collect();
     assert_eq!(metered.noted, expected);
-    assert_eq!(metered.noted.len(), 36, "calls");
+    assert_eq!(metered.noted.len(), 42, "calls");
     Ok(())
 }
 

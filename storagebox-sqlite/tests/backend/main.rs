@@ -3,6 +3,7 @@
 
 mod costs;
 mod dropping;
+mod entities;
 mod files;
 mod handed_in;
 mod hostile;

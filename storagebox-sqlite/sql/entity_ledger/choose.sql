@@ -1,0 +1,3 @@
+-- E-3 the attempt that is chosen.
+-- ?1 namespace, ?2 key, ?3 message, ?4 attempt
+UPDATE storagebox_entries SET chosen = ?4 WHERE namespace = ?1 AND key = ?2 AND message = ?3
