@@ -1,8 +1,9 @@
--- E-1 what a commit is judged by: the entity, the commit that added the message's entry, and the message's token; one
--- row, also where there is nothing.
+-- E-1, E-6 what a commit is judged by: the entity, the commit that added the message's entry, and the message's token;
+-- and the last version that any entity was given. One row, also where there is nothing.
 -- ?1 namespace, ?2 key, ?3 message, ?4 namespace of the token or null, ?5 token or null
-SELECT e.version, e.gone_at, o.op AS added_by, t.op AS consumed_by, t.gone_at AS consumed_at
+SELECT b.last_number AS last, e.version, e.gone_at, o.op AS added_by, t.op AS consumed_by, t.gone_at AS consumed_at
 FROM (SELECT 1)
+LEFT JOIN storagebox_namespaces b ON b.number = ?1
 LEFT JOIN storagebox_entities e ON e.namespace = ?1 AND e.key = ?2
 LEFT JOIN storagebox_entries o ON o.namespace = ?1 AND o.key = ?2 AND o.message = ?3
 LEFT JOIN storagebox_tokens t ON t.namespace = ?4 AND t.token = ?5

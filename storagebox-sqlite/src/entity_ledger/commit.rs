@@ -60,7 +60,7 @@ impl Making {
             return Ok(Committed::TokenGone);
         }
         self.create(step, outgoing).await?;
-        self.put(step).await?;
+        self.put(step, known.next()?).await?;
         Ok(Committed::Committed)
     }
 
@@ -89,13 +89,13 @@ impl Making {
         Ok(())
     }
 
-    async fn put(&self, step: &mut Step<'_>) -> Result<()> {
+    async fn put(&self, step: &mut Step<'_>, version: i64) -> Result<()> {
         let (stays, state) = match &self.commit.change {
             EntityChange::Keep => (true, None),
             EntityChange::Put(state) => (false, Some(state.as_bytes())),
             EntityChange::Delete => (false, None),
         };
-        step.change(step.ask(PUT).bind(self.commit.key.as_str()).bind(stays).bind(state)).await?;
+        step.change(step.ask(PUT).bind(self.commit.key.as_str()).bind(version).bind(stays).bind(state)).await?;
         match &self.commit.entry {
             Some(content) => self.add(step, content).await,
             None => entry::rest(step, &self.commit.key).await,
@@ -119,6 +119,8 @@ async fn entered(step: &mut Step<'_>, place: Option<&Arc<OpenNamespace>>) -> Res
 
 /// What a commit is judged by, without what is forgotten.
 struct Known {
+    /// The last version that any entity was given.
+    last: Option<i64>,
     version: Option<Version>,
     /// The commit that added the message's entry.
     added_by: Option<String>,
@@ -129,13 +131,18 @@ struct Known {
 impl Known {
     fn of(row: &SqliteRow, forgotten: Micros) -> Result<Self> {
         let text = |column| read::<Option<String>>(ENTITY, row.try_get(column));
-        let at = |column| read::<Option<i64>>(ENTITY, row.try_get(column));
-        let (gone_at, consumed_at) = (at("gone_at")?, at("consumed_at")?);
+        let number = |column| read::<Option<i64>>(ENTITY, row.try_get(column));
+        let (gone_at, consumed_at) = (number("gone_at")?, number("consumed_at")?);
         Ok(Self {
+            last: number("last")?,
             version: version(row)?.filter(|_| gone_at.is_none_or(|at| Micros(at) > forgotten)),
             added_by: text("added_by")?,
             consumed_by: text("consumed_by")?.filter(|_| consumed_at.is_some_and(|at| Micros(at) > forgotten)),
         })
+    }
+
+    fn next(&self) -> Result<i64> {
+        self.last.and_then(|last| last.checked_add(1)).ok_or_else(|| unreadable("the last version"))
     }
 
     /// Whether this very commit was made before.
