@@ -3,6 +3,7 @@
 
 pub mod bank;
 pub mod counters;
+pub mod entities;
 pub mod ordered;
 pub mod records;
 pub mod rows;

@@ -9,7 +9,7 @@ use storagebox_fuzz::Value;
 use tokio::runtime::Runtime;
 
 use super::records::{self, Numbers};
-use super::{Call, bank, call, counters, ordered, tokens};
+use super::{Call, bank, call, counters, entities, ordered, tokens};
 
 const NAME: &str = "namespace";
 /// Ids of records in every state, each with the number that it was given where the first is 1.
@@ -56,7 +56,8 @@ pub async fn fill(store: &dyn Backend) -> Result<()> {
     counters::fill(store, NAME).await?;
     ordered::fill(store, NAME).await?;
     records::fill(store, NAME, Numbers { forgotten: 4, replaced: 5 }).await?;
-    tokens::fill(store, NAME).await
+    tokens::fill(store, NAME).await?;
+    entities::fill(store, NAME).await
 }
 
 fn calls(store: &dyn Backend) -> Result<Vec<Call>> {
@@ -66,6 +67,7 @@ fn calls(store: &dyn Backend) -> Result<Vec<Call>> {
     calls.extend(counters::calls(store, NAME)?);
     calls.extend(ordered::calls(store, NAME, &["VALUE", "DELETED", "NEW"])?);
     calls.extend(tokens::calls(store, NAME, &["LIVE", "CONSUMED", "DISCARDED", "FENCED", "NEW"])?);
+    calls.extend(entities::calls(store, NAME)?);
     for record in RECORDS {
         calls.extend(records::of_records(store, NAME, record, "OP")?);
         calls.extend(records::of_leases(store, NAME, record, "OTHER")?);
