@@ -2,6 +2,7 @@
 
 mod commits;
 mod damage;
+mod dropping;
 mod entries;
 mod large;
 mod memory;

@@ -128,13 +128,9 @@ async fn a_repetition_after_the_end_is_a_conflict() -> Result<()> {
     Ok(())
 }
 
-#[tokio::test]
-async fn what_no_ledger_could_keep_is_refused() -> Result<()> {
-    // There is no file: it is refused before anybody looks.
-    let place = Place::bare()?;
-    let store = place.store()?;
-    let ((joined, _), split) = (joined(&store)?, split(&store)?);
-    let commit = Commit {
+/// A commit of an entity that nobody has opened.
+fn unmade() -> Commit {
+    Commit {
         key: key(),
         message: message("a"),
         opened: None,
@@ -143,7 +139,16 @@ async fn what_no_ledger_could_keep_is_refused() -> Result<()> {
         entry: Some(payload("content")),
         consume: None,
         create: vec![],
-    };
+    }
+}
+
+#[tokio::test]
+async fn what_no_ledger_could_keep_is_refused() -> Result<()> {
+    // There is no file: it is refused before anybody looks.
+    let place = Place::bare()?;
+    let store = place.store()?;
+    let ((joined, _), split) = (joined(&store)?, split(&store)?);
+    let commit = unmade();
     let consumes = Commit { consume: Some(token("t")), ..commit.clone() };
     let creates = Commit { create: vec![token("t")], ..commit.clone() };
     let nothing = Commit { entry: None, ..commit.clone() };
@@ -168,5 +173,27 @@ async fn a_ledger_of_one_form_finishes_what_another_began() -> Result<()> {
     assert_eq!(split.open(&key(), &message("a"), None).await?.state, Some(payload("a")));
     assert!(split.remove(&entry("a")).await?);
     assert_eq!((joined.joins().incoming.is_some(), split.joins().incoming.is_some()), (true, false));
+    Ok(())
+}
+
+/// There is no file, so none can succeed.
+#[tokio::test]
+async fn errors_name_the_call_that_failed() -> Result<()> {
+    let place = Place::bare()?;
+    let (entities, a) = (split(&place.store()?)?, entry("a"));
+    let commit = unmade();
+    for (call, error) in [
+        ("open", entities.open(&a.key, &a.message, None).await.unwrap_err()),
+        ("commit", entities.commit(&commit).await.unwrap_err()),
+        ("register", entities.register(&a, &op("b")).await.unwrap_err()),
+        ("choose", entities.choose(&a, &op("a")).await.unwrap_err()),
+        ("remove", entities.remove(&a).await.unwrap_err()),
+        ("pending", entities.pending(None, 1).await.unwrap_err()),
+    ] {
+        assert_eq!(
+            (error.kind(), error.operation(), error.backend()),
+            (ErrorKind::NotSetUp, Some(call), Some("sqlite"))
+        );
+    }
     Ok(())
 }
