@@ -1,3 +1,3 @@
--- E-2 adds the message's entry, in place of the one that the message had, if there is one.
+-- E-2 adds the message's entry.
 -- ?1 namespace, ?2 key, ?3 message, ?4 commit, ?5 the chosen attempt or null, ?6 content
-INSERT OR REPLACE INTO storagebox_entries (namespace, key, message, op, chosen, content) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+INSERT INTO storagebox_entries (namespace, key, message, op, chosen, content) VALUES (?1, ?2, ?3, ?4, ?5, ?6)

@@ -53,7 +53,7 @@ impl Making {
         if known.is_made_by(&self.commit.attempt) {
             return Ok(Committed::Committed);
         }
-        if known.version != self.commit.opened {
+        if known.added_by.is_some() || known.version != self.commit.opened {
             return Ok(Committed::Conflict);
         }
         if !self.consumes(step, incoming).await? {

@@ -46,8 +46,6 @@ impl Harness for SqliteHarness {
 
     fn declared(&self) -> Declared {
         Declared::all()
-            .without(Part::Entities, "not yet")
-            .without(Part::JoinedEntities, "not yet")
             .without(Part::Strategies, "of the counters, SQLite has Atomic, Marker, Window and Sharded")
             .without_network("a file has no server to connect to")
     }

@@ -50,8 +50,6 @@ impl Harness for Files {
 
     fn declared(&self) -> Declared {
         Declared::all()
-            .without(Part::Entities, "not yet")
-            .without(Part::JoinedEntities, "not yet")
             .without(Part::Strategies, "of the counters, SQLite has Atomic, Marker, Window and Sharded")
             .without_network("a file has no server")
             .without_restart("a file has no server")

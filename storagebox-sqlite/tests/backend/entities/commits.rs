@@ -20,6 +20,21 @@ async fn of_commits_to_one_version_one_is_made() -> Result<()> {
     Ok(())
 }
 
+/// Its version is right, because whoever made it has seen the entry.
+#[tokio::test]
+async fn no_commit_replaces_the_entry_of_another() -> Result<()> {
+    let place = Place::ready().await?;
+    let (entities, tokens) = joined(&place.store()?)?;
+    tokens.create_tokens(&[token("in")]).await?;
+    committed(&*entities, &commit_of(&*entities, "a").await?).await?;
+    let before = entities.open(&key(), &message("a"), Some(&token("in"))).await?;
+    let other = Commit { attempt: op("other"), consume: Some(token("in")), ..commit_of(&*entities, "a").await? };
+    assert_eq!(entities.commit(&other).await?, Committed::Conflict);
+    assert_eq!(entities.commit(&Commit { entry: None, ..other }).await?, Committed::Conflict);
+    assert_eq!(entities.open(&key(), &message("a"), Some(&token("in"))).await?, before);
+    Ok(())
+}
+
 #[tokio::test]
 async fn a_state_is_put_kept_and_deleted() -> Result<()> {
     let place = Place::ready().await?;
