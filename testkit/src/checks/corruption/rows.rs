@@ -155,8 +155,8 @@ impl Scene<'_> {
 }
 
 /// A namespace with other options is one that was opened another way, and a store of another version is not set up, or
-/// by a newer library.
+/// by a newer library. What was done before its answer turned out to make no sense is unknown.
 fn is_said(error: &Error) -> bool {
-    use ErrorKind::{Corrupt, Misconfigured, NotSetUp, Unsupported};
-    matches!(error.kind(), Corrupt | Misconfigured | NotSetUp | Unsupported)
+    use ErrorKind::{Corrupt, Misconfigured, NotSetUp, OutcomeUnknown, Unsupported};
+    matches!(error.kind(), Corrupt | Misconfigured | NotSetUp | OutcomeUnknown | Unsupported)
 }
