@@ -109,8 +109,8 @@ pub(crate) fn remaining(row: &PgRow, function: &'static str) -> Result<Duration>
     Ok(Duration::from_micros(read::<i64>(function, row.try_get("remaining"))?.unsigned_abs()))
 }
 
-/// A version as the functions take it. One that no backend of ours made is no record's.
-fn number(version: Version) -> i64 {
+/// A version as the functions take it. One that no backend of ours made is nobody's.
+pub(crate) fn number(version: Version) -> i64 {
     i64::try_from(version.number()).unwrap_or(-1)
 }
 

@@ -18,6 +18,7 @@ use tracing::instrument;
 use crate::client::{Before, Call, Client, Kind, OpenNamespace, hash};
 
 use answers::Shown;
+pub(crate) use answers::texts;
 use take::Take;
 
 /// Items in one statement: enough that commits cost little, few enough that no transaction lasts long.

@@ -9,6 +9,7 @@ mod combining;
 mod config;
 mod counter;
 mod dedup_repo;
+mod entity_ledger;
 mod error;
 mod item_bank;
 mod lease_repo;

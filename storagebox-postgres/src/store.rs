@@ -8,14 +8,15 @@ use std::sync::Arc;
 use sqlx::{PgPool, Row};
 use storagebox_core::backend::OpenNamespaces;
 use storagebox_core::{
-    Backend, BankAdmin, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, Namespace, OrderedOptions,
-    OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
+    Backend, BankAdmin, Counter, DedupRepo, EntityLedger, Error, Joins, LeaseRepo, Ledger, Maintained, Namespace,
+    OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
 use crate::client::{Call, Client, Connections, Kind, OpenNamespace};
 use crate::config::{PostgresBuilder, Settings};
 use crate::counter::PostgresCounter;
 use crate::dedup_repo::PostgresDedupRepo;
+use crate::entity_ledger::PostgresEntityLedger;
 use crate::error::read;
 use crate::item_bank::PostgresBank;
 use crate::lease_repo::PostgresLeaseRepo;
@@ -63,6 +64,16 @@ impl PostgresStore {
         OpenNamespace::new(&self.client, Kind::Records, name)
     }
 
+    fn tokens(&self, name: &Namespace) -> Result<Arc<PostgresTokenStore>> {
+        let create = || Ok(PostgresTokenStore::new(OpenNamespace::new(&self.client, Kind::Tokens, name)));
+        self.namespaces.open("tokens", name, String::new(), create)
+    }
+
+    /// The tokens that entities join: the namespace that their own calls have.
+    fn joined(&self, name: Option<&Namespace>) -> Result<Option<Arc<OpenNamespace>>> {
+        name.map(|name| Ok(Arc::clone(self.tokens(name)?.namespace()))).transpose()
+    }
+
     /// One function of upkeep, step by step, for at most so many rows: how many it came to.
     async fn upkeep(&self, upkeep: &Upkeep, epoch: i64, most: u64) -> Result<u64> {
         let mut done = 0;
@@ -103,11 +114,12 @@ struct Upkeep {
     deletes: bool,
 }
 
-const UPKEEP: [Upkeep; 6] = [
+const UPKEEP: [Upkeep; 7] = [
     Upkeep { function: "bank_free_lapsed", asks_for_memory: false, deletes: false },
     Upkeep { function: "bank_maintain", asks_for_memory: true, deletes: true },
     Upkeep { function: "dedup_maintain", asks_for_memory: true, deletes: true },
     Upkeep { function: "token_maintain", asks_for_memory: true, deletes: true },
+    Upkeep { function: "entity_maintain", asks_for_memory: true, deletes: true },
     Upkeep { function: "counter_maintain", asks_for_memory: false, deletes: true },
     Upkeep { function: "ordered_maintain", asks_for_memory: false, deletes: true },
 ];
@@ -175,8 +187,14 @@ impl Backend for PostgresStore {
     }
 
     fn token_store(&self, name: &Namespace) -> Result<Arc<dyn TokenStore>> {
-        let create = || Ok(PostgresTokenStore::new(OpenNamespace::new(&self.client, Kind::Tokens, name)));
-        Ok(self.namespaces.open("tokens", name, String::new(), create)?)
+        Ok(self.tokens(name)?)
+    }
+
+    fn entity_ledger(&self, name: &Namespace, joins: &Joins) -> Result<Arc<dyn EntityLedger>> {
+        let (incoming, outgoing) = (self.joined(joins.incoming.as_ref())?, self.joined(joins.outgoing.as_ref())?);
+        let entities = OpenNamespace::new(&self.client, Kind::Entities, name);
+        let create = || Ok(PostgresEntityLedger { entities, joins: joins.clone(), incoming, outgoing });
+        Ok(self.namespaces.open("entities", name, format!("{joins:?}"), create)?)
     }
 
     fn counter(&self, name: &Namespace, strategy: Strategy) -> Result<Arc<dyn Counter>> {

@@ -41,6 +41,10 @@ impl PostgresTokenStore {
         Self { tokens, combiner }
     }
 
+    pub(crate) fn namespace(&self) -> &Arc<OpenNamespace> {
+        &self.tokens
+    }
+
     fn client(&self) -> &Client {
         self.tokens.client()
     }

@@ -82,7 +82,7 @@ CREATE TABLE {schema}.withdrawn_items (
     PRIMARY KEY (bank, h, item)
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 
--- Versions and fences, of all ids: none repeats, whatever is forgotten (D-5, D-7).
+-- Versions and fences, of all ids and entities: none repeats, whatever is forgotten (D-5, D-7, E-6).
 CREATE SEQUENCE {schema}.numbers;
 
 -- What was done for an id, or the lease under which it is being done.
@@ -127,6 +127,32 @@ CREATE TABLE {schema}.tokens (
     PRIMARY KEY (namespace, token)
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX tokens_by_age ON {schema}.tokens (namespace, gone_at) WHERE gone_at IS NOT NULL;
+
+-- Entities. One that has neither a state nor an entry keeps its version for as long as operations are remembered (E-6).
+CREATE TABLE {schema}.entities (
+    namespace  bigint NOT NULL,
+    key        text COLLATE "C" NOT NULL,
+    version    bigint NOT NULL,
+    state      bytea,
+    -- Since when it has neither.
+    emptied_at timestamptz,
+    PRIMARY KEY (namespace, key),
+    CHECK (state IS NULL OR emptied_at IS NULL)
+) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
+CREATE INDEX entities_by_age ON {schema}.entities (namespace, emptied_at) WHERE emptied_at IS NOT NULL;
+
+-- What is left to do for the messages that have changed entities, each beside its entity, which is locked before an entry comes
+-- or goes.
+CREATE TABLE {schema}.outbox_entries (
+    namespace bigint NOT NULL,
+    key       text COLLATE "C" NOT NULL,
+    message   text COLLATE "C" NOT NULL,
+    content   bytea NOT NULL,
+    -- The first is the commit that added the entry.
+    attempts  text[] COLLATE "C" NOT NULL,
+    chosen    text COLLATE "C",
+    PRIMARY KEY (namespace, key, message)
+) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 
 -- The value of a counter, whole or in shards that each have a part of the bounds. `numeric`, because a part may be
 -- outside of the range that the total never leaves.

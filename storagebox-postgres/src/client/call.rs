@@ -85,6 +85,11 @@ impl<'a> Call<'a> {
         self.with(opened.number).with(opened.epoch)
     }
 
+    /// Also about this namespace, if there is one, which comes next among the arguments: the function asks itself.
+    pub(crate) fn joining(self, joined: Option<Opened>) -> Self {
+        self.with(joined.map(|opened| opened.number)).with(joined.map(|opened| opened.epoch))
+    }
+
     /// About all of the store, which must be the one of this epoch.
     pub(crate) fn in_epoch(mut self, epoch: i64) -> Self {
         self.still = Some(("is_store", vec![epoch.into()]));
@@ -259,6 +264,7 @@ from! {
     i32 => |number| Self::Small(number);
     bool => |yes| Self::Bool(yes);
     &'a [u8] => |bytes| Self::Bytes(Some(bytes));
+    Option<&'a [u8]> => |bytes| Self::Bytes(bytes);
     Vec<&'a str> => |texts| Self::Texts(texts);
     Vec<i64> => |numbers| Self::Ints(numbers.into_iter().map(Some).collect());
     Vec<Option<i64>> => |numbers| Self::Ints(numbers);

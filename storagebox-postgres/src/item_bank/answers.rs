@@ -100,7 +100,7 @@ impl Shown {
 }
 
 /// There are no nulls in these arrays. The driver takes the text `NULL` for one in an answer to a simple statement.
-fn texts(array: Vec<Option<String>>) -> Vec<String> {
+pub(crate) fn texts(array: Vec<Option<String>>) -> Vec<String> {
     array.into_iter().map(|text| text.unwrap_or_else(|| "NULL".to_owned())).collect()
 }
 

@@ -1,8 +1,9 @@
 //! What was changed by hand is said at once: never retried, never called lost.
 
 use storagebox_core::{
-    Backend, BankAdmin, Certainty, ClaimId, Counter, DedupId, DedupRepo, ErrorKind, Item, ItemBank, Key, LeaseRepo,
-    MAX_DURATION, OpId, Payload, Result, Retention, Strategy, TokenId, TokenStore,
+    Backend, BankAdmin, Certainty, ClaimId, Counter, DedupId, DedupRepo, EntityLedger, EntryId, ErrorKind, Item,
+    ItemBank, Joins, Key, LeaseRepo, MAX_DURATION, MessageId, OpId, Payload, Result, Retention, Strategy, TokenId,
+    TokenStore,
 };
 use storagebox_postgres::PostgresStore;
 
@@ -22,6 +23,9 @@ enum Meets {
     Begin,
     Value,
     Create,
+    Open,
+    Choose,
+    Pending,
     Setup,
 }
 
@@ -44,7 +48,23 @@ impl Meets {
             Self::Create => {
                 store.token_store(&"namespace".parse()?)?.create_tokens(&[TokenId::new("new")?]).await.map(drop)
             }
+            Self::Open | Self::Choose | Self::Pending => self.make_of_entities(store).await,
             Self::Setup => store.setup().await,
+        }
+    }
+}
+
+impl Meets {
+    async fn make_of_entities(self, store: &PostgresStore) -> Result<()> {
+        let entities = store.entity_ledger(&"namespace".parse()?, &Joins::default())?;
+        let (key, message, commit) = (Key::new("stored")?, MessageId::new("message")?, OpId::new("ada")?);
+        match self {
+            Self::Open => entities.open(&key, &message, None).await.map(drop),
+            Self::Pending => entities.pending(None, 10).await.map(drop),
+            _ => {
+                let attempt = commit.clone();
+                entities.choose(&EntryId { key, message, commit }, &attempt).await.map(drop)
+            }
         }
     }
 }
@@ -64,6 +84,14 @@ const ROWS: &[(&str, Meets)] = &[
         "INSERT INTO {schema}.counters SELECT namespace, 'stock', 0, 1e30, 0, 0, 0 FROM {schema}.namespaces WHERE name = 'stock'",
         Meets::Value,
     ),
+    ("UPDATE {schema}.entities SET version = -1", Meets::Open),
+    ("UPDATE {schema}.outbox_entries SET attempts = '{}'", Meets::Open),
+    ("UPDATE {schema}.outbox_entries SET attempts = '{{ada},{bob}}'", Meets::Open),
+    ("UPDATE {schema}.outbox_entries SET chosen = 'carol'", Meets::Open),
+    ("UPDATE {schema}.outbox_entries SET chosen = ''", Meets::Open),
+    ("UPDATE {schema}.outbox_entries SET content = convert_to(repeat('x', 262145), 'UTF8')", Meets::Open),
+    ("UPDATE {schema}.outbox_entries SET key = ''", Meets::Pending),
+    ("UPDATE {schema}.outbox_entries SET attempts = '{}'", Meets::Pending),
 ];
 
 /// Tables that are not as they were made, with what came into them since.
@@ -78,6 +106,9 @@ const TABLES: &[(&str, Meets)] = &[
         Meets::Look,
     ),
     ("ALTER TABLE {schema}.tokens DROP CONSTRAINT tokens_pkey", Meets::Create),
+    ("ALTER TABLE {schema}.entities RENAME emptied_at TO since", Meets::Open),
+    ("ALTER TABLE {schema}.outbox_entries ALTER attempts TYPE text USING attempts[1]", Meets::Choose),
+    ("DROP TABLE {schema}.outbox_entries", Meets::Pending),
     (
         "ALTER TABLE {schema}.records ALTER state DROP NOT NULL, DROP CONSTRAINT records_check;
          UPDATE {schema}.records SET state = NULL",
@@ -105,7 +136,8 @@ async fn answer(place: &Place, damage: &str, call: Meets) -> Result<Result<()>> 
 /// alone.
 fn is_said(answer: &Result<()>, call: Meets, kinds: &[ErrorKind]) -> bool {
     answer.as_ref().is_err_and(|error| {
-        let is_sure = error.certainty() == Certainty::NotApplied || matches!(call, Meets::Look | Meets::Get);
+        let is_sure = error.certainty() == Certainty::NotApplied
+            || matches!(call, Meets::Look | Meets::Get | Meets::Open | Meets::Pending);
         is_sure && kinds.contains(&error.kind())
     })
 }

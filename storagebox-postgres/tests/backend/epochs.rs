@@ -1,8 +1,8 @@
 //! A process that is open while its schema is emptied, made anew or set up again.
 
 use storagebox_core::{
-    Backend, Certainty, Change, Counter, ErrorKind, Item, ItemBank, Key, OrderedOptions, OrderedStore, Result,
-    Retention, Strategy,
+    Backend, Certainty, Change, Counter, EntityLedger, ErrorKind, Item, ItemBank, Joins, Key, OrderedOptions,
+    OrderedStore, Result, Retention, Strategy,
 };
 use storagebox_postgres::{PostgresStore, Statements};
 
@@ -108,6 +108,7 @@ async fn make_otherwise(store: &PostgresStore) -> Result<()> {
     let _ = store.counter(&"old".parse()?, forgetful)?.apply(&"key".parse()?, &Change::new("op".parse()?, 5)).await?;
     store.dedup_repo(&"old".parse()?)?.list(None, 1).await?;
     store.token_store(&"old".parse()?)?.create_tokens(&["token".try_into()?]).await?;
+    store.entity_ledger(&"old".parse()?, &Joins::default())?.pending(None, 1).await?;
     store.ordered_store(&"old".parse()?, OrderedOptions::time())?.get(&Key::new("key")?).await.map(drop)
 }
 

@@ -7,6 +7,7 @@ mod clock;
 mod damage;
 mod drained;
 mod dropping;
+mod entities;
 mod epochs;
 mod errors;
 mod hints;

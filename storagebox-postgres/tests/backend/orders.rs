@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BankAdmin, Bounds, Change, ClaimId, Counted, Counter, Hold, Item, ItemBank, Key, Maintained, OpId, Result,
-    Retention, Strategy,
+    Backend, BankAdmin, Bounds, Change, ClaimId, Commit, Committed, Counted, Counter, EntityChange, EntityLedger, Hold,
+    Item, ItemBank, Joins, Key, Maintained, MessageId, OpId, Result, Retention, Strategy, TokenId, TokenStore,
 };
 use storagebox_postgres::PostgresStore;
 
@@ -114,6 +114,41 @@ async fn a_change_of_all_shards_locks_and_makes_them_in_the_order_of_a_batch() -
         let counted = beside(place, &batch(3), &batch(5), counters.apply(&key, &change)).await?;
         assert_eq!(counted, Counted::Applied { value: None });
         assert_eq!(counters.value(&key).await?, 41);
+        Ok(())
+    })
+    .await
+}
+
+/// The token that it consumes has its place among those that it creates.
+#[tokio::test]
+async fn a_commit_locks_tokens_in_the_order_of_a_batch() -> Result<()> {
+    with_place(async |place| {
+        let (store, schema) = (store(place).await?, &place.schema);
+        let name = Some("tokens".parse()?);
+        let entities = store.entity_ledger(&"entities".parse()?, &Joins { incoming: name.clone(), outgoing: name })?;
+        let tokens = store.token_store(&"tokens".parse()?)?;
+        let made = |token: &str| {
+            format!(
+                "INSERT INTO {schema}.tokens SELECT namespace, '{token}' FROM {schema}.namespaces WHERE kind = 'tokens'"
+            )
+        };
+        let taken = |token: &str| format!("SELECT FROM {schema}.tokens WHERE token = '{token}' FOR UPDATE");
+        for (number, (first, second)) in [(made("a"), taken("m")), (taken("m"), made("z"))].into_iter().enumerate() {
+            let given = TokenId::new("m")?;
+            tokens.create_tokens(std::slice::from_ref(&given)).await?;
+            let commit = Commit {
+                key: Key::new(format!("{number}"))?,
+                message: MessageId::new("message")?,
+                opened: None,
+                change: EntityChange::Keep,
+                attempt: OpId::new("op")?,
+                entry: Some("content".try_into()?),
+                consume: Some(given),
+                create: ["z", "a"].map(TokenId::new).into_iter().collect::<Result<_>>()?,
+            };
+            assert_eq!(beside(place, &first, &second, entities.commit(&commit)).await?, Committed::Committed);
+            run(place.database.owner(), format!("DELETE FROM {schema}.tokens")).await?;
+        }
         Ok(())
     })
     .await

@@ -1,11 +1,12 @@
 //! What a call costs: one round trip, counted by a proxy, once its connection and its namespace are warm.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_conformance::Proxy;
 use storagebox_core::{
-    Backend, Counter, DedupId, DedupRepo, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore, Result, Strategy,
-    TokenId, TokenStore,
+    Backend, Commit, Counter, DedupId, DedupRepo, EntityChange, EntityLedger, EntryId, Joins, Key, LeaseRepo,
+    MessageId, OpId, OrderedOptions, OrderedStore, Result, Strategy, TokenId, TokenStore,
 };
 use storagebox_postgres::Statements;
 use storagebox_testkit::checks::round_trips::{Metered, remember_at_once};
@@ -26,7 +27,39 @@ pub(crate) async fn metered(place: &Place, statements: Statements, settings: &st
 /// Every call of every part and of the store, with ids of this name.
 pub(crate) async fn every_call(metered: &mut Metered, name: &str) -> Result<()> {
     metered.every_call(name).await?;
+    entities(metered, name).await?;
     metered.ping_and_setup().await
+}
+
+/// Entities that join the tokens of the same name.
+fn ledger(store: &dyn Backend) -> Result<Arc<dyn EntityLedger>> {
+    let tokens = Some("namespace".parse()?);
+    store.entity_ledger(&"namespace".parse()?, &Joins { incoming: tokens.clone(), outgoing: tokens })
+}
+
+async fn entities(metered: &mut Metered, name: &str) -> Result<()> {
+    let store = Arc::clone(&metered.store);
+    let entities = ledger(&*store)?;
+    let (given, out) = (TokenId::new(format!("{name}-in"))?, TokenId::new(format!("{name}-out"))?);
+    store.token_store(&"namespace".parse()?)?.create_tokens(std::slice::from_ref(&given)).await?;
+    let entry = EntryId { key: Key::new(name)?, message: MessageId::new(name)?, commit: OpId::new(name)? };
+    let opened = metered.note("open", entities.open(&entry.key, &entry.message, Some(&given))).await?;
+    assert_eq!(opened.token_is_live, Some(true));
+    let commit = Commit {
+        key: entry.key.clone(),
+        message: entry.message.clone(),
+        opened: opened.version,
+        change: EntityChange::Put(name.try_into()?),
+        attempt: entry.commit.clone(),
+        entry: Some(name.try_into()?),
+        consume: Some(given),
+        create: vec![out],
+    };
+    let _ = metered.note("commit", entities.commit(&commit)).await?;
+    let _ = metered.note("register", entities.register(&entry, &OpId::new("other")?)).await?;
+    let _ = metered.note("choose", entities.choose(&entry, &entry.commit)).await?;
+    metered.note("pending", entities.pending(None, 10)).await?;
+    metered.note("remove", entities.remove(&entry)).await.map(drop)
 }
 
 /// Registers the namespaces, and nothing else.
@@ -36,6 +69,7 @@ async fn open_namespaces(store: &dyn Backend) -> Result<()> {
     store.dedup_repo(&name)?.get(&nobody).await?;
     let _ = store.lease_repo(&name)?.begin(&nobody, &OpId::new("nobody")?, HOUR, None).await?;
     store.token_store(&name)?.exists(&TokenId::new("nobody")?).await?;
+    ledger(store)?.pending(None, 1).await?;
     store.counter(&name, Strategy::default())?.value(&Key::new("nobody")?).await?;
     let ordered = store.ordered_store(&name, OrderedOptions::sequence())?;
     ordered.get(&Key::new("nobody")?).await.map(drop)

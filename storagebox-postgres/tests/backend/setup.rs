@@ -7,8 +7,8 @@ use std::time::Duration;
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{Connection, PgConnection, query};
 use storagebox_core::{
-    Backend, Certainty, Counter, DedupId, DedupRepo, ErrorKind, ItemBank, Key, LeaseRepo, OpId, OrderedOptions,
-    OrderedStore, Result, Strategy, TokenId, TokenStore,
+    Backend, Certainty, Counter, DedupId, DedupRepo, EntityLedger, ErrorKind, ItemBank, Joins, Key, LeaseRepo, OpId,
+    OrderedOptions, OrderedStore, Result, Strategy, TokenId, TokenStore,
 };
 use storagebox_postgres::PostgresStore;
 use storagebox_testkit::checks::names;
@@ -183,12 +183,14 @@ async fn first_calls(store: &PostgresStore) -> Result<Vec<(&'static str, Option<
         answer.err().map(|error| error.kind())
     }
     let (op, hour) = (OpId::new("op")?, Duration::from_secs(3_600));
+    let entities = store.entity_ledger(&"namespace".parse()?, &Joins::default())?;
     let ordered = store.ordered_store(&"namespace".parse()?, OrderedOptions::sequence())?;
     Ok(vec![
         ("bank", kind(store.item_bank(&"namespace".parse()?)?.counts().await)),
         ("records", kind(store.dedup_repo(&"namespace".parse()?)?.get(&DedupId::new("id")?).await)),
         ("leases", kind(store.lease_repo(&"namespace".parse()?)?.begin(&DedupId::new("id")?, &op, hour, None).await)),
         ("tokens", kind(store.token_store(&"namespace".parse()?)?.exists(&TokenId::new("token")?).await)),
+        ("entities", kind(entities.pending(None, 10).await)),
         ("counters", kind(store.counter(&"namespace".parse()?, Strategy::default())?.value(&Key::new("key")?).await)),
         ("ordered", kind(ordered.get(&Key::new("key")?).await)),
     ])

@@ -167,7 +167,7 @@ impl Drop for Place {
 }
 
 /// Every table that holds what namespaces hold.
-const TABLES: [&str; 13] = [
+const TABLES: [&str; 15] = [
     "namespaces",
     "free_items",
     "bank_sections",
@@ -178,6 +178,8 @@ const TABLES: [&str; 13] = [
     "records",
     "ended_ops",
     "tokens",
+    "entities",
+    "outbox_entries",
     "counters",
     "counter_ops",
     "ordered_values",

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BankAdmin, Begun, Change, ClaimId, Counter, DedupId, DedupRepo, Error, Hold, Item, ItemBank, Key, Lease,
-    LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Result, Retention, Stamp, Strategy, TokenId,
-    TokenStore, Version, WriterId,
+    Backend, BankAdmin, Begun, Change, ClaimId, Commit, Counter, DedupId, DedupRepo, EntityChange, EntityLedger,
+    EntryId, Error, Hold, Item, ItemBank, Joins, Key, Lease, LeaseRepo, MessageId, OpId, OrderedOptions, OrderedStore,
+    Payload, Recorded, Result, Retention, Stamp, Strategy, TokenId, TokenStore, Version, WriterId,
 };
 use storagebox_postgres::PostgresStore;
 
@@ -24,6 +24,7 @@ pub(crate) struct Open {
 pub(crate) async fn open(store: &PostgresStore) -> Result<Open> {
     refused_by_bank(store).await?;
     refused_by_tokens(store).await?;
+    refused_by_entities(store).await?;
     refused_by_counters(store).await?;
     refused_by_ordered(store).await?;
     let (value, op) = (Payload::try_from("value")?, OpId::new("op")?);
@@ -41,6 +42,7 @@ pub(crate) async fn all(store: &PostgresStore, open: &Open) -> Result<Vec<Refuse
     refused.extend(refused_by_records(store, open).await?);
     refused.extend(refused_by_leases(store, open).await?);
     refused.extend(refused_by_tokens(store).await?);
+    refused.extend(refused_by_entities(store).await?);
     refused.extend(refused_by_counters(store).await?);
     refused.extend(refused_by_ordered(store).await?);
     refused.push(("maintain", store.maintain(10).await.err()));
@@ -98,6 +100,31 @@ async fn refused_by_tokens(store: &PostgresStore) -> Result<Vec<Refused>> {
         ("exists", tokens.exists(&ids[0]).await.err()),
         ("consume", tokens.consume(&ids[0], &op).await.err()),
         ("discard", tokens.discard(&ids).await.err()),
+    ])
+}
+
+async fn refused_by_entities(store: &PostgresStore) -> Result<Vec<Refused>> {
+    let tokens = Some("old".parse()?);
+    let entities = store.entity_ledger(&"old".parse()?, &Joins { incoming: tokens.clone(), outgoing: tokens })?;
+    let (message, commit, token) = (MessageId::new("message")?, OpId::new("op")?, TokenId::new("late")?);
+    let entry = EntryId { key: Key::new("key")?, message: message.clone(), commit: commit.clone() };
+    let commit = Commit {
+        key: entry.key.clone(),
+        message: message.clone(),
+        opened: None,
+        change: EntityChange::Put("state".try_into()?),
+        attempt: commit,
+        entry: Some("content".try_into()?),
+        consume: Some(token.clone()),
+        create: vec![TokenId::new("new")?],
+    };
+    Ok(vec![
+        ("open of an entity", entities.open(&entry.key, &message, Some(&token)).await.err()),
+        ("commit", entities.commit(&commit).await.err()),
+        ("register", entities.register(&entry, &OpId::new("late")?).await.err()),
+        ("choose", entities.choose(&entry, &OpId::new("late")?).await.err()),
+        ("remove", entities.remove(&entry).await.err()),
+        ("pending", entities.pending(None, 10).await.err()),
     ])
 }
 

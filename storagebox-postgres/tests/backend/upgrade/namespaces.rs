@@ -1,9 +1,10 @@
 //! Namespaces of every kind, with something in every table, and whether they still hold it.
 
 use storagebox_core::{
-    Backend, BankAdmin, Begun, Bounds, Change, ClaimId, ClaimState, Consumed, Counted, Counter, DedupId, DedupRepo,
-    End, Forgotten, Hold, HoldState, Item, ItemBank, ItemState, Key, LeaseRepo, MAX_DURATION, OpId, OrderedOptions,
-    OrderedStore, Payload, Recorded, Result, Retention, Stamp, Strategy, TokenId, TokenStore, WriterId, Written,
+    Backend, BankAdmin, Begun, Bounds, Change, Chosen, ClaimId, ClaimState, Commit, Committed, Consumed, Counted,
+    Counter, DedupId, DedupRepo, End, EntityChange, EntityLedger, EntryId, Forgotten, Hold, HoldState, Item, ItemBank,
+    ItemState, Joins, Key, LeaseRepo, MAX_DURATION, MessageId, OpId, OrderedOptions, OrderedStore, Payload, Recorded,
+    Result, Retention, Stamp, Strategy, TokenId, TokenStore, WriterId, Written,
 };
 use storagebox_postgres::{PostgresBuilder, PostgresStore};
 
@@ -36,6 +37,7 @@ pub(crate) async fn fill(store: &PostgresStore) -> Result<()> {
     let tokens = store.token_store(&"namespace".parse()?)?;
     tokens.create_tokens(&[TokenId::new("live")?, TokenId::new("gone")?]).await?;
     let _ = tokens.consume(&TokenId::new("gone")?, &OpId::new("ada")?).await?;
+    fill_entities(store).await?;
     for strategy in [marker(), WINDOW, sharded()] {
         let counters = store.counter(&name(strategy).parse()?, strategy)?;
         let _ = counters.apply(&Key::new("stock")?, &change("ada", 5)?).await?;
@@ -43,6 +45,29 @@ pub(crate) async fn fill(store: &PostgresStore) -> Result<()> {
     let ordered = store.ordered_store(&"namespace".parse()?, OrderedOptions::sequence())?;
     let _ = ordered.put(&Key::new("there")?, &Payload::try_from("value")?, &stamp(5)?).await?;
     ordered.delete(&Key::new("deleted")?, &stamp(5)?).await.map(drop)
+}
+
+fn commit_to(key: &str, change: EntityChange) -> Result<Commit> {
+    let (message, attempt) = (MessageId::new("message")?, OpId::new("ada")?);
+    let entry = Some("content".try_into()?);
+    Ok(Commit { key: key.try_into()?, message, opened: None, change, attempt, entry, consume: None, create: vec![] })
+}
+
+fn entry_of(commit: &Commit) -> EntryId {
+    EntryId { key: commit.key.clone(), message: commit.message.clone(), commit: commit.attempt.clone() }
+}
+
+/// One that is stored, with an entry of two attempts, and one that was deleted.
+async fn fill_entities(store: &PostgresStore) -> Result<()> {
+    let entities = store.entity_ledger(&"namespace".parse()?, &Joins::default())?;
+    let stored = commit_to("stored", EntityChange::Put("state".try_into()?))?;
+    let deleted = commit_to("deleted", EntityChange::Delete)?;
+    for commit in [&stored, &deleted] {
+        let _ = entities.commit(commit).await?;
+    }
+    let _ = entities.register(&entry_of(&stored), &OpId::new("bob")?).await?;
+    let _ = entities.choose(&entry_of(&stored), &OpId::new("bob")?).await?;
+    entities.remove(&entry_of(&deleted)).await.map(drop)
 }
 
 /// Each item is added alone, so that it is known who takes it.
@@ -89,6 +114,7 @@ pub(crate) async fn check(store: &PostgresStore) -> Result<()> {
     check_bank(store).await?;
     check_records(store).await?;
     check_tokens(store).await?;
+    check_entities(store).await?;
     check_counters(store).await?;
     check_ordered(store).await
 }
@@ -129,6 +155,18 @@ async fn check_tokens(store: &PostgresStore) -> Result<()> {
     assert!(tokens.exists(&TokenId::new("live")?).await?);
     assert_eq!(tokens.consume(&TokenId::new("gone")?, &op).await?, Consumed::Again);
     assert_eq!(tokens.create_tokens(&[TokenId::new("gone")?]).await?.gone, 1);
+    Ok(())
+}
+
+async fn check_entities(store: &PostgresStore) -> Result<()> {
+    let entities = store.entity_ledger(&"namespace".parse()?, &Joins::default())?;
+    let stored = commit_to("stored", EntityChange::Keep)?;
+    assert_eq!(entities.open(&stored.key, &stored.message, None).await?.state, Some("state".try_into()?));
+    let chosen = entities.choose(&entry_of(&stored), &stored.attempt).await?;
+    assert!(matches!(&chosen, Chosen::Chosen(entry) if entry.chosen == entry.attempts.get(1).cloned()), "{chosen:?}");
+    assert_eq!(entities.pending(None, 10).await?.entries, [entry_of(&stored)]);
+    let deleted = commit_to("deleted", EntityChange::Delete)?;
+    assert_eq!(entities.commit(&deleted).await?, Committed::Conflict, "its version is kept");
     Ok(())
 }
 

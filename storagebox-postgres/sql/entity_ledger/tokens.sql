@@ -1,0 +1,22 @@
+-- E-8 the tokens of a commit, in the one order of all calls about tokens: those to be made that sort before the one that is
+-- consumed, that one, and the rest. It was live when the commit was judged. If another has ended it since, the statement
+-- fails, so that nothing of the commit stays, and the caller makes the commit again.
+CREATE OR REPLACE FUNCTION {schema}.entity_tokens(
+    p_incoming bigint, p_consume text, p_attempt text, p_outgoing bigint, p_create text[], p_memory bigint
+) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    first text[] := ARRAY(
+        SELECT u.token FROM pg_catalog.unnest(p_create) u(token)
+        WHERE (p_outgoing, u.token COLLATE "C") < (p_incoming, p_consume COLLATE "C")
+    );
+    rest  text[] := p_create[pg_catalog.cardinality(first) + 1 :];
+BEGIN
+    PERFORM FROM {schema}.token_create(p_outgoing, first, p_memory) WHERE pg_catalog.cardinality(first) > 0;
+    IF p_consume IS NOT NULL AND 'now' <> (
+        SELECT c.outcome FROM {schema}.token_consume(p_incoming, ARRAY[p_consume], ARRAY[p_attempt], p_memory) c
+    ) THEN
+        RAISE EXCEPTION 'another call has ended the token' USING ERRCODE = 'serialization_failure';
+    END IF;
+    PERFORM FROM {schema}.token_create(p_outgoing, rest, p_memory) WHERE pg_catalog.cardinality(rest) > 0;
+END $$;
