@@ -38,12 +38,12 @@ BEGIN
     UPDATE {schema}.entities e
     SET version = nextval('{schema}.numbers'::regclass), state = CASE WHEN p_changes THEN p_state ELSE e.state END, emptied_at = NULL
     WHERE e.ctid = known.place;
+    PERFORM {schema}.entity_tokens(p_incoming, p_consume, p_attempt, p_outgoing, p_create, p_memory);
     INSERT INTO {schema}.outbox_entries AS o
     SELECT p_namespace, p_key, p_message, p_content, ARRAY[p_attempt], CASE WHEN pg_catalog.cardinality(p_create) > 0 THEN p_attempt END
     WHERE p_content IS NOT NULL
     ON CONFLICT (namespace, key, message)
     DO UPDATE SET content = excluded.content, attempts = excluded.attempts, chosen = excluded.chosen;
-    PERFORM {schema}.entity_tokens(p_incoming, p_consume, p_attempt, p_outgoing, p_create, p_memory);
     PERFORM {schema}.entity_emptied(p_namespace, p_key, {schema}.clock()) WHERE p_content IS NULL;
     RETURN 'committed';
 END $$;

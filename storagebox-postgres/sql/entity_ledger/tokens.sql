@@ -12,11 +12,11 @@ DECLARE
     );
     rest  text[] := p_create[pg_catalog.cardinality(first) + 1 :];
 BEGIN
-    PERFORM FROM {schema}.token_create(p_outgoing, first, p_memory) WHERE pg_catalog.cardinality(first) > 0;
+    PERFORM {schema}.token_make(p_outgoing, first, p_memory) WHERE pg_catalog.cardinality(first) > 0;
     IF p_consume IS NOT NULL AND 'now' <> (
         SELECT c.outcome FROM {schema}.token_consume(p_incoming, ARRAY[p_consume], ARRAY[p_attempt], p_memory) c
     ) THEN
         RAISE EXCEPTION 'another call has ended the token' USING ERRCODE = 'serialization_failure';
     END IF;
-    PERFORM FROM {schema}.token_create(p_outgoing, rest, p_memory) WHERE pg_catalog.cardinality(rest) > 0;
+    PERFORM {schema}.token_make(p_outgoing, rest, p_memory) WHERE pg_catalog.cardinality(rest) > 0;
 END $$;

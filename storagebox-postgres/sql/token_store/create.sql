@@ -1,19 +1,10 @@
--- T-2, T-8, T-9 makes the tokens; a live one is not changed. T-7 nor is one that is gone, for as long as that is remembered.
--- The caller sorts them and gives each once.
+-- Makes the tokens, and counts those that were there already.
 CREATE OR REPLACE FUNCTION {schema}.token_create(p_namespace bigint, p_tokens text[], p_memory bigint)
 RETURNS TABLE (created bigint, already_live bigint, gone bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
-    new text[];
+    new text[] := {schema}.token_make(p_namespace, p_tokens, p_memory);
 BEGIN
-    WITH made AS (
-        INSERT INTO {schema}.tokens AS t (namespace, token) SELECT p_namespace, u.token FROM pg_catalog.unnest(p_tokens) u(token)
-        -- Judged when its row is locked.
-        ON CONFLICT (namespace, token) DO UPDATE SET gone_at = NULL, op = NULL
-        WHERE t.gone_at <= {schema}.forgotten_before(p_memory, {schema}.clock())
-        RETURNING t.token
-    )
-    SELECT pg_catalog.array_agg(m.token) INTO new FROM made m;
     RETURN QUERY
     SELECT coalesce(pg_catalog.cardinality(new), 0)::bigint, count(*) FILTER (WHERE t.gone_at IS NULL),
            count(*) FILTER (WHERE t.gone_at IS NOT NULL)

@@ -83,6 +83,7 @@ pub(super) const FUNCTIONS: &[&str] = &[
     include_str!("../../sql/token_store/discard.sql"),
     include_str!("../../sql/token_store/exists.sql"),
     include_str!("../../sql/token_store/maintain.sql"),
+    include_str!("../../sql/token_store/make.sql"),
     include_str!("../../sql/entity_ledger/choose.sql"),
     include_str!("../../sql/entity_ledger/commit.sql"),
     include_str!("../../sql/entity_ledger/emptied.sql"),
