@@ -2,7 +2,7 @@
 -- primary key, and the others look again. E-2, E-8 the entry and the tokens come in the same step; the caller sorts the tokens
 -- to be made and gives each once.
 -- E-6 the version is of the sequence, so that none repeats, whatever is forgotten.
--- committed | conflict | token gone
+-- committed | conflict | token gone, as `entity_verdict` says
 CREATE OR REPLACE FUNCTION {schema}.entity_commit(
     p_namespace bigint, p_key text, p_message text, p_opened bigint, p_changes boolean, p_state bytea, p_attempt text,
     p_content bytea, p_incoming bigint, p_incoming_epoch bigint, p_consume text, p_outgoing bigint, p_outgoing_epoch bigint,
@@ -39,11 +39,9 @@ BEGIN
     SET version = nextval('{schema}.numbers'::regclass), state = CASE WHEN p_changes THEN p_state ELSE e.state END, emptied_at = NULL
     WHERE e.ctid = known.place;
     PERFORM {schema}.entity_tokens(p_incoming, p_consume, p_attempt, p_outgoing, p_create, p_memory);
-    INSERT INTO {schema}.outbox_entries AS o
+    INSERT INTO {schema}.outbox_entries
     SELECT p_namespace, p_key, p_message, p_content, ARRAY[p_attempt], CASE WHEN pg_catalog.cardinality(p_create) > 0 THEN p_attempt END
-    WHERE p_content IS NOT NULL
-    ON CONFLICT (namespace, key, message)
-    DO UPDATE SET content = excluded.content, attempts = excluded.attempts, chosen = excluded.chosen;
+    WHERE p_content IS NOT NULL;
     PERFORM {schema}.entity_emptied(p_namespace, p_key, {schema}.clock()) WHERE p_content IS NULL;
     RETURN 'committed';
 END $$;

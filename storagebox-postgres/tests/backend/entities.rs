@@ -146,6 +146,21 @@ async fn an_entry_is_not_taken_for_an_earlier_one_of_the_same_message() -> Resul
 }
 
 #[tokio::test]
+async fn a_commit_replaces_no_entry_of_another_commit() -> Result<()> {
+    with_place(async |place| {
+        let entities = split(&store(place)?)?;
+        committed(&*entities, &commit_of(&*entities, "a").await?).await?;
+        let another = Commit { attempt: OpId::new("another")?, ..commit_of(&*entities, "a").await? };
+        assert_eq!(entities.commit(&another).await?, Committed::Conflict);
+        let opened = entities.open(&key()?, &"a".try_into()?, None).await?;
+        assert_eq!((opened.version, opened.state), (another.opened, Some("a".try_into()?)));
+        assert_eq!(opened.entry.map(|entry| entry.attempts), Some(vec![OpId::new("a")?]));
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
 async fn a_commit_changes_no_entry_of_another_message() -> Result<()> {
     with_place(async |place| {
         let entities = split(&store(place)?)?;

@@ -96,10 +96,7 @@ impl Harness for PostgresHarness {
     }
 
     fn declared(&self) -> Declared {
-        Declared::all()
-            .without(Part::Entities, "not yet")
-            .without(Part::JoinedEntities, "not yet")
-            .without(Part::Strategies, "of the counters, PostgreSQL has Atomic, Marker, Window and Sharded")
+        Declared::all().without(Part::Strategies, "of the counters, PostgreSQL has Atomic, Marker, Window and Sharded")
     }
 
     async fn fresh(&self) -> Result<Box<dyn Sandbox>> {

@@ -107,8 +107,6 @@ impl Harness for Fresh {
 
     fn declared(&self) -> Declared {
         let declared = Declared::all()
-            .without(Part::Entities, "not yet")
-            .without(Part::JoinedEntities, "not yet")
             .without(Part::Strategies, "of the counters, PostgreSQL has Atomic, Marker, Window and Sharded")
             .without_restart("a server by its URL is not restarted");
         match self.schemas.upstream {
