@@ -216,7 +216,7 @@ async fn the_longest_texts_are_kept() -> Result<()> {
             assert_eq!(opened.token_is_live, Some(false));
             let id = EntryId { key: commit.key, message: commit.message, commit: commit.attempt };
             assert_eq!(opened.entry.map(|entry| entry.attempts), Some(vec![id.commit.clone()]));
-            assert_eq!(entities.pending(None, 1).await?.entries, [id.clone()]);
+            assert_eq!(entities.pending(None, 1).await?.entries, std::slice::from_ref(&id));
             assert!(entities.remove(&id).await?);
         }
         Ok(())
