@@ -21,7 +21,7 @@ use crate::config::Settings;
 
 pub(crate) use connection::Connection;
 pub(crate) use look::{Index, Look};
-pub(crate) use namespaces::{Kind, OpenNamespace, named, prefix_of, row_of_namespace, shard_of};
+pub(crate) use namespaces::{Kind, OpenNamespace, named, prefix_of, row_of_namespace, shard_of, within};
 pub(crate) use regions::home_elsewhere;
 pub(crate) use requests::{Answers, Wrote};
 pub(crate) use transaction::{Refusal, Transacted};
@@ -78,6 +78,14 @@ impl Client {
     /// The end of something that lasts this long for whoever holds it.
     pub(crate) fn end_of(&self, duration: Duration) -> Millis {
         self.now().after(duration).after(self.settings.max_skew)
+    }
+
+    /// A number greater than every one before it on a row: the last one's successor, and at least the time in
+    /// microseconds. So none repeats after the row is gone, because a row is kept until its last number is behind by
+    /// every clock.
+    pub(crate) fn number_after(&self, last: u64) -> u64 {
+        let micros = self.now().0.max(0).unsigned_abs().saturating_mul(1_000);
+        last.saturating_add(1).max(micros)
     }
 
     /// For the table's time to live, in whole seconds: nothing goes before the time is past by every clock.

@@ -22,7 +22,7 @@ impl DynamoDedupRepo {
     }
 
     fn first(&self, record: &Record, value: &Payload, op: &OpId, retention: Retention) -> Step<Recorded> {
-        let version = Version::new(self.0.number_after(record.last));
+        let version = Version::new(self.client().number_after(record.last));
         let done = Done {
             entry: Entry { value: value.clone(), version },
             op: op.clone(),
@@ -66,7 +66,7 @@ impl DedupRepo for DynamoDedupRepo {
     #[instrument(level = "trace", skip_all)]
     async fn replace(&self, id: &DedupId, version: Version, value: &Payload, op: &OpId) -> Result<Replaced> {
         let change = |key: &_| {
-            let next = self.0.number_after(version.number());
+            let next = self.client().number_after(version.number());
             let write = Write::update(key).set("v", value.as_bytes()).set("n", next);
             let write = write.set("r", op.as_str()).set("w", version.number());
             (self.if_current(write, version), Replaced::Replaced(Version::new(next)))

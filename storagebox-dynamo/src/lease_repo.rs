@@ -33,7 +33,7 @@ impl DynamoLeaseRepo {
         term: Duration,
         fingerprint: Option<&Fingerprint>,
     ) -> Step<Begun> {
-        let fence = Fence::new(self.0.number_after(record.last));
+        let fence = Fence::new(self.client().number_after(record.last));
         let until = self.client().end_of(term);
         let leased = Leased { op: op.clone(), fence, until, fingerprint: fingerprint.cloned() };
         Step::Write(State::Leased(leased), started(id, op, fence))
@@ -77,7 +77,7 @@ impl LeaseRepo for DynamoLeaseRepo {
         let retention = retention.checked()?;
         let change = |key: &_| {
             let until = expiry(self.client(), retention);
-            let version = self.0.number_after(lease.fence.number());
+            let version = self.client().number_after(lease.fence.number());
             let done = Write::update(key).set("s", DONE).set("v", result.as_bytes()).set("n", version);
             let done = self.0.kept(done.set_some("x", until), until.map(Millis)).remove(&["u"]);
             let entry = Entry { value: result.clone(), version: Version::new(version) };

@@ -11,6 +11,7 @@ mod clock;
 mod config;
 mod counter;
 mod dedup_repo;
+mod entity_ledger;
 mod error;
 #[cfg(feature = "faults")]
 pub mod faults;

@@ -231,7 +231,7 @@ impl OrderedStore for DynamoOrderedStore {
                 None => look,
             };
             let live_only = |look| narrowed(look).filter("attribute_exists(v)");
-            let page = page::rows(&self.open, "keys", position, limit, live_only).await?;
+            let page = page::rows(&self.open, ("keys", Index::Table), position, limit, live_only).await?;
             let entries = page.entries.iter().filter_map(|row| listed(row).transpose());
             Ok(Page { entries: entries.collect::<Result<_>>()?, next: page.next })
         };

@@ -3,7 +3,7 @@
 use storagebox_core::{Cursor, Error, Page, Result};
 
 use crate::client::{Index, Look, OpenNamespace};
-use crate::row::{Row, RowKey};
+use crate::row::{Attributes, Row, RowKey, Value};
 
 /// The most rows that one request reads, whatever was asked for: a page may be short.
 const MOST: usize = 1_000;
@@ -36,10 +36,10 @@ impl Position {
 }
 
 /// Rows of the shards' partitions from the position on, and where to go on. Shards follow one another until the page is
-/// full; where a filter passes over much, it ends earlier.
+/// full; where a filter passes over much, it ends earlier. In the index, each row's place is its sort key.
 pub(crate) async fn rows(
     open: &OpenNamespace,
-    part: &str,
+    (part, index): (&str, Index),
     position: &Position,
     limit: usize,
     narrowed: impl Fn(Look) -> Look,
@@ -52,8 +52,8 @@ pub(crate) async fn rows(
     let mut entries = Vec::new();
     for _ in 0..usize::from(shards) + REQUESTS {
         let partition = open.partition(part, shard);
-        let from = after.map(|sort| RowKey::new(partition.as_str(), sort).attributes());
-        let look = narrowed(Look::at(&partition, Index::Table)).limit(limit - entries.len()).from(from);
+        let from = after.map(|sort| key_in(index, &partition, sort));
+        let look = narrowed(Look::at(&partition, index)).limit(limit - entries.len()).from(from);
         let answers = open.client().settled("list", || open.client().query(&look)).await?;
         entries.extend(answers.rows);
         after = answers.next.map(|last| Row::from(last).sort().map(str::to_owned)).transpose()?;
@@ -68,6 +68,14 @@ pub(crate) async fn rows(
         }
     }
     Ok(Page { entries, next: Some(Position::cursor(shard, after.as_deref().unwrap_or_default())) })
+}
+
+fn key_in(index: Index, partition: &str, sort: String) -> Attributes {
+    let mut key = RowKey::new(partition, sort.as_str()).attributes();
+    if index == Index::Order {
+        key.insert("o".to_owned(), sort.value());
+    }
+    key
 }
 
 fn not_ours() -> Error {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use storagebox_core::{DedupId, Entry, Error, ErrorKind, ListedRecord, Namespace, OpId, Page, Result};
 
-use crate::client::{Client, Kind, Look, OpenNamespace, Refusal, Transacted, Write, Wrote};
+use crate::client::{Client, Index, Kind, Look, OpenNamespace, Refusal, Transacted, Write, Wrote};
 use crate::clock::Millis;
 use crate::error;
 use crate::page::{self, Position};
@@ -66,14 +66,6 @@ impl Records {
         row.map_or_else(|| Ok(Record::default()), |row| Record::read(row, &self.open, past))
     }
 
-    /// A number greater than every one before on the id: the last one's successor, and at least the time in
-    /// microseconds. So none repeats after the row is gone, because a row is kept until its last number is behind by
-    /// every clock.
-    pub(crate) fn number_after(&self, last: u64) -> u64 {
-        let micros = self.client().now().0.max(0).unsigned_abs().saturating_mul(1_000);
-        last.saturating_add(1).max(micros)
-    }
-
     pub(crate) async fn get(&self, id: &DedupId) -> Result<Option<Entry>> {
         let row = self.client().get(&self.key(id).await?).await?;
         Ok(self.read(row.as_ref(), self.client().surely_past())?.entry().cloned())
@@ -82,7 +74,7 @@ impl Records {
     pub(crate) async fn list(&self, position: &Position, limit: usize) -> Result<Page<ListedRecord>> {
         let past = self.client().surely_past();
         let shown = |look: Look| look.filter(SHOWN).value(":done", DONE).value(":past", past.0);
-        let page = page::rows(&self.open, IDS, position, limit, shown).await?;
+        let page = page::rows(&self.open, (IDS, Index::Table), position, limit, shown).await?;
         let listed = |row: &Row| {
             let id = DedupId::new(row.sort()?).map_err(|_| row.unreadable("its id is not valid"))?;
             Ok(self.read(Some(row), past)?.entry().cloned().map(|entry| ListedRecord { id, entry }))

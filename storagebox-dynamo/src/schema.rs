@@ -3,7 +3,7 @@
 //! | attribute | holds |
 //! |---|---|
 //! | `pk`, `sk` | what the row is of, and which |
-//! | `o` | the row's place in the index `order`; only free items, lapsing holds, tombstones and a ledger's changes have one |
+//! | `o` | the row's place in the index `order`; only free items, lapsing holds, tombstones, entries and a ledger's changes have one |
 //! | `t` | the tag of the call that wrote the row last; records have the marks of their last writes in `h` instead |
 //! | `g` | milliseconds since 1970 from which on no promise needs the row |
 //! | `expires_at` | the same in seconds, later by twice the skew, for the table's time to live |

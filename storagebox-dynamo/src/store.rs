@@ -8,14 +8,15 @@ use std::sync::Arc;
 use aws_sdk_dynamodb::Client as Driver;
 use storagebox_core::backend::OpenNamespaces;
 use storagebox_core::{
-    Backend, BankAdmin, Counter, DedupRepo, LeaseRepo, Ledger, Maintained, Namespace, OrderedOptions, OrderedStore,
-    Promises, Result, Strategy, TokenStore, async_trait,
+    Backend, BankAdmin, Counter, DedupRepo, EntityLedger, Joins, LeaseRepo, Ledger, Maintained, Namespace,
+    OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
 use crate::client::{Client, Connection};
 use crate::config::{DynamoBuilder, Settings};
 use crate::counter::{DynamoCounter, DynamoLedger};
 use crate::dedup_repo::DynamoDedupRepo;
+use crate::entity_ledger::{DynamoEntityLedger, Entities};
 use crate::item_bank::DynamoBank;
 use crate::lease_repo::DynamoLeaseRepo;
 use crate::ordered_store::DynamoOrderedStore;
@@ -86,6 +87,10 @@ impl DynamoStore {
         self.namespaces.open("ledgers", name, String::new(), || Ok(DynamoLedger::new(&self.client, name)))
     }
 
+    fn tokens(&self, name: &Namespace) -> Result<Arc<DynamoTokenStore>> {
+        self.namespaces.open("tokens", name, String::new(), || Ok(DynamoTokenStore::new(&self.client, name)))
+    }
+
     /// What the two repositories of one name share.
     fn records(&self, name: &Namespace) -> Result<Arc<Records>> {
         self.namespaces.open("records", name, String::new(), || Ok(Records::new(&self.client, name)))
@@ -99,7 +104,7 @@ impl fmt::Debug for DynamoStore {
 }
 
 /// What is promised and what is not, beside the memory, which may be a setting.
-const PROMISES: [(&str, &str); 8] = [
+const PROMISES: [(&str, &str); 9] = [
     ("atomicity", "one conditional write or one transaction is one step"),
     ("durability", "DynamoDB's: what was acknowledged is in several places"),
     ("reads", "strongly consistent, also of the index; never of a global index"),
@@ -118,6 +123,10 @@ const PROMISES: [(&str, &str); 8] = [
         "counters",
         "all strategies; a Ledger that was made with regions=several may be changed in several regions, and then has \
          neither compact nor cancel",
+    ),
+    (
+        "entities",
+        "a commit changes at most 100 rows: the entity, its entry and 98 tokens; an entry has at most 250 attempts",
     ),
     ("request tokens", "TransactionToken is exact for ten minutes, the time for which DynamoDB knows a token"),
     (
@@ -175,8 +184,15 @@ impl Backend for DynamoStore {
     }
 
     fn token_store(&self, name: &Namespace) -> Result<Arc<dyn TokenStore>> {
-        let create = || Ok(DynamoTokenStore::new(&self.client, name));
-        Ok(self.namespaces.open("tokens", name, String::new(), create)?)
+        Ok(self.tokens(name)?)
+    }
+
+    fn entity_ledger(&self, name: &Namespace, joins: &Joins) -> Result<Arc<dyn EntityLedger>> {
+        let create = || Ok(Entities::new(&self.client, name));
+        let entities = self.namespaces.open("entities", name, String::new(), create)?;
+        let incoming = joins.incoming.as_ref().map(|name| self.tokens(name)).transpose()?;
+        let outgoing = joins.outgoing.as_ref().map(|name| self.tokens(name)).transpose()?;
+        Ok(Arc::new(DynamoEntityLedger { entities, joins: joins.clone(), incoming, outgoing }))
     }
 
     fn counter(&self, name: &Namespace, strategy: Strategy) -> Result<Arc<dyn Counter>> {

@@ -1,5 +1,7 @@
 //! Tokens: each in a row of its own, live or gone.
 
+mod joined;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -12,6 +14,8 @@ use tracing::instrument;
 use crate::client::{Client, Kind, OpenNamespace, Tag, Write, Wrote};
 use crate::error;
 use crate::row::{EXPIRES, Row, RowKey};
+
+pub(crate) use joined::Met;
 
 /// How many tokens of a call are under way at once.
 const AT_ONCE: usize = 32;
@@ -53,7 +57,7 @@ impl DynamoTokenStore {
     }
 
     /// Tokens have no shards; but their namespace has a home, which the first call makes or checks.
-    async fn key(&self, token: &TokenId) -> Result<RowKey> {
+    pub(crate) async fn key(&self, token: &TokenId) -> Result<RowKey> {
         self.open.shards().await?;
         Ok(RowKey::alone(self.open.key(format_args!("token:{token}"))))
     }
@@ -95,10 +99,8 @@ impl DynamoTokenStore {
     }
 
     async fn create(&self, token: &TokenId, tag: &Tag) -> Result<Created> {
-        let live = Row::new(&self.key(token).await?).with("m", tag.as_str()).with("a", self.client().now().0);
-        let live = Write::put(live).only_if(UNKNOWN).value(":past", self.client().surely_past().0);
         let one = Created::default();
-        match self.client().write(&live).await? {
+        match self.client().write(&self.creation(token, tag).await?).await? {
             Wrote::Done(_) => Ok(Created { created: 1, ..one }),
             Wrote::Refused(row) => match self.known(row, Some(tag))? {
                 Known::Live(row) | Known::Gone(row) if row.text("m") == Some(tag.as_str()) => {
@@ -127,8 +129,7 @@ impl DynamoTokenStore {
     }
 
     async fn consumed(&self, token: &TokenId, op: &OpId, tag: &Tag) -> Result<Consumed> {
-        let ended = self.ending(token, tag, Some(op)).await?;
-        let lived = ended.clone().only_if(LIVED).value(":now", self.client().now().0);
+        let lived = self.consumption(token, op, tag, None).await?;
         let young = match self.client().write(&lived).await? {
             Wrote::Done(_) => return Ok(Consumed::Now),
             Wrote::Refused(row) => match self.known(row, Some(tag))? {
@@ -136,7 +137,7 @@ impl DynamoTokenStore {
                 known => return known.consumed(op, tag),
             },
         };
-        let this = ended.only_if(THIS).value(":made", young.needed("m", young.text("m"))?);
+        let this = self.consumption(token, op, tag, Some(young.needed("m", young.text("m"))?)).await?;
         match self.client().write(&this).await? {
             Wrote::Done(_) => Ok(Consumed::Now),
             Wrote::Refused(row) => self.known(row, Some(tag))?.consumed(op, tag),
@@ -223,7 +224,7 @@ impl TokenStore for DynamoTokenStore {
     async fn exists(&self, token: &TokenId) -> Result<bool> {
         let attempt = || async {
             let row = self.client().get(&self.key(token).await?).await?;
-            Ok(matches!(self.known(row, None)?, Known::Live(_)))
+            self.is_live(row)
         };
         self.client().settled("exists", attempt).await
     }

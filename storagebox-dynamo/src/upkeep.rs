@@ -4,9 +4,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use storagebox_core::{Maintained, Namespace, Result};
+use storagebox_core::{Key, Maintained, Namespace, Result};
 
 use crate::client::{Answers, Client, Write, home_elsewhere, row_of_namespace};
+use crate::entity_ledger::{Entities, FORGOTTEN};
 use crate::item_bank::{Bank, LAPSED};
 use crate::row::{Attributes, Row, RowKey, Value};
 use crate::turns::Turns;
@@ -29,17 +30,19 @@ pub(crate) struct Upkeep {
 struct Round<'a> {
     client: &'a Arc<Client>,
     banks: HashMap<Namespace, Bank>,
+    entities: HashMap<Namespace, Entities>,
     /// Whether the namespace of this row is at home elsewhere.
     elsewhere: HashMap<RowKey, bool>,
     deleted: usize,
-    /// Items that were put where they belong in the index. Nothing of them is deleted, but it is work.
+    /// Items that were put where they belong in the index, and entities that were looked at and stay. Nothing of them is
+    /// deleted, but it is work.
     tidied: usize,
 }
 
 impl Upkeep {
     /// Goes on where the last call stopped, page by page, until the budget is spent or the table's end is reached.
     pub(crate) async fn maintain(&self, client: &Arc<Client>, most: usize) -> Result<Maintained> {
-        let mut round = Round { client, banks: HashMap::new(), elsewhere: HashMap::new(), deleted: 0, tidied: 0 };
+        let mut round = Round::new(client);
         let _turn = self.calls.next().await;
         let mut from = self.place();
         for _ in 0..PAGES {
@@ -69,7 +72,12 @@ impl Upkeep {
     }
 }
 
-impl Round<'_> {
+impl<'a> Round<'a> {
+    fn new(client: &'a Arc<Client>) -> Self {
+        let (banks, entities, elsewhere) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Self { client, banks, entities, elsewhere, deleted: 0, tidied: 0 }
+    }
+
     fn work(&self) -> usize {
         self.deleted + self.tidied
     }
@@ -82,13 +90,14 @@ impl Round<'_> {
         if self.is_elsewhere(row).await? {
             return Ok(());
         }
-        match Bank::of_items(row, self.client) {
-            Some(name) => self.tidy(name, row).await,
-            None => {
-                self.deleted += usize::from(removed(self.client, row).await?);
-                Ok(())
-            }
+        if let Some(name) = Bank::of_items(row, self.client) {
+            return self.tidy(name, row).await;
         }
+        if let Some((name, key)) = Entities::of(row, self.client) {
+            return self.forget(name, &key, row).await;
+        }
+        self.deleted += usize::from(removed(self.client, row).await?);
+        Ok(())
     }
 
     /// The region where the namespace is at home may have written the row anew, and what is deleted here would undo
@@ -112,14 +121,25 @@ impl Round<'_> {
         self.tidied += usize::from(client.settled("maintain", || bank.tidied(row)).await?);
         Ok(())
     }
+
+    async fn forget(&mut self, name: Namespace, key: &Key, row: &Row) -> Result<()> {
+        let client = self.client;
+        let entities = &*self.entities.entry(name).or_insert_with_key(|name| Entities::for_upkeep(client, name));
+        match entities.forgotten(key, row).await? {
+            true => self.deleted += 1,
+            false => self.tidied += 1,
+        }
+        Ok(())
+    }
 }
 
-/// Rows that nobody needs, and items that stand in the index because a hold on them would have run out by now.
+/// Rows that nobody needs, entities without a state that may be forgotten, and items that stand in the index because a
+/// hold on them would have run out by now.
 async fn scan(client: &Client, from: Option<Attributes>) -> Result<Answers> {
     let prefix = client.settings().prefix.as_str();
     let mut values = HashMap::from([(":past".to_owned(), client.surely_past().0.value())]);
     values.extend(Bank::lapsed(client));
-    let wanted = format!("({UNNEEDED} OR ({LAPSED}))");
+    let wanted = format!("({UNNEEDED} OR ({FORGOTTEN}) OR ({LAPSED}))");
     if prefix.is_empty() {
         return client.scan(&wanted, &values, PAGE, from).await;
     }

@@ -22,11 +22,17 @@ pub(crate) fn prefix_of(kind: Kind, client: &Client) -> String {
 
 /// The name of the namespace of whose part the partition is a shard.
 pub(crate) fn named(kind: Kind, client: &Client, partition: &str, part: &str) -> Option<Namespace> {
+    let (name, shard) = within(kind, client, partition, part)?;
+    shard.parse::<u16>().ok()?;
+    Some(name)
+}
+
+/// The name of the namespace to whose part the partition belongs, and what it is called within that part.
+pub(crate) fn within<'a>(kind: Kind, client: &Client, partition: &'a str, part: &str) -> Option<(Namespace, &'a str)> {
     let (length, rest) = partition.strip_prefix(&prefix_of(kind, client))?.split_once(':')?;
     let (name, rest) = rest.split_at_checked(length.parse().ok()?)?;
-    let shard = rest.strip_prefix(':')?.strip_prefix(part)?.strip_prefix(':')?;
-    shard.parse::<u16>().ok()?;
-    Namespace::new(name).ok()
+    let called = rest.strip_prefix(':')?.strip_prefix(part)?.strip_prefix(':')?;
+    Some((Namespace::new(name).ok()?, called))
 }
 
 /// How a namespace was made, as far as calls go by it.

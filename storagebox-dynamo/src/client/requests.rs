@@ -127,7 +127,7 @@ impl Client {
         let request = request
             .filter_expression(filter)
             .set_expression_attribute_values(Some(values.clone()))
-            .projection_expression("pk, sk, c, o")
+            .projection_expression("pk, sk, c, n, o")
             .limit(i32::try_from(limit).unwrap_or(i32::MAX))
             .set_exclusive_start_key(from)
             .set_return_consumed_capacity(self.capacity());
@@ -184,9 +184,22 @@ where
     E: std::error::Error + ProvideErrorMetadata + Send + Sync + 'static,
     F: Future<Output = std::result::Result<T, SdkError<E, HttpResponse>>> + Send,
 {
+    read_judged(send, error::of).await
+}
+
+/// The same with an own judgement of the driver's errors.
+pub(super) async fn read_judged<T, E, F>(
+    send: impl Fn() -> F + Send + Sync,
+    judge: impl Fn(SdkError<E, HttpResponse>) -> Error + Send + Sync,
+) -> Result<T>
+where
+    T: Send,
+    E: Send,
+    F: Future<Output = std::result::Result<T, SdkError<E, HttpResponse>>> + Send,
+{
     let attempt = || async {
         let answer = Box::pin(send()).await;
-        answer.map(Settled).map_err(|error| error::reading(error::of(error)))
+        answer.map(Settled).map_err(|error| error::reading(judge(error)))
     };
     repeat(Reads::default(), wait, attempt).await.map(|Settled(answer)| answer)
 }

@@ -1,15 +1,18 @@
-//! Transactions: all of several writes, or none.
+//! Transactions: all of several writes, or none; and several rows as they were at one moment.
 
+use aws_sdk_dynamodb::config::http::HttpResponse;
+use aws_sdk_dynamodb::error::SdkError;
+use aws_sdk_dynamodb::operation::transact_get_items::TransactGetItemsError;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
-use aws_sdk_dynamodb::types::CancellationReason;
 use aws_sdk_dynamodb::types::error::TransactionCanceledException;
+use aws_sdk_dynamodb::types::{CancellationReason, Get, TransactGetItem};
 use storagebox_core::{Error, ErrorKind, Result};
 
 use super::Client;
-use super::requests::row;
+use super::requests::{read_judged, row};
 use super::write::{Write, request_token};
 use crate::error;
-use crate::row::Row;
+use crate::row::{Row, RowKey};
 
 /// What became of a transaction.
 #[derive(Debug)]
@@ -51,19 +54,52 @@ impl Client {
             },
         }
     }
+
+    /// The rows as they were at one moment, in the order of their keys. At most a hundred.
+    pub(crate) async fn get_together(&self, keys: &[RowKey]) -> Result<Vec<Option<Row>>> {
+        let gets = keys.iter().map(|key| get(self.table(), key)).collect::<Result<Vec<_>>>()?;
+        let request = self.driver().await.transact_get_items().set_transact_items(Some(gets));
+        let request = request.set_return_consumed_capacity(self.capacity());
+        let answer = read_judged(|| request.clone().send(), unread).await?;
+        Ok(answer.responses.unwrap_or_default().into_iter().map(|found| row(found.item())).collect())
+    }
+}
+
+fn get(table: &str, key: &RowKey) -> Result<TransactGetItem> {
+    let get = Get::builder().table_name(table).set_key(Some(key.attributes())).build();
+    let get = get.map_err(|error| error::bad("keys", "lack a part").caused_by(error))?;
+    Ok(TransactGetItem::builder().get(get).build())
+}
+
+/// A read that is cancelled met another's write.
+fn unread(error: SdkError<TransactGetItemsError, HttpResponse>) -> Error {
+    match error.as_service_error() {
+        Some(TransactGetItemsError::TransactionCanceledException(cancelled)) => {
+            no_condition(cancelled).unwrap_or_else(in_the_way)
+        }
+        _ => error::of(error),
+    }
+}
+
+/// Why a transaction was cancelled, if it was not by a condition alone.
+fn no_condition(cancelled: &TransactionCanceledException) -> Option<Error> {
+    cancelled.cancellation_reasons().iter().filter_map(CancellationReason::code).find_map(error::reason)
+}
+
+fn in_the_way() -> Error {
+    Error::new(ErrorKind::Contention, "the transaction was cancelled").on("dynamo")
 }
 
 /// A condition that did not hold is an answer only if every other part was judged too. A part that met a conflict or a
 /// throttle was not: it may be the one that would have answered, such as the marker of a change that was applied.
 fn refused(cancelled: &TransactionCanceledException) -> Result<Transacted> {
-    let reasons = cancelled.cancellation_reasons();
-    if let Some(error) = reasons.iter().filter_map(CancellationReason::code).find_map(error::reason) {
+    if let Some(error) = no_condition(cancelled) {
         return Err(error);
     }
-    let refusals: Vec<_> = reasons.iter().map(Refusal::of).collect();
+    let refusals: Vec<_> = cancelled.cancellation_reasons().iter().map(Refusal::of).collect();
     match refusals.iter().any(|refusal| matches!(refusal, Refusal::Condition(_))) {
         true => Ok(Transacted::Refused(refusals)),
-        false => Err(Error::new(ErrorKind::Contention, "the transaction was cancelled").on("dynamo")),
+        false => Err(in_the_way()),
     }
 }
 

@@ -9,7 +9,7 @@ use super::Bank;
 use super::claim::{CONFIRMED, EXPIRED, HELD, RELEASED, has_lapsed};
 use super::item::{FREE, Standing, free_at, item_of};
 use super::release::moving;
-use crate::client::{Tag, Write, Wrote};
+use crate::client::{Index, Tag, Write, Wrote};
 use crate::page::{self, Position};
 use crate::row::{Row, RowKey};
 
@@ -172,7 +172,7 @@ impl Bank {
 
     /// A page of items, and their claims in batches.
     pub(super) async fn list(&self, position: &Position, limit: usize) -> Result<Page<ListedItem>> {
-        let page = page::rows(&self.open, "items", position, limit, |look| look).await?;
+        let page = page::rows(&self.open, ("items", Index::Table), position, limit, |look| look).await?;
         let mut keys = Vec::new();
         for row in &page.entries {
             if let Standing::With(by) = Standing::of(row)? {

@@ -8,6 +8,7 @@ mod bank;
 mod beyond;
 mod counters;
 mod damage;
+mod entities;
 mod ordered;
 mod records;
 mod tokens;
@@ -54,6 +55,7 @@ stands_damage! {
     a_damaged_bank_is_corrupt_at_once_and_left_as_it_is: bank::PART;
     damaged_records_and_leases_are_corrupt_at_once_and_left_as_they_are: records::PART;
     damaged_tokens_are_corrupt_at_once_and_left_as_they_are: tokens::PART;
+    damaged_entities_are_corrupt_at_once_and_left_as_they_are: entities::PART;
     damaged_markers_are_corrupt_at_once_and_left_as_they_are: counters::MARKER;
     a_damaged_set_is_corrupt_at_once_and_left_as_it_is: counters::SET;
     a_damaged_history_is_corrupt_at_once_and_left_as_it_is: counters::OPTIMISTIC;

@@ -12,7 +12,7 @@ use crate::metered::{Cost, Metered, cost};
 use crate::readme::{between, path, read};
 use crate::scene::with_place;
 use crate::support::Place;
-use crate::workload::{BANK, COUNTERS, HOUR, LEASES, ORDERED, RECORDS, TOKENS, builder, items};
+use crate::workload::{BANK, COUNTERS, ENTITIES, HOUR, LEASES, ORDERED, RECORDS, TOKENS, builder, items};
 
 const BEGIN: &str = "<!-- cost:begin -->\n";
 const END: &str = "<!-- cost:end -->\n";
@@ -74,6 +74,12 @@ async fn the_usual_call_is_one_request() -> Result<()> {
             (LEASES, "`abort`"),
             (TOKENS, "`consume`"),
             (TOKENS, "`exists`"),
+            (ENTITIES, "`open`, joined"),
+            (ENTITIES, "`commit`, split"),
+            (ENTITIES, "`commit`, joined, a new token"),
+            (ENTITIES, "`register`"),
+            (ENTITIES, "`choose`"),
+            (ENTITIES, "`remove`"),
             (COUNTERS, "`apply`, `Marker`"),
             (ORDERED, "`put`"),
             (ORDERED, "`get`"),

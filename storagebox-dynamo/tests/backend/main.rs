@@ -8,6 +8,7 @@ mod corruption;
 mod cost;
 mod counters;
 mod counts;
+mod entities;
 mod hostile;
 mod keys_alone;
 mod ledgers;

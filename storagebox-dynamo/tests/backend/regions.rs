@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::config::Region;
 use storagebox_core::{
-    Backend, Change, ClaimId, Counted, Counter, ErrorKind, Hold, Key, Ledger, OpId, OrderedOptions, Result, Strategy,
-    Taken,
+    Backend, Change, ClaimId, Counted, Counter, EntityLedger, ErrorKind, Hold, Joins, Key, Ledger, OpId,
+    OrderedOptions, Result, Strategy, Taken,
 };
 use storagebox_dynamo::{DynamoBuilder, DynamoStore, Regions};
 
@@ -56,12 +56,17 @@ async fn with_replicas(test: impl AsyncFnOnce(&Replica, &Replica) -> Result<()>)
 const HOUR: Duration = Duration::from_secs(3_600);
 
 /// One call of each kind of namespace.
-async fn used(store: &DynamoStore) -> [Result<()>; 6] {
+async fn used(store: &DynamoStore) -> [Result<()>; 7] {
     let key = Key::new("key").unwrap();
     [
         async { store.item_bank(&"namespace".parse()?)?.counts().await.map(drop) }.await,
         async { store.dedup_repo(&"namespace".parse()?)?.get(&"id".try_into()?).await.map(drop) }.await,
         async { store.token_store(&"namespace".parse()?)?.exists(&"token".try_into()?).await.map(drop) }.await,
+        async {
+            let entities = store.entity_ledger(&"namespace".parse()?, &Joins::default())?;
+            entities.open(&key, &"message".try_into()?, None).await.map(drop)
+        }
+        .await,
         async { store.counter(&"namespace".parse()?, Strategy::default())?.value(&key).await.map(drop) }.await,
         async { store.ledger(&"ledger".parse()?)?.value(&key).await.map(drop) }.await,
         async { store.ordered_store(&"namespace".parse()?, OrderedOptions::time())?.get(&key).await.map(drop) }.await,

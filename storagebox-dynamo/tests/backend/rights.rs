@@ -56,7 +56,7 @@ fn asked(exchanges: &[Exchange], table: &str) -> BTreeSet<Right> {
 fn asked_by(exchange: &Exchange, table: &str) -> Vec<Right> {
     let request = &exchange.request;
     match exchange.operation.as_str() {
-        "TransactWriteItems" => parts_of(request, table),
+        "TransactGetItems" | "TransactWriteItems" => parts_of(request, table),
         "BatchGetItem" => {
             let tables = request["RequestItems"].as_object().unwrap().keys();
             tables.map(|name| on_table("BatchGetItem", name, table)).collect()

@@ -4,8 +4,8 @@ use aws_sdk_dynamodb::types::{
     AttributeDefinition, AttributeValue, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType,
 };
 use storagebox_core::{
-    Backend, Change, ClaimId, Counter, DedupId, DedupRepo, ErrorKind, Hold, Item, ItemBank, Key, LeaseRepo, OpId,
-    OrderedOptions, OrderedStore, Result, Strategy, TokenId, TokenStore,
+    Backend, Change, ClaimId, Counter, DedupId, DedupRepo, EntityLedger, ErrorKind, Hold, Item, ItemBank, Joins, Key,
+    LeaseRepo, MessageId, OpId, OrderedOptions, OrderedStore, Result, Strategy, TokenId, TokenStore,
 };
 use storagebox_dynamo::DynamoStore;
 use storagebox_testkit::checks::names;
@@ -83,6 +83,8 @@ async fn first_calls(store: &DynamoStore) -> Result<Vec<(&'static str, Option<Er
     let dedup = store.dedup_repo(&"namespace".parse()?)?.get(&id).await.map(drop);
     let leases = store.lease_repo(&"namespace".parse()?)?.begin(&id, &op, hour, None).await.map(drop);
     let tokens = store.token_store(&"namespace".parse()?)?.consume(&TokenId::new("token")?, &op).await.map(drop);
+    let entities = store.entity_ledger(&"namespace".parse()?, &Joins::default())?;
+    let entities = entities.open(&key, &MessageId::new("message")?, None).await.map(drop);
     let counters = store.counter(&"namespace".parse()?, Strategy::default())?.apply(&key, &change).await.map(drop);
     let ledger = store.ledger(&"ledger".parse()?)?.apply(&key, &change).await.map(drop);
     let ordered = store.ordered_store(&"namespace".parse()?, OrderedOptions::sequence())?.get(&key).await.map(drop);
@@ -91,6 +93,7 @@ async fn first_calls(store: &DynamoStore) -> Result<Vec<(&'static str, Option<Er
         ("records", dedup),
         ("leases", leases),
         ("tokens", tokens),
+        ("entities", entities),
         ("counters", counters),
         ("ledger", ledger),
         ("ordered", ordered),

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BankAdmin, Begun, Bounds, Change, ClaimId, Counter, DedupId, DedupRepo, Fingerprint, Hold, Item, ItemBank,
-    Key, Lease, LeaseRepo, Ledger, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Replaced, Result, Retention,
-    Stamp, Strategy, TokenId, TokenStore, WriterId,
+    Backend, BankAdmin, Begun, Bounds, Change, ClaimId, Commit, Counter, DedupId, DedupRepo, EntityChange,
+    EntityLedger, EntryId, Fingerprint, Hold, Item, ItemBank, Joins, Key, Lease, LeaseRepo, Ledger, MessageId, OpId,
+    OrderedOptions, OrderedStore, Payload, Recorded, Replaced, Result, Retention, Stamp, Strategy, TokenId, TokenStore,
+    WriterId,
 };
 use storagebox_dynamo::{DynamoBuilder, ReadFirst};
 
@@ -16,6 +17,7 @@ pub(crate) const BANK: &str = "item bank";
 pub(crate) const RECORDS: &str = "records";
 pub(crate) const LEASES: &str = "leases";
 pub(crate) const TOKENS: &str = "tokens";
+pub(crate) const ENTITIES: &str = "entities";
 pub(crate) const COUNTERS: &str = "counters";
 pub(crate) const LEDGER: &str = "ledger";
 pub(crate) const ORDERED: &str = "ordered values";
@@ -73,6 +75,8 @@ impl Metered {
         self.records().await?;
         self.leases().await?;
         self.tokens(place).await?;
+        self.entities().await?;
+        self.joined_entities(place).await?;
         self.counters().await?;
         self.fences().await?;
         self.ledger(place).await?;
@@ -197,6 +201,44 @@ impl Metered {
         self.note(TOKENS, "`discard`, unknown", tokens.discard(&[TokenId::new(text("none"))?])).await.map(drop)
     }
 
+    async fn entities(&mut self) -> Result<()> {
+        let entities = self.store.entity_ledger(&"namespace".parse()?, &Joins::default())?;
+        let entry =
+            EntryId { key: Key::new(text("key"))?, message: MessageId::new(text("message"))?, commit: op("op")? };
+        entities.open(&entry.key, &entry.message, None).await?;
+        let commit = commit_of(&*entities, &entry, EntityChange::Put(Payload::try_from("state")?)).await?;
+        let _ = self.note(ENTITIES, "`commit`, split", entities.commit(&commit)).await?;
+        let _ = self.note(ENTITIES, "`commit`, again", entities.commit(&commit)).await?;
+        self.note(ENTITIES, "`open`", entities.open(&entry.key, &entry.message, None)).await?;
+        let _ = self.note(ENTITIES, "`register`", entities.register(&entry, &op("second")?)).await?;
+        let _ = self.note(ENTITIES, "`choose`", entities.choose(&entry, &entry.commit)).await?;
+        self.note(ENTITIES, "`pending`, 4 shards", entities.pending(None, 1_000)).await?;
+        self.note(ENTITIES, "`remove`", entities.remove(&entry)).await?;
+        let deleted = EntryId { key: Key::new(text("deleted"))?, ..entry };
+        let delete = commit_of(&*entities, &deleted, EntityChange::Delete).await?;
+        let _ = entities.commit(&delete).await?;
+        entities.remove(&deleted).await.map(drop)
+    }
+
+    async fn joined_entities(&mut self, place: &Place) -> Result<()> {
+        let tokens = self.store.token_store(&"namespace".parse()?)?;
+        let joins = Joins { incoming: Some("namespace".parse()?), outgoing: Some("namespace".parse()?) };
+        let entities = self.store.entity_ledger(&"namespace".parse()?, &joins)?;
+        let (first, second) = (TokenId::new(text("first"))?, TokenId::new(text("second"))?);
+        tokens.create_tokens(&[first.clone(), second.clone()]).await?;
+        place.clock.advance(Duration::from_millis(1));
+        let message = MessageId::new(text("message"))?;
+        let entry = EntryId { key: Key::new(text("joined"))?, message, commit: op("first")? };
+        let put = || Ok::<_, storagebox_core::Error>(EntityChange::Put(Payload::try_from("state")?));
+        self.note(ENTITIES, "`open`, joined", entities.open(&entry.key, &entry.message, Some(&first))).await?;
+        let commit = commit_of(&*entities, &entry, put()?).await?;
+        let commit = Commit { consume: Some(first), create: vec![TokenId::new(text("created"))?], ..commit };
+        let _ = self.note(ENTITIES, "`commit`, joined, a new token", entities.commit(&commit)).await?;
+        let commit = commit_of(&*entities, &EntryId { commit: op("second")?, ..entry }, put()?).await?;
+        let commit = Commit { entry: None, consume: Some(second), ..commit };
+        self.note(ENTITIES, "`commit`, joined, nothing to send", entities.commit(&commit)).await.map(drop)
+    }
+
     async fn counters(&mut self) -> Result<()> {
         for (name, strategy) in STRATEGIES {
             let (counters, key) = (self.store.counter(&name.parse()?, strategy)?, Key::new(text("key"))?);
@@ -251,4 +293,18 @@ impl Metered {
         place.clock.advance(2 * HOUR);
         self.note(ORDERED, "`purge`, a tombstone, 4 shards", ordered.purge(HOUR, 10)).await.map(drop)
     }
+}
+
+/// A commit that adds this entry, against what is there.
+async fn commit_of(entities: &dyn EntityLedger, entry: &EntryId, change: EntityChange) -> Result<Commit> {
+    Ok(Commit {
+        key: entry.key.clone(),
+        message: entry.message.clone(),
+        opened: entities.open(&entry.key, &entry.message, None).await?.version,
+        change,
+        attempt: entry.commit.clone(),
+        entry: Some(Payload::try_from("content")?),
+        consume: None,
+        create: vec![],
+    })
 }

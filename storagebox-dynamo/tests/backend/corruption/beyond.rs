@@ -6,7 +6,7 @@ use storagebox_testkit::checks::corruption::Call;
 
 use super::counters::{LEDGER, OPTIMISTIC, SHARDED};
 use super::damage::snapshot;
-use super::{NAMESPACE, ordered, put, records};
+use super::{NAMESPACE, entities, ordered, put, records};
 use crate::scene::with_place;
 use crate::support::Place;
 
@@ -44,7 +44,9 @@ async fn a_row_whose_key_is_no_id_is_corrupt_where_it_is_listed() -> Result<()> 
 /// A row that says that it was written as often as a number can say.
 #[tokio::test]
 async fn a_count_that_cannot_grow_is_corrupt() -> Result<()> {
-    for (part, names) in [(&SHARDED, ["n"].as_slice()), (&OPTIMISTIC, &["n"]), (&LEDGER, &["n", "k", "m"])] {
+    for (part, names) in
+        [(&SHARDED, ["n"].as_slice()), (&OPTIMISTIC, &["n"]), (&LEDGER, &["n", "k", "m"]), (&entities::PART, &["n"])]
+    {
         with_place(async |place| {
             let store = place.store().await?;
             (part.fill)(place, &store, NAMESPACE).await?;

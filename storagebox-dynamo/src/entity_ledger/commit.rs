@@ -1,0 +1,181 @@
+//! The commit: one transaction of the entity, its new entry and the joined tokens.
+
+use std::collections::BTreeSet;
+
+use storagebox_core::{
+    Commit, Committed, EntityChange, Error, ErrorKind, OutboxEntry, Payload, Result, TokenId, Version,
+};
+
+use super::rows::{Entity, GONE, VACANT, entry, is_named, texts};
+use super::{DynamoEntityLedger, moving};
+use crate::client::{Refusal, Tag, Transacted, Write};
+use crate::row::{Row, RowKey};
+use crate::token_store::{DynamoTokenStore, Met};
+
+/// DynamoDB's limit for one transaction.
+const MOST_ROWS: usize = 100;
+/// How many transactions an attempt makes, each with what the refusal before it told.
+const LOOKS: u32 = 8;
+
+/// A call, through all its attempts.
+pub(super) struct Call<'a> {
+    ledger: &'a DynamoEntityLedger,
+    commit: &'a Commit,
+    /// The new tokens, each once.
+    create: BTreeSet<&'a TokenId>,
+    tag: Tag,
+}
+
+/// What one part of the transaction is about.
+enum Part<'a> {
+    Entity,
+    Entry,
+    Consumed(&'a DynamoTokenStore),
+    Created(&'a DynamoTokenStore, &'a TokenId),
+}
+
+/// What an attempt has learned of the tokens.
+#[derive(Default)]
+struct Learned<'a> {
+    /// What made the token that is consumed, where it was too young to be told from one that was made later.
+    young: Option<String>,
+    /// New tokens that live or are gone, and stay as they are.
+    known: BTreeSet<&'a TokenId>,
+}
+
+/// Why a transaction was refused.
+#[derive(Default)]
+struct Refused<'a> {
+    entity: bool,
+    entry: Option<OutboxEntry>,
+    consumed: Option<Met>,
+    known: Vec<&'a TokenId>,
+}
+
+impl<'a> Call<'a> {
+    /// # Errors
+    ///
+    /// `InvalidInput` for what the ledger does not join, and `TooLarge` for more rows than a transaction takes.
+    pub(super) fn new(ledger: &'a DynamoEntityLedger, commit: &'a Commit) -> Result<Self> {
+        commit.checked(&ledger.joins).map_err(|error| error.on("dynamo"))?;
+        // A token that is consumed is gone, and is not created again.
+        let own = commit.consume.as_ref().filter(|_| ledger.joins.incoming == ledger.joins.outgoing);
+        let create = commit.create.iter().filter(|token| own != Some(token)).collect();
+        let call = Self { ledger, commit, create, tag: Tag::fresh() };
+        if call.rows() > MOST_ROWS { Err(call.too_many()) } else { Ok(call) }
+    }
+
+    fn rows(&self) -> usize {
+        1 + self.rows_beside() + self.create.len()
+    }
+
+    fn rows_beside(&self) -> usize {
+        usize::from(self.commit.entry.is_some()) + usize::from(self.commit.consume.is_some())
+    }
+
+    fn too_many(&self) -> Error {
+        let most = MOST_ROWS - 1 - self.rows_beside();
+        let why = format!("one commit must create at most {most} tokens, because a transaction has {MOST_ROWS} rows");
+        Error::new(ErrorKind::TooLarge, why).with("limit", most).with("tokens", self.create.len()).on("dynamo")
+    }
+
+    /// One attempt. It guesses that the new tokens are unknown, and that the token that it consumes is not of this very
+    /// moment.
+    pub(super) async fn attempt(&self) -> Result<Committed> {
+        let mut learned = Learned::default();
+        for _ in 0..LOOKS {
+            let (parts, writes): (Vec<_>, Vec<_>) = self.parts(&learned).await?.into_iter().unzip();
+            let refusals = match self.ledger.client().transact(&writes).await? {
+                Transacted::Done => return Ok(Committed::Committed),
+                Transacted::Refused(refusals) => refusals,
+            };
+            if let Some(answer) = self.judge(self.refused(&parts, refusals)?, &mut learned) {
+                return Ok(answer);
+            }
+        }
+        Err(moving())
+    }
+
+    async fn parts(&self, learned: &Learned<'a>) -> Result<Vec<(Part<'a>, Write)>> {
+        let Commit { key, message, attempt, .. } = self.commit;
+        let entities = &self.ledger.entities;
+        let mut parts = vec![(Part::Entity, self.changed(&entities.entity_key(key).await?))];
+        if let Some(content) = &self.commit.entry {
+            parts.push((Part::Entry, self.added(&entities.entry_key(key, message).await?, content)));
+        }
+        if let (Some(tokens), Some(token)) = (&self.ledger.incoming, &self.commit.consume) {
+            let consumption = tokens.consumption(token, attempt, &self.tag, learned.young.as_deref()).await?;
+            parts.push((Part::Consumed(tokens), consumption));
+        }
+        if let Some(tokens) = &self.ledger.outgoing {
+            for token in self.create.difference(&learned.known) {
+                parts.push((Part::Created(tokens, token), tokens.creation(token, &self.tag).await?));
+            }
+        }
+        Ok(parts)
+    }
+
+    fn changed(&self, key: &RowKey) -> Write {
+        let (entities, opened) = (&self.ledger.entities, self.commit.opened.map(Version::number));
+        let forgotten = entities.open.forgotten_after(entities.client().now());
+        let next = entities.client().number_after(opened.unwrap_or(0));
+        let write = Write::update(key).tagged(&self.tag).set("n", next).set_some("z", forgotten.map(|at| at.0));
+        let write = match &self.commit.change {
+            EntityChange::Keep => write,
+            EntityChange::Put(state) => write.set("v", state.as_bytes()),
+            EntityChange::Delete => write.remove(&["v"]),
+        };
+        match opened {
+            None => write.only_if("attribute_not_exists(pk)"),
+            Some(opened) => write.only_if("n = :opened").value(":opened", opened),
+        }
+    }
+
+    fn added(&self, key: &RowKey, content: &Payload) -> Write {
+        let attempt = &self.commit.attempt;
+        let row = Row::new(key)
+            .with("o", key.sort.as_str())
+            .with("c", attempt.as_str())
+            .with("d", self.commit.key.as_str())
+            .with("v", content.as_bytes())
+            .with("a", texts([attempt]))
+            .with_some("p", (!self.commit.create.is_empty()).then_some(attempt.as_str()));
+        Write::put(row).tagged(&self.tag).only_if(VACANT).value(":gone", GONE)
+    }
+
+    /// What the refusals say, each of its part.
+    fn refused(&self, parts: &[Part<'a>], refusals: Vec<Refusal>) -> Result<Refused<'a>> {
+        let mut refused = Refused::default();
+        for (part, refusal) in parts.iter().zip(refusals) {
+            let Refusal::Condition(row) = refusal else { continue };
+            match part {
+                Part::Entity => {
+                    row.as_ref().map(Entity::read).transpose()?;
+                    refused.entity = true;
+                }
+                Part::Entry => refused.entry = row.as_ref().map_or(Ok(None), entry)?,
+                Part::Consumed(tokens) => {
+                    refused.consumed = Some(tokens.met(row, &self.commit.attempt, &self.tag)?);
+                }
+                Part::Created(tokens, token) => refused.known.extend(tokens.is_known(row)?.then_some(*token)),
+            }
+        }
+        Ok(refused)
+    }
+
+    /// The answer, or nothing if the transaction is made again with what was learned. An entry that another commit made
+    /// of the same message is as good as another version: who opened the entity has seen it, or has not seen this one.
+    fn judge(&self, refused: Refused<'a>, learned: &mut Learned<'a>) -> Option<Committed> {
+        let is_own = refused.entry.as_ref().is_some_and(|entry| is_named(entry, &self.commit.attempt));
+        match refused.consumed {
+            _ if is_own => return Some(Committed::Committed),
+            Some(Met::Consumed) => return Some(Committed::Committed),
+            _ if refused.entity || refused.entry.is_some() => return Some(Committed::Conflict),
+            Some(Met::Gone) => return Some(Committed::TokenGone),
+            Some(Met::Young(made)) => learned.young = Some(made),
+            None => {}
+        }
+        learned.known.extend(refused.known);
+        None
+    }
+}

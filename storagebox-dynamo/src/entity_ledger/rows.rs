@@ -1,0 +1,139 @@
+//! The rows of an entity and of its entries.
+//!
+//! | attribute | of an entity |
+//! |---|---|
+//! | `n` | its version |
+//! | `v` | its state, if it has one |
+//! | `z` | from when on it need not be remembered, where it has neither a state nor an entry |
+//!
+//! | attribute | of an entry |
+//! |---|---|
+//! | `c` | the commit that added it |
+//! | `d` | the key of its entity, whose hash begins the sort key; the message follows |
+//! | `v` | its content |
+//! | `a` | its attempts, a list |
+//! | `p` | the attempt that is chosen, if one is |
+//! | `o` | its place in the index, which is its sort key |
+//! | `s` | `gone`, once it is removed; then nothing is left of it but `c` |
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use sha2::{Digest, Sha256};
+use storagebox_core::{EntryId, Key, MessageId, OpId, OutboxEntry, Payload, Result, Version};
+
+use crate::client::hex;
+use crate::row::{Row, Value};
+
+/// `s` of an entry that is removed.
+pub(super) const GONE: &str = "gone";
+/// The message has no entry.
+pub(super) const VACANT: &str = "attribute_not_exists(pk) OR s = :gone";
+/// The entry of this commit is there.
+pub(super) const REMOVABLE: &str = "c = :commit AND attribute_not_exists(s)";
+/// And has room for this attempt, which it does not know yet.
+pub(super) const REGISTRABLE: &str = "c = :commit AND attribute_not_exists(s) AND attribute_not_exists(p) \
+                                      AND NOT contains(a, :attempt) AND size(a) < :most";
+/// And this attempt may be chosen. What is not as it should be is seen before anything is changed.
+pub(super) const CHOOSABLE: &str = "c = :commit AND attribute_not_exists(s) AND attribute_not_exists(p) \
+                                    AND contains(a, :p) AND a[0] = :commit AND d = :key AND attribute_type(v, :bytes)";
+
+/// A row has 400 KB, and the content, the ids and the keys may be as long as they can be.
+pub(super) const MOST_ATTEMPTS: usize = 250;
+
+/// An entity as its row has it.
+#[derive(Debug)]
+pub(super) struct Entity {
+    pub(super) version: Version,
+    pub(super) state: Option<Payload>,
+}
+
+impl Entity {
+    pub(super) fn read(row: &Row) -> Result<Self> {
+        let version = row.needed("n", row.times("n"))?.unsigned_abs();
+        let state = row.maybe("v", Row::bytes)?.map(|state| payload(row, state)).transpose()?;
+        Ok(Self { version: Version::new(version), state })
+    }
+}
+
+/// The entry, unless it is removed.
+pub(super) fn entry(row: &Row) -> Result<Option<OutboxEntry>> {
+    match row.maybe("s", Row::text)? {
+        None => {}
+        Some(GONE) => return Ok(None),
+        Some(_) => return Err(row.unreadable("its state is not known")),
+    }
+    let id = listed(row)?;
+    let content = payload(row, row.needed("v", row.bytes("v"))?)?;
+    let attempts = attempts(row)?;
+    let chosen = row.maybe("p", Row::text)?.map(|chosen| op(row, chosen)).transpose()?;
+    let entry = OutboxEntry { content, attempts, chosen };
+    let is_whole = is_named(&entry, &id.commit) && entry.chosen.iter().all(|chosen| entry.attempts.contains(chosen));
+    if is_whole { Ok(Some(entry)) } else { Err(row.unreadable("its attempts make no sense")) }
+}
+
+/// What names an entry; the index has all of it.
+pub(super) fn listed(row: &Row) -> Result<EntryId> {
+    let key = Key::new(row.needed("d", row.text("d"))?).map_err(|_| row.unreadable("its key is not valid"))?;
+    let message = row.sort()?.strip_prefix(&group(&key)).map(MessageId::new);
+    let Some(Ok(message)) = message else { return Err(row.unreadable("its sort key is not that of its entity")) };
+    Ok(EntryId { key, message, commit: op(row, row.needed("c", row.text("c"))?)? })
+}
+
+/// Whether this commit added the entry.
+pub(super) fn is_named(entry: &OutboxEntry, commit: &OpId) -> bool {
+    entry.attempts.first() == Some(commit)
+}
+
+/// What the sort keys of an entity's entries begin with. A key and a message may be too long for one sort key.
+pub(super) fn group(key: &Key) -> String {
+    format!("{}:", hex(&Sha256::digest(key.as_str())))
+}
+
+/// A list of these operations.
+pub(super) fn texts<'a>(ops: impl IntoIterator<Item = &'a OpId>) -> AttributeValue {
+    AttributeValue::L(ops.into_iter().map(|op| op.as_str().value()).collect())
+}
+
+fn attempts(row: &Row) -> Result<Vec<OpId>> {
+    let list = row.attributes().get("a").and_then(|list| list.as_l().ok());
+    let text = |value: &AttributeValue| op(row, row.needed("a", value.as_s().ok())?);
+    row.needed("a", list)?.iter().map(text).collect()
+}
+
+fn op(row: &Row, text: &str) -> Result<OpId> {
+    OpId::new(text).map_err(|_| row.unreadable("its operation id is not valid"))
+}
+
+fn payload(row: &Row, bytes: &[u8]) -> Result<Payload> {
+    Payload::try_from(bytes).map_err(|_| row.unreadable("its value is too long"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::{RowKey, whatever};
+
+    #[test]
+    fn whatever_a_row_of_an_entity_holds() {
+        let row = Row::new(&RowKey::alone("p")).with("n", 7_u64);
+        let known = [row.clone().with("v", b"state".as_slice()), row.with("z", 9_i64)];
+        whatever(&known, &[|row| Entity::read(row).map(drop)]);
+    }
+
+    #[test]
+    fn whatever_a_row_of_an_entry_holds() {
+        let [key, first, second] = ["key", "first", "second"];
+        let (key, ops) = (Key::new(key).unwrap(), [OpId::new(first).unwrap(), OpId::new(second).unwrap()]);
+        let row = Row::new(&RowKey::new("entries", format!("{}message", group(&key)))).with("c", first);
+        let open = row.clone().with("d", key.as_str()).with("v", b"content".as_slice()).with("a", texts(&ops));
+        assert_eq!(entry(&open).unwrap().unwrap().attempts, ops);
+        let chosen = open.clone().with("p", second);
+        assert_eq!(entry(&chosen).unwrap().unwrap().chosen.as_ref(), Some(&ops[1]));
+        whatever(&[open, chosen, row.with("s", GONE)], &[|row| entry(row).map(drop), |row| listed(row).map(drop)]);
+    }
+
+    /// What stands in tables does not change.
+    #[test]
+    fn a_group_never_changes() {
+        assert_eq!(group(&Key::new("é").unwrap()), "4a99557e4033c3539de2eb65472017cad5f9557f7a0625a09f1c3f6e2ba69c4c:");
+    }
+}

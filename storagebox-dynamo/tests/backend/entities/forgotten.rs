@@ -1,0 +1,198 @@
+//! What is remembered of entities and entries that are gone, and for how long.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use storagebox_core::{Backend, Commit, Committed, EntityChange, EntityLedger, Opened, Result, Retention};
+use storagebox_dynamo::faults::Fault;
+
+use super::{commit_of, entry, key, message, payload, split};
+use crate::scene::{Gate, with_place};
+use crate::support::{Place, failed};
+
+const MINUTE: Duration = Duration::from_secs(60);
+const SECOND: Duration = Duration::from_secs(1);
+
+async fn forgetful(place: &Place) -> Result<storagebox_dynamo::DynamoStore> {
+    let builder = place.builder().remember(Retention::For(MINUTE));
+    builder.from_client(&place.table.client(None, None).await)
+}
+
+async fn opened(entities: &dyn EntityLedger) -> Result<Opened> {
+    entities.open(&key(), &message("nobody"), None).await
+}
+
+async fn commit(entities: &dyn EntityLedger, name: &str, change: EntityChange) -> Result<()> {
+    let commit = Commit { change, ..commit_of(entities, name).await? };
+    assert_eq!(entities.commit(&commit).await?, Committed::Committed);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_version_does_not_repeat_after_a_deletion() -> Result<()> {
+    with_place(async |place| {
+        let (store, mut seen) = (forgetful(place).await?, BTreeSet::new());
+        let entities = split(&store)?;
+        for round in 0..4 {
+            for (name, change) in [("put", EntityChange::Put(payload("x"))), ("delete", EntityChange::Delete)] {
+                let (name, was_there) = (format!("{name}-{round}"), opened(&*entities).await?.version.is_some());
+                assert!(round % 2 == 0 || was_there == (change == EntityChange::Delete), "{name}");
+                commit(&*entities, &name, change).await?;
+                let version = opened(&*entities).await?.version;
+                assert!(seen.insert(version), "{version:?} repeats");
+                assert!(entities.remove(&entry(&name)).await?);
+            }
+            // Once within what is remembered, then beyond it.
+            place.clock.advance(if round % 2 == 0 { MINUTE } else { MINUTE - SECOND });
+            store.maintain(100).await?;
+            assert_eq!(opened(&*entities).await?.version.is_none(), round % 2 == 0, "round {round}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// From its last change on, be it a commit or a removal; and never while it has an entry or a state.
+#[tokio::test]
+async fn an_entity_is_forgotten_when_all_of_it_is_long_over() -> Result<()> {
+    with_place(async |place| {
+        let store = forgetful(place).await?;
+        let entities = split(&store)?;
+        commit(&*entities, "first", EntityChange::Put(payload("x"))).await?;
+        commit(&*entities, "second", EntityChange::Delete).await?;
+        commit(&*entities, "third", EntityChange::Keep).await?;
+        for name in ["third", "second", "first"] {
+            place.clock.advance(10 * MINUTE);
+            let maintained = store.maintain(100).await?;
+            assert!(opened(&*entities).await?.version.is_some(), "forgotten before {name} was removed: {maintained:?}");
+            assert!(entities.open(&key(), &message(name), None).await?.entry.is_some(), "{name}");
+            assert!(entities.remove(&entry(name)).await?, "{name}");
+        }
+        place.clock.advance(MINUTE - SECOND);
+        store.maintain(100).await?;
+        assert!(opened(&*entities).await?.version.is_some(), "its last entry was removed less than a minute ago");
+        place.clock.advance(SECOND);
+        assert_eq!(store.maintain(100).await?.deleted, 2, "the entity, and what was left of its last entry");
+        assert_eq!(opened(&*entities).await?, Opened::default());
+        let left: Vec<_> = place.rows().await?.into_iter().filter(|row| !row.contains_key("made_with")).collect();
+        assert_eq!(left, []);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn an_entity_with_a_state_is_never_forgotten() -> Result<()> {
+    with_place(async |place| {
+        let store = forgetful(place).await?;
+        let entities = split(&store)?;
+        commit(&*entities, "put", EntityChange::Put(payload("x"))).await?;
+        assert!(entities.remove(&entry("put")).await?);
+        commit(&*entities, "keep", EntityChange::Keep).await?;
+        assert!(entities.remove(&entry("keep")).await?);
+        place.clock.advance(10 * MINUTE);
+        store.maintain(100).await?;
+        assert_eq!(opened(&*entities).await?.state, Some(payload("x")));
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn with_a_memory_for_ever_nothing_is_forgotten() -> Result<()> {
+    with_place(async |place| {
+        let client = place.table.client(None, None).await;
+        let store = place.builder().remember(Retention::Forever).from_client(&client)?;
+        let entities = split(&store)?;
+        commit(&*entities, "delete", EntityChange::Delete).await?;
+        assert!(entities.remove(&entry("delete")).await?);
+        place.clock.advance(1_000_000 * MINUTE);
+        assert_eq!(store.maintain(100).await?.deleted, 0);
+        assert!(opened(&*entities).await?.version.is_some());
+        Ok(())
+    })
+    .await
+}
+
+/// The budget counts entities that were looked at and stay.
+#[tokio::test]
+async fn upkeep_goes_on_where_its_budget_ended() -> Result<()> {
+    with_place(async |place| {
+        let store = forgetful(place).await?;
+        let entities = split(&store)?;
+        for number in 0..6 {
+            let name = format!("{number}");
+            let change = EntityChange::Delete;
+            let commit = Commit { key: name.parse()?, opened: None, change, ..commit_of(&*entities, &name).await? };
+            assert_eq!(entities.commit(&commit).await?, Committed::Committed);
+            if number % 2 == 0 {
+                let entry = storagebox_core::EntryId { key: name.parse()?, ..entry(&name) };
+                assert!(entities.remove(&entry).await?);
+            }
+        }
+        place.clock.advance(2 * MINUTE);
+        let mut deleted = vec![];
+        loop {
+            let maintained = store.maintain(2).await?;
+            deleted.push(maintained.deleted);
+            if !maintained.more {
+                break;
+            }
+        }
+        assert_eq!(deleted.iter().sum::<u64>(), 6, "three entities and what was left of their entries: {deleted:?}");
+        assert!(deleted.iter().all(|deleted| *deleted <= 2), "{deleted:?}");
+        assert_eq!(entities.pending(None, 10).await?.entries.len(), 3);
+        Ok(())
+    })
+    .await
+}
+
+/// It saw an entity without entries, and before its request arrives the entity is changed.
+#[tokio::test]
+async fn a_commit_while_upkeep_is_about_to_delete_the_entity_stays() -> Result<()> {
+    with_place(async |place| {
+        let (gate, forgetful) = (Gate::default(), forgetful(place).await?);
+        let entities = split(&forgetful)?;
+        commit(&*entities, "delete", EntityChange::Delete).await?;
+        assert!(entities.remove(&entry("delete")).await?);
+        place.clock.advance(MINUTE);
+        assert_eq!(forgetful.maintain(1).await?.deleted, 1, "what was left of the entry, or the entity");
+        if opened(&*entities).await?.version.is_none() {
+            commit(&*entities, "delete", EntityChange::Delete).await?;
+            assert!(entities.remove(&entry("delete")).await?);
+            place.clock.advance(MINUTE);
+        }
+        let builder = place.builder().remember(Retention::For(MINUTE));
+        let (store, faults) = gate.store(&place.table, builder).await?;
+        faults.script_for("DeleteItem", [Gate::HOLD, Gate::HOLD]);
+        let upkeep = tokio::spawn(async move { store.maintain(1).await });
+        gate.reached().await;
+        commit(&*entities, "keep", EntityChange::Keep).await?;
+        let expected = opened(&*entities).await?;
+        gate.open();
+        upkeep.await.map_err(failed)??;
+        assert_eq!(opened(&*entities).await?, expected);
+        assert!(entities.open(&key(), &message("keep"), None).await?.entry.is_some());
+        Ok(())
+    })
+    .await
+}
+
+/// The answer to the removal is lost, and a lost one may land behind another entry of the message.
+#[tokio::test]
+async fn a_removal_whose_answer_was_lost_says_that_there_was_one() -> Result<()> {
+    with_place(async |place| {
+        let (store, faults) = crate::scene::recorded(&place.table, place.builder()).await?;
+        let entities = split(&store)?;
+        for fault in [Fault::DropBefore, Fault::DropAfter, Fault::ErrorAfter, Fault::Torn, Fault::Twice] {
+            let name = format!("{fault:?}");
+            commit(&*entities, &name, EntityChange::Keep).await?;
+            faults.script_for("UpdateItem", [fault]);
+            assert!(entities.remove(&entry(&name)).await?, "{fault:?}");
+            assert!(!entities.remove(&entry(&name)).await?, "{fault:?}");
+        }
+        assert_eq!(faults.total(), 5);
+        Ok(())
+    })
+    .await
+}

@@ -1,0 +1,151 @@
+//! Commits whose answers are lost, or that land late.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use storagebox_core::{Commit, Committed, EntityLedger, ErrorKind, Result, TokenStore};
+use storagebox_dynamo::faults::Fault;
+
+use super::{commit_of, entry, exchange_of, joined, key, message, op, payload, split, token};
+use crate::scene::{Gate, recorded, with_place};
+use crate::support::failed;
+
+/// From then on a token is not of this very moment.
+const MOMENT: Duration = Duration::from_millis(1);
+
+const LOSSES: [Fault; 6] =
+    [Fault::DropBefore, Fault::DropAfter, Fault::ErrorBefore, Fault::ErrorAfter, Fault::Torn, Fault::Twice];
+
+#[tokio::test]
+async fn a_commit_whose_answer_was_lost_is_made_once() -> Result<()> {
+    with_place(async |place| {
+        let (store, faults) = recorded(&place.table, place.builder()).await?;
+        let (entities, tokens) = joined(&store)?;
+        for fault in LOSSES {
+            let (name, consumed) = (format!("{fault:?}"), token(&format!("in of {fault:?}")));
+            tokens.create_tokens(std::slice::from_ref(&consumed)).await?;
+            place.clock.advance(MOMENT);
+            let consume = Some(consumed.clone());
+            let commit = Commit { consume, ..exchange_of(&*entities, &name).await? };
+            faults.script_for("TransactWriteItems", [fault]);
+            assert_eq!(entities.commit(&commit).await?, Committed::Committed, "{fault:?}");
+            let opened = entities.open(&key(), &message(&name), Some(&consumed)).await?;
+            assert_eq!((opened.state, opened.token_is_live), (Some(payload(&name)), Some(false)), "{fault:?}");
+            assert_eq!(opened.entry.map(|entry| entry.attempts), Some(vec![op(&name)]), "{fault:?}");
+            assert!(tokens.exists(&commit.create[1]).await?, "{fault:?}");
+        }
+        assert_eq!(faults.total(), LOSSES.len() as u64);
+        Ok(())
+    })
+    .await
+}
+
+/// It is made, and its clock has moved on when it is sent again: the table does not take it for the same transaction.
+#[tokio::test]
+async fn a_commit_that_finds_itself_made_says_so() -> Result<()> {
+    for has_entry in [true, false] {
+        with_place(async |place| {
+            let gate = Gate::default();
+            let (store, faults) = gate.store(&place.table, place.builder()).await?;
+            let (entities, tokens) = joined(&store)?;
+            tokens.create_tokens(&[token("in")]).await?;
+            place.clock.advance(MOMENT);
+            let commit = Commit { consume: Some(token("in")), ..commit_of(&*entities, "a").await? };
+            let commit = if has_entry { commit } else { Commit { entry: None, ..commit } };
+            faults.script_for("TransactWriteItems", [Fault::DropAfter, Gate::HOLD]);
+            let (late, repeated) = (Arc::clone(&entities), commit.clone());
+            let late = tokio::spawn(async move { late.commit(&repeated).await });
+            gate.reached().await;
+            place.clock.advance(MOMENT);
+            let (other, _) = joined(&place.store().await?)?;
+            let next = commit_of(&*other, "b").await?;
+            assert!(next.opened.is_some(), "the first attempt was made");
+            assert_eq!(other.commit(&next).await?, Committed::Committed);
+            gate.open();
+            assert_eq!(late.await.map_err(failed)??, Committed::Committed, "with an entry: {has_entry}");
+            assert_eq!(other.open(&key(), &message("a"), None).await?.state, Some(payload("b")));
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+/// The token was not there, and is created before the lost attempt lands: what was answered stays true.
+#[tokio::test]
+async fn a_lost_attempt_consumes_no_token_that_was_created_after_the_answer() -> Result<()> {
+    with_place(async |place| {
+        let (store, faults) = recorded(&place.table, place.builder()).await?;
+        let (entities, tokens) = joined(&store)?;
+        assert!(!tokens.exists(&token("in")).await?);
+        let commit = exchange_of(&*entities, "a").await?;
+        faults.script_for("TransactWriteItems", [Fault::Parked]);
+        assert_eq!(entities.commit(&commit).await?, Committed::TokenGone);
+        tokens.create_tokens(&[token("in")]).await?;
+        faults.land().await;
+        let opened = entities.open(&key(), &message("a"), Some(&token("in"))).await?;
+        assert_eq!((opened.version, opened.token_is_live), (None, Some(true)));
+        assert_eq!(entities.commit(&commit).await?, Committed::Committed, "one that knows the token");
+        Ok(())
+    })
+    .await
+}
+
+/// A condition beside a part that was not judged is no answer.
+#[tokio::test]
+async fn conflicts_and_throttles_are_no_answers() -> Result<()> {
+    with_place(async |place| {
+        let (store, faults) = recorded(&place.table, place.builder()).await?;
+        let (entities, tokens) = joined(&store)?;
+        tokens.create_tokens(&[token("in")]).await?;
+        let commit = exchange_of(&*entities, "a").await?;
+        let all = [Fault::Conflict, Fault::Throttle, Fault::Throttle, Fault::InProgress, Fault::Mixed];
+        faults.script_for("TransactWriteItems", all);
+        assert_eq!(entities.commit(&commit).await?, Committed::Committed);
+        faults.script_for("TransactWriteItems", [Fault::Mixed; 8]);
+        assert_eq!(entities.commit(&commit).await?, Committed::Committed, "again, each part once not judged");
+        faults.script_for("TransactGetItems", [Fault::Conflict, Fault::Throttle, Fault::DropAfter, Fault::Torn]);
+        assert!(entities.open(&key(), &message("a"), Some(&token("in"))).await?.entry.is_some());
+        assert!(faults.total() > 10);
+        Ok(())
+    })
+    .await
+}
+
+/// A table at its limit, all the time.
+#[tokio::test]
+async fn a_commit_that_is_never_made_changed_nothing() -> Result<()> {
+    with_place(async |place| {
+        let (store, faults) = recorded(&place.table, place.builder()).await?;
+        let entities = split(&store)?;
+        let commit = commit_of(&*entities, "a").await?;
+        faults.script_for("TransactWriteItems", [Fault::Throttle; 100]);
+        assert_eq!(entities.commit(&commit).await.unwrap_err().kind(), ErrorKind::Throttled);
+        faults.heal();
+        assert!(entities.open(&key(), &message("a"), None).await?.version.is_none());
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn attempts_and_choices_whose_answers_were_lost_are_made_once() -> Result<()> {
+    with_place(async |place| {
+        let (store, faults) = recorded(&place.table, place.builder()).await?;
+        let entities = split(&store)?;
+        for fault in LOSSES {
+            let name = format!("{fault:?}");
+            let _ = entities.commit(&commit_of(&*entities, &name).await?).await?;
+            faults.script_for("UpdateItem", [fault]);
+            let registered = entities.register(&entry(&name), &op("second")).await?;
+            assert_eq!(registered, storagebox_core::Registered::Registered, "{fault:?}");
+            faults.script_for("UpdateItem", [fault]);
+            let storagebox_core::Chosen::Chosen(entry) = entities.choose(&entry(&name), &op("second")).await? else {
+                panic!("{fault:?}")
+            };
+            assert_eq!((entry.chosen, entry.attempts.len()), (Some(op("second")), 2), "{fault:?}");
+        }
+        Ok(())
+    })
+    .await
+}
