@@ -34,7 +34,8 @@ pub(super) const REGISTRABLE: &str = "c = :commit AND attribute_not_exists(s) AN
                                       AND NOT contains(a, :attempt) AND size(a) < :most";
 /// And this attempt may be chosen. What is not as it should be is seen before anything is changed.
 pub(super) const CHOOSABLE: &str = "c = :commit AND attribute_not_exists(s) AND attribute_not_exists(p) \
-                                    AND contains(a, :p) AND a[0] = :commit AND d = :key AND attribute_type(v, :bytes)";
+                                    AND contains(a, :p) AND a[0] = :commit AND d = :key AND o = sk \
+                                    AND attribute_type(v, :bytes)";
 
 /// A row has 400 KB, and the content, the ids and the keys may be as long as they can be.
 pub(super) const MOST_ATTEMPTS: usize = 250;
@@ -75,6 +76,7 @@ pub(super) fn listed(row: &Row) -> Result<EntryId> {
     let key = Key::new(row.needed("d", row.text("d"))?).map_err(|_| row.unreadable("its key is not valid"))?;
     let message = row.sort()?.strip_prefix(&group(&key)).map(MessageId::new);
     let Some(Ok(message)) = message else { return Err(row.unreadable("its sort key is not that of its entity")) };
+    row.needed("o", row.text("o").filter(|place| row.text("sk") == Some(*place)))?;
     Ok(EntryId { key, message, commit: op(row, row.needed("c", row.text("c"))?)? })
 }
 
@@ -124,7 +126,12 @@ mod tests {
         let [key, first, second] = ["key", "first", "second"];
         let (key, ops) = (Key::new(key).unwrap(), [OpId::new(first).unwrap(), OpId::new(second).unwrap()]);
         let row = Row::new(&RowKey::new("entries", format!("{}message", group(&key)))).with("c", first);
-        let open = row.clone().with("d", key.as_str()).with("v", b"content".as_slice()).with("a", texts(&ops));
+        let open = row
+            .clone()
+            .with("o", row.sort().unwrap())
+            .with("d", key.as_str())
+            .with("v", b"content".as_slice())
+            .with("a", texts(&ops));
         assert_eq!(entry(&open).unwrap().unwrap().attempts, ops);
         let chosen = open.clone().with("p", second);
         assert_eq!(entry(&chosen).unwrap().unwrap().chosen.as_ref(), Some(&ops[1]));

@@ -21,9 +21,12 @@ pub(super) const PART: Part = Part {
     calls,
     unnoticed: &[
         ("entity", "t", &["a number", "empty", "none", "unknown"]),
+        ("entity", "v", &["cut off", "none"]),
         ("entity", "z", &["a text", "beyond its range", "no whole number", "none"]),
         ("entries", "g", &["a text", "beyond its range", "no whole number", "none"]),
+        ("entries", "p", &["none"]),
         ("entries", "t", &["a number", "empty", "none", "unknown"]),
+        ("entries", "v", &["cut off"]),
     ],
 };
 
