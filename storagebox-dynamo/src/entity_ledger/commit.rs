@@ -66,15 +66,16 @@ impl<'a> Call<'a> {
     }
 
     fn rows(&self) -> usize {
-        1 + self.rows_beside() + self.create.len()
+        self.rows_beside() + self.create.len()
     }
 
+    /// The entity, the message's entry, and the token that is consumed.
     fn rows_beside(&self) -> usize {
-        usize::from(self.commit.entry.is_some()) + usize::from(self.commit.consume.is_some())
+        2 + usize::from(self.commit.consume.is_some())
     }
 
     fn too_many(&self) -> Error {
-        let most = MOST_ROWS - 1 - self.rows_beside();
+        let most = MOST_ROWS - self.rows_beside();
         let why = format!("one commit must create at most {most} tokens, because a transaction has {MOST_ROWS} rows");
         Error::new(ErrorKind::TooLarge, why).with("limit", most).with("tokens", self.create.len()).on("dynamo")
     }
@@ -100,9 +101,7 @@ impl<'a> Call<'a> {
         let Commit { key, message, attempt, .. } = self.commit;
         let entities = &self.ledger.entities;
         let mut parts = vec![(Part::Entity, self.changed(&entities.entity_key(key).await?))];
-        if let Some(content) = &self.commit.entry {
-            parts.push((Part::Entry, self.added(&entities.entry_key(key, message).await?, content)));
-        }
+        parts.push((Part::Entry, self.added(&entities.entry_key(key, message).await?)));
         if let (Some(tokens), Some(token)) = (&self.ledger.incoming, &self.commit.consume) {
             let consumption = tokens.consumption(token, attempt, &self.tag, learned.young.as_deref()).await?;
             parts.push((Part::Consumed(tokens), consumption));
@@ -131,16 +130,24 @@ impl<'a> Call<'a> {
         }
     }
 
-    fn added(&self, key: &RowKey, content: &Payload) -> Write {
+    /// The message has no entry before, whether the commit adds one or not.
+    fn added(&self, key: &RowKey) -> Write {
+        let write = match &self.commit.entry {
+            Some(content) => Write::put(self.entry(key, content)).tagged(&self.tag),
+            None => Write::check(key),
+        };
+        write.only_if(VACANT).value(":gone", GONE)
+    }
+
+    fn entry(&self, key: &RowKey, content: &Payload) -> Row {
         let attempt = &self.commit.attempt;
-        let row = Row::new(key)
+        Row::new(key)
             .with("o", key.sort.as_str())
             .with("c", attempt.as_str())
             .with("d", self.commit.key.as_str())
             .with("v", content.as_bytes())
             .with("a", texts([attempt]))
-            .with_some("p", (!self.commit.create.is_empty()).then_some(attempt.as_str()));
-        Write::put(row).tagged(&self.tag).only_if(VACANT).value(":gone", GONE)
+            .with_some("p", (!self.commit.create.is_empty()).then_some(attempt.as_str()))
     }
 
     /// What the refusals say, each of its part.
@@ -163,8 +170,7 @@ impl<'a> Call<'a> {
         Ok(refused)
     }
 
-    /// The answer, or nothing if the transaction is made again with what was learned. An entry that another commit made
-    /// of the same message is as good as another version: who opened the entity has seen it, or has not seen this one.
+    /// The answer, or nothing if the transaction is made again with what was learned.
     fn judge(&self, refused: Refused<'a>, learned: &mut Learned<'a>) -> Option<Committed> {
         let is_own = refused.entry.as_ref().is_some_and(|entry| is_named(entry, &self.commit.attempt));
         match refused.consumed {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
-use storagebox_conformance::{Declared, Harness, Link, Part, Restart, Sandbox, TestClock};
+use storagebox_conformance::{Declared, Harness, Link, Restart, Sandbox, TestClock};
 use storagebox_core::layer::Layered;
 use storagebox_core::{
     Backend, ClaimId, Clock, Item, ItemState, ListedItem, ManualClock, Namespace, Result, async_trait,
@@ -103,11 +103,8 @@ impl Harness for DynamoHarness {
         let in_doubt = [Fault::ErrorBefore, Fault::DropBefore];
         let lossy = |fault: &Fault| fault.loses_answers() || in_doubt.contains(fault);
         match self.set_up.faults.1.iter().any(lossy) {
-            true => Declared::all()
-                .without(Part::Entities, "not yet")
-                .without(Part::JoinedEntities, "not yet")
-                .with_lost_answers("requests end of which nobody knows whether they were applied"),
-            false => Declared::all().without(Part::Entities, "not yet").without(Part::JoinedEntities, "not yet"),
+            true => Declared::all().with_lost_answers("requests end of which nobody knows whether they were applied"),
+            false => Declared::all(),
         }
     }
 

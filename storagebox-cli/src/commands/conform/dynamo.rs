@@ -11,7 +11,7 @@ use aws_smithy_http_client::Builder as Http;
 use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
 use storagebox::parts::Backend;
 use storagebox::{DynamoStore, Error, ErrorKind, ListedItem, ManualClock, Namespace, Result, async_trait};
-use storagebox_conformance::{Declared, Harness, Part, Sandbox, TestClock, listed};
+use storagebox_conformance::{Declared, Harness, Sandbox, TestClock, listed};
 
 use super::{Ground, MARK, PATIENCE, address};
 
@@ -100,10 +100,7 @@ impl Harness for Prefixes {
     }
 
     fn declared(&self) -> Declared {
-        let declared = Declared::all()
-            .without(Part::Entities, "not yet")
-            .without(Part::JoinedEntities, "not yet")
-            .without_restart("a service by its URL is not restarted");
+        let declared = Declared::all().without_restart("a service by its URL is not restarted");
         match self.table.upstream {
             Some(_) => declared,
             None => declared.without_network("the proxy cannot read what is encrypted"),

@@ -132,6 +132,13 @@ async fn a_commit_without_an_entry_is_known_by_the_token_that_it_consumed() -> R
         }
         let other = Commit { consume: Some(token("in")), ..commit_of(&*entities, "b").await? };
         assert_eq!(entities.commit(&other).await?, Committed::TokenGone);
+        tokens.create_tokens(&[token("next")]).await?;
+        let _ = entities.commit(&commit_of(&*entities, "c").await?).await?;
+        let finish = Commit { entry: None, consume: Some(token("next")), ..commit_of(&*entities, "c").await? };
+        let another = Commit { attempt: op("another"), ..finish.clone() };
+        assert_eq!(entities.commit(&another).await?, Committed::Conflict, "a message that has an entry");
+        assert_eq!(entities.commit(&finish).await?, Committed::Committed, "its own repetition, by its entry");
+        assert!(tokens.exists(&token("next")).await?);
         Ok(())
     })
     .await
