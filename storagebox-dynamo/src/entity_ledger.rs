@@ -62,9 +62,9 @@ impl Entities {
     /// Registers an attempt of an entry that is open.
     async fn registered(&self, id: &EntryId, attempt: &OpId, tag: &Tag) -> Result<Registered> {
         let key = self.entry_key(&id.key, &id.message).await?;
-        let write = Write::update(&key).tagged(tag).set_to("a", "list_append(a, :own)").only_if(REGISTRABLE);
+        let write = Write::update(&key).tagged(tag).set_to("a", "list_append(a, :own)");
         let write = write.value(":own", texts([attempt])).value(":attempt", attempt.as_str());
-        let write = write.value(":commit", id.commit.as_str()).value(":most", MOST_ATTEMPTS as u64);
+        let write = only_of(id, write.value(":most", MOST_ATTEMPTS as u64), REGISTRABLE);
         let row = match self.client().write_to(&key, &write, |row| entry(row).map(drop)).await? {
             Wrote::Done(_) => return Ok(Registered::Registered),
             Wrote::Refused(row) => row,
@@ -80,8 +80,8 @@ impl Entities {
 
     async fn chosen(&self, id: &EntryId, attempt: &OpId, tag: &Tag) -> Result<Chosen> {
         let key = self.entry_key(&id.key, &id.message).await?;
-        let write = Write::update(&key).tagged(tag).set("p", attempt.as_str()).only_if(CHOOSABLE).answering_new();
-        let write = write.value(":commit", id.commit.as_str()).value(":key", id.key.as_str()).value(":bytes", "B");
+        let write = Write::update(&key).tagged(tag).set("p", attempt.as_str()).answering_new();
+        let write = only_of(id, write.value(":bytes", "B"), CHOOSABLE);
         let entry = match self.client().write(&write).await? {
             Wrote::Done(row) => found(row.as_ref(), id).map_err(Error::after_unresolved)?,
             Wrote::Refused(row) => found(row.as_ref(), id)?,
@@ -101,8 +101,7 @@ impl Entities {
         let fence = Write::update(&key).tagged(tag).set("s", GONE).remove(&["o", "d", "v", "a", "p"]);
         let fence = fence.set_some("g", forgotten.map(|at| at.0));
         let fence = fence.set_some(EXPIRES, forgotten.map(|at| self.client().deletable(at)));
-        let fence = fence.only_if(REMOVABLE).value(":commit", id.commit.as_str());
-        let row = match self.client().write(&fence).await? {
+        let row = match self.client().write(&only_of(id, fence, REMOVABLE)).await? {
             Wrote::Done(_) => return Ok(true),
             Wrote::Refused(row) => row,
         };
@@ -112,6 +111,11 @@ impl Entities {
             _ => Ok(was_lost),
         }
     }
+}
+
+/// The write under a condition that names the entry.
+fn only_of(id: &EntryId, write: Write, condition: &str) -> Write {
+    write.only_if(condition).value(":commit", id.commit.as_str()).value(":key", id.key.as_str())
 }
 
 /// The entry in the row, if it is this one, and none that the same message had before or has now.

@@ -27,15 +27,14 @@ use crate::row::{Row, Value};
 pub(super) const GONE: &str = "gone";
 /// The message has no entry.
 pub(super) const VACANT: &str = "attribute_not_exists(pk) OR s = :gone";
-/// The entry of this commit is there.
-pub(super) const REMOVABLE: &str = "c = :commit AND attribute_not_exists(s)";
+/// The entry of this commit is there. The row's own key has no more than a hash of the entity's.
+pub(super) const REMOVABLE: &str = "c = :commit AND d = :key AND attribute_not_exists(s)";
 /// And has room for this attempt, which it does not know yet.
-pub(super) const REGISTRABLE: &str = "c = :commit AND attribute_not_exists(s) AND attribute_not_exists(p) \
+pub(super) const REGISTRABLE: &str = "c = :commit AND d = :key AND attribute_not_exists(s) AND attribute_not_exists(p) \
                                       AND NOT contains(a, :attempt) AND size(a) < :most";
 /// And this attempt may be chosen. What is not as it should be is seen before anything is changed.
-pub(super) const CHOOSABLE: &str = "c = :commit AND attribute_not_exists(s) AND attribute_not_exists(p) \
-                                    AND contains(a, :p) AND a[0] = :commit AND d = :key AND o = sk \
-                                    AND attribute_type(v, :bytes)";
+pub(super) const CHOOSABLE: &str = "c = :commit AND d = :key AND attribute_not_exists(s) AND attribute_not_exists(p) \
+                                    AND contains(a, :p) AND a[0] = :commit AND o = sk AND attribute_type(v, :bytes)";
 
 /// A row has 400 KB, and the content, the ids and the keys may be as long as they can be.
 pub(super) const MOST_ATTEMPTS: usize = 250;
