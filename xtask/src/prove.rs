@@ -19,6 +19,7 @@ pub(crate) fn run(part: Part) -> Result<(), Failure> {
         Part::Memory => memory(),
         Part::Deduplicator => explored(&["deduplicator_model", "deduplicator_explorer"]),
         Part::Tokens => explored(&["token_model", "processor_explorer"]),
+        Part::Messages => messages(),
         Part::Handles => handles(),
         Part::Fresh => outside_the_workspace(),
         Part::HandOut => hand_out::run(),
@@ -34,6 +35,14 @@ pub(crate) fn run(part: Part) -> Result<(), Failure> {
 fn outside_the_workspace() -> Result<(), Failure> {
     step("a fresh crate with one feature", fresh::run)?;
     step("a backend outside the workspace", outside::run)
+}
+
+/// As many as article 2's claim needs: through two endpoints on each backend, under faults.
+const MESSAGES: &str = "100000";
+
+fn messages() -> Result<(), Failure> {
+    step("dynoxide (some minutes, once)", install::dynoxide)?;
+    shown(cargo(["run", "--locked", "-p", "storagebox-proofs", "--bin", "soak", "--", "messages", MESSAGES]))
 }
 
 /// Each feature of every package alone, with the dependencies that it has then; the gate asks the facade and the

@@ -99,7 +99,7 @@ async fn a_message_takes_as_few_requests_as_its_stores_allow() -> Result<()> {
         with_place(async |place| {
             let endpoint = Endpoint::new(place, joins, sends).await?;
             // The first message registers the namespaces.
-            endpoint.processed(&endpoint.message("first ").await?).await?;
+            let _ = endpoint.processed(&endpoint.message("first ").await?).await?;
             let second = endpoint.message("second").await?;
             let processed = (Outcome::Processed { sent: sends }, requests);
             assert_eq!(endpoint.processed(&second).await?, processed, "{joins:?}, {sends}");

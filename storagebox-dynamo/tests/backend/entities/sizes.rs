@@ -49,7 +49,7 @@ async fn the_longest_of_everything_is_kept() -> Result<()> {
         assert_eq!((opened.state, opened.token_is_live), (Some(state), Some(false)));
         let entry = opened.entry.unwrap();
         assert_eq!((entry.content, entry.attempts.len()), (content, 250));
-        assert_eq!(entities.pending(None, 10).await?.entries, [id.clone()]);
+        assert_eq!(entities.pending(None, 10).await?.entries, std::slice::from_ref(&id));
         assert!(entities.remove(&id).await?);
         Ok(())
     })
