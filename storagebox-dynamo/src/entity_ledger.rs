@@ -21,6 +21,7 @@ use storagebox_core::{
 use tracing::instrument;
 
 use crate::client::{Client, Index, Kind, OpenNamespace, Tag, Write, Wrote};
+use crate::clock::Millis;
 use crate::error::{self, bad};
 use crate::page::{self, Position};
 use crate::row::{EXPIRES, Row, RowKey};
@@ -28,7 +29,10 @@ use crate::token_store::DynamoTokenStore;
 
 use commit::Call;
 pub(crate) use forget::FORGOTTEN;
-use rows::{CHOOSABLE, Entity, GONE, MOST_ATTEMPTS, REGISTRABLE, REMOVABLE, entry, group, is_named, listed, texts};
+use rows::{
+    CHOOSABLE, EARLIER, Entity, GONE, MOST_ATTEMPTS, REGISTRABLE, REMOVABLE, SEEN, changed, entry, group, is_named,
+    listed, made, texts,
+};
 
 /// The partitions of the entries.
 const ENTRIES: &str = "entries";
@@ -59,13 +63,29 @@ impl Entities {
         Ok(RowKey::new(partition, format!("{}{message}", group(key))))
     }
 
+    /// Writes to the entry as it was when this is sent, or as the refusal shows it.
+    async fn write(&self, id: &EntryId, key: &RowKey, write: Write, condition: &str) -> Result<Wrote> {
+        let (client, now, check) = (self.client(), self.client().now(), |row: &Row| entry(row).map(drop));
+        let write = write.value(":commit", id.commit.as_str()).value(":key", id.key.as_str());
+        let earlier = write.clone().only_if(format!("{condition} AND {EARLIER}")).value(":now", now.0);
+        let row = match client.write_to(key, &earlier, check).await? {
+            Wrote::Refused(Some(row)) => row,
+            wrote => return Ok(wrote),
+        };
+        let Some(young) = found(Some(&row), id)?.filter(|_| changed(&row).is_ok_and(|changed| changed >= now)) else {
+            return Ok(Wrote::Refused(Some(row)));
+        };
+        let seen = write.only_if(format!("{condition} AND {SEEN}")).value(":made", made(&row)?);
+        client.write_to(key, &seen.value(":count", young.attempts.len() as u64), check).await
+    }
+
     /// Registers an attempt of an entry that is open.
     async fn registered(&self, id: &EntryId, attempt: &OpId, tag: &Tag) -> Result<Registered> {
         let key = self.entry_key(&id.key, &id.message).await?;
-        let write = Write::update(&key).tagged(tag).set_to("a", "list_append(a, :own)");
+        let write = Write::update(&key).tagged(tag).set_to("a", "list_append(a, :own)").set("b", self.client().now().0);
         let write = write.value(":own", texts([attempt])).value(":attempt", attempt.as_str());
-        let write = only_of(id, write.value(":most", MOST_ATTEMPTS as u64), REGISTRABLE);
-        let row = match self.client().write_to(&key, &write, |row| entry(row).map(drop)).await? {
+        let write = write.value(":most", MOST_ATTEMPTS as u64);
+        let row = match self.write(id, &key, write, REGISTRABLE).await? {
             Wrote::Done(_) => return Ok(Registered::Registered),
             Wrote::Refused(row) => row,
         };
@@ -81,8 +101,8 @@ impl Entities {
     async fn chosen(&self, id: &EntryId, attempt: &OpId, tag: &Tag) -> Result<Chosen> {
         let key = self.entry_key(&id.key, &id.message).await?;
         let write = Write::update(&key).tagged(tag).set("p", attempt.as_str()).answering_new();
-        let write = only_of(id, write.value(":bytes", "B"), CHOOSABLE);
-        let entry = match self.client().write(&write).await? {
+        let write = write.value(":bytes", "B").value(":text", "S");
+        let entry = match self.write(id, &key, write, CHOOSABLE).await? {
             Wrote::Done(row) => found(row.as_ref(), id).map_err(Error::after_unresolved)?,
             Wrote::Refused(row) => found(row.as_ref(), id)?,
         };
@@ -94,28 +114,50 @@ impl Entities {
         }
     }
 
-    /// Leaves a fence in the place of the entry. A late attempt finds it, or the entry of another commit.
-    async fn removed(&self, id: &EntryId, tag: &Tag, was_lost: bool) -> Result<bool> {
-        let key = self.entry_key(&id.key, &id.message).await?;
-        let forgotten = self.open.forgotten_after(self.client().now());
-        let fence = Write::update(&key).tagged(tag).set("s", GONE).remove(&["o", "d", "v", "a", "p"]);
-        let fence = fence.set_some("g", forgotten.map(|at| at.0));
+    /// Leaves a fence in the place of the entry.
+    async fn removed(&self, id: &EntryId, removal: &Removal) -> Result<Option<bool>> {
+        let (key, now) = (self.entry_key(&id.key, &id.message).await?, self.client().now());
+        let forgotten = self.open.forgotten_after(now);
+        let fence = Write::update(&key).tagged(&removal.tag).set("s", GONE).set("y", now.0);
+        let fence = fence.remove(&["o", "d", "v", "a", "p", "m"]).set_some("g", forgotten.map(|at| at.0));
         let fence = fence.set_some(EXPIRES, forgotten.map(|at| self.client().deletable(at)));
-        let row = match self.client().write(&only_of(id, fence, REMOVABLE)).await? {
-            Wrote::Done(_) => return Ok(true),
-            Wrote::Refused(row) => row,
-        };
-        match row {
-            Some(row) if tag.is_on(&row) => Ok(true),
-            Some(row) if entry(&row)?.is_none() && row.text("c") == Some(id.commit.as_str()) => Ok(false),
-            _ => Ok(was_lost),
+        match self.write(id, &key, fence, REMOVABLE).await? {
+            Wrote::Done(_) => Ok(Some(true)),
+            Wrote::Refused(None) => Ok(Some(false)),
+            Wrote::Refused(Some(row)) => removal.judge(&row, id),
         }
     }
 }
 
-/// The write under a condition that names the entry.
-fn only_of(id: &EntryId, write: Write, condition: &str) -> Write {
-    write.only_if(condition).value(":commit", id.commit.as_str()).value(":key", id.key.as_str())
+/// A removal, through all its attempts.
+#[derive(Debug)]
+struct Removal {
+    tag: Tag,
+    begun: Millis,
+    /// Whether an attempt may have been made, for all that is known.
+    was_lost: AtomicBool,
+}
+
+impl Removal {
+    fn new(client: &Client) -> Self {
+        Self { tag: Tag::fresh(), begun: client.now(), was_lost: AtomicBool::new(false) }
+    }
+
+    fn note(&self, error: &Error) {
+        self.was_lost.fetch_or(error.certainty() == Certainty::Unknown, Relaxed);
+    }
+
+    /// Whether there was an entry, by the row that is there instead of it; nothing if a lost attempt may have removed
+    /// one before this row came.
+    fn judge(&self, row: &Row, id: &EntryId) -> Result<Option<bool>> {
+        let is_there = entry(row)?.is_some();
+        match row.text("c") == Some(id.commit.as_str()) {
+            true if is_there => Err(moving()),
+            true => Ok(Some(self.tag.is_on(row))),
+            false if self.was_lost.load(Relaxed) && changed(row)? >= self.begun => Ok(None),
+            false => Ok(Some(false)),
+        }
+    }
 }
 
 /// The entry in the row, if it is this one, and none that the same message had before or has now.
@@ -200,14 +242,14 @@ impl EntityLedger for DynamoEntityLedger {
 
     #[instrument(level = "trace", skip_all)]
     async fn remove(&self, id: &EntryId) -> Result<bool> {
-        let (tag, was_lost) = (&Tag::fresh(), &AtomicBool::new(false));
+        let removal = &Removal::new(self.client());
         let attempt = || async move {
-            let removed = self.entities.removed(id, tag, was_lost.load(Relaxed)).await;
-            removed.inspect_err(|error| {
-                was_lost.fetch_or(error.certainty() == Certainty::Unknown, Relaxed);
-            })
+            let removed = self.entities.removed(id, removal).await;
+            removed.inspect_err(|error| removal.note(error))
         };
-        self.client().settle("remove", attempt).await
+        let removed = self.client().settled("remove", attempt).await?;
+        let why = "an answer was lost, and the message has another entry since";
+        removed.ok_or_else(|| Error::unknown(why).on("dynamo").during("remove"))
     }
 
     #[instrument(level = "trace", skip_all)]

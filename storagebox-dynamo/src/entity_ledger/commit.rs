@@ -6,7 +6,7 @@ use storagebox_core::{
     Commit, Committed, EntityChange, Error, ErrorKind, OutboxEntry, Payload, Result, TokenId, Version,
 };
 
-use super::rows::{Entity, GONE, VACANT, entry, is_named, texts};
+use super::rows::{Entity, FENCED, GONE, VACANT, entry, is_named, texts};
 use super::{DynamoEntityLedger, moving};
 use crate::client::{Refusal, Tag, Transacted, Write};
 use crate::row::{Row, RowKey};
@@ -34,9 +34,11 @@ enum Part<'a> {
     Created(&'a DynamoTokenStore, &'a TokenId),
 }
 
-/// What an attempt has learned of the tokens.
+/// What an attempt has learned.
 #[derive(Default)]
 struct Learned<'a> {
+    /// The tag of what is left of an entry of the message, where it was removed too lately.
+    fence: Option<String>,
     /// What made the token that is consumed, where it was too young to be told from one that was made later.
     young: Option<String>,
     /// New tokens that live or are gone, and stay as they are.
@@ -48,6 +50,7 @@ struct Learned<'a> {
 struct Refused<'a> {
     entity: bool,
     entry: Option<OutboxEntry>,
+    fence: Option<String>,
     consumed: Option<Met>,
     known: Vec<&'a TokenId>,
 }
@@ -101,7 +104,7 @@ impl<'a> Call<'a> {
         let Commit { key, message, attempt, .. } = self.commit;
         let entities = &self.ledger.entities;
         let mut parts = vec![(Part::Entity, self.changed(&entities.entity_key(key).await?))];
-        parts.push((Part::Entry, self.added(&entities.entry_key(key, message).await?)));
+        parts.push((Part::Entry, self.added(&entities.entry_key(key, message).await?, learned)));
         if let (Some(tokens), Some(token)) = (&self.ledger.incoming, &self.commit.consume) {
             let consumption = tokens.consumption(token, attempt, &self.tag, learned.young.as_deref()).await?;
             parts.push((Part::Consumed(tokens), consumption));
@@ -131,12 +134,16 @@ impl<'a> Call<'a> {
     }
 
     /// The message has no entry before, whether the commit adds one or not.
-    fn added(&self, key: &RowKey) -> Write {
+    fn added(&self, key: &RowKey, learned: &Learned<'a>) -> Write {
         let write = match &self.commit.entry {
             Some(content) => Write::put(self.entry(key, content)).tagged(&self.tag),
             None => Write::check(key),
         };
-        write.only_if(VACANT).value(":gone", GONE)
+        let write = write.value(":gone", GONE);
+        match &learned.fence {
+            Some(fence) => write.only_if(FENCED).value(":fence", fence.as_str()),
+            None => write.only_if(VACANT).value(":now", self.ledger.client().now().0),
+        }
     }
 
     fn entry(&self, key: &RowKey, content: &Payload) -> Row {
@@ -144,6 +151,8 @@ impl<'a> Call<'a> {
         Row::new(key)
             .with("o", key.sort.as_str())
             .with("c", attempt.as_str())
+            .with("m", self.tag.as_str())
+            .with("b", self.ledger.client().now().0)
             .with("d", self.commit.key.as_str())
             .with("v", content.as_bytes())
             .with("a", texts([attempt]))
@@ -160,7 +169,10 @@ impl<'a> Call<'a> {
                     row.as_ref().map(Entity::read).transpose()?;
                     refused.entity = true;
                 }
-                Part::Entry => refused.entry = row.as_ref().map_or(Ok(None), entry)?,
+                Part::Entry => {
+                    refused.entry = row.as_ref().map_or(Ok(None), entry)?;
+                    refused.fence = row.and_then(|row| row.text("t").map(str::to_owned));
+                }
                 Part::Consumed(tokens) => {
                     refused.consumed = Some(tokens.met(row, &self.commit.attempt, &self.tag)?);
                 }
@@ -181,6 +193,7 @@ impl<'a> Call<'a> {
             Some(Met::Young(made)) => learned.young = Some(made),
             None => {}
         }
+        learned.fence = refused.fence.or(learned.fence.take());
         learned.known.extend(refused.known);
         None
     }

@@ -14,19 +14,25 @@
 //! | `a` | its attempts, a list |
 //! | `p` | the attempt that is chosen, if one is |
 //! | `o` | its place in the index, which is its sort key |
-//! | `s` | `gone`, once it is removed; then nothing is left of it but `c` |
+//! | `m` | the tag of the call that added it, which stays when others change it |
+//! | `b` | when it was added, or an attempt was registered last |
+//! | `s` | `gone`, once it is removed; then nothing is left of it but `c` and `b` |
+//! | `y` | when it was removed |
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use sha2::{Digest, Sha256};
 use storagebox_core::{EntryId, Key, MessageId, OpId, OutboxEntry, Payload, Result, Version};
 
 use crate::client::hex;
+use crate::clock::Millis;
 use crate::row::{Row, Value};
 
 /// `s` of an entry that is removed.
 pub(super) const GONE: &str = "gone";
-/// The message has no entry.
-pub(super) const VACANT: &str = "attribute_not_exists(pk) OR s = :gone";
+/// The message had no entry when this was sent. A copy that lands late finds none that was removed meanwhile.
+pub(super) const VACANT: &str = "attribute_not_exists(pk) OR (s = :gone AND y < :now)";
+/// What is left of this very entry, which was removed too lately for that.
+pub(super) const FENCED: &str = "s = :gone AND t = :fence";
 /// The entry of this commit is there. The row's own key has no more than a hash of the entity's.
 pub(super) const REMOVABLE: &str = "c = :commit AND d = :key AND attribute_not_exists(s)";
 /// And has room for this attempt, which it does not know yet.
@@ -34,7 +40,13 @@ pub(super) const REGISTRABLE: &str = "c = :commit AND d = :key AND attribute_not
                                       AND NOT contains(a, :attempt) AND size(a) < :most";
 /// And this attempt may be chosen. What is not as it should be is seen before anything is changed.
 pub(super) const CHOOSABLE: &str = "c = :commit AND d = :key AND attribute_not_exists(s) AND attribute_not_exists(p) \
-                                    AND contains(a, :p) AND a[0] = :commit AND o = sk AND attribute_type(v, :bytes)";
+                                    AND contains(a, :p) AND a[0] = :commit AND o = sk AND attribute_type(v, :bytes) \
+                                    AND attribute_type(m, :text)";
+/// It was so when this was sent. A copy that lands late finds no entry that was added, and no attempt that was registered
+/// meanwhile.
+pub(super) const EARLIER: &str = "b < :now";
+/// It is as it was seen, which was too lately for that.
+pub(super) const SEEN: &str = "m = :made AND size(a) = :count";
 
 /// A row has 400 KB, and the content, the ids and the keys may be as long as they can be.
 pub(super) const MOST_ATTEMPTS: usize = 250;
@@ -65,6 +77,7 @@ pub(super) fn entry(row: &Row) -> Result<Option<OutboxEntry>> {
     let content = payload(row, row.needed("v", row.bytes("v"))?)?;
     let attempts = attempts(row)?;
     let chosen = row.maybe("p", Row::text)?.map(|chosen| op(row, chosen)).transpose()?;
+    (made(row)?, changed(row)?);
     let entry = OutboxEntry { content, attempts, chosen };
     let is_whole = is_named(&entry, &id.commit) && entry.chosen.iter().all(|chosen| entry.attempts.contains(chosen));
     if is_whole { Ok(Some(entry)) } else { Err(row.unreadable("its attempts make no sense")) }
@@ -77,6 +90,16 @@ pub(super) fn listed(row: &Row) -> Result<EntryId> {
     let Some(Ok(message)) = message else { return Err(row.unreadable("its sort key is not that of its entity")) };
     row.needed("o", row.text("o").filter(|place| row.text("sk") == Some(*place)))?;
     Ok(EntryId { key, message, commit: op(row, row.needed("c", row.text("c"))?)? })
+}
+
+/// The tag of the call that added an entry.
+pub(super) fn made(row: &Row) -> Result<&str> {
+    row.needed("m", row.text("m"))
+}
+
+/// When an entry was added, or an attempt was registered last.
+pub(super) fn changed(row: &Row) -> Result<Millis> {
+    row.needed("b", row.moment("b")?)
 }
 
 /// Whether this commit added the entry.
@@ -125,8 +148,10 @@ mod tests {
         let [key, first, second] = ["key", "first", "second"];
         let (key, ops) = (Key::new(key).unwrap(), [OpId::new(first).unwrap(), OpId::new(second).unwrap()]);
         let row = Row::new(&RowKey::new("entries", format!("{}message", group(&key)))).with("c", first);
+        let row = row.with("b", 7_i64);
         let open = row
             .clone()
+            .with("m", "tag")
             .with("o", row.sort().unwrap())
             .with("d", key.as_str())
             .with("v", b"content".as_slice())

@@ -75,7 +75,7 @@ impl Metered {
         self.records().await?;
         self.leases().await?;
         self.tokens(place).await?;
-        self.entities().await?;
+        self.entities(place).await?;
         self.joined_entities(place).await?;
         self.counters().await?;
         self.fences().await?;
@@ -201,7 +201,7 @@ impl Metered {
         self.note(TOKENS, "`discard`, unknown", tokens.discard(&[TokenId::new(text("none"))?])).await.map(drop)
     }
 
-    async fn entities(&mut self) -> Result<()> {
+    async fn entities(&mut self, place: &Place) -> Result<()> {
         let entities = self.store.entity_ledger(&"namespace".parse()?, &Joins::default())?;
         let entry =
             EntryId { key: Key::new(text("key"))?, message: MessageId::new(text("message"))?, commit: op("op")? };
@@ -209,8 +209,13 @@ impl Metered {
         let commit = commit_of(&*entities, &entry, EntityChange::Put(Payload::try_from("state")?)).await?;
         let _ = self.note(ENTITIES, "`commit`, split", entities.commit(&commit)).await?;
         let _ = self.note(ENTITIES, "`commit`, again", entities.commit(&commit)).await?;
+        let (young, second) = (op("young")?, op("second")?);
+        let registered = entities.register(&entry, &young);
+        let _ = self.note(ENTITIES, "`register`, within a millisecond", registered).await?;
+        place.clock.advance(Duration::from_millis(1));
         self.note(ENTITIES, "`open`", entities.open(&entry.key, &entry.message, None)).await?;
-        let _ = self.note(ENTITIES, "`register`", entities.register(&entry, &op("second")?)).await?;
+        let _ = self.note(ENTITIES, "`register`", entities.register(&entry, &second)).await?;
+        place.clock.advance(Duration::from_millis(1));
         let _ = self.note(ENTITIES, "`choose`", entities.choose(&entry, &entry.commit)).await?;
         self.note(ENTITIES, "`pending`, 4 shards", entities.pending(None, 1_000)).await?;
         self.note(ENTITIES, "`remove`", entities.remove(&entry)).await?;

@@ -24,9 +24,11 @@ pub(super) const PART: Part = Part {
         ("entity", "v", &["cut off", "none"]),
         ("entity", "z", &["a text", "beyond its range", "no whole number", "none"]),
         ("entries", "g", &["a text", "beyond its range", "no whole number", "none"]),
+        ("entries", "m", &["empty", "unknown"]),
         ("entries", "p", &["none"]),
         ("entries", "t", &["a number", "empty", "none", "unknown"]),
         ("entries", "v", &["cut off"]),
+        ("entries", "y", &["a text", "beyond its range", "no whole number", "none"]),
     ],
 };
 

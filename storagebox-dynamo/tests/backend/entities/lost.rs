@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox_core::{Commit, Committed, EntityLedger, ErrorKind, Result, TokenStore};
+use storagebox_core::{Chosen, Commit, Committed, EntityLedger, ErrorKind, Registered, Result, TokenStore};
 use storagebox_dynamo::faults::Fault;
 
 use super::{commit_of, entry, exchange_of, joined, key, message, op, payload, split, token};
@@ -138,13 +138,82 @@ async fn attempts_and_choices_whose_answers_were_lost_are_made_once() -> Result<
             let _ = entities.commit(&commit_of(&*entities, &name).await?).await?;
             faults.script_for("UpdateItem", [fault]);
             let registered = entities.register(&entry(&name), &op("second")).await?;
-            assert_eq!(registered, storagebox_core::Registered::Registered, "{fault:?}");
+            assert_eq!(registered, Registered::Registered, "{fault:?}");
             faults.script_for("UpdateItem", [fault]);
-            let storagebox_core::Chosen::Chosen(entry) = entities.choose(&entry(&name), &op("second")).await? else {
+            let Chosen::Chosen(entry) = entities.choose(&entry(&name), &op("second")).await? else {
                 panic!("{fault:?}")
             };
             assert_eq!((entry.chosen, entry.attempts.len()), (Some(op("second")), 2), "{fault:?}");
         }
+        Ok(())
+    })
+    .await
+}
+
+/// A call that found no entry is lost, and what it asked for comes to be before it lands: what was answered stays true.
+#[tokio::test]
+async fn a_lost_attempt_changes_nothing_that_came_after_the_answer() -> Result<()> {
+    with_place(async |place| {
+        let (store, faults) = recorded(&place.table, place.builder()).await?;
+        let entities = split(&store)?;
+        let (a, commit) = (entry("a"), commit_of(&*entities, "a").await?);
+        faults.script_for("UpdateItem", [Fault::Parked, Gate::PASS, Fault::Parked, Gate::PASS, Fault::Parked]);
+        assert_eq!(entities.register(&a, &op("late")).await?, Registered::Gone);
+        assert_eq!(entities.choose(&a, &op("a")).await?, Chosen::Gone);
+        assert!(!entities.remove(&a).await?);
+        let _ = entities.commit(&commit).await?;
+        let expected = entities.open(&key(), &a.message, None).await?;
+        faults.land().await;
+        assert_eq!(entities.open(&key(), &a.message, None).await?, expected);
+
+        faults.script_for("UpdateItem", [Fault::Parked]);
+        assert_eq!(entities.choose(&a, &op("second")).await?, Chosen::Gone, "it is not registered");
+        assert_eq!(entities.register(&a, &op("second")).await?, Registered::Registered);
+        faults.land().await;
+        assert_eq!(entities.open(&key(), &a.message, None).await?.entry.unwrap().chosen, None);
+        Ok(())
+    })
+    .await
+}
+
+/// The message has an entry, so a commit of another copy is a conflict; then the entry goes, and the version stays.
+#[tokio::test]
+async fn a_lost_commit_stays_a_conflict_once_the_entry_that_it_met_is_removed() -> Result<()> {
+    with_place(async |place| {
+        let (store, faults) = recorded(&place.table, place.builder()).await?;
+        let entities = split(&store)?;
+        let _ = entities.commit(&commit_of(&*entities, "a").await?).await?;
+        let another = Commit { attempt: op("another"), ..commit_of(&*entities, "a").await? };
+        faults.script_for("TransactWriteItems", [Fault::Parked]);
+        assert_eq!(entities.commit(&another).await?, Committed::Conflict);
+        assert!(entities.remove(&entry("a")).await?);
+        let expected = entities.open(&key(), &message("a"), None).await?;
+        faults.land().await;
+        assert_eq!(entities.open(&key(), &message("a"), None).await?, expected);
+        assert_eq!(entities.commit(&another).await?, Committed::Committed, "one that finds no entry");
+        Ok(())
+    })
+    .await
+}
+
+/// Nobody can tell whether the lost attempt removed the entry, once the message has another one.
+#[tokio::test]
+async fn a_lost_removal_of_a_message_that_is_processed_again_is_unknown() -> Result<()> {
+    with_place(async |place| {
+        let gate = Gate::default();
+        let (store, faults) = gate.store(&place.table, place.builder()).await?;
+        let (entities, other) = (split(&store)?, split(&place.store().await?)?);
+        let _ = entities.commit(&commit_of(&*entities, "a").await?).await?;
+        place.clock.advance(MOMENT);
+        faults.script_for("UpdateItem", [Fault::DropAfter, Gate::HOLD]);
+        let late = tokio::spawn(async move { entities.remove(&entry("a")).await });
+        gate.reached().await;
+        let again = Commit { attempt: op("again"), ..commit_of(&*other, "a").await? };
+        assert_eq!(other.commit(&again).await?, Committed::Committed);
+        gate.open();
+        assert_eq!(late.await.map_err(failed)?.unwrap_err().kind(), ErrorKind::OutcomeUnknown);
+        assert!(!other.remove(&entry("a")).await?);
+        assert!(other.open(&key(), &message("a"), None).await?.entry.is_some());
         Ok(())
     })
     .await

@@ -1,10 +1,11 @@
 //! The processor on this store: what a message takes, and that nothing is left of it.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BoxError, Decision, Dispatcher, EntityLedger, Handler, Joins, Message, Outcome, Outgoing, Payload,
+    Backend, BoxError, Clock, Decision, Dispatcher, EntityLedger, Handler, Joins, Message, Outcome, Outgoing, Payload,
     Processor, Result, TokenStore, async_trait,
 };
 use storagebox_dynamo::DynamoStore;
@@ -39,9 +40,20 @@ impl Handler for Sends {
     }
 }
 
+/// A clock that has moved on whenever somebody looks at it, as clocks do from one request to the next.
+#[derive(Debug, Default)]
+struct Ticking(AtomicU64);
+
+impl Clock for Ticking {
+    fn now(&self) -> Duration {
+        BEGIN + Duration::from_millis(self.0.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+const BEGIN: Duration = Duration::from_secs(1_700_000_000);
+
 /// A processor on a store whose requests are counted.
-struct Endpoint<'a> {
-    place: &'a Place,
+struct Endpoint {
     faults: Faults,
     entities: Arc<dyn EntityLedger>,
     tokens: Arc<dyn TokenStore>,
@@ -49,21 +61,20 @@ struct Endpoint<'a> {
     queue: Arc<Queue>,
 }
 
-impl<'a> Endpoint<'a> {
+impl Endpoint {
     /// Each message sends so many others.
-    async fn new(place: &'a Place, (incoming, outgoing): (bool, bool), sends: usize) -> Result<Self> {
-        let (store, faults) = recorded(&place.table, place.builder()).await?;
+    async fn new(place: &Place, (incoming, outgoing): (bool, bool), sends: usize) -> Result<Self> {
+        let (store, faults) = recorded(&place.table, place.builder().clock(Ticking::default())).await?;
         let (entities, tokens, queue) = (entities(&store, incoming, outgoing)?, tokens(&store)?, Arc::default());
         let processor = Processor::new(Arc::clone(&entities), Arc::clone(&tokens), Sends(sends));
         let processor = processor.sends(Arc::clone(&tokens), Arc::clone(&queue) as _);
-        Ok(Self { place, faults, entities, tokens, processor, queue })
+        Ok(Self { faults, entities, tokens, processor, queue })
     }
 
     /// A message whose token was created a moment ago.
     async fn message(&self, id: &str) -> Result<Message> {
         let token = format!("token of {id}").parse()?;
         self.tokens.create_tokens(std::slice::from_ref(&token)).await?;
-        self.place.clock.advance(Duration::from_millis(1));
         Ok(Message::new(id, "entity", "")?.with_token(token))
     }
 
