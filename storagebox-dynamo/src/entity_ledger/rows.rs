@@ -77,7 +77,8 @@ pub(super) fn entry(row: &Row) -> Result<Option<OutboxEntry>> {
     let content = payload(row, row.needed("v", row.bytes("v"))?)?;
     let attempts = attempts(row)?;
     let chosen = row.maybe("p", Row::text)?.map(|chosen| op(row, chosen)).transpose()?;
-    (made(row)?, changed(row)?);
+    made(row)?;
+    changed(row)?;
     let entry = OutboxEntry { content, attempts, chosen };
     let is_whole = is_named(&entry, &id.commit) && entry.chosen.iter().all(|chosen| entry.attempts.contains(chosen));
     if is_whole { Ok(Some(entry)) } else { Err(row.unreadable("its attempts make no sense")) }
