@@ -5,6 +5,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use storagebox_core::{BoxError, MessageId, Payload, TokenId};
 
+/// What a queue says of a receipt that is over.
+#[cfg(any(feature = "postgres", feature = "redis-streams"))]
+pub(crate) const STALE: &str = "the message is over, or it was handed out again since";
+
 /// One copy of a message, which is this worker's until its lease ends or it is settled.
 ///
 /// # Cancel safety

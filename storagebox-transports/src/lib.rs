@@ -4,6 +4,20 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::disallowed_methods))]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+mod consume;
 mod delivery;
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(any(feature = "postgres", feature = "redis-streams"))]
+mod reader;
+#[cfg(feature = "redis-streams")]
+mod redis_streams;
+#[cfg(any(feature = "postgres", feature = "redis-streams"))]
+mod wire;
 
+pub use consume::{ConsumeOptions, Consumed, consume};
 pub use delivery::{Delivery, Malformed, Received, Settle};
+#[cfg(feature = "postgres")]
+pub use postgres::{PostgresDelivery, PostgresQueues};
+#[cfg(feature = "redis-streams")]
+pub use redis_streams::{RedisDelivery, RedisStreams};

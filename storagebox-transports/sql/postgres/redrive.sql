@@ -1,0 +1,9 @@
+-- Sends the oldest parked messages of a queue again, as if they were new.
+WITH oldest AS MATERIALIZED (
+    SELECT number FROM {schema}.messages
+    WHERE queue = $1 AND parked_at IS NOT NULL
+    ORDER BY number LIMIT $2
+    FOR UPDATE SKIP LOCKED
+)
+UPDATE {schema}.messages m SET parked_at = NULL, attempts = 0, visible_at = clock_timestamp()
+FROM oldest WHERE m.number = oldest.number

@@ -1,0 +1,58 @@
+//! What a loop did.
+
+use storagebox_core::{Outcome, ProcessError};
+
+use super::held::Settled;
+use super::worker::Ended;
+use crate::delivery::Settle;
+
+/// What a call of [`consume`](super::consume) did, in numbers of copies.
+///
+/// A copy is counted by what was decided about it. If the queue could not be told, it is counted in `failed_settles` as
+/// well, and the copy comes again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Consumed {
+    /// Copies that changed their entity.
+    pub processed: u64,
+    /// Copies of messages that were finished before, or whose token was lost.
+    pub duplicates: u64,
+    /// Copies that finished what a crash had left.
+    pub resumed: u64,
+    /// Copies for which the handler decided to do nothing.
+    pub no_effect: u64,
+    /// Copies that come again because a store, the handler or the dispatcher failed.
+    pub retried: u64,
+    /// Copies that were set aside.
+    pub parked: u64,
+    /// Copies that waited when the loop was stopped, and were given back.
+    pub stopped: u64,
+    /// Copies that the queue could not be told about.
+    pub failed_settles: u64,
+    /// Extensions of a lease that failed.
+    pub failed_extensions: u64,
+    /// Errors of the stream of deliveries.
+    pub stream_errors: u64,
+}
+
+impl Consumed {
+    pub(super) fn count(&mut self, ended: &Ended) {
+        let result = ended.processed.as_ref().map(|processed| &processed.result);
+        *self.of(result, ended.settle) += 1;
+        let Settled { is_settled, failed_extensions } = ended.settled;
+        self.failed_settles += u64::from(!is_settled);
+        self.failed_extensions += failed_extensions;
+    }
+
+    fn of(&mut self, result: Option<&Result<Outcome, ProcessError>>, settle: Settle) -> &mut u64 {
+        match (result, settle) {
+            (Some(Ok(Outcome::Processed { .. })), _) => &mut self.processed,
+            (Some(Ok(Outcome::Duplicate { .. })), _) => &mut self.duplicates,
+            (Some(Ok(Outcome::Resumed { .. })), _) => &mut self.resumed,
+            (Some(Ok(Outcome::NoEffect)), _) => &mut self.no_effect,
+            (_, Settle::Park) => &mut self.parked,
+            (Some(Err(_)), _) => &mut self.retried,
+            (None, _) => &mut self.stopped,
+        }
+    }
+}

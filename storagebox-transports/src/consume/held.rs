@@ -1,0 +1,117 @@
+//! A delivery whose lease is extended for as long as it is held.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio::time::{MissedTickBehavior, interval, timeout};
+use tracing::debug;
+
+use crate::delivery::{Delivery, Settle};
+
+/// How often a lease is extended before it would end.
+const EXTENSIONS: u32 = 3;
+
+/// A timer of tokio does not take less.
+const SHORTEST: Duration = Duration::from_millis(1);
+
+/// A delivery, and the task that extends its lease.
+pub(super) struct Held<D> {
+    delivery: Arc<D>,
+    lease: Duration,
+    keeper: Keeper,
+}
+
+/// How it ended.
+pub(super) struct Settled {
+    pub(super) is_settled: bool,
+    pub(super) failed_extensions: u64,
+}
+
+impl<D: Delivery> Held<D> {
+    pub(super) fn new(delivery: D, lease: Duration) -> Self {
+        let delivery = Arc::new(delivery);
+        let keeper = Keeper::start(Arc::clone(&delivery), lease);
+        Self { delivery, lease, keeper }
+    }
+
+    pub(super) fn delivery(&self) -> &D {
+        &self.delivery
+    }
+
+    /// Extends the lease no more, and then settles. A queue that does not answer is given up when the lease would have
+    /// ended: the entity's next message need not wait longer.
+    pub(super) async fn settle(self, settle: Settle) -> Settled {
+        let failed_extensions = self.keeper.stop().await;
+        let is_settled = match timeout(self.lease, self.delivery.settle(settle)).await {
+            Ok(Ok(())) => true,
+            Ok(Err(error)) => {
+                debug!(%error, ?settle, "a delivery was not settled; it comes again");
+                false
+            }
+            Err(_) => {
+                debug!(?settle, "the queue did not say whether a delivery is settled; it may come again");
+                false
+            }
+        };
+        Settled { is_settled, failed_extensions }
+    }
+}
+
+/// It has a task of its own, so that a handler that never yields does not keep it from its work.
+struct Keeper {
+    stop: Option<oneshot::Sender<()>>,
+    task: JoinHandle<u64>,
+}
+
+impl Keeper {
+    fn start<D: Delivery>(delivery: Arc<D>, lease: Duration) -> Self {
+        let (stop, stopped) = oneshot::channel();
+        Self { stop: Some(stop), task: tokio::spawn(keep(delivery, lease, stopped)) }
+    }
+
+    /// Waits for the extension that is under way: dropped half-way, it could reach the queue after what comes next.
+    async fn stop(mut self) -> u64 {
+        drop(self.stop.take());
+        (&mut self.task).await.unwrap_or_default()
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Returns how many extensions failed.
+async fn keep<D: Delivery>(delivery: Arc<D>, lease: Duration, mut stopped: oneshot::Receiver<()>) -> u64 {
+    let every = (lease / EXTENSIONS).max(SHORTEST);
+    let mut ticks = interval(every);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    // The first tick comes at once.
+    ticks.tick().await;
+    let mut failed = 0;
+    loop {
+        tokio::select! {
+            biased;
+            _ = &mut stopped => return failed,
+            _ = ticks.tick() => failed += u64::from(!extend(delivery.as_ref(), lease, every).await),
+        }
+    }
+}
+
+/// An extension that is not answered is given up, so that the next one and the settling can come.
+async fn extend(delivery: &impl Delivery, lease: Duration, patience: Duration) -> bool {
+    match timeout(patience, delivery.extend(lease)).await {
+        Ok(Ok(())) => true,
+        Ok(Err(error)) => {
+            debug!(%error, "a lease was not extended");
+            false
+        }
+        Err(_) => {
+            debug!("the queue did not say whether a lease is extended");
+            false
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! How a loop works.
+
+use std::fmt;
+use std::future::pending;
+use std::pin::Pin;
+use std::time::Duration;
+
+use storagebox_core::{Outcome, ProcessError};
+
+use super::verdict::Policy;
+use crate::delivery::Received;
+
+/// When to stop.
+type Until = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Who is told each result.
+type Observer = Box<dyn Fn(&Received, &Result<Outcome, ProcessError>) + Send + Sync>;
+
+/// The options of [`consume`](super::consume).
+#[must_use]
+pub struct ConsumeOptions {
+    pub(super) until: Until,
+    pub(super) settings: Settings,
+}
+
+/// What stays the same throughout a loop.
+pub(super) struct Settings {
+    pub(super) concurrency: usize,
+    pub(super) prefetch: usize,
+    pub(super) lease: Duration,
+    pub(super) policy: Policy,
+    pub(super) observer: Option<Observer>,
+}
+
+impl Default for ConsumeOptions {
+    fn default() -> Self {
+        let lease = Duration::from_secs(30);
+        let policy =
+            Policy { first_pause: Duration::from_secs(1), max_pause: Duration::from_secs(300), park_after: None };
+        let settings = Settings { concurrency: 16, prefetch: 16, lease, policy, observer: None };
+        Self { until: Box::pin(pending()), settings }
+    }
+}
+
+impl ConsumeOptions {
+    /// Sets how many messages are processed at once. Defaults to 16. Zero is one.
+    pub fn concurrency(mut self, messages: usize) -> Self {
+        self.settings.concurrency = messages.max(1);
+        self
+    }
+
+    /// Sets how many further messages are held while they wait. Defaults to 16. With zero, a message of an entity that
+    /// is being processed takes the place of one that could run.
+    pub fn prefetch(mut self, messages: usize) -> Self {
+        self.settings.prefetch = messages;
+        self
+    }
+
+    /// Sets for how long the queue hands a message out; it is extended every third of this. It must be the lease that
+    /// the queue itself is set to. Defaults to 30 seconds.
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.settings.lease = lease;
+        self
+    }
+
+    /// Sets the pause before a message whose processing failed comes again. It doubles with each attempt, with jitter:
+    /// each pause is from half of it to the whole. Defaults to 1 second, and to 5 minutes at the most.
+    ///
+    /// The attempt is the queue's hint. A wrong hint makes the pause too short or too long.
+    pub fn backoff(mut self, first: Duration, max: Duration) -> Self {
+        (self.settings.policy.first_pause, self.settings.policy.max_pause) = (first, max);
+        self
+    }
+
+    /// Parks a message whose handler fails at this attempt or a later one. Defaults to never. A message whose store or
+    /// dispatcher failed is always retried.
+    ///
+    /// The attempt is the queue's hint: how often it has handed the message out, for whatever reason. Crashes, failed
+    /// stores and messages that were given back count too, and some queues count wrongly after a restart. So a message
+    /// may be parked early or late.
+    pub fn park_after(mut self, attempts: u32) -> Self {
+        self.settings.policy.park_after = Some(attempts);
+        self
+    }
+
+    /// Stops the loop when the future is ready. Then nothing more is taken from the stream, which is dropped. Messages
+    /// that are being processed are finished. Messages that wait are given back. Defaults to the end of the stream.
+    pub fn until(mut self, stop: impl Future<Output = ()> + Send + 'static) -> Self {
+        self.until = Box::pin(stop);
+        self
+    }
+
+    /// Calls `observer` with the result of each message that was processed, once the queue was told. It runs on the
+    /// loop's task, so it must not block. Messages that never reach the processor are not observed.
+    pub fn observe(
+        mut self,
+        observer: impl Fn(&Received, &Result<Outcome, ProcessError>) + Send + Sync + 'static,
+    ) -> Self {
+        self.settings.observer = Some(Box::new(observer));
+        self
+    }
+}
+
+impl fmt::Debug for ConsumeOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Settings { concurrency, prefetch, lease, policy, observer: _ } = &self.settings;
+        f.debug_struct("ConsumeOptions")
+            .field("concurrency", concurrency)
+            .field("prefetch", prefetch)
+            .field("lease", lease)
+            .field("policy", policy)
+            .finish_non_exhaustive()
+    }
+}

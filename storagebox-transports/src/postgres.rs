@@ -1,0 +1,148 @@
+//! Queues in a schema of a PostgreSQL database.
+
+mod delivery;
+mod reader;
+mod schema;
+mod statements;
+
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_util::Stream;
+use sqlx::PgPool;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use storagebox_core::{BoxError, Destination, Dispatcher, Error, Outgoing, Result, checked_duration};
+
+use crate::reader::deliveries;
+use reader::Reader;
+use schema::Schema;
+use statements::Statements;
+
+pub use delivery::PostgresDelivery;
+
+/// Queues in a schema of a PostgreSQL database. Clones share a pool.
+///
+/// One table holds the messages of all queues. A queue is named by the destination of its messages. The server's clock
+/// decides when leases and pauses end. The receipt of a delivery is the number of its handing out, so a late call of an
+/// earlier worker changes nothing.
+///
+/// Workers poll: a new message waits for up to 100 ms.
+#[derive(Clone, Debug)]
+pub struct PostgresQueues {
+    pool: PgPool,
+    statements: Arc<Statements>,
+    lease: Duration,
+}
+
+impl PostgresQueues {
+    /// Opens the queues of a database by its URL, `postgres://`. The first call connects.
+    ///
+    /// # Errors
+    ///
+    /// Returns `Misconfigured` if the URL cannot be read. The message never contains the URL. The call must be made inside
+    /// a tokio runtime.
+    pub fn connect(url: &str) -> Result<Self> {
+        let form = "cannot be read; it is postgres://user:password@host:port/database?sslmode=verify-full";
+        // The driver's error may show a part of the URL.
+        let options = PgConnectOptions::from_str(url).map_err(|_| Error::misconfigured("url", form).on("postgres"))?;
+        let options = options.options([("default_transaction_isolation", "read committed")]);
+        let pool = PgPoolOptions::new().acquire_timeout(statements::PATIENCE / 2).connect_lazy_with(options);
+        Ok(Self::from_pool(pool))
+    }
+
+    /// Uses an existing pool, whose sessions are at READ COMMITTED.
+    pub fn from_pool(pool: PgPool) -> Self {
+        let statements = Arc::new(Statements::new(&Schema::default()));
+        Self { pool, statements, lease: Duration::from_secs(30) }
+    }
+
+    /// Sets the schema of the table. Defaults to `storagebox_queues`.
+    ///
+    /// # Errors
+    ///
+    /// Returns `Misconfigured` unless the name has 1 to 40 of the characters `a` to `z`, `0` to `9` and `_`, and begins
+    /// with a letter or `_`. Also returns `Misconfigured` for `public` and for names that begin with `pg_`.
+    pub fn schema(mut self, name: &str) -> Result<Self> {
+        self.statements = Arc::new(Statements::new(&Schema::new(name)?));
+        Ok(self)
+    }
+
+    /// Sets for how long a message is handed out. Defaults to 30 seconds.
+    ///
+    /// # Errors
+    ///
+    /// Returns `InvalidInput` for a lease under 1 ms or over 100 years.
+    pub fn lease(mut self, lease: Duration) -> Result<Self> {
+        self.lease = checked_duration("lease", lease)?;
+        Ok(self)
+    }
+
+    /// Creates the schema and its table if they do not exist. The role must be allowed to create a schema. The roles of
+    /// workers and senders need `USAGE` on the schema and on its sequence, and all rights on the table.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe. It is one transaction.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the server.
+    pub async fn setup(&self) -> Result<()> {
+        statements::run_all(&self.pool, &self.statements.setup).await
+    }
+
+    /// Returns the messages of a queue, one statement per message. For more statements at once, merge several of these
+    /// streams with [`select_all`](futures_util::stream::select_all).
+    ///
+    /// If the stream is dropped while it reads, the message that it reads is given back. It is polled inside a tokio
+    /// runtime.
+    pub fn deliveries(
+        &self,
+        queue: &Destination,
+    ) -> impl Stream<Item = Result<PostgresDelivery, BoxError>> + Send + 'static {
+        deliveries(Reader::new(self.clone(), queue.clone()))
+    }
+
+    /// Returns how many messages of a queue are parked.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the server.
+    pub async fn parked(&self, queue: &Destination) -> Result<u64> {
+        let count = sqlx::query_scalar(self.statements.parked.clone()).bind(queue.as_str());
+        let count: i64 = statements::in_time(count.fetch_one(&self.pool)).await?;
+        Ok(count.unsigned_abs())
+    }
+
+    /// Sends the oldest parked messages again, up to `max`, with their ids and tokens. Returns how many.
+    ///
+    /// # Cancel safety
+    ///
+    /// All of them are sent, or none.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the server.
+    pub async fn redrive(&self, queue: &Destination, max: u32) -> Result<u64> {
+        let redrive = sqlx::query(self.statements.redrive.clone()).bind(queue.as_str()).bind(i64::from(max));
+        Ok(statements::in_time(redrive.execute(&self.pool)).await?.rows_affected())
+    }
+}
+
+/// Sends each message to the queue that its destination names, all of them or none.
+#[async_trait]
+impl Dispatcher for PostgresQueues {
+    async fn dispatch(&self, messages: &[Outgoing]) -> Result<(), BoxError> {
+        let texts = |text: fn(&Outgoing) -> &str| messages.iter().map(|one| text(one).to_owned()).collect::<Vec<_>>();
+        let bodies: Vec<_> = messages.iter().map(|message| message.body.as_bytes().to_vec()).collect();
+        let send = sqlx::query(self.statements.send.clone())
+            .bind(texts(|message| message.destination.as_str()))
+            .bind(texts(|message| message.id.as_str()))
+            .bind(texts(|message| message.token.as_str()))
+            .bind(bodies);
+        statements::in_time(send.execute(&self.pool)).await?;
+        Ok(())
+    }
+}

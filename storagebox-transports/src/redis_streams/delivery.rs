@@ -1,0 +1,103 @@
+//! An entry of a stream that was handed out.
+
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use redis::Script;
+use storagebox_core::{BoxError, Result};
+
+use super::connection::Connection;
+use super::{Keys, Settings};
+use crate::delivery::{Delivery, Malformed, Received, STALE, Settle};
+use crate::wire::{BODY, ID, TOKEN, received};
+
+static TELL: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("../../lua/redis_streams/tell.lua")));
+
+/// A message of a [queue in a Redis stream](super::RedisStreams).
+pub struct RedisDelivery {
+    connection: Arc<Connection>,
+    settings: Settings,
+    keys: Keys,
+    entry: String,
+    /// How often it was handed out: the receipt.
+    handed_out: u32,
+    received: Result<Received, Malformed>,
+}
+
+/// An entry as the server hands it out: its id, how often it was handed out, and its fields.
+pub(super) type Entry = (String, u32, Vec<Vec<u8>>);
+
+impl RedisDelivery {
+    pub(super) fn new(connection: Arc<Connection>, settings: Settings, keys: Keys, entry: Entry) -> Self {
+        let (entry, handed_out, fields) = entry;
+        Self { connection, settings, keys, entry, handed_out, received: read(fields) }
+    }
+
+    async fn tell(&self, what: &str, pause: Duration) -> Result<(), BoxError> {
+        let Keys { stream, pauses, parked } = &self.keys;
+        let Settings { group, consumer, .. } = &self.settings;
+        let mut call = TELL.key(stream);
+        call.key(pauses).key(parked).arg(what).arg(group).arg(consumer);
+        call.arg(&self.entry).arg(self.handed_out).arg(millis(pause));
+        match self.connection.invoke::<u8>(&call).await? {
+            0 => Err(STALE.into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+pub(super) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The fields are names and values in turn.
+fn read(fields: Vec<Vec<u8>>) -> Result<Received, Malformed> {
+    let (mut id, mut token, mut body) = (None, None, None);
+    let mut fields = fields.into_iter();
+    while let (Some(name), Some(value)) = (fields.next(), fields.next()) {
+        match name {
+            name if name == ID.as_bytes() => id = Some(value),
+            name if name == TOKEN.as_bytes() => token = Some(value),
+            name if name == BODY.as_bytes() => body = Some(value),
+            _ => {}
+        }
+    }
+    received(id, token, body)
+}
+
+impl fmt::Debug for RedisDelivery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { keys: Keys { stream, .. }, entry, handed_out, .. } = self;
+        f.debug_struct("RedisDelivery")
+            .field("stream", stream)
+            .field("entry", entry)
+            .field("handed_out", handed_out)
+            .finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Delivery for RedisDelivery {
+    fn received(&self) -> Result<&Received, Malformed> {
+        self.received.as_ref().map_err(Clone::clone)
+    }
+
+    fn attempt(&self) -> u32 {
+        self.handed_out
+    }
+
+    /// By the lease of the queue, whatever `lease` is: the server compares idle times.
+    async fn extend(&self, _lease: Duration) -> Result<(), BoxError> {
+        self.tell("extend", Duration::ZERO).await
+    }
+
+    async fn settle(&self, settle: Settle) -> Result<(), BoxError> {
+        match settle {
+            Settle::Ack => self.tell("ack", Duration::ZERO).await,
+            Settle::Retry { after } => self.tell("retry", after).await,
+            Settle::Park => self.tell("park", Duration::ZERO).await,
+        }
+    }
+}

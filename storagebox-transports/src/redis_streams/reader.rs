@@ -1,0 +1,88 @@
+//! Reads entries of a stream.
+
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use redis::{Cmd, Script, cmd};
+use storagebox_core::Result;
+use tokio::time::Instant;
+
+use super::connection::{self, Connection};
+use super::delivery::{Entry, RedisDelivery, millis};
+use super::{Keys, Settings};
+use crate::reader::Read;
+
+static TAKE: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("../../lua/redis_streams/take.lua")));
+
+/// How long a read waits for a new message. Pauses that end meanwhile are seen after it.
+const WAIT: Duration = Duration::from_millis(200);
+
+/// How long no look for ended leases is made after one that found none: it passes over all that is handed out.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// An entry on the way back from a read that waits: the stream, and in it one entry with its fields.
+type Waited = Option<((String, ((String, Vec<Vec<u8>>),)),)>;
+
+pub(super) struct Reader {
+    connection: Arc<Connection>,
+    /// Waiting holds a connection up.
+    waiting: Connection,
+    settings: Settings,
+    keys: Keys,
+    /// When leases are looked at again.
+    look: Option<Instant>,
+}
+
+impl Reader {
+    pub(super) fn new(connection: Arc<Connection>, settings: Settings, keys: Keys) -> Self {
+        Self { waiting: connection.another(), connection, settings, keys, look: None }
+    }
+
+    async fn take(&mut self) -> Result<Option<Entry>> {
+        let now = now();
+        let looks = self.look.is_none_or(|look| look <= now);
+        let Settings { group, consumer, lease, .. } = &self.settings;
+        let mut call = TAKE.key(&self.keys.stream);
+        call.key(&self.keys.pauses).arg(group).arg(consumer).arg(millis(*lease)).arg(u8::from(looks));
+        let taken: Option<Entry> = self.connection.invoke(&call).await?;
+        // While something has lapsed, the next look may find more.
+        let found = taken.as_ref().is_some_and(|(_, handed_out, _)| *handed_out > 1);
+        if looks && !found {
+            self.look = Some(now + LOOK.min(*lease / 4));
+        }
+        Ok(taken)
+    }
+
+    async fn wait(&self) -> Result<Option<Entry>> {
+        let waited: Waited = self.waiting.query(&self.command()).await.map_err(connection::error)?;
+        Ok(waited.map(|((_, ((entry, fields),)),)| (entry, 1, fields)))
+    }
+
+    fn command(&self) -> Cmd {
+        let mut read = cmd("XREADGROUP");
+        read.arg("GROUP").arg(&self.settings.group).arg(&self.settings.consumer);
+        read.arg("COUNT").arg(1).arg("BLOCK").arg(millis(WAIT)).arg("STREAMS").arg(&self.keys.stream).arg(">");
+        read
+    }
+}
+
+#[async_trait]
+impl Read for Reader {
+    type Delivery = RedisDelivery;
+
+    async fn read(&mut self) -> Result<Option<RedisDelivery>> {
+        let entry = match self.take().await? {
+            Some(taken) => Some(taken),
+            None => self.wait().await?,
+        };
+        let delivery =
+            |entry| RedisDelivery::new(Arc::clone(&self.connection), self.settings.clone(), self.keys.clone(), entry);
+        Ok(entry.map(delivery))
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "how often the client looks; leases are judged by the server's clock")]
+fn now() -> Instant {
+    Instant::now()
+}

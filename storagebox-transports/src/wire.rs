@@ -1,0 +1,66 @@
+//! A message as fields: `id`, `token`, which is absent if there is none, and `body`.
+
+use std::fmt::Display;
+
+use storagebox_core::{MessageId, Payload, TokenId};
+
+use crate::delivery::{Malformed, Received};
+
+pub(crate) const ID: &str = "id";
+pub(crate) const TOKEN: &str = "token";
+pub(crate) const BODY: &str = "body";
+
+/// Reads the fields. What they hold never stands in the error.
+pub(crate) fn received(
+    id: Option<Vec<u8>>,
+    token: Option<Vec<u8>>,
+    body: Option<Vec<u8>>,
+) -> Result<Received, Malformed> {
+    let id = MessageId::new(text(ID, id.ok_or_else(|| missing(ID))?)?).map_err(|why| wrong(ID, why))?;
+    let token = token.map(|token| TokenId::new(text(TOKEN, token)?).map_err(|why| wrong(TOKEN, why))).transpose()?;
+    let body = Payload::new(body.ok_or_else(|| missing(BODY))?).map_err(|why| wrong(BODY, why))?;
+    Ok(Received { id, token, body })
+}
+
+fn text(field: &str, bytes: Vec<u8>) -> Result<String, Malformed> {
+    String::from_utf8(bytes).map_err(|_| wrong(field, "it is no UTF-8"))
+}
+
+fn missing(field: &str) -> Malformed {
+    Malformed(format!("it has no field `{field}`"))
+}
+
+fn wrong(field: &str, why: impl Display) -> Malformed {
+    Malformed(format!("its field `{field}` is wrong: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(id: Option<&[u8]>, token: Option<&[u8]>, body: Option<&[u8]>) -> Result<Received, Malformed> {
+        received(id.map(<[u8]>::to_vec), token.map(<[u8]>::to_vec), body.map(<[u8]>::to_vec))
+    }
+
+    #[test]
+    fn a_message_needs_an_id_and_a_body() {
+        let read_back = read(Some(b"1"), Some(b"t"), Some(b"\xff")).unwrap();
+        assert_eq!((read_back.id.as_str(), read_back.token.unwrap().as_str()), ("1", "t"));
+        assert_eq!(read(Some(b"1"), None, Some(b"")).unwrap().token, None);
+        assert!(read(None, None, Some(b"")).unwrap_err().0.contains("no field `id`"));
+        assert!(read(Some(b"1"), None, None).unwrap_err().0.contains("no field `body`"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_and_not_shown() {
+        let texts: [&[u8]; 3] = [b"secret\xff", b"secret\0", &[b's'; 513]];
+        for text in texts {
+            for error in [read(Some(text), None, Some(b"")), read(Some(b"1"), Some(text), Some(b""))] {
+                let why = error.unwrap_err().0;
+                assert!(why.contains("is wrong") && !why.contains("secret"), "{why}");
+            }
+        }
+        assert!(read(Some(b"1"), Some(b""), Some(b"")).is_err());
+        assert!(read(Some(b"1"), None, Some(&vec![0; 256 * 1024 + 1])).is_err());
+    }
+}

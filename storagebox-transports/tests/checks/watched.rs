@@ -1,0 +1,67 @@
+//! Deliveries whose extensions are counted.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use storagebox_core::{BoxError, async_trait};
+use storagebox_transports::{Delivery, Malformed, Received, Settle};
+use tokio::sync::Notify;
+
+use super::{Deliveries, LEASE, Queue};
+
+/// How often the lease of each message was extended.
+#[derive(Clone, Default)]
+pub(super) struct Extensions {
+    counts: Arc<Mutex<HashMap<String, usize>>>,
+    more: Arc<Notify>,
+}
+
+impl Extensions {
+    pub(super) fn of<Q: Queue>(&self, queue: &Q) -> Deliveries<Watched<Q::Delivery>> {
+        let extensions = self.clone();
+        queue.deliveries().map(move |item| item.map(|inner| Watched { inner, extensions: extensions.clone() })).boxed()
+    }
+
+    /// Waits until so many messages were extended twice from now on. The first may have been under way.
+    pub(super) async fn happen(&self, messages: usize) {
+        self.counts.lock().unwrap().clear();
+        loop {
+            let more = self.more.notified();
+            if self.counts.lock().unwrap().values().filter(|count| **count >= 2).count() >= messages {
+                return;
+            }
+            more.await;
+        }
+    }
+}
+
+pub(super) struct Watched<D> {
+    inner: D,
+    extensions: Extensions,
+}
+
+#[async_trait]
+impl<D: Delivery> Delivery for Watched<D> {
+    fn received(&self) -> Result<&Received, Malformed> {
+        self.inner.received()
+    }
+
+    fn attempt(&self) -> u32 {
+        self.inner.attempt()
+    }
+
+    /// By the queue's lease, however often the loop extends it.
+    async fn extend(&self, _lease: Duration) -> Result<(), BoxError> {
+        self.inner.extend(LEASE).await?;
+        let id = self.inner.received()?.id.as_str().to_owned();
+        *self.extensions.counts.lock().unwrap().entry(id).or_default() += 1;
+        self.extensions.more.notify_waiters();
+        Ok(())
+    }
+
+    async fn settle(&self, settle: Settle) -> Result<(), BoxError> {
+        self.inner.settle(settle).await
+    }
+}

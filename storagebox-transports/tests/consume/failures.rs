@@ -1,0 +1,134 @@
+//! What becomes of a message that is not processed, and of errors of the queue.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use storagebox_core::layer::{Answered, Call, Layer, Layered, Next};
+use storagebox_core::{
+    Backend, Decision, Error, ErrorKind, Joins, Message, MissingToken, Payload, Processor, async_trait,
+};
+use storagebox_memory::MemoryStore;
+use storagebox_transports::{ConsumeOptions, Consumed, Malformed, Settle, consume};
+use tokio::time::Instant;
+
+use crate::checks::Queue;
+use crate::checks::endpoint::{Endpoint, entity_of};
+use crate::queue::MemoryQueue;
+use crate::shared::{SECOND, failing, first, processor, received};
+
+/// Consumes so many copies of one message.
+async fn failed(processor: &Processor, copies: usize, options: ConsumeOptions) -> (Consumed, MemoryQueue) {
+    let queue = MemoryQueue::default();
+    queue.put(Ok(received("1", "a")));
+    let consumed = consume(first(&queue, copies), entity_of, processor, options).await;
+    (consumed, queue)
+}
+
+fn pauses(queue: &MemoryQueue) -> Vec<Duration> {
+    let pause = |settle: &Settle| match settle {
+        Settle::Retry { after } => Some(*after),
+        _ => None,
+    };
+    queue.state().settled.iter().filter_map(pause).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_whose_handler_fails_comes_again_after_a_growing_pause() {
+    let options = ConsumeOptions::default().backoff(4 * SECOND, 20 * SECOND);
+    let (consumed, queue) = failed(&failing(), 5, options).await;
+    assert_eq!((consumed.retried, queue.length().await), (5, 1));
+    let bounds = [(2, 4), (4, 8), (8, 16), (10, 20), (10, 20)];
+    for (pause, (least, most)) in pauses(&queue).into_iter().zip(bounds) {
+        assert!((least * SECOND..=most * SECOND).contains(&pause), "{pause:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_whose_handler_fails_too_often_is_parked() {
+    let (consumed, queue) = failed(&failing(), 3, ConsumeOptions::default().park_after(3)).await;
+    assert_eq!((consumed.retried, consumed.parked), (2, 1));
+    assert_eq!((queue.length().await, queue.parked().await), (0, 1));
+}
+
+/// A store that is down.
+#[derive(Debug)]
+struct Down;
+
+#[async_trait]
+impl Layer for Down {
+    async fn around(&self, _: &Call<'_>, _: Next<'_>) -> storagebox_core::Result<Answered> {
+        Err(Error::new(ErrorKind::Unavailable, "it is down"))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_whose_store_fails_is_never_parked() {
+    let store = Layered::new(Arc::new(MemoryStore::new()), Arc::new(Down));
+    let tokens = store.token_store(&"tokens".parse().unwrap()).unwrap();
+    let entities = store.entity_ledger(&"entities".parse().unwrap(), &Joins::default()).unwrap();
+    let handler = async |_: Option<Payload>, _: Message| Ok(Decision::keep());
+    let processor = Processor::new(entities, tokens, handler).without_token(MissingToken::Unprotected);
+    let (consumed, queue) = failed(&processor, 9, ConsumeOptions::default().park_after(1)).await;
+    assert_eq!((consumed.retried, consumed.parked, queue.length().await), (9, 0, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_panics_has_failed() {
+    let panicking = processor(|message| async move {
+        assert_ne!(message.entity.as_str(), "a", "the test's panic");
+        Ok(Decision::keep())
+    });
+    let queue = MemoryQueue::default();
+    queue.put(Ok(received("1", "a")));
+    queue.put(Ok(received("2", "b")));
+    let options = ConsumeOptions::default().park_after(2);
+    let consumed = consume(first(&queue, 3), entity_of, &panicking, options).await;
+    assert_eq!((consumed.retried, consumed.parked, consumed.no_effect), (1, 1, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_can_never_be_processed_is_parked() {
+    let queue = MemoryQueue::default();
+    let endpoint = Endpoint::new(&queue);
+    queue.put(Ok(received("no token", "a")));
+    queue.put(Ok(received("no entity", "")));
+    queue.put(Err(Malformed("it has no id".to_owned())));
+    let consumed = consume(first(&queue, 3), entity_of, &endpoint.processor, ConsumeOptions::default()).await;
+    assert_eq!((consumed.parked, queue.parked().await, queue.length().await), (3, 3, 0));
+    assert_eq!(endpoint.handler.runs(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn errors_of_the_stream_are_counted_and_followed_by_growing_pauses() {
+    let queue = MemoryQueue::default();
+    queue.state().stream_errors = 10;
+    queue.put(Ok(received("1", "a")));
+    let processor = processor(|_| async { Ok(Decision::keep()) });
+    let begun = Instant::now();
+    let consumed = consume(first(&queue, 11), entity_of, &processor, ConsumeOptions::default()).await;
+    assert_eq!((consumed.stream_errors, consumed.no_effect), (10, 1));
+    // 50 ms, doubled six times, then 5 s three times.
+    assert_eq!(begun.elapsed().as_millis(), 50 * 127 + 3 * 5000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_after_an_error_keeps_nobody_from_ending() {
+    let queue = MemoryQueue::default();
+    queue.state().stream_errors = usize::MAX;
+    let options = ConsumeOptions::default().until(tokio::time::sleep(100 * SECOND));
+    let begun = Instant::now();
+    let consumed = consume(queue.deliveries(), entity_of, &failing(), options).await;
+    assert_eq!(begun.elapsed().as_secs(), 100);
+    // At once, after seven pauses that double from 50 ms, and every 5 s from then on.
+    assert_eq!(consumed.stream_errors, 26);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_settle_that_fails_is_counted_with_what_was_decided() {
+    let queue = MemoryQueue::default();
+    queue.put(Ok(received("1", "a")));
+    let processor = processor(|_| async { Ok(Decision::keep()) });
+    queue.cut_next_ack(storagebox_conformance::Cut::RequestLost);
+    let consumed = consume(first(&queue, 1), entity_of, &processor, ConsumeOptions::default()).await;
+    assert_eq!((consumed.no_effect, consumed.failed_settles, queue.length().await), (1, 1, 1));
+}

@@ -1,0 +1,17 @@
+//! The worker loop over a queue in memory, on a clock that jumps.
+
+#[path = "../checks/mod.rs"]
+mod checks;
+mod failures;
+mod lease;
+mod order;
+mod queue;
+mod shared;
+mod stop;
+
+async fn fresh() -> queue::MemoryQueue {
+    tokio::time::pause();
+    queue::MemoryQueue::default()
+}
+
+checks!(fresh);

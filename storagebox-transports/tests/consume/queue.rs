@@ -1,0 +1,239 @@
+//! A queue in memory, on the clock of tokio, whose calls can be made to fail or to take long.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::stream::repeat_with;
+use storagebox_conformance::Cut;
+use storagebox_core::{BoxError, Dispatcher, Outgoing, async_trait};
+use storagebox_transports::{Delivery, Malformed, Received, Settle};
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use crate::checks::{Deliveries, LEASE, Queue};
+
+#[derive(Clone, Default)]
+pub(crate) struct MemoryQueue(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Notify,
+}
+
+#[derive(Default)]
+pub(crate) struct State {
+    copies: VecDeque<Held>,
+    next_number: u64,
+    lease: Option<Duration>,
+    cut: Option<Cut>,
+    /// Each call on a delivery, with the number of its copy, as it begins and as it ends.
+    pub(crate) calls: Vec<(u64, &'static str)>,
+    /// What each settled copy was told.
+    pub(crate) settled: Vec<Settle>,
+    /// What the stream gives before anything else.
+    pub(crate) stream_errors: usize,
+    pub(crate) fails_to_extend: bool,
+    pub(crate) never_settles: bool,
+    pub(crate) extending_takes: Duration,
+}
+
+#[derive(Clone)]
+struct Held {
+    number: u64,
+    received: Result<Received, Malformed>,
+    /// When it is to be had; `None` while it is parked.
+    visible: Option<Instant>,
+    attempt: u32,
+}
+
+impl MemoryQueue {
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap()
+    }
+
+    /// Sets for how long messages are handed out.
+    pub(crate) fn with_lease(self, lease: Duration) -> Self {
+        self.state().lease = Some(lease);
+        self
+    }
+
+    pub(crate) fn put(&self, received: Result<Received, Malformed>) {
+        let mut state = self.state();
+        state.next_number += 1;
+        let copy = Held { number: state.next_number, received, visible: Some(Instant::now()), attempt: 0 };
+        state.copies.push_back(copy);
+        self.0.changed.notify_waiters();
+    }
+
+    async fn next(&self) -> Result<Copy, BoxError> {
+        self.state().fail()?;
+        loop {
+            let changed = self.0.changed.notified();
+            let soonest = match self.state().take() {
+                Ok(held) => return Ok(Copy { held, queue: self.clone() }),
+                Err(soonest) => soonest,
+            };
+            match soonest {
+                Some(soonest) => tokio::select! { () = changed => {}, () = sleep_until(soonest) => {} },
+                None => changed.await,
+            }
+        }
+    }
+}
+
+impl State {
+    fn fail(&mut self) -> Result<(), BoxError> {
+        let Some(left) = self.stream_errors.checked_sub(1) else { return Ok(()) };
+        self.stream_errors = left;
+        Err("the queue is down".into())
+    }
+
+    /// The copy that has been to be had for longest, or when one will be.
+    fn take(&mut self) -> Result<Held, Option<Instant>> {
+        let (now, lease) = (Instant::now(), self.lease.unwrap_or(LEASE));
+        let soonest = self.copies.iter_mut().filter(|held| held.visible.is_some()).min_by_key(|held| held.visible);
+        let Some(held) = soonest else { return Err(None) };
+        if held.visible > Some(now) {
+            return Err(held.visible);
+        }
+        (held.visible, held.attempt) = (Some(now + lease), held.attempt + 1);
+        Ok(held.clone())
+    }
+
+    /// The place of a copy, if this receipt is still valid.
+    fn place(&self, receipt: &Held) -> Option<usize> {
+        let is_it = |held: &Held| held.number == receipt.number && held.attempt == receipt.attempt;
+        self.copies.iter().position(is_it).filter(|at| self.copies[*at].visible > Some(Instant::now()))
+    }
+}
+
+/// One copy that was handed out.
+pub(crate) struct Copy {
+    held: Held,
+    queue: MemoryQueue,
+}
+
+impl Copy {
+    fn settle_now(&self, settle: Settle) -> Result<(), BoxError> {
+        let mut state = self.queue.state();
+        state.settled.push(settle);
+        let cut = if settle == Settle::Ack { state.cut.take() } else { None };
+        if cut == Some(Cut::RequestLost) {
+            return Err("the connection was cut".into());
+        }
+        let at = state.place(&self.held).ok_or("it is somebody else's by now")?;
+        match settle {
+            Settle::Ack => drop(state.copies.remove(at)),
+            // As good as another attempt: the receipt is over.
+            Settle::Retry { after } => state.copies[at].visible = Some(Instant::now() + after),
+            Settle::Park => state.copies[at].visible = None,
+        }
+        self.queue.0.changed.notify_waiters();
+        cut.map_or(Ok(()), |_| Err("the connection was cut".into()))
+    }
+}
+
+#[async_trait]
+impl Delivery for Copy {
+    fn received(&self) -> Result<&Received, Malformed> {
+        self.held.received.as_ref().map_err(Clone::clone)
+    }
+
+    fn attempt(&self) -> u32 {
+        self.held.attempt
+    }
+
+    async fn extend(&self, lease: Duration) -> Result<(), BoxError> {
+        let extending_takes = {
+            let mut state = self.queue.state();
+            state.calls.push((self.held.number, "extend"));
+            state.extending_takes
+        };
+        sleep(extending_takes).await;
+        let mut state = self.queue.state();
+        state.calls.push((self.held.number, "extended"));
+        if state.fails_to_extend {
+            return Err("the queue is down".into());
+        }
+        let at = state.place(&self.held).ok_or("it is somebody else's by now")?;
+        let until = Instant::now() + lease;
+        let visible = &mut state.copies[at].visible;
+        *visible = (*visible).max(Some(until));
+        Ok(())
+    }
+
+    async fn settle(&self, settle: Settle) -> Result<(), BoxError> {
+        let never_settles = {
+            let mut state = self.queue.state();
+            state.calls.push((self.held.number, "settle"));
+            state.never_settles
+        };
+        if never_settles {
+            std::future::pending::<()>().await;
+        }
+        self.settle_now(settle)
+    }
+}
+
+pub(crate) struct Sender(MemoryQueue);
+
+#[async_trait]
+impl Dispatcher for Sender {
+    async fn dispatch(&self, messages: &[Outgoing]) -> Result<(), BoxError> {
+        for Outgoing { id, token, destination: _, body } in messages.iter().cloned() {
+            self.0.put(Ok(Received { id, token: Some(token), body }));
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Queue for MemoryQueue {
+    type Delivery = Copy;
+
+    fn deliveries(&self) -> Deliveries<Copy> {
+        let queue = self.clone();
+        repeat_with(move || queue.clone()).then(|queue| async move { queue.next().await }).boxed()
+    }
+
+    fn dispatcher(&self) -> impl Dispatcher + 'static {
+        Sender(self.clone())
+    }
+
+    async fn send_malformed(&self) {
+        self.put(Err(Malformed("it has no id".to_owned())));
+    }
+
+    async fn age(&self, by: Duration) {
+        for held in &mut self.state().copies {
+            held.visible = held.visible.map(|visible| visible - by);
+        }
+        self.0.changed.notify_waiters();
+    }
+
+    async fn length(&self) -> usize {
+        self.state().copies.iter().filter(|held| held.visible.is_some()).count()
+    }
+
+    async fn parked(&self) -> usize {
+        self.state().copies.iter().filter(|held| held.visible.is_none()).count()
+    }
+
+    async fn redrive(&self) {
+        for held in &mut self.state().copies {
+            held.visible = held.visible.or(Some(Instant::now()));
+        }
+        self.0.changed.notify_waiters();
+    }
+
+    fn cut_next_ack(&self, cut: Cut) {
+        self.state().cut = Some(cut);
+    }
+
+    async fn was_cut(&self) {
+        assert!(self.state().cut.is_none());
+    }
+}

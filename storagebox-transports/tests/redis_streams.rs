@@ -1,0 +1,192 @@
+//! Queues in streams of a Redis server.
+
+mod checks;
+
+use std::net::ToSocketAddrs;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use redis::aio::MultiplexedConnection;
+use redis::cmd;
+use storagebox_conformance::{Cut, Proxy};
+use storagebox_core::{Destination, Dispatcher, async_trait};
+use storagebox_testkit::redis::{Redis, Settings};
+use storagebox_testkit::servers::shared_redis;
+use storagebox_transports::{Delivery, RedisDelivery, RedisStreams, Settle, consume};
+
+use checks::endpoint::{Endpoint, Seen, entity_of, options};
+use checks::{Deliveries, LEASE, NAME, Queue};
+
+/// A queue behind a proxy, and a connection past it.
+struct Stream {
+    queues: RedisStreams,
+    proxy: Proxy,
+    direct: MultiplexedConnection,
+    prefix: String,
+}
+
+impl Stream {
+    async fn on(url: &str) -> Self {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let prefix = format!("{}-{}:", std::process::id(), NEXT.fetch_add(1, Ordering::SeqCst));
+        let address = url.trim_start_matches("redis://").to_socket_addrs().unwrap().next().unwrap();
+        let proxy = Proxy::start(address).await.unwrap();
+        let queues = RedisStreams::connect(&format!("redis://{}", proxy.addr())).unwrap();
+        let queues = queues.prefix(&prefix).lease(LEASE).unwrap();
+        queues.setup(&name()).await.unwrap();
+        let direct = connected(url).await;
+        Self { queues, proxy, direct, prefix }
+    }
+
+    fn key(&self, end: &str) -> String {
+        format!("{}{NAME}{end}", self.prefix)
+    }
+
+    async fn length_of(&self, end: &str) -> usize {
+        cmd("XLEN").arg(self.key(end)).query_async(&mut self.direct.clone()).await.unwrap()
+    }
+}
+
+async fn connected(url: &str) -> MultiplexedConnection {
+    redis::Client::open(url).unwrap().get_multiplexed_async_connection().await.unwrap()
+}
+
+fn name() -> Destination {
+    NAME.parse().unwrap()
+}
+
+async fn fresh() -> Stream {
+    Stream::on(shared_redis().unwrap().url()).await
+}
+
+#[async_trait]
+impl Queue for Stream {
+    type Delivery = RedisDelivery;
+
+    fn deliveries(&self) -> Deliveries<RedisDelivery> {
+        self.queues.deliveries(&name()).boxed()
+    }
+
+    fn dispatcher(&self) -> impl Dispatcher + 'static {
+        self.queues.clone()
+    }
+
+    async fn send_malformed(&self) {
+        let mut add = cmd("XADD");
+        add.arg(self.key("")).arg("*").arg("id").arg("x").arg("token").arg("y").arg("other").arg("z");
+        add.query_async::<()>(&mut self.direct.clone()).await.unwrap();
+    }
+
+    async fn age(&self, by: Duration) {
+        let (by, mut direct) = (i64::try_from(by.as_millis()).unwrap(), self.direct.clone());
+        let (stream, pauses) = (self.key(""), self.key(":pauses"));
+        let mut pending = cmd("XPENDING");
+        pending.arg(&stream).arg("storagebox").arg("-").arg("+").arg(1000);
+        let pending: Vec<(String, String, i64, i64)> = pending.query_async(&mut direct).await.unwrap();
+        for (entry, consumer, idle, _) in pending {
+            let mut older = cmd("XCLAIM");
+            older.arg(&stream).arg("storagebox").arg(consumer).arg(0).arg(entry);
+            older.arg("IDLE").arg(idle + by).arg("JUSTID").query_async::<()>(&mut direct).await.unwrap();
+        }
+        let paused: Vec<String> = cmd("ZRANGE").arg(&pauses).arg(0).arg(-1).query_async(&mut direct).await.unwrap();
+        for entry in paused {
+            let mut older = cmd("ZINCRBY");
+            older.arg(&pauses).arg(-by).arg(entry).query_async::<()>(&mut direct).await.unwrap();
+        }
+    }
+
+    async fn length(&self) -> usize {
+        self.length_of("").await
+    }
+
+    async fn parked(&self) -> usize {
+        let parked = self.queues.parked(&name()).await.unwrap();
+        assert_eq!(parked, self.length_of(":parked").await as u64);
+        parked.try_into().unwrap()
+    }
+
+    async fn redrive(&self) {
+        self.queues.redrive(&name(), u32::MAX).await.unwrap();
+    }
+
+    fn cut_next_ack(&self, cut: Cut) {
+        self.proxy.arm(cut, b"$3\r\nack\r\n", 0);
+    }
+
+    async fn was_cut(&self) {
+        self.proxy.wait_for_cuts(1).await;
+    }
+}
+
+checks!(fresh);
+
+#[tokio::test]
+async fn setup_may_be_called_again_and_what_was_sent_before_it_arrives() {
+    let queue = fresh().await;
+    cmd("DEL").arg(queue.key("")).query_async::<()>(&mut queue.direct.clone()).await.unwrap();
+    let endpoint = Endpoint::new(&queue);
+    endpoint.send("a", "entity").await;
+    let error = queue.deliveries().next().await.unwrap().unwrap_err().to_string();
+    assert!(error.contains("not set up"), "{error}");
+    for _ in 0..2 {
+        queue.queues.setup(&name()).await.unwrap();
+    }
+    assert_eq!(endpoint.consume(&queue, 1).await.0.processed, 1);
+}
+
+#[tokio::test]
+async fn nothing_is_left_of_a_message_that_is_over() {
+    let queue = fresh().await;
+    let endpoint = Endpoint::new(&queue);
+    endpoint.send("a", "entity").await;
+    let first = checks::take(&queue).await;
+    first.settle(Settle::Retry { after: LEASE }).await.unwrap();
+    queue.age(LEASE).await;
+    assert_eq!(endpoint.consume(&queue, 1).await.0.processed, 1);
+    let mut keys = cmd("KEYS");
+    let keys: Vec<String> =
+        keys.arg(format!("{}*", queue.prefix)).query_async(&mut queue.direct.clone()).await.unwrap();
+    assert_eq!(keys, [queue.key("")]);
+    let mut pending = cmd("XPENDING");
+    pending.arg(queue.key("")).arg("storagebox").arg("-").arg("+").arg(1);
+    assert!(pending.query_async::<Vec<redis::Value>>(&mut queue.direct.clone()).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn an_entry_that_somebody_deleted_is_passed_over() {
+    let queue = fresh().await;
+    let endpoint = Endpoint::new(&queue);
+    endpoint.send("a", "entity").await;
+    let lost = checks::take(&queue).await;
+    let mut trim = cmd("XTRIM");
+    trim.arg(queue.key("")).arg("MAXLEN").arg(0).query_async::<()>(&mut queue.direct.clone()).await.unwrap();
+    queue.age(LEASE).await;
+    endpoint.send("b", "entity").await;
+    assert_eq!(endpoint.consume(&queue, 1).await.1, ["b-0: Processed { sent: 0 }"]);
+    assert!(lost.extend(LEASE).await.is_err());
+}
+
+#[tokio::test]
+async fn a_server_that_starts_again_has_all_and_the_loop_goes_on() {
+    let server = Redis::start(&Settings::durable()).unwrap();
+    let mut queue = Stream::on(&server.url()).await;
+    let endpoint = Endpoint::held(&queue);
+    endpoint.send("a", "entity").await;
+    let seen = Seen::default();
+    let options = options().observe(seen.observer()).until(seen.clone().has(2));
+    let consuming = consume(queue.deliveries(), entity_of, &endpoint.processor, options);
+    let test = async {
+        endpoint.handler.has_begun(1).await;
+        server.kill().unwrap();
+        endpoint.handler.let_pass(9);
+        seen.clone().has(1).await;
+        server.start_again().unwrap();
+        queue.direct = connected(&server.url()).await;
+        queue.age(LEASE).await;
+    };
+    let (consumed, ()) = tokio::join!(consuming, test);
+    assert_eq!((consumed.processed, consumed.duplicates, consumed.failed_settles), (1, 1, 1), "{consumed:?}");
+    assert!(consumed.stream_errors > 0, "{consumed:?}");
+    assert_eq!((queue.length().await, endpoint.effects("entity").await), (0, 1));
+}
