@@ -17,12 +17,14 @@
 #![allow(clippy::disallowed_methods, reason = "it waits for servers, on the real clock")]
 
 mod account;
+mod address;
 #[cfg(feature = "checks")]
 pub mod checks;
 mod docker;
 pub mod dynamodb;
 mod failure;
 mod folder;
+pub mod nats;
 mod patience;
 pub mod pgbouncer;
 pub mod port;
@@ -31,6 +33,7 @@ mod probe;
 mod process;
 pub mod programs;
 pub mod python;
+pub mod rabbitmq;
 pub mod redis;
 mod running;
 mod scratch;

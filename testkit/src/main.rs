@@ -1,5 +1,5 @@
-//! A server for as long as standard input is open: `cargo run -p storagebox-testkit`, with `postgres`, `dynamodb` or
-//! `redis`.
+//! A server for as long as standard input is open: `cargo run -p storagebox-testkit`, with `postgres`, `dynamodb`,
+//! `redis`, `nats` or `rabbitmq`.
 
 use std::env;
 use std::io;
@@ -7,15 +7,17 @@ use std::process::ExitCode;
 
 use storagebox_testkit::{Server, servers};
 
+const KINDS: &str = "`postgres`, `dynamodb`, `redis`, `nats` or `rabbitmq`";
+
 fn main() -> ExitCode {
     let kind = env::args().nth(1);
     let server = match kind.as_deref() {
         None | Some("postgres") => servers::postgres(None),
         Some("dynamodb") => servers::dynamodb(None),
         Some("redis") => servers::redis(None),
-        Some(kind) => {
-            return failed(&format!("there is no server `{kind}`; it may be `postgres`, `dynamodb` or `redis`"));
-        }
+        Some("nats") => servers::nats(None),
+        Some("rabbitmq") => servers::rabbitmq(None),
+        Some(kind) => return failed(&format!("there is no server `{kind}`; it may be {KINDS}")),
     };
     server.map_or_else(|failure| failed(&failure.to_string()), |server| hold(&server))
 }

@@ -1,6 +1,6 @@
 //! Whether a server answers in its own protocol: an open port may be anybody's.
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
@@ -93,6 +93,43 @@ pub(crate) fn redis_sentinel(host: &str, port: u16, replicas: u32, others: u32) 
     Ok(answer.contains(&format!("slaves={replicas},sentinels={}", others + 1)) && answer.contains("status=ok"))
 }
 
+/// NATS: it says what it is as soon as somebody connects. Gives its version.
+pub(crate) fn nats(host: &str, port: u16) -> io::Result<Option<String>> {
+    let mut line = String::new();
+    BufReader::new(connect(host, port)?.take(65_536)).read_line(&mut line)?;
+    if !line.starts_with("INFO {") {
+        return Err(io::Error::other("it does not speak NATS's protocol"));
+    }
+    let version = line.split_once("\"version\":\"").and_then(|(_, rest)| rest.split_once('"'));
+    Ok(version.map(|(version, _)| version.to_owned()))
+}
+
+/// RabbitMQ: it begins a conversation in AMQP 0.9.1. Gives its version.
+pub(crate) fn rabbitmq(host: &str, port: u16) -> io::Result<Option<String>> {
+    let mut stream = connect(host, port)?;
+    stream.write_all(b"AMQP\0\0\x09\x01")?;
+    let mut head = [0; 11];
+    stream.read_exact(&mut head)?;
+    // A frame of a method on channel 0, its length, and the method Start of the class Connection.
+    let [1, 0, 0, a, b, c, d, 0, 10, 0, 10] = head else {
+        return Err(io::Error::other("it does not speak AMQP 0.9.1"));
+    };
+    // The length counts the four bytes that name the method.
+    let rest = u64::from(u32::from_be_bytes([a, b, c, d])).saturating_sub(4);
+    let mut body = vec![];
+    stream.take(rest.min(65_536)).read_to_end(&mut body)?;
+    Ok(property(&body, "version"))
+}
+
+/// A property of a server that is a text: the length of its name, its name, S, and its length in four bytes.
+fn property(body: &[u8], name: &str) -> Option<String> {
+    let name = [&[u8::try_from(name.len()).ok()?], name.as_bytes(), b"S"].concat();
+    let start = body.windows(name.len()).position(|part| part == name)? + name.len();
+    let (length, rest) = body.get(start..)?.split_first_chunk::<4>()?;
+    let text = rest.get(..usize::try_from(u32::from_be_bytes(*length)).ok()?)?;
+    Some(String::from_utf8_lossy(text).into_owned())
+}
+
 /// The signature is of the right form and of no worth: servers for tests do not look at more.
 fn list_tables(host: &str, port: u16) -> String {
     let signature = "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/aws4_request, \
@@ -172,6 +209,26 @@ mod tests {
         assert_eq!(answered_with(tables).unwrap().as_deref(), Some("Some/1"));
         assert!(answered_with(b"HTTP/1.1 200 OK\r\n\r\nwelcome").is_err());
         assert!(answered_with(b"HTTP/1.1 400 Bad Request\r\n\r\n{\"TableNames\":[]}").is_err());
+        assert!(answered_with(b"").is_err());
+    }
+
+    #[test]
+    fn only_nats_s_own_word_is_an_answer() {
+        let answered_with = |answer| answered(0, answer, |port| nats("127.0.0.1", port));
+        let info = b"INFO {\"server_id\":\"a\",\"version\":\"2.9.10\",\"max_payload\":1048576}\r\n";
+        assert_eq!(answered_with(info).unwrap().as_deref(), Some("2.9.10"));
+        assert_eq!(answered_with(b"INFO {}\r\n").unwrap(), None);
+        assert!(answered_with(b"+PONG\r\n").is_err());
+        assert!(answered_with(b"").is_err());
+    }
+
+    #[test]
+    fn only_the_start_of_a_conversation_in_amqp_is_an_answer() {
+        let answered_with = |answer| answered(8, answer, |port| rabbitmq("127.0.0.1", port));
+        let start = b"\x01\0\0\0\0\0\x1d\0\x0a\0\x0a\0\x09\0\0\0\x12\x07versionS\0\0\0\x063.10.8\xce";
+        assert_eq!(answered_with(start).unwrap().as_deref(), Some("3.10.8"));
+        assert!(answered_with(b"AMQP\0\0\x09\x01").is_err(), "it speaks another version");
+        assert!(answered_with(b"HTTP/1.1 400 Bad Request").is_err());
         assert!(answered_with(b"").is_err());
     }
 }

@@ -25,6 +25,7 @@ pub(crate) enum Signal {
     Kill,
     Quit,
     Stop,
+    Terminate,
 }
 
 impl Signal {
@@ -35,6 +36,7 @@ impl Signal {
             Self::Kill => "KILL",
             Self::Quit => "QUIT",
             Self::Stop => "STOP",
+            Self::Terminate => "TERM",
         }
     }
 }
@@ -49,7 +51,8 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts a server whose log and `.pid` file are in the folder, under this name.
+    /// Starts a server whose log and `.pid` file are in the folder, under this name. Of the command its program,
+    /// arguments and variables count.
     pub(crate) fn start(scratch: &Scratch, name: &str, server: &Command) -> Result<Self, Failure> {
         let (pid_file, log) = (scratch.path(&format!("{name}.pid")), log_of(scratch, name));
         let failed = |error| Failure::Started { program: server.get_program().into(), error };
@@ -61,6 +64,7 @@ impl Process {
             .map_err(|error| Failure::File { path: log.clone(), error })?;
         let mut launcher = scratch.command(Path::new("/bin/sh"));
         launcher.args(["-c", LAUNCHER]).arg(&pid_file).arg(server.get_program()).args(server.get_args());
+        launcher.envs(server.get_envs().filter_map(|(name, value)| Some((name, value?))));
         let child = launcher.stdout(output).stderr(stderr).spawn().map_err(failed)?;
         drop(launcher);
         Ok(Self { child, all_ended: when_closed(ended), pid_file, log })

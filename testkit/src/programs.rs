@@ -10,6 +10,11 @@ pub fn in_path(name: &str) -> Option<PathBuf> {
     env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file())
 }
 
+/// The first of this name on the path, or in the folder of programs for root, which others' paths leave out.
+pub(crate) fn of_system(name: &str) -> Option<PathBuf> {
+    in_path(name).or_else(|| Some(Path::new("/usr/sbin").join(name)).filter(|program| program.is_file()))
+}
+
 /// The first word that begins with a digit of what it says about itself.
 pub(crate) fn version(program: &Path) -> Option<String> {
     let output = Command::new(program).arg("--version").output().ok()?;

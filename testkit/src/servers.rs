@@ -2,10 +2,10 @@
 //!
 //! In this order, and a server that should be there and is not is a failure, never a reason to skip a test:
 //!
-//! 1. `STORAGEBOX_TEST_POSTGRES_URL`, `STORAGEBOX_TEST_DYNAMO_URL` or `STORAGEBOX_TEST_REDIS_URL` names one; it must
+//! 1. `STORAGEBOX_TEST_POSTGRES_URL`, or the same with `DYNAMO`, `REDIS`, `NATS` or `RABBITMQ`, names one; it must
 //!    answer.
-//! 2. Docker, in a build with the feature `docker`, by the image that `STORAGEBOX_TEST_POSTGRES_IMAGE`,
-//!    `STORAGEBOX_TEST_DYNAMO_IMAGE` or `STORAGEBOX_TEST_REDIS_IMAGE` names.
+//! 2. Docker, in a build with the feature `docker`, by the image that `STORAGEBOX_TEST_POSTGRES_IMAGE`, or the same
+//!    with another server's name, names.
 //! 3. The server's programs on this machine. If they are there, they must start.
 //!
 //! `STORAGEBOX_TEST_SERVERS=docker|local` leaves out the other of the last two. `cargo xtask test` starts each server
@@ -19,7 +19,9 @@ use std::time::Instant;
 use crate::docker;
 use crate::dynamodb;
 use crate::failure::{Failure, NoServer};
+use crate::nats;
 use crate::postgres;
+use crate::rabbitmq;
 use crate::redis;
 use crate::server::{Kind, Server, Started, Way};
 
@@ -84,6 +86,44 @@ pub fn redis(way: Option<Way>) -> Result<Server, Failure> {
 pub fn shared_redis() -> Result<&'static Server, &'static Failure> {
     static SHARED: OnceLock<Result<Server, Failure>> = OnceLock::new();
     SHARED.get_or_init(|| redis(None)).as_ref()
+}
+
+/// A NATS server with JetStream, whose default account is ours.
+///
+/// # Errors
+///
+/// Why there is no server, and what to do about it.
+pub fn nats(way: Option<Way>) -> Result<Server, Failure> {
+    find(&nats::KIND, &Wanted::for_kind(&nats::KIND, way)?)
+}
+
+/// The NATS server of this program, as [`shared_postgres`] gives PostgreSQL's.
+///
+/// # Errors
+///
+/// As of [`nats()`].
+pub fn shared_nats() -> Result<&'static Server, &'static Failure> {
+    static SHARED: OnceLock<Result<Server, Failure>> = OnceLock::new();
+    SHARED.get_or_init(|| nats(None)).as_ref()
+}
+
+/// A RabbitMQ server whose default virtual host is ours.
+///
+/// # Errors
+///
+/// Why there is no server, and what to do about it.
+pub fn rabbitmq(way: Option<Way>) -> Result<Server, Failure> {
+    find(&rabbitmq::KIND, &Wanted::for_kind(&rabbitmq::KIND, way)?)
+}
+
+/// The RabbitMQ server of this program, as [`shared_postgres`] gives PostgreSQL's.
+///
+/// # Errors
+///
+/// As of [`rabbitmq()`].
+pub fn shared_rabbitmq() -> Result<&'static Server, &'static Failure> {
+    static SHARED: OnceLock<Result<Server, Failure>> = OnceLock::new();
+    SHARED.get_or_init(|| rabbitmq(None)).as_ref()
 }
 
 /// What the environment, or the caller, asks for.

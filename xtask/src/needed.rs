@@ -2,9 +2,11 @@
 
 use std::fmt;
 
+use storagebox_testkit::nats::Nats;
 use storagebox_testkit::pgbouncer;
 use storagebox_testkit::postgres::Postgres;
 use storagebox_testkit::programs::in_path;
+use storagebox_testkit::rabbitmq::RabbitMq;
 use storagebox_testkit::redis::Redis;
 
 /// What the tests start, the Debian package that brings it, and how to get it elsewhere.
@@ -18,7 +20,7 @@ pub(crate) struct Program {
 
 pub(crate) const POSTGRES: &str = "postgresql";
 
-pub(crate) const PROGRAMS: [Program; 5] = [
+pub(crate) const PROGRAMS: [Program; 7] = [
     Program {
         is_there: Postgres::is_installed,
         name: "PostgreSQL",
@@ -44,6 +46,18 @@ pub(crate) const PROGRAMS: [Program; 5] = [
         elsewhere: "brew install openssl",
     },
     Program { is_there: Redis::is_installed, name: "Redis", package: "redis-server", elsewhere: "brew install redis" },
+    Program {
+        is_there: Nats::is_installed,
+        name: "NATS",
+        package: "nats-server",
+        elsewhere: "brew install nats-server",
+    },
+    Program {
+        is_there: RabbitMq::is_installed,
+        name: "RabbitMQ",
+        package: "rabbitmq-server",
+        elsewhere: "brew install rabbitmq",
+    },
 ];
 
 /// Programs that are not there and that we may not install.

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 
 use crate::patience::wait_until;
 
-const KINDS: [&str; 3] = ["postgres", "dynamodb", "redis"];
+const KINDS: [&str; 5] = ["postgres", "dynamodb", "redis", "nats", "rabbitmq"];
 
 /// A program that has a server for as long as its standard input is open.
 struct Holder {
@@ -22,7 +22,7 @@ impl Holder {
     fn of(kind: &str) -> Self {
         let mut program = Command::new(env!("CARGO_BIN_EXE_storagebox-testkit"));
         program.arg(kind).env("STORAGEBOX_TEST_SERVERS", "local");
-        for kind in ["POSTGRES", "DYNAMO", "REDIS"] {
+        for kind in ["POSTGRES", "DYNAMO", "REDIS", "NATS", "RABBITMQ"] {
             program.env_remove(format!("STORAGEBOX_TEST_{kind}_URL"));
         }
         // As a shell starts it, which sends signals to all of the group.
@@ -74,7 +74,7 @@ fn keeper_of(folder: &Path) -> String {
 
 #[test]
 fn a_server_ends_with_a_program_that_was_killed() {
-    for (kind, signal) in KINDS.into_iter().zip(["KILL", "TERM", "INT"]) {
+    for (kind, signal) in KINDS.into_iter().zip(["KILL", "TERM", "INT"].into_iter().cycle()) {
         let mut holder = Holder::of(kind);
         let address = holder.address();
         assert!(TcpStream::connect(&address).is_ok(), "{address}");

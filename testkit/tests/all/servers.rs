@@ -11,7 +11,8 @@ fn holder(server: &str, variables: &[(&str, &str)]) -> (Option<i32>, String) {
     let mut holder = Command::new(env!("CARGO_BIN_EXE_storagebox-testkit"));
     holder.arg(server).env_remove("STORAGEBOX_TEST_SERVERS");
     holder.env_remove("STORAGEBOX_TEST_POSTGRES_URL").env_remove("STORAGEBOX_TEST_DYNAMO_URL");
-    holder.env_remove("STORAGEBOX_TEST_REDIS_URL");
+    holder.env_remove("STORAGEBOX_TEST_REDIS_URL").env_remove("STORAGEBOX_TEST_NATS_URL");
+    holder.env_remove("STORAGEBOX_TEST_RABBITMQ_URL");
     let output = holder.envs(variables.iter().copied()).output().unwrap();
     let said = [output.stdout, output.stderr].concat();
     (output.status.code(), String::from_utf8_lossy(&said).into_owned())
@@ -23,6 +24,8 @@ fn a_server_from_local_programs_says_what_it_is() {
         ("postgres", ", from local programs, postgres://postgres@127.0.0.1:"),
         ("dynamodb", "DynamoDB by Dynoxide/"),
         ("redis", ", from local programs, redis://127.0.0.1:"),
+        ("nats", ", from local programs, nats://127.0.0.1:"),
+        ("rabbitmq", ", from local programs, amqp://127.0.0.1:"),
         ("dynamodb", ", from local programs, dynamodb://us-east-1/storagebox?endpoint=http://127.0.0.1:"),
     ];
     for (server, expected) in cases {
@@ -51,6 +54,8 @@ fn a_wrong_variable_is_a_failure_that_names_it() {
         ("postgres", ("STORAGEBOX_TEST_POSTGRES_URL", "mysql://a@b"), "STORAGEBOX_TEST_POSTGRES_URL: "),
         ("dynamodb", ("STORAGEBOX_TEST_DYNAMO_URL", "dynamodb://x"), "STORAGEBOX_TEST_DYNAMO_URL: "),
         ("redis", ("STORAGEBOX_TEST_REDIS_URL", "http://x"), "STORAGEBOX_TEST_REDIS_URL: "),
+        ("nats", ("STORAGEBOX_TEST_NATS_URL", "http://x"), "STORAGEBOX_TEST_NATS_URL: "),
+        ("rabbitmq", ("STORAGEBOX_TEST_RABBITMQ_URL", "http://x"), "STORAGEBOX_TEST_RABBITMQ_URL: "),
         ("dynamodb", ("STORAGEBOX_TEST_SERVERS", "cloud"), "STORAGEBOX_TEST_SERVERS is `cloud`"),
     ];
     for (server, variable, expected) in cases {
@@ -73,6 +78,6 @@ fn programs_that_were_named_are_not_looked_for_elsewhere() {
 #[test]
 fn a_server_that_is_none_is_refused() {
     let (code, said) = holder("oracle", &[]);
-    let expected = "there is no server `oracle`; it may be `postgres`, `dynamodb` or `redis`";
+    let expected = "there is no server `oracle`; it may be `postgres`, `dynamodb`, `redis`, `nats` or `rabbitmq`";
     assert_eq!((code, said.trim_end()), (Some(2), expected));
 }

@@ -1,0 +1,72 @@
+//! Where a server is, read from a URL of the form `SCHEME://USER:PASSWORD@HOST:PORT`.
+
+use std::fmt;
+
+use crate::failure::Failure;
+
+/// A form of URLs.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Form {
+    /// What people are told.
+    pub(crate) text: &'static str,
+    /// How it begins, the two slashes included.
+    pub(crate) scheme: &'static str,
+    /// The port of a URL that names none.
+    pub(crate) port: &'static str,
+}
+
+/// A host and a port. It shows itself without the login.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Address {
+    form: &'static Form,
+    pub(crate) host: String,
+    pub(crate) port: u16,
+}
+
+impl Address {
+    pub(crate) fn new(form: &'static Form, host: &str, port: u16) -> Self {
+        Self { form, host: host.to_owned(), port }
+    }
+
+    /// What follows the port is the driver's affair.
+    pub(crate) fn parse(form: &'static Form, text: &str) -> Result<Self, Failure> {
+        let wrong = |why| Failure::Url { form: form.text, why };
+        let rest = text.strip_prefix(form.scheme).ok_or(wrong("it begins otherwise"))?;
+        let server = rest.split(['/', '?']).next().unwrap_or(rest);
+        let server = server.rsplit_once('@').map_or(server, |(_, server)| server);
+        let (host, port) = server.rsplit_once(':').unwrap_or((server, form.port));
+        let port = port.parse().map_err(|_| wrong("its port is no number"))?;
+        if host.is_empty() {
+            return Err(wrong("it names no host"));
+        }
+        Ok(Self::new(form, host.trim_matches(['[', ']']), port))
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}:{}", self.form.scheme, self.host, self.port)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static FORM: Form = Form { text: "queue://HOST:PORT", scheme: "queue://", port: "70" };
+
+    #[test]
+    fn a_url_is_read_and_shown_without_its_login() {
+        let shown = |text| Address::parse(&FORM, text).unwrap().to_string();
+        assert_eq!(shown("queue://ann:secret@broker:7000/%2f?x=1"), "queue://broker:7000");
+        assert_eq!(shown("queue://broker"), "queue://broker:70");
+        assert_eq!(Address::parse(&FORM, "queue://[::1]:7000").unwrap().host, "::1");
+    }
+
+    #[test]
+    fn what_is_no_url_is_refused() {
+        for text in ["", "postgres://a@b/c", "queue://", "queue://:1", "queue://h:x"] {
+            assert!(matches!(Address::parse(&FORM, text), Err(Failure::Url { .. })), "{text}");
+        }
+    }
+}

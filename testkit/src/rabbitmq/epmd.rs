@@ -1,0 +1,48 @@
+//! The port mapper of Erlang, without which RabbitMQ does not start: one of our own, and not the machine's.
+
+use std::net::TcpStream;
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+
+use super::{INSTALL, NAME};
+use crate::failure::Failure;
+use crate::port;
+use crate::process::{Process, Signal};
+use crate::programs::in_path;
+use crate::scratch::Scratch;
+
+/// The program, and the name of its files. The keeper ends servers in the order of their names: the broker first.
+const SERVER: &str = "epmd";
+
+/// A port mapper that runs for as long as this value, also while its broker is down.
+#[derive(Debug)]
+pub(super) struct Epmd {
+    process: Mutex<Process>,
+    port: u16,
+}
+
+impl Epmd {
+    pub(super) fn start(scratch: &Scratch) -> Result<Self, Failure> {
+        let program = in_path(SERVER).ok_or(Failure::NotInstalled { server: NAME, install: INSTALL })?;
+        port::with_free(|port| {
+            let mut server = Command::new(&program);
+            server.args(["-port", &port.to_string(), "-address", "127.0.0.1"]);
+            let mut process = Process::start(scratch, SERVER, &server)?;
+            let ready = process.ready(|| TcpStream::connect(("127.0.0.1", port)).is_ok());
+            ready.map_err(|why| Failure::DoesNotStart { server: NAME, why, log: process.log() })?;
+            Ok(Self { process: Mutex::new(process), port })
+        })
+    }
+
+    pub(super) fn port(&self) -> u16 {
+        self.port
+    }
+}
+
+impl Drop for Epmd {
+    fn drop(&mut self) {
+        // It keeps nothing. If it has ended, there is nothing to end.
+        let process = self.process.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let _ = process.end(Signal::Kill);
+    }
+}
