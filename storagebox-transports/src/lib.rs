@@ -6,10 +6,16 @@
 
 mod consume;
 mod delivery;
+#[cfg(feature = "nats")]
+pub mod nats;
+#[cfg(any(feature = "nats", feature = "rabbitmq"))]
+mod parts;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(any(feature = "postgres", feature = "redis-streams"))]
 mod reader;
+#[cfg(any(feature = "nats", feature = "rabbitmq"))]
+mod reconnect;
 #[cfg(feature = "redis-streams")]
 mod redis_streams;
 #[cfg(any(feature = "postgres", feature = "redis-streams"))]

@@ -1,0 +1,136 @@
+//! NATS JetStream.
+//!
+//! A queue is a stream with one durable pull consumer. Workers that share the consumer share the messages: each copy
+//! goes to one of them, and comes again when its lease ends without an answer.
+//!
+//! | here | in JetStream |
+//! |---|---|
+//! | lease | `ack_wait` of the consumer |
+//! | [`Delivery::extend`](crate::Delivery::extend) | `+WPI` (in progress), which begins another `ack_wait` |
+//! | [`Settle::Ack`](crate::Settle::Ack) | `+ACK`, with the server's confirmation |
+//! | [`Settle::Retry`](crate::Settle::Retry) | `-NAK` with a delay |
+//! | [`Settle::Park`](crate::Settle::Park) | a copy in the stream of parked messages, then `+ACK` |
+//! | attempt | the number of deliveries that the server tells |
+//!
+//! A message's id and token travel in the headers `storagebox-id` and `storagebox-token`, percent-encoded, because a
+//! header cannot hold every text: other senders encode `%`, spaces, control characters and all that is not ASCII. The
+//! header `Nats-Msg-Id` is not used: the server forgets it after the stream's `duplicate_window`.
+//!
+//! # Example
+//!
+//! ```no_run
+//! use std::time::Duration;
+//!
+//! use storagebox_transports::nats::{NatsConnection, NatsQueue};
+//!
+//! # async fn example() -> Result<(), storagebox_core::BoxError> {
+//! let connection = NatsConnection::connect("nats://user:password@localhost:4222").await?;
+//! let queue = NatsQueue::new("orders").lease(Duration::from_secs(60)).replicas(3);
+//! connection.setup(&queue).await?;
+//! let deliveries = connection.deliveries(&queue);
+//! # drop(deliveries);
+//! # Ok(()) }
+//! ```
+
+mod delivery;
+mod dispatch;
+mod headers;
+mod parking;
+mod queue;
+mod source;
+
+use std::fmt;
+use std::time::Duration;
+
+use async_nats::Client;
+use async_nats::jetstream::{Context, ContextBuilder};
+use futures_util::Stream;
+use storagebox_core::BoxError;
+
+pub use delivery::NatsDelivery;
+pub use queue::NatsQueue;
+
+/// How long an answer of the server is waited for.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A connection to NATS. It is cheap to clone; all clones share the connection, which comes back by itself.
+#[derive(Clone)]
+pub struct NatsConnection {
+    jetstream: Context,
+}
+
+/// Shows no address, because addresses hold passwords.
+impl fmt::Debug for NatsConnection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NatsConnection").finish_non_exhaustive()
+    }
+}
+
+impl NatsConnection {
+    /// Connects to a server: `nats://USER:PASSWORD@HOST:PORT`, or `tls://` for encryption. Several addresses of one
+    /// cluster are separated by commas.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the address is none, or if the server cannot be reached or refuses the login.
+    pub async fn connect(addresses: &str) -> Result<Self, BoxError> {
+        Ok(Self::from_client(async_nats::connect(addresses).await?))
+    }
+
+    /// Takes a client that is connected, with the login and the certificates of your choice.
+    pub fn from_client(client: Client) -> Self {
+        Self { jetstream: context(client, TIMEOUT) }
+    }
+
+    /// Sets how long an answer of the server is waited for. Defaults to 5 seconds.
+    #[must_use]
+    pub fn timeout(self, timeout: Duration) -> Self {
+        Self { jetstream: context(self.jetstream.client(), timeout) }
+    }
+
+    /// Creates the streams and the consumer of a queue if they do not exist. Sets the lease and the limits of a
+    /// consumer that exists; streams that exist stay as they are.
+    ///
+    /// # Cancel safety
+    ///
+    /// Call it again: what was created is found.
+    ///
+    /// # Errors
+    ///
+    /// Returns any error of the server, such as subjects that belong to another stream.
+    pub async fn setup(&self, queue: &NatsQueue) -> Result<(), BoxError> {
+        self.jetstream.get_or_create_stream(queue.stream_config()).await?;
+        self.jetstream.get_or_create_stream(queue.parked_config()).await?;
+        self.jetstream.create_consumer_on_stream(queue.consumer_config(), queue.stream()).await?;
+        Ok(())
+    }
+
+    /// Returns the messages of a queue, for as long as the stream is polled. It never ends: an error is followed by a
+    /// pause that grows with each error in a row, and another attempt.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the stream loses nothing. Messages that were fetched for it and not returned come again when their
+    /// lease ends.
+    pub fn deliveries(&self, queue: &NatsQueue) -> impl Stream<Item = Result<NatsDelivery, BoxError>> + Send + use<> {
+        source::deliveries(self.clone(), queue.clone())
+    }
+
+    /// Sends all parked messages of a queue again, each to the subject that it came from. Returns how many there were.
+    /// Messages that are parked meanwhile stay.
+    ///
+    /// # Cancel safety
+    ///
+    /// Call it again: a message may be sent twice, and none is lost.
+    ///
+    /// # Errors
+    ///
+    /// Returns any error of the server. What was not sent again is still parked.
+    pub async fn redrive(&self, queue: &NatsQueue) -> Result<u64, BoxError> {
+        parking::redrive(&self.jetstream, queue).await
+    }
+}
+
+fn context(client: Client, timeout: Duration) -> Context {
+    ContextBuilder::new().timeout(timeout).ack_timeout(timeout).build(client)
+}

@@ -1,0 +1,73 @@
+//! One copy of a message.
+
+use std::fmt;
+use std::time::Duration;
+
+use async_nats::HeaderMap;
+use async_nats::jetstream::{AckKind, Message};
+use async_trait::async_trait;
+use storagebox_core::BoxError;
+
+use super::headers;
+use super::parking::{self, Place};
+use crate::delivery::{Delivery, Malformed, Received, Settle};
+use crate::parts::{self, ID, TOKEN};
+
+/// One copy of a message of a [`NatsQueue`](super::NatsQueue).
+pub struct NatsDelivery {
+    message: Message,
+    received: Result<Received, Malformed>,
+    parking: Place,
+}
+
+impl NatsDelivery {
+    pub(super) fn new(message: Message, parking: Place) -> Self {
+        Self { received: read(&message), message, parking }
+    }
+}
+
+fn read(message: &Message) -> Result<Received, Malformed> {
+    let none = HeaderMap::new();
+    let headers = message.headers.as_ref().unwrap_or(&none);
+    let (id, token) = (headers::text(headers, ID)?, headers::text(headers, TOKEN)?);
+    parts::received(id.as_deref(), token.as_deref(), message.payload.clone())
+}
+
+/// Shows the id and no more: bodies and headers are their sender's affair.
+impl fmt::Debug for NatsDelivery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let id = self.received.as_ref().map(|received| &received.id);
+        f.debug_struct("NatsDelivery").field("id", &id).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Delivery for NatsDelivery {
+    fn received(&self) -> Result<&Received, Malformed> {
+        self.received.as_ref().map_err(Clone::clone)
+    }
+
+    fn attempt(&self) -> u32 {
+        let delivered = self.message.info().ok().and_then(|info| u32::try_from(info.delivered).ok());
+        delivered.unwrap_or(1).max(1)
+    }
+
+    /// Begins another lease, which is as long as the queue says.
+    async fn extend(&self, _: Duration) -> Result<(), BoxError> {
+        self.message.double_ack_with(AckKind::Progress).await
+    }
+
+    async fn settle(&self, settle: Settle) -> Result<(), BoxError> {
+        match settle {
+            Settle::Ack => self.message.double_ack().await,
+            Settle::Retry { after } => {
+                let delay = Some(after).filter(|after| !after.is_zero());
+                self.message.double_ack_with(AckKind::Nak(delay)).await
+            }
+            Settle::Park => {
+                parking::park(&self.message, &self.parking).await?;
+                self.message.double_ack().await
+            }
+        }
+    }
+}

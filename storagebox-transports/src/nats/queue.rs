@@ -1,0 +1,174 @@
+//! A queue: its names and its limits.
+
+use std::time::Duration;
+
+use async_nats::jetstream::{consumer, stream};
+
+const LEASE: Duration = Duration::from_secs(30);
+const UNSETTLED: u32 = 1_000;
+const PREFETCH: u32 = 16;
+
+/// A stream with its durable consumer, and the stream of its parked messages.
+///
+/// The names of streams and consumers are made of letters, digits, `-` and `_`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NatsQueue {
+    stream: String,
+    subjects: Vec<String>,
+    consumer: String,
+    parked_stream: String,
+    parked_subject: String,
+    lease: Duration,
+    max_unsettled: u32,
+    prefetch: u32,
+    replicas: usize,
+}
+
+impl NatsQueue {
+    /// Creates a queue whose stream, consumer and only subject have this name. Messages are parked on the subject
+    /// `NAME.parked`, in the stream `NAME-parked`.
+    pub fn new(name: impl Into<String>) -> Self {
+        let name = name.into();
+        Self {
+            subjects: vec![name.clone()],
+            consumer: name.clone(),
+            parked_stream: format!("{name}-parked"),
+            parked_subject: format!("{name}.parked"),
+            stream: name,
+            lease: LEASE,
+            max_unsettled: UNSETTLED,
+            prefetch: PREFETCH,
+            replicas: 1,
+        }
+    }
+
+    /// Sets the subjects that the stream takes, wildcards included. They may not match the subject of parked messages.
+    #[must_use]
+    pub fn subjects<S: Into<String>>(mut self, subjects: impl IntoIterator<Item = S>) -> Self {
+        self.subjects = subjects.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets the name of the durable consumer.
+    #[must_use]
+    pub fn consumer(mut self, name: impl Into<String>) -> Self {
+        self.consumer = name.into();
+        self
+    }
+
+    /// Sets the stream and the subject of parked messages.
+    #[must_use]
+    pub fn parked(mut self, stream: impl Into<String>, subject: impl Into<String>) -> Self {
+        (self.parked_stream, self.parked_subject) = (stream.into(), subject.into());
+        self
+    }
+
+    /// Sets how long a message is a worker's before it comes again. Defaults to 30 seconds. Workers extend their leases
+    /// by this time, whatever time they ask for.
+    #[must_use]
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.lease = lease;
+        self
+    }
+
+    /// Sets how many messages may be unsettled at once, at all workers together. Defaults to 1,000.
+    #[must_use]
+    pub fn max_unsettled(mut self, most: u32) -> Self {
+        self.max_unsettled = most;
+        self
+    }
+
+    /// Sets how many messages a worker fetches at once. Defaults to 16. Their leases begin when they are fetched, so
+    /// that few are right where handlers take long.
+    #[must_use]
+    pub fn prefetch(mut self, most: u32) -> Self {
+        self.prefetch = most.max(1);
+        self
+    }
+
+    /// Sets on how many servers of a cluster the streams are kept, if they are created. Defaults to 1.
+    #[must_use]
+    pub fn replicas(mut self, replicas: usize) -> Self {
+        self.replicas = replicas;
+        self
+    }
+
+    pub(super) fn stream(&self) -> &str {
+        &self.stream
+    }
+
+    pub(super) fn consumer_name(&self) -> &str {
+        &self.consumer
+    }
+
+    pub(super) fn parked_stream(&self) -> &str {
+        &self.parked_stream
+    }
+
+    pub(super) fn parked_subject(&self) -> &str {
+        &self.parked_subject
+    }
+
+    /// Where a message goes that does not say where it came from.
+    pub(super) fn first_subject(&self) -> &str {
+        self.subjects.first().unwrap_or(&self.stream)
+    }
+
+    pub(super) fn batch(&self) -> usize {
+        usize::try_from(self.prefetch).unwrap_or(usize::MAX)
+    }
+
+    /// A message that was acknowledged leaves the stream.
+    pub(super) fn stream_config(&self) -> stream::Config {
+        stream::Config {
+            name: self.stream.clone(),
+            subjects: self.subjects.clone(),
+            retention: stream::RetentionPolicy::WorkQueue,
+            num_replicas: self.replicas,
+            ..Default::default()
+        }
+    }
+
+    /// A parked message stays until somebody sends it again or deletes it.
+    pub(super) fn parked_config(&self) -> stream::Config {
+        stream::Config {
+            name: self.parked_stream.clone(),
+            subjects: vec![self.parked_subject.clone()],
+            num_replicas: self.replicas,
+            ..Default::default()
+        }
+    }
+
+    pub(super) fn consumer_config(&self) -> consumer::pull::Config {
+        consumer::pull::Config {
+            durable_name: Some(self.consumer.clone()),
+            ack_policy: consumer::AckPolicy::Explicit,
+            ack_wait: self.lease,
+            max_ack_pending: self.max_unsettled.into(),
+            ..Default::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_follow_from_one_name() {
+        let queue = NatsQueue::new("orders");
+        assert_eq!((queue.stream(), queue.consumer_name(), queue.first_subject()), ("orders", "orders", "orders"));
+        assert_eq!((queue.parked_stream(), queue.parked_subject()), ("orders-parked", "orders.parked"));
+    }
+
+    #[test]
+    fn what_is_set_is_what_the_server_is_told() {
+        let queue = NatsQueue::new("orders").subjects(["orders.a", "orders.b"]).consumer("worker").replicas(3);
+        let queue = queue.lease(Duration::from_secs(7)).max_unsettled(5).prefetch(0).parked("dead", "dead.orders");
+        let (consumer, stream) = (queue.consumer_config(), queue.stream_config());
+        assert_eq!((consumer.ack_wait, consumer.max_ack_pending), (Duration::from_secs(7), 5));
+        assert_eq!(consumer.durable_name.as_deref(), Some("worker"));
+        assert_eq!((stream.subjects.len(), stream.num_replicas, queue.batch()), (2, 3, 1));
+        assert_eq!(queue.parked_config().subjects, ["dead.orders"]);
+    }
+}

@@ -1,0 +1,310 @@
+//! The adapter of NATS, on a real server.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test may fail where a library must not")]
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use async_nats::HeaderMap;
+use async_nats::jetstream::{self, Context};
+use futures_util::{Stream, StreamExt};
+use storagebox_core::{BoxError, Dispatcher, MAX_PAYLOAD_BYTES, Outgoing};
+use storagebox_testkit::nats::Nats;
+use storagebox_testkit::servers;
+use storagebox_transports::nats::{NatsConnection, NatsDelivery, NatsQueue};
+use storagebox_transports::{Delivery, Settle};
+
+type Deliveries = Pin<Box<dyn Stream<Item = Result<NatsDelivery, BoxError>> + Send>>;
+
+/// So short that a test can wait for its end.
+const LEASE: Duration = Duration::from_secs(1);
+/// So long that no test sees its end.
+const LONG: Duration = Duration::from_secs(600);
+
+/// A queue of its own on the shared server, with all that reads and writes it.
+struct Bench {
+    connection: NatsConnection,
+    raw: Context,
+    queue: NatsQueue,
+    name: String,
+}
+
+impl Bench {
+    async fn new(lease: Duration) -> Self {
+        Self::at(servers::shared_nats().unwrap().url(), lease).await
+    }
+
+    async fn at(url: &str, lease: Duration) -> Self {
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let name = format!("q{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        let client = async_nats::connect(url).await.unwrap();
+        let (connection, raw) = (NatsConnection::from_client(client.clone()), jetstream::new(client));
+        let queue = NatsQueue::new(&name).lease(lease);
+        connection.setup(&queue).await.unwrap();
+        Self { connection, raw, queue, name }
+    }
+
+    fn outgoing(&self, id: &str, body: impl Into<Vec<u8>>) -> Outgoing {
+        Outgoing {
+            id: id.try_into().unwrap(),
+            token: format!("token of {id}").try_into().unwrap(),
+            destination: self.name.as_str().try_into().unwrap(),
+            body: body.into().try_into().unwrap(),
+        }
+    }
+
+    async fn send(&self, id: &str) {
+        self.connection.dispatch(&[self.outgoing(id, "body")]).await.unwrap();
+    }
+
+    /// Sends as a sender that knows nothing of storagebox.
+    async fn send_raw(&self, headers: &[(&str, &str)]) {
+        let mut map = HeaderMap::new();
+        headers.iter().for_each(|(name, value)| map.append(*name, *value));
+        self.raw.publish_with_headers(self.name.clone(), map, "body".into()).await.unwrap().await.unwrap();
+    }
+
+    fn deliveries(&self) -> Deliveries {
+        Box::pin(self.connection.deliveries(&self.queue))
+    }
+
+    /// How many messages a stream holds.
+    async fn held(&self, stream: &str) -> u64 {
+        self.raw.get_stream(stream).await.unwrap().cached_info().state.messages
+    }
+
+    async fn waits_in_queue(&self) -> u64 {
+        self.held(&self.name).await
+    }
+
+    async fn parked(&self) -> u64 {
+        self.held(&format!("{}-parked", self.name)).await
+    }
+}
+
+/// The next copy, whatever errors come before it.
+async fn next(deliveries: &mut Deliveries) -> NatsDelivery {
+    loop {
+        if let Ok(delivery) = deliveries.next().await.unwrap() {
+            return delivery;
+        }
+    }
+}
+
+fn id(delivery: &NatsDelivery) -> String {
+    delivery.received().unwrap().id.to_string()
+}
+
+#[tokio::test]
+async fn a_message_comes_with_its_id_its_token_and_its_body() {
+    let bench = Bench::new(LONG).await;
+    let mut deliveries = bench.deliveries();
+    let largest = vec![7; MAX_PAYLOAD_BYTES];
+    let ids = ["order-7", " 50% of\r\nété ", &"x".repeat(512)];
+    let messages = ids.map(|id| bench.outgoing(&id[..id.len().min(500)], largest.clone()));
+    bench.connection.dispatch(&messages).await.unwrap();
+    for message in messages {
+        let delivery = next(&mut deliveries).await;
+        let received = delivery.received().unwrap();
+        assert_eq!((&received.id, received.token.as_ref()), (&message.id, Some(&message.token)));
+        assert_eq!((received.body.as_bytes() == largest, delivery.attempt()), (true, 1));
+        delivery.settle(Settle::Ack).await.unwrap();
+    }
+    assert_eq!(bench.waits_in_queue().await, 0);
+}
+
+#[tokio::test]
+async fn a_message_of_another_sender_has_no_token() {
+    let bench = Bench::new(LONG).await;
+    bench.send_raw(&[("storagebox-id", "order-7")]).await;
+    let delivery = next(&mut bench.deliveries()).await;
+    let received = delivery.received().unwrap();
+    assert_eq!((received.id.as_str(), received.token.as_ref()), ("order-7", None));
+}
+
+#[tokio::test]
+async fn a_delivery_that_was_dropped_comes_again() {
+    let bench = Bench::new(LEASE).await;
+    let mut deliveries = bench.deliveries();
+    bench.send("order-7").await;
+    drop(next(&mut deliveries).await);
+    let delivery = next(&mut deliveries).await;
+    assert_eq!((id(&delivery).as_str(), delivery.attempt()), ("order-7", 2));
+    delivery.extend(LEASE).await.unwrap();
+    delivery.settle(Settle::Ack).await.unwrap();
+    assert_eq!(bench.waits_in_queue().await, 0);
+}
+
+#[tokio::test]
+async fn a_retry_comes_again_later_or_at_once() {
+    let bench = Bench::new(LONG).await;
+    let mut deliveries = bench.deliveries();
+    bench.send("order-7").await;
+    for (attempt, after) in [(1, Duration::ZERO), (2, Duration::from_millis(300)), (3, Duration::ZERO)] {
+        let delivery = next(&mut deliveries).await;
+        assert_eq!((id(&delivery).as_str(), delivery.attempt()), ("order-7", attempt));
+        delivery.settle(Settle::Retry { after }).await.unwrap();
+    }
+    next(&mut deliveries).await.settle(Settle::Ack).await.unwrap();
+    assert_eq!(bench.waits_in_queue().await, 0);
+}
+
+/// A delay of a message is no delay of those behind it.
+#[tokio::test]
+async fn a_message_that_waits_lets_others_pass() {
+    let bench = Bench::new(LONG).await;
+    let mut deliveries = bench.deliveries();
+    bench.send("first").await;
+    next(&mut deliveries).await.settle(Settle::Retry { after: LONG }).await.unwrap();
+    bench.send("second").await;
+    assert_eq!(id(&next(&mut deliveries).await), "second");
+}
+
+#[tokio::test]
+async fn a_parked_message_stays_until_it_is_sent_again() {
+    let bench = Bench::new(LONG).await;
+    let mut deliveries = bench.deliveries();
+    // The server would drop a second message with this id, and say that it has it.
+    bench.send_raw(&[("storagebox-id", "order-7"), ("Nats-Msg-Id", "1"), ("other", "header")]).await;
+    next(&mut deliveries).await.settle(Settle::Park).await.unwrap();
+    assert_eq!((bench.waits_in_queue().await, bench.parked().await), (0, 1));
+    assert_eq!(bench.connection.redrive(&bench.queue).await.unwrap(), 1);
+    let delivery = next(&mut deliveries).await;
+    assert_eq!((id(&delivery).as_str(), bench.parked().await), ("order-7", 0));
+    delivery.settle(Settle::Ack).await.unwrap();
+    assert_eq!(bench.connection.redrive(&bench.queue).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_parked_message_goes_back_to_its_subject() {
+    let bench = Bench::new(LONG).await;
+    let name = format!("{}-many", bench.name);
+    let queue = NatsQueue::new(&name).subjects([format!("{name}.in.*")]).consumer("worker");
+    bench.connection.setup(&queue).await.unwrap();
+    let message = Outgoing { destination: format!("{name}.in.b").try_into().unwrap(), ..bench.outgoing("a", "b") };
+    bench.connection.dispatch(&[message]).await.unwrap();
+    let mut deliveries: Deliveries = Box::pin(bench.connection.deliveries(&queue));
+    for _ in 0..2 {
+        next(&mut deliveries).await.settle(Settle::Park).await.unwrap();
+        assert_eq!(bench.connection.redrive(&queue).await.unwrap(), 1);
+    }
+    let last = bench.raw.get_stream(&name).await.unwrap().get_raw_message(3).await.unwrap();
+    assert_eq!(last.subject.as_str(), format!("{name}.in.b"));
+}
+
+#[tokio::test]
+async fn a_copy_that_is_no_message_can_be_parked() {
+    let bench = Bench::new(LONG).await;
+    let mut deliveries = bench.deliveries();
+    let long = "x".repeat(600);
+    let malformed: [&[(&str, &str)]; 5] = [
+        &[],
+        &[("storagebox-id", "")],
+        &[("storagebox-id", &long)],
+        &[("storagebox-id", "%ff")],
+        &[("storagebox-id", "id"), ("storagebox-token", &long)],
+    ];
+    for headers in malformed {
+        bench.send_raw(headers).await;
+        let delivery = next(&mut deliveries).await;
+        assert!(delivery.received().is_err(), "{headers:?}");
+        delivery.settle(Settle::Park).await.unwrap();
+    }
+    assert_eq!((bench.waits_in_queue().await, bench.parked().await), (0, 5));
+}
+
+/// Its message is another worker's by then, or over.
+#[tokio::test]
+async fn what_a_late_worker_says_does_no_harm() {
+    let bench = Bench::new(LEASE).await;
+    let mut deliveries = bench.deliveries();
+    bench.send("order-7").await;
+    let late = next(&mut deliveries).await;
+    let current = next(&mut deliveries).await;
+    // Each is an error or says nothing of interest.
+    let _ = late.extend(LEASE).await;
+    let _ = late.settle(Settle::Retry { after: Duration::ZERO }).await;
+    current.settle(Settle::Ack).await.unwrap();
+    assert_eq!(bench.waits_in_queue().await, 0);
+    let _ = late.settle(Settle::Retry { after: Duration::ZERO }).await;
+    bench.send("order-8").await;
+    let mut seen = id(&next(&mut deliveries).await);
+    while seen == "order-7" {
+        seen = id(&next(&mut deliveries).await);
+    }
+    assert_eq!(seen, "order-8");
+}
+
+#[tokio::test]
+async fn a_destination_that_nobody_takes_is_an_error() {
+    let bench = Bench::new(LONG).await;
+    for destination in ["nowhere.at-all", "no subject", "*", "two..dots"] {
+        let message = Outgoing { destination: destination.try_into().unwrap(), ..bench.outgoing("id", "body") };
+        assert!(bench.connection.dispatch(&[message]).await.is_err(), "{destination}");
+    }
+}
+
+#[tokio::test]
+async fn a_queue_is_set_up_twice_and_its_lease_is_changed() {
+    let bench = Bench::new(LONG).await;
+    bench.send("order-7").await;
+    bench.connection.setup(&bench.queue.clone().lease(LEASE)).await.unwrap();
+    let mut deliveries = bench.deliveries();
+    drop(next(&mut deliveries).await);
+    assert_eq!(id(&next(&mut deliveries).await), "order-7");
+}
+
+#[tokio::test]
+async fn a_queue_that_is_not_there_is_an_error_until_it_is() {
+    let bench = Bench::new(LONG).await;
+    let queue = NatsQueue::new(format!("{}-later", bench.name));
+    let mut deliveries: Deliveries = Box::pin(bench.connection.deliveries(&queue));
+    assert!(deliveries.next().await.unwrap().is_err());
+    bench.connection.setup(&queue).await.unwrap();
+    let destination = format!("{}-later", bench.name).try_into().unwrap();
+    bench.connection.dispatch(&[Outgoing { destination, ..bench.outgoing("id", "body") }]).await.unwrap();
+    assert_eq!(id(&next(&mut deliveries).await), "id");
+}
+
+#[tokio::test]
+async fn what_was_acknowledged_outlives_a_killed_server() {
+    let server = Nats::start().unwrap();
+    let bench = Bench::at(&server.url(), Duration::from_secs(5)).await;
+    let mut deliveries = bench.deliveries();
+    bench.send("settled").await;
+    next(&mut deliveries).await.settle(Settle::Ack).await.unwrap();
+    bench.send("in hand").await;
+    let in_hand = next(&mut deliveries).await;
+    for count in 0..20 {
+        bench.send(&format!("waiting {count}")).await;
+    }
+    server.kill().unwrap();
+    server.start_again().unwrap();
+    let _ = in_hand.settle(Settle::Retry { after: Duration::ZERO }).await;
+    let mut expected: Vec<_> = (0..20).map(|count| format!("waiting {count}")).chain(["in hand".to_owned()]).collect();
+    while !expected.is_empty() {
+        let delivery = next(&mut deliveries).await;
+        expected.retain(|waiting| *waiting != id(&delivery));
+        let _ = delivery.settle(Settle::Ack).await;
+    }
+    bench.send("afterwards").await;
+    while id(&next(&mut deliveries).await) != "afterwards" {}
+}
+
+#[tokio::test]
+async fn nothing_shows_a_secret() {
+    let bench = Bench::new(LONG).await;
+    bench.send("order-7").await;
+    let shown = format!("{:?} {:?}", bench.connection, next(&mut bench.deliveries()).await);
+    assert!(!shown.contains("token of") && !shown.contains("127.0.0.1") && shown.contains("order-7"), "{shown}");
+    for address in ["nats://ann:secret@127.0.0.1:1", "http://ann:secret@127.0.0.1", "nats://ann:secret@[x"] {
+        let error = NatsConnection::connect(address).await.unwrap_err();
+        let mut text = format!("{error} {error:?}");
+        let mut source = error.source();
+        while let Some(error) = source {
+            text += &error.to_string();
+            source = error.source();
+        }
+        assert!(!text.contains("secret"), "{text}");
+    }
+}
