@@ -14,6 +14,8 @@ mod parts;
 mod postgres;
 #[cfg(any(feature = "postgres", feature = "redis-streams"))]
 mod reader;
+#[cfg(feature = "rabbitmq")]
+pub mod rabbitmq;
 #[cfg(any(feature = "nats", feature = "rabbitmq"))]
 mod reconnect;
 #[cfg(feature = "redis-streams")]

@@ -1,0 +1,140 @@
+//! RabbitMQ.
+//!
+//! A queue is a quorum queue with a quorum queue of parked messages. Workers that read the queue share its messages:
+//! each copy goes to one of them, and comes again when the worker's channel closes without an answer.
+//!
+//! | here | in RabbitMQ |
+//! |---|---|
+//! | lease | the channel; and the broker's `consumer_timeout`, 30 minutes unless its operator says otherwise |
+//! | [`Delivery::extend`](crate::Delivery::extend) | nothing: a message is its worker's for as long as its channel is open |
+//! | [`Settle::Ack`](crate::Settle::Ack) | `basic.ack`, which the broker does not confirm |
+//! | [`Settle::Retry`](crate::Settle::Retry) | a copy in a queue whose messages expire into the first one, then `basic.ack`; without a pause, `basic.reject` |
+//! | [`Settle::Park`](crate::Settle::Park) | a copy in the queue of parked messages, then `basic.ack` |
+//! | attempt | `x-delivery-count` and the retries of earlier copies, plus 1 |
+//!
+//! A handler that takes longer than `consumer_timeout` loses its channel, and with it all messages that it fetched:
+//! they come again, which does no harm to what is done once.
+//!
+//! A message's id is its `message_id`, or the header `storagebox-id` if that is there, because a `message_id` has at
+//! most 255 bytes. Its token is the header `storagebox-token`.
+//!
+//! It needs RabbitMQ 3.10 or later.
+//!
+//! # Example
+//!
+//! ```no_run
+//! use storagebox_transports::rabbitmq::{RabbitConnection, RabbitQueue};
+//!
+//! # async fn example() -> Result<(), storagebox_core::BoxError> {
+//! let connection = RabbitConnection::connect("amqp://user:password@localhost:5672/%2f").await?;
+//! let queue = RabbitQueue::new("orders").prefetch(4);
+//! connection.setup(&queue).await?;
+//! let deliveries = connection.deliveries(&queue);
+//! # drop(deliveries);
+//! # Ok(()) }
+//! ```
+
+mod connect;
+mod copies;
+mod delivery;
+mod parking;
+mod publish;
+mod queue;
+mod source;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::Stream;
+use storagebox_core::BoxError;
+
+pub use delivery::RabbitDelivery;
+pub use queue::RabbitQueue;
+
+use connect::Access;
+use publish::Publishers;
+
+/// A connection to RabbitMQ. It is cheap to clone; all clones share the connection that sends. Each stream of deliveries
+/// has a connection of its own, because the broker stops connections that send when it is short of memory or disk.
+#[derive(Clone)]
+pub struct RabbitConnection {
+    access: Access,
+    publishers: Arc<Publishers>,
+}
+
+/// Shows no address, because addresses hold passwords.
+impl fmt::Debug for RabbitConnection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RabbitConnection").finish_non_exhaustive()
+    }
+}
+
+impl RabbitConnection {
+    /// Connects to a broker: `amqp://USER:PASSWORD@HOST:PORT/VHOST`, with the virtual host percent-encoded.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the address is none, or if the broker cannot be reached or refuses the login.
+    pub async fn connect(address: &str) -> Result<Self, BoxError> {
+        let connection = Self { access: Access::new(address)?, publishers: Arc::default() };
+        connection.check().await?;
+        Ok(connection)
+    }
+
+    /// Sets how long an answer of the broker is waited for. Defaults to 30 seconds.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.access.timeout = timeout;
+        self
+    }
+
+    /// Creates the queue, its queue of parked messages and those of its retries if they do not exist.
+    ///
+    /// Set up a queue some time before its first message: a broker that is killed within seconds after it has created a
+    /// queue may find that queue empty (seen with RabbitMQ 3.10).
+    ///
+    /// # Cancel safety
+    ///
+    /// Call it again: what was created is found.
+    ///
+    /// # Errors
+    ///
+    /// Returns any error of the broker, such as a queue of this name with other arguments.
+    pub async fn setup(&self, queue: &RabbitQueue) -> Result<(), BoxError> {
+        let publisher = self.publisher().await?;
+        for (name, arguments) in queue.all() {
+            self.declare(&publisher, &name, arguments).await?;
+        }
+        self.give_back(publisher);
+        Ok(())
+    }
+
+    /// Returns the messages of a queue, for as long as the stream is polled. It never ends: an error is followed by a
+    /// pause that grows with each error in a row, and another connection.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the stream loses nothing. Messages that were fetched for it and not returned come again when the last
+    /// of its deliveries is gone.
+    pub fn deliveries(
+        &self,
+        queue: &RabbitQueue,
+    ) -> impl Stream<Item = Result<RabbitDelivery, BoxError>> + Send + use<> {
+        source::deliveries(self.clone(), queue.clone())
+    }
+
+    /// Sends all parked messages of a queue to it again. Returns how many there were. Messages that are parked meanwhile
+    /// stay.
+    ///
+    /// # Cancel safety
+    ///
+    /// Call it again: a message may be sent twice, and none is lost.
+    ///
+    /// # Errors
+    ///
+    /// Returns any error of the broker. What was not sent again is still parked.
+    pub async fn redrive(&self, queue: &RabbitQueue) -> Result<u64, BoxError> {
+        parking::redrive(self, queue).await
+    }
+}

@@ -1,0 +1,151 @@
+//! A queue: its names, its limits, and the arguments that it is declared with.
+
+use std::time::Duration;
+
+use lapin::types::{AMQPValue, FieldTable};
+
+const PREFETCH: u16 = 16;
+const DELIVERIES: u32 = 100;
+
+/// Pauses of retries, in seconds: up to a day.
+const PAUSES: [u64; 6] = [1, 10, 60, 600, 3_600, 86_400];
+
+/// A quorum queue, and the quorum queue of its parked messages.
+///
+/// The names of queues have at most 255 bytes. The queue of parked messages is `NAME.parked`; retries wait in
+/// `NAME.retry.MILLISECONDS`, a quorum queue for each [pause](Self::pauses).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RabbitQueue {
+    name: String,
+    prefetch: u16,
+    delivery_limit: u32,
+    pauses: Vec<Duration>,
+}
+
+impl RabbitQueue {
+    /// Creates a queue of this name, in the connection's virtual host.
+    pub fn new(name: impl Into<String>) -> Self {
+        let pauses = PAUSES.map(Duration::from_secs).to_vec();
+        Self { name: name.into(), prefetch: PREFETCH, delivery_limit: DELIVERIES, pauses }
+    }
+
+    /// Sets how many unsettled messages each stream of deliveries may have. Defaults to 16.
+    #[must_use]
+    pub fn prefetch(mut self, most: u16) -> Self {
+        self.prefetch = most.max(1);
+        self
+    }
+
+    /// Sets how often a copy may come back from workers that crash, drop it or retry it at once, before the broker parks
+    /// it. Defaults to 100. It counts for a queue that is created; a queue that exists must have the same limit.
+    #[must_use]
+    pub fn delivery_limit(mut self, most: u32) -> Self {
+        self.delivery_limit = most;
+        self
+    }
+
+    /// Sets the pauses that retries can have. Defaults to 1 second, 10 seconds, 1 minute, 10 minutes, 1 hour and 1 day.
+    /// A retry waits for the shortest of them that is not shorter than what it asks for, or else for the longest;
+    /// without any, a retry comes at once.
+    #[must_use]
+    pub fn pauses(mut self, pauses: impl IntoIterator<Item = Duration>) -> Self {
+        self.pauses = pauses.into_iter().collect();
+        self.pauses.sort_unstable();
+        self
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn parked_name(&self) -> String {
+        format!("{}.parked", self.name)
+    }
+
+    pub(super) fn fetched(&self) -> u16 {
+        self.prefetch
+    }
+
+    /// What the queue itself is declared with. What the broker gives up is parked, and not dropped.
+    fn arguments(&self) -> FieldTable {
+        let mut arguments = dead_lettering_to(&self.parked_name());
+        arguments.insert("x-delivery-limit".into(), AMQPValue::LongLongInt(self.delivery_limit.into()));
+        arguments
+    }
+
+    /// All queues, each with what it is declared with. Messages expire in their order, so that a queue has one pause.
+    pub(super) fn all(&self) -> Vec<(String, FieldTable)> {
+        let waiting = self.pauses.iter().map(|pause| (self.waiting_name(*pause), self.waiting_arguments(*pause)));
+        let first = [(self.name.clone(), self.arguments()), (self.parked_name(), plain())];
+        first.into_iter().chain(waiting).collect()
+    }
+
+    /// The queue in which a message waits for so long, if it can wait at all.
+    pub(super) fn waiting(&self, pause: Duration) -> Option<String> {
+        let fitting = self.pauses.iter().find(|fitting| **fitting >= pause);
+        fitting.or(self.pauses.last()).map(|pause| self.waiting_name(*pause))
+    }
+
+    fn waiting_name(&self, pause: Duration) -> String {
+        format!("{}.retry.{}", self.name, milliseconds(pause))
+    }
+
+    fn waiting_arguments(&self, pause: Duration) -> FieldTable {
+        let mut arguments = dead_lettering_to(&self.name);
+        arguments.insert("x-message-ttl".into(), AMQPValue::LongLongInt(milliseconds(pause)));
+        arguments
+    }
+}
+
+/// A quorum queue without more.
+fn plain() -> FieldTable {
+    let mut arguments = FieldTable::default();
+    arguments.insert("x-queue-type".into(), text("quorum"));
+    arguments
+}
+
+/// A quorum queue whose messages go to another one when they are given up, and stay until the other one has them.
+fn dead_lettering_to(name: &str) -> FieldTable {
+    let mut arguments = plain();
+    arguments.insert("x-dead-letter-exchange".into(), text(""));
+    arguments.insert("x-dead-letter-routing-key".into(), text(name));
+    arguments.insert("x-dead-letter-strategy".into(), text("at-least-once"));
+    arguments.insert("x-overflow".into(), text("reject-publish"));
+    arguments
+}
+
+fn text(text: &str) -> AMQPValue {
+    AMQPValue::LongString(text.into())
+}
+
+/// Milliseconds, rounded up.
+fn milliseconds(pause: Duration) -> i64 {
+    i64::try_from(pause.as_nanos().div_ceil(1_000_000)).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_retry_waits_for_the_next_pause_that_is_long_enough() {
+        let queue = RabbitQueue::new("orders");
+        let waiting = |pause| queue.waiting(pause).unwrap();
+        assert_eq!(waiting(Duration::from_nanos(1)), "orders.retry.1000");
+        assert_eq!(waiting(Duration::from_secs(1)), "orders.retry.1000");
+        assert_eq!(waiting(Duration::from_millis(1_001)), "orders.retry.10000");
+        assert_eq!(waiting(Duration::MAX), "orders.retry.86400000");
+        assert_eq!((queue.all().len(), queue.pauses([]).waiting(Duration::MAX)), (8, None));
+        let queue = RabbitQueue::new("orders").pauses([Duration::from_secs(2), Duration::from_nanos(1)]);
+        assert_eq!(queue.waiting(Duration::ZERO).unwrap(), "orders.retry.1");
+    }
+
+    #[test]
+    fn names_follow_from_one_name() {
+        let queue = RabbitQueue::new("orders").prefetch(0).delivery_limit(7);
+        assert_eq!((queue.name(), queue.parked_name().as_str(), queue.fetched()), ("orders", "orders.parked", 1));
+        let arguments = queue.arguments();
+        assert_eq!(arguments.inner().get("x-dead-letter-routing-key"), Some(&text("orders.parked")));
+        assert_eq!(arguments.inner().get("x-delivery-limit"), Some(&AMQPValue::LongLongInt(7)));
+    }
+}

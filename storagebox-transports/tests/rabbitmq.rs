@@ -1,0 +1,393 @@
+//! The adapter of RabbitMQ, on a real broker.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test may fail where a library must not")]
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use futures_util::{Stream, StreamExt};
+use lapin::options::{BasicPublishOptions, QueueDeclareOptions, QueueDeleteOptions};
+use lapin::types::{AMQPValue, FieldTable};
+use lapin::{BasicProperties, Channel, Connection, ConnectionProperties};
+use storagebox_core::{BoxError, Dispatcher, MAX_PAYLOAD_BYTES, Outgoing};
+use storagebox_testkit::rabbitmq::RabbitMq;
+use storagebox_testkit::servers;
+use storagebox_transports::rabbitmq::{RabbitConnection, RabbitDelivery, RabbitQueue};
+use storagebox_transports::{Delivery, Settle};
+
+type Deliveries = Pin<Box<dyn Stream<Item = Result<RabbitDelivery, BoxError>> + Send>>;
+
+/// So long that no test sees its end.
+const LONG: Duration = Duration::from_secs(600);
+/// So short that a test can wait for its end.
+const SHORT: Duration = Duration::from_millis(300);
+
+/// A queue of its own on the shared broker, with all that reads and writes it.
+struct Bench {
+    connection: RabbitConnection,
+    raw: Channel,
+    queue: RabbitQueue,
+    name: String,
+}
+
+impl Bench {
+    async fn new() -> Self {
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let name = format!("q{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        Self::at_queue(servers::shared_rabbitmq().unwrap().url(), &name).await
+    }
+
+    async fn at_queue(url: &str, name: &str) -> Self {
+        let name = name.to_owned();
+        let raw = Connection::connect(url, ConnectionProperties::default()).await.unwrap();
+        let raw = raw.create_channel().await.unwrap();
+        let connection = RabbitConnection::connect(url).await.unwrap();
+        let queue = RabbitQueue::new(&name).pauses([SHORT, LONG]);
+        connection.setup(&queue).await.unwrap();
+        Self { connection, raw, queue, name }
+    }
+
+    fn outgoing(&self, id: &str, body: impl Into<Vec<u8>>) -> Outgoing {
+        Outgoing {
+            id: id.try_into().unwrap(),
+            token: format!("token of {id}").try_into().unwrap(),
+            destination: self.name.as_str().try_into().unwrap(),
+            body: body.into().try_into().unwrap(),
+        }
+    }
+
+    async fn send(&self, id: &str) {
+        self.connection.dispatch(&[self.outgoing(id, "body")]).await.unwrap();
+    }
+
+    /// Sends as a sender that knows nothing of storagebox.
+    async fn send_raw(&self, properties: BasicProperties) {
+        let options = BasicPublishOptions::default();
+        let sent = self.raw.basic_publish("".into(), self.name.as_str().into(), options, b"body", properties);
+        sent.await.unwrap().await.unwrap();
+    }
+
+    fn deliveries(&self) -> Deliveries {
+        Box::pin(self.connection.deliveries(&self.queue))
+    }
+
+    /// How many messages a queue holds for its next worker, by its own word.
+    async fn held(&self, queue: &str) -> u32 {
+        let options = QueueDeclareOptions::durable().passive();
+        self.raw.queue_declare(queue.into(), options, FieldTable::default()).await.unwrap().message_count()
+    }
+
+    /// Waits until so many messages are parked: what a broker says of a queue is a moment old.
+    async fn parked(&self, count: u32) {
+        while self.held(&format!("{}.parked", self.name)).await != count {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Sees that the queue is empty: a message that is sent now is the only one to come.
+    async fn holds_nothing(&self, deliveries: &mut Deliveries) {
+        self.send("the only one").await;
+        let delivery = next(deliveries).await;
+        assert_eq!(id(&delivery), "the only one");
+        delivery.settle(Settle::Ack).await.unwrap();
+    }
+}
+
+fn named(id: &str) -> BasicProperties {
+    BasicProperties::default().with_message_id(id.into())
+}
+
+fn with_header(properties: BasicProperties, name: &str, value: AMQPValue) -> BasicProperties {
+    let mut headers = FieldTable::default();
+    headers.insert(name.into(), value);
+    properties.with_headers(headers)
+}
+
+/// The next copy, whatever errors come before it.
+async fn next(deliveries: &mut Deliveries) -> RabbitDelivery {
+    loop {
+        if let Ok(delivery) = deliveries.next().await.unwrap() {
+            return delivery;
+        }
+    }
+}
+
+fn id(delivery: &RabbitDelivery) -> String {
+    delivery.received().unwrap().id.to_string()
+}
+
+#[tokio::test]
+async fn a_message_comes_with_its_id_its_token_and_its_body() {
+    let bench = Bench::new().await;
+    let mut deliveries = bench.deliveries();
+    let largest = vec![7; MAX_PAYLOAD_BYTES];
+    let ids = ["order-7", " 50% of\r\nété ", &"x".repeat(500)];
+    let messages = ids.map(|id| bench.outgoing(id, largest.clone()));
+    bench.connection.dispatch(&messages).await.unwrap();
+    for message in messages {
+        let delivery = next(&mut deliveries).await;
+        let received = delivery.received().unwrap();
+        assert_eq!((&received.id, received.token.as_ref()), (&message.id, Some(&message.token)));
+        assert_eq!((received.body.as_bytes() == largest, delivery.attempt()), (true, 1));
+        delivery.extend(LONG).await.unwrap();
+        delivery.settle(Settle::Ack).await.unwrap();
+    }
+    bench.holds_nothing(&mut deliveries).await;
+}
+
+#[tokio::test]
+async fn a_message_of_another_sender_has_no_token() {
+    let bench = Bench::new().await;
+    bench.send_raw(named("order-7")).await;
+    let delivery = next(&mut bench.deliveries()).await;
+    let received = delivery.received().unwrap();
+    assert_eq!((received.id.as_str(), received.token.as_ref()), ("order-7", None));
+}
+
+#[tokio::test]
+async fn a_delivery_that_was_dropped_comes_again() {
+    let bench = Bench::new().await;
+    let mut deliveries = bench.deliveries();
+    bench.send("order-7").await;
+    drop(next(&mut deliveries).await);
+    let delivery = next(&mut deliveries).await;
+    assert_eq!((id(&delivery).as_str(), delivery.attempt()), ("order-7", 2));
+    delivery.settle(Settle::Ack).await.unwrap();
+    bench.holds_nothing(&mut deliveries).await;
+}
+
+/// Also one that the broker sent already and nobody has taken.
+#[tokio::test]
+async fn what_a_dropped_stream_had_goes_to_another_one() {
+    let bench = Bench::new().await;
+    let mut first = bench.deliveries();
+    bench.send("one").await;
+    bench.send("two").await;
+    let one = next(&mut first).await;
+    drop(first);
+    one.settle(Settle::Ack).await.unwrap();
+    drop(one);
+    let mut second = bench.deliveries();
+    let two = next(&mut second).await;
+    assert_eq!(id(&two), "two");
+    two.settle(Settle::Ack).await.unwrap();
+    bench.holds_nothing(&mut second).await;
+}
+
+#[tokio::test]
+async fn a_retry_comes_again_later_or_at_once() {
+    let bench = Bench::new().await;
+    let mut deliveries = bench.deliveries();
+    bench.send("order-7").await;
+    for (attempt, after) in [(1, Duration::ZERO), (2, SHORT), (3, SHORT), (4, Duration::ZERO)] {
+        let delivery = next(&mut deliveries).await;
+        let received = delivery.received().unwrap();
+        assert_eq!((received.id.as_str(), delivery.attempt()), ("order-7", attempt));
+        assert_eq!((received.token.is_some(), received.body.as_bytes()), (true, b"body".as_slice()));
+        delivery.settle(Settle::Retry { after }).await.unwrap();
+    }
+    next(&mut deliveries).await.settle(Settle::Ack).await.unwrap();
+    bench.holds_nothing(&mut deliveries).await;
+}
+
+/// A delay of a message is no delay of those behind it.
+#[tokio::test]
+async fn a_message_that_waits_lets_others_pass() {
+    let bench = Bench::new().await;
+    let mut deliveries = bench.deliveries();
+    for (id, after) in [("first", LONG), ("second", SHORT)] {
+        bench.send(id).await;
+        next(&mut deliveries).await.settle(Settle::Retry { after }).await.unwrap();
+    }
+    bench.send("third").await;
+    let mut seen = [id(&next(&mut deliveries).await), id(&next(&mut deliveries).await)];
+    seen.sort();
+    assert_eq!(seen, ["second", "third"]);
+}
+
+#[tokio::test]
+async fn a_parked_message_stays_until_it_is_sent_again() {
+    let bench = Bench::new().await;
+    let mut deliveries = bench.deliveries();
+    // The broker refuses a message of somebody else's, and ends one that has expired.
+    let properties = named("order-7").with_user_id("guest".into()).with_expiration("60000".into());
+    bench.send_raw(with_header(properties, "other", AMQPValue::LongLongInt(7))).await;
+    next(&mut deliveries).await.settle(Settle::Park).await.unwrap();
+    bench.parked(1).await;
+    assert_eq!(bench.connection.redrive(&bench.queue).await.unwrap(), 1);
+    let delivery = next(&mut deliveries).await;
+    assert_eq!((id(&delivery).as_str(), delivery.attempt()), ("order-7", 1));
+    delivery.settle(Settle::Ack).await.unwrap();
+    bench.parked(0).await;
+    assert_eq!(bench.connection.redrive(&bench.queue).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_copy_that_is_no_message_can_be_parked() {
+    let bench = Bench::new().await;
+    let mut deliveries = bench.deliveries();
+    let long = AMQPValue::LongString("x".repeat(600).into());
+    let malformed = [
+        BasicProperties::default(),
+        named(""),
+        with_header(named("id"), "storagebox-id", long.clone()),
+        with_header(named("id"), "storagebox-token", long),
+        with_header(named("id"), "storagebox-token", AMQPValue::Boolean(true)),
+        with_header(named("id"), "storagebox-token", AMQPValue::LongString(vec![0xff].into())),
+    ];
+    for properties in malformed {
+        bench.send_raw(properties.clone()).await;
+        let delivery = next(&mut deliveries).await;
+        assert!(delivery.received().is_err(), "{properties:?}");
+        delivery.settle(Settle::Park).await.unwrap();
+    }
+    bench.parked(6).await;
+}
+
+#[tokio::test]
+async fn what_workers_drop_too_often_is_parked() {
+    let bench = Bench::new().await;
+    let queue = RabbitQueue::new(format!("{}-limited", bench.name)).delivery_limit(2);
+    let bench = Bench { name: format!("{}-limited", bench.name), queue, ..bench };
+    bench.connection.setup(&bench.queue).await.unwrap();
+    let mut deliveries = bench.deliveries();
+    bench.send("order-7").await;
+    for _ in 0..3 {
+        drop(next(&mut deliveries).await);
+    }
+    bench.parked(1).await;
+    bench.holds_nothing(&mut deliveries).await;
+    assert_eq!(bench.connection.redrive(&bench.queue).await.unwrap(), 1);
+    assert_eq!(id(&next(&mut deliveries).await), "order-7");
+}
+
+#[tokio::test]
+async fn a_destination_that_is_no_queue_is_an_error() {
+    let bench = Bench::new().await;
+    for destination in ["nowhere at all".to_owned(), "x".repeat(300)] {
+        let message = Outgoing { destination: destination.try_into().unwrap(), ..bench.outgoing("id", "body") };
+        let messages = [bench.outgoing("before", "body"), message, bench.outgoing("after", "body")];
+        assert!(bench.connection.dispatch(&messages).await.is_err());
+        bench.send("later").await;
+    }
+}
+
+#[tokio::test]
+async fn many_send_at_once() {
+    let bench = Bench::new().await;
+    let mut deliveries = bench.deliveries();
+    let ids: Vec<_> = (0..40).map(|count| format!("{count:02}")).collect();
+    futures_util::future::join_all(ids.iter().map(|id| bench.send(id))).await;
+    let mut seen = vec![];
+    while seen.len() < ids.len() {
+        let delivery = next(&mut deliveries).await;
+        seen.push(id(&delivery));
+        delivery.settle(Settle::Ack).await.unwrap();
+    }
+    seen.sort();
+    assert_eq!(seen, ids);
+}
+
+#[tokio::test]
+async fn a_queue_that_is_not_there_is_an_error_until_it_is() {
+    let bench = Bench::new().await;
+    let name = format!("{}-later", bench.name);
+    let queue = RabbitQueue::new(&name);
+    let bench = Bench { name, queue, ..bench };
+    let mut deliveries = bench.deliveries();
+    assert!(deliveries.next().await.unwrap().is_err());
+    bench.connection.setup(&bench.queue).await.unwrap();
+    bench.connection.setup(&bench.queue).await.unwrap();
+    bench.send("order-7").await;
+    assert_eq!(id(&next(&mut deliveries).await), "order-7");
+}
+
+/// The broker cancels its consumers.
+#[tokio::test]
+async fn a_queue_that_is_deleted_and_made_again_is_read_on() {
+    let bench = Bench::new().await;
+    let mut deliveries = bench.deliveries();
+    bench.send("lost with the queue").await;
+    let late = next(&mut deliveries).await;
+    bench.raw.queue_delete(bench.name.as_str().into(), QueueDeleteOptions::default()).await.unwrap();
+    assert!(deliveries.next().await.unwrap().is_err());
+    bench.connection.setup(&bench.queue).await.unwrap();
+    // It is an error or says nothing of interest.
+    let _ = late.settle(Settle::Ack).await;
+    bench.send("order-7").await;
+    assert_eq!(id(&next(&mut deliveries).await), "order-7");
+}
+
+#[tokio::test]
+async fn what_was_confirmed_outlives_a_killed_broker() {
+    let server = RabbitMq::start().unwrap();
+    let url = server.url();
+    Bench::at_queue(&url, "kept").await;
+    // The broker keeps new queues for good when it ends in good order, or some seconds after it has created them.
+    server.stop().unwrap();
+    server.start_again().unwrap();
+    let bench = Bench::at_queue(&url, "kept").await;
+    let mut deliveries = bench.deliveries();
+    bench.send("in hand").await;
+    bench.send("to be retried").await;
+    let in_hand = next(&mut deliveries).await;
+    let to_be_retried = next(&mut deliveries).await;
+    for count in 0..20 {
+        bench.send(&format!("waiting {count}")).await;
+    }
+    to_be_retried.settle(Settle::Retry { after: SHORT }).await.unwrap();
+    server.kill().unwrap();
+    assert!(bench.connection.dispatch(&[bench.outgoing("lost", "body")]).await.is_err());
+    server.start_again().unwrap();
+    assert!(deliveries.any_error().await, "the stream says that it lost its connection");
+    assert!(in_hand.extend(LONG).await.is_err(), "the message is not ours any more");
+    for settle in [Settle::Ack, Settle::Park, Settle::Retry { after: LONG }] {
+        assert!(in_hand.settle(settle).await.is_err());
+    }
+    let others = (0..20).map(|count| format!("waiting {count}"));
+    let mut expected: Vec<_> = others.chain(["in hand".to_owned(), "to be retried".to_owned()]).collect();
+    while !expected.is_empty() {
+        let delivery = next(&mut deliveries).await;
+        expected.retain(|waiting| *waiting != id(&delivery));
+        let _ = delivery.settle(Settle::Ack).await;
+    }
+    bench.send("afterwards").await;
+    while id(&next(&mut deliveries).await) != "afterwards" {}
+}
+
+/// Looks for an error among what was fetched before the connection was lost.
+trait AnyError {
+    async fn any_error(&mut self) -> bool;
+}
+
+impl AnyError for Deliveries {
+    async fn any_error(&mut self) -> bool {
+        while let Some(delivery) = self.next().await {
+            if delivery.is_err() {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+#[tokio::test]
+async fn nothing_shows_a_secret() {
+    let bench = Bench::new().await;
+    bench.send("order-7").await;
+    let shown = format!("{:?} {:?}", bench.connection, next(&mut bench.deliveries()).await);
+    assert!(!shown.contains("token of") && !shown.contains("127.0.0.1") && shown.contains("order-7"), "{shown}");
+    let (_, host) = servers::shared_rabbitmq().unwrap().url().rsplit_once('/').unwrap();
+    let refused = format!("amqp://ann:secret@{host}");
+    for address in [&refused, "amqp://ann:secret@127.0.0.1:1", "amqps://ann:secret@127.0.0.1:1", "http://ann:secret@h"]
+    {
+        let error = RabbitConnection::connect(address).await.unwrap_err();
+        let mut text = format!("{error} {error:?}");
+        let mut source = error.source();
+        while let Some(error) = source {
+            text += &error.to_string();
+            source = error.source();
+        }
+        assert!(!text.contains("secret"), "{text}");
+    }
+}
