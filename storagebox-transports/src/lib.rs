@@ -12,10 +12,10 @@ pub mod nats;
 mod parts;
 #[cfg(feature = "postgres")]
 mod postgres;
-#[cfg(any(feature = "postgres", feature = "redis-streams"))]
-mod reader;
 #[cfg(feature = "rabbitmq")]
 pub mod rabbitmq;
+#[cfg(any(feature = "postgres", feature = "redis-streams"))]
+mod reader;
 #[cfg(any(feature = "nats", feature = "rabbitmq"))]
 mod reconnect;
 #[cfg(feature = "redis-streams")]

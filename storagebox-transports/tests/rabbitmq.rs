@@ -117,6 +117,7 @@ fn id(delivery: &RabbitDelivery) -> String {
 }
 
 #[tokio::test]
+#[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
 async fn a_message_comes_with_its_id_its_token_and_its_body() {
     let bench = Bench::new().await;
     let mut deliveries = bench.deliveries();
@@ -136,6 +137,7 @@ async fn a_message_comes_with_its_id_its_token_and_its_body() {
 }
 
 #[tokio::test]
+#[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
 async fn a_message_of_another_sender_has_no_token() {
     let bench = Bench::new().await;
     bench.send_raw(named("order-7")).await;
@@ -145,6 +147,7 @@ async fn a_message_of_another_sender_has_no_token() {
 }
 
 #[tokio::test]
+#[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
 async fn a_delivery_that_was_dropped_comes_again() {
     let bench = Bench::new().await;
     let mut deliveries = bench.deliveries();
@@ -158,6 +161,7 @@ async fn a_delivery_that_was_dropped_comes_again() {
 
 /// Also one that the broker sent already and nobody has taken.
 #[tokio::test]
+#[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
 async fn what_a_dropped_stream_had_goes_to_another_one() {
     let bench = Bench::new().await;
     let mut first = bench.deliveries();
@@ -175,6 +179,7 @@ async fn what_a_dropped_stream_had_goes_to_another_one() {
 }
 
 #[tokio::test]
+#[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
 async fn a_retry_comes_again_later_or_at_once() {
     let bench = Bench::new().await;
     let mut deliveries = bench.deliveries();
@@ -192,6 +197,7 @@ async fn a_retry_comes_again_later_or_at_once() {
 
 /// A delay of a message is no delay of those behind it.
 #[tokio::test]
+#[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
 async fn a_message_that_waits_lets_others_pass() {
     let bench = Bench::new().await;
     let mut deliveries = bench.deliveries();
@@ -206,6 +212,7 @@ async fn a_message_that_waits_lets_others_pass() {
 }
 
 #[tokio::test]
+#[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
 async fn a_parked_message_stays_until_it_is_sent_again() {
     let bench = Bench::new().await;
     let mut deliveries = bench.deliveries();
@@ -223,6 +230,7 @@ async fn a_parked_message_stays_until_it_is_sent_again() {
 }
 
 #[tokio::test]
+#[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
 async fn a_copy_that_is_no_message_can_be_parked() {
     let bench = Bench::new().await;
     let mut deliveries = bench.deliveries();
@@ -245,6 +253,7 @@ async fn a_copy_that_is_no_message_can_be_parked() {
 }
 
 #[tokio::test]
+#[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
 async fn what_workers_drop_too_often_is_parked() {
     let bench = Bench::new().await;
     let queue = RabbitQueue::new(format!("{}-limited", bench.name)).delivery_limit(2);
@@ -262,6 +271,7 @@ async fn what_workers_drop_too_often_is_parked() {
 }
 
 #[tokio::test]
+#[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
 async fn a_destination_that_is_no_queue_is_an_error() {
     let bench = Bench::new().await;
     for destination in ["nowhere at all".to_owned(), "x".repeat(300)] {
@@ -273,6 +283,7 @@ async fn a_destination_that_is_no_queue_is_an_error() {
 }
 
 #[tokio::test]
+#[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
 async fn many_send_at_once() {
     let bench = Bench::new().await;
     let mut deliveries = bench.deliveries();
@@ -289,6 +300,7 @@ async fn many_send_at_once() {
 }
 
 #[tokio::test]
+#[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
 async fn a_queue_that_is_not_there_is_an_error_until_it_is() {
     let bench = Bench::new().await;
     let name = format!("{}-later", bench.name);
@@ -304,6 +316,7 @@ async fn a_queue_that_is_not_there_is_an_error_until_it_is() {
 
 /// The broker cancels its consumers.
 #[tokio::test]
+#[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
 async fn a_queue_that_is_deleted_and_made_again_is_read_on() {
     let bench = Bench::new().await;
     let mut deliveries = bench.deliveries();
@@ -319,6 +332,7 @@ async fn a_queue_that_is_deleted_and_made_again_is_read_on() {
 }
 
 #[tokio::test]
+#[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
 async fn what_was_confirmed_outlives_a_killed_broker() {
     let server = RabbitMq::start().unwrap();
     let url = server.url();
@@ -372,6 +386,7 @@ impl AnyError for Deliveries {
 }
 
 #[tokio::test]
+#[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
 async fn nothing_shows_a_secret() {
     let bench = Bench::new().await;
     bench.send("order-7").await;

@@ -12,7 +12,7 @@ cargo xtask test [--servers docker|local|none]
     packages as root or with sudo, dynoxide with cargo into target/tools. `--servers` says where the tests get
     their servers from; with `none` it runs the tests that need no server, and installs nothing.
 
-cargo xtask prove features|memory|sqlite|postgres|dynamo|redis|deduplicator|tokens|messages|handles|fresh|hand-out|bench
+cargo xtask prove features|memory|sqlite|postgres|dynamo|redis|deduplicator|tokens|messages|transports|handles|fresh|hand-out|bench
     The long checks, one part at a time.
 
 cargo xtask prove mutants [BACKEND] [--only NAME] [--check]
@@ -75,6 +75,7 @@ pub(crate) enum Part {
     Deduplicator,
     Tokens,
     Messages,
+    Transports,
     Handles,
     Fresh,
     HandOut,
@@ -82,7 +83,7 @@ pub(crate) enum Part {
 }
 
 /// Each part by the name that the command line gives it.
-const PARTS: [(&str, Part); 13] = [
+const PARTS: [(&str, Part); 14] = [
     ("features", Part::Features),
     ("memory", Part::Memory),
     ("sqlite", Part::Sqlite),
@@ -92,6 +93,7 @@ const PARTS: [(&str, Part); 13] = [
     ("deduplicator", Part::Deduplicator),
     ("tokens", Part::Tokens),
     ("messages", Part::Messages),
+    ("transports", Part::Transports),
     ("handles", Part::Handles),
     ("fresh", Part::Fresh),
     ("hand-out", Part::HandOut),

@@ -6,7 +6,6 @@ use storagebox_testkit::nats::Nats;
 use storagebox_testkit::pgbouncer;
 use storagebox_testkit::postgres::Postgres;
 use storagebox_testkit::programs::in_path;
-use storagebox_testkit::rabbitmq::RabbitMq;
 use storagebox_testkit::redis::Redis;
 
 /// What the tests start, the Debian package that brings it, and how to get it elsewhere.
@@ -20,7 +19,7 @@ pub(crate) struct Program {
 
 pub(crate) const POSTGRES: &str = "postgresql";
 
-pub(crate) const PROGRAMS: [Program; 7] = [
+pub(crate) const PROGRAMS: [Program; 6] = [
     Program {
         is_there: Postgres::is_installed,
         name: "PostgreSQL",
@@ -51,12 +50,6 @@ pub(crate) const PROGRAMS: [Program; 7] = [
         name: "NATS",
         package: "nats-server",
         elsewhere: "brew install nats-server",
-    },
-    Program {
-        is_there: RabbitMq::is_installed,
-        name: "RabbitMQ",
-        package: "rabbitmq-server",
-        elsewhere: "brew install rabbitmq",
     },
 ];
 

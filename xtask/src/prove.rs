@@ -20,6 +20,7 @@ pub(crate) fn run(part: Part) -> Result<(), Failure> {
         Part::Deduplicator => explored(&["deduplicator_model", "deduplicator_explorer"]),
         Part::Tokens => explored(&["token_model", "processor_explorer"]),
         Part::Messages => messages(),
+        Part::Transports => transports(),
         Part::Handles => handles(),
         Part::Fresh => outside_the_workspace(),
         Part::HandOut => hand_out::run(),
@@ -43,6 +44,13 @@ const MESSAGES: &str = "100000";
 fn messages() -> Result<(), Failure> {
     step("dynoxide (some minutes, once)", install::dynoxide)?;
     shown(cargo(["run", "--locked", "-p", "storagebox-proofs", "--bin", "soak", "--", "messages", MESSAGES]))
+}
+
+/// RabbitMQ, whose broker is no part of the gate: it takes a minute to start. Debian's `rabbitmq-server` must be there.
+fn transports() -> Result<(), Failure> {
+    let ignored = ["--", "--ignored", "rabbit"];
+    shown(cargo(["test", "--locked", "-p", "storagebox-transports", "--test", "rabbitmq", "--", "--ignored"]))?;
+    shown(cargo(["test", "--locked", "-p", "storagebox-testkit", "--test", "all"].into_iter().chain(ignored)))
 }
 
 /// Each feature of every package alone, with the dependencies that it has then; the gate asks the facade and the

@@ -12,12 +12,11 @@ struct Needed {
 }
 
 /// The memory backend needs none.
-const NEEDED: [Needed; 5] = [
+const NEEDED: [Needed; 4] = [
     Needed { package: "storagebox-dynamo", start: servers::dynamodb },
     Needed { package: "storagebox-postgres", start: servers::postgres },
     Needed { package: "storagebox-redis", start: servers::redis },
     Needed { package: "storagebox-transports", start: servers::nats },
-    Needed { package: "storagebox-transports", start: servers::rabbitmq },
 ];
 
 /// Starts what the workspace's packages need, and says what it is. All of it ends with the value, or with us.
@@ -45,6 +44,6 @@ mod tests {
         assert_eq!(needed("members = [\n    \"storagebox-dynamo\",\n]").count(), 1);
         assert_eq!(needed("members = [\n    \"storagebox-memory\",\n]").count(), 0);
         assert_eq!(needed("members = [\n    \"storagebox-postgres\",\n    \"xtask\",\n]").count(), 1);
-        assert_eq!(needed("members = [\n    \"storagebox-transports\",\n]").count(), 2);
+        assert_eq!(needed("members = [\n    \"storagebox-transports\",\n]").count(), 1);
     }
 }

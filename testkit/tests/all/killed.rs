@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 
 use crate::patience::wait_until;
 
-const KINDS: [&str; 5] = ["postgres", "dynamodb", "redis", "nats", "rabbitmq"];
+const KINDS: [&str; 4] = ["postgres", "dynamodb", "redis", "nats"];
 
 /// A program that has a server for as long as its standard input is open.
 struct Holder {

@@ -1,5 +1,5 @@
-//! The servers, for real: these tests need PostgreSQL, psql, PgBouncer, openssl, dynoxide,
-//! redis-server, nats-server and rabbitmq-server.
+//! The servers, for real: these tests need PostgreSQL, psql, PgBouncer, openssl, dynoxide, redis-server and nats-server;
+//! those that are ignored need rabbitmq-server.
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
 mod dynamodb;

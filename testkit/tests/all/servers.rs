@@ -25,7 +25,6 @@ fn a_server_from_local_programs_says_what_it_is() {
         ("dynamodb", "DynamoDB by Dynoxide/"),
         ("redis", ", from local programs, redis://127.0.0.1:"),
         ("nats", ", from local programs, nats://127.0.0.1:"),
-        ("rabbitmq", ", from local programs, amqp://127.0.0.1:"),
         ("dynamodb", ", from local programs, dynamodb://us-east-1/storagebox?endpoint=http://127.0.0.1:"),
     ];
     for (server, expected) in cases {
