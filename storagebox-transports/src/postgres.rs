@@ -94,7 +94,7 @@ impl PostgresQueues {
     }
 
     /// Returns the messages of a queue, one statement per message. For more statements at once, merge several of these
-    /// streams with [`select_all`](futures_util::stream::select_all).
+    /// streams with [`select_all`](futures_util::stream::select_all()).
     ///
     /// If the stream is dropped while it reads, the message that it reads is given back. It is polled inside a tokio
     /// runtime.

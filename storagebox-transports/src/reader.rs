@@ -53,3 +53,77 @@ async fn give_back(delivery: &impl Delivery) {
         debug!(%error, "a delivery that nobody asks for any more was not given back; it comes when its lease ends");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use futures_util::{FutureExt, StreamExt};
+    use tokio::sync::Notify;
+
+    use super::*;
+    use crate::delivery::{Malformed, Received};
+
+    /// A queue of one message, which comes when it is let come.
+    #[derive(Clone, Default)]
+    struct Slow {
+        begun: Arc<Notify>,
+        comes: Arc<Notify>,
+        settled: Arc<Mutex<Vec<Settle>>>,
+        is_settled: Arc<Notify>,
+    }
+
+    #[async_trait]
+    impl Read for Slow {
+        type Delivery = Self;
+
+        async fn read(&mut self) -> Result<Option<Self>> {
+            self.begun.notify_one();
+            self.comes.notified().await;
+            Ok(Some(self.clone()))
+        }
+    }
+
+    #[async_trait]
+    impl Delivery for Slow {
+        fn received(&self) -> std::result::Result<&Received, Malformed> {
+            Err(Malformed(String::new()))
+        }
+
+        fn attempt(&self) -> u32 {
+            1
+        }
+
+        async fn extend(&self, _: Duration) -> std::result::Result<(), BoxError> {
+            Ok(())
+        }
+
+        async fn settle(&self, settle: Settle) -> std::result::Result<(), BoxError> {
+            self.settled.lock().unwrap().push(settle);
+            self.is_settled.notify_one();
+            Ok(())
+        }
+    }
+
+    #[tokio::test]
+    async fn what_a_dropped_stream_was_reading_is_given_back() {
+        let slow = Slow::default();
+        let mut stream = Box::pin(deliveries(slow.clone()));
+        assert!(stream.next().now_or_never().is_none());
+        slow.begun.notified().await;
+        drop(stream);
+        slow.comes.notify_one();
+        slow.is_settled.notified().await;
+        assert_eq!(*slow.settled.lock().unwrap(), [Settle::Retry { after: Duration::ZERO }]);
+    }
+
+    #[tokio::test]
+    async fn a_read_goes_on_where_the_stream_is_polled_again() {
+        let slow = Slow::default();
+        let mut stream = Box::pin(deliveries(slow.clone()));
+        assert!(stream.next().now_or_never().is_none());
+        slow.comes.notify_one();
+        assert!(stream.next().await.unwrap().is_ok());
+        assert!(slow.settled.lock().unwrap().is_empty());
+    }
+}

@@ -112,7 +112,7 @@ impl RedisStreams {
     }
 
     /// Returns the messages of a queue, one read per message. For more reads at once, merge several of these streams
-    /// with [`select_all`](futures_util::stream::select_all).
+    /// with [`select_all`](futures_util::stream::select_all()).
     ///
     /// If the stream is dropped while it reads, the message that it reads is given back. It is polled inside a tokio
     /// runtime.
