@@ -34,9 +34,10 @@ struct Round<'a> {
     /// Whether the namespace of this row is at home elsewhere.
     elsewhere: HashMap<RowKey, bool>,
     deleted: usize,
-    /// Items that were put where they belong in the index, and entities that were looked at and stay. Nothing of them is
-    /// deleted, but it is work.
+    /// Items that were put where they belong in the index. Nothing of them is deleted, but it is work.
     tidied: usize,
+    /// Entities that were looked at and stay, which is work too.
+    kept: usize,
 }
 
 impl Upkeep {
@@ -57,7 +58,7 @@ impl Upkeep {
             from = page.next;
             self.stop_at(from.clone());
             if from.is_none() {
-                return Ok(round.ended(round.work() >= most));
+                return Ok(round.ended(round.changed() >= most));
             }
         }
         Ok(round.ended(true))
@@ -75,10 +76,15 @@ impl Upkeep {
 impl<'a> Round<'a> {
     fn new(client: &'a Arc<Client>) -> Self {
         let (banks, entities, elsewhere) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Self { client, banks, entities, elsewhere, deleted: 0, tidied: 0 }
+        Self { client, banks, entities, elsewhere, deleted: 0, tidied: 0, kept: 0 }
     }
 
     fn work(&self) -> usize {
+        self.changed() + self.kept
+    }
+
+    /// What stays as it is would be met again by the next call, and the one after it.
+    fn changed(&self) -> usize {
         self.deleted + self.tidied
     }
 
@@ -127,7 +133,7 @@ impl<'a> Round<'a> {
         let entities = &*self.entities.entry(name).or_insert_with_key(|name| Entities::for_upkeep(client, name));
         match entities.forgotten(key, row).await? {
             true => self.deleted += 1,
-            false => self.tidied += 1,
+            false => self.kept += 1,
         }
         Ok(())
     }

@@ -13,6 +13,10 @@ use crate::message::Output;
 use crate::token_store::TokenStore;
 use crate::value::{MessageId, OpId, TokenId};
 
+/// How many attempts an entry gets of its own accord. While tokens cannot be created, every copy that comes would be one
+/// more, and all but one have to be discarded in the end.
+const MOST_ATTEMPTS: usize = 16;
+
 /// Where messages go.
 #[derive(Clone)]
 pub(super) struct Route {
@@ -56,7 +60,7 @@ impl Outbox {
         }
         let chosen = match entry.chosen {
             Some(_) => Some(entry),
-            None => self.choose(id, content, is_own).await?,
+            None => self.choose(id, content, &entry.attempts, is_own).await?,
         };
         let Some(OutboxEntry { attempts, chosen: Some(chosen), .. }) = chosen else { return Ok(None) };
         let messages = content.outgoing(&chosen)?;
@@ -69,13 +73,23 @@ impl Outbox {
         Ok(Some(messages.len()))
     }
 
-    /// Creates the tokens of an attempt that nobody made before, and chooses it if no other was chosen first. Tokens are
-    /// created only after their attempt is registered. So whoever finishes the entry knows them, and nobody else
-    /// discards them: an entry that is gone may have been finished with this very attempt.
-    async fn choose(&self, id: &EntryId, content: &Content, is_own: bool) -> Result<Option<OutboxEntry>> {
-        let attempt = match is_own {
-            true => id.commit.clone(),
-            false => {
+    /// Creates the tokens of an attempt, and chooses it if no other was chosen first. Tokens are created only after their
+    /// attempt is registered. So whoever finishes the entry knows them, and nobody else discards them: an entry that is
+    /// gone may have been finished with this very attempt.
+    ///
+    /// An attempt of another worker will do as well: nothing is sent before the choice, so none of its tokens is
+    /// consumed by then.
+    async fn choose(
+        &self,
+        id: &EntryId,
+        content: &Content,
+        known: &[OpId],
+        is_own: bool,
+    ) -> Result<Option<OutboxEntry>> {
+        let attempt = match known {
+            _ if is_own => id.commit.clone(),
+            [.., last] if known.len() >= MOST_ATTEMPTS => last.clone(),
+            _ => {
                 let attempt = OpId::new(self.ids.fresh())?;
                 match self.entities.register(id, &attempt).await? {
                     Registered::Registered => attempt,

@@ -99,6 +99,29 @@ async fn a_step_that_fails_after_the_commit_is_made_up_for() {
     }
 }
 
+/// Every copy that comes meanwhile would be an attempt more.
+#[tokio::test]
+async fn tokens_that_cannot_be_created_for_long_leave_few_attempts() {
+    let endpoint = Endpoint::new(false, false);
+    let (message, processor) = (endpoint.message("m").await, endpoint.processor(Sends(2)));
+    endpoint.calls.fail(Some("create_tokens"));
+    for _ in 0..300 {
+        processor.process(&message).await.unwrap_err();
+    }
+    let entry = endpoint.entities().open(&message.entity, &message.id, None).await.unwrap().entry.unwrap();
+    assert_eq!(entry.attempts.len(), 16);
+
+    endpoint.calls.fail(None);
+    assert_eq!(processor.process(&message).await.unwrap(), Outcome::Resumed { sent: 2 });
+    assert!(endpoint.is_clean(&message).await);
+    let (sent, tokens) = (endpoint.queue.sent.lock().unwrap().clone(), endpoint.tokens());
+    for outgoing in &sent {
+        assert!(tokens.exists(&outgoing.token).await.unwrap(), "{outgoing:?}");
+    }
+    let last = entry.attempts.last().unwrap();
+    assert!(sent.iter().all(|outgoing| outgoing.token.as_str().starts_with(last.as_str())), "{sent:?}");
+}
+
 #[tokio::test]
 async fn giving_up_is_finished_by_giving_up_again() {
     let endpoint = Endpoint::new(false, false);

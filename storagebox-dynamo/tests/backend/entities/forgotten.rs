@@ -196,3 +196,33 @@ async fn a_removal_whose_answer_was_lost_says_that_there_was_one() -> Result<()>
     })
     .await
 }
+
+/// However many of them fit into one call.
+#[tokio::test]
+async fn upkeep_ends_beside_entities_that_stay() -> Result<()> {
+    with_place(async |place| {
+        let store = forgetful(place).await?;
+        let entities = split(&store)?;
+        for number in 0..4 {
+            let name = format!("{number}");
+            let commit = Commit {
+                key: name.parse()?,
+                opened: None,
+                change: EntityChange::Keep,
+                ..commit_of(&*entities, &name).await?
+            };
+            assert_eq!(entities.commit(&commit).await?, Committed::Committed);
+        }
+        place.clock.advance(10 * MINUTE);
+        for most in [1, 2, 3, 4, 1_000] {
+            let mut calls = 0;
+            while store.maintain(most).await?.more {
+                calls += 1;
+                assert!(calls < 100, "upkeep of {most} does not end");
+            }
+        }
+        assert_eq!(entities.pending(None, 10).await?.entries.len(), 4);
+        Ok(())
+    })
+    .await
+}
