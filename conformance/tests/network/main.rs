@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use storagebox_conformance::Family::{Cancel, Crash, Network};
-use storagebox_conformance::{Case, Family, Outcome, Profile, Runner, Selection, cases};
+use storagebox_conformance::{Case, Family, Outcome, Part, Profile, Runner, Selection, cases};
 
 use crate::client::Mistake;
 use crate::harness::Wired;
@@ -31,17 +31,23 @@ fn main() -> ExitCode {
     let seed = fastrand::Rng::new().u64(..);
     let right = cases()
         .into_iter()
-        .filter(needs_a_server)
+        .filter(|case| needs_a_server(case) && is_spoken(case))
         .map(|case| Trial::test(format!("right::{}", case.name()), move || passes(&case, Profile::QUICK, seed)));
     let smoke = Selection::Smoke
         .cases()
         .into_iter()
+        .filter(is_spoken)
         .map(|case| Trial::test(format!("smoke::{}", case.name()), move || passes(&case, Profile::SMOKE, seed)));
     let mutants = MUTANTS.map(|(mistake, family, part)| {
         Trial::test(format!("mutant::{mistake:?}"), move || is_caught(mistake, family, part, seed))
     });
     println!("memory behind a connection, seed {seed}");
     libtest_mimic::run(&Arguments::from_args(), right.chain(smoke).chain(mutants).collect()).exit_code()
+}
+
+/// The protocol between this client and this server knows no entities.
+fn is_spoken(case: &Case) -> bool {
+    !matches!(case.part(), Part::Entities | Part::JoinedEntities)
 }
 
 fn needs_a_server(case: &Case) -> bool {
