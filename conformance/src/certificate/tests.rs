@@ -30,11 +30,11 @@ fn the_slowest_come_first_and_only_so_many() {
 #[test]
 fn a_backend_conforms_at_the_highest_level_that_was_asked_in_the_parts_that_it_has() {
     let all = Declared::all();
-    assert_eq!(said(&all, |_| true, None), "conforms at L4 in all 10 parts");
+    assert_eq!(said(&all, |_| true, None), "conforms at L4 in all 12 parts");
     let calm = all.without_restart("no server").without_network("no server");
-    assert_eq!(said(&calm, |_| true, None), "conforms at L3 in all 10 parts");
+    assert_eq!(said(&calm, |_| true, None), "conforms at L3 in all 12 parts");
     let partial = calm.without(Part::Ordered, "not yet").without(Part::Strategies, "some");
-    assert_eq!(said(&partial, |_| true, None), "conforms at L3 in 8 of 10 parts, without strategies, ordered");
+    assert_eq!(said(&partial, |_| true, None), "conforms at L3 in 10 of 12 parts, without strategies, ordered");
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn each_part_has_a_verdict_of_its_own_and_what_is_missing_is_said() {
     let text = certificate.to_text();
     assert!(text.contains("here: item_bank    L3, "), "{text}");
     assert!(text.contains(" ignored, from L4 on: no server\n"), "{text}");
-    assert!(text.ends_with("here: conforms at L3 in 9 of 10 parts, without ordered\n"), "{text}");
+    assert!(text.ends_with("here: conforms at L3 in 11 of 12 parts, without ordered\n"), "{text}");
 }
 
 #[test]
