@@ -8,8 +8,6 @@ mod consume;
 mod delivery;
 #[cfg(feature = "nats")]
 pub mod nats;
-#[cfg(any(feature = "nats", feature = "rabbitmq"))]
-mod parts;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "rabbitmq")]
@@ -20,7 +18,7 @@ mod reader;
 mod reconnect;
 #[cfg(feature = "redis-streams")]
 mod redis_streams;
-#[cfg(any(feature = "postgres", feature = "redis-streams"))]
+#[cfg(any(feature = "nats", feature = "postgres", feature = "rabbitmq", feature = "redis-streams"))]
 mod wire;
 
 pub use consume::{ConsumeOptions, Consumed, consume};

@@ -1,8 +1,8 @@
-//! A message as fields: `id`, `token`, which is absent if there is none, and `body`.
+//! A message on its way: its id, its token, which is absent if there is none, and its body.
 
 use std::fmt::Display;
 
-use storagebox_core::{MessageId, Payload, TokenId};
+use storagebox_core::{Error, MessageId, Payload, TokenId};
 
 use crate::delivery::{Malformed, Received};
 
@@ -10,20 +10,27 @@ pub(crate) const ID: &str = "id";
 pub(crate) const TOKEN: &str = "token";
 pub(crate) const BODY: &str = "body";
 
+/// The names of id and token where a message has headers, which others write too.
+#[cfg(any(feature = "nats", feature = "rabbitmq"))]
+pub(crate) mod headers {
+    pub(crate) const ID: &str = "storagebox-id";
+    pub(crate) const TOKEN: &str = "storagebox-token";
+}
+
 /// Reads the fields. What they hold never stands in the error.
-pub(crate) fn received(
-    id: Option<Vec<u8>>,
-    token: Option<Vec<u8>>,
-    body: Option<Vec<u8>>,
-) -> Result<Received, Malformed> {
+pub(crate) fn received<T, B>(id: Option<T>, token: Option<T>, body: Option<B>) -> Result<Received, Malformed>
+where
+    T: Into<Vec<u8>>,
+    B: TryInto<Payload, Error = Error>,
+{
     let id = MessageId::new(text(ID, id.ok_or_else(|| missing(ID))?)?).map_err(|why| wrong(ID, why))?;
     let token = token.map(|token| TokenId::new(text(TOKEN, token)?).map_err(|why| wrong(TOKEN, why))).transpose()?;
-    let body = Payload::new(body.ok_or_else(|| missing(BODY))?).map_err(|why| wrong(BODY, why))?;
+    let body = body.ok_or_else(|| missing(BODY))?.try_into().map_err(|why| wrong(BODY, why))?;
     Ok(Received { id, token, body })
 }
 
-fn text(field: &str, bytes: Vec<u8>) -> Result<String, Malformed> {
-    String::from_utf8(bytes).map_err(|_| wrong(field, "it is no UTF-8"))
+fn text(field: &str, bytes: impl Into<Vec<u8>>) -> Result<String, Malformed> {
+    String::from_utf8(bytes.into()).map_err(|_| wrong(field, "it is no UTF-8"))
 }
 
 fn missing(field: &str) -> Malformed {

@@ -11,7 +11,8 @@ use storagebox_core::BoxError;
 use super::headers;
 use super::parking::{self, Place};
 use crate::delivery::{Delivery, Malformed, Received, Settle};
-use crate::parts::{self, ID, TOKEN};
+use crate::wire;
+use crate::wire::headers::{ID, TOKEN};
 
 /// One copy of a message of a [`NatsQueue`](super::NatsQueue).
 pub struct NatsDelivery {
@@ -30,7 +31,7 @@ fn read(message: &Message) -> Result<Received, Malformed> {
     let none = HeaderMap::new();
     let headers = message.headers.as_ref().unwrap_or(&none);
     let (id, token) = (headers::text(headers, ID)?, headers::text(headers, TOKEN)?);
-    parts::received(id.as_deref(), token.as_deref(), message.payload.clone())
+    wire::received(id.as_deref(), token.as_deref(), Some(message.payload.clone()))
 }
 
 /// Shows the id and no more: bodies and headers are their sender's affair.

@@ -7,7 +7,7 @@ use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_enco
 use storagebox_core::Outgoing;
 
 use crate::delivery::Malformed;
-use crate::parts::{ID, TOKEN};
+use crate::wire::headers::{ID, TOKEN};
 
 /// What a header cannot hold, or would lose at its ends. All that is not ASCII is encoded as well.
 const ENCODED: &AsciiSet = &CONTROLS.add(b' ').add(b'%');

@@ -33,7 +33,7 @@ impl PostgresDelivery {
             number: row.try_get("number")?,
             lease: row.try_get("lease")?,
             attempt: u32::try_from(attempts).unwrap_or(u32::MAX),
-            received: received(text(ID)?, text(TOKEN)?, row.try_get(BODY)?),
+            received: received(text(ID)?, text(TOKEN)?, row.try_get::<Option<Vec<u8>>, _>(BODY)?),
         })
     }
 

@@ -1,13 +1,13 @@
 //! The properties of a message: its id and token in them, and those that go with a copy.
 
-use bytes::Bytes;
 use lapin::BasicProperties;
 use lapin::message::Delivery;
 use lapin::types::{AMQPValue, FieldTable, LongString, ShortString};
 use storagebox_core::Outgoing;
 
 use crate::delivery::{Malformed, Received};
-use crate::parts::{self, ID, TOKEN};
+use crate::wire;
+use crate::wire::headers::{ID, TOKEN};
 
 /// How often earlier copies of the message were handed out. Copies are new messages to the broker.
 const ATTEMPTS: &str = "storagebox-attempts";
@@ -39,7 +39,7 @@ pub(super) fn read(delivery: &Delivery) -> Result<Received, Malformed> {
     let properties = &delivery.properties;
     let named = header(properties, ID)?;
     let id = named.or_else(|| properties.message_id().as_ref().map(ShortString::as_str));
-    parts::received(id, header(properties, TOKEN)?, Bytes::copy_from_slice(&delivery.data))
+    wire::received(id, header(properties, TOKEN)?, Some(delivery.data.as_slice()))
 }
 
 fn header<'a>(properties: &'a BasicProperties, name: &str) -> Result<Option<&'a str>, Malformed> {
