@@ -70,6 +70,10 @@ impl NatsConnection {
     /// Connects to a server: `nats://USER:PASSWORD@HOST:PORT`, or `tls://` for encryption. Several addresses of one
     /// cluster are separated by commas.
     ///
+    /// # Cancel safety
+    ///
+    /// Safe: nothing was sent. Connect again.
+    ///
     /// # Errors
     ///
     /// Returns an error if the address is none, or if the server cannot be reached or refuses the login.

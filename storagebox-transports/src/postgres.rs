@@ -96,8 +96,15 @@ impl PostgresQueues {
     /// Returns the messages of a queue, one statement per message. For more statements at once, merge several of these
     /// streams with [`select_all`](futures_util::stream::select_all()).
     ///
-    /// If the stream is dropped while it reads, the message that it reads is given back. It is polled inside a tokio
-    /// runtime.
+    /// It is polled inside a tokio runtime.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the stream is dropped while it reads, the message that it reads is given back.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the server are items of the stream, which goes on after them.
     pub fn deliveries(
         &self,
         queue: &Destination,
@@ -106,6 +113,10 @@ impl PostgresQueues {
     }
 
     /// Returns how many messages of a queue are parked.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
     ///
     /// # Errors
     ///

@@ -73,6 +73,10 @@ impl fmt::Debug for RabbitConnection {
 impl RabbitConnection {
     /// Connects to a broker: `amqp://USER:PASSWORD@HOST:PORT/VHOST`, with the virtual host percent-encoded.
     ///
+    /// # Cancel safety
+    ///
+    /// Safe: nothing was sent. Connect again.
+    ///
     /// # Errors
     ///
     /// Returns an error if the address is none, or if the broker cannot be reached or refuses the login.

@@ -114,8 +114,15 @@ impl RedisStreams {
     /// Returns the messages of a queue, one read per message. For more reads at once, merge several of these streams
     /// with [`select_all`](futures_util::stream::select_all()).
     ///
-    /// If the stream is dropped while it reads, the message that it reads is given back. It is polled inside a tokio
-    /// runtime.
+    /// It is polled inside a tokio runtime.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the stream is dropped while it reads, the message that it reads is given back.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the server are items of the stream, which goes on after them.
     pub fn deliveries(
         &self,
         queue: &Destination,
@@ -124,6 +131,10 @@ impl RedisStreams {
     }
 
     /// Returns how many messages of a queue are parked.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
     ///
     /// # Errors
     ///
