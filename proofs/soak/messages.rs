@@ -27,14 +27,14 @@ use crate::report::Report;
 use crate::tally::Tally;
 use crate::{Failure, upkeep};
 use chain::{Chain, Plan};
+use crash::{Crashes, Steps};
 use drawn::Drawn;
 use queue::{OUTPUTS, Queue};
 
 const WORKERS: usize = 8;
 /// Messages that are on their way at once, at the most.
 const UNDER_WAY: usize = 200;
-/// One call in so many is dropped, one reply in so many is lost.
-const CRASHES: u32 = 20;
+/// One reply in so many is lost on the wire.
 const LOST: usize = 20;
 const PERCENT_LOST: u8 = 5;
 const SAMPLES: usize = 24;
@@ -49,6 +49,7 @@ pub(super) struct Counts {
     duplicates: AtomicU64,
     crashed: AtomicU64,
     failed: AtomicU64,
+    crashes: Crashes,
 }
 
 /// One backend, from the first message to the proof that nothing is left.
@@ -86,7 +87,7 @@ fn sent_by(count: usize) -> usize {
 /// A client some of whose calls are lost, come late or twice.
 async fn faulty(place: &Place, seed: usize) -> Result<(Store, Arc<Link>), Failure> {
     let link = Link::random(seed as u64, PERCENT_LOST);
-    Ok((place.store().await?.layer(Arc::clone(&link)), link))
+    Ok((place.store().await?.layer(Steps).layer(Arc::clone(&link)), link))
 }
 
 /// Creates each message's token and sends it, some of them twice, and measures the store now and then.
@@ -128,8 +129,7 @@ async fn worker(chain: Chain, link: Arc<Link>, queue: Arc<Queue>, counts: Arc<Co
             sleep(IDLE).await;
             continue;
         };
-        let polls = (fastrand::u32(..CRASHES) == 0).then(|| fastrand::usize(1..24));
-        match crash::after(polls, chain.process(&copy)).await {
+        match counts.crashes.or(chain.process(&copy)).await {
             None => {
                 counts.crashed.fetch_add(1, Ordering::Relaxed);
                 queue.give_back(copy);
@@ -165,7 +165,11 @@ impl std::fmt::Display for Counts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let [done, duplicates, crashed, failed] =
             [&self.done, &self.duplicates, &self.crashed, &self.failed].map(|count| count.load(Ordering::Relaxed));
-        write!(f, "{done} took effect or were finished, {duplicates} copies, {crashed} crashes, {failed} errors")
+        let share = 100.0 * crashed as f64 / (done + duplicates + crashed + failed).max(1) as f64;
+        write!(
+            f,
+            "{done} took effect or were finished, {duplicates} copies, {crashed} crashes ({share:.1} %), {failed} errors"
+        )
     }
 }
 
