@@ -6,6 +6,7 @@ mod filled;
 mod memory;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod processor;
 #[cfg(feature = "redis")]
 mod redis;
 mod side;
@@ -22,6 +23,7 @@ use crate::row::Row;
 pub(crate) fn all(slow: bool) -> Vec<Row> {
     let parts = [
         memory::rows(),
+        processor::rows(),
         #[cfg(feature = "sqlite")]
         sqlite::rows(),
         #[cfg(feature = "postgres")]

@@ -20,10 +20,12 @@ use crate::token_store::MemoryTokenStore;
 #[derive(Debug)]
 pub(crate) struct Entities {
     settings: Settings,
-    entities: Striped<BTreeMap<Key, Entity>>,
+    entities: Striped<Stripe>,
     /// One count for all entities, so that none repeats after an entity is forgotten.
     versions: AtomicU64,
 }
+
+type Stripe = BTreeMap<Key, Entity>;
 
 #[derive(Debug)]
 struct Entity {
@@ -46,6 +48,12 @@ impl Entity {
             EntityChange::Delete => self.state = None,
         }
     }
+
+    fn commit(&mut self, commit: &Commit, version: Version, now: Time) {
+        (self.version, self.since) = (version, now);
+        self.change(&commit.change);
+        self.outbox.extend(new_entry(commit));
+    }
 }
 
 impl Entities {
@@ -54,21 +62,22 @@ impl Entities {
     }
 
     /// Runs one step on the entity, or on its absence once its deletion is forgotten.
-    fn step<T>(&self, key: &Key, step: impl FnOnce(&mut Option<Entity>, Time) -> T) -> T {
+    fn step<T>(&self, key: &Key, step: impl FnOnce(Option<&mut Entity>, Time) -> T) -> T {
         let mut entities = self.entities.lock_for(key);
         let now = self.settings.now();
-        let mut known = entities.remove(key).filter(|entity| !self.is_forgotten(entity, now));
-        let outcome = step(&mut known, now);
-        entities.extend(known.map(|entity| (key.clone(), entity)));
-        outcome
+        step(self.remembered(&mut entities, key, now), now)
     }
 
     /// Runs one step on the entry.
     fn step_on_entry<T>(&self, id: &EntryId, step: impl FnOnce(Option<&mut OutboxEntry>) -> T) -> T {
         self.step(&id.key, |entity, _| {
-            let entry = entity.as_mut().and_then(|entity| entity.outbox.get_mut(&id.message));
+            let entry = entity.and_then(|entity| entity.outbox.get_mut(&id.message));
             step(entry.filter(|entry| is_named(entry, id)))
         })
+    }
+
+    fn remembered<'a>(&self, entities: &'a mut Stripe, key: &Key, now: Time) -> Option<&'a mut Entity> {
+        entities.get_mut(key).filter(|entity| !self.is_forgotten(entity, now))
     }
 
     fn is_forgotten(&self, entity: &Entity, now: Time) -> bool {
@@ -105,38 +114,46 @@ pub(crate) struct MemoryEntityLedger {
 
 impl MemoryEntityLedger {
     /// The whole step, under the lock of the entity: nothing fails once the token is consumed.
-    fn commit_to(&self, known: &mut Option<Entity>, commit: &Commit, now: Time) -> Committed {
-        if self.is_done(known.as_ref(), commit) {
-            return Committed::Committed;
+    fn commit_now(&self, commit: &Commit) -> Committed {
+        let mut entities = self.entities.entities.lock_for(&commit.key);
+        let now = self.entities.settings.now();
+        let known = self.entities.remembered(&mut entities, &commit.key, now);
+        if let Some(refused_or_done) = self.tokens_changed(known.as_deref(), commit) {
+            return refused_or_done;
         }
-        let has_an_entry = known.as_ref().is_some_and(|entity| entity.outbox.contains_key(&commit.message));
-        if has_an_entry || known.as_ref().map(|entity| entity.version) != commit.opened {
-            return Committed::Conflict;
+        let version = self.entities.next_version();
+        match known {
+            Some(entity) => entity.commit(commit, version, now),
+            None => {
+                let mut entity = Entity { version, state: None, outbox: BTreeMap::new(), since: now };
+                entity.commit(commit, version, now);
+                entities.insert(commit.key.clone(), entity);
+            }
         }
-        if let (Some(tokens), Some(token)) = (&self.incoming, &commit.consume)
-            && tokens.consume_now(token, &commit.attempt) != Consumed::Now
-        {
-            return Committed::TokenGone;
+        Committed::Committed
+    }
+
+    /// Changes the tokens, unless the commit is refused or was made before. As its version never repeats, an entity that
+    /// still has the version was not changed by this commit, unless it was forgotten since; then the token tells.
+    fn tokens_changed(&self, known: Option<&Entity>, commit: &Commit) -> Option<Committed> {
+        let entry = known.and_then(|entity| entity.outbox.get(&commit.message));
+        if entry.is_some_and(|entry| entry.attempts.first() == Some(&commit.attempt)) {
+            return Some(Committed::Committed);
+        }
+        let joined = self.incoming.as_ref().zip(commit.consume.as_ref());
+        if entry.is_some() || known.map(|entity| entity.version) != commit.opened {
+            let was_made = joined.is_some_and(|(tokens, token)| tokens.was_consumed_by(token, &commit.attempt));
+            return Some(if was_made { Committed::Committed } else { Committed::Conflict });
+        }
+        match joined.map(|(tokens, token)| tokens.consume_now(token, &commit.attempt)) {
+            Some(Consumed::Again) => return Some(Committed::Committed),
+            Some(Consumed::AlreadyGone) => return Some(Committed::TokenGone),
+            Some(Consumed::Now) | None => {}
         }
         if let Some(tokens) = &self.outgoing {
             tokens.create_now(&commit.create);
         }
-        let version = self.entities.next_version();
-        let entity = known.get_or_insert_with(|| Entity { version, state: None, outbox: BTreeMap::new(), since: now });
-        (entity.version, entity.since) = (version, now);
-        entity.change(&commit.change);
-        entity.outbox.extend(new_entry(commit));
-        Committed::Committed
-    }
-
-    /// Whether this commit was made before, as its entry or its token tells.
-    fn is_done(&self, known: Option<&Entity>, commit: &Commit) -> bool {
-        let entry = known.and_then(|entity| entity.outbox.get(&commit.message));
-        let consumed = || match (&self.incoming, &commit.consume) {
-            (Some(tokens), Some(token)) => tokens.was_consumed_by(token, &commit.attempt),
-            _ => false,
-        };
-        entry.is_some_and(|entry| entry.attempts.first() == Some(&commit.attempt)) || consumed()
+        None
     }
 }
 
@@ -163,7 +180,7 @@ impl EntityLedger for MemoryEntityLedger {
         Ok(self.entities.step(key, |entity, _| Opened {
             version: entity.as_ref().map(|entity| entity.version),
             state: entity.as_ref().and_then(|entity| entity.state.clone()),
-            entry: entity.as_ref().and_then(|entity| entity.outbox.get(message).cloned()),
+            entry: entity.and_then(|entity| entity.outbox.get(message).cloned()),
             token_is_live: incoming.map(|(token, tokens)| tokens.is_live(token)),
         }))
     }
@@ -171,7 +188,7 @@ impl EntityLedger for MemoryEntityLedger {
     #[instrument(level = "trace", skip_all)]
     async fn commit(&self, commit: &Commit) -> Result<Committed> {
         commit.checked(&self.joins).map_err(|error| error.on("memory"))?;
-        Ok(self.entities.step(&commit.key, |entity, now| self.commit_to(entity, commit, now)))
+        Ok(self.commit_now(commit))
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -204,7 +221,7 @@ impl EntityLedger for MemoryEntityLedger {
         Ok(self.entities.step(&id.key, |entity, now| {
             let is_there =
                 |entity: &&mut Entity| entity.outbox.get(&id.message).is_some_and(|entry| is_named(entry, id));
-            let Some(entity) = entity.as_mut().filter(is_there) else { return false };
+            let Some(entity) = entity.filter(is_there) else { return false };
             entity.since = now;
             entity.outbox.remove(&id.message).is_some()
         }))

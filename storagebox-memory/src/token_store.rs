@@ -1,7 +1,8 @@
 //! Tokens: live, or gone and fenced.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use hashbrown::HashTable;
 use storagebox_core::{Consumed, Created, Discarded, OpId, Result, TokenId, TokenStore, async_trait};
 use tracing::instrument;
 
@@ -12,7 +13,13 @@ use crate::striped::Striped;
 #[derive(Debug)]
 pub(crate) struct MemoryTokenStore {
     settings: Settings,
-    tokens: Striped<BTreeMap<TokenId, Token>>,
+    tokens: Striped<HashTable<Known>>,
+}
+
+#[derive(Debug)]
+struct Known {
+    id: TokenId,
+    token: Token,
 }
 
 #[derive(Debug)]
@@ -26,14 +33,28 @@ impl MemoryTokenStore {
         Self { settings, tokens: Striped::default() }
     }
 
-    /// Runs one step on the token, or on its absence once its fence is over.
-    fn step<T>(&self, token: &TokenId, step: impl FnOnce(&mut Option<Token>, Time) -> T) -> T {
-        let mut tokens = self.tokens.lock_for(token);
+    /// Runs one step on the token, or on its absence once its fence is over. The step returns what the token becomes, if
+    /// it changes.
+    fn step<T>(&self, token: &TokenId, step: impl FnOnce(Option<&Token>, Time) -> (Option<Token>, T)) -> T {
+        let hash = self.tokens.hash(token);
+        let mut tokens = self.tokens.lock(Striped::<HashTable<Known>>::stripe_of(hash));
         let now = self.settings.now();
-        let mut known = tokens.remove(token).filter(|known| !self.is_forgotten(known, now));
-        let outcome = step(&mut known, now);
-        tokens.extend(known.map(|known| (token.clone(), known)));
+        let known = tokens.find_mut(hash, |known| known.id == *token);
+        let is_remembered = |known: &&Known| !self.is_forgotten(&known.token, now);
+        let (next, outcome) = step(known.as_deref().filter(is_remembered).map(|known| &known.token), now);
+        match (next, known) {
+            (None, _) => {}
+            (Some(next), Some(known)) => known.token = next,
+            (Some(next), None) => {
+                let new = Known { id: token.clone(), token: next };
+                tokens.insert_unique(hash, new, |known| self.tokens.hash(&known.id));
+            }
+        }
         outcome
+    }
+
+    fn read<T>(&self, token: &TokenId, read: impl FnOnce(Option<&Token>) -> T) -> T {
+        self.step(token, |known, _| (None, read(known)))
     }
 
     fn is_forgotten(&self, token: &Token, now: Time) -> bool {
@@ -45,8 +66,8 @@ impl MemoryTokenStore {
         let now = self.settings.now();
         self.tokens.spend(budget, |tokens, budget| {
             let mut used = 0;
-            tokens.retain(|_, token| {
-                let forget = used < budget && self.is_forgotten(token, now);
+            tokens.retain(|known| {
+                let forget = used < budget && self.is_forgotten(&known.token, now);
                 used += usize::from(forget);
                 !forget
             });
@@ -55,38 +76,37 @@ impl MemoryTokenStore {
     }
 
     pub(crate) fn is_live(&self, token: &TokenId) -> bool {
-        self.step(token, |known, _| matches!(known, Some(Token::Live)))
+        self.read(token, |known| matches!(known, Some(Token::Live)))
     }
 
     pub(crate) fn was_consumed_by(&self, token: &TokenId, op: &OpId) -> bool {
-        self.step(token, |known, _| matches!(known, Some(Token::Gone { by: Some(by), .. }) if by == op))
+        self.read(token, |known| matches!(known, Some(Token::Gone { by: Some(by), .. }) if by == op))
     }
 
     pub(crate) fn create_now(&self, tokens: &[TokenId]) -> Created {
         let mut report = Created::default();
-        for token in tokens.iter().collect::<BTreeSet<_>>() {
-            self.step(token, |known, _| match known {
-                Some(Token::Live) => report.already_live += 1,
-                Some(Token::Gone { .. }) => report.gone += 1,
-                None => {
-                    *known = Some(Token::Live);
-                    report.created += 1;
-                }
+        for token in distinct(tokens) {
+            let count = self.step(token, |known, _| match known {
+                Some(Token::Live) => (None, &mut report.already_live),
+                Some(Token::Gone { .. }) => (None, &mut report.gone),
+                None => (Some(Token::Live), &mut report.created),
             });
+            *count += 1;
         }
         report
     }
 
     pub(crate) fn consume_now(&self, token: &TokenId, op: &OpId) -> Consumed {
         self.step(token, |known, now| match known {
-            Some(Token::Live) => {
-                *known = Some(Token::Gone { by: Some(op.clone()), since: now });
-                Consumed::Now
-            }
-            Some(Token::Gone { by: Some(by), .. }) if by == op => Consumed::Again,
-            Some(Token::Gone { .. }) | None => Consumed::AlreadyGone,
+            Some(Token::Live) => (Some(Token::Gone { by: Some(op.clone()), since: now }), Consumed::Now),
+            Some(Token::Gone { by: Some(by), .. }) if by == op => (None, Consumed::Again),
+            Some(Token::Gone { .. }) | None => (None, Consumed::AlreadyGone),
         })
     }
+}
+
+fn distinct(tokens: &[TokenId]) -> impl Iterator<Item = &TokenId> {
+    tokens.iter().collect::<BTreeSet<_>>().into_iter()
 }
 
 #[async_trait]
@@ -109,21 +129,16 @@ impl TokenStore for MemoryTokenStore {
     #[instrument(level = "trace", skip_all)]
     async fn discard(&self, tokens: &[TokenId]) -> Result<Discarded> {
         let mut report = Discarded::default();
-        for token in tokens.iter().collect::<BTreeSet<_>>() {
-            self.step(token, |known, now| {
-                let fence = Token::Gone { by: None, since: now };
+        for token in distinct(tokens) {
+            let count = self.step(token, |known, now| {
+                let fence = Some(Token::Gone { by: None, since: now });
                 match known {
-                    Some(Token::Live) => {
-                        *known = Some(fence);
-                        report.discarded += 1;
-                    }
-                    Some(Token::Gone { .. }) => report.already_gone += 1,
-                    None => {
-                        *known = Some(fence);
-                        report.already_gone += 1;
-                    }
+                    Some(Token::Live) => (fence, &mut report.discarded),
+                    Some(Token::Gone { .. }) => (None, &mut report.already_gone),
+                    None => (fence, &mut report.already_gone),
                 }
             });
+            *count += 1;
         }
         Ok(report)
     }
