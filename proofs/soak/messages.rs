@@ -8,6 +8,7 @@
 mod chain;
 mod crash;
 mod drawn;
+mod hot;
 mod queue;
 mod sums;
 
@@ -75,6 +76,7 @@ pub(crate) async fn one(backend: &str, count: usize) -> Result<Report, Failure> 
         chain.finished(count, &tally).await?;
     }
     kept_up.abort();
+    println!("{backend:8} {}", hot::one(&place, &tally).await?);
     println!("{backend:8} {count} messages and {} that they sent in {} s: {counts}", sent_by(count), time.as_secs());
     Ok(Report::of(backend, time, &tally, &growth))
 }

@@ -23,7 +23,7 @@ pub(crate) enum DecodeError {
 pub(crate) fn put_text(bytes: &mut Vec<u8>, field: &'static str, text: &str) -> Result<()> {
     let length = u16::try_from(text.len()).map_err(|_| Error::invalid(field, "is too long"))?;
     bytes.extend(length.to_be_bytes());
-    bytes.extend(text.bytes());
+    bytes.extend(text.as_bytes());
     Ok(())
 }
 

@@ -17,6 +17,6 @@ pub struct RandomIds;
 impl Ids for RandomIds {
     #[allow(clippy::disallowed_methods, reason = "the one place where ids are made")]
     fn fresh(&self) -> String {
-        Uuid::now_v7().simple().to_string()
+        Uuid::now_v7().simple().encode_lower(&mut Uuid::encode_buffer()).to_owned()
     }
 }

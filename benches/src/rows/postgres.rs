@@ -53,6 +53,7 @@ impl Rows {
         all.extend([self.after_a_checkpoint(), self.combined(), self.uncleaned(), self.with_a_snapshot()]);
         all.extend([self.of_size(), self.article(), self.combined_article(), self.load()]);
         all.extend([self.hot_counter(), self.sharded_counter(), self.bounded_counter()]);
+        all.push(self.joined());
         all
     }
 
@@ -142,6 +143,11 @@ impl Rows {
     fn bounded_counter(&self) -> Row {
         let ours = sides::changes(&self.cluster, sharded(Bounds::at_most(1_000_000_000)));
         self.row(("P14", "apply, sharded, bounds"), 64, Target::ratio(3.0), [ours, self.hot_updates()])
+    }
+
+    fn joined(&self) -> Row {
+        let sides = [sides::joined(&self.cluster), sides::by_the_article(&self.cluster)];
+        self.row(("P16", "process, joined"), 16, Target::ratio(2.0), sides)
     }
 
     fn updates(&self) -> Side {

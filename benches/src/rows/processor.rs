@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use storagebox::parts::{
-    Backend, Chosen, Commit, Committed, EntityLedger, Ids, Joins, RandomIds, TokenStore,
-};
+use storagebox::parts::{Backend, Chosen, Commit, Committed, EntityLedger, Ids, Joins, RandomIds, TokenStore};
 use storagebox::{
-    BoxError, Consumed, Decision, Dispatcher, EntryId, MemoryStore, Message, Namespace, OpId, Outcome, Outgoing, Output,
-    Payload, Processor, TokenId, Version, async_trait,
+    BoxError, Consumed, Decision, Dispatcher, EntryId, MemoryStore, Message, Namespace, OpId, Outcome, Outgoing,
+    Output, Payload, Processor, TokenId, Version, async_trait,
 };
 
 use super::side::{Caller, ids, prepared};
@@ -15,7 +13,7 @@ use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared, Row, Side, Target};
 
 /// Messages of so many entities.
-const ENTITIES: usize = 64;
+const ENTITIES: usize = 1_024;
 
 /// A message that changes its entity and sends one message.
 pub(super) fn rows() -> Vec<Row> {
@@ -32,21 +30,31 @@ fn joined_against_the_article(concurrency: usize) -> Row {
         meter: None,
         target: Target::ratio(2.0),
         ours: Side::new(joined),
-        floor: Side::new(by_the_article),
+        floor: Side::new(by_hand),
     }
 }
 
 async fn joined(load: Load) -> Result<Prepared> {
-    let (store, names) = (MemoryStore::new(), Names::new()?);
+    by_a_processor(&MemoryStore::new(), load).await
+}
+
+async fn by_hand(load: Load) -> Result<Prepared> {
+    by_the_article(&MemoryStore::new(), load).await
+}
+
+/// By a processor whose tokens change in one step with the entities.
+pub(super) async fn by_a_processor(store: &impl Backend, load: Load) -> Result<Prepared> {
+    let names = Names::new()?;
     let [incoming, outgoing] = [store.token_store(&names.incoming)?, store.token_store(&names.outgoing)?];
-    let joins = Joins { incoming: Some(names.incoming.clone()), outgoing: Some(names.outgoing.clone()) };
+    let joins = Joins { incoming: Some(names.incoming), outgoing: Some(names.outgoing) };
     let entities = store.entity_ledger(&names.entities, &joins)?;
     let processor = Processor::new(entities, Arc::clone(&incoming), decide).sends(outgoing, Arc::new(Sink));
     Ok(prepared(load, ByProcessor(processor), messages(load, &*incoming).await?))
 }
 
-async fn by_the_article(load: Load) -> Result<Prepared> {
-    let (store, names) = (MemoryStore::new(), Names::new()?);
+/// By the article's steps, one after another.
+pub(super) async fn by_the_article(store: &impl Backend, load: Load) -> Result<Prepared> {
+    let names = Names::new()?;
     let [incoming, outgoing] = [store.token_store(&names.incoming)?, store.token_store(&names.outgoing)?];
     let entities = store.entity_ledger(&names.entities, &Joins::default())?;
     let messages = messages(load, &*incoming).await?;
@@ -180,17 +188,20 @@ fn not_new(message: &Message) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use tokio::runtime::Builder;
+
     use super::*;
 
     const LOAD: Load = Load { slice: 1, calls: 200, tasks: 4 };
 
-    #[tokio::test(flavor = "multi_thread")]
-    async fn both_sides_process_every_message() {
-        for side in [joined(LOAD).await.unwrap(), by_the_article(LOAD).await.unwrap()] {
-            let tasks: Vec<_> = side.tasks.into_iter().map(tokio::spawn).collect();
-            for task in tasks {
-                task.await.unwrap().unwrap();
+    #[test]
+    fn both_sides_process_every_message() {
+        Builder::new_multi_thread().build().unwrap().block_on(async {
+            for side in [joined(LOAD).await.unwrap(), by_hand(LOAD).await.unwrap()] {
+                for task in side.tasks {
+                    task.await.unwrap();
+                }
             }
-        }
+        });
     }
 }

@@ -7,7 +7,10 @@ mod server;
 
 use std::sync::Arc;
 
+use storagebox_redis::RedisStore;
+
 use crate::row::{Name, Row, Side, Target};
+use crate::rows::processor;
 use crate::rows::side::{ids, prepared, side};
 
 use bank::Bank;
@@ -55,6 +58,7 @@ impl Rows {
         all.extend([1, 16, 64].map(|callers| self.against_the_script(callers)));
         all.extend([(16, 1.25), (64, 2.5)].map(|(callers, least)| self.against_a_pool(callers, least)));
         all.extend([self.of_size(), self.load()]);
+        all.push(self.row(("P16", "process, joined"), 16, Target::ratio(1.25), [self.joined(), self.by_the_article()]));
         all
     }
 
@@ -145,6 +149,18 @@ impl Rows {
             Ok((PlainTakes::new(&server, &bank).await?, bank))
         };
         side(&self.server, make, |world: Arc<(PlainTakes, Bank)>, load| async move { world.0.adds(load) })
+    }
+
+    fn joined(&self) -> Side {
+        side(&self.server, bank::store, |store: Arc<RedisStore>, load| async move {
+            processor::by_a_processor(&*store, load).await
+        })
+    }
+
+    fn by_the_article(&self) -> Side {
+        side(&self.server, bank::store, |store: Arc<RedisStore>, load| async move {
+            processor::by_the_article(&*store, load).await
+        })
     }
 
     fn row(&self, name: Name, concurrency: usize, target: Target, sides: [Side; 2]) -> Row {

@@ -152,6 +152,6 @@ async fn ordered(state: Option<Payload>, message: Message) -> Result<Decision, B
     Ok(decision)
 }
 
-async fn received(state: Option<Payload>, message: Message) -> Result<Decision, BoxError> {
+pub(super) async fn received(state: Option<Payload>, message: Message) -> Result<Decision, BoxError> {
     Ok(Decision::put(Sums::of(state.as_ref())?.with(number_of(&message.body)?).to_string())?)
 }

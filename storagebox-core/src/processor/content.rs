@@ -34,7 +34,8 @@ impl Content {
     }
 
     pub(super) fn encode(&self) -> Result<Payload> {
-        let mut bytes = vec![FORMAT, self.letter()];
+        let mut bytes = Vec::with_capacity(self.about_as_long_as());
+        bytes.extend([FORMAT, self.letter()]);
         if let Some(token) = self.guard.token() {
             put_text(&mut bytes, "token", token.as_str())?;
         }
@@ -69,6 +70,12 @@ impl Content {
         Ok(Self { guard, outputs })
     }
 
+    /// With short texts and two bytes for the length of each, so that the bytes are not moved while they are written.
+    fn about_as_long_as(&self) -> usize {
+        const TEXTS: usize = 100;
+        self.outputs.iter().map(|(_, output)| TEXTS + output.body.as_bytes().len()).sum::<usize>() + TEXTS
+    }
+
     fn letter(&self) -> u8 {
         match self.guard {
             Guard::Open => b'O',
@@ -80,7 +87,7 @@ impl Content {
 
 /// The id of the message at this place, or of its token.
 pub(super) fn numbered(attempt: &OpId, index: usize) -> String {
-    format!("{attempt}-{index}")
+    [attempt.as_str(), "-", &index.to_string()].concat()
 }
 
 fn too_much(length: usize) -> Error {

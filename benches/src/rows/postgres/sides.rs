@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use sqlx::postgres::PgConnection;
 use storagebox::Strategy;
+use storagebox_postgres::PostgresStore;
 
 use super::bank::{self, Bank, PlainTakes};
 use super::client::Client;
@@ -12,6 +13,7 @@ use super::counter::Hot;
 use super::{aged, article, load, update};
 use crate::error::Result;
 use crate::row::{Load, Prepared, Side};
+use crate::rows::processor;
 use crate::rows::side::{ids, prepared, side};
 
 /// A database and a client of it that knows nothing of the library.
@@ -153,4 +155,25 @@ pub(super) fn plain_add(cluster: &Cluster) -> Side {
 pub(super) fn changes(cluster: &Cluster, strategy: Strategy) -> Side {
     let make = move |cluster: Cluster| async move { Hot::new(cluster.database(0).await?, strategy) };
     side(cluster, make, |hot: Arc<Hot>, load| async move { hot.changes(load) })
+}
+
+/// A store in a database of its own.
+struct Own {
+    store: PostgresStore,
+    _database: Database,
+}
+
+async fn own(cluster: Cluster) -> Result<Own> {
+    let database = cluster.database(0).await?;
+    Ok(Own { store: PostgresStore::builder().connect(&database.url())?, _database: database })
+}
+
+/// Messages by a processor whose tokens change in one step with the entities.
+pub(super) fn joined(cluster: &Cluster) -> Side {
+    side(cluster, own, |own: Arc<Own>, load| async move { processor::by_a_processor(&own.store, load).await })
+}
+
+/// Messages by the article's steps, one after another.
+pub(super) fn by_the_article(cluster: &Cluster) -> Side {
+    side(cluster, own, |own: Arc<Own>, load| async move { processor::by_the_article(&own.store, load).await })
 }

@@ -11,6 +11,18 @@ use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared, Work};
 use crate::rows::filled::{BANK, Filled, these};
 
+/// A store that no other side uses.
+pub(super) async fn store(server: Server) -> Result<RedisStore> {
+    Ok(store_of(&server).await?.1)
+}
+
+async fn store_of(server: &Server) -> Result<(String, RedisStore)> {
+    let prefix = server.prefix().await?;
+    let store = RedisStore::builder().prefix(&prefix)?.connect(&server.url().await?)?;
+    store.setup().await?;
+    Ok((prefix, store))
+}
+
 /// A bank, and what all its keys begin with.
 pub(super) struct Bank {
     filled: Filled,
@@ -19,9 +31,7 @@ pub(super) struct Bank {
 
 impl Bank {
     pub(super) async fn new(server: &Server, items: usize) -> Result<Self> {
-        let prefix = server.prefix().await?;
-        let store = RedisStore::builder().prefix(&prefix)?.connect(&server.url().await?)?;
-        store.setup().await?;
+        let (prefix, store) = store_of(server).await?;
         Ok(Self { filled: Filled::with_items(store, items).await?, prefix })
     }
 
