@@ -57,7 +57,7 @@ async fn worker(store: Store, number: usize) -> Result<(Vec<Duration>, usize), F
     for message in 0..MESSAGES {
         let number = number * MESSAGES + message;
         let token = format!("soak-hot-{number}");
-        tokens.create(token.as_str()).await?;
+        tokens.create([token.as_str()]).await?;
         let message = Message::new(token.as_str(), ENTITY, Payload::try_from(number.to_string())?)?;
         let begun = Instant::now();
         contended += processed(&processor, &message.with_token(token.parse()?)).await?;
