@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures_util::future::join_all;
 use storagebox_core::{Key, Maintained, Namespace, Result};
 
 use crate::client::{Answers, Client, Write, home_elsewhere, row_of_namespace};
@@ -15,6 +16,8 @@ use crate::turns::Turns;
 /// How many rows one request reads, and how many requests one call makes at the most.
 const PAGE: usize = 1_000;
 const PAGES: usize = 20;
+/// How many rows are deleted at once: upkeep by one row after another falls behind a few writers.
+const AT_ONCE: usize = 16;
 
 /// The row is one that nobody needs.
 const UNNEEDED: &str = "g <= :past";
@@ -48,12 +51,18 @@ impl Upkeep {
         let mut from = self.place();
         for _ in 0..PAGES {
             let page = client.settled("maintain", || scan(client, from.clone())).await?;
-            for row in &page.rows {
-                if round.work() >= most {
+            let mut rows = &page.rows[..];
+            while !rows.is_empty() {
+                let left = most.saturating_sub(round.work());
+                if left == 0 {
                     return Ok(round.ended(true));
                 }
-                round.visit(row).await?;
-                self.stop_at(Some(key_of(row)?.attributes()));
+                let (next, rest) = rows.split_at(rows.len().min(left).min(AT_ONCE));
+                round.visit(next).await?;
+                if let Some(last) = next.last() {
+                    self.stop_at(Some(key_of(last)?.attributes()));
+                }
+                rows = rest;
             }
             from = page.next;
             self.stop_at(from.clone());
@@ -92,17 +101,28 @@ impl<'a> Round<'a> {
         Maintained { deleted: self.deleted as u64, more }
     }
 
-    async fn visit(&mut self, row: &Row) -> Result<()> {
-        if self.is_elsewhere(row).await? {
-            return Ok(());
+    async fn visit(&mut self, rows: &[Row]) -> Result<()> {
+        let mut unneeded = Vec::with_capacity(rows.len());
+        for row in rows {
+            if self.is_elsewhere(row).await? {
+                continue;
+            }
+            if let Some(name) = Bank::of_items(row, self.client) {
+                self.tidy(name, row).await?;
+            } else if let Some((name, key)) = Entities::of(row, self.client) {
+                self.forget(name, &key, row).await?;
+            } else {
+                unneeded.push(row);
+            }
         }
-        if let Some(name) = Bank::of_items(row, self.client) {
-            return self.tidy(name, row).await;
+        self.remove(&unneeded).await
+    }
+
+    async fn remove(&mut self, rows: &[&Row]) -> Result<()> {
+        let client = self.client;
+        for is_removed in join_all(rows.iter().map(|row| removed(client, row))).await {
+            self.deleted += usize::from(is_removed?);
         }
-        if let Some((name, key)) = Entities::of(row, self.client) {
-            return self.forget(name, &key, row).await;
-        }
-        self.deleted += usize::from(removed(self.client, row).await?);
         Ok(())
     }
 

@@ -8,15 +8,16 @@ use storagebox_core::layer::{Answered, Call, Layer, Next};
 use storagebox_core::{Result, async_trait};
 use tokio::task::yield_now;
 
-/// One call in so many gets a point at which it crashes. The point may come up to twice as late as calls last, so about
-/// half of them end before theirs: one call in twenty crashes.
-const CHOSEN: u32 = 10;
+/// One call in so many crashes.
+const EVERY: usize = 20;
 
-/// How often calls wait, so that every point of a call is as likely as every other.
+/// How many calls there were, how often they waited and how many of them crashed. A point of a call is as likely as every
+/// other.
 #[derive(Default)]
 pub(super) struct Crashes {
     calls: AtomicUsize,
     waits: AtomicUsize,
+    crashed: AtomicUsize,
 }
 
 impl Crashes {
@@ -29,18 +30,24 @@ impl Crashes {
                 self.waits.fetch_add(waits, Ordering::Relaxed);
                 Poll::Ready(Some(answer))
             }
+            Poll::Pending if point == Some(waits) => {
+                self.crashed.fetch_add(1, Ordering::Relaxed);
+                Poll::Ready(None)
+            }
             Poll::Pending => {
                 waits += 1;
-                if point == Some(waits) { Poll::Ready(None) } else { Poll::Pending }
+                Poll::Pending
             }
         })
         .await
     }
 
+    /// The wait in which the next call crashes, if one is due: up to twice as late as calls last, so that some end before.
     fn point(&self) -> Option<usize> {
-        let [calls, waits] = [&self.calls, &self.waits].map(|count| count.load(Ordering::Relaxed));
-        let latest = (2 * waits).div_ceil(calls.max(1)).max(1);
-        (fastrand::u32(..CHOSEN) == 0).then(|| fastrand::usize(1..=latest))
+        let of = |count: &AtomicUsize| count.load(Ordering::Relaxed);
+        let latest = (2 * of(&self.waits)).div_ceil(of(&self.calls).max(1)).max(1);
+        let is_due = of(&self.crashed) * EVERY <= of(&self.calls);
+        (is_due && fastrand::bool()).then(|| fastrand::usize(..latest))
     }
 }
 
