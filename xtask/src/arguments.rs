@@ -15,6 +15,10 @@ cargo xtask test [--servers docker|local|none]
 cargo xtask prove features|memory|sqlite|postgres|dynamo|redis|deduplicator|tokens|messages|transports|handles|fresh|hand-out|bench
     The long checks, one part at a time.
 
+cargo xtask prove pipeline [TRANSPORT]
+    The example `pipeline` over a transport, or over each: 100 workers and the broker five times killed, the same without
+    deduplication, which must not come out even, and messages that are parked past every memory and sent again.
+
 cargo xtask prove mutants [BACKEND] [--only NAME] [--check]
     Puts each mistake of proofs/mutants into a copy of its backend and demands that the case named with it notices;
     `--check` only looks whether every patch applies and every case exists.
@@ -40,6 +44,7 @@ pub(crate) enum Task {
     Test(Servers),
     Prove(Part),
     Mutants(Wanted),
+    Pipeline(Option<String>),
     Alarms(Option<String>),
     Soak(Soak),
     Clauses { check: bool },
@@ -102,6 +107,7 @@ const PARTS: [(&str, Part); 14] = [
 
 /// What has arguments of its own.
 const MUTANTS: &str = "mutants";
+const PIPELINE: &str = "pipeline";
 const ALARMS: &str = "alarms";
 
 #[derive(Debug, PartialEq)]
@@ -121,7 +127,7 @@ impl fmt::Display for Usage {
                 write!(f, "--servers needs `docker`, `local` or `none`{}", instead_of(found))
             }
             Self::Part(found) => {
-                write!(f, "prove needs one of {}, `{MUTANTS}`, `{ALARMS}`{}", parts(), instead_of(found))
+                write!(f, "prove needs one of {}, `{PIPELINE}`, `{MUTANTS}`, `{ALARMS}`{}", parts(), instead_of(found))
             }
             Self::Only => f.write_str("--only needs the name of a mutant"),
             Self::Minutes => f.write_str("soak needs --minutes and a number of at least 1"),
@@ -186,15 +192,19 @@ fn prove(mut arguments: impl Iterator<Item = String>) -> Result<Task, Usage> {
     let name = arguments.next();
     match name.as_deref() {
         Some(MUTANTS) => return mutants(arguments).map(Task::Mutants),
-        Some(ALARMS) => {
-            let backend = arguments.next();
-            return end(arguments).map(|()| Task::Alarms(backend));
-        }
+        Some(ALARMS) => return one(arguments).map(Task::Alarms),
+        Some(PIPELINE) => return one(arguments).map(Task::Pipeline),
         _ => {}
     }
     let part = PARTS.iter().find(|(known, _)| Some(*known) == name.as_deref()).map(|(_, part)| *part);
     let part = part.ok_or(Usage::Part(name))?;
     end(arguments).map(|()| Task::Prove(part))
+}
+
+/// One argument at the most.
+fn one(mut arguments: impl Iterator<Item = String>) -> Result<Option<String>, Usage> {
+    let first = arguments.next();
+    end(arguments).map(|()| first)
 }
 
 fn mutants(mut arguments: impl Iterator<Item = String>) -> Result<Wanted, Usage> {
@@ -282,6 +292,14 @@ mod tests {
         assert_eq!(parse("prove alarms redis"), Ok(Task::Alarms(Some("redis".to_owned()))));
         assert_eq!(parse("prove alarms redis sqlite"), Err(Usage::Unknown("sqlite".to_owned())));
         assert!(HELP.contains("cargo xtask prove alarms [BACKEND]"));
+    }
+
+    #[test]
+    fn a_pipeline_is_of_one_transport_or_of_all() {
+        assert_eq!(parse("prove pipeline"), Ok(Task::Pipeline(None)));
+        assert_eq!(parse("prove pipeline nats"), Ok(Task::Pipeline(Some("nats".to_owned()))));
+        assert_eq!(parse("prove pipeline nats redis"), Err(Usage::Unknown("redis".to_owned())));
+        assert!(HELP.contains("cargo xtask prove pipeline [TRANSPORT]"));
     }
 
     #[test]

@@ -52,6 +52,7 @@ fn run(task: Task) -> Result<(), Failure> {
         Task::Test(servers) => test::run(servers)?,
         Task::Prove(part) => prove::run(part)?,
         Task::Mutants(wanted) => mutants::run(&wanted)?,
+        Task::Pipeline(transport) => prove::pipeline(transport.as_deref())?,
         Task::Alarms(backend) => alarms::run(backend.as_deref())?,
         Task::Soak(soak) => soak::run(&soak)?,
         Task::Clauses { check } => clauses::run(check)?,

@@ -53,6 +53,12 @@ fn transports() -> Result<(), Failure> {
     shown(cargo(["test", "--locked", "-p", "storagebox-testkit", "--test", "all"].into_iter().chain(ignored)))
 }
 
+/// The example, which starts its brokers and says which transports there are.
+pub(crate) fn pipeline(transport: Option<&str>) -> Result<(), Failure> {
+    let prove = ["run", "--locked", "-p", "storagebox-pipeline", "--", "prove"];
+    shown(cargo(prove.into_iter().chain(transport)))
+}
+
 /// Each feature of every package alone, with the dependencies that it has then; the gate asks the facade and the
 /// command.
 fn every_feature() -> Result<(), Failure> {

@@ -35,6 +35,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use failure::Failure;
+use parked::Parked;
 use prove::Prove;
 use run_command::RunCommand;
 use worker::Worker;
@@ -47,6 +48,8 @@ enum Pipeline {
     Run(RunCommand),
     /// Processes the messages of one stage until it is told to stop.
     Worker(Worker),
+    /// Parks messages past every memory of the store, sends them again, and once more after that.
+    Parked(Parked),
     /// Kills workers and the broker, with the deduplication on and off; parks messages and sends them again.
     Prove(Prove),
 }
@@ -57,6 +60,7 @@ async fn main() -> ExitCode {
         match Pipeline::parse() {
             Pipeline::Run(run) => or_stopped(run.run()).await,
             Pipeline::Worker(worker) => worker.run().await,
+            Pipeline::Parked(parked) => or_stopped(parked.run()).await,
             Pipeline::Prove(prove) => or_stopped(prove.run()).await,
         }
     };

@@ -17,13 +17,21 @@ const REDRAW: &str = "\x1b[J";
 pub(crate) struct Picture {
     is_terminal: bool,
     start: Instant,
+    /// How many lines of the block are there to be drawn over.
     lines: usize,
+    last_line: String,
     next_line: Duration,
 }
 
 impl Picture {
     pub(crate) fn new() -> Self {
-        Self { is_terminal: io::stdout().is_terminal(), start: Instant::now(), lines: 0, next_line: LINE_EVERY }
+        Self {
+            is_terminal: io::stdout().is_terminal(),
+            start: Instant::now(),
+            lines: 0,
+            last_line: String::new(),
+            next_line: LINE_EVERY,
+        }
     }
 
     /// Shows what was seen. Nobody may be looking.
@@ -36,7 +44,11 @@ impl Picture {
             let _ = write!(out, "{up}{REDRAW}{block}").and_then(|()| out.flush());
         } else if self.start.elapsed() >= self.next_line {
             self.next_line = self.start.elapsed() + LINE_EVERY;
-            let _ = writeln!(out, "{}", Line { seen, counts });
+            let line = Line { seen, counts }.to_string();
+            if line != self.last_line {
+                let _ = writeln!(out, "{line}");
+            }
+            self.last_line = line;
         }
     }
 }

@@ -68,7 +68,17 @@ impl Place {
 
     /// Where the workers write why they failed.
     pub(crate) fn log(&self) -> PathBuf {
-        log_in(&self.folder)
+        self.folder.join("workers.log")
+    }
+
+    /// A name that no other run has.
+    pub(crate) fn fresh_name() -> String {
+        format!("run-{:08x}", fastrand::u32(..))
+    }
+
+    /// The URL of a store in this folder.
+    pub(crate) fn sqlite(folder: &Path) -> String {
+        format!("sqlite:{}", folder.join("store.db").display())
     }
 
     fn check(&self) -> Result<(), Failure> {
@@ -79,10 +89,6 @@ impl Place {
         let is_name = (1..=32).contains(&self.name.len()) && self.name.chars().all(fits);
         if is_name { Ok(()) } else { Err(Failure::Name) }
     }
-}
-
-fn log_in(folder: &Path) -> PathBuf {
-    folder.join("workers.log")
 }
 
 /// A place with its connections.

@@ -1,7 +1,5 @@
 //! `pipeline prove`: what the example promises, over each transport, with everything killed.
 
-use std::path::Path;
-
 use clap::Args;
 use storagebox_testkit::Folder;
 
@@ -9,7 +7,7 @@ use crate::balance::Balance;
 use crate::broker::{Broker, KINDS};
 use crate::failure::Failure;
 use crate::kills::Kills;
-use crate::parked::{self, REMEMBER};
+use crate::parked;
 use crate::place::{Dedup, Place};
 use crate::run::{self, Plan};
 use crate::tally::{Counts, Said};
@@ -81,24 +79,16 @@ impl Proof {
 
     async fn killed(&self, dedup: Dedup, orders: u64, kills: Kills) -> Result<(Balance, Counts), Failure> {
         let folder = Folder::new("pipeline")?;
-        let store = self.broker.store().unwrap_or_else(|| sqlite(folder.path()));
-        let place = self.place(dedup, store, folder.path());
+        let (name, transport) = (Place::fresh_name(), self.broker.url());
+        let store = self.broker.store().unwrap_or_else(|| Place::sqlite(folder.path()));
+        let place = Place { name, store, transport, folder: folder.path().to_owned(), dedup };
         run::run(&Plan { place, broker: self.broker.clone(), orders, workers: 2, kills }).await
     }
 
-    /// In a SQLite file, whatever the transport, because a store gets its memory when it is set up.
     async fn parked(&self) -> Result<(), Failure> {
-        let folder = Folder::new("pipeline")?;
-        let store = format!("{}?remember={REMEMBER}", sqlite(folder.path()));
-        let balance = parked::parked(&self.place(Dedup::On, store, folder.path())).await?;
-        self.say("parked past all memory", &balance, None);
+        let balance = parked::at(&self.broker, Dedup::On).await?;
+        self.say("parked past all memory, sent again, and copied once more", &balance, None);
         balance.whole().map_err(Failure::Unbalanced)
-    }
-
-    /// The runs of one broker have a name each.
-    fn place(&self, dedup: Dedup, store: String, folder: &Path) -> Place {
-        let name = format!("run-{:06x}", fastrand::u32(..1 << 24));
-        Place { name, store, transport: self.broker.url(), folder: folder.to_owned(), dedup }
     }
 
     fn say(&self, what: &str, balance: &Balance, counts: Option<&Counts>) {
@@ -117,8 +107,4 @@ impl Proof {
     fn kind(&self) -> &'static str {
         KINDS.into_iter().find(|kind| *kind == self.transport).unwrap_or("none")
     }
-}
-
-fn sqlite(folder: &Path) -> String {
-    format!("sqlite:{}", folder.join("store.db").display())
 }

@@ -1,8 +1,8 @@
 //! A run: orders are placed, workers take them through the stages, and all must come out even.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::future::try_join_all;
 use storagebox::{ProcessError, Processor};
@@ -46,6 +46,8 @@ pub(crate) struct Run {
     placed: AtomicU64,
     arrived: AtomicU64,
     is_killing: AtomicBool,
+    picture: Mutex<Picture>,
+    /// What sends the first messages.
     edge: Processor,
 }
 
@@ -68,7 +70,8 @@ impl Run {
         site.setup().await?;
         let (edge, log) = (site.processor(Stage::Orders)?, place.log());
         let (placed, arrived, is_killing) = (AtomicU64::new(0), AtomicU64::new(0), AtomicBool::new(true));
-        Ok(Self { site, tally: Arc::default(), log, placed, arrived, is_killing, edge })
+        let (tally, picture) = (Arc::default(), Mutex::new(Picture::new()));
+        Ok(Self { site, tally, log, placed, arrived, is_killing, picture, edge })
     }
 
     pub(crate) fn placed(&self) -> u64 {
@@ -155,13 +158,13 @@ impl Run {
     /// Shows the picture until what is seen is as it should be. A look that fails is made again: the broker may be the
     /// store too, and be down.
     pub(crate) async fn until(&self, what: &'static str, is_so: impl Fn(&Seen) -> bool) -> Result<(), Failure> {
-        let (mut watch, mut picture, mut wait) = (Watch::of(&self.site), Picture::new(), Wait::for_(what, &self.log));
+        let (mut watch, mut wait) = (Watch::of(&self.site), Wait::for_(what, &self.log));
         loop {
             let counts = self.tally.counts();
             match watch.look(self.placed()).await {
                 Ok(seen) => {
                     self.arrived.store(seen.carrier.orders, Ordering::Relaxed);
-                    picture.show(&seen, &counts);
+                    self.picture.lock().unwrap_or_else(PoisonError::into_inner).show(&seen, &counts);
                     if is_so(&seen) {
                         return Ok(());
                     }

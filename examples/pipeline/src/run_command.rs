@@ -77,8 +77,8 @@ impl RunCommand {
         let folder = self.folder.clone().unwrap_or(scratch);
         std::fs::create_dir_all(&folder)?;
         let store = self.store.clone().or_else(|| broker.store());
-        let store = store.unwrap_or_else(|| format!("sqlite:{}", folder.join("store.db").display()));
-        let name = self.name.clone().unwrap_or_else(|| format!("run-{:06x}", fastrand::u32(..1 << 24)));
+        let store = store.unwrap_or_else(|| Place::sqlite(&folder));
+        let name = self.name.clone().unwrap_or_else(Place::fresh_name);
         let place = Place { name, store, transport: broker.url(), folder, dedup: self.dedup };
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
         let kills = Kills { workers: self.kill_workers, brokers: self.kill_broker, seed };
