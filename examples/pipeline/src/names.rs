@@ -12,7 +12,7 @@ pub(crate) const CARRIER: &str = "carrier";
 pub(crate) struct Names(String);
 
 impl Names {
-    /// A name for NATS has letters, digits, `-` and `_`; one for a table of PostgreSQL is data.
+    /// The name of a run is part of all others.
     pub(crate) fn new(run: &str) -> Self {
         Self(run.to_owned())
     }

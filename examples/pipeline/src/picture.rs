@@ -11,8 +11,8 @@ use crate::watch::Seen;
 /// How often a line is written where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
-/// Back to the first column and so many lines up; then all from there on is cleared.
-const REDRAW: &str = "\x1b[J";
+/// Clears the terminal from here on.
+const CLEAR: &str = "\x1b[J";
 
 pub(crate) struct Picture {
     is_terminal: bool,
@@ -41,7 +41,7 @@ impl Picture {
             let block = Block { seen, counts }.to_string();
             let up = if self.lines == 0 { String::new() } else { format!("\x1b[{}F", self.lines) };
             self.lines = block.lines().count();
-            let _ = write!(out, "{up}{REDRAW}{block}").and_then(|()| out.flush());
+            let _ = write!(out, "{up}{CLEAR}{block}").and_then(|()| out.flush());
         } else if self.start.elapsed() >= self.next_line {
             self.next_line = self.start.elapsed() + LINE_EVERY;
             let line = Line { seen, counts }.to_string();

@@ -85,6 +85,7 @@ impl Place {
         if self.store.starts_with("memory:") {
             return Err(Failure::MemoryStore);
         }
+        // NATS takes no other names.
         let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
         let is_name = (1..=32).contains(&self.name.len()) && self.name.chars().all(fits);
         if is_name { Ok(()) } else { Err(Failure::Name) }
