@@ -1,5 +1,5 @@
 //! The example as people start it, over the servers of the tests.
-#![allow(clippy::unwrap_used, reason = "a test may fail where a library must not")]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test may fail where a library must not")]
 
 use std::process::{Command, Output};
 
