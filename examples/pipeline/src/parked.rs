@@ -22,7 +22,7 @@ use crate::tally::Said;
 use crate::wait::Wait;
 
 /// For how long the store remembers tokens that are gone. The calls of this run take less.
-const REMEMBER: &str = "5s";
+const REMEMBER: &str = "3s";
 
 /// Orders whose parcels are parked.
 const ORDERS: u64 = 5;

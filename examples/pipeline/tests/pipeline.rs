@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test may fail where a library must not")]
 
 use std::process::{Command, Output};
+use std::thread;
 
 use storagebox_testkit::servers;
 
@@ -45,19 +46,14 @@ fn any_store_will_do() {
     even(&["run", "--orders", "30", "--transport", redis.url(), "--store", postgres.url()]);
 }
 
+/// And the same copies take effect twice where nobody looks at their tokens.
 #[test]
 fn what_was_parked_and_forgotten_takes_effect_once() {
     let redis = servers::shared_redis().unwrap();
+    let off = thread::spawn(|| refused(&["parked", "--dedup", "off", "--transport", redis.url()]));
     let told = even(&["parked", "--transport", redis.url()]);
     assert!(told.contains("5 orders, 5 payments, 5 parcels"), "{told}");
-}
-
-/// The same copies, and nobody looks at their tokens.
-#[test]
-fn without_tokens_it_takes_effect_twice() {
-    let redis = servers::shared_redis().unwrap();
-    let why = refused(&["parked", "--dedup", "off", "--transport", redis.url()]);
-    assert_eq!(why, "5 orders were shipped more than once\n");
+    assert_eq!(off.join().unwrap(), "5 orders were shipped more than once\n");
 }
 
 #[test]
