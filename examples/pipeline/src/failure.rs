@@ -33,7 +33,7 @@ pub(crate) enum Failure {
     Name,
     #[error("a broker at a URL is not killed; name its kind for a server of its own, such as `--transport redis`")]
     ForeignBroker,
-    #[error("stopped; what is in the queues stays there")]
+    #[error("stopped before the end")]
     Stopped,
     #[error("nothing has moved for {} s while it waited for {what}; the last words of the workers are:\n{log}", crate::wait::PATIENCE.as_secs())]
     Stuck { what: &'static str, log: String },
