@@ -1,6 +1,7 @@
 //! Children: run, waited for, and shown if they fail.
 
 use std::env;
+use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
@@ -12,7 +13,16 @@ use crate::workspace;
 pub(crate) fn cargo<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(workspace::root());
+    // What `cargo run` told us of ourselves. Build scripts look at it, and would have half of the drivers built again.
+    for (name, _) in env::vars_os().filter(|(name, _)| is_of_this_package(name)) {
+        command.env_remove(name);
+    }
     command
+}
+
+fn is_of_this_package(variable: &OsStr) -> bool {
+    let of_a_package = ["CARGO_PKG_", "CARGO_MANIFEST_"];
+    variable.to_str().is_some_and(|name| of_a_package.iter().any(|prefix| name.starts_with(prefix)))
 }
 
 /// Runs a child in silence and gives back what it wrote to standard output.
@@ -104,6 +114,19 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
         command
+    }
+
+    #[test]
+    fn cargo_is_told_of_no_package() {
+        assert!(env::vars_os().any(|(name, _)| name == "CARGO_PKG_NAME"));
+        let removed: Vec<_> = cargo(["--version"])
+            .get_envs()
+            .filter(|(_, value)| value.is_none())
+            .map(|(name, _)| name.to_owned())
+            .collect();
+        for name in ["CARGO_PKG_NAME", "CARGO_MANIFEST_DIR"] {
+            assert!(removed.iter().any(|removed| removed == name), "{removed:?}");
+        }
     }
 
     #[test]

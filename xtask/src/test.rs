@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn the_tests_are_told_where_to_get_servers_from() {
-        let told = |way| tests(EVERYTHING, way).cargo(&[]).get_envs().count();
+        let told = |way| tests(EVERYTHING, way).cargo(&[]).get_envs().filter(|(_, value)| value.is_some()).count();
         assert_eq!(told(None), 0);
         assert_eq!(told(Some(Way::Local)), 1);
     }
