@@ -109,7 +109,7 @@ impl Assigned {
     }
 }
 
-/// What [`Deduplicator::recover`] did with one page of records.
+/// What [`Deduplicator::recover`] or [`OneTimeTokens::recover`](crate::OneTimeTokens::recover) did with one page of records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {
     /// The number of records read.
