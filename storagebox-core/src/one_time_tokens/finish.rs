@@ -42,8 +42,8 @@ impl OneTimeTokens {
         Ok(recovery)
     }
 
-    /// Finishes a commit, in this order: the result is kept where it expires, the token ends, and the record that
-    /// expires never is forgotten. A token that is live while nothing is recorded could be used once more.
+    /// Finishes a commit. The record that never expires is forgotten last: until then it says that the token is used and
+    /// with what result, and whoever finds it makes all these steps.
     pub(super) async fn finish(&self, token: &TokenId, places: &Places, committed: &Entry) -> Result<Used> {
         let used = Used::decode(committed, token)?;
         self.keep_result(places, committed, &used.op).await.map_err(Error::after_unresolved)?;
