@@ -189,7 +189,7 @@ impl Run {
         self.trace.push(format!("{time:?} pass"));
         self.clock.advance(time);
         self.was_over |= time >= REPLAY;
-        lock(&self.told).lapsed();
+        lock(&self.told).passed(time >= REPLAY);
     }
 
     fn turn_to(&mut self, worker: usize) {

@@ -10,6 +10,10 @@ pub(crate) struct Told {
     /// Those who began and were not answered after that, for as long as no time passes.
     holders: BTreeSet<OpId>,
     works: usize,
+    /// Results whose commits were answered `Fenced`.
+    fenced: BTreeSet<String>,
+    /// Whether the time to replay results was over once: from then on `Fenced` says nothing.
+    was_over: bool,
     pub(crate) broken: Option<String>,
 }
 
@@ -57,9 +61,14 @@ impl Told {
     }
 
     /// Leases have lapsed: who began before may meet others now.
-    pub(crate) fn lapsed(&mut self) {
+    pub(crate) fn passed(&mut self, is_over: bool) {
+        self.was_over |= is_over;
         self.known.moments += 1;
         self.holders.clear();
+    }
+
+    pub(crate) fn fenced(&mut self, result: String) {
+        self.fenced.extend((!self.was_over).then_some(result));
     }
 
     pub(crate) fn gone(&mut self) {
@@ -77,6 +86,9 @@ impl Told {
         let result = String::from_utf8_lossy(result.as_bytes()).into_owned();
         if !result.starts_with(caller) {
             self.breaks(format!("OT-3: {caller} is told {result:?}"));
+        }
+        if self.fenced.contains(&result) {
+            self.breaks(format!("OT-3: {result:?} is told after its commit was answered `Fenced`"));
         }
         if let Some(before) = self.known.result.replace(result.clone()).filter(|before| *before != result) {
             self.breaks(format!("OT-2: {result:?} is told after {before:?}"));

@@ -47,8 +47,9 @@ pub(crate) async fn worked(
     let result = lock(&told).work(caller);
     let committed = again(|| tokens.commit(&lease, &*result)).await;
     lock(&told).ended(&lease);
-    if let TokenCommitted::Committed(result) = &committed {
-        lock(&told).told(caller, result);
+    match &committed {
+        TokenCommitted::Committed(result) => lock(&told).told(caller, result),
+        TokenCommitted::Fenced => lock(&told).fenced(result),
     }
     Ok(format!("{committed:?}"))
 }
