@@ -39,11 +39,11 @@ const REPLAY: Duration = Duration::from_secs(3_600);
 ///
 /// - OT-1 *peeking has no effect*: [`peek`](OneTimeTokens::peek) only reads, and says `Live` only of a token that was
 ///   live, without a result, at some moment of the call. A `begin` of an unknown token leaves no trace either.
-/// - OT-2 *one result*: of all commits of a token, one lease's result is recorded. Of all calls that begin, however many
-///   at once, one has a live lease, and none begins after a result is recorded. A lease that lapsed and was then begun
-///   by another call can no longer commit (D-5).
-/// - OT-3 the caller who used the token gets the recorded result, byte for byte, until the time to replay it is over. No
-///   other caller gets it.
+/// - OT-2 *one result*: of all commits of a token, one lease's result is recorded. Of all calls that begin, however
+///   many at once, one has a live lease, and none begins after a result is recorded. A lease that lapsed and was then
+///   begun by another call can no longer commit (D-5).
+/// - OT-3 the caller who used the token gets the recorded result, byte for byte, until the time to replay it is over.
+///   No other caller gets it.
 /// - OT-4 nothing is left of a used token after the time to replay its result, but what the store remembers of ended
 ///   operations and gone tokens.
 ///
@@ -106,8 +106,8 @@ impl fmt::Debug for OneTimeTokens {
 }
 
 impl OneTimeTokens {
-    /// Creates one-time tokens over these parts, which must be used for nothing else. `leases` and `records` are those of
-    /// one name in one store; `tokens` may be anywhere.
+    /// Creates one-time tokens over these parts, which must be used for nothing else. `leases` and `records` are
+    /// those of one name in one store; `tokens` may be anywhere.
     pub fn new(tokens: Arc<dyn TokenStore>, leases: Arc<dyn LeaseRepo>, records: Arc<dyn DedupRepo>) -> Self {
         Self { tokens, leases, records, ids: Arc::new(RandomIds), replay: REPLAY }
     }
@@ -177,9 +177,9 @@ impl OneTimeTokens {
         Ok(if is_live { Peeked::Live } else { Peeked::Gone })
     }
 
-    /// Begins to use the token, or returns what is known about it. `caller` names who gets the result again: a person, a
-    /// session, a browser. Every call is an operation of its own, so of two calls of one caller, however similar, one
-    /// starts and the other is `InUse`.
+    /// Begins to use the token, or returns what is known about it. `caller` names who gets the result again: a
+    /// person, a session, a browser. Every call is an operation of its own, so of two calls of one caller, however
+    /// similar, one starts and the other is `InUse`.
     ///
     /// # Guarantees
     ///

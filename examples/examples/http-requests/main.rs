@@ -1,5 +1,5 @@
-//! A payment by HTTP that is made once, wherever client or server crash (article 2): the client stores a request, has it
-//! executed, fetches the response and ends the request.
+//! A payment by HTTP that is made once, wherever client or server crash (article 2): the client stores a request, has
+//! it executed, fetches the response and ends the request.
 //!
 //! `http-requests [URL] [--plain]`: with `--plain` the client sends one `POST` instead, and the check fails.
 

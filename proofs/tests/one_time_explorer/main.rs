@@ -1,9 +1,9 @@
 //! The real one-time tokens over memory stores, in every order of the steps of two callers.
 //!
 //! Two workers use, look at, give back or sweep one token. They are polled by hand, and a scheduler decides whose next
-//! step is done. A run may have one fault (a worker crashes before a step, its request lands later than its worker gives
-//! up, or lands twice, of which either answer is heard), and at one moment leases lapse or the time to replay results is
-//! over. Every such run is made. In the end all callers come again, and OT-1 to OT-4 must hold.
+//! step is done. A run may have one fault (a worker crashes before a step, its request lands later than its worker
+//! gives up, or lands twice, of which either answer is heard), and at one moment leases lapse or the time to replay
+//! results is over. Every such run is made. In the end all callers come again, and OT-1 to OT-4 must hold.
 
 mod gate;
 mod judge;

@@ -27,8 +27,8 @@ impl OneTimeTokens {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the limit is 0 or the cursor cannot be read; `Corrupt` for a record that cannot be read. Records
-    /// of the page that were finished before an error stay finished.
+    /// `InvalidInput` if the limit is 0 or the cursor cannot be read; `Corrupt` for a record that cannot be read.
+    /// Records of the page that were finished before an error stay finished.
     pub async fn recover(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Recovery> {
         let page = self.records.list(cursor, limit).await?;
         let mut recovery = Recovery { next: page.next, ..Recovery::default() };
@@ -42,8 +42,8 @@ impl OneTimeTokens {
         Ok(recovery)
     }
 
-    /// Finishes a commit. The record that never expires is forgotten last: until then it says that the token is used and
-    /// with what result, and whoever finds it makes all these steps.
+    /// Finishes a commit. The record that never expires is forgotten last: until then it says that the token is used
+    /// and with what result, and whoever finds it makes all these steps.
     pub(super) async fn finish(&self, token: &TokenId, places: &Places, committed: &Entry) -> Result<Used> {
         let used = Used::decode(committed, token)?;
         self.keep_result(places, committed, &used.op).await.map_err(Error::after_unresolved)?;
@@ -53,8 +53,8 @@ impl OneTimeTokens {
         Ok(used)
     }
 
-    /// `Fenced` means that the result was kept before and has expired. An existing result is that of an earlier use: the
-    /// token was forgotten and created again within the time to replay it.
+    /// `Fenced` means that the result was kept before and has expired. An existing result is that of an earlier use:
+    /// the token was forgotten and created again within the time to replay it.
     async fn keep_result(&self, places: &Places, committed: &Entry, op: &OpId) -> Result<()> {
         let Places { result, .. } = places;
         for _ in 0..MAX_EARLIER {

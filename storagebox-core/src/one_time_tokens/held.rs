@@ -15,8 +15,8 @@ impl OneTimeTokens {
     ///
     /// # Guarantees
     ///
-    /// - OT-2 to OT-4 above. If the lease lapsed but no other call has begun, it still commits. A token that was discarded
-    ///   after the lease began is still committed.
+    /// - OT-2 to OT-4 above. If the lease lapsed but no other call has begun, it still commits. A token that was
+    ///   discarded after the lease began is still committed.
     ///
     /// # Cancel safety
     ///
@@ -24,8 +24,8 @@ impl OneTimeTokens {
     ///
     /// # Errors
     ///
-    /// `TooLarge` if the result, the caller and about 50 bytes have more than 256 KiB together; nothing is changed, and a
-    /// shorter result can be committed.
+    /// `TooLarge` if the result, the caller and about 50 bytes have more than 256 KiB together; nothing is changed,
+    /// and a shorter result can be committed.
     pub async fn commit<R>(&self, lease: &TokenLease, result: R) -> Result<TokenCommitted>
     where
         R: TryInto<Payload>,
@@ -50,7 +50,8 @@ impl OneTimeTokens {
         Ok(if used.op == lease.op { TokenCommitted::Committed(used.result) } else { TokenCommitted::Fenced })
     }
 
-    /// Ends the lease without a result. The token can be used again, also by the same caller.
+    /// Ends the lease without a result. The token can be used again, also by the same caller. A token that was committed
+    /// stays used: abort is then `Fenced`, or `Aborted` once the commit is finished.
     ///
     /// # Guarantees
     ///

@@ -38,7 +38,7 @@ pub(in crate::tokens) async fn one_call_begins_at_a_time(world: &World) -> Verdi
     let lease = mine.start("link", "ada", LONG).await?;
     for caller in ["ada", "bob"] {
         let begun = others.begin("link", caller).await?;
-        ensure_matches!(begun, TokenBegun::InUse { remaining } if remaining <= LONG, "{caller} while ada has the lease");
+        ensure_matches!(begun, TokenBegun::InUse { remaining } if remaining <= LONG, "{caller} beside the lease");
     }
     mine.commit(&lease, "result").await?;
     others.ensure_gone("link", "bob").await?;
