@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use storagebox::{BoxError, OneTimeTokens, Payload, Peeked, Store, TokenBegun, TokenCommitted};
+use storagebox::{BoxError, OneTimeTokens, Payload, Peeked, Store, Timer, TokenBegun, TokenCommitted, TokioTimer};
 
 /// A hash of the secret in the link, so that nobody signs in with what the store holds.
 const TOKEN: &str = "hash-of-the-secret";
@@ -51,7 +51,7 @@ impl Site {
             if answer.0 != 503 {
                 return Ok(answer);
             }
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            TokioTimer.sleep(Duration::from_millis(20)).await;
         }
     }
 }

@@ -43,8 +43,7 @@ impl Mutant {
             Self::StaleToken | Self::LostToken | Self::KeepsTokens | Self::LeasesToEach | Self::CompletesTheFenced => {
                 "OT-2"
             }
-            Self::LosesResults => "OT-3",
-            Self::LosesRecords => "OT-1",
+            Self::LosesRecords | Self::LosesResults => "OT-3",
             Self::KeepsRecords => "OT-4",
         }
     }
