@@ -78,6 +78,13 @@ pub const CLAUSES: &[Clause] = &[
     clause("T-8", "batches of any size, none included"),
     clause("T-9", "creating a live token changes nothing"),
     clause("T-10", "absent is an answer; errors are never turned into it"),
+    clause("OT-1", "looking at a one-time token has no effect; a guess leaves no trace"),
+    clause("OT-2", "of all commits of a one-time token one result is recorded, and none begins after that"),
+    clause(
+        "OT-3",
+        "the caller who used a one-time token gets the recorded result again for its time, and no other does",
+    ),
+    clause("OT-4", "nothing is left of a used one-time token after that time"),
     clause(
         "E-1",
         "a commit is a compare-and-set on the version; an absent entity is created only if it is still absent",

@@ -112,6 +112,14 @@ pub const MISTAKES: &[Mistake] = &[
     mistake("token::drops_the_tail", "T-8", Edge, "the tail of a batch is reported and not written"),
     mistake("token::creates_the_live", "T-9", Sequential, "a live token is reported as created"),
     mistake("token::busy_is_absent", "T-10", Concurrent, "a token that another call has locked is absent"),
+    // One-time tokens.
+    mistake("one_time::caches_exists", "OT-1", Sequential, "a client answers exists out of what it saw before"),
+    mistake("one_time::two_live_leases", "OT-2", Concurrent, "two that look before either writes both get a lease"),
+    mistake("one_time::fenced_completes", "OT-2", Sequential, "a lease that was begun by another meanwhile completes"),
+    mistake("one_time::never_lapses", "OT-2", Sequential, "a lease does not end at its time"),
+    mistake("one_time::creates_the_gone", "OT-2", Sequential, "a repeated create revives a token that is gone"),
+    mistake("one_time::forgets_sometimes", "OT-3", Sequential, "every fourth record is acknowledged and not kept"),
+    mistake("one_time::never_expires", "OT-4", Sequential, "a record past its retention stays until it is swept"),
     // Entities.
     mistake("entities::ignores_the_version", "E-1", Sequential, "a commit is made whatever version the entity has"),
     mistake("entities::creates_over", "E-1", Sequential, "a commit that found no entity changes one that was created meanwhile"),

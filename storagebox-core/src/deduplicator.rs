@@ -109,12 +109,13 @@ impl Assigned {
     }
 }
 
-/// What [`Deduplicator::recover`] did with one page of records.
+/// What [`Deduplicator::recover`], or [`OneTimeTokens::recover`](crate::OneTimeTokens::recover), did with one page of
+/// records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {
     /// The number of records read.
     pub seen: u64,
-    /// The number of abandoned records that now have their item.
+    /// The number of abandoned records that now have their item, or of commits that are now finished.
     pub finished: u64,
     /// The number of abandoned records whose bank was empty; they now hold nothing.
     pub given_up: u64,

@@ -22,6 +22,7 @@ pub mod layer;
 mod lease_repo;
 mod ledger;
 mod message;
+mod one_time_tokens;
 mod ordered_store;
 mod page;
 mod processor;
@@ -55,6 +56,7 @@ pub use item_bank::{
 pub use lease_repo::{Aborted, Begun, Completed, Fence, Lease, LeaseExtended, LeaseRepo};
 pub use ledger::{Ledger, LedgerEntry};
 pub use message::{Decision, Message, Outgoing, Output};
+pub use one_time_tokens::{OneTimeTokens, Peeked, TokenBegun, TokenCommitted, TokenLease};
 pub use ordered_store::{ListedValue, OrderedOptions, OrderedStore, Stamp, Stamping, Versioned, Written};
 pub use page::{Cursor, Page};
 pub use processor::{Abandoned, BoxError, Dispatcher, Handler, MissingToken, Outcome, ProcessError, Processor};

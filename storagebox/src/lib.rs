@@ -70,7 +70,9 @@ pub use storagebox_core::{
 };
 
 // Tokens.
-pub use storagebox_core::{Consumed, Created, Discarded};
+pub use storagebox_core::{
+    Consumed, Created, Discarded, OneTimeTokens, Peeked, TokenBegun, TokenCommitted, TokenLease,
+};
 
 // Messages, and what processes each of them once.
 pub use storagebox_core::{

@@ -18,7 +18,7 @@ pub(crate) fn run(part: Part) -> Result<(), Failure> {
         Part::Features => every_feature(),
         Part::Memory => memory(),
         Part::Deduplicator => explored(&["deduplicator_model", "deduplicator_explorer"]),
-        Part::Tokens => explored(&["token_model", "processor_explorer"]),
+        Part::Tokens => explored(&["token_model", "processor_explorer", "one_time_explorer"]),
         Part::Messages => messages(),
         Part::Transports => transports(),
         Part::Handles => handles(),

@@ -1,4 +1,4 @@
-//! Tokens: T-1 to T-10.
+//! Tokens: T-1 to T-10, and the one-time tokens that are made of them: OT-1 to OT-4.
 
 mod ambiguous;
 mod calls;
@@ -9,6 +9,7 @@ mod edge;
 mod histories;
 mod model;
 mod network;
+mod one_time;
 mod sequential;
 
 use std::sync::Arc;
@@ -49,6 +50,22 @@ cases! { Tokens:
     "T-9" Concurrent concurrent: racing_creates_create_once;
     "T-10" Sequential sequential: absent_is_an_answer_that_leaves_no_trace, a_closed_client_never_says_absent;
     "T-10" Concurrent concurrent: a_live_token_is_never_absent;
+    "OT-1" Sequential [Dedup] one_time::sequential: peeking_changes_nothing, a_guess_leaves_no_trace;
+    "OT-1" Cancel [Dedup] one_time::cancel: a_begin_that_is_dropped_anywhere_blocks_nobody_for_long;
+    "OT-2" Sequential [Dedup] one_time::sequential:
+        one_call_begins_at_a_time, a_token_that_is_given_back_begins_again, an_overtaken_lease_commits_nothing,
+        an_extended_lease_lasts, a_lapsed_lease_that_nobody_took_commits, a_used_token_is_not_created_again,
+        a_discarded_token_is_gone;
+    "OT-2" Edge [Dedup] one_time::edge: what_breaks_a_limit_is_refused, tokens_and_callers_that_look_alike_are_apart;
+    "OT-2" Concurrent [Dedup] one_time::concurrent: racing_callers_have_one_result;
+    "OT-2" Ambiguous [Dedup] one_time::ambiguous: random_faults_leave_one_result;
+    "OT-3" Sequential [Dedup] one_time::sequential: the_caller_gets_the_result_again, the_first_commit_of_a_lease_stays;
+    "OT-3" Sequential [Dedup] one_time::time:
+        a_result_is_replayed_for_its_time, a_token_that_is_created_again_has_a_result_of_its_own;
+    "OT-3" Concurrent [Dedup] one_time::concurrent: racing_calls_of_one_caller_work_once;
+    "OT-3" Ambiguous [Dedup] one_time::ambiguous: a_commit_that_stops_anywhere_is_finished_by_the_next_call;
+    "OT-4" Sequential [Dedup] one_time::time: nothing_is_left_of_a_used_token;
+    "OT-4" Cancel [Dedup] one_time::cancel: a_commit_that_is_dropped_anywhere_is_finished;
 }
 
 const NEW: Created = Created { created: 1, already_live: 0, gone: 0 };

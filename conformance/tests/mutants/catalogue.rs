@@ -123,6 +123,14 @@ const MUTANTS: &[(&str, Mistake)] = &[
     ("token::drops_the_tail", Token(T::DropsTheTail)),
     ("token::creates_the_live", Token(T::CreatesTheLive)),
     ("token::busy_is_absent", Token(T::BusyIsAbsent)),
+    // One-time tokens.
+    ("one_time::caches_exists", Token(T::CachesExists)),
+    ("one_time::two_live_leases", Lease(L::TwoLiveLeases)),
+    ("one_time::fenced_completes", Lease(L::FencedCompletes)),
+    ("one_time::never_lapses", Lease(L::NeverLapses)),
+    ("one_time::creates_the_gone", Token(T::CreatesTheGone)),
+    ("one_time::forgets_sometimes", Dedup(D::ForgetsSometimes)),
+    ("one_time::never_expires", Dedup(D::NeverExpires)),
     // Entities.
     ("entities::ignores_the_version", Entity(E::IgnoresTheVersion)),
     ("entities::creates_over", Entity(E::CreatesOver)),

@@ -5,7 +5,6 @@
 //! before a step, its request lands later than its worker gives up, or lands twice, of which either answer is heard. Every such run is made. In the end
 //! all copies come again, what was sent is processed by a second endpoint, and P-1 to P-4 must hold.
 
-mod choices;
 mod endpoints;
 mod gate;
 mod judge;
@@ -13,7 +12,8 @@ mod mutants;
 mod run;
 mod scenario;
 
-use choices::Choices;
+use storagebox_proofs::choices::Choices;
+
 use mutants::Mutant;
 use run::{Limits, Run};
 use scenario::{Joined, SCENARIOS, Scenario};

@@ -4,8 +4,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use storagebox_core::{Abandoned, Key, Message, MessageId, Outcome, ProcessError, Processor, TokenId, TokenStore};
+use storagebox_proofs::choices::Choices;
 
-use crate::choices::Choices;
 use crate::endpoints::Endpoints;
 use crate::gate::{Gate, Permit};
 use crate::judge::judge;

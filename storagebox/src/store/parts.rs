@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use storagebox_core::layer::LayeredPart;
-use storagebox_core::{Deduplicator, Handler, Joins, Namespace, OrderedOptions, Result, Strategy};
+use storagebox_core::{Deduplicator, Handler, Joins, Namespace, OneTimeTokens, OrderedOptions, Result, Strategy};
 
 use super::Store;
 use crate::bank::Bank;
@@ -54,6 +54,26 @@ impl Store {
         let name = name.into_value()?;
         let part = self.backend.token_store(&name)?;
         Ok(Tokens::new(name, part))
+    }
+
+    /// Opens the one-time tokens of this name, for links that people open. The tokens, leases and records of the name must
+    /// be used for nothing else.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox::Result<()> {
+    /// use std::time::Duration;
+    /// use storagebox::{Peeked, Store};
+    ///
+    /// let store = Store::open("memory:").await?;
+    /// let links = store.one_time_tokens("sign-in")?.replay(Duration::from_secs(600))?;
+    /// links.create(["hash-of-the-link"]).await?;
+    /// assert_eq!(links.peek("hash-of-the-link").await?, Peeked::Live);
+    /// # Ok(()) }
+    /// ```
+    pub fn one_time_tokens(&self, name: impl IntoValue<Namespace>) -> Result<OneTimeTokens> {
+        let name = name.into_value()?;
+        let tokens = self.backend.token_store(&name)?;
+        Ok(OneTimeTokens::new(tokens, self.backend.lease_repo(&name)?, self.backend.dedup_repo(&name)?))
     }
 
     /// Opens the entities of this name, to look at them.

@@ -1,15 +1,20 @@
 //! The choices of one run after the other, so that every run is made once.
 
+/// The choices of one run.
 #[derive(Debug, Default)]
-pub(crate) struct Choices {
+pub struct Choices {
     /// Which of how many was chosen, in the order of the run.
     made: Vec<(usize, usize)>,
     at: usize,
 }
 
 impl Choices {
-    /// The same as in the last run, up to the choice that is new.
-    pub(crate) fn of(&mut self, options: usize) -> usize {
+    /// Chooses one of so many options: the same as in the last run, up to the choice that is new.
+    ///
+    /// # Panics
+    ///
+    /// If a run that is repeated takes another way.
+    pub fn of(&mut self, options: usize) -> usize {
         if self.at == self.made.len() {
             self.made.push((0, options));
         }
@@ -20,7 +25,7 @@ impl Choices {
     }
 
     /// Moves on to the next run, if there is one.
-    pub(crate) fn advance(&mut self) -> bool {
+    pub fn advance(&mut self) -> bool {
         self.at = 0;
         while let Some((chosen, options)) = self.made.pop() {
             if chosen + 1 < options {

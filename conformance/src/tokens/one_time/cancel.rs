@@ -1,0 +1,74 @@
+//! Calls that are dropped.
+
+use std::sync::Arc;
+
+use storagebox_core::{Backend, Peeked, TokenBegun, TokenCommitted};
+
+use super::{LONG, Links, text};
+use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
+use crate::link::{Link, drop_after};
+use crate::world::World;
+
+/// After that somebody comes again: the caller with its lease, another one, or whoever sweeps.
+pub(in crate::tokens) async fn a_commit_that_is_dropped_anywhere_is_finished(world: &World) -> Verdict {
+    let near = Links::of(&world.client().await?)?;
+    let gated: Arc<dyn Backend> = Link::gated().before_store(world.store());
+    let far = Links::of(&gated)?;
+    for by in ["the caller", "another", "a sweeper"] {
+        let mut point = 0;
+        loop {
+            let name = format!("{by} {point}");
+            near.create(&name).await?;
+            let lease = near.start(&name, "ada", LONG).await?;
+            let committed = drop_after(far.links.commit(&lease, "result"), point).await.transpose()?;
+            match by {
+                "another" => drop(near.begin(&name, "bob").await?),
+                "a sweeper" => drop(near.links.recover(None, 1_000).await?),
+                _ => {}
+            }
+            near.commit(&lease, "result").await?;
+            near.ensure_replayed(&name, "ada", "result").await?;
+            ensure_eq!(near.left(&name).await?.1, false, "whether the token lives");
+            if committed.is_some() {
+                break;
+            }
+            point += 1;
+        }
+        ensure!(point >= 8, "only {point} points to drop a commit at");
+    }
+    ensure_eq!(near.links.recover(None, 1_000).await?.finished, 0, "commits that are not finished");
+    Ok(())
+}
+
+/// A begin that is dropped leaves at most a lease, which lapses.
+pub(in crate::tokens) async fn a_begin_that_is_dropped_anywhere_blocks_nobody_for_long(world: &World) -> Verdict {
+    let near = Links::of(&world.client().await?)?;
+    let gated: Arc<dyn Backend> = Link::gated().before_store(world.store());
+    let far = Links::of(&gated)?;
+    let mut point = 0;
+    loop {
+        let name = format!("link-{point}");
+        near.create(&name).await?;
+        let begun = drop_after(far.links.begin(&*name, "ada", world.short()), point).await.transpose()?;
+        near.ensure_peeked(&name, Peeked::Live, "after a begin that was dropped").await?;
+        world.pass(world.short()).await;
+        let lease = near.start(&name, "bob", LONG).await?;
+        let was_through = begun.is_some();
+        if let Some(begun) = begun {
+            let late = ensure_matches!(begun, TokenBegun::Started(lease) => lease, "a begin that is not dropped");
+            ensure_eq!(
+                near.links.commit(&late, "late").await?,
+                TokenCommitted::Fenced,
+                "its commit after another's begin"
+            );
+        }
+        let committed = near.links.commit(&lease, "result").await?;
+        ensure_eq!(committed, TokenCommitted::Committed(text("result")?), "the commit of who came after");
+        if was_through {
+            break;
+        }
+        point += 1;
+    }
+    ensure!(point >= 6, "only {point} points to drop a begin at");
+    Ok(())
+}

@@ -1,0 +1,179 @@
+//! The client: it processes an order, and asks the server for a payment on the way. It is a processor of messages
+//! itself, so whatever it does may be done again after a crash.
+//!
+//! A request's id is the id of the message that asks for it, which no attempt changes. The order's run stores that it
+//! asks and is over; a second message, which carries the request's id, executes the request and ends it.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::http::{Method, StatusCode};
+use storagebox::{
+    BoxError, Decision, Dispatcher, Entities, Handler, Message, Outcome, Outgoing, Payload, ProcessError, Processor,
+    Store, Tokens, async_trait,
+};
+
+use crate::http::Http;
+
+pub(crate) const ORDER: &str = "order-7";
+const AMOUNT: &str = "12";
+/// The state of an order whose payment was asked for.
+const ASKED: &str = "asked";
+
+/// How the client asks for payments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    /// A stored request, which is executed once.
+    Requests,
+    /// One `POST`, as most clients do.
+    Plain,
+}
+
+/// The messages that wait for the client. A message leaves when it is acknowledged.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    waiting: Mutex<VecDeque<Message>>,
+    seen: Mutex<Vec<Message>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Queue {
+    fn push(&self, message: Message) {
+        lock(&self.seen).push(message.clone());
+        lock(&self.waiting).push_back(message);
+    }
+
+    /// Every message that was ever sent.
+    pub(crate) fn seen(&self) -> Vec<Message> {
+        lock(&self.seen).clone()
+    }
+}
+
+pub(crate) struct Client {
+    orders: Processor,
+    queue: Arc<Queue>,
+}
+
+impl Client {
+    /// Its stores begin with this name.
+    pub(crate) fn open(
+        store: &Store,
+        name: &str,
+        http: &Arc<Http>,
+        queue: &Arc<Queue>,
+        protocol: Protocol,
+    ) -> storagebox::Result<Self> {
+        let orders = format!("{name}-orders");
+        let handler = Buys { http: Arc::clone(http), protocol };
+        let sender = Sends { http: Arc::clone(http), queue: Arc::clone(queue), tokens: store.tokens(&orders)? };
+        let orders = store.processor(&orders, handler)?.sends(&orders, sender)?.build()?;
+        Ok(Self { orders, queue: Arc::clone(queue) })
+    }
+
+    /// Processes messages until none waits.
+    pub(crate) async fn work(&self) -> Result<(), ProcessError> {
+        loop {
+            let Some(message) = lock(&self.queue.waiting).front().cloned() else { return Ok(()) };
+            let _ = self.process(&message).await?;
+            lock(&self.queue.waiting).pop_front();
+        }
+    }
+
+    pub(crate) async fn process(&self, message: &Message) -> Result<Outcome, ProcessError> {
+        self.orders.process(message).await
+    }
+}
+
+/// The order, sent by somebody who created its token first.
+pub(crate) async fn order(store: &Store, name: &str, queue: &Queue) -> storagebox::Result<()> {
+    let token = format!("{ORDER}-token");
+    store.tokens(format!("{name}-orders"))?.create([&token]).await?;
+    queue.push(Message::new(ORDER, ORDER, AMOUNT)?.with_token(token.parse()?));
+    Ok(())
+}
+
+/// What is left on the client's side of what it was sent.
+pub(crate) async fn left(store: &Store, name: &str, queue: &Queue) -> storagebox::Result<Vec<String>> {
+    let (tokens, orders): (Tokens, Entities) =
+        (store.tokens(format!("{name}-orders"))?, store.entities(format!("{name}-orders"))?);
+    let mut left = vec![];
+    for token in queue.seen().iter().filter_map(|message| message.token.clone()) {
+        left.extend(tokens.exists(&token).await?.then(|| format!("the token {token}")));
+    }
+    let pending = orders.pending(None, 10).await?.entries;
+    left.extend(pending.iter().map(|entry| format!("the entry of {}", entry.message)));
+    Ok(left)
+}
+
+/// Pays for an order. The calls that it makes may be made again: a request is executed once.
+struct Buys {
+    http: Arc<Http>,
+    protocol: Protocol,
+}
+
+#[async_trait]
+impl Handler for Buys {
+    async fn handle(&self, state: Option<Payload>, message: &Message) -> Result<Decision, BoxError> {
+        match (state, self.protocol) {
+            (None, Protocol::Requests) => Ok(Decision::put(ASKED)?.send("ask", &message.body)?),
+            (None, Protocol::Plain) => {
+                let receipt = self.http.fetched(Method::POST, "/pay", &message.body).await?;
+                Ok(Decision::put(receipt)?)
+            }
+            (Some(state), _) if state.as_bytes() == ASKED.as_bytes() => {
+                let path = format!("/requests/{}", message.id);
+                self.http.fetched(Method::POST, &path, &Payload::default()).await?;
+                let receipt = self.http.fetched(Method::GET, &path, &Payload::default()).await?;
+                Ok(Decision::put(receipt)?.send("end", message.id.as_str())?)
+            }
+            (Some(_), _) => Ok(Decision::keep()),
+        }
+    }
+}
+
+/// Sends what the order decided: a request, or the end of one.
+struct Sends {
+    http: Arc<Http>,
+    queue: Arc<Queue>,
+    tokens: Tokens,
+}
+
+impl Sends {
+    /// The request is stored before anybody is told to execute it.
+    async fn ask(&self, request: &Outgoing) -> Result<(), BoxError> {
+        let path = format!("/requests/{}", request.id);
+        let (status, _) = self.http.call(Method::PUT, &path, &request.body).await?;
+        if !matches!(status, StatusCode::CREATED | StatusCode::OK) {
+            return Err(format!("PUT {path} is answered {status}").into());
+        }
+        self.queue.push(Message::new(&request.id, ORDER, &request.body)?.with_token(request.token.clone()));
+        Ok(())
+    }
+
+    async fn end(&self, message: &Outgoing) -> Result<(), BoxError> {
+        let path = format!("/requests/{}", String::from_utf8_lossy(message.body.as_bytes()));
+        let (status, _) = self.http.call(Method::DELETE, &path, &Payload::default()).await?;
+        if status != StatusCode::NO_CONTENT {
+            return Err(format!("DELETE {path} is answered {status}").into());
+        }
+        // The server has done what the message says, so nobody else processes it.
+        let _ = self.tokens.consume(&message.token, message.id.as_str()).await?;
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Dispatcher for Sends {
+    async fn dispatch(&self, messages: &[Outgoing]) -> Result<(), BoxError> {
+        for message in messages {
+            match message.destination.as_str() {
+                "ask" => self.ask(message).await?,
+                _ => self.end(message).await?,
+            }
+        }
+        Ok(())
+    }
+}

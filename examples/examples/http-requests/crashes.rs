@@ -1,0 +1,67 @@
+//! The one crash of a run, at any step of the client or the server.
+
+use std::future::pending;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use storagebox::layer::{Answered, Call, Layer, Next};
+use storagebox::{Result, async_trait};
+use tokio::sync::Notify;
+
+/// Counts the steps of a run. At one of them everything stops: whoever is there, and who waits for him.
+#[derive(Debug, Default)]
+pub(crate) struct Crashes {
+    at: Option<usize>,
+    steps: AtomicUsize,
+    happened: AtomicBool,
+    is_over: AtomicBool,
+    stop: Notify,
+}
+
+impl Crashes {
+    pub(crate) fn at(step: usize) -> Arc<Self> {
+        Arc::new(Self { at: Some(step), ..Self::default() })
+    }
+
+    pub(crate) fn happened(&self) -> bool {
+        self.happened.load(Ordering::SeqCst)
+    }
+
+    /// From here on nothing crashes.
+    pub(crate) fn end(&self) {
+        self.is_over.store(true, Ordering::SeqCst);
+    }
+
+    /// Goes on, unless this is the step at which all stops.
+    pub(crate) async fn pass(&self) {
+        let is_over = self.is_over.load(Ordering::SeqCst);
+        if !is_over && self.at == Some(self.steps.fetch_add(1, Ordering::SeqCst)) {
+            self.happened.store(true, Ordering::SeqCst);
+            self.stop.notify_one();
+            pending::<()>().await;
+        }
+    }
+
+    /// The output of the work, or `None` if everything stopped meanwhile. The work is dropped then, and with it its
+    /// connections, which ends what the server does for it.
+    pub(crate) async fn run<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            output = work => Some(output),
+            () = self.stop.notified() => None,
+        }
+    }
+}
+
+/// Before and after each call of a store.
+#[derive(Debug)]
+pub(crate) struct CrashingStore(pub(crate) Arc<Crashes>);
+
+#[async_trait]
+impl Layer for CrashingStore {
+    async fn around(&self, _: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        self.0.pass().await;
+        let answer = next.call().await;
+        self.0.pass().await;
+        answer
+    }
+}

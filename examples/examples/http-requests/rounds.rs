@@ -1,0 +1,136 @@
+//! One payment after the other, each with a crash at another step, and what must hold in the end.
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+use axum::http::{Method, StatusCode};
+use storagebox::{BoxError, Outcome, Payload, Store};
+use tokio::net::TcpListener;
+
+use crate::client::{self, Client, ORDER, Protocol, Queue};
+use crate::crashes::{Crashes, CrashingStore};
+use crate::http::Http;
+use crate::server::Server;
+
+/// What is on the account after one payment.
+const ONCE: &[u8] = b"12";
+/// More steps than a payment has.
+const MOST: usize = 1_000;
+
+/// Makes one payment for each step at which client or server may crash, and one without a crash. Returns how many steps
+/// there are.
+pub(crate) async fn all(store: &Store, name: &str, protocol: Protocol) -> Result<usize, BoxError> {
+    for step in 0..MOST {
+        let round = Round::begin(store, format!("{name}-{step}"), step, protocol).await?;
+        let broken = |error| format!("a crash at step {step}: {error}");
+        round.work().await.map_err(broken)?;
+        round.crashes.end();
+        round.check().await.map_err(broken)?;
+        if !round.crashes.happened() {
+            return Ok(step);
+        }
+    }
+    Err("a payment comes to no end".into())
+}
+
+struct Round {
+    store: Store,
+    name: String,
+    protocol: Protocol,
+    crashes: Arc<Crashes>,
+    queue: Arc<Queue>,
+    http: Arc<Http>,
+    serving: tokio::task::JoinHandle<std::io::Result<()>>,
+}
+
+impl Drop for Round {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+impl Round {
+    async fn begin(store: &Store, name: String, step: usize, protocol: Protocol) -> Result<Self, BoxError> {
+        let (crashes, queue) = (Crashes::at(step), Arc::<Queue>::default());
+        client::order(store, &name, &queue).await?;
+        let crashing = store.clone().layer(CrashingStore(Arc::clone(&crashes)));
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let http = Http::to(listener.local_addr()?, Arc::clone(&crashes));
+        let router = Server::open(&crashing, &name)?.router();
+        let serving = tokio::spawn(async move { axum::serve(listener, router).await });
+        Ok(Self { store: store.clone(), name, protocol, crashes, queue, http, serving })
+    }
+
+    /// The client works, and after a crash it begins anew with the messages that it has not acknowledged.
+    async fn work(&self) -> Result<(), BoxError> {
+        let crashing = self.store.clone().layer(CrashingStore(Arc::clone(&self.crashes)));
+        loop {
+            let client = Client::open(&crashing, &self.name, &self.http, &self.queue, self.protocol)?;
+            if let Some(worked) = self.crashes.run(client.work()).await {
+                return Ok(worked?);
+            }
+        }
+    }
+
+    async fn check(&self) -> Result<(), BoxError> {
+        self.paid_once().await?;
+        self.copies_change_nothing().await?;
+        self.paid_once().await?;
+        self.nothing_is_left().await
+    }
+
+    async fn paid_once(&self) -> Result<(), BoxError> {
+        let balance = Server::open(&self.store, &self.name)?.balance().await?;
+        if balance.as_bytes() != ONCE {
+            let found = String::from_utf8_lossy(balance.as_bytes()).into_owned();
+            return Err(format!("12 were paid once, and the balance is {found}").into());
+        }
+        let responses = self.http.responses();
+        match responses.len() {
+            1 => Ok(()),
+            _ => Err(format!("one payment has the responses {responses:?}").into()),
+        }
+    }
+
+    /// All messages come again, and so do the calls of each request.
+    async fn copies_change_nothing(&self) -> Result<(), BoxError> {
+        let client = Client::open(&self.store, &self.name, &self.http, &self.queue, self.protocol)?;
+        for message in self.queue.seen() {
+            let outcome = client.process(&message).await?;
+            if outcome != (Outcome::Duplicate { cleaned: false }) {
+                return Err(format!("a copy of {} is answered {outcome:?}", message.id).into());
+            }
+        }
+        for id in self.requests() {
+            for (method, expected) in [
+                (Method::PUT, StatusCode::GONE),
+                (Method::POST, StatusCode::NOT_FOUND),
+                (Method::GET, StatusCode::NOT_FOUND),
+                (Method::DELETE, StatusCode::NO_CONTENT),
+            ] {
+                let (status, _) = self.http.call(method.clone(), &path(&id), &Payload::try_from("12")?).await?;
+                if status != expected {
+                    return Err(format!("{method} of the ended request {id} is answered {status}").into());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn nothing_is_left(&self) -> Result<(), BoxError> {
+        let server = Server::open(&self.store, &self.name)?;
+        let mut left = server.left(&self.requests()).await?;
+        left.extend(client::left(&self.store, &self.name, &self.queue).await?);
+        if left.is_empty() { Ok(()) } else { Err(format!("left are {left:?}").into()) }
+    }
+
+    /// The ids of the requests: all messages but the order ask for one.
+    fn requests(&self) -> Vec<String> {
+        let ids = self.queue.seen().into_iter().map(|message| message.id.to_string());
+        ids.filter(|id| id != ORDER).collect()
+    }
+}
+
+fn path(id: &str) -> String {
+    format!("/requests/{id}")
+}

@@ -1,0 +1,64 @@
+//! The check of the example `http-requests`: it holds, and it can fail.
+
+#![cfg(feature = "memory")]
+#![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
+
+#[path = "../examples/http-requests/client.rs"]
+mod client;
+#[path = "../examples/http-requests/crashes.rs"]
+mod crashes;
+#[path = "../examples/http-requests/http.rs"]
+mod http;
+#[path = "../examples/http-requests/rounds.rs"]
+mod rounds;
+#[path = "../examples/http-requests/server.rs"]
+mod server;
+
+use axum::http::{Method, StatusCode};
+use client::Protocol;
+use storagebox::{MemoryStore, Payload, Store};
+
+#[tokio::test]
+async fn a_payment_is_made_once_wherever_client_or_server_crash() {
+    let steps = rounds::all(&Store::new(MemoryStore::new()), "requests", Protocol::Requests).await.unwrap();
+    assert!(steps > 50, "only {steps} steps to crash at");
+}
+
+#[tokio::test]
+async fn one_post_pays_twice_after_a_crash() {
+    let error = rounds::all(&Store::new(MemoryStore::new()), "plain", Protocol::Plain).await.unwrap_err();
+    assert!(error.to_string().contains("12 were paid once, and the balance is 24"), "{error}");
+}
+
+#[tokio::test]
+async fn the_server_answers_by_its_table() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let client = http::Http::to(listener.local_addr().unwrap(), crashes::Crashes::at(usize::MAX));
+    let server = server::Server::open(&Store::new(MemoryStore::new()), "table").unwrap();
+    let serving = tokio::spawn(async move { axum::serve(listener, server.router()).await });
+    let (one, other) = (Payload::try_from("1").unwrap(), Payload::try_from("2").unwrap());
+    for (number, (method, body, status, answer)) in [
+        (Method::POST, &one, StatusCode::NOT_FOUND, ""),
+        (Method::GET, &one, StatusCode::NOT_FOUND, ""),
+        (Method::PUT, &one, StatusCode::CREATED, ""),
+        (Method::PUT, &one, StatusCode::OK, ""),
+        (Method::PUT, &other, StatusCode::CONFLICT, ""),
+        (Method::GET, &one, StatusCode::NOT_FOUND, ""),
+        (Method::POST, &one, StatusCode::OK, "paid; balance 1"),
+        (Method::POST, &other, StatusCode::OK, "paid; balance 1"),
+        (Method::GET, &one, StatusCode::OK, "paid; balance 1"),
+        (Method::PUT, &one, StatusCode::OK, ""),
+        (Method::DELETE, &one, StatusCode::NO_CONTENT, ""),
+        (Method::DELETE, &one, StatusCode::NO_CONTENT, ""),
+        (Method::PUT, &one, StatusCode::GONE, ""),
+        (Method::POST, &one, StatusCode::NOT_FOUND, ""),
+        (Method::GET, &one, StatusCode::NOT_FOUND, ""),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (found, text) = client.call(method.clone(), "/requests/7", body).await.unwrap();
+        assert_eq!((found, &*text), (status, answer.as_bytes()), "call {number}, {method}");
+    }
+    serving.abort();
+}

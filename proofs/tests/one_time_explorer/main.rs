@@ -1,0 +1,85 @@
+//! The real one-time tokens over memory stores, in every order of the steps of two callers.
+//!
+//! Two workers use, look at, give back or sweep one token. They are polled by hand, and a scheduler decides whose next
+//! step is done. A run may have one fault (a worker crashes before a step, its request lands later than its worker
+//! gives up, or lands twice, of which either answer is heard), and at one moment leases lapse or the time to replay
+//! results is over. Every such run is made. In the end all callers come again, and OT-1 to OT-4 must hold.
+
+mod gate;
+mod judge;
+mod mutants;
+mod run;
+mod scenario;
+mod told;
+mod work;
+
+use storagebox_proofs::choices::Choices;
+
+use mutants::Mutant;
+use run::{Limits, Run};
+use scenario::{SCENARIOS, Scenario};
+
+/// Every order of the steps, and a crash in any of them.
+const CRASHES: Limits = Limits { switches: usize::MAX, faults: 1, moments: 0, only_crashes: true };
+/// Every order of the steps, and time that passes between any two of them.
+const MOMENTS: Limits = Limits { switches: usize::MAX, faults: 0, moments: 1, only_crashes: true };
+/// A fault of any kind and time that passes, in few orders.
+const BOTH: Limits = Limits { switches: 1, faults: 1, moments: 1, only_crashes: false };
+/// The same in more orders.
+const WIDE: Limits = Limits { switches: 3, faults: 1, moments: 1, only_crashes: false };
+
+/// Makes every run there is, and returns how many there are.
+fn explore(scenario: &'static Scenario, mutant: Option<Mutant>, limits: Limits) -> Result<u64, String> {
+    let mut choices = Choices::default();
+    let mut runs = 0;
+    loop {
+        let mut run = Run::new(scenario, mutant, limits);
+        run.finish(&mut choices)
+            .map_err(|broken| format!("{}: {broken}\nafter {runs} runs\n{}", scenario.name, run.trace.join("\n")))?;
+        runs += 1;
+        if !choices.advance() {
+            return Ok(runs);
+        }
+    }
+}
+
+fn all(limits: Limits) {
+    let mut total = 0;
+    for scenario in &SCENARIOS {
+        let runs = explore(scenario, None, limits).unwrap_or_else(|broken| panic!("{broken}"));
+        println!("{}: {runs} runs", scenario.name);
+        total += runs;
+    }
+    println!("{total} runs in total");
+}
+
+#[test]
+fn no_order_and_no_crash_breaks_anything() {
+    all(CRASHES);
+}
+
+#[test]
+fn no_order_and_no_moment_breaks_anything() {
+    all(MOMENTS);
+}
+
+#[test]
+fn a_fault_a_moment_and_a_switch_break_nothing() {
+    all(BOTH);
+}
+
+#[test]
+#[ignore = "minutes: cargo xtask prove tokens"]
+fn a_fault_a_moment_and_three_switches_break_nothing() {
+    all(WIDE);
+}
+
+#[test]
+fn stores_that_break_their_promises_are_found() {
+    for mutant in Mutant::ALL {
+        let found = SCENARIOS.iter().find_map(|scenario| explore(scenario, Some(mutant), BOTH).err());
+        let found = found.unwrap_or_else(|| panic!("{mutant:?} breaks nothing"));
+        println!("{mutant:?}: {}\n", found.lines().next().unwrap_or_default());
+        assert!(found.contains(mutant.breaks()), "{mutant:?} was found by something else: {found}");
+    }
+}

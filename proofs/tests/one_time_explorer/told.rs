@@ -1,0 +1,111 @@
+//! What callers were told, which no later answer may contradict.
+
+use std::collections::BTreeSet;
+
+use storagebox_core::{OpId, Payload, Peeked, TokenLease};
+
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    known: Known,
+    /// Those who began and were not answered after that, for as long as no time passes.
+    holders: BTreeSet<OpId>,
+    works: usize,
+    /// Results whose commits were answered `Fenced`.
+    fenced: BTreeSet<String>,
+    /// Whether the time to replay results was over once: from then on `Fenced` says nothing.
+    was_over: bool,
+    pub(crate) broken: Option<String>,
+}
+
+/// What was known when a call was made.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known {
+    /// The result that anybody was told.
+    result: Option<String>,
+    /// Whether anybody was told that the token is gone.
+    is_gone: bool,
+    /// Whether the store has the result.
+    is_recorded: bool,
+    /// How often time has passed.
+    moments: usize,
+}
+
+impl Told {
+    pub(crate) fn known(&self, is_recorded: bool) -> Known {
+        Known { is_recorded, ..self.known.clone() }
+    }
+
+    pub(crate) fn result(&self) -> Option<String> {
+        self.known.result.clone()
+    }
+
+    /// The result of another piece of work, which names its caller.
+    pub(crate) fn work(&mut self, caller: &str) -> String {
+        self.works += 1;
+        format!("{caller} by work {}", self.works)
+    }
+
+    pub(crate) fn begun(&mut self, lease: &TokenLease, known: &Known) {
+        self.is_to_be_had("a call begins", "OT-2", known);
+        // A lease may lapse before its holder is told of it.
+        if known.moments == self.known.moments {
+            self.holders.insert(lease.op.clone());
+        }
+        if self.holders.len() > 1 {
+            self.breaks("OT-2: two calls have a lease at once".to_owned());
+        }
+    }
+
+    pub(crate) fn ended(&mut self, lease: &TokenLease) {
+        self.holders.remove(&lease.op);
+    }
+
+    /// Leases have lapsed: who began before may meet others now.
+    pub(crate) fn passed(&mut self, is_over: bool) {
+        self.was_over |= is_over;
+        self.known.moments += 1;
+        self.holders.clear();
+    }
+
+    pub(crate) fn fenced(&mut self, result: String) {
+        self.fenced.extend((!self.was_over).then_some(result));
+    }
+
+    pub(crate) fn gone(&mut self) {
+        self.known.is_gone = true;
+    }
+
+    pub(crate) fn peeked(&mut self, peeked: Peeked, known: &Known) {
+        match peeked {
+            Peeked::Live => self.is_to_be_had("the token looks live", "OT-1", known),
+            Peeked::Gone => self.gone(),
+        }
+    }
+
+    pub(crate) fn told(&mut self, caller: &str, result: &Payload) {
+        let result = String::from_utf8_lossy(result.as_bytes()).into_owned();
+        if !result.starts_with(caller) {
+            self.breaks(format!("OT-3: {caller} is told {result:?}"));
+        }
+        if self.fenced.contains(&result) {
+            self.breaks(format!("OT-3: {result:?} is told after its commit was answered `Fenced`"));
+        }
+        if let Some(before) = self.known.result.replace(result.clone()).filter(|before| *before != result) {
+            self.breaks(format!("OT-2: {result:?} is told after {before:?}"));
+        }
+    }
+
+    fn is_to_be_had(&mut self, what: &str, clause: &str, known: &Known) {
+        if let Some(result) = &known.result {
+            self.breaks(format!("{clause}: {what} although {result:?} was told before"));
+        } else if known.is_recorded {
+            self.breaks(format!("{clause}: {what} although a result was recorded before"));
+        } else if known.is_gone {
+            self.breaks(format!("{clause}: {what} although it was gone before"));
+        }
+    }
+
+    fn breaks(&mut self, what: String) {
+        self.broken.get_or_insert(what);
+    }
+}

@@ -1,0 +1,90 @@
+//! What is left to do once a result is recorded. Each step may be made again, by anyone, at any time.
+
+use super::OneTimeTokens;
+use super::outcome::TokenBegun;
+use super::used::{Places, Used};
+use crate::dedup_repo::{Entry, Recorded};
+use crate::deduplicator::Recovery;
+use crate::error::{Error, ErrorKind, Result};
+use crate::page::Cursor;
+use crate::time::Retention;
+use crate::value::{OpId, TokenId};
+
+/// How many results of earlier uses may stand in the way of one. A token has one, unless it is created again and used
+/// while others finish.
+const MAX_EARLIER: usize = 8;
+
+impl OneTimeTokens {
+    /// Finishes the commits of callers that crashed and of which nobody came again, one page of records at a time.
+    ///
+    /// # Guarantees
+    ///
+    /// - OT-4 above. Calls that are still at work are not disturbed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe. Recover again from the same cursor.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if the limit is 0 or the cursor cannot be read; `Corrupt` for a record that cannot be read.
+    /// Records of the page that were finished before an error stay finished.
+    pub async fn recover(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Recovery> {
+        let page = self.records.list(cursor, limit).await?;
+        let mut recovery = Recovery { next: page.next, ..Recovery::default() };
+        for listed in page.entries {
+            recovery.seen += 1;
+            let Some(token) = Places::unfinished(&listed.id) else { continue };
+            let token = token?;
+            self.finish(&token, &Places::of(&token)?, &listed.entry).await.map_err(Error::after_unresolved)?;
+            recovery.finished += 1;
+        }
+        Ok(recovery)
+    }
+
+    /// Finishes a commit. The record that never expires is forgotten last: until then it says that the token is used
+    /// and with what result, and whoever finds it makes all these steps.
+    pub(super) async fn finish(&self, token: &TokenId, places: &Places, committed: &Entry) -> Result<Used> {
+        let used = Used::decode(committed, token)?;
+        self.keep_result(places, committed, &used.op).await.map_err(Error::after_unresolved)?;
+        self.tokens.discard(std::slice::from_ref(token)).await.map_err(Error::after_unresolved)?;
+        // Whatever the answer is, the record of this commit is not there any more.
+        let _ = self.records.forget(&places.begun, committed.version).await.map_err(Error::after_unresolved)?;
+        Ok(used)
+    }
+
+    /// `Fenced` means that the result was kept before and has expired. An existing result is that of an earlier use:
+    /// the token was forgotten and created again within the time to replay it.
+    async fn keep_result(&self, places: &Places, committed: &Entry, op: &OpId) -> Result<()> {
+        let Places { result, .. } = places;
+        for _ in 0..MAX_EARLIER {
+            let retention = Retention::For(self.replay);
+            match self.records.record(result, &committed.value, op, retention).await? {
+                Recorded::New(_) | Recorded::Again(_) | Recorded::Fenced => return Ok(()),
+                Recorded::Existing(earlier) => drop(self.records.forget(result, earlier.version).await?),
+                Recorded::InFlight { .. } => return Err(used_for_something_else()),
+            }
+        }
+        Err(Error::new(ErrorKind::Contention, "other results of the token kept coming between"))
+    }
+
+    /// The answer for a token that is not live. Reads, unless a commit is not finished.
+    pub(super) async fn gone(&self, token: &TokenId, places: &Places, caller: &OpId) -> Result<TokenBegun> {
+        if let Some(committed) = self.records.get(&places.begun).await? {
+            return Ok(told(self.finish(token, places, &committed).await?, caller));
+        }
+        match self.records.get(&places.result).await? {
+            Some(entry) => Ok(told(Used::decode(&entry, token)?, caller)),
+            None => Ok(TokenBegun::Gone),
+        }
+    }
+}
+
+/// What a caller is told of a token that was used.
+pub(super) fn told(used: Used, caller: &OpId) -> TokenBegun {
+    if used.caller == *caller { TokenBegun::Replayed(used.result) } else { TokenBegun::Gone }
+}
+
+pub(super) fn used_for_something_else() -> Error {
+    Error::misconfigured("one-time tokens", "the records of this name are used for something else as well")
+}
