@@ -1,6 +1,8 @@
 //! Commits that change tokens in the same step.
 
+mod apart;
 mod calls;
+mod known;
 
 use std::sync::Arc;
 
@@ -14,6 +16,12 @@ use crate::link::{Fate, Link};
 use crate::race::{SIZES, answered, race};
 use crate::repeatable::{cut_everywhere, drop_everywhere};
 use crate::world::World;
+
+pub(super) use apart::each_join_is_of_its_own_namespace;
+pub(super) use known::{
+    a_commit_is_known_by_its_token_behind_its_entry, a_deletion_without_an_entry_is_remembered,
+    a_message_that_has_an_entry_keeps_its_token, a_token_that_is_forgotten_is_created_again,
+};
 
 fn token(name: impl Into<Arc<str>>) -> Result<TokenId, Failure> {
     Ok(TokenId::new(name)?)
@@ -121,12 +129,14 @@ pub(super) async fn a_token_that_is_gone_is_not_created(world: &World) -> Verdic
     Ok(())
 }
 
+/// In whatever order they come, and however that is compared: some sort before the consumed one, and some behind it.
 pub(super) async fn many_tokens_are_created_in_one_step(world: &World) -> Verdict {
     let (entities, tokens) = joined(world)?;
     for count in [1_usize, 10, 50] {
         let (one, consumed) = (Messaged::new("entity", &format!("message-{count}"))?, token(format!("in-{count}"))?);
         tokens.create_tokens(std::slice::from_ref(&consumed)).await?;
-        let create = (0..count).map(|number| token(format!("{count}-{number}"))).collect::<Result<Vec<_>, _>>()?;
+        let name = |number: usize| token(format!("{}-{count}-{number}", ["z", "I", "é", "i", "J"][number % 5]));
+        let create = (0..count).map(name).collect::<Result<Vec<_>, _>>()?;
         let commit = Commit { create, consume: Some(consumed), ..one.commit(&*entities).await? };
         ensure_eq!(entities.commit(&commit).await?, Committed::Committed, "a commit with {count} new tokens");
         let again = tokens.create_tokens(&commit.create).await?;

@@ -81,6 +81,19 @@ pub(super) async fn a_commit_changes_no_other_entry(world: &World) -> Verdict {
     Ok(())
 }
 
+/// Another copy was first, whatever version this one has seen.
+pub(super) async fn a_message_that_has_an_entry_is_not_committed_again(world: &World) -> Verdict {
+    let (entities, one) = (split(world)?, Messaged::new("entity", "one")?);
+    ensure_eq!(entities.commit(&one.commit(&*entities).await?).await?, Committed::Committed, "the first commit");
+    let expected = one.open(&*entities).await?;
+    for change in [EntityChange::Put(payload("copy")?), EntityChange::Keep, EntityChange::Delete] {
+        let copy = Commit { attempt: op("copy")?, change, ..one.commit(&*entities).await? };
+        ensure_eq!(entities.commit(&copy).await?, Committed::Conflict, "a commit of another copy");
+        ensure_eq!(one.open(&*entities).await?, expected, "the entity after that");
+    }
+    Ok(())
+}
+
 /// What repeats a commit is its attempt, whatever else came meanwhile.
 pub(super) async fn a_repeated_commit_changes_nothing(world: &World) -> Verdict {
     let (entities, one, two) = (split(world)?, Messaged::new("entity", "one")?, Messaged::new("entity", "two")?);
