@@ -48,7 +48,7 @@ pub(super) async fn what_is_not_over_outlives_the_memory(world: &World) -> Verdi
     let stored = Messaged::new("stored", "later")?;
     let delete = Commit { change: EntityChange::Delete, ..deleted.commit(&*entities).await? };
     ensure_eq!(entities.commit(&delete).await?, Committed::Committed, "a deletion");
-    for name in ["a", "z"] {
+    for name in ["z", "a"] {
         finished(&*entities, &Messaged::new("deleted", name)?, EntityChange::Keep).await?;
     }
     finished(&*entities, &stored, EntityChange::Put(payload("state")?)).await?;

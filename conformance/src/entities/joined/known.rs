@@ -46,7 +46,7 @@ pub(in super::super) async fn a_token_that_is_forgotten_is_created_again(world: 
     let ((entities, tokens), one, its) = (joined(world)?, Messaged::new("entity", "one")?, token("in")?);
     let commit = exchange(&*entities, &one, &its).await?;
     tokens.discard(&commit.create).await?;
-    world.outlast_memory().await?;
+    world.pass_memory().await;
     tokens.create_tokens(std::slice::from_ref(&its)).await?;
     ensure_eq!(entities.commit(&commit).await?, Committed::Committed, "a commit");
     ensure_eq!(one.open(&*entities).await?.entry, fresh_entry(&commit), "its entry");
