@@ -43,7 +43,7 @@ pub(super) async fn the_longest_and_the_shortest_are_kept(world: &World) -> Verd
     let large =
         |first: u8| Payload::new((0..MAX_PAYLOAD_BYTES).map(|at| first.wrapping_add(at as u8)).collect::<Vec<_>>());
     let wide = "\u{1f600}".repeat(MAX_ID_BYTES / 4);
-    for name in ["x".repeat(MAX_ID_BYTES), wide] {
+    for name in [wide, "'".repeat(MAX_ID_BYTES), "\\".repeat(MAX_ID_BYTES)] {
         ensure_kept(world, &name, (large(0)?, large(7)?)).await?;
         ensure_kept(world, &name, (Payload::default(), Payload::default())).await?;
     }

@@ -26,8 +26,10 @@ pub(super) async fn an_absent_entity_is_created_once(world: &World) -> Verdict {
     let (entities, first, second) = (split(world)?, Messaged::new("new", "first")?, Messaged::new("new", "second")?);
     ensure_eq!(first.open(&*entities).await?, Opened::default(), "an entity that was never stored");
     let (commit, late) = (first.commit(&*entities).await?, second.commit(&*entities).await?);
-    let early = Commit { opened: Some(Version::new(7)), ..commit.clone() };
-    ensure_eq!(entities.commit(&early).await?, Committed::Conflict, "a commit to a version that is not there");
+    for strange in [0, 7, u64::MAX] {
+        let early = Commit { opened: Some(Version::new(strange)), ..commit.clone() };
+        ensure_eq!(entities.commit(&early).await?, Committed::Conflict, "a commit to a version that is not there");
+    }
     ensure_eq!(first.open(&*entities).await?, Opened::default(), "the entity after that");
     ensure_eq!(entities.commit(&commit).await?, Committed::Committed, "the first commit");
     ensure_eq!(entities.commit(&late).await?, Committed::Conflict, "another that found it absent");
