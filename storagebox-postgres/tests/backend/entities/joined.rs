@@ -2,7 +2,7 @@
 
 use storagebox_core::{Commit, Committed, ErrorKind, Result, TokenId};
 
-use super::{commit_at, commit_of, committed, entry, joined, key, store, version};
+use super::{commit_at, commit_of, committed, joined, key, store};
 use crate::scene::{blocked, count, session, tell, until, with_place};
 use crate::support::run;
 

@@ -6,7 +6,7 @@ use storagebox_core::{Backend, Commit, Committed, EntityLedger, Joins, OpId, Res
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
-use super::{commit_at, commit_of, committed, joined, key, split, store, version};
+use super::{commit_at, commit_of, committed, joined, split, store, version};
 use crate::scene::{blocked, session, tell, until, with_place};
 use crate::support::Place;
 
