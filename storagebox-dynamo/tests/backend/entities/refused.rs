@@ -2,7 +2,7 @@
 
 use storagebox_core::{Commit, Cursor, ErrorKind, Result};
 
-use super::{commit_of, entry, joined, key, message, split, token};
+use super::{commit_of, joined, key, message, split, token};
 use crate::scene::with_place;
 
 #[tokio::test]
