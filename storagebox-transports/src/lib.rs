@@ -7,11 +7,11 @@
 mod consume;
 mod delivery;
 #[cfg(feature = "nats")]
-pub mod nats;
+mod nats;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "rabbitmq")]
-pub mod rabbitmq;
+mod rabbitmq;
 #[cfg(any(feature = "postgres", feature = "redis-streams"))]
 mod reader;
 #[cfg(any(feature = "nats", feature = "rabbitmq"))]
@@ -23,7 +23,11 @@ mod wire;
 
 pub use consume::{ConsumeOptions, Consumed, consume};
 pub use delivery::{Delivery, Malformed, Received, Settle};
+#[cfg(feature = "nats")]
+pub use nats::{NatsDelivery, NatsQueue, NatsQueues};
 #[cfg(feature = "postgres")]
 pub use postgres::{PostgresDelivery, PostgresQueues};
+#[cfg(feature = "rabbitmq")]
+pub use rabbitmq::{RabbitDelivery, RabbitQueue, RabbitQueues};
 #[cfg(feature = "redis-streams")]
-pub use redis_streams::{RedisDelivery, RedisStreams};
+pub use redis_streams::{RedisDelivery, RedisQueues};

@@ -1,36 +1,4 @@
-//! NATS JetStream.
-//!
-//! A queue is a stream with one durable pull consumer. Workers that share the consumer share the messages: each copy
-//! goes to one of them, and comes again when its lease ends without an answer.
-//!
-//! | here | in JetStream |
-//! |---|---|
-//! | lease | `ack_wait` of the consumer |
-//! | [`Delivery::extend`](crate::Delivery::extend) | `+WPI` (in progress), which begins another `ack_wait` |
-//! | [`Settle::Ack`](crate::Settle::Ack) | `+ACK`, with the server's confirmation |
-//! | [`Settle::Retry`](crate::Settle::Retry) | `-NAK` with a delay |
-//! | [`Settle::Park`](crate::Settle::Park) | a copy in the stream of parked messages, then `+ACK` |
-//! | attempt | the number of deliveries that the server tells |
-//!
-//! A message's id and token travel in the headers `storagebox-id` and `storagebox-token`, percent-encoded, because a
-//! header cannot hold every text: other senders encode `%`, spaces, control characters and all that is not ASCII. The
-//! header `Nats-Msg-Id` is not used: the server forgets it after the stream's `duplicate_window`.
-//!
-//! # Example
-//!
-//! ```no_run
-//! use std::time::Duration;
-//!
-//! use storagebox_transports::nats::{NatsConnection, NatsQueue};
-//!
-//! # async fn example() -> Result<(), storagebox_core::BoxError> {
-//! let connection = NatsConnection::connect("nats://user:password@localhost:4222").await?;
-//! let queue = NatsQueue::new("orders").lease(Duration::from_secs(60)).replicas(3);
-//! connection.setup(&queue).await?;
-//! let deliveries = connection.deliveries(&queue);
-//! # drop(deliveries);
-//! # Ok(()) }
-//! ```
+//! Queues in streams of a NATS server.
 
 mod delivery;
 mod dispatch;
@@ -53,20 +21,52 @@ pub use queue::NatsQueue;
 /// How long an answer of the server is waited for.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A connection to NATS. It is cheap to clone; all clones share the connection, which comes back by itself.
+/// Queues in streams of a NATS server. Clones share the connection, which comes back by itself.
+///
+/// A queue is a stream with one durable pull consumer. Workers that share the consumer share the messages: each copy
+/// goes to one of them, and comes again when its lease ends without an answer.
+///
+/// | here | in JetStream |
+/// |---|---|
+/// | lease | `ack_wait` of the consumer |
+/// | [`Delivery::extend`](crate::Delivery::extend) | `+WPI` (in progress), which begins another `ack_wait` |
+/// | [`Settle::Ack`](crate::Settle::Ack) | `+ACK`, with the server's confirmation |
+/// | [`Settle::Retry`](crate::Settle::Retry) | `-NAK` with a delay |
+/// | [`Settle::Park`](crate::Settle::Park) | a copy in the stream of parked messages, then `+ACK` |
+/// | attempt | the number of deliveries that the server tells |
+///
+/// A message's id and token travel in the headers `storagebox-id` and `storagebox-token`, percent-encoded, because a
+/// header cannot hold every text: other senders encode `%`, spaces, control characters and all that is not ASCII. The
+/// header `Nats-Msg-Id` is not used: the server forgets it after the stream's `duplicate_window`.
+///
+/// # Example
+///
+/// ```no_run
+/// use std::time::Duration;
+///
+/// use storagebox_transports::{NatsQueue, NatsQueues};
+///
+/// # async fn example() -> Result<(), storagebox_core::BoxError> {
+/// let connection = NatsQueues::connect("nats://user:password@localhost:4222").await?;
+/// let queue = NatsQueue::new("orders").lease(Duration::from_secs(60)).replicas(3);
+/// connection.setup(&queue).await?;
+/// let deliveries = connection.deliveries(&queue);
+/// # drop(deliveries);
+/// # Ok(()) }
+/// ```
 #[derive(Clone)]
-pub struct NatsConnection {
+pub struct NatsQueues {
     jetstream: Context,
 }
 
 /// Shows no address, because addresses hold passwords.
-impl fmt::Debug for NatsConnection {
+impl fmt::Debug for NatsQueues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NatsConnection").finish_non_exhaustive()
+        f.debug_struct("NatsQueues").finish_non_exhaustive()
     }
 }
 
-impl NatsConnection {
+impl NatsQueues {
     /// Connects to a server: `nats://USER:PASSWORD@HOST:PORT`, or `tls://` for encryption. Several addresses of one
     /// cluster are separated by commas.
     ///

@@ -1,38 +1,4 @@
-//! RabbitMQ.
-//!
-//! A queue is a quorum queue with a quorum queue of parked messages. Workers that read the queue share its messages:
-//! each copy goes to one of them, and comes again when the worker's channel closes without an answer.
-//!
-//! | here | in RabbitMQ |
-//! |---|---|
-//! | lease | the channel; and the broker's `consumer_timeout`, 30 minutes unless its operator says otherwise |
-//! | [`Delivery::extend`](crate::Delivery::extend) | nothing: a message is its worker's for as long as its channel is open |
-//! | [`Settle::Ack`](crate::Settle::Ack) | `basic.ack`, which the broker does not confirm |
-//! | [`Settle::Retry`](crate::Settle::Retry) | a copy in a queue whose messages expire into the first one, then `basic.ack`; without a pause, `basic.reject` |
-//! | [`Settle::Park`](crate::Settle::Park) | a copy in the queue of parked messages, then `basic.ack` |
-//! | attempt | `x-delivery-count` and the retries of earlier copies, plus 1 |
-//!
-//! A handler that takes longer than `consumer_timeout` loses its channel, and with it all messages that it fetched:
-//! they come again, which does no harm to what is done once.
-//!
-//! A message's id is its `message_id`, or the header `storagebox-id` if that is there, because a `message_id` has at
-//! most 255 bytes. Its token is the header `storagebox-token`.
-//!
-//! It needs RabbitMQ 3.10 or later.
-//!
-//! # Example
-//!
-//! ```no_run
-//! use storagebox_transports::rabbitmq::{RabbitConnection, RabbitQueue};
-//!
-//! # async fn example() -> Result<(), storagebox_core::BoxError> {
-//! let connection = RabbitConnection::connect("amqp://user:password@localhost:5672/%2f").await?;
-//! let queue = RabbitQueue::new("orders").prefetch(4);
-//! connection.setup(&queue).await?;
-//! let deliveries = connection.deliveries(&queue);
-//! # drop(deliveries);
-//! # Ok(()) }
-//! ```
+//! Queues of a RabbitMQ broker.
 
 mod connect;
 mod copies;
@@ -55,22 +21,55 @@ pub use queue::RabbitQueue;
 use connect::Access;
 use publish::Publishers;
 
-/// A connection to RabbitMQ. It is cheap to clone; all clones share the connection that sends. Each stream of deliveries
-/// has a connection of its own, because the broker stops connections that send when it is short of memory or disk.
+/// Queues of a RabbitMQ broker. Clones share the connection that sends. Each stream of deliveries has a connection of its own, because the broker stops connections that send when it is short of memory or disk.
+///
+/// A queue is a quorum queue with a quorum queue of parked messages. Workers that read the queue share its messages:
+/// each copy goes to one of them, and comes again when the worker's channel closes without an answer.
+///
+/// | here | in RabbitMQ |
+/// |---|---|
+/// | lease | the channel; and the broker's `consumer_timeout`, 30 minutes unless its operator says otherwise |
+/// | [`Delivery::extend`](crate::Delivery::extend) | nothing: a message is its worker's for as long as its channel is open |
+/// | [`Settle::Ack`](crate::Settle::Ack) | `basic.ack`, which the broker does not confirm |
+/// | [`Settle::Retry`](crate::Settle::Retry) | a copy in a queue whose messages expire into the first one, then `basic.ack`; without a pause, `basic.reject` |
+/// | [`Settle::Park`](crate::Settle::Park) | a copy in the queue of parked messages, then `basic.ack` |
+/// | attempt | `x-delivery-count` and the retries of earlier copies, plus 1 |
+///
+/// A handler that takes longer than `consumer_timeout` loses its channel, and with it all messages that it fetched:
+/// they come again, which does no harm to what is done once.
+///
+/// A message's id is its `message_id`, or the header `storagebox-id` if that is there, because a `message_id` has at
+/// most 255 bytes. Its token is the header `storagebox-token`.
+///
+/// It needs RabbitMQ 3.10 or later.
+///
+/// # Example
+///
+/// ```no_run
+/// use storagebox_transports::{RabbitQueue, RabbitQueues};
+///
+/// # async fn example() -> Result<(), storagebox_core::BoxError> {
+/// let connection = RabbitQueues::connect("amqp://user:password@localhost:5672/%2f").await?;
+/// let queue = RabbitQueue::new("orders").prefetch(4);
+/// connection.setup(&queue).await?;
+/// let deliveries = connection.deliveries(&queue);
+/// # drop(deliveries);
+/// # Ok(()) }
+/// ```
 #[derive(Clone)]
-pub struct RabbitConnection {
+pub struct RabbitQueues {
     access: Access,
     publishers: Arc<Publishers>,
 }
 
 /// Shows no address, because addresses hold passwords.
-impl fmt::Debug for RabbitConnection {
+impl fmt::Debug for RabbitQueues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RabbitConnection").finish_non_exhaustive()
+        f.debug_struct("RabbitQueues").finish_non_exhaustive()
     }
 }
 
-impl RabbitConnection {
+impl RabbitQueues {
     /// Connects to a broker: `amqp://USER:PASSWORD@HOST:PORT/VHOST`, with the virtual host percent-encoded.
     ///
     /// # Cancel safety

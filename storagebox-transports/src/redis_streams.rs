@@ -34,7 +34,7 @@ static REDRIVE: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("..
 /// What is sent is as durable as the server is. If the server loses a message that it accepted, nothing sends it again,
 /// and its token stays.
 #[derive(Clone, Debug)]
-pub struct RedisStreams {
+pub struct RedisQueues {
     connection: Arc<Connection>,
     settings: Settings,
 }
@@ -47,7 +47,7 @@ struct Settings {
     lease: Duration,
 }
 
-impl RedisStreams {
+impl RedisQueues {
     /// Opens the queues of a server by its URL, `redis://` or `rediss://`. The first call connects.
     ///
     /// # Errors
@@ -175,7 +175,7 @@ struct Keys {
 
 /// Sends each message to the queue that its destination names. The queue need not be set up.
 #[async_trait]
-impl Dispatcher for RedisStreams {
+impl Dispatcher for RedisQueues {
     async fn dispatch(&self, messages: &[Outgoing]) -> Result<(), BoxError> {
         let mut add = pipe();
         for Outgoing { id, token, destination, body } in messages {

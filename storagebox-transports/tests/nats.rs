@@ -11,8 +11,7 @@ use futures_util::{Stream, StreamExt};
 use storagebox_core::{BoxError, Dispatcher, MAX_PAYLOAD_BYTES, Outgoing};
 use storagebox_testkit::nats::Nats;
 use storagebox_testkit::servers;
-use storagebox_transports::nats::{NatsConnection, NatsDelivery, NatsQueue};
-use storagebox_transports::{Delivery, Settle};
+use storagebox_transports::{Delivery, NatsDelivery, NatsQueue, NatsQueues, Settle};
 
 type Deliveries = Pin<Box<dyn Stream<Item = Result<NatsDelivery, BoxError>> + Send>>;
 
@@ -23,7 +22,7 @@ const LONG: Duration = Duration::from_secs(600);
 
 /// A queue of its own on the shared server, with all that reads and writes it.
 struct Bench {
-    connection: NatsConnection,
+    connection: NatsQueues,
     raw: Context,
     queue: NatsQueue,
     name: String,
@@ -38,7 +37,7 @@ impl Bench {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let name = format!("q{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
         let client = async_nats::connect(url).await.unwrap();
-        let (connection, raw) = (NatsConnection::from_client(client.clone()), jetstream::new(client));
+        let (connection, raw) = (NatsQueues::from_client(client.clone()), jetstream::new(client));
         let queue = NatsQueue::new(&name).lease(lease);
         connection.setup(&queue).await.unwrap();
         Self { connection, raw, queue, name }
@@ -298,7 +297,7 @@ async fn nothing_shows_a_secret() {
     let shown = format!("{:?} {:?}", bench.connection, next(&mut bench.deliveries()).await);
     assert!(!shown.contains("token of") && !shown.contains("127.0.0.1") && shown.contains("order-7"), "{shown}");
     for address in ["nats://ann:secret@127.0.0.1:1", "http://ann:secret@127.0.0.1", "nats://ann:secret@[x"] {
-        let error = NatsConnection::connect(address).await.unwrap_err();
+        let error = NatsQueues::connect(address).await.unwrap_err();
         let mut text = format!("{error} {error:?}");
         let mut source = error.source();
         while let Some(error) = source {

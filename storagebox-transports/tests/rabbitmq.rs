@@ -12,8 +12,7 @@ use lapin::{BasicProperties, Channel, Connection, ConnectionProperties};
 use storagebox_core::{BoxError, Dispatcher, MAX_PAYLOAD_BYTES, Outgoing};
 use storagebox_testkit::rabbitmq::RabbitMq;
 use storagebox_testkit::servers;
-use storagebox_transports::rabbitmq::{RabbitConnection, RabbitDelivery, RabbitQueue};
-use storagebox_transports::{Delivery, Settle};
+use storagebox_transports::{Delivery, RabbitDelivery, RabbitQueue, RabbitQueues, Settle};
 
 type Deliveries = Pin<Box<dyn Stream<Item = Result<RabbitDelivery, BoxError>> + Send>>;
 
@@ -24,7 +23,7 @@ const SHORT: Duration = Duration::from_millis(300);
 
 /// A queue of its own on the shared broker, with all that reads and writes it.
 struct Bench {
-    connection: RabbitConnection,
+    connection: RabbitQueues,
     raw: Channel,
     queue: RabbitQueue,
     name: String,
@@ -41,7 +40,7 @@ impl Bench {
         let name = name.to_owned();
         let raw = Connection::connect(url, ConnectionProperties::default()).await.unwrap();
         let raw = raw.create_channel().await.unwrap();
-        let connection = RabbitConnection::connect(url).await.unwrap();
+        let connection = RabbitQueues::connect(url).await.unwrap();
         let queue = RabbitQueue::new(&name).pauses([SHORT, LONG]);
         connection.setup(&queue).await.unwrap();
         Self { connection, raw, queue, name }
@@ -396,7 +395,7 @@ async fn nothing_shows_a_secret() {
     let refused = format!("amqp://ann:secret@{host}");
     for address in [&refused, "amqp://ann:secret@127.0.0.1:1", "amqps://ann:secret@127.0.0.1:1", "http://ann:secret@h"]
     {
-        let error = RabbitConnection::connect(address).await.unwrap_err();
+        let error = RabbitQueues::connect(address).await.unwrap_err();
         let mut text = format!("{error} {error:?}");
         let mut source = error.source();
         while let Some(error) = source {

@@ -14,14 +14,14 @@ use storagebox_conformance::{Cut, Proxy};
 use storagebox_core::{Destination, Dispatcher, async_trait};
 use storagebox_testkit::redis::{Redis, Settings};
 use storagebox_testkit::servers::shared_redis;
-use storagebox_transports::{Delivery, RedisDelivery, RedisStreams, Settle, consume};
+use storagebox_transports::{Delivery, RedisDelivery, RedisQueues, Settle, consume};
 
 use checks::endpoint::{Endpoint, Seen, entity_of, options};
 use checks::{Deliveries, LEASE, NAME, Queue};
 
 /// A queue behind a proxy, and a connection past it.
 struct Stream {
-    queues: RedisStreams,
+    queues: RedisQueues,
     proxy: Proxy,
     direct: MultiplexedConnection,
     prefix: String,
@@ -33,7 +33,7 @@ impl Stream {
         let prefix = format!("{}-{}:", std::process::id(), NEXT.fetch_add(1, Ordering::SeqCst));
         let address = url.trim_start_matches("redis://").to_socket_addrs().unwrap().next().unwrap();
         let proxy = Proxy::start(address).await.unwrap();
-        let queues = RedisStreams::connect(&format!("redis://{}", proxy.addr())).unwrap();
+        let queues = RedisQueues::connect(&format!("redis://{}", proxy.addr())).unwrap();
         let queues = queues.prefix(&prefix).lease(LEASE).unwrap();
         queues.setup(&name()).await.unwrap();
         let direct = connected(url).await;

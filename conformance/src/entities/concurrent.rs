@@ -4,13 +4,19 @@ use std::sync::Arc;
 
 use storagebox_core::{Committed, EntityChange, EntityLedger, OpId, Registered};
 
-use super::{Messaged, choice, op, payload, split};
+use super::{Messaged, choice, entities_of, op, payload, split};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::race::{SIZES, answered, race};
 use crate::world::World;
 
+/// Two clients, of which every second caller has one.
+async fn two_clients(world: &World) -> Result<[Arc<dyn EntityLedger>; 2], Failure> {
+    Ok([split(world)?, entities_of(&world.client().await?)?])
+}
+
 pub(super) async fn of_racing_commits_one_is_made(world: &World) -> Verdict {
-    let entities = split(world)?;
+    let clients = two_clients(world).await?;
+    let entities = Arc::clone(&clients[0]);
     for round in 0..world.profile().rounds {
         for size in SIZES {
             let entity = format!("{round}-{size}");
@@ -18,7 +24,7 @@ pub(super) async fn of_racing_commits_one_is_made(world: &World) -> Verdict {
             for turn in ["create", "change"] {
                 let opened = Messaged::new(&entity, "look")?.open(&*entities).await?.version;
                 let answers = race(size, |number| {
-                    let (entities, entity) = (Arc::clone(&entities), entity.clone());
+                    let (entities, entity) = (Arc::clone(&clients[number % 2]), entity.clone());
                     async move {
                         let one = Messaged::new(&entity, &format!("{turn}-{number}"))?;
                         let mut commit = one.commit(&*entities).await?;
@@ -86,13 +92,14 @@ where
     T: Send + 'static,
     Fut: Future<Output = Result<T, Failure>> + Send + 'static,
 {
-    let (entities, mut races) = (split(world)?, vec![]);
+    let (clients, mut races) = (two_clients(world).await?, vec![]);
+    let entities = &clients[0];
     for round in 0..world.profile().rounds {
         for size in SIZES {
             let one = Messaged::new(&format!("{round}-{size}"), "message")?;
-            let commit = one.commit(&*entities).await?;
+            let commit = one.commit(&**entities).await?;
             let _ = answered(|| entities.commit(&commit)).await?;
-            let answers = race(size, |number| call(Arc::clone(&entities), one.clone(), number)).await?;
+            let answers = race(size, |number| call(Arc::clone(&clients[number % 2]), one.clone(), number)).await?;
             races.push((one, answers));
         }
     }

@@ -1,11 +1,14 @@
 //! Commits that change tokens in the same step.
 
+mod apart;
 mod calls;
+mod known;
 
 use std::sync::Arc;
 
 use storagebox_core::{
-    Commit, Committed, Consumed, Created, EntityChange, EntityLedger, ErrorKind, Joins, TokenId, TokenStore, Version,
+    Backend, Commit, Committed, Consumed, Created, EntityChange, EntityLedger, ErrorKind, Joins, TokenId, TokenStore,
+    Version,
 };
 
 use super::{Messaged, entities_of, fresh_entry, joined_of, op, payload, tokens};
@@ -15,6 +18,12 @@ use crate::race::{SIZES, answered, race};
 use crate::repeatable::{cut_everywhere, drop_everywhere};
 use crate::world::World;
 
+pub(super) use apart::each_join_is_of_its_own_namespace;
+pub(super) use known::{
+    a_commit_is_known_by_its_token_behind_its_entry, a_deletion_without_an_entry_is_remembered,
+    a_message_that_has_an_entry_keeps_its_token, a_token_that_is_forgotten_is_created_again,
+};
+
 fn token(name: impl Into<Arc<str>>) -> Result<TokenId, Failure> {
     Ok(TokenId::new(name)?)
 }
@@ -23,7 +32,11 @@ fn token(name: impl Into<Arc<str>>) -> Result<TokenId, Failure> {
 type Both = (Arc<dyn EntityLedger>, Arc<dyn TokenStore>);
 
 fn joined(world: &World) -> Result<Both, Failure> {
-    Ok((joined_of(world.store())?, world.tokens()?))
+    both_of(world.store())
+}
+
+fn both_of(store: &Arc<dyn Backend>) -> Result<Both, Failure> {
+    Ok((joined_of(store)?, store.token_store(&"tokens".parse()?)?))
 }
 
 /// A commit that consumes one token and creates two.
@@ -106,27 +119,31 @@ pub(super) async fn a_commit_without_an_entry_is_known_by_its_token(world: &Worl
     Ok(())
 }
 
-/// Neither one that was consumed nor one that was discarded before it was ever created.
+/// Neither the one that the commit consumes nor one that was discarded before it was ever created. One that is named
+/// twice is one.
 pub(super) async fn a_token_that_is_gone_is_not_created(world: &World) -> Verdict {
     let ((entities, tokens), one, consumed) = (joined(world)?, Messaged::new("entity", "one")?, token("in")?);
     let commit = exchange(&*entities, &one, &consumed).await?;
     let live_before = token("live")?;
     tokens.create_tokens(&[consumed.clone(), live_before.clone()]).await?;
     tokens.discard(&commit.create[..1]).await?;
-    let create = [&commit.create[..], std::slice::from_ref(&live_before)].concat();
+    let create = [&commit.create[..], &[live_before, consumed.clone()], &commit.create[..]].concat();
     let commit = Commit { create, ..commit };
     ensure_eq!(entities.commit(&commit).await?, Committed::Committed, "a commit of which one new token is gone");
     ensure!(!tokens.exists(&commit.create[0]).await?, "a token that was discarded was created");
-    ensure_eq!(live(&*tokens, &commit.create[1..]).await?, 2, "a new token, and one that lived before");
+    ensure!(!tokens.exists(&consumed).await?, "the consumed token was created");
+    ensure_eq!(live(&*tokens, &commit.create[1..3]).await?, 2, "a new token, and one that lived before");
     Ok(())
 }
 
+/// In whatever order they come, and however that is compared: some sort before the consumed one, and some behind it.
 pub(super) async fn many_tokens_are_created_in_one_step(world: &World) -> Verdict {
     let (entities, tokens) = joined(world)?;
     for count in [1_usize, 10, 50] {
         let (one, consumed) = (Messaged::new("entity", &format!("message-{count}"))?, token(format!("in-{count}"))?);
         tokens.create_tokens(std::slice::from_ref(&consumed)).await?;
-        let create = (0..count).map(|number| token(format!("{count}-{number}"))).collect::<Result<Vec<_>, _>>()?;
+        let name = |number: usize| token(format!("{}-{count}-{number}", ["z", "I", "é", "i", "J"][number % 5]));
+        let create = (0..count).map(name).collect::<Result<Vec<_>, _>>()?;
         let commit = Commit { create, consume: Some(consumed), ..one.commit(&*entities).await? };
         ensure_eq!(entities.commit(&commit).await?, Committed::Committed, "a commit with {count} new tokens");
         let again = tokens.create_tokens(&commit.create).await?;
@@ -168,13 +185,14 @@ async fn live_of(store: &dyn TokenStore, names: &[&str]) -> Result<usize, Failur
 
 /// Commits to different entities, so that nothing but the token is in their way, and consumers beside them.
 pub(super) async fn a_token_is_consumed_by_one_commit(world: &World) -> Verdict {
-    let (entities, tokens) = joined(world)?;
+    let clients = [joined(world)?, both_of(&world.client().await?)?];
+    let (_, tokens) = &clients[0];
     for round in 0..world.profile().rounds {
         for size in SIZES {
             let consumed = token(format!("in-{round}-{size}"))?;
             answered(|| tokens.create_tokens(std::slice::from_ref(&consumed))).await?;
             let won = race(size, |number| {
-                let (entities, tokens, consumed) = (Arc::clone(&entities), Arc::clone(&tokens), consumed.clone());
+                let ((entities, tokens), consumed) = (clients[number % 2].clone(), consumed.clone());
                 async move { consumes(&*entities, &*tokens, &consumed, number).await }
             })
             .await?;

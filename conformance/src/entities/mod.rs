@@ -5,6 +5,7 @@ mod calls;
 mod cancel;
 mod concurrent;
 mod crash;
+mod edge;
 mod joined;
 mod model;
 mod network;
@@ -32,7 +33,8 @@ cases! { Entities:
     "E-2" Sequential model: random_calls_match_the_model;
     "E-2" Sequential sequential:
         a_commit_stores_the_state_and_its_entry, a_commit_changes_no_other_entry,
-        a_repeated_commit_changes_nothing;
+        a_message_that_has_an_entry_is_not_committed_again, a_repeated_commit_changes_nothing;
+    "E-2" Edge edge: the_longest_and_the_shortest_are_kept, every_name_is_kept_as_it_is;
     "E-2" Ambiguous ambiguous: a_commit_whose_reply_is_lost_is_repeated;
     "E-2" Cancel cancel: dropping_any_call_leaves_the_entity_whole;
     "E-2" Network network: a_cut_connection_changes_the_entity_once;
@@ -45,7 +47,9 @@ cases! { Entities:
     "E-5" Sequential pending: every_entry_is_listed_once;
     "E-5" Concurrent pending: entries_that_stay_are_listed_while_others_come_and_go;
     "E-5" Edge pending: a_page_without_room_or_of_a_foreign_cursor_is_refused;
-    "E-6" Sequential versions: a_version_never_repeats, what_is_not_over_outlives_the_memory;
+    "E-6" Sequential versions:
+        a_version_never_repeats, what_is_not_over_outlives_the_memory,
+        a_deleted_entity_is_remembered_from_its_end_on;
     "E-6" Ambiguous versions: a_commit_that_lands_after_a_deletion_brings_nothing_back;
     "E-7" Sequential sequential: removing_again_changes_nothing;
     "E-7" Concurrent concurrent: racing_removals_remove_once;
@@ -63,10 +67,13 @@ pub(crate) mod joint {
     use crate::case::cases;
 
     cases! { JoinedEntities:
+        "E-6" Sequential joined: a_deletion_without_an_entry_is_remembered;
         "E-8" Sequential joined:
             a_joined_commit_changes_the_tokens_too, a_commit_that_is_not_made_changes_no_token,
             an_open_tells_whether_the_token_lives, a_commit_without_an_entry_is_known_by_its_token,
-            a_token_that_is_gone_is_not_created;
+            a_token_that_is_gone_is_not_created, each_join_is_of_its_own_namespace,
+            a_message_that_has_an_entry_keeps_its_token, a_commit_is_known_by_its_token_behind_its_entry,
+            a_token_that_is_forgotten_is_created_again;
         "E-8" Edge joined: many_tokens_are_created_in_one_step, tokens_that_are_not_joined_are_refused;
         "E-8" Concurrent joined: a_token_is_consumed_by_one_commit, an_open_sees_one_moment;
         "E-8" Ambiguous joined: a_joined_commit_whose_reply_is_lost_is_repeated;

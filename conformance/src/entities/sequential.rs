@@ -1,5 +1,7 @@
 //! One caller, one call after another.
 
+use std::time::Duration;
+
 use storagebox_core::{Chosen, Commit, Committed, EntityChange, EntityLedger, Opened, Registered, Version};
 
 use super::{Messaged, choice, entities_of, fresh_entry, op, payload, split};
@@ -26,8 +28,10 @@ pub(super) async fn an_absent_entity_is_created_once(world: &World) -> Verdict {
     let (entities, first, second) = (split(world)?, Messaged::new("new", "first")?, Messaged::new("new", "second")?);
     ensure_eq!(first.open(&*entities).await?, Opened::default(), "an entity that was never stored");
     let (commit, late) = (first.commit(&*entities).await?, second.commit(&*entities).await?);
-    let early = Commit { opened: Some(Version::new(7)), ..commit.clone() };
-    ensure_eq!(entities.commit(&early).await?, Committed::Conflict, "a commit to a version that is not there");
+    for strange in [0, 7, u64::MAX] {
+        let early = Commit { opened: Some(Version::new(strange)), ..commit.clone() };
+        ensure_eq!(entities.commit(&early).await?, Committed::Conflict, "a commit to a version that is not there");
+    }
     ensure_eq!(first.open(&*entities).await?, Opened::default(), "the entity after that");
     ensure_eq!(entities.commit(&commit).await?, Committed::Committed, "the first commit");
     ensure_eq!(entities.commit(&late).await?, Committed::Conflict, "another that found it absent");
@@ -78,6 +82,19 @@ pub(super) async fn a_commit_changes_no_other_entry(world: &World) -> Verdict {
         entry
     });
     ensure_eq!(found, expected, "an entry while others are added, chosen and removed");
+    Ok(())
+}
+
+/// Another copy was first, whatever version this one has seen.
+pub(super) async fn a_message_that_has_an_entry_is_not_committed_again(world: &World) -> Verdict {
+    let (entities, one) = (split(world)?, Messaged::new("entity", "one")?);
+    ensure_eq!(entities.commit(&one.commit(&*entities).await?).await?, Committed::Committed, "the first commit");
+    let expected = one.open(&*entities).await?;
+    for change in [EntityChange::Put(payload("copy")?), EntityChange::Keep, EntityChange::Delete] {
+        let copy = Commit { attempt: op("copy")?, change, ..one.commit(&*entities).await? };
+        ensure_eq!(entities.commit(&copy).await?, Committed::Conflict, "a commit of another copy");
+        ensure_eq!(one.open(&*entities).await?, expected, "the entity after that");
+    }
     Ok(())
 }
 
@@ -171,6 +188,8 @@ pub(super) async fn removing_again_changes_nothing(world: &World) -> Verdict {
     ensure!(!entities.remove(&one.entry()?).await?, "an entry that never was is removed");
     let _ = entities.commit(&one.commit(&*entities).await?).await?;
     let version = one.open(&*entities).await?.version;
+    // A backend may tell calls apart by the moment at which they are made.
+    world.pass(Duration::from_millis(2)).await;
     ensure!(!entities.remove(&one.entry_of("another")?).await?, "the entry is removed by the name of another commit");
     ensure!(entities.remove(&one.entry()?).await?, "the entry is not there");
     for _ in 0..2 {
@@ -181,6 +200,7 @@ pub(super) async fn removing_again_changes_nothing(world: &World) -> Verdict {
     ensure_eq!(opened.state, Some(payload("one")?), "the state, which removing does not change");
     let again = Commit { attempt: op("again")?, ..one.commit(&*entities).await? };
     let _ = entities.commit(&again).await?;
+    world.pass(Duration::from_millis(2)).await;
     ensure!(
         !entities.remove(&one.entry()?).await?,
         "a later entry of the message is removed in the earlier one's name"

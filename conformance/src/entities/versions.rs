@@ -13,7 +13,7 @@ use crate::world::World;
 /// not come to be another one's.
 pub(super) async fn a_version_never_repeats(world: &World) -> Verdict {
     let (entities, mut seen) = (split(world)?, BTreeSet::new());
-    for round in 0..6 {
+    for round in 0..8 {
         for change in [EntityChange::Put(payload("x")?), EntityChange::Keep, EntityChange::Delete] {
             let one = Messaged::new("entity", &format!("{round}-{}", seen.len()))?;
             let commit = Commit { change, ..one.commit(&*entities).await? };
@@ -22,25 +22,36 @@ pub(super) async fn a_version_never_repeats(world: &World) -> Verdict {
             ensure!(version.is_some_and(|version| seen.insert(version)), "{version:?} repeats");
             ensure!(entities.remove(&one.entry()?).await?, "the entry is not there");
         }
-        match round % 3 {
+        match round % 4 {
             0 => world.outlast_memory().await?,
             1 => world.upkeep().await.map(drop)?,
+            2 => world.pass_memory().await,
             _ => {}
         }
     }
     Ok(())
 }
 
-/// A deleted entity with an entry, and one that has a state, however old they are.
+/// A commit of this message is made, and its entry is removed.
+async fn finished(entities: &dyn EntityLedger, one: &Messaged, change: EntityChange) -> Verdict {
+    let commit = Commit { change, ..one.commit(entities).await? };
+    ensure_eq!(entities.commit(&commit).await?, Committed::Committed, "the commit of {one:?}");
+    ensure!(entities.remove(&one.entry()?).await?, "the entry of {one:?} is not there");
+    Ok(())
+}
+
+/// A deleted entity that lost one of its entries and has another, and one that has a state again, however old they are.
 pub(super) async fn what_is_not_over_outlives_the_memory(world: &World) -> Verdict {
     let (entities, deleted, stored) =
         (split(world)?, Messaged::new("deleted", "message")?, Messaged::new("stored", "message")?);
+    finished(&*entities, &stored, EntityChange::Delete).await?;
+    let stored = Messaged::new("stored", "later")?;
     let delete = Commit { change: EntityChange::Delete, ..deleted.commit(&*entities).await? };
-    let put = stored.commit(&*entities).await?;
-    for commit in [&delete, &put] {
-        let _ = entities.commit(commit).await?;
+    ensure_eq!(entities.commit(&delete).await?, Committed::Committed, "a deletion");
+    for name in ["z", "a"] {
+        finished(&*entities, &Messaged::new("deleted", name)?, EntityChange::Keep).await?;
     }
-    ensure!(entities.remove(&stored.entry()?).await?, "the entry is not there");
+    finished(&*entities, &stored, EntityChange::Put(payload("state")?)).await?;
     let expected = [deleted.open(&*entities).await?, stored.open(&*entities).await?];
     for _ in 0..2 {
         world.outlast_memory().await?;
@@ -48,7 +59,23 @@ pub(super) async fn what_is_not_over_outlives_the_memory(world: &World) -> Verdi
         ensure_eq!(found, expected, "an entity with an entry, and one with a state");
     }
     ensure_eq!(expected[0].entry, fresh_entry(&delete), "the entry");
+    ensure_eq!(expected[1].state, Some(payload("state")?), "the state");
     ensure_eq!(entities.commit(&delete).await?, Committed::Committed, "the commit, once more");
+    Ok(())
+}
+
+/// Not from its deletion on: until its last entry is removed it is in use.
+pub(super) async fn a_deleted_entity_is_remembered_from_its_end_on(world: &World) -> Verdict {
+    let (entities, one, late) = (split(world)?, Messaged::new("entity", "one")?, Messaged::new("entity", "late")?);
+    let early = late.commit(&*entities).await?;
+    let delete = Commit { change: EntityChange::Delete, ..one.commit(&*entities).await? };
+    ensure_eq!(entities.commit(&delete).await?, Committed::Committed, "a deletion");
+    let version = one.open(&*entities).await?.version;
+    world.outlast_memory().await?;
+    ensure!(entities.remove(&one.entry()?).await?, "the entry is not there");
+    world.upkeep().await?;
+    ensure_eq!(one.open(&*entities).await?.version, version, "the version of an entity that is just over");
+    ensure_eq!(entities.commit(&early).await?, Committed::Conflict, "a commit that found the entity absent");
     Ok(())
 }
 
@@ -73,6 +100,7 @@ pub(super) async fn a_commit_that_lands_after_a_deletion_brings_nothing_back(wor
         for one in [&put, &delete] {
             ensure!(entities.remove(&one.entry()?).await?, "an entry is not there");
         }
+        world.upkeep().await?;
         link.land().await;
         let opened = slow.open(&*entities).await?;
         ensure_eq!((opened.state, opened.entry), (None, None), "a deleted entity after a late commit");

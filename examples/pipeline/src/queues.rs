@@ -5,9 +5,7 @@ use std::time::Duration;
 use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt, TryStreamExt};
 use storagebox::{BoxError, Destination, Dispatcher, Outgoing, async_trait};
-use storagebox_transports::nats::{NatsConnection, NatsQueue};
-use storagebox_transports::rabbitmq::{RabbitConnection, RabbitQueue};
-use storagebox_transports::{Delivery, PostgresQueues, RedisStreams};
+use storagebox_transports::{Delivery, NatsQueue, NatsQueues, PostgresQueues, RabbitQueue, RabbitQueues, RedisQueues};
 
 use crate::copy::Copy;
 use crate::failure::Failure;
@@ -23,20 +21,20 @@ const REDRIVEN: u32 = 1_000;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Queues {
-    Nats(NatsConnection),
+    Nats(NatsQueues),
     Postgres(PostgresQueues),
-    Rabbit(RabbitConnection),
-    Redis(RedisStreams),
+    Rabbit(RabbitQueues),
+    Redis(RedisQueues),
 }
 
 impl Queues {
     /// Connects to a broker by its URL.
     pub(crate) async fn connect(url: &str) -> Result<Self, Failure> {
         match url.split_once("://").map(|(scheme, _)| scheme) {
-            Some("nats" | "tls") => NatsConnection::connect(url).await.map(Self::Nats).map_err(Failure::Queues),
+            Some("nats" | "tls") => NatsQueues::connect(url).await.map(Self::Nats).map_err(Failure::Queues),
             Some("postgres" | "postgresql") => Ok(Self::Postgres(PostgresQueues::connect(url)?.lease(LEASE)?)),
-            Some("amqp") => RabbitConnection::connect(url).await.map(Self::Rabbit).map_err(Failure::Queues),
-            Some("redis" | "rediss") => Ok(Self::Redis(RedisStreams::connect(url)?.lease(LEASE)?)),
+            Some("amqp") => RabbitQueues::connect(url).await.map(Self::Rabbit).map_err(Failure::Queues),
+            Some("redis" | "rediss") => Ok(Self::Redis(RedisQueues::connect(url)?.lease(LEASE)?)),
             _ => Err(Failure::NoTransport),
         }
     }

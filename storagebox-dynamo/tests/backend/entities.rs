@@ -1,10 +1,9 @@
 //! Entities and their entries: E-1 to E-8, and what of it is this backend's own.
 
-mod answers;
 mod forgotten;
 mod lost;
 mod processor;
-mod races;
+mod refused;
 mod sizes;
 
 use std::sync::Arc;

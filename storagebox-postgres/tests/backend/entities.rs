@@ -1,8 +1,8 @@
-//! Entities and their entries: E-1 to E-8.
+//! Entities and their entries, E-1 to E-8: what of it is this backend's own.
 
+mod cursors;
 mod joined;
 mod kept;
-mod listed;
 mod processor;
 mod races;
 
@@ -71,26 +71,6 @@ async fn committed(entities: &dyn EntityLedger, commit: &Commit) -> Result<()> {
 }
 
 #[tokio::test]
-async fn of_commits_to_one_version_one_is_made() -> Result<()> {
-    with_place(async |place| {
-        let entities = split(&store(place)?)?;
-        for (first, second) in [("a", "b"), ("c", "d")] {
-            let (first, second) = (commit_of(&*entities, first).await?, commit_of(&*entities, second).await?);
-            committed(&*entities, &first).await?;
-            assert_eq!(entities.commit(&second).await?, Committed::Conflict);
-            committed(&*entities, &first).await?;
-        }
-        let opened = entities.open(&key()?, &"c".try_into()?, None).await?;
-        assert_eq!((opened.state, opened.token_is_live), (Some("c".try_into()?), None));
-        assert!(entities.open(&key()?, &"d".try_into()?, None).await?.entry.is_none());
-        let foreign = commit_at(Some(Version::new(u64::MAX)), "e")?;
-        assert_eq!(entities.commit(&foreign).await?, Committed::Conflict, "of a version that no store made");
-        Ok(())
-    })
-    .await
-}
-
-#[tokio::test]
 async fn an_attempt_is_chosen_once_and_none_is_registered_after_that() -> Result<()> {
     for statements in BOTH {
         with_place(async |place| {
@@ -126,63 +106,6 @@ async fn is_chosen_once(entities: &dyn EntityLedger) -> Result<()> {
     Ok(())
 }
 
-/// What lands late from an earlier processing of the message finds an entry that is not its own.
-#[tokio::test]
-async fn an_entry_is_not_taken_for_an_earlier_one_of_the_same_message() -> Result<()> {
-    with_place(async |place| {
-        let entities = split(&store(place)?)?;
-        committed(&*entities, &commit_of(&*entities, "a").await?).await?;
-        assert!(entities.remove(&entry("a")?).await?);
-        let again = Commit { attempt: OpId::new("again")?, ..commit_of(&*entities, "a").await? };
-        committed(&*entities, &again).await?;
-        assert_eq!(entities.register(&entry("a")?, &"late".try_into()?).await?, Registered::Gone);
-        assert_eq!(entities.choose(&entry("a")?, &"a".try_into()?).await?, Chosen::Gone);
-        assert!(!entities.remove(&entry("a")?).await?);
-        let opened = entities.open(&key()?, &"a".try_into()?, None).await?;
-        assert_eq!(opened.entry.map(|entry| entry.attempts), Some(vec![again.attempt]));
-        Ok(())
-    })
-    .await
-}
-
-#[tokio::test]
-async fn a_commit_replaces_no_entry_of_another_commit() -> Result<()> {
-    with_place(async |place| {
-        let entities = split(&store(place)?)?;
-        committed(&*entities, &commit_of(&*entities, "a").await?).await?;
-        let another = Commit { attempt: OpId::new("another")?, ..commit_of(&*entities, "a").await? };
-        assert_eq!(entities.commit(&another).await?, Committed::Conflict);
-        let opened = entities.open(&key()?, &"a".try_into()?, None).await?;
-        assert_eq!((opened.version, opened.state), (another.opened, Some("a".try_into()?)));
-        assert_eq!(opened.entry.map(|entry| entry.attempts), Some(vec![OpId::new("a")?]));
-        Ok(())
-    })
-    .await
-}
-
-#[tokio::test]
-async fn a_commit_changes_no_entry_of_another_message() -> Result<()> {
-    with_place(async |place| {
-        let entities = split(&store(place)?)?;
-        for name in ["a", "b"] {
-            committed(&*entities, &commit_of(&*entities, name).await?).await?;
-        }
-        let kept = Commit { change: EntityChange::Keep, ..commit_of(&*entities, "c").await? };
-        committed(&*entities, &kept).await?;
-        let deleted = Commit { change: EntityChange::Delete, ..commit_of(&*entities, "d").await? };
-        let opened = entities.open(&key()?, &"a".try_into()?, None).await?;
-        assert_eq!(opened.state, Some("b".try_into()?), "it was kept");
-        committed(&*entities, &deleted).await?;
-        for name in ["a", "b", "c", "d"] {
-            let opened = entities.open(&key()?, &name.try_into()?, None).await?;
-            assert!(opened.version.is_some() && opened.state.is_none(), "{opened:?}");
-            assert_eq!(opened.entry.map(|entry| entry.attempts), Some(vec![OpId::new(name)?]));
-        }
-        Ok(())
-    })
-    .await
-}
-
 #[tokio::test]
 async fn the_greatest_state_and_content_are_kept_byte_for_byte() -> Result<()> {
     for statements in BOTH {
@@ -200,28 +123,6 @@ async fn the_greatest_state_and_content_are_kept_byte_for_byte() -> Result<()> {
         .await?;
     }
     Ok(())
-}
-
-#[tokio::test]
-async fn the_longest_texts_are_kept() -> Result<()> {
-    with_place(async |place| {
-        let (entities, tokens) = joined(&store(place)?)?;
-        for text in ["'".repeat(512), "\\".repeat(512), "\u{1f600}".repeat(128)] {
-            let token = TokenId::new(&*text)?;
-            tokens.create_tokens(std::slice::from_ref(&token)).await?;
-            let (key, message, attempt) = (Key::new(&*text)?, MessageId::new(&*text)?, OpId::new(&*text)?);
-            let commit = Commit { key, message, attempt, consume: Some(token.clone()), ..commit_at(None, "a")? };
-            committed(&*entities, &commit).await?;
-            let opened = entities.open(&commit.key, &commit.message, Some(&token)).await?;
-            assert_eq!(opened.token_is_live, Some(false));
-            let id = EntryId { key: commit.key, message: commit.message, commit: commit.attempt };
-            assert_eq!(opened.entry.map(|entry| entry.attempts), Some(vec![id.commit.clone()]));
-            assert_eq!(entities.pending(None, 1).await?.entries, std::slice::from_ref(&id));
-            assert!(entities.remove(&id).await?);
-        }
-        Ok(())
-    })
-    .await
 }
 
 /// Before anything is sent: nobody listens there.

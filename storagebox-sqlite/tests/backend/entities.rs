@@ -1,13 +1,11 @@
-//! Entities and their entries, E-1 to E-8: what one transaction changes, and what is left after it.
+//! Entities and their entries, E-1 to E-8: what of it is this backend's own.
 
-mod commits;
 mod damage;
 mod dropping;
-mod entries;
 mod large;
 mod memory;
 mod processor;
-mod races;
+mod refused;
 
 use std::sync::Arc;
 

@@ -4,12 +4,12 @@ use async_nats::jetstream::message::PublishMessage;
 use async_trait::async_trait;
 use storagebox_core::{BoxError, Dispatcher, Outgoing};
 
-use super::{NatsConnection, headers};
+use super::{NatsQueues, headers};
 
 /// Publishes each message on the subject that its destination names, and waits until a stream has stored it. A subject
 /// that no stream takes is an error.
 #[async_trait]
-impl Dispatcher for NatsConnection {
+impl Dispatcher for NatsQueues {
     async fn dispatch(&self, messages: &[Outgoing]) -> Result<(), BoxError> {
         let mut acknowledgements = Vec::with_capacity(messages.len());
         for message in messages {

@@ -7,7 +7,7 @@ use futures_util::{Stream, StreamExt, stream};
 use storagebox_core::BoxError;
 
 use super::parking::Place;
-use super::{NatsConnection, NatsDelivery, NatsQueue};
+use super::{NatsDelivery, NatsQueue, NatsQueues};
 use crate::reconnect::Pauses;
 
 /// How long the server keeps a request for messages.
@@ -16,7 +16,7 @@ const EXPIRES: Duration = Duration::from_secs(30);
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
 pub(super) fn deliveries(
-    connection: NatsConnection,
+    connection: NatsQueues,
     queue: NatsQueue,
 ) -> impl Stream<Item = Result<NatsDelivery, BoxError>> + Send {
     let source = Source { parking: Place::of(&queue), connection, queue, messages: None, pauses: Pauses::default() };
@@ -24,7 +24,7 @@ pub(super) fn deliveries(
 }
 
 struct Source {
-    connection: NatsConnection,
+    connection: NatsQueues,
     queue: NatsQueue,
     parking: Place,
     messages: Option<pull::Stream>,

@@ -11,7 +11,7 @@ use lapin::message;
 use lapin::options::{BasicAckOptions, BasicRejectOptions};
 use storagebox_core::BoxError;
 
-use super::{RabbitConnection, RabbitQueue, copies, parking};
+use super::{RabbitQueue, RabbitQueues, copies, parking};
 use crate::delivery::{Delivery, Malformed, Received, Settle};
 
 /// It goes back to the queue.
@@ -21,7 +21,7 @@ const BACK: BasicRejectOptions = BasicRejectOptions { requeue: true };
 pub struct RabbitDelivery {
     message: message::Delivery,
     received: Result<Received, Malformed>,
-    connection: RabbitConnection,
+    connection: RabbitQueues,
     queue: Arc<RabbitQueue>,
     // The message is ours for as long as it is open.
     _channel: Channel,
@@ -30,7 +30,7 @@ pub struct RabbitDelivery {
 impl RabbitDelivery {
     pub(super) fn new(
         message: message::Delivery,
-        connection: RabbitConnection,
+        connection: RabbitQueues,
         queue: Arc<RabbitQueue>,
         channel: Channel,
     ) -> Self {

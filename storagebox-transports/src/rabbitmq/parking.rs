@@ -7,14 +7,10 @@ use lapin::types::FieldTable;
 use storagebox_core::BoxError;
 
 use super::connect::short;
-use super::{RabbitConnection, RabbitQueue, copies};
+use super::{RabbitQueue, RabbitQueues, copies};
 
 /// Puts a copy where parked messages are.
-pub(super) async fn park(
-    connection: &RabbitConnection,
-    queue: &RabbitQueue,
-    message: &Delivery,
-) -> Result<(), BoxError> {
+pub(super) async fn park(connection: &RabbitQueues, queue: &RabbitQueue, message: &Delivery) -> Result<(), BoxError> {
     let publisher = connection.publisher().await?;
     let properties = copies::anew(&message.properties);
     connection.send(&publisher, short(queue.parked_name())?, &message.data, properties).await?;
@@ -23,7 +19,7 @@ pub(super) async fn park(
 }
 
 /// Puts a copy in the queue where it waits for its pause to end.
-pub(super) async fn postpone(connection: &RabbitConnection, waiting: &str, message: &Delivery) -> Result<(), BoxError> {
+pub(super) async fn postpone(connection: &RabbitQueues, waiting: &str, message: &Delivery) -> Result<(), BoxError> {
     let publisher = connection.publisher().await?;
     let properties = copies::for_retry(&message.properties);
     connection.send(&publisher, short(waiting)?, &message.data, properties).await?;
@@ -32,7 +28,7 @@ pub(super) async fn postpone(connection: &RabbitConnection, waiting: &str, messa
 }
 
 /// Sends again what is parked now, the oldest first.
-pub(super) async fn redrive(connection: &RabbitConnection, queue: &RabbitQueue) -> Result<u64, BoxError> {
+pub(super) async fn redrive(connection: &RabbitQueues, queue: &RabbitQueue) -> Result<u64, BoxError> {
     let channel = connection.publisher().await?;
     let options = QueueDeclareOptions::durable().passive();
     let parked = channel.queue_declare(short(queue.parked_name())?, options, FieldTable::default());
@@ -46,7 +42,7 @@ pub(super) async fn redrive(connection: &RabbitConnection, queue: &RabbitQueue) 
 }
 
 /// Sends one message again. False if none is parked.
-async fn send_again(connection: &RabbitConnection, channel: &Channel, queue: &RabbitQueue) -> Result<bool, BoxError> {
+async fn send_again(connection: &RabbitQueues, channel: &Channel, queue: &RabbitQueue) -> Result<bool, BoxError> {
     let options = BasicGetOptions { no_ack: false };
     let message = connection.access.in_time(channel.basic_get(short(queue.parked_name())?, options)).await?;
     let Some(message) = message else {

@@ -8,7 +8,7 @@ use lapin::types::{FieldTable, ShortString};
 use lapin::{BasicProperties, Channel, Confirmation, Connection, PublisherConfirm};
 use storagebox_core::{BoxError, Dispatcher, Outgoing};
 
-use super::RabbitConnection;
+use super::RabbitQueues;
 use super::connect::short;
 use super::copies;
 
@@ -29,7 +29,7 @@ impl Publishers {
     }
 }
 
-impl RabbitConnection {
+impl RabbitQueues {
     /// Whether the broker answers.
     pub(super) async fn check(&self) -> Result<(), BoxError> {
         let publisher = self.publisher().await?;
@@ -120,7 +120,7 @@ impl RabbitConnection {
 /// Sends each message to the queue that its destination names, and waits until that queue has it. A queue that does not
 /// exist is an error.
 #[async_trait]
-impl Dispatcher for RabbitConnection {
+impl Dispatcher for RabbitQueues {
     async fn dispatch(&self, messages: &[Outgoing]) -> Result<(), BoxError> {
         let publisher = self.publisher().await?;
         self.send_all(&publisher, messages).await?;

@@ -9,11 +9,11 @@ use lapin::{Channel, Consumer};
 use storagebox_core::BoxError;
 
 use super::connect::short;
-use super::{RabbitConnection, RabbitDelivery, RabbitQueue};
+use super::{RabbitDelivery, RabbitQueue, RabbitQueues};
 use crate::reconnect::Pauses;
 
 pub(super) fn deliveries(
-    connection: RabbitConnection,
+    connection: RabbitQueues,
     queue: RabbitQueue,
 ) -> impl Stream<Item = Result<RabbitDelivery, BoxError>> + Send {
     let source = Source { connection, queue: Arc::new(queue), open: None, pauses: Pauses::default() };
@@ -21,7 +21,7 @@ pub(super) fn deliveries(
 }
 
 struct Source {
-    connection: RabbitConnection,
+    connection: RabbitQueues,
     queue: Arc<RabbitQueue>,
     open: Option<(Consumer, Channel)>,
     pauses: Pauses,

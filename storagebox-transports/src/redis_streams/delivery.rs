@@ -15,7 +15,7 @@ use crate::wire::{BODY, ID, TOKEN, received};
 
 static TELL: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("../../lua/redis_streams/tell.lua")));
 
-/// A message of a [queue in a Redis stream](super::RedisStreams).
+/// A message of a [queue in a Redis stream](super::RedisQueues).
 pub struct RedisDelivery {
     connection: Arc<Connection>,
     settings: Settings,

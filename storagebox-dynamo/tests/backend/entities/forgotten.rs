@@ -1,6 +1,5 @@
 //! What is remembered of entities and entries that are gone, and for how long.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use storagebox_core::{Backend, Commit, Committed, EntityChange, EntityLedger, Opened, Result, Retention};
@@ -28,30 +27,6 @@ async fn commit(entities: &dyn EntityLedger, name: &str, change: EntityChange) -
     Ok(())
 }
 
-#[tokio::test]
-async fn a_version_does_not_repeat_after_a_deletion() -> Result<()> {
-    with_place(async |place| {
-        let (store, mut seen) = (forgetful(place).await?, BTreeSet::new());
-        let entities = split(&store)?;
-        for round in 0..4 {
-            for (name, change) in [("put", EntityChange::Put(payload("x"))), ("delete", EntityChange::Delete)] {
-                let (name, was_there) = (format!("{name}-{round}"), opened(&*entities).await?.version.is_some());
-                assert!(round % 2 == 0 || was_there == (change == EntityChange::Delete), "{name}");
-                commit(&*entities, &name, change).await?;
-                let version = opened(&*entities).await?.version;
-                assert!(seen.insert(version), "{version:?} repeats");
-                assert!(entities.remove(&entry(&name)).await?);
-            }
-            // Once within what is remembered, then beyond it.
-            place.clock.advance(if round % 2 == 0 { MINUTE } else { MINUTE - SECOND });
-            store.maintain(100).await?;
-            assert_eq!(opened(&*entities).await?.version.is_none(), round % 2 == 0, "round {round}");
-        }
-        Ok(())
-    })
-    .await
-}
-
 /// From its last change on, be it a commit or a removal; and never while it has an entry or a state.
 #[tokio::test]
 async fn an_entity_is_forgotten_when_all_of_it_is_long_over() -> Result<()> {
@@ -76,23 +51,6 @@ async fn an_entity_is_forgotten_when_all_of_it_is_long_over() -> Result<()> {
         assert_eq!(opened(&*entities).await?, Opened::default());
         let left: Vec<_> = place.rows().await?.into_iter().filter(|row| !row.contains_key("made_with")).collect();
         assert_eq!(left, []);
-        Ok(())
-    })
-    .await
-}
-
-#[tokio::test]
-async fn an_entity_with_a_state_is_never_forgotten() -> Result<()> {
-    with_place(async |place| {
-        let store = forgetful(place).await?;
-        let entities = split(&store)?;
-        commit(&*entities, "put", EntityChange::Put(payload("x"))).await?;
-        assert!(entities.remove(&entry("put")).await?);
-        commit(&*entities, "keep", EntityChange::Keep).await?;
-        assert!(entities.remove(&entry("keep")).await?);
-        place.clock.advance(10 * MINUTE);
-        store.maintain(100).await?;
-        assert_eq!(opened(&*entities).await?.state, Some(payload("x")));
         Ok(())
     })
     .await

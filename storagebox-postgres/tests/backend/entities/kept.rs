@@ -1,6 +1,5 @@
 //! How long the version of a deleted entity is kept: E-6.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use storagebox_core::{Backend, Commit, EntityChange, EntityLedger, EntryId, Maintained, Result, Retention};
@@ -13,34 +12,6 @@ const DAY: Duration = Duration::from_secs(24 * 3_600);
 
 async fn entities_of(place: &Place) -> Result<i64> {
     count(&place.database, &format!("SELECT count(*) FROM {}.entities", place.schema)).await
-}
-
-/// Once within what is remembered, then beyond it, with upkeep and without.
-#[tokio::test]
-async fn a_version_does_not_repeat_after_a_deletion() -> Result<()> {
-    with_place(async |place| {
-        let (store, mut seen) = (store(place)?, BTreeSet::new());
-        let entities = split(&store)?;
-        for round in 0..6 {
-            let (is_forgotten, is_removed) = (round % 3 != 0, round % 3 == 1);
-            for (name, change) in [("put", EntityChange::Put("x".try_into()?)), ("delete", EntityChange::Delete)] {
-                let name = format!("{name}-{round}");
-                let commit = Commit { change, ..commit_of(&*entities, &name).await? };
-                let is_new = commit.opened.is_none();
-                assert_eq!(is_new, round == 0 && name == "put-0" || name.starts_with("put") && round % 3 != 1);
-                committed(&*entities, &commit).await?;
-                let opened = version(&*entities, &name).await?;
-                assert!(seen.insert(opened), "{opened:?} repeats");
-                assert!(entities.remove(&entry(&name)?).await?);
-            }
-            place.advance(if is_forgotten { 7 * DAY } else { 6 * DAY }).await?;
-            if is_removed || !is_forgotten {
-                assert_eq!(store.maintain(10).await?.deleted, u64::from(is_removed), "round {round}");
-            }
-        }
-        Ok(())
-    })
-    .await
 }
 
 #[tokio::test]

@@ -1,15 +1,12 @@
 //! Many callers at once, over two clients.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use storagebox_core::{
-    Backend, Chosen, Commit, Committed, EntityLedger, Joins, OpId, Registered, Result, TokenId, TokenStore, Version,
-};
+use storagebox_core::{Backend, Commit, Committed, EntityLedger, Joins, OpId, Result, TokenId, Version};
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
-use super::{commit_at, commit_of, committed, entry, joined, key, split, store, version};
+use super::{commit_at, commit_of, committed, joined, split, store, version};
 use crate::scene::{blocked, session, tell, until, with_place};
 use crate::support::Place;
 
@@ -40,31 +37,6 @@ where
 fn ledgers(place: &Place, joins: &Joins) -> Result<[Arc<dyn EntityLedger>; 2]> {
     let ledger = || store(place)?.entity_ledger(&"entities".parse()?, joins);
     Ok([ledger()?, ledger()?])
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_many_commits_to_one_version_one_is_made() -> Result<()> {
-    with_place(async |place| {
-        let ledgers = ledgers(place, &Joins::default())?;
-        for round in 0..20 {
-            let opened = version(&*ledgers[0], "a").await?;
-            let commit = |number| commit_at(opened, &format!("{round}-{number}"));
-            let answers = at_once(ledgers.clone(), |ledger, number| {
-                let commit = commit(number);
-                async move { ledger.commit(&commit?).await }
-            });
-            let answers = answers.await?;
-            let made: Vec<_> = (0..CALLERS).filter(|number| answers[*number] == Committed::Committed).collect();
-            assert_eq!(made.len(), 1, "round {round}: {answers:?}");
-            assert!(answers.iter().all(|answer| *answer != Committed::TokenGone));
-            let opened = ledgers[0].open(&key()?, &"a".try_into()?, None).await?;
-            assert_eq!(opened.state, Some(format!("{round}-{}", made[0]).try_into()?));
-        }
-        let pending = ledgers[0].pending(None, 1_000).await?.entries;
-        assert_eq!(pending.len(), 20, "one a round: {pending:?}");
-        Ok(())
-    })
-    .await
 }
 
 /// Each with a token of its own: those that are not made leave theirs.
@@ -118,42 +90,6 @@ async fn a_commit_that_is_made_by_many_is_made_once() -> Result<()> {
                 async move { ledger.commit(&commit).await }
             });
             assert!(answers.await?.iter().all(|answer| *answer == Committed::Committed));
-        }
-        Ok(())
-    })
-    .await
-}
-
-/// Registrations among them: none comes after the choice.
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_many_attempts_one_is_chosen() -> Result<()> {
-    with_place(async |place| {
-        let ledgers = ledgers(place, &Joins::default())?;
-        for round in 0..10 {
-            let name = format!("{round}");
-            committed(&*ledgers[0], &commit_of(&*ledgers[0], &name).await?).await?;
-            let answers = at_once(ledgers.clone(), |ledger, number| {
-                let name = name.clone();
-                async move {
-                    let (id, attempt) = (entry(&name)?, OpId::new(format!("attempt-{number}"))?);
-                    match ledger.register(&id, &attempt).await? {
-                        Registered::Registered => {}
-                        Registered::Chosen(entry) => return Ok(entry),
-                        Registered::Gone => panic!("there is an entry"),
-                    }
-                    match ledger.choose(&id, &attempt).await? {
-                        Chosen::Chosen(entry) => Ok(entry),
-                        Chosen::Gone => panic!("it is registered"),
-                    }
-                }
-            });
-            let entries: BTreeSet<_> = answers.await?.into_iter().map(|entry| (entry.chosen, entry.attempts)).collect();
-            assert_eq!(entries.len(), 1, "{entries:?}");
-            assert!(
-                entries
-                    .iter()
-                    .all(|(chosen, attempts)| chosen.as_ref().is_some_and(|chosen| attempts.contains(chosen)))
-            );
         }
         Ok(())
     })

@@ -1,6 +1,5 @@
 //! How long a version is remembered, and what upkeep leaves alone.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use storagebox_core::{Backend, Commit, Committed, EntityChange, EntityLedger, Result, Retention, Version};
@@ -31,27 +30,6 @@ async fn leave(entities: &dyn EntityLedger, name: &str) -> Result<Option<Version
     let version = entities.open(&commit.key, &commit.message, None).await?.version;
     assert!(entities.remove(&storagebox_core::EntryId { key: commit.key, ..entry(name) }).await?);
     Ok(version)
-}
-
-#[tokio::test]
-async fn a_version_does_not_repeat_after_a_deletion() -> Result<()> {
-    let (place, store) = remembering(Retention::For(MEMORY)).await?;
-    let (entities, mut seen) = (split(&store)?, BTreeSet::new());
-    for round in 0..4 {
-        for (name, change) in [("put", EntityChange::Put(payload("x"))), ("delete", EntityChange::Delete)] {
-            let name = format!("{name}-{round}");
-            let commit = Commit { change, ..commit_of(&*entities, &name).await? };
-            assert!(round % 2 == 0 || commit.opened.is_none() == (commit.change != EntityChange::Delete));
-            committed(&*entities, &commit).await?;
-            let opened = entities.open(&key(), &commit.message, None).await?;
-            assert!(seen.insert(opened.version), "{opened:?} repeats");
-            assert!(entities.remove(&entry(&name)).await?);
-        }
-        // Once within what is remembered, then beyond it.
-        place.clock.advance(Duration::from_secs(if round % 2 == 0 { 60 } else { 59 }));
-        assert_eq!(deleted(&store, 10).await?, u64::from(round % 2 == 0), "round {round}");
-    }
-    Ok(())
 }
 
 /// By the clock alone: whether upkeep has been there makes no difference.
