@@ -40,6 +40,9 @@ where
 }
 
 /// Sends messages: a queue, a topic, a table.
+///
+/// A dispatcher that is itself the last receiver of a message, such as one that calls another system, discards the
+/// message's token once that system has the message, because no processor consumes it.
 #[async_trait]
 pub trait Dispatcher: Send + Sync {
     /// Sends the messages, each with its id and its token.
