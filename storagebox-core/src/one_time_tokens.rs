@@ -33,7 +33,8 @@ const REPLAY: Duration = Duration::from_secs(3_600);
 /// whatever names the browser, gets the same result.
 ///
 /// A token and a caller are ids: stores hold them, and errors and logs may show them. If the link holds a secret, use a
-/// hash of the secret as the token.
+/// hash of the secret as the token. Whoever names the caller gets the result, so nobody must be able to guess it: use a
+/// hash of a random cookie. The result is stored as it is.
 ///
 /// # Guarantees
 ///
@@ -177,8 +178,8 @@ impl OneTimeTokens {
         Ok(if is_live { Peeked::Live } else { Peeked::Gone })
     }
 
-    /// Begins to use the token, or returns what is known about it. `caller` names who gets the result again: a
-    /// person, a session, a browser. Every call is an operation of its own, so of two calls of one caller, however
+    /// Begins to use the token, or returns what is known about it. `caller` names who gets the result again, and nobody
+    /// else must know it: a hash of the browser's cookie. Every call is an operation of its own, so of two calls of one caller, however
     /// similar, one starts and the other is `InUse`.
     ///
     /// # Guarantees
@@ -208,10 +209,18 @@ impl OneTimeTokens {
         let op = OpId::new(self.ids.fresh())?;
         match self.leases.begin(&places.begun, &op, duration, None).await? {
             Begun::Started(lease) => self.start(lease, token, &places, caller).await.map_err(Error::after_unresolved),
-            Begun::InFlight { remaining } => Ok(TokenBegun::InUse { remaining }),
+            Begun::InFlight { remaining } => self.in_use(remaining, &token, &places, &caller).await,
             Begun::Done(committed) => Ok(told(self.finish(&token, &places, &committed).await?, &caller)),
             Begun::Mismatch => Err(used_for_something_else()),
             Begun::Fenced => Err(Error::new(ErrorKind::Contention, "the lease ended while it began")),
+        }
+    }
+
+    /// The lease may be of a call that has yet to see that the token was used meanwhile.
+    async fn in_use(&self, remaining: Duration, token: &TokenId, places: &Places, caller: &OpId) -> Result<TokenBegun> {
+        match self.tokens.exists(token).await? {
+            true => Ok(TokenBegun::InUse { remaining }),
+            false => self.gone(token, places, caller).await,
         }
     }
 

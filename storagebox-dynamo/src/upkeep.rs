@@ -48,6 +48,13 @@ impl Upkeep {
     pub(crate) async fn maintain(&self, client: &Arc<Client>, most: usize) -> Result<Maintained> {
         let mut round = Round::new(client);
         let _turn = self.calls.next().await;
+        let ended = self.pass(&mut round, most).await;
+        // What was deleted before an error stays deleted.
+        ended.map_err(|error| if round.changed() > 0 { error.after_unresolved() } else { error })
+    }
+
+    async fn pass(&self, round: &mut Round<'_>, most: usize) -> Result<Maintained> {
+        let client = round.client;
         let mut from = self.place();
         for _ in 0..PAGES {
             let page = client.settled("maintain", || scan(client, from.clone())).await?;
@@ -120,10 +127,14 @@ impl<'a> Round<'a> {
 
     async fn remove(&mut self, rows: &[&Row]) -> Result<()> {
         let client = self.client;
+        let mut outcome = Ok(());
         for is_removed in join_all(rows.iter().map(|row| removed(client, row))).await {
-            self.deleted += usize::from(is_removed?);
+            match is_removed {
+                Ok(is_removed) => self.deleted += usize::from(is_removed),
+                Err(error) => outcome = outcome.and(Err(error)),
+            }
         }
-        Ok(())
+        outcome
     }
 
     /// The region where the namespace is at home may have written the row anew, and what is deleted here would undo

@@ -10,9 +10,11 @@ use tokio::task::yield_now;
 
 /// One call in so many crashes.
 const EVERY: usize = 20;
+/// Of the calls that are to crash, so many do so within twice the mean of what calls wait. The points of the others are
+/// up to eight times as late as that, where few calls ever come.
+const EARLY: f64 = 0.75;
 
-/// How many calls there were, how often they waited and how many of them crashed. A point of a call is as likely as every
-/// other.
+/// How many calls there were, how often they waited and how many of them crashed.
 #[derive(Default)]
 pub(super) struct Crashes {
     calls: AtomicUsize,
@@ -31,6 +33,8 @@ impl Crashes {
                 Poll::Ready(Some(answer))
             }
             Poll::Pending if point == Some(waits) => {
+                self.calls.fetch_add(1, Ordering::Relaxed);
+                self.waits.fetch_add(waits, Ordering::Relaxed);
                 self.crashed.fetch_add(1, Ordering::Relaxed);
                 Poll::Ready(None)
             }
@@ -42,10 +46,11 @@ impl Crashes {
         .await
     }
 
-    /// The wait in which the next call crashes, if one is due: up to twice as late as calls last, so that some end before.
+    /// The wait in which the next call crashes, if one is due and comes so far.
     fn point(&self) -> Option<usize> {
         let of = |count: &AtomicUsize| count.load(Ordering::Relaxed);
-        let latest = (2 * of(&self.waits)).div_ceil(of(&self.calls).max(1)).max(1);
+        let early = (2 * of(&self.waits)).div_ceil(of(&self.calls).max(1)).max(1);
+        let latest = if fastrand::f64() < EARLY { early } else { 8 * early };
         let is_due = of(&self.crashed) * EVERY <= of(&self.calls);
         (is_due && fastrand::bool()).then(|| fastrand::usize(..latest))
     }

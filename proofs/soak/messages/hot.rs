@@ -16,6 +16,9 @@ use crate::tally::Tally;
 const WORKERS: usize = 32;
 /// Each worker's, one after another.
 const MESSAGES: usize = 20;
+/// How often a message may come again. So many calls have as many rounds as there are messages of all workers, and a
+/// round fails because another message was done.
+const MOST_TIMES: usize = 10;
 /// Clients of the store, so that no server runs out of connections.
 const CLIENTS: usize = 4;
 const ENTITY: &str = "soak-hot";
@@ -71,7 +74,7 @@ async fn processed(processor: &Processor, message: &Message) -> Result<usize, Pr
     let mut again = 0;
     loop {
         match processor.process(message).await {
-            Err(ProcessError::Store(error)) if error.is_retryable() => again += 1,
+            Err(ProcessError::Store(error)) if error.is_retryable() && again < MOST_TIMES => again += 1,
             outcome => return outcome.map(|_| again),
         }
     }

@@ -56,6 +56,10 @@ impl Told {
         }
     }
 
+    pub(crate) fn in_use(&mut self, known: &Known) {
+        self.is_to_be_had("the token is in use", "OT-3", known);
+    }
+
     pub(crate) fn ended(&mut self, lease: &TokenLease) {
         self.holders.remove(&lease.op);
     }

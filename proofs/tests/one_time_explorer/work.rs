@@ -36,7 +36,10 @@ pub(crate) async fn worked(
             lock(&told).gone();
             return Ok("Gone".to_owned());
         }
-        in_use @ TokenBegun::InUse { .. } => return Ok(format!("{in_use:?}")),
+        in_use @ TokenBegun::InUse { .. } => {
+            lock(&told).in_use(&lock(&known));
+            return Ok(format!("{in_use:?}"));
+        }
     };
     lock(&told).begun(&lease, &lock(&known));
     if gives_back {

@@ -28,18 +28,26 @@ impl OneTimeTokens {
     /// # Errors
     ///
     /// `InvalidInput` if the limit is 0 or the cursor cannot be read; `Corrupt` for a record that cannot be read.
-    /// Records of the page that were finished before an error stay finished.
+    /// The other records of the page are finished before the first error is returned. A page whose record cannot be read
+    /// fails again until the record is removed; a greater limit goes past it.
     pub async fn recover(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Recovery> {
         let page = self.records.list(cursor, limit).await?;
         let mut recovery = Recovery { next: page.next, ..Recovery::default() };
+        let mut failed = None;
         for listed in page.entries {
             recovery.seen += 1;
             let Some(token) = Places::unfinished(&listed.id) else { continue };
-            let token = token?;
-            self.finish(&token, &Places::of(&token)?, &listed.entry).await.map_err(Error::after_unresolved)?;
-            recovery.finished += 1;
+            match self.recovered(token, &listed.entry).await {
+                Ok(()) => recovery.finished += 1,
+                Err(error) => failed = failed.or(Some(error)),
+            }
         }
-        Ok(recovery)
+        failed.map_or(Ok(recovery), Err)
+    }
+
+    async fn recovered(&self, token: Result<TokenId>, committed: &Entry) -> Result<()> {
+        let token = token?;
+        self.finish(&token, &Places::of(&token)?, committed).await.map(drop).map_err(Error::after_unresolved)
     }
 
     /// Finishes a commit. The record that never expires is forgotten last: until then it says that the token is used

@@ -1,0 +1,55 @@
+//! What a call on a one-time token is told when others come between its steps.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use storagebox_core::layer::{Answered, Call, Layer, Layered, Next};
+use storagebox_core::{
+    Backend, Begun, DedupId, OneTimeTokens, OpId, Payload, Result, TokenBegun, TokenLease, async_trait,
+};
+use storagebox_memory::MemoryStore;
+
+const LEASE: Duration = Duration::from_secs(30);
+
+fn tokens_of(store: &dyn Backend) -> Result<OneTimeTokens> {
+    let name = "links".parse()?;
+    Ok(OneTimeTokens::new(store.token_store(&name)?, store.lease_repo(&name)?, store.dedup_repo(&name)?))
+}
+
+/// After the first look at a token, its holder commits, and a caller who has looked before that begins.
+#[derive(Debug)]
+struct Meanwhile {
+    store: MemoryStore,
+    held: TokenLease,
+    is_over: AtomicBool,
+}
+
+#[async_trait]
+impl Layer for Meanwhile {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        let answered = next.call().await;
+        if call.operation == "exists" && !self.is_over.swap(true, Ordering::SeqCst) {
+            let _ = tokens_of(&self.store)?.commit(&self.held, "session").await?;
+            let (id, op) = (DedupId::new("begun:token")?, OpId::new("bob")?);
+            let begun = self.store.lease_repo(&"links".parse()?)?.begin(&id, &op, LEASE, None).await?;
+            assert!(matches!(begun, Begun::Started(_)));
+        }
+        answered
+    }
+}
+
+#[tokio::test]
+async fn a_lease_of_somebody_who_will_find_the_token_used_keeps_nobody_from_the_result() -> Result<()> {
+    for (caller, expected) in [("ada", TokenBegun::Replayed(Payload::try_from("session")?)), ("eve", TokenBegun::Gone)]
+    {
+        let store = MemoryStore::new();
+        let tokens = tokens_of(&store)?;
+        tokens.create(["token"]).await?;
+        let TokenBegun::Started(held) = tokens.begin("token", "ada", LEASE).await? else { panic!("nobody is here") };
+        let meanwhile = Meanwhile { store: store.clone(), held, is_over: AtomicBool::new(false) };
+        let others_between = Layered::new(Arc::new(store), Arc::new(meanwhile));
+        assert_eq!(tokens_of(&others_between)?.begin("token", caller, LEASE).await?, expected);
+    }
+    Ok(())
+}
