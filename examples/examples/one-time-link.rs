@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use storagebox::parts::{Ids, RandomIds};
 use storagebox::{BoxError, OneTimeTokens, Payload, Peeked, Store, Timer, TokenBegun, TokenCommitted, TokioTimer};
 
-/// A hash of the secret in the link, so that nobody signs in with what the store holds.
-const TOKEN: &str = "hash-of-the-secret";
-const LEASE: Duration = Duration::from_millis(200);
+/// Much longer than a press takes, so that no press loses its lease.
+const LEASE: Duration = Duration::from_secs(30);
+/// The lease of the server that crashes, so that nobody waits for long.
+const CRASHED: Duration = Duration::from_millis(200);
 
 /// What the site answers: a status and a text.
 type Answer = (u16, String);
@@ -17,6 +19,7 @@ type Answer = (u16, String);
 #[derive(Clone)]
 struct Site {
     links: OneTimeTokens,
+    /// How many sessions were begun.
     sessions: Arc<AtomicU32>,
 }
 
@@ -29,7 +32,8 @@ impl Site {
         })
     }
 
-    /// `POST`: the button. The browser is known by a cookie that came with the page.
+    /// `POST`: the button. The browser is known by a random cookie that came with the page. Whoever has the link and names
+    /// the browser gets its session, so a browser's name must not be guessable.
     async fn button(&self, token: &str, browser: &str) -> storagebox::Result<Answer> {
         let lease = match self.links.begin(token, browser, LEASE).await? {
             TokenBegun::Started(lease) => lease,
@@ -37,7 +41,7 @@ impl Site {
             TokenBegun::InUse { .. } => return Ok((503, "try again in a moment".to_owned())),
             TokenBegun::Gone => return Ok((410, "this link was used".to_owned())),
         };
-        let session = format!("session {} of {browser}", self.sessions.fetch_add(1, Ordering::SeqCst));
+        let session = format!("session {}", self.sessions.fetch_add(1, Ordering::SeqCst));
         Ok(match self.links.commit(&lease, session).await? {
             TokenCommitted::Committed(session) => (200, text(&session)),
             TokenCommitted::Fenced => (503, "try again in a moment".to_owned()),
@@ -45,9 +49,9 @@ impl Site {
     }
 
     /// As a browser does: again after 503.
-    async fn pressed(&self, browser: &str) -> storagebox::Result<Answer> {
+    async fn pressed(&self, token: &str, browser: &str) -> storagebox::Result<Answer> {
         loop {
-            let answer = self.button(TOKEN, browser).await?;
+            let answer = self.button(token, browser).await?;
             if answer.0 != 503 {
                 return Ok(answer);
             }
@@ -66,22 +70,25 @@ async fn main() -> Result<(), BoxError> {
     let store = Store::open(url).await?;
     store.setup().await?;
     let site = Site { links: store.one_time_tokens("sign-in")?, sessions: Arc::default() };
-    site.links.create([TOKEN]).await?;
+    // In place of hashes of the link's secret and of the browsers' cookies: ids may be shown by errors and logs. The hashes
+    // do not hide the session. The store holds it, as the recorded result, for as long as it is replayed.
+    let [token, one, other] = std::array::from_fn(|_| RandomIds.fresh());
+    site.links.create([&token]).await?;
 
     // Scanners, previews and the person open the page.
     for _ in 0..10 {
-        assert_eq!(site.page(TOKEN).await?.0, 200);
+        assert_eq!(site.page(&token).await?.0, 200);
     }
 
     // A server that crashes after it has begun: the link is free again once the lease has lapsed.
-    let crashed = site.links.begin(TOKEN, "nobody", LEASE).await?;
+    let crashed = site.links.begin(&token, "nobody", CRASHED).await?;
     assert!(matches!(crashed, TokenBegun::Started(_)));
 
     // Two browsers press the button, five times each and all at once.
     let presses: Vec<_> = (0..10)
         .map(|press| {
-            let site = site.clone();
-            tokio::spawn(async move { site.pressed(["browser-1", "browser-2"][press % 2]).await })
+            let (site, token, browser) = (site.clone(), token.clone(), [&one, &other][press % 2].clone());
+            tokio::spawn(async move { site.pressed(&token, &browser).await })
         })
         .collect();
     let mut answers = vec![];
@@ -98,6 +105,6 @@ async fn main() -> Result<(), BoxError> {
     assert_eq!(sessions.len(), 5, "one browser gets its session on every press");
     assert!(sessions.iter().all(|answer| *answer == sessions[0]));
     assert_eq!(site.sessions.load(Ordering::SeqCst), 1);
-    assert_eq!(site.page(TOKEN).await?.0, 410);
+    assert_eq!(site.page(&token).await?.0, 410);
     Ok(())
 }

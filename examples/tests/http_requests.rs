@@ -14,9 +14,12 @@ mod rounds;
 #[path = "../examples/http-requests/server.rs"]
 mod server;
 
+use std::sync::Arc;
+
 use axum::http::{Method, StatusCode};
 use client::Protocol;
 use storagebox::{MemoryStore, Payload, Store};
+use tokio::task::JoinHandle;
 
 #[tokio::test]
 async fn a_payment_is_made_once_wherever_client_or_server_crash() {
@@ -30,12 +33,39 @@ async fn one_post_pays_twice_after_a_crash() {
     assert!(error.to_string().contains("12 were paid once, and the balance is 24"), "{error}");
 }
 
-#[tokio::test]
-async fn the_server_answers_by_its_table() {
+/// A server with a store of its own, and a client that does not crash.
+async fn served() -> (server::Server, Arc<http::Http>, JoinHandle<std::io::Result<()>>) {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let client = http::Http::to(listener.local_addr().unwrap(), crashes::Crashes::at(usize::MAX));
     let server = server::Server::open(&Store::new(MemoryStore::new()), "table").unwrap();
-    let serving = tokio::spawn(async move { axum::serve(listener, server.router()).await });
+    let router = server.clone().router();
+    (server, client, tokio::spawn(async move { axum::serve(listener, router).await }))
+}
+
+#[tokio::test]
+async fn a_request_that_comes_after_its_end_is_not_stored() {
+    let (server, client, serving) = served().await;
+    for (body, id) in [("1", "/requests/8"), ("", "/requests/9")] {
+        let body = Payload::try_from(body).unwrap();
+        for (method, status) in [
+            (Method::DELETE, StatusCode::NO_CONTENT),
+            (Method::PUT, StatusCode::GONE),
+            (Method::POST, StatusCode::NOT_FOUND),
+            (Method::GET, StatusCode::NOT_FOUND),
+            (Method::DELETE, StatusCode::NO_CONTENT),
+            (Method::PUT, StatusCode::GONE),
+        ] {
+            assert_eq!(client.call(method.clone(), id, &body).await.unwrap().0, status, "{method} {id}");
+        }
+    }
+    assert_eq!(server.left(&["8".to_owned(), "9".to_owned()]).await.unwrap(), Vec::<String>::new());
+    assert_eq!(server.balance().await.unwrap(), Payload::default());
+    serving.abort();
+}
+
+#[tokio::test]
+async fn the_server_answers_by_its_table() {
+    let (_, client, serving) = served().await;
     let (one, other) = (Payload::try_from("1").unwrap(), Payload::try_from("2").unwrap());
     for (number, (method, body, status, answer)) in [
         (Method::POST, &one, StatusCode::NOT_FOUND, ""),

@@ -4,13 +4,13 @@
 //! A request's id is the id of the message that asks for it, which no attempt changes. The order's run stores that it
 //! asks and is over; a second message, which carries the request's id, executes the request and ends it.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::{Method, StatusCode};
 use storagebox::{
     BoxError, Decision, Dispatcher, Entities, Handler, Message, Outcome, Outgoing, Payload, ProcessError, Processor,
-    Store, Tokens, async_trait,
+    Store, TokenId, Tokens, async_trait,
 };
 
 use crate::http::Http;
@@ -34,6 +34,8 @@ pub(crate) enum Protocol {
 pub(crate) struct Queue {
     waiting: Mutex<VecDeque<Message>>,
     seen: Mutex<Vec<Message>>,
+    /// The tokens of all messages, those included that end a request and wait for nobody: for the check at the end.
+    tokens: Mutex<BTreeSet<TokenId>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -42,13 +44,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Queue {
     fn push(&self, message: Message) {
+        lock(&self.tokens).extend(message.token.clone());
         lock(&self.seen).push(message.clone());
         lock(&self.waiting).push_back(message);
     }
 
-    /// Every message that was ever sent.
+    /// Every message that ever waited.
     pub(crate) fn seen(&self) -> Vec<Message> {
         lock(&self.seen).clone()
+    }
+
+    fn tokens(&self) -> BTreeSet<TokenId> {
+        lock(&self.tokens).clone()
     }
 }
 
@@ -100,7 +107,7 @@ pub(crate) async fn left(store: &Store, name: &str, queue: &Queue) -> storagebox
     let (tokens, orders): (Tokens, Entities) =
         (store.tokens(format!("{name}-orders"))?, store.entities(format!("{name}-orders"))?);
     let mut left = vec![];
-    for token in queue.seen().iter().filter_map(|message| message.token.clone()) {
+    for token in queue.tokens() {
         left.extend(tokens.exists(&token).await?.then(|| format!("the token {token}")));
     }
     let pending = orders.pending(None, 10).await?.entries;
@@ -169,6 +176,7 @@ impl Sends {
 impl Dispatcher for Sends {
     async fn dispatch(&self, messages: &[Outgoing]) -> Result<(), BoxError> {
         for message in messages {
+            lock(&self.queue.tokens).insert(message.token.clone());
             match message.destination.as_str() {
                 "ask" => self.ask(message).await?,
                 _ => self.end(message).await?,

@@ -40,6 +40,8 @@ struct Round {
     crashes: Arc<Crashes>,
     queue: Arc<Queue>,
     http: Arc<Http>,
+    /// It lives on when it is asked to crash: only what it does for the client is dropped.
+    server: Server,
     serving: tokio::task::JoinHandle<std::io::Result<()>>,
 }
 
@@ -56,9 +58,10 @@ impl Round {
         let crashing = store.clone().layer(CrashingStore(Arc::clone(&crashes)));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let http = Http::to(listener.local_addr()?, Arc::clone(&crashes));
-        let router = Server::open(&crashing, &name)?.router();
+        let server = Server::open(&crashing, &name)?;
+        let router = server.clone().router();
         let serving = tokio::spawn(async move { axum::serve(listener, router).await });
-        Ok(Self { store: store.clone(), name, protocol, crashes, queue, http, serving })
+        Ok(Self { store: store.clone(), name, protocol, crashes, queue, http, server, serving })
     }
 
     /// The client works, and after a crash it begins anew with the messages that it has not acknowledged.
@@ -80,7 +83,7 @@ impl Round {
     }
 
     async fn paid_once(&self) -> Result<(), BoxError> {
-        let balance = Server::open(&self.store, &self.name)?.balance().await?;
+        let balance = self.server.balance().await?;
         if balance.as_bytes() != ONCE {
             let found = String::from_utf8_lossy(balance.as_bytes()).into_owned();
             return Err(format!("12 were paid once, and the balance is {found}").into());
@@ -118,8 +121,7 @@ impl Round {
     }
 
     async fn nothing_is_left(&self) -> Result<(), BoxError> {
-        let server = Server::open(&self.store, &self.name)?;
-        let mut left = server.left(&self.requests()).await?;
+        let mut left = self.server.left(&self.requests()).await?;
         left.extend(client::left(&self.store, &self.name, &self.queue).await?);
         if left.is_empty() { Ok(()) } else { Err(format!("left are {left:?}").into()) }
     }

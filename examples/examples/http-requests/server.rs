@@ -7,6 +7,10 @@
 //! | `GET /requests/{id}` fetches the response | 200 | the same | 404 |
 //! | `DELETE /requests/{id}` ends it | 204 | 204 | 204 |
 //!
+//! A `DELETE` of an id that was never stored ends it too: a `PUT` that is late stores nothing. The 410 holds for as long as
+//! the store remembers ended operations; a `PUT` after that may store the request anew. While a `DELETE` is under way, a
+//! `PUT` may be answered as if the request were stored.
+//!
 //! After 503 the same call may be made again. `POST /pay` is the same payment without all this.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,8 +22,8 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{post, put};
 use storagebox::{
-    Abandoned, BoxError, Decision, Dispatcher, Entities, Error, ErrorKind, Handler, Message, MissingToken, Outgoing,
-    Payload, ProcessError, Processor, Recorded, Records, Retention, Store, TokenId, Tokens, async_trait,
+    Abandoned, BoxError, Decision, Dispatcher, Entities, Entry, Error, ErrorKind, Handler, Message, MissingToken,
+    Outgoing, Payload, ProcessError, Processor, Recorded, Records, Retention, Store, TokenId, Tokens, async_trait,
 };
 
 pub(crate) const ACCOUNT: &str = "account-1";
@@ -89,7 +93,7 @@ impl Server {
 
     /// The request itself is forgotten last: until then the whole can be done again.
     async fn end(&self, id: &str) -> Result<(), Failed> {
-        let Some(request) = self.requests.get(id).await? else { return Ok(()) };
+        let Some(request) = self.ending(id).await? else { return Ok(()) };
         let message = message(id, request.value)?;
         // What has changed the account is finished first, so that nobody stores its response afterwards.
         while self.payments.abandon(&message).await? == Abandoned::Pending {
@@ -102,6 +106,20 @@ impl Server {
         }
         let _ = self.requests.forget(id, request.version).await?;
         Ok(())
+    }
+
+    /// The request to end, or `None` if it has ended. An id that nobody stored gets an empty request, so that forgetting it
+    /// fences the `PUT` that has not come yet.
+    async fn ending(&self, id: &str) -> Result<Option<Entry>, Failed> {
+        if let Some(known) = self.requests.get(id).await? {
+            return Ok(Some(known));
+        }
+        let empty = Payload::default();
+        match self.requests.record(id, &empty, id, Retention::Forever).await? {
+            Recorded::New(version) => Ok(Some(Entry { value: empty, version })),
+            Recorded::Again(known) | Recorded::Existing(known) => Ok(Some(known)),
+            Recorded::Fenced | Recorded::InFlight { .. } => Ok(None),
+        }
     }
 
     /// The same payment for a client that only posts: every request is a new one.
