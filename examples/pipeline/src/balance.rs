@@ -61,6 +61,12 @@ impl Balance {
         Ok(Self { seen, supplied, tokens: sent.len(), tokens_left, bank, carrier })
     }
 
+    /// No order paid or shipped more than once, whatever else is not even.
+    pub(crate) fn none_doubled(&self) -> Result<(), Unbalanced> {
+        let (bank, carrier) = (self.bank.again, self.carrier.again);
+        Unbalanced::unless_even([Fault::Again(Service::Bank, bank), Fault::Again(Service::Carrier, carrier)])
+    }
+
     /// Every order paid once and shipped once, every coin and every piece somewhere once.
     pub(crate) fn goods(&self) -> Result<(), Unbalanced> {
         let even = [
@@ -211,5 +217,15 @@ mod tests {
         assert_eq!(unbalanced(|balance| balance.seen.pieces += 1), "there were 10 pieces, and now there are 11");
         assert_eq!(unbalanced(|balance| balance.seen.half_done[1] = 2), "2 entries are left in the outboxes");
         assert_eq!(unbalanced(|balance| balance.tokens_left = 7), "7 tokens are left");
+    }
+
+    #[test]
+    fn what_is_lost_is_not_doubled() {
+        let lost = Served { never: 1, at_another_price: 1, unknown: 1, again: 0 };
+        let mut balance = Balance { bank: lost, carrier: lost, tokens_left: 1, ..even() };
+        balance.seen.coins -= 5;
+        assert_eq!((balance.none_doubled(), balance.goods().is_err()), (Ok(()), true));
+        balance.carrier.again = 3;
+        assert_eq!(balance.none_doubled().unwrap_err().to_string(), "3 orders were shipped more than once");
     }
 }

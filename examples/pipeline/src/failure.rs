@@ -39,6 +39,8 @@ pub(crate) enum Failure {
     Stuck { what: &'static str, log: String },
     #[error("{0}")]
     Unbalanced(Unbalanced),
-    #[error("{0} with the deduplication off: it balances, so that this run proves nothing")]
-    Balanced(&'static str),
+    #[error(
+        "{0} with the deduplication off: no order was paid or shipped more than once, so that this run proves nothing"
+    )]
+    NoneDoubled(&'static str),
 }

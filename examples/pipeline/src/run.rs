@@ -176,8 +176,9 @@ impl Run {
         }
     }
 
-    /// Waits until the copies that killed workers had have come again, which is after a lease, and nothing more happens.
-    async fn until_quiet(&self) -> Result<(), Failure> {
+    /// Waits until nothing more happens: copies of workers that were killed, or whose settlement was lost, come again after
+    /// a lease.
+    pub(crate) async fn until_quiet(&self) -> Result<(), Failure> {
         let mut wait = Wait::for_("the last copies", &self.log);
         while wait.quiet() < 3 * LEASE {
             wait.look_again(self.tally.counts().events()).await?;
