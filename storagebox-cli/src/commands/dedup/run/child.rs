@@ -1,12 +1,15 @@
 //! The command itself: started, followed, and what it writes both shown and kept.
 
 use std::io;
+use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
 
 use futures_util::future::try_join3;
 use storagebox::{Fence, MAX_PAYLOAD_BYTES, Payload};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::process::{Child, Command};
+use tokio::time::timeout;
 
 use super::record::{Ended, Output};
 use super::signal::exit_code;
@@ -64,16 +67,28 @@ fn withhold_url(command: &mut Command) {
     command.env_remove(store::URL).env_remove(store::FROM_URL).env(store::URL_WITHHELD, "1");
 }
 
+/// How long an output that is given up is still read.
+const LAST_LOOK: Duration = Duration::from_millis(500);
+
 /// Until the command has ended and its output is closed; or until nobody wants to wait for what it left behind, which
 /// may hold the output open for as long as it likes.
 async fn follow(child: &mut Child, [out, err]: [&mut Stream; 2], live: bool, stage: &Stage) -> io::Result<ExitStatus> {
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let stdout = out.tee(stdout, live.then(tokio::io::stdout));
     let stderr = err.tee(stderr, live.then(tokio::io::stderr));
-    tokio::select! {
-        followed = try_join3(end(child, stage), stdout, stderr) => followed.map(|(status, (), ())| status),
-        () = stage.output_is_given_up() => child.wait().await,
+    {
+        let mut followed = pin!(try_join3(end(child, stage), stdout, stderr));
+        let ended = tokio::select! {
+            biased;
+            followed = &mut followed => Ok(followed),
+            // What the command itself wrote may still be on its way.
+            () = stage.output_is_given_up() => timeout(LAST_LOOK, followed).await,
+        };
+        if let Ok(followed) = ended {
+            return followed.map(|(status, (), ())| status);
+        }
     }
+    child.wait().await
 }
 
 async fn end(child: &mut Child, stage: &Stage) -> io::Result<ExitStatus> {
