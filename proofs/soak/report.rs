@@ -13,8 +13,7 @@ use crate::tally::Tally;
 pub(crate) struct Report {
     pub(crate) backend: String,
     counts: String,
-    levels: Option<(Size, Size)>,
-    is_told: bool,
+    sizes: String,
     pub(crate) faults: Vec<String>,
 }
 
@@ -23,35 +22,45 @@ impl Report {
         let idle = (tally.answers() == 0).then(|| "nothing was answered".to_owned());
         let found = tally.found().into_iter().chain(growth.found(time)).chain(idle);
         let faults = found.map(|fault| format!("{backend}: {fault}")).collect();
-        let (counts, levels, is_told) = (tally.to_string(), growth.levels(), Growth::is_told_by(time));
-        Self { backend: backend.to_owned(), counts, levels, is_told, faults }
+        Self { backend: backend.to_owned(), counts: tally.to_string(), sizes: levels(time, growth), faults }
+    }
+
+    /// Of work that has an end, before it and after it.
+    pub(crate) fn of_work(backend: &str, tally: &Tally, [before, after]: [Size; 2]) -> Self {
+        let faults = tally.found().into_iter().map(|fault| format!("{backend}: {fault}")).collect();
+        let sizes = format!("before all {before}; after all {after}");
+        Self { backend: backend.to_owned(), counts: tally.to_string(), sizes, faults }
     }
 
     /// Of the process that all of them are in.
     pub(crate) fn of_process(time: Duration, growth: &Growth) -> Self {
         let faults = growth.found(time).into_iter().map(|fault| format!("process: {fault}")).collect();
         let counts = "what it has in use".to_owned();
-        let (levels, is_told) = (growth.levels(), Growth::is_told_by(time));
-        Self { backend: "process".to_owned(), counts, levels, is_told, faults }
+        Self { backend: "process".to_owned(), counts, sizes: levels(time, growth), faults }
     }
 
     /// Of one that could not be started, or measured.
     pub(crate) fn broken(backend: &str, failure: &Failure) -> Self {
         let faults = vec![format!("{backend}: {failure}")];
-        Self { backend: backend.to_owned(), counts: "did not run".to_owned(), levels: None, is_told: true, faults }
+        let (counts, sizes) = ("did not run".to_owned(), "not measured".to_owned());
+        Self { backend: backend.to_owned(), counts, sizes, faults }
     }
+}
+
+fn levels(time: Duration, growth: &Growth) -> String {
+    let untold = if Growth::is_told_by(time) { "" } else { "; too short to tell growth" };
+    growth.levels().map_or("not measured".to_owned(), |(before, after)| {
+        format!("in the second quarter {before}; in the last {after}{untold}")
+    })
 }
 
 /// A line for each backend.
 pub(crate) fn table(reports: &[Report]) -> String {
     let mut table = String::new();
     for report in reports {
-        let untold = if report.is_told { "" } else { "; too short to tell growth" };
         let verdict = if report.faults.is_empty() { "ok" } else { "FAILED" };
-        let levels = report.levels.as_ref().map_or("not measured".to_owned(), |(before, after)| {
-            format!("in the second quarter {before}; in the last {after}")
-        });
-        let _ = writeln!(table, "{:8} {verdict:6} {}; {levels}{untold}", report.backend, report.counts);
+        let Report { backend, counts, sizes, .. } = report;
+        let _ = writeln!(table, "{backend:8} {verdict:6} {counts}; {sizes}");
     }
     table
 }
