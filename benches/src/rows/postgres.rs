@@ -147,7 +147,7 @@ impl Rows {
 
     fn joined(&self) -> Row {
         let sides = [sides::joined(&self.cluster), sides::by_the_article(&self.cluster)];
-        self.row(("P16", "process, joined"), 16, Target::ratio(2.0), sides)
+        self.row(("P16", "process, joined"), 16, Target::ratio(1.4), sides)
     }
 
     fn updates(&self) -> Side {
