@@ -1,15 +1,18 @@
-//! False alarms: whole runs of the suite, again and again, while threads that never pause take the cores from it. No
-//! run has a fault, so a case that fails there fails by chance.
+//! False alarms: whole runs of the suite, again and again, while threads that never pause take the cores from it. The
+//! backends run beside each other, so each also works beside the suites and servers of the others. No run has a fault,
+//! so a case that fails there fails by chance.
 
 use std::hint;
+use std::path::PathBuf;
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
+use std::time::Instant;
 
 use crate::command::{cargo, heard};
 use crate::failure::Failure;
 use crate::install;
-use crate::programs::built;
+use crate::programs::{Program, built};
 use crate::steps::step;
 use crate::summary::Summary;
 
@@ -23,51 +26,84 @@ const RUNS: [(&str, usize); 5] = [("memory", 300), ("sqlite", 10), ("postgres", 
 const NEEDS_DYNOXIDE: &str = "dynamo";
 
 pub(crate) fn run(wanted: Option<&str>) -> Result<(), Failure> {
-    let chosen: Vec<_> = RUNS.iter().filter(|(backend, _)| wanted.is_none_or(|name| name == *backend)).collect();
+    let chosen: Vec<_> = RUNS.into_iter().filter(|(backend, _)| wanted.is_none_or(|name| name == *backend)).collect();
     if chosen.is_empty() {
         let backends = RUNS.map(|(backend, _)| backend).join(", ");
         return Err(Failure::NoBackend { name: wanted.unwrap_or_default().to_owned(), backends });
     }
-    let alarms =
-        chosen.into_iter().map(|(backend, runs)| of_backend(backend, *runs)).sum::<Result<usize, Failure>>()?;
-    if alarms == 0 { Ok(()) } else { Err(Failure::Alarms { alarms }) }
+    let suites = suites(&chosen)?;
+    let alarms = AtomicUsize::new(0);
+    beside_busy_threads(|| {
+        thread::scope(|scope| {
+            for suite in &suites {
+                scope.spawn(|| alarms.fetch_add(suite.alarms(), Ordering::Relaxed));
+            }
+        });
+    });
+    match alarms.into_inner() {
+        0 => Ok(()),
+        alarms => Err(Failure::Alarms { alarms }),
+    }
 }
 
-/// How many runs of this backend's suite failed.
-fn of_backend(backend: &str, runs: usize) -> Result<usize, Failure> {
-    if backend == NEEDS_DYNOXIDE {
+/// The suites of these backends, in one build.
+fn suites(chosen: &[(&'static str, usize)]) -> Result<Vec<Suite>, Failure> {
+    if chosen.iter().any(|(backend, _)| *backend == NEEDS_DYNOXIDE) {
         step("dynoxide (some minutes, once)", install::dynoxide)?;
     }
-    let package = format!("storagebox-{backend}");
-    let programs = built(cargo(["test", "--locked", "-p", &package, "--test", "conformance"]))?;
-    let (executable, folder) = programs.into_iter().next().ok_or(Failure::NotBuilt { test: package })?.parts();
-    let suite = || {
-        let mut suite = Command::new(&executable);
-        suite.current_dir(&folder).env("CARGO_MANIFEST_DIR", &folder);
-        suite
-    };
-    Ok(beside_busy_threads(|| {
-        (1..=runs).filter(|number| is_alarm(&format!("{backend} {number}/{runs}"), suite())).count()
-    }))
+    let mut build = cargo(["test", "--locked", "--test", "conformance"]);
+    build.args(chosen.iter().map(|(backend, _)| format!("--package={}", package(backend))));
+    let mut programs: Vec<_> = built(build)?.into_iter().map(Program::parts).collect();
+    chosen.iter().map(|chosen| Suite::of(*chosen, &mut programs)).collect()
 }
 
-/// Whether this run of the suite failed; then its lines are shown.
-fn is_alarm(name: &str, suite: Command) -> bool {
-    let (mut summary, mut lines) = (Summary::default(), Vec::new());
-    let outcome = step(name, || {
-        heard(suite, |line| {
-            summary.hear(line);
-            lines.push(line.to_owned());
-        })?;
-        match summary.is_passed() {
-            true => Ok(summary.to_string()),
-            false => Err(Failure::NoResult { program: name.to_owned() }),
-        }
-    });
-    if let Err(failure) = &outcome {
-        println!("{}\n{failure}", lines.join("\n"));
+fn package(backend: &str) -> String {
+    format!("storagebox-{backend}")
+}
+
+/// The suite of one backend.
+struct Suite {
+    backend: &'static str,
+    runs: usize,
+    executable: PathBuf,
+    folder: PathBuf,
+}
+
+impl Suite {
+    /// Takes its program from among those that were built.
+    fn of((backend, runs): (&'static str, usize), programs: &mut Vec<(PathBuf, PathBuf)>) -> Result<Self, Failure> {
+        let package = package(backend);
+        let own = programs.iter().position(|(_, folder)| folder.ends_with(&package));
+        let (executable, folder) = programs.swap_remove(own.ok_or(Failure::NotBuilt { test: package })?);
+        Ok(Self { backend, runs, executable, folder })
     }
-    outcome.is_err()
+
+    /// How many of its runs failed.
+    fn alarms(&self) -> usize {
+        let run = |number: &usize| is_alarm(&format!("{} {number}/{}", self.backend, self.runs), self.command());
+        (1..=self.runs).filter(run).count()
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.executable);
+        command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
+        command
+    }
+}
+
+/// Whether this run of a suite failed; then its lines are shown.
+fn is_alarm(name: &str, suite: Command) -> bool {
+    let (mut summary, mut lines, start) = (Summary::default(), Vec::new(), Instant::now());
+    let ran = heard(suite, |line| {
+        summary.hear(line);
+        lines.push(line.to_owned());
+    });
+    let is_alarm = ran.is_err() || !summary.is_passed();
+    lines.extend(ran.err().map(|failure| failure.to_string()));
+    let (outcome, lines) = if is_alarm { ("FAILED", lines.join("\n") + "\n") } else { ("ok", String::new()) };
+    // In one call, because the other backends print too.
+    print!("{name:<34} {outcome:<6} {:7.1} s  {summary}\n{lines}", start.elapsed().as_secs_f64());
+    is_alarm
 }
 
 fn beside_busy_threads<T>(work: impl FnOnce() -> T) -> T {
@@ -114,6 +150,21 @@ mod tests {
     #[test]
     fn the_busy_threads_end_with_the_work() {
         assert_eq!(beside_busy_threads(|| 7), 7);
+    }
+
+    #[test]
+    fn each_backend_runs_its_own_suite() {
+        let built = |name: &str| (PathBuf::from(format!("/w/target/{name}-0123")), PathBuf::from(format!("/w/{name}")));
+        let mut programs = vec![built("storagebox-redis"), built("storagebox-memory")];
+        let suite = Suite::of(("memory", 2), &mut programs).unwrap();
+        assert_eq!(suite.command().get_program(), "/w/target/storagebox-memory-0123");
+        assert!(matches!(Suite::of(("memory", 2), &mut programs), Err(Failure::NotBuilt { .. })));
+    }
+
+    #[test]
+    fn each_run_that_fails_is_counted() {
+        let suite = Suite { backend: "memory", runs: 3, executable: "/bin/false".into(), folder: "/".into() };
+        assert_eq!(suite.alarms(), 3);
     }
 
     #[test]

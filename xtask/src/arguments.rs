@@ -24,8 +24,8 @@ cargo xtask prove mutants [BACKEND] [--only NAME] [--check]
     `--check` only looks whether every patch applies and every case exists.
 
 cargo xtask prove alarms [BACKEND]
-    Runs the whole suite on a backend, or on each: 300 times on the one in memory and 10 times on the others, while four
-    threads that never pause take the cores from it. Demands that no case fails.
+    Runs the whole suite on a backend, or on all side by side: 300 times on the one in memory and 10 times on the
+    others, while four threads that never pause take the cores from it. Demands that no case fails.
 
 cargo xtask soak --minutes N [BACKEND...]
     Keeps all backends, or those that are named, at work under faults for so long, looks whether every answer is
