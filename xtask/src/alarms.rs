@@ -51,8 +51,8 @@ fn suites(chosen: &[(&'static str, usize)]) -> Result<Vec<Suite>, Failure> {
     if chosen.iter().any(|(backend, _)| *backend == NEEDS_DYNOXIDE) {
         step("dynoxide (some minutes, once)", install::dynoxide)?;
     }
-    let mut build = cargo(["test", "--locked", "--test", "conformance"]);
-    build.args(chosen.iter().map(|(backend, _)| format!("--package={}", package(backend))));
+    // Of the whole workspace, so that what the gate has built need not be built again.
+    let build = cargo(["test", "--locked", "--workspace", "--test", "conformance"]);
     let mut programs: Vec<_> = built(build)?.into_iter().map(Program::parts).collect();
     chosen.iter().map(|chosen| Suite::of(*chosen, &mut programs)).collect()
 }
