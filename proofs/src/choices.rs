@@ -1,5 +1,22 @@
 //! The choices of one run after the other, so that every run is made once.
 
+/// Makes every run there is, and returns how many there are.
+///
+/// # Errors
+///
+/// What the first run says that fails.
+pub fn every_run(mut run: impl FnMut(&mut Choices) -> Result<(), String>) -> Result<u64, String> {
+    let mut choices = Choices::default();
+    let mut runs = 0;
+    loop {
+        run(&mut choices).map_err(|broken| format!("{broken}\nafter {runs} runs"))?;
+        runs += 1;
+        if !choices.advance() {
+            return Ok(runs);
+        }
+    }
+}
+
 /// The choices of one run.
 #[derive(Debug, Default)]
 pub struct Choices {
@@ -25,7 +42,7 @@ impl Choices {
     }
 
     /// Moves on to the next run, if there is one.
-    pub fn advance(&mut self) -> bool {
+    fn advance(&mut self) -> bool {
         self.at = 0;
         while let Some((chosen, options)) = self.made.pop() {
             if chosen + 1 < options {

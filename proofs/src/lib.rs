@@ -11,3 +11,5 @@
 
 pub mod choices;
 pub mod explore;
+pub mod gate;
+pub mod workers;

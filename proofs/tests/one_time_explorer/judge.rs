@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use storagebox_core::{Backend, DedupRepo, OneTimeTokens, Peeked, TokenStore};
+use storagebox_proofs::gate::lock;
+use storagebox_proofs::workers::ready;
 
-use crate::gate::lock;
-use crate::run::{LEASE, REPLAY, Run, TOKEN, ready, tokens_of};
+use crate::run::{LEASE, REPLAY, Run, TOKEN, tokens_of};
 use crate::scenario::{CALLERS, Work};
 use crate::work::worked;
 
@@ -34,9 +35,9 @@ pub(crate) fn judge(run: &mut Run) -> Result<(), String> {
 }
 
 fn come(run: &mut Run, tokens: &OneTimeTokens, caller: &'static str) -> String {
-    let known = Arc::new(Mutex::new(run.known()));
+    let known = Arc::new(Mutex::new(Some(run.known())));
     let answer = ready(worked(Work::Use(caller), tokens.clone(), Arc::clone(&run.told), known)).expect("an answer");
-    run.trace.push(format!("{caller} comes and is answered {answer}"));
+    run.workers.trace.push(format!("{caller} comes and is answered {answer}"));
     answer
 }
 

@@ -5,7 +5,6 @@
 //! gives up, or lands twice, of which either answer is heard), and at one moment leases lapse or the time to replay
 //! results is over. Every such run is made. In the end all callers come again, and OT-1 to OT-4 must hold.
 
-mod gate;
 mod judge;
 mod mutants;
 mod run;
@@ -13,34 +12,32 @@ mod scenario;
 mod told;
 mod work;
 
-use storagebox_proofs::choices::Choices;
+use storagebox_proofs::choices::every_run;
+use storagebox_proofs::workers;
 
 use mutants::Mutant;
 use run::{Limits, Run};
 use scenario::{SCENARIOS, Scenario};
 
 /// Every order of the steps, and a crash in any of them.
-const CRASHES: Limits = Limits { switches: usize::MAX, faults: 1, moments: 0, only_crashes: true };
+const CRASHES: Limits = limits(usize::MAX, 1, true, 0);
 /// Every order of the steps, and time that passes between any two of them.
-const MOMENTS: Limits = Limits { switches: usize::MAX, faults: 0, moments: 1, only_crashes: true };
+const MOMENTS: Limits = limits(usize::MAX, 0, true, 1);
 /// A fault of any kind and time that passes, in few orders.
-const BOTH: Limits = Limits { switches: 1, faults: 1, moments: 1, only_crashes: false };
+const BOTH: Limits = limits(1, 1, false, 1);
 /// The same in more orders.
-const WIDE: Limits = Limits { switches: 3, faults: 1, moments: 1, only_crashes: false };
+const WIDE: Limits = limits(3, 1, false, 1);
+
+const fn limits(switches: usize, faults: usize, only_crashes: bool, moments: usize) -> Limits {
+    Limits { of_workers: workers::Limits { switches, faults, only_crashes }, moments }
+}
 
 /// Makes every run there is, and returns how many there are.
 fn explore(scenario: &'static Scenario, mutant: Option<Mutant>, limits: Limits) -> Result<u64, String> {
-    let mut choices = Choices::default();
-    let mut runs = 0;
-    loop {
+    every_run(|choices| {
         let mut run = Run::new(scenario, mutant, limits);
-        run.finish(&mut choices)
-            .map_err(|broken| format!("{}: {broken}\nafter {runs} runs\n{}", scenario.name, run.trace.join("\n")))?;
-        runs += 1;
-        if !choices.advance() {
-            return Ok(runs);
-        }
-    }
+        run.finish(choices).map_err(|broken| format!("{}: {broken}\n{}", scenario.name, run.workers.trace.join("\n")))
+    })
 }
 
 fn all(limits: Limits) {

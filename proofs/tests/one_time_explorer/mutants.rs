@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use storagebox_core::layer::{Answered, Call, Next};
+use async_trait::async_trait;
+use storagebox_core::layer::{Answered, Call, Layer, Next};
 use storagebox_core::{
     Begun, Completed, DedupId, Discarded, Entry, Fence, Forgotten, Lease, OpId, Payload, Recorded, Result, Version,
 };
@@ -47,11 +48,14 @@ impl Mutant {
             Self::KeepsRecords => "OT-4",
         }
     }
+}
 
-    pub(crate) async fn answer(self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        Ok(match (self, call.operation) {
+#[async_trait]
+impl Layer for Mutant {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        Ok(match (*self, call.operation) {
             (Self::StaleToken | Self::LostToken, "exists") => {
-                next.call().await?.map::<bool>(|live| *live = self == Self::StaleToken)
+                next.call().await?.map::<bool>(|live| *live = *self == Self::StaleToken)
             }
             (Self::KeepsTokens, "discard") => Answered::of(Discarded::default()),
             (Self::LeasesToEach, "begin") => next.call().await?.map::<Begun>(|begun| lease_anyway(begun, call)),

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use storagebox_core::{OneTimeTokens, Result, TokenBegun, TokenCommitted};
+use storagebox_proofs::gate::lock;
 
-use crate::gate::lock;
 use crate::run::{LEASE, TOKEN};
 use crate::scenario::Work;
 use crate::told::{Known, Told};
@@ -14,14 +14,15 @@ pub(crate) async fn worked(
     work: Work,
     tokens: OneTimeTokens,
     told: Arc<Mutex<Told>>,
-    known: Arc<Mutex<Known>>,
+    known: Arc<Mutex<Option<Known>>>,
 ) -> Result<String> {
+    let known = || lock(&known).clone().expect("its first step is done");
     let (caller, gives_back) = match work {
         Work::Use(caller) => (caller, false),
         Work::GiveBack(caller) => (caller, true),
         Work::Peek => {
             let peeked = tokens.peek(TOKEN).await?;
-            lock(&told).peeked(peeked, &lock(&known));
+            lock(&told).peeked(peeked, &known());
             return Ok(format!("{peeked:?}"));
         }
         Work::Recover => return Ok(format!("{:?}", tokens.recover(None, 10).await?)),
@@ -37,11 +38,11 @@ pub(crate) async fn worked(
             return Ok("Gone".to_owned());
         }
         in_use @ TokenBegun::InUse { .. } => {
-            lock(&told).in_use(&lock(&known));
+            lock(&told).in_use(&known());
             return Ok(format!("{in_use:?}"));
         }
     };
-    lock(&told).begun(&lease, &lock(&known));
+    lock(&told).begun(&lease, &known());
     if gives_back {
         lock(&told).ended(&lease);
         let aborted = again(|| tokens.abort(&lease)).await;

@@ -1,17 +1,18 @@
 //! The endpoint that is explored, and the one that processes what it sends.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use storagebox_core::layer::Layered;
+use storagebox_core::layer::{Answered, Call, Layer, Layered, Next};
 use storagebox_core::{
-    Backend, BoxError, Decision, Dispatcher, Handler, Ids, Joins, Message, Namespace, Outgoing, Payload, Processor,
-    Result, TokenStore,
+    Backend, BoxError, Commit, Decision, Dispatcher, Handler, Ids, Joins, Message, Namespace, Outgoing, Payload,
+    Processor, Result, TokenId, TokenStore,
 };
 use storagebox_memory::MemoryStore;
+use storagebox_proofs::gate::{Gate, Permit, lock};
 
-use crate::gate::{Gate, Permit};
+use crate::mutants::Mutant;
 use crate::scenario::{Decides, Joined};
 
 pub(crate) fn namespace(name: &str) -> Namespace {
@@ -26,7 +27,24 @@ pub(crate) struct Wire {
 
 impl Wire {
     pub(crate) fn sent(&self) -> Vec<(Outgoing, bool)> {
-        self.sent.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.sent).clone()
+    }
+}
+
+/// Which tokens the workers ever asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Created(pub(crate) Mutex<Vec<TokenId>>);
+
+#[async_trait]
+impl Layer for Created {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        let created = match call.operation {
+            "create_tokens" => call.argument::<Vec<TokenId>>(),
+            "commit" => call.argument::<Commit>().map(|commit| commit.create),
+            _ => None,
+        };
+        lock(&self.0).extend(created.unwrap_or_default());
+        next.call().await
     }
 }
 
@@ -45,7 +63,7 @@ impl Dispatcher for Sender {
         }
         for message in messages {
             let is_there = self.tokens.exists(&message.token).await?;
-            self.wire.sent.lock().unwrap_or_else(PoisonError::into_inner).push((message.clone(), is_there));
+            lock(&self.wire.sent).push((message.clone(), is_there));
         }
         Ok(())
     }
@@ -90,6 +108,7 @@ impl Handler for Adds {
 pub(crate) struct Endpoints {
     pub(crate) store: MemoryStore,
     pub(crate) wire: Arc<Wire>,
+    pub(crate) created: Arc<Created>,
     ids: Arc<Counted>,
     joins: Joins,
     decides: Decides,
@@ -101,32 +120,46 @@ impl Endpoints {
             incoming: joined.incoming().then(|| namespace("tokens")),
             outgoing: joined.outgoing().then(|| namespace("tokens")),
         };
-        Self { store: MemoryStore::new(), wire: Arc::default(), ids: Arc::default(), joins, decides }
+        Self {
+            store: MemoryStore::new(),
+            wire: Arc::default(),
+            created: Arc::default(),
+            ids: Arc::default(),
+            joins,
+            decides,
+        }
     }
 
     pub(crate) fn tokens(&self) -> Arc<dyn TokenStore> {
         self.store.token_store(&namespace("tokens")).expect("tokens")
     }
 
-    /// The first endpoint, for one worker.
-    pub(crate) fn first(&self, gate: Option<&Gate>) -> Processor {
-        self.endpoint("first", gate, self.decides)
+    /// The first endpoint.
+    pub(crate) fn first(&self) -> Processor {
+        self.endpoint("first", &self.store, None, self.decides)
+    }
+
+    /// The first endpoint, for the worker behind this gate.
+    pub(crate) fn first_behind(&self, gate: &Gate, mutant: Option<Mutant>) -> Processor {
+        let mut store: Arc<dyn Backend> = Arc::new(self.store.clone());
+        if let Some(mutant) = mutant {
+            store = Arc::new(Layered::new(store, Arc::new(mutant)));
+        }
+        let store = Arc::new(Layered::new(store, Arc::new(gate.clone())));
+        let store = Layered::new(store, self.created.clone());
+        self.endpoint("first", &store, Some(gate.clone()), self.decides)
     }
 
     /// The second endpoint, which sends nothing and waits for nobody.
     pub(crate) fn second(&self) -> Processor {
-        self.endpoint("second", None, Decides::SendsNothing)
+        self.endpoint("second", &self.store, None, Decides::SendsNothing)
     }
 
-    fn endpoint(&self, name: &str, gate: Option<&Gate>, decides: Decides) -> Processor {
-        let store: Arc<dyn Backend> = match gate {
-            Some(gate) => Arc::new(Layered::new(Arc::new(self.store.clone()), Arc::new(gate.clone()))),
-            None => Arc::new(self.store.clone()),
-        };
+    fn endpoint(&self, name: &str, store: &dyn Backend, gate: Option<Gate>, decides: Decides) -> Processor {
         let entities = store.entity_ledger(&namespace(name), &self.joins).expect("entities");
         let tokens = store.token_store(&namespace("tokens")).expect("tokens");
         let handler = Adds { decides, ids: Arc::clone(&self.ids) };
-        let sender = Sender { gate: gate.cloned(), wire: Arc::clone(&self.wire), tokens: self.tokens() };
+        let sender = Sender { gate, wire: Arc::clone(&self.wire), tokens: self.tokens() };
         Processor::new(entities, Arc::clone(&tokens), handler).sends(tokens, Arc::new(sender)).ids(self.ids.clone())
     }
 }

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use storagebox_core::{Backend, EntityLedger, Joins, Key, Message, Outcome, Payload, TokenStore};
+use storagebox_proofs::gate::lock;
+use storagebox_proofs::workers::ready;
 
 use crate::endpoints::namespace;
-use crate::run::{Run, entity, message_of, ready, token_of};
+use crate::run::{Run, entity, message_of, token_of};
 use crate::scenario::{Decides, Scenario, Work};
 
 /// All copies come again, what was sent is processed twice, and then nothing is left of either.
@@ -14,7 +16,7 @@ pub(crate) fn judge(run: &Run, scenario: &Scenario) -> Result<(), String> {
     let expected = expected(run, scenario, &messages);
     changed_once(run, scenario, &expected)?;
     for message in &messages {
-        let again = ready(run.endpoints.first(None).process(&message_of(message)));
+        let again = ready(run.endpoints.first().process(&message_of(message)));
         match again {
             Ok(Outcome::Duplicate { .. }) => {}
             Ok(Outcome::Resumed { .. }) => return Err(format!("P-4: the entry of {message} is left")),
@@ -34,7 +36,7 @@ fn expected<'a>(run: &Run, scenario: &Scenario, messages: &BTreeSet<&'a str>) ->
         Decides::AfterTheOther => message == "a",
         _ => scenario.workers.contains(&Work::Abandon("a")) && message == "a",
     };
-    let shows = |message: &str| state.contains(message) && !run.abandoned;
+    let shows = |message: &str| state.contains(message) && !run.is_abandoned();
     messages.iter().copied().filter(|message| !may_be_without(message) || shows(message)).collect()
 }
 
@@ -98,7 +100,8 @@ fn arrived_once(run: &Run, scenario: &Scenario, expected: &BTreeSet<&str>) -> Re
 fn nothing_is_left(run: &Run, messages: &BTreeSet<&str>) -> Result<(), String> {
     let tokens = run.endpoints.tokens();
     let incoming = messages.iter().map(|message| token_of(message));
-    for token in run.gate.shared().tokens.iter().cloned().chain(incoming) {
+    let created = lock(&run.endpoints.created.0).clone();
+    for token in created.into_iter().chain(incoming) {
         if ready(tokens.exists(&token)).expect("it is read") {
             return Err(format!("P-4: {token:?} is left"));
         }

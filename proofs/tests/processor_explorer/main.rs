@@ -2,41 +2,35 @@
 //!
 //! Several workers process copies of messages of one entity. They are polled by hand, and a scheduler decides whose next
 //! step is done. It switches a few times from a worker that could go on, and spends one fault a run: a worker crashes
-//! before a step, its request lands later than its worker gives up, or lands twice, of which either answer is heard. Every such run is made. In the end
-//! all copies come again, what was sent is processed by a second endpoint, and P-1 to P-4 must hold.
+//! before a step, its request lands later than its worker gives up, or lands twice, of which either answer is heard.
+//! Every such run is made. In the end all copies come again, what was sent is processed by a second endpoint, and P-1
+//! to P-4 must hold.
 
 mod endpoints;
-mod gate;
 mod judge;
 mod mutants;
 mod run;
 mod scenario;
 
-use storagebox_proofs::choices::Choices;
+use storagebox_proofs::choices::every_run;
+use storagebox_proofs::workers::Limits;
 
 use mutants::Mutant;
-use run::{Limits, Run};
+use run::Run;
 use scenario::{Joined, SCENARIOS, Scenario};
 
-const IN_THE_GATE: Limits = Limits { switches: 2, faults: 1 };
-const WIDE: Limits = Limits { switches: 3, faults: 1 };
+const IN_THE_GATE: Limits = Limits { switches: 2, faults: 1, only_crashes: false };
+const WIDE: Limits = Limits { switches: 3, faults: 1, only_crashes: false };
 /// Every order of two workers' steps.
-const ALL_ORDERS: Limits = Limits { switches: usize::MAX, faults: 0 };
+const ALL_ORDERS: Limits = Limits { switches: usize::MAX, faults: 0, only_crashes: false };
 
 /// Makes every run there is, and returns how many there are.
 fn explore(scenario: &'static Scenario, joined: Joined, mutant: Option<Mutant>, limits: Limits) -> Result<u64, String> {
-    let mut choices = Choices::default();
-    let mut runs = 0;
-    loop {
+    every_run(|choices| {
         let mut run = Run::new(scenario, joined, mutant, limits);
-        run.finish(&mut choices).map_err(|broken| {
-            format!("{}, {joined:?}: {broken}\nafter {runs} runs\n{}", scenario.name, run.trace.join("\n"))
-        })?;
-        runs += 1;
-        if !choices.advance() {
-            return Ok(runs);
-        }
-    }
+        run.finish(choices)
+            .map_err(|broken| format!("{}, {joined:?}: {broken}\n{}", scenario.name, run.workers.trace.join("\n")))
+    })
 }
 
 fn all(limits: Limits) {

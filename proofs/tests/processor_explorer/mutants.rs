@@ -1,6 +1,7 @@
 //! Stores that break one promise each, which the processor rests on.
 
-use storagebox_core::layer::{Answered, Call, Next};
+use async_trait::async_trait;
+use storagebox_core::layer::{Answered, Call, Layer, Next};
 use storagebox_core::{Chosen, Consumed, Discarded, Opened, Result};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,11 +41,14 @@ impl Mutant {
             Self::KeepsDiscardedTokens | Self::KeepsEntries => "P-4",
         }
     }
+}
 
-    pub(crate) async fn answer(self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        Ok(match (self, call.operation) {
+#[async_trait]
+impl Layer for Mutant {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        Ok(match (*self, call.operation) {
             (Self::StaleToken | Self::LostToken, "exists") => {
-                next.call().await?.map::<bool>(|live| *live = self == Self::StaleToken)
+                next.call().await?.map::<bool>(|live| *live = *self == Self::StaleToken)
             }
             (Self::KeepsConsumedToken, "consume") => Answered::of(Consumed::Now),
             (Self::KeepsDiscardedTokens, "discard") => Answered::of(Discarded::default()),

@@ -1,5 +1,6 @@
-//! A layer whose every call waits until the scheduler lets it go on.
+//! A layer whose every call waits until a scheduler lets it go on.
 
+use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,13 +10,13 @@ use async_trait::async_trait;
 use storagebox_core::layer::{Answered, Call, Kind, Layer, Next};
 use storagebox_core::{Error, Result};
 
-use crate::mutants::Mutant;
-
+/// A request that lands when the scheduler says so.
 type Landing = Pin<Box<dyn Future<Output = Result<Answered>> + Send>>;
 
 /// How a call goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Permit {
+pub enum Permit {
+    /// It lands, and its caller hears the answer.
     Go,
     /// It lands later, and its caller is told that the outcome is unknown.
     Late,
@@ -26,15 +27,24 @@ pub(crate) enum Permit {
 }
 
 impl Permit {
-    pub(crate) const FAULTS: [Self; 3] = [Self::Late, Self::Double, Self::Repeat];
+    /// What can go wrong with a request.
+    pub const FAULTS: [Self; 3] = [Self::Late, Self::Double, Self::Repeat];
+}
+
+/// The call that waits.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// Its short name.
+    pub operation: &'static str,
+    /// Whether it may change anything.
+    pub writes: bool,
 }
 
 /// Where one worker waits. What lands late is the same for all workers.
 #[derive(Clone, Default)]
-pub(crate) struct Gate {
+pub struct Gate {
     slot: Arc<Mutex<Slot>>,
     late: Arc<Mutex<Vec<(&'static str, Landing)>>>,
-    mutant: Option<Mutant>,
 }
 
 #[derive(Default)]
@@ -43,35 +53,25 @@ struct Slot {
     permit: Option<Permit>,
 }
 
-/// The call that waits.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked {
-    pub(crate) operation: &'static str,
-    pub(crate) writes: bool,
-}
-
-impl std::fmt::Debug for Gate {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Gate")
     }
 }
 
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Gate {
-    pub(crate) fn new(mutant: Option<Mutant>) -> Self {
-        Self { mutant, ..Self::default() }
-    }
-
     /// A gate of another worker.
-    pub(crate) fn another(&self) -> Self {
-        Self { slot: Arc::default(), ..self.clone() }
+    #[must_use]
+    pub fn another(&self) -> Self {
+        Self { slot: Arc::default(), late: Arc::clone(&self.late) }
     }
 
-    pub(crate) fn late(&self) -> MutexGuard<'_, Vec<(&'static str, Landing)>> {
-        lock(&self.late)
+    /// Waits for the scheduler.
+    pub async fn pass(&self, operation: &'static str, writes: bool) -> Permit {
+        lock(&self.slot).asked = Some(Asked { operation, writes });
+        let permit = poll_fn(|_| lock(&self.slot).permit.take().map_or(Poll::Pending, Poll::Ready)).await;
+        lock(&self.slot).asked = None;
+        permit
     }
 
     pub(crate) fn asked(&self) -> Option<Asked> {
@@ -87,19 +87,13 @@ impl Gate {
         *lock(&self.slot) = Slot::default();
     }
 
-    /// Waits for the scheduler.
-    async fn pass(&self, operation: &'static str, writes: bool) -> Permit {
-        lock(&self.slot).asked = Some(Asked { operation, writes });
-        let permit = poll_fn(|_| lock(&self.slot).permit.take().map_or(Poll::Pending, Poll::Ready)).await;
-        lock(&self.slot).asked = None;
-        permit
+    /// How many requests are still to land.
+    pub(crate) fn late(&self) -> usize {
+        lock(&self.late).len()
     }
 
-    async fn made(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        match self.mutant {
-            Some(mutant) => mutant.answer(call, next).await,
-            None => next.call().await,
-        }
+    pub(crate) fn take_late(&self, index: usize) -> (&'static str, Landing) {
+        lock(&self.late).remove(index)
     }
 }
 
@@ -108,16 +102,21 @@ impl Layer for Gate {
     async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
         let permit = self.pass(call.operation, call.kind != Kind::Read).await;
         if permit == Permit::Repeat {
-            let _lost = self.made(call, next).await;
+            let _lost = next.call().await;
             self.pass(call.operation, true).await;
-            return self.made(call, next).await;
+            return next.call().await;
         }
         if permit != Permit::Go {
-            self.late().push((call.operation, Box::pin(next.detached())));
+            lock(&self.late).push((call.operation, Box::pin(next.detached())));
         }
         if permit == Permit::Late {
             return Err(Error::unknown("the reply was lost"));
         }
-        self.made(call, next).await
+        next.call().await
     }
+}
+
+/// Locks what no panic leaves half done.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
