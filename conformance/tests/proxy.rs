@@ -86,6 +86,23 @@ async fn a_lost_request_does_not_land() {
     }
 }
 
+/// As RabbitMQ does.
+#[tokio::test]
+async fn a_server_that_ends_with_a_reset_has_ended() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let proxy = Proxy::start(listener.local_addr().unwrap()).await.unwrap();
+    proxy.arm(Cut::RequestLost, "order-17", 0);
+    let server = async {
+        let (mut client, _) = listener.accept().await.unwrap();
+        client.set_zero_linger().unwrap();
+        assert_eq!(client.read(&mut [0; 16]).await.unwrap(), 0);
+    };
+    let mut client = connect(&proxy).await;
+    let (answer, ()) = tokio::join!(ask(&mut client, &["order-17\n"]), server);
+    assert_eq!(answer.unwrap_err().kind(), ErrorKind::ConnectionReset);
+    assert_eq!(proxy.cuts(), 1);
+}
+
 #[tokio::test]
 async fn a_lost_reply_has_landed() {
     let (proxy, noted) = proxied().await;
