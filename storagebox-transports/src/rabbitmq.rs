@@ -21,7 +21,8 @@ pub use queue::RabbitQueue;
 use connect::Access;
 use publish::Publishers;
 
-/// Queues of a RabbitMQ broker. Clones share the connection that sends. Each stream of deliveries has a connection of its own, because the broker stops connections that send when it is short of memory or disk.
+/// Queues of a RabbitMQ broker. Clones share the connection that sends. Each stream of deliveries has a connection of
+/// its own, because the broker stops connections that send when it is short of memory or disk.
 ///
 /// A queue is a quorum queue with a quorum queue of parked messages. Workers that read the queue share its messages:
 /// each copy goes to one of them, and comes again when the worker's channel closes without an answer.
@@ -118,8 +119,8 @@ impl RabbitQueues {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the stream loses nothing. Messages that were fetched for it and not returned come again when the last
-    /// of its deliveries is gone.
+    /// Dropping the stream loses nothing. Messages that were fetched for it and not returned come again at once, or,
+    /// outside a Tokio runtime, when the last of its deliveries is gone.
     pub fn deliveries(
         &self,
         queue: &RabbitQueue,

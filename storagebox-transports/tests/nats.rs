@@ -1,19 +1,24 @@
 //! The adapter of NATS, on a real server.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test may fail where a library must not")]
 
-use std::pin::Pin;
+mod checks;
+
+use std::net::ToSocketAddrs;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_nats::HeaderMap;
 use async_nats::jetstream::{self, Context};
-use futures_util::{Stream, StreamExt};
-use storagebox_core::{BoxError, Dispatcher, MAX_PAYLOAD_BYTES, Outgoing};
+use futures_util::StreamExt;
+use storagebox_conformance::{Cut, Proxy};
+use storagebox_core::{Destination, Dispatcher, MAX_PAYLOAD_BYTES, Outgoing, async_trait};
 use storagebox_testkit::nats::Nats;
 use storagebox_testkit::servers;
 use storagebox_transports::{Delivery, NatsDelivery, NatsQueue, NatsQueues, Settle};
 
-type Deliveries = Pin<Box<dyn Stream<Item = Result<NatsDelivery, BoxError>> + Send>>;
+use checks::{Queue, id, next};
+
+type Deliveries = checks::Deliveries<NatsDelivery>;
 
 /// So short that a test can wait for its end.
 const LEASE: Duration = Duration::from_secs(1);
@@ -64,7 +69,7 @@ impl Bench {
     }
 
     fn deliveries(&self) -> Deliveries {
-        Box::pin(self.connection.deliveries(&self.queue))
+        self.connection.deliveries(&self.queue).boxed()
     }
 
     /// How many messages a stream holds.
@@ -81,17 +86,92 @@ impl Bench {
     }
 }
 
-/// The next copy, whatever errors come before it.
-async fn next(deliveries: &mut Deliveries) -> NatsDelivery {
-    loop {
-        if let Ok(delivery) = deliveries.next().await.unwrap() {
-            return delivery;
-        }
+/// A queue of its own, whose worker is behind a proxy.
+struct Behind {
+    bench: Bench,
+    queues: NatsQueues,
+    proxy: Proxy,
+}
+
+async fn fresh() -> Behind {
+    let url = servers::shared_nats().unwrap().url();
+    let server = url.trim_start_matches("nats://").to_socket_addrs().unwrap().next().unwrap();
+    let proxy = Proxy::start(server).await.unwrap();
+    let queues = NatsQueues::connect(&format!("nats://{}", proxy.addr())).await.unwrap();
+    // One at a time: what was fetched for a stream that is dropped is nobody's until its lease ends.
+    let mut bench = Bench::at(url, Behind::LEASE).await;
+    bench.queue = bench.queue.prefetch(1);
+    Behind { bench, queues, proxy }
+}
+
+#[async_trait]
+impl Queue for Behind {
+    type Delivery = NatsDelivery;
+
+    /// Some cases wait for its end, and each must be through before it.
+    const LEASE: Duration = Duration::from_secs(20);
+
+    fn name(&self) -> Destination {
+        self.bench.name.parse().unwrap()
+    }
+
+    fn deliveries(&self) -> Deliveries {
+        self.queues.deliveries(&self.bench.queue).boxed()
+    }
+
+    fn dispatcher(&self) -> impl Dispatcher + 'static {
+        self.queues.clone()
+    }
+
+    async fn send_malformed(&self) {
+        self.bench.send_raw(&[("storagebox-id", "%ff")]).await;
+    }
+
+    async fn length(&self) -> usize {
+        self.bench.waits_in_queue().await.try_into().unwrap()
+    }
+
+    async fn parked(&self) -> usize {
+        self.bench.parked().await.try_into().unwrap()
+    }
+
+    async fn redrive(&self) {
+        self.queues.redrive(&self.bench.queue).await.unwrap();
+    }
+
+    fn cut_next_ack(&self, cut: Cut) {
+        self.proxy.arm(cut, "+ACK", 0);
+    }
+
+    async fn was_cut(&self) {
+        self.proxy.wait_for_cuts(1).await;
     }
 }
 
-fn id(delivery: &NatsDelivery) -> String {
-    delivery.received().unwrap().id.to_string()
+checks!(fresh);
+checks!(fresh, checks::cases: an_acknowledgement_whose_answer_is_lost_is_made);
+
+/// What is extended in time is nobody else's, for longer than its lease.
+#[tokio::test]
+async fn an_extended_lease_does_not_end() {
+    const SHORT: Duration = Duration::from_secs(3);
+    let bench = Bench::new(SHORT).await;
+    let mut deliveries = bench.deliveries();
+    bench.send("order-7").await;
+    let mut held = next(&mut deliveries).await;
+    let (mut begun, mut extended) = (Instant::now(), Instant::now());
+    while begun.elapsed() < 3 * SHORT {
+        let early = tokio::time::timeout(SHORT / 6, next(&mut deliveries)).await;
+        let is_late = extended.elapsed() > SHORT / 2;
+        match early {
+            Ok(again) if is_late => (held, begun) = (again, Instant::now()),
+            Ok(again) => panic!("{again:?} was handed out twice"),
+            Err(_) => held.extend(SHORT).await.unwrap(),
+        }
+        extended = Instant::now();
+    }
+    held.settle(Settle::Ack).await.unwrap();
+    assert_eq!(bench.waits_in_queue().await, 0);
 }
 
 #[tokio::test]
@@ -182,7 +262,7 @@ async fn a_parked_message_goes_back_to_its_subject() {
     bench.connection.setup(&queue).await.unwrap();
     let message = Outgoing { destination: format!("{name}.in.b").try_into().unwrap(), ..bench.outgoing("a", "b") };
     bench.connection.dispatch(&[message]).await.unwrap();
-    let mut deliveries: Deliveries = Box::pin(bench.connection.deliveries(&queue));
+    let mut deliveries: Deliveries = bench.connection.deliveries(&queue).boxed();
     for _ in 0..2 {
         next(&mut deliveries).await.settle(Settle::Park).await.unwrap();
         assert_eq!(bench.connection.redrive(&queue).await.unwrap(), 1);
@@ -257,7 +337,7 @@ async fn a_queue_is_set_up_twice_and_its_lease_is_changed() {
 async fn a_queue_that_is_not_there_is_an_error_until_it_is() {
     let bench = Bench::new(LONG).await;
     let queue = NatsQueue::new(format!("{}-later", bench.name));
-    let mut deliveries: Deliveries = Box::pin(bench.connection.deliveries(&queue));
+    let mut deliveries: Deliveries = bench.connection.deliveries(&queue).boxed();
     assert!(deliveries.next().await.unwrap().is_err());
     bench.connection.setup(&queue).await.unwrap();
     let destination = format!("{}-later", bench.name).try_into().unwrap();

@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
 mod checks;
+mod leases;
 
 use std::net::ToSocketAddrs;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +18,8 @@ use storagebox_testkit::servers::shared_postgres;
 use storagebox_transports::{PostgresDelivery, PostgresQueues, consume};
 
 use checks::endpoint::{Endpoint, Seen, entity_of, options};
-use checks::{Deliveries, LEASE, NAME, Queue};
+use checks::{Deliveries, NAME, Queue};
+use leases::{Aged, LEASE};
 
 /// What follows the name of the statement where the first message of a schema is acknowledged by its first receipt: two
 /// arguments, each of eight bytes that are 1. The text of a statement is sent apart from that, and earlier.
@@ -67,6 +69,8 @@ async fn fresh() -> Table {
 impl Queue for Table {
     type Delivery = PostgresDelivery;
 
+    const LEASE: Duration = LEASE;
+
     fn deliveries(&self) -> Deliveries<PostgresDelivery> {
         self.queues.deliveries(&name()).boxed()
     }
@@ -79,9 +83,8 @@ impl Queue for Table {
         self.run("INSERT INTO {schema}.messages (queue, token) VALUES ('orders', 'x')").await;
     }
 
-    async fn age(&self, by: Duration) {
-        let by = by.as_micros();
-        self.run(&format!("UPDATE {{schema}}.messages SET visible_at = visible_at - {by} * interval '1 us'")).await;
+    async fn lapse(&self) {
+        self.age(LEASE).await;
     }
 
     async fn length(&self) -> usize {
@@ -107,7 +110,17 @@ impl Queue for Table {
     }
 }
 
+#[async_trait]
+impl Aged for Table {
+    async fn age(&self, by: Duration) {
+        let by = by.as_micros();
+        self.run(&format!("UPDATE {{schema}}.messages SET visible_at = visible_at - {by} * interval '1 us'")).await;
+    }
+}
+
 checks!(fresh);
+checks!(fresh, checks::cases: an_acknowledgement_whose_answer_is_lost_is_made);
+leases!(fresh);
 
 #[tokio::test]
 async fn any_number_of_setups_may_run_at_once_and_again() {
@@ -149,7 +162,7 @@ async fn a_server_that_starts_again_has_all_and_the_loop_goes_on() {
     let endpoint = Endpoint::held(&queue);
     endpoint.send("a", "entity").await;
     let seen = Seen::default();
-    let options = options().observe(seen.observer()).until(seen.clone().has(2));
+    let options = options::<Table>().observe(seen.observer()).until(seen.clone().has(2));
     let consuming = consume(queue.deliveries(), entity_of, &endpoint.processor, options);
     let test = async {
         endpoint.handler.has_begun(1).await;
@@ -161,5 +174,6 @@ async fn a_server_that_starts_again_has_all_and_the_loop_goes_on() {
     };
     let (consumed, ()) = tokio::join!(consuming, test);
     assert_eq!((consumed.processed, consumed.duplicates, consumed.failed_settles), (1, 1, 1), "{consumed:?}");
-    assert_eq!((queue.length().await, endpoint.effects("entity").await), (0, 1));
+    queue.holds(0, 0).await;
+    assert_eq!(endpoint.effects("entity").await, 1);
 }

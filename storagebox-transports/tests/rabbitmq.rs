@@ -1,20 +1,25 @@
 //! The adapter of RabbitMQ, on a real broker.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test may fail where a library must not")]
 
-use std::pin::Pin;
+mod checks;
+
+use std::net::ToSocketAddrs;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use futures_util::{Stream, StreamExt};
+use futures_util::StreamExt;
 use lapin::options::{BasicPublishOptions, QueueDeclareOptions, QueueDeleteOptions};
 use lapin::types::{AMQPValue, FieldTable};
 use lapin::{BasicProperties, Channel, Connection, ConnectionProperties};
-use storagebox_core::{BoxError, Dispatcher, MAX_PAYLOAD_BYTES, Outgoing};
+use storagebox_conformance::{Cut, Proxy};
+use storagebox_core::{Destination, Dispatcher, MAX_PAYLOAD_BYTES, Outgoing, async_trait};
 use storagebox_testkit::rabbitmq::RabbitMq;
 use storagebox_testkit::servers;
 use storagebox_transports::{Delivery, RabbitDelivery, RabbitQueue, RabbitQueues, Settle};
 
-type Deliveries = Pin<Box<dyn Stream<Item = Result<RabbitDelivery, BoxError>> + Send>>;
+use checks::{Queue, id, next};
+
+type Deliveries = checks::Deliveries<RabbitDelivery>;
 
 /// So long that no test sees its end.
 const LONG: Duration = Duration::from_secs(600);
@@ -67,7 +72,7 @@ impl Bench {
     }
 
     fn deliveries(&self) -> Deliveries {
-        Box::pin(self.connection.deliveries(&self.queue))
+        self.connection.deliveries(&self.queue).boxed()
     }
 
     /// How many messages a queue holds for its next worker, by its own word.
@@ -102,18 +107,83 @@ fn with_header(properties: BasicProperties, name: &str, value: AMQPValue) -> Bas
     properties.with_headers(headers)
 }
 
-/// The next copy, whatever errors come before it.
-async fn next(deliveries: &mut Deliveries) -> RabbitDelivery {
-    loop {
-        if let Ok(delivery) = deliveries.next().await.unwrap() {
-            return delivery;
+/// A queue of its own, whose worker is behind a proxy.
+struct Behind {
+    bench: Bench,
+    queues: RabbitQueues,
+    proxy: Proxy,
+}
+
+async fn fresh() -> Behind {
+    let (bench, url) = (Bench::new().await, servers::shared_rabbitmq().unwrap().url());
+    let server = url.trim_start_matches("amqp://").rsplit('@').next().unwrap();
+    let proxy = Proxy::start(server.to_socket_addrs().unwrap().next().unwrap()).await.unwrap();
+    let queues = RabbitQueues::connect(&url.replace(server, &proxy.addr().to_string())).await.unwrap();
+    Behind { bench, queues, proxy }
+}
+
+#[async_trait]
+impl Queue for Behind {
+    type Delivery = RabbitDelivery;
+
+    /// A message is its worker's for as long as its channel is open.
+    const LEASE: Duration = LONG;
+
+    const CONFIRMS: bool = false;
+
+    fn name(&self) -> Destination {
+        self.bench.name.parse().unwrap()
+    }
+
+    fn deliveries(&self) -> Deliveries {
+        self.queues.deliveries(&self.bench.queue).boxed()
+    }
+
+    fn dispatcher(&self) -> impl Dispatcher + 'static {
+        self.queues.clone()
+    }
+
+    async fn send_malformed(&self) {
+        self.bench.send_raw(named("")).await;
+    }
+
+    /// Without what a worker holds.
+    async fn length(&self) -> usize {
+        self.bench.held(&self.bench.name).await.try_into().unwrap()
+    }
+
+    async fn parked(&self) -> usize {
+        self.bench.held(&format!("{}.parked", self.bench.name)).await.try_into().unwrap()
+    }
+
+    /// What a broker says of a queue is a moment old, and a channel closes a moment after its worker.
+    async fn holds(&self, length: usize, parked: usize) {
+        let mut found = (0, 0);
+        for _ in 0..500 {
+            found = (self.length().await, self.parked().await);
+            if found == (length, parked) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
+        assert_eq!(found, (length, parked));
+    }
+
+    async fn redrive(&self) {
+        self.queues.redrive(&self.bench.queue).await.unwrap();
+    }
+
+    /// The class and the method of `basic.ack`.
+    fn cut_next_ack(&self, cut: Cut) {
+        self.proxy.arm(cut, [0, 60, 0, 80], 0);
+    }
+
+    async fn was_cut(&self) {
+        self.proxy.wait_for_cuts(1).await;
     }
 }
 
-fn id(delivery: &RabbitDelivery) -> String {
-    delivery.received().unwrap().id.to_string()
-}
+checks!(fresh, [ignore = "its broker takes a minute to start: cargo xtask prove transports"]);
 
 #[tokio::test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]

@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
 mod checks;
+mod leases;
 
 use std::net::ToSocketAddrs;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +18,8 @@ use storagebox_testkit::servers::shared_redis;
 use storagebox_transports::{Delivery, RedisDelivery, RedisQueues, Settle, consume};
 
 use checks::endpoint::{Endpoint, Seen, entity_of, options};
-use checks::{Deliveries, LEASE, NAME, Queue};
+use checks::{Deliveries, NAME, Queue};
+use leases::{Aged, LEASE};
 
 /// A queue behind a proxy, and a connection past it.
 struct Stream {
@@ -65,6 +67,8 @@ async fn fresh() -> Stream {
 impl Queue for Stream {
     type Delivery = RedisDelivery;
 
+    const LEASE: Duration = LEASE;
+
     fn deliveries(&self) -> Deliveries<RedisDelivery> {
         self.queues.deliveries(&name()).boxed()
     }
@@ -79,22 +83,8 @@ impl Queue for Stream {
         add.query_async::<()>(&mut self.direct.clone()).await.unwrap();
     }
 
-    async fn age(&self, by: Duration) {
-        let (by, mut direct) = (i64::try_from(by.as_millis()).unwrap(), self.direct.clone());
-        let (stream, pauses) = (self.key(""), self.key(":pauses"));
-        let mut pending = cmd("XPENDING");
-        pending.arg(&stream).arg("storagebox").arg("-").arg("+").arg(1000);
-        let pending: Vec<(String, String, i64, i64)> = pending.query_async(&mut direct).await.unwrap();
-        for (entry, consumer, idle, _) in pending {
-            let mut older = cmd("XCLAIM");
-            older.arg(&stream).arg("storagebox").arg(consumer).arg(0).arg(entry);
-            older.arg("IDLE").arg(idle + by).arg("JUSTID").query_async::<()>(&mut direct).await.unwrap();
-        }
-        let paused: Vec<String> = cmd("ZRANGE").arg(&pauses).arg(0).arg(-1).query_async(&mut direct).await.unwrap();
-        for entry in paused {
-            let mut older = cmd("ZINCRBY");
-            older.arg(&pauses).arg(-by).arg(entry).query_async::<()>(&mut direct).await.unwrap();
-        }
+    async fn lapse(&self) {
+        self.age(LEASE).await;
     }
 
     async fn length(&self) -> usize {
@@ -120,7 +110,30 @@ impl Queue for Stream {
     }
 }
 
+#[async_trait]
+impl Aged for Stream {
+    async fn age(&self, by: Duration) {
+        let (by, mut direct) = (i64::try_from(by.as_millis()).unwrap(), self.direct.clone());
+        let (stream, pauses) = (self.key(""), self.key(":pauses"));
+        let mut pending = cmd("XPENDING");
+        pending.arg(&stream).arg("storagebox").arg("-").arg("+").arg(1000);
+        let pending: Vec<(String, String, i64, i64)> = pending.query_async(&mut direct).await.unwrap();
+        for (entry, consumer, idle, _) in pending {
+            let mut older = cmd("XCLAIM");
+            older.arg(&stream).arg("storagebox").arg(consumer).arg(0).arg(entry);
+            older.arg("IDLE").arg(idle + by).arg("JUSTID").query_async::<()>(&mut direct).await.unwrap();
+        }
+        let paused: Vec<String> = cmd("ZRANGE").arg(&pauses).arg(0).arg(-1).query_async(&mut direct).await.unwrap();
+        for entry in paused {
+            let mut older = cmd("ZINCRBY");
+            older.arg(&pauses).arg(-by).arg(entry).query_async::<()>(&mut direct).await.unwrap();
+        }
+    }
+}
+
 checks!(fresh);
+checks!(fresh, checks::cases: an_acknowledgement_whose_answer_is_lost_is_made);
+leases!(fresh);
 
 #[tokio::test]
 async fn setup_may_be_called_again_and_what_was_sent_before_it_arrives() {
@@ -175,7 +188,7 @@ async fn a_server_that_starts_again_has_all_and_the_loop_goes_on() {
     let endpoint = Endpoint::held(&queue);
     endpoint.send("a", "entity").await;
     let seen = Seen::default();
-    let options = options().observe(seen.observer()).until(seen.clone().has(2));
+    let options = options::<Stream>().observe(seen.observer()).until(seen.clone().has(2));
     let consuming = consume(queue.deliveries(), entity_of, &endpoint.processor, options);
     let test = async {
         endpoint.handler.has_begun(1).await;
@@ -189,5 +202,6 @@ async fn a_server_that_starts_again_has_all_and_the_loop_goes_on() {
     let (consumed, ()) = tokio::join!(consuming, test);
     assert_eq!((consumed.processed, consumed.duplicates, consumed.failed_settles), (1, 1, 1), "{consumed:?}");
     assert!(consumed.stream_errors > 0, "{consumed:?}");
-    assert_eq!((queue.length().await, endpoint.effects("entity").await), (0, 1));
+    queue.holds(0, 0).await;
+    assert_eq!(endpoint.effects("entity").await, 1);
 }

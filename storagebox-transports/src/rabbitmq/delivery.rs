@@ -15,7 +15,7 @@ use super::{RabbitQueue, RabbitQueues, copies, parking};
 use crate::delivery::{Delivery, Malformed, Received, Settle};
 
 /// It goes back to the queue.
-const BACK: BasicRejectOptions = BasicRejectOptions { requeue: true };
+pub(super) const BACK: BasicRejectOptions = BasicRejectOptions { requeue: true };
 
 /// One copy of a message of a [`RabbitQueue`].
 pub struct RabbitDelivery {

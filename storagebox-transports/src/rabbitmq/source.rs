@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use futures_util::{Stream, StreamExt, stream};
-use lapin::options::{BasicConsumeOptions, BasicQosOptions};
+use lapin::options::{BasicCancelOptions, BasicConsumeOptions, BasicQosOptions};
 use lapin::types::FieldTable;
 use lapin::{Channel, Consumer};
 use storagebox_core::BoxError;
+use tokio::runtime::Handle;
 
 use super::connect::short;
+use super::delivery::BACK;
 use super::{RabbitDelivery, RabbitQueue, RabbitQueues};
 use crate::reconnect::Pauses;
 
@@ -34,19 +36,18 @@ impl Source {
         self.pauses.note(&outcome);
         if let Err(error) = &outcome {
             tracing::debug!(queue = self.queue.name(), %error, "RabbitMQ is connected anew");
+            self.open = None;
         }
         outcome
     }
 
     async fn receive(&mut self) -> Result<RabbitDelivery, BoxError> {
-        let (mut consumer, channel) = match self.open.take() {
-            Some(open) => open,
-            None => self.open().await?,
-        };
+        if self.open.is_none() {
+            self.open = Some(self.open().await?);
+        }
+        let (consumer, channel) = self.open.as_mut().ok_or("RabbitMQ is not connected")?;
         let message = consumer.next().await.ok_or("RabbitMQ has cancelled the consumer")??;
-        let delivery = RabbitDelivery::new(message, self.connection.clone(), self.queue.clone(), channel.clone());
-        self.open = Some((consumer, channel));
-        Ok(delivery)
+        Ok(RabbitDelivery::new(message, self.connection.clone(), self.queue.clone(), channel.clone()))
     }
 
     async fn open(&self) -> Result<(Consumer, Channel), BoxError> {
@@ -56,5 +57,23 @@ impl Source {
         let (name, options) = (short(self.queue.name())?, BasicConsumeOptions::default());
         let consumer = channel.basic_consume(name, "".into(), options, FieldTable::default());
         Ok((access.in_time(consumer).await?, channel))
+    }
+}
+
+/// The deliveries that were returned keep the channel open, so what was fetched and not returned is given back here.
+impl Drop for Source {
+    fn drop(&mut self) {
+        if let (Some((consumer, channel)), Ok(runtime)) = (self.open.take(), Handle::try_current()) {
+            runtime.spawn(give_back(consumer, channel));
+        }
+    }
+}
+
+/// Where it fails, the channel is closed, and the broker takes back what was fetched.
+async fn give_back(mut consumer: Consumer, channel: Channel) {
+    if channel.basic_cancel(consumer.tag(), BasicCancelOptions::default()).await.is_ok() {
+        while let Some(Ok(message)) = consumer.next().await {
+            let _ = message.reject(BACK).await;
+        }
     }
 }

@@ -4,14 +4,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use storagebox_core::{
-    Backend, BoxError, Decision, EntityLedger, Handler, Joins, Key, Message, OpId, Outcome, Payload, ProcessError,
-    Processor, TokenStore, async_trait,
+    Backend, BoxError, Decision, Destination, EntityLedger, Handler, Joins, Key, Message, OpId, Outcome, Payload,
+    ProcessError, Processor, TokenStore, async_trait,
 };
 use storagebox_memory::MemoryStore;
 use storagebox_transports::{ConsumeOptions, Consumed, Received, consume};
 use tokio::sync::{Notify, Semaphore};
 
-use super::{Deliveries, LEASE, NAME, Queue};
+use super::{Deliveries, Queue};
 
 /// The body of a message is its entity.
 pub(crate) fn entity_of(received: &Received) -> Result<Key, BoxError> {
@@ -68,6 +68,7 @@ pub(crate) struct Endpoint {
     pub(crate) handler: Arc<Counts>,
     pub(crate) tokens: Arc<dyn TokenStore>,
     entities: Arc<dyn EntityLedger>,
+    queue: Destination,
 }
 
 impl Endpoint {
@@ -93,12 +94,12 @@ impl Endpoint {
         };
         let processor = Processor::new(Arc::clone(&entities), Arc::clone(&tokens), handle);
         let processor = processor.sends(Arc::clone(&tokens), Arc::new(queue.dispatcher()));
-        Self { processor, handler, tokens, entities }
+        Self { processor, handler, tokens, entities, queue: queue.name() }
     }
 
     /// Sends a message for this entity. Again with the same `op`, it sends another copy.
     pub(crate) async fn send(&self, op: &str, entity: &str) {
-        assert_eq!(self.processor.issue(op, [(NAME, entity)]).await.unwrap(), 1);
+        assert_eq!(self.processor.issue(op, [(self.queue.as_str(), entity)]).await.unwrap(), 1);
     }
 
     /// How often messages of this entity took effect.
@@ -115,7 +116,7 @@ impl Endpoint {
 
     /// Consumes until so many results were seen. Returns also how each began.
     pub(crate) async fn consume<Q: Queue>(&self, queue: &Q, results: usize) -> (Consumed, Vec<String>) {
-        self.consume_from(queue.deliveries(), results, options()).await
+        self.consume_from(queue.deliveries(), results, options::<Q>()).await
     }
 
     pub(crate) async fn consume_from<D: storagebox_transports::Delivery>(
@@ -132,8 +133,8 @@ impl Endpoint {
 }
 
 /// The options of a worker whose queue is one of these checks.
-pub(crate) fn options() -> ConsumeOptions {
-    ConsumeOptions::default().lease(LEASE)
+pub(crate) fn options<Q: Queue>() -> ConsumeOptions {
+    ConsumeOptions::default().lease(Q::LEASE)
 }
 
 /// The results that a loop reported.

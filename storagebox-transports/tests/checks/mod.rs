@@ -2,20 +2,16 @@
 
 pub(crate) mod cases;
 pub(crate) mod endpoint;
-mod watched;
 
 use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use storagebox_conformance::Cut;
-use storagebox_core::{BoxError, Dispatcher, async_trait};
+use storagebox_core::{BoxError, Destination, Dispatcher, async_trait};
 use storagebox_transports::Delivery;
 
-/// For how long a queue of these checks hands a message out. No check waits for it: they make what is handed out older.
-pub(crate) const LEASE: Duration = Duration::from_secs(3600);
-
-/// Where the messages of a check are sent.
+/// Where the messages of a check are sent if the queue has a place of its own.
 pub(crate) const NAME: &str = "orders";
 
 pub(crate) type Deliveries<D> = BoxStream<'static, Result<D, BoxError>>;
@@ -24,6 +20,17 @@ pub(crate) type Deliveries<D> = BoxStream<'static, Result<D, BoxError>>;
 #[async_trait]
 pub(crate) trait Queue: Send + Sync {
     type Delivery: Delivery;
+
+    /// For how long it hands a message out.
+    const LEASE: Duration;
+
+    /// Whether it answers an acknowledgement.
+    const CONFIRMS: bool = true;
+
+    /// Where its messages are sent.
+    fn name(&self) -> Destination {
+        NAME.parse().unwrap()
+    }
 
     /// What a worker reads.
     fn deliveries(&self) -> Deliveries<Self::Delivery>;
@@ -34,14 +41,19 @@ pub(crate) trait Queue: Send + Sync {
     /// Sends a copy that is no message of storagebox.
     async fn send_malformed(&self);
 
-    /// Makes every lease and every pause so much older.
-    async fn age(&self, by: Duration);
+    /// Sees to it that what no worker holds any more comes again, sooner or later.
+    async fn lapse(&self) {}
 
     /// How many copies are not over, parked ones left out.
     async fn length(&self) -> usize;
 
     /// How many copies are parked.
     async fn parked(&self) -> usize;
+
+    /// Demands that so many copies are not over and so many are parked.
+    async fn holds(&self, length: usize, parked: usize) {
+        assert_eq!((self.length().await, self.parked().await), (length, parked));
+    }
 
     /// Sends the parked copies again.
     async fn redrive(&self);
@@ -55,34 +67,44 @@ pub(crate) trait Queue: Send + Sync {
 
 /// The next copy, as another worker would take it.
 pub(crate) async fn take<Q: Queue>(queue: &Q) -> Q::Delivery {
-    let mut deliveries = queue.deliveries();
+    next(&mut queue.deliveries()).await
+}
+
+/// The next copy, whatever errors come before it: the connection may have been cut.
+pub(crate) async fn next<D>(deliveries: &mut Deliveries<D>) -> D {
     loop {
-        // An error is no answer: the connection may have been cut.
         if let Some(Ok(delivery)) = deliveries.next().await {
             return delivery;
         }
     }
 }
 
-/// Makes a test of each case, with a queue of its own that `$fresh` makes.
+pub(crate) fn id(delivery: &impl Delivery) -> String {
+    delivery.received().unwrap().id.as_str().to_owned()
+}
+
+/// Makes a test of each case that every queue must pass, or of those that are named, with a queue of its own that
+/// `$fresh` makes.
 #[macro_export]
 macro_rules! checks {
-    ($fresh:path: $($case:ident)*) => {$(
+    ($fresh:path, $attribute:tt, $cases:path: $($case:ident)*) => {$(
         #[tokio::test]
+        #$attribute
         async fn $case() {
-            $crate::checks::cases::$case(&$fresh().await).await;
+            use $cases as cases;
+            cases::$case(&$fresh().await).await;
         }
     )*};
+    ($fresh:path, $cases:path: $($case:ident)*) => {
+        $crate::checks! { $fresh, [cfg(test)], $cases: $($case)* }
+    };
     ($fresh:path) => {
-        $crate::checks! { $fresh:
-            a_lease_that_ends_hands_the_message_out_again
-            an_extended_lease_does_not_end
-            a_stale_receipt_changes_nothing_of_the_new_owner
-            a_retry_comes_after_its_pause_and_not_before
+        $crate::checks! { $fresh, [cfg(test)] }
+    };
+    ($fresh:path, $attribute:tt) => {
+        $crate::checks! { $fresh, $attribute, $crate::checks::cases:
             a_message_given_back_comes_at_once
             a_lost_acknowledgement_makes_a_duplicate
-            an_acknowledgement_whose_answer_is_lost_is_made
-            messages_that_wait_are_extended
             redelivery_out_of_order_takes_effect_once
             duplicates_in_one_batch_take_effect_once
             a_malformed_copy_is_parked

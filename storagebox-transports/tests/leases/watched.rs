@@ -9,7 +9,8 @@ use storagebox_core::{BoxError, async_trait};
 use storagebox_transports::{Delivery, Malformed, Received, Settle};
 use tokio::sync::Notify;
 
-use super::{Deliveries, LEASE, Queue};
+use super::LEASE;
+use crate::checks::{Deliveries, Queue};
 
 /// How often the lease of each message was extended.
 #[derive(Clone, Default)]
