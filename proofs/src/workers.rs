@@ -155,6 +155,7 @@ impl Workers {
 pub fn ready<T>(task: impl Future<Output = T>) -> T {
     match Box::pin(task).as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => output,
+        // It is a mistake of the proof, which must stop.
         Poll::Pending => panic!("it waits for something"),
     }
 }

@@ -53,8 +53,8 @@ impl<'a> Connection<'a> {
 
     /// The server is let finish first, so that what it does is done before the client hears of the cut.
     async fn cut(&self, cut: Cut, client: TcpStream, mut server: TcpStream) -> io::Result<()> {
-        server.shutdown().await?;
-        // Some servers end with a reset, which is an end too.
+        // A server that is gone, or ends with a reset, has ended too.
+        let _ = server.shutdown().await;
         let _ = tokio::io::copy(&mut server, &mut tokio::io::sink()).await;
         if cut != Cut::HalfReply {
             client.set_zero_linger()?;

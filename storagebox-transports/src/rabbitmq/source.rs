@@ -69,7 +69,8 @@ impl Drop for Source {
     }
 }
 
-/// Where it fails, the channel is closed, and the broker takes back what was fetched.
+/// Cancels the consumer and gives back what it had fetched. An error ends it: then the channel is closed, and the broker
+/// has taken all of it back.
 async fn give_back(mut consumer: Consumer, channel: Channel) {
     if channel.basic_cancel(consumer.tag(), BasicCancelOptions::default()).await.is_ok() {
         while let Some(Ok(message)) = consumer.next().await {
