@@ -5,6 +5,8 @@
 mod checks;
 mod failures;
 mod lease;
+#[path = "../leases/mod.rs"]
+mod leases;
 mod order;
 mod queue;
 mod shared;
@@ -16,3 +18,4 @@ async fn fresh() -> queue::MemoryQueue {
 }
 
 checks!(fresh);
+leases!(fresh);

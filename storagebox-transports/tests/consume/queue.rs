@@ -12,7 +12,8 @@ use storagebox_transports::{Delivery, Malformed, Received, Settle};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::checks::{Deliveries, LEASE, Queue};
+use crate::checks::{Deliveries, Queue};
+use crate::leases::{Aged, LEASE};
 
 #[derive(Clone, Default)]
 pub(crate) struct MemoryQueue(Arc<Shared>);
@@ -194,6 +195,8 @@ impl Dispatcher for Sender {
 impl Queue for MemoryQueue {
     type Delivery = Copy;
 
+    const LEASE: Duration = LEASE;
+
     fn deliveries(&self) -> Deliveries<Copy> {
         let queue = self.clone();
         repeat_with(move || queue.clone()).then(|queue| async move { queue.next().await }).boxed()
@@ -207,11 +210,8 @@ impl Queue for MemoryQueue {
         self.put(Err(Malformed("it has no id".to_owned())));
     }
 
-    async fn age(&self, by: Duration) {
-        for held in &mut self.state().copies {
-            held.visible = held.visible.map(|visible| visible - by);
-        }
-        self.0.changed.notify_waiters();
+    async fn lapse(&self) {
+        self.age(LEASE).await;
     }
 
     async fn length(&self) -> usize {
@@ -235,5 +235,15 @@ impl Queue for MemoryQueue {
 
     async fn was_cut(&self) {
         assert!(self.state().cut.is_none());
+    }
+}
+
+#[async_trait]
+impl Aged for MemoryQueue {
+    async fn age(&self, by: Duration) {
+        for held in &mut self.state().copies {
+            held.visible = held.visible.map(|visible| visible - by);
+        }
+        self.0.changed.notify_waiters();
     }
 }
