@@ -18,4 +18,5 @@ async fn fresh() -> queue::MemoryQueue {
 }
 
 checks!(fresh);
+checks!(fresh, checks::cases: an_acknowledgement_whose_answer_is_lost_is_made);
 leases!(fresh);
