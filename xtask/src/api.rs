@@ -19,8 +19,13 @@ const LIGHT: [Library; 4] = [
     ("storagebox-memory", ""),
     ("storagebox-conformance", ""),
 ];
-const HEAVY: [Library; 4] =
-    [("storagebox-sqlite", ""), ("storagebox-postgres", ""), ("storagebox-redis", ""), ("storagebox-dynamo", "")];
+const HEAVY: [Library; 5] = [
+    ("storagebox-sqlite", ""),
+    ("storagebox-postgres", ""),
+    ("storagebox-redis", ""),
+    ("storagebox-dynamo", ""),
+    ("storagebox-transports", "nats,postgres,rabbitmq,redis-streams"),
+];
 
 /// Which lists are looked at.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -16,8 +16,9 @@ cargo xtask prove features|memory|sqlite|postgres|dynamo|redis|deduplicator|toke
     The long checks, one part at a time.
 
 cargo xtask prove pipeline [TRANSPORT]
-    The example `pipeline` over a transport, or over each: 100 workers and the broker five times killed, the same without
-    deduplication, which must not come out even, and messages that are parked past every memory and sent again.
+    The example `pipeline` over a transport, or over each: workers killed 100 times and the broker five times; the same
+    without deduplication, where money and parcels must not balance; and messages that are parked until nothing of
+    them is remembered, then sent again.
 
 cargo xtask prove mutants [BACKEND] [--only NAME] [--check]
     Puts each mistake of proofs/mutants into a copy of its backend and demands that the case named with it notices;
