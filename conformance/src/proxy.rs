@@ -27,11 +27,13 @@ pub enum Cut {
     RequestLost,
     /// A part of it reaches the server, which is not enough to do anything; the connection is reset.
     HalfRequest,
-    /// The server has answered it and is through with the connection; then the connection is reset.
+    /// The server has answered it and is through with the connection, or has ended it without an answer; then the
+    /// connection is reset.
     ReplyLost,
     /// As [`ReplyLost`](Self::ReplyLost), but a part of the answer arrives, and then the end of the connection.
     HalfReply,
-    /// The server has answered it, and the client hears no more, on a connection that stays open.
+    /// The server has answered it or has ended the connection, and the client hears no more, on a connection that stays
+    /// open.
     NoAnswer,
 }
 

@@ -86,21 +86,38 @@ async fn a_lost_request_does_not_land() {
     }
 }
 
-/// As RabbitMQ does.
+/// A server that ends each connection with a reset, as RabbitMQ does, before a request arrives or once it has come.
+async fn resetting(listener: TcpListener, reads: bool) {
+    let (mut client, _) = listener.accept().await.unwrap();
+    client.set_zero_linger().unwrap();
+    if reads {
+        let _ = client.read(&mut [0; 16]).await;
+    }
+}
+
 #[tokio::test]
 async fn a_server_that_ends_with_a_reset_has_ended() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let proxy = Proxy::start(listener.local_addr().unwrap()).await.unwrap();
-    proxy.arm(Cut::RequestLost, "order-17", 0);
-    let server = async {
-        let (mut client, _) = listener.accept().await.unwrap();
-        client.set_zero_linger().unwrap();
-        assert_eq!(client.read(&mut [0; 16]).await.unwrap(), 0);
-    };
-    let mut client = connect(&proxy).await;
-    let (answer, ()) = tokio::join!(ask(&mut client, &["order-17\n"]), server);
-    assert_eq!(answer.unwrap_err().kind(), ErrorKind::ConnectionReset);
-    assert_eq!(proxy.cuts(), 1);
+    for (cut, reads) in Cut::ALL.into_iter().flat_map(|cut| [(cut, true), (cut, false)]) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let proxy = Proxy::start(listener.local_addr().unwrap()).await.unwrap();
+        proxy.arm(cut, "order-17", 0);
+        let server = tokio::spawn(resetting(listener, reads));
+        let mut client = connect(&proxy).await;
+        let answer = tokio::select! {
+            answer = ask(&mut client, &["order-17\n"]) => Some(answer.map_err(|error| error.kind())),
+            () = proxy.wait_for_cuts(1), if cut == Cut::NoAnswer => None,
+        };
+        server.await.unwrap();
+        let struck = !proxy.disarm();
+        assert_eq!(proxy.cuts(), usize::from(struck), "{cut:?}, {reads}: {answer:?}");
+        assert!(struck || !reads, "{cut:?}: {answer:?}");
+        let expected = match cut {
+            Cut::NoAnswer => None,
+            Cut::HalfReply => Some(Ok(String::new())),
+            _ => Some(Err(ErrorKind::ConnectionReset)),
+        };
+        assert!(answer == expected || !struck, "{cut:?}, {reads}: {answer:?}");
+    }
 }
 
 #[tokio::test]

@@ -228,7 +228,7 @@ async fn a_delivery_that_was_dropped_comes_again() {
     bench.holds_nothing(&mut deliveries).await;
 }
 
-/// Also one that the broker sent already and nobody has taken.
+/// What the broker sent already and nobody has taken, while what was taken is still under way.
 #[tokio::test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
 async fn what_a_dropped_stream_had_goes_to_another_one() {
@@ -238,13 +238,47 @@ async fn what_a_dropped_stream_had_goes_to_another_one() {
     bench.send("two").await;
     let one = next(&mut first).await;
     drop(first);
-    one.settle(Settle::Ack).await.unwrap();
-    drop(one);
     let mut second = bench.deliveries();
     let two = next(&mut second).await;
     assert_eq!(id(&two), "two");
-    two.settle(Settle::Ack).await.unwrap();
+    for delivery in [one, two] {
+        delivery.settle(Settle::Ack).await.unwrap();
+    }
     bench.holds_nothing(&mut second).await;
+}
+
+/// Waits until the broker has opened the stream and sent it what it holds, which the stream does not hear of.
+async fn unanswered(queue: &Behind, stream: &mut Deliveries) {
+    queue.bench.send("order-7").await;
+    // The class and the method of `basic.consume`.
+    queue.proxy.arm(Cut::NoAnswer, [0, 60, 0, 20], 0);
+    tokio::select! {
+        delivery = next(stream) => panic!("it came: {delivery:?}"),
+        () = queue.proxy.wait_for_cuts(1) => {}
+    }
+}
+
+#[tokio::test]
+#[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
+async fn a_stream_that_is_dropped_while_it_opens_keeps_nothing() {
+    let queue = fresh().await;
+    let mut stream = queue.deliveries();
+    unanswered(&queue, &mut stream).await;
+    drop(stream);
+    let mut another = queue.deliveries();
+    next(&mut another).await.settle(Settle::Ack).await.unwrap();
+    queue.bench.holds_nothing(&mut another).await;
+}
+
+#[tokio::test]
+#[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
+async fn a_stream_that_opens_too_slowly_keeps_nothing_from_itself() {
+    let mut queue = fresh().await;
+    queue.queues = queue.queues.timeout(Duration::from_secs(3));
+    let mut stream = queue.deliveries();
+    unanswered(&queue, &mut stream).await;
+    next(&mut stream).await.settle(Settle::Ack).await.unwrap();
+    queue.bench.holds_nothing(&mut stream).await;
 }
 
 #[tokio::test]

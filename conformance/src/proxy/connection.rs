@@ -16,6 +16,8 @@ enum End {
     /// One side has closed the connection.
     Closed,
     Cut(Cut),
+    /// The server has ended, and the client is not told.
+    Silent,
 }
 
 pub(super) struct Connection<'a> {
@@ -48,6 +50,7 @@ impl<'a> Connection<'a> {
         match end {
             End::Closed => Ok(()),
             End::Cut(cut) => self.cut(cut, client, server).await,
+            End::Silent => tokio::io::copy(&mut client, &mut tokio::io::sink()).await.map(drop),
         }
     }
 
@@ -80,12 +83,15 @@ impl<'a> Connection<'a> {
                 None => {}
                 Some((cut @ Cut::RequestLost, _)) => return Ok(End::Cut(cut)),
                 Some((cut @ Cut::HalfRequest, part)) => {
-                    self.pass(&chunk[..part], to).await?;
+                    // A server that is gone gets nothing of it, which is as good.
+                    let _ = self.pass(&chunk[..part], to).await;
                     return Ok(End::Cut(cut));
                 }
                 Some((cut, _)) => self.set(Turn::Client(Some(cut))),
             }
-            self.pass(chunk, to).await?;
+            if self.pass(chunk, to).await.is_err() {
+                return Ok(self.server_ended());
+            }
         }
     }
 
@@ -96,17 +102,17 @@ impl<'a> Connection<'a> {
     ) -> io::Result<End> {
         let mut chunk = vec![0; CHUNK];
         loop {
-            let length = from.read(&mut chunk).await?;
+            let length = from.read(&mut chunk).await.unwrap_or(0);
             if length == 0 {
-                return Ok(End::Closed);
+                return Ok(self.server_ended());
             }
             match self.server_speaks() {
                 None => self.pass(&chunk[..length], to).await?,
                 Some(Cut::NoAnswer) => {
                     self.plan.cut();
                     // Whatever else the server says, the client hears nothing.
-                    tokio::io::copy(from, &mut tokio::io::sink()).await?;
-                    return Ok(End::Closed);
+                    let _ = tokio::io::copy(from, &mut tokio::io::sink()).await;
+                    return Ok(End::Silent);
                 }
                 Some(cut) => {
                     let part = if cut == Cut::HalfReply { length / 2 } else { 0 };
@@ -140,6 +146,18 @@ impl<'a> Connection<'a> {
             *turn = Turn::Client(None);
             sent.begin_anew();
             self.plan.round_trip();
+        }
+    }
+
+    /// A cut that waits for an answer is made, because none comes any more.
+    fn server_ended(&self) -> End {
+        match self.server_speaks() {
+            None => End::Closed,
+            Some(Cut::NoAnswer) => {
+                self.plan.cut();
+                End::Silent
+            }
+            Some(cut) => End::Cut(cut),
         }
     }
 

@@ -127,3 +127,30 @@ async fn a_claim_taken_anew_while_upkeep_is_about_to_delete_it_holds() -> Result
     })
     .await
 }
+
+/// What it deleted before the error stays deleted.
+#[tokio::test]
+async fn upkeep_that_fails_in_the_middle_does_not_say_that_nothing_changed() -> Result<()> {
+    with_place(async |place| {
+        let gate = Gate::default();
+        let (store, faults) = gate.store(&place.table, place.builder()).await?;
+        let bank = store.item_bank(&"namespace".parse()?)?;
+        for number in 0..3 {
+            let _ = bank.release(&ClaimId::new(format!("claim-{number}"))?).await?;
+        }
+        place.clock.advance(Duration::from_secs(8 * 24 * 3_600));
+        let refused = [Fault::Throttle; 100];
+        let none_deleted = (Fault::Throttle, ErrorKind::Throttled, Certainty::NotApplied);
+        let one_deleted = (Gate::PASS, ErrorKind::OutcomeUnknown, Certainty::Unknown);
+        for (first, kind, certainty) in [none_deleted, one_deleted] {
+            faults.script_for("DeleteItem", [first].into_iter().chain(refused));
+            let error = store.maintain(100).await.unwrap_err();
+            let found = (error.kind(), error.certainty(), error.is_retryable());
+            assert_eq!(found, (kind, certainty, true), "{first:?}: {error}");
+            faults.heal();
+        }
+        assert_eq!(store.maintain(100).await?.deleted, 2);
+        Ok(())
+    })
+    .await
+}

@@ -36,8 +36,9 @@ impl RabbitQueue {
         self
     }
 
-    /// Sets how often a copy may come back from workers that crash, drop it or retry it at once, before the broker parks
-    /// it. Defaults to 100. It counts for a queue that is created; a queue that exists must have the same limit.
+    /// Sets how often a copy may come back from workers that crash, drop it, retry it at once, or stop after they have
+    /// fetched it, before the broker parks it. Defaults to 100. It counts for a queue that is created; a queue that
+    /// exists must have the same limit.
     #[must_use]
     pub fn delivery_limit(mut self, most: u32) -> Self {
         self.delivery_limit = most;

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use futures_util::{Stream, StreamExt, stream};
+use futures_util::{FutureExt, Stream, StreamExt, stream};
 use lapin::options::{BasicCancelOptions, BasicConsumeOptions, BasicQosOptions};
+use lapin::protocol::constants::REPLY_SUCCESS;
 use lapin::types::FieldTable;
 use lapin::{Channel, Consumer};
 use storagebox_core::BoxError;
 use tokio::runtime::Handle;
 
-use super::connect::short;
+use super::connect::{Access, short};
 use super::delivery::BACK;
 use super::{RabbitDelivery, RabbitQueue, RabbitQueues};
 use crate::reconnect::Pauses;
@@ -52,11 +53,30 @@ impl Source {
 
     async fn open(&self) -> Result<(Consumer, Channel), BoxError> {
         let access = &self.connection.access;
-        let channel = access.channel().await?;
+        let mut opening = Opening { channel: access.channel().await?, has_consumer: false };
+        let channel = opening.channel.clone();
         access.in_time(channel.basic_qos(self.queue.fetched(), BasicQosOptions::default())).await?;
         let (name, options) = (short(self.queue.name())?, BasicConsumeOptions::default());
         let consumer = channel.basic_consume(name, "".into(), options, FieldTable::default());
-        Ok((access.in_time(consumer).await?, channel))
+        let consumer = access.in_time(consumer).await?;
+        opening.has_consumer = true;
+        Ok((consumer, channel))
+    }
+}
+
+/// A channel that may get its consumer when nobody waits for it any more. Such a consumer would keep the channel open,
+/// and with it all that the broker has sent, so the channel is closed.
+struct Opening {
+    channel: Channel,
+    has_consumer: bool,
+}
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        if !self.has_consumer {
+            // The first look at the future sends the word; nobody waits for its end.
+            let _ = self.channel.close(REPLY_SUCCESS, "".into()).now_or_never();
+        }
     }
 }
 
@@ -64,15 +84,16 @@ impl Source {
 impl Drop for Source {
     fn drop(&mut self) {
         if let (Some((consumer, channel)), Ok(runtime)) = (self.open.take(), Handle::try_current()) {
-            runtime.spawn(give_back(consumer, channel));
+            runtime.spawn(give_back(self.connection.access.clone(), consumer, channel));
         }
     }
 }
 
-/// Cancels the consumer and gives back what it had fetched. An error ends it: then the channel is closed, and the broker
-/// has taken all of it back.
-async fn give_back(mut consumer: Consumer, channel: Channel) {
-    if channel.basic_cancel(consumer.tag(), BasicCancelOptions::default()).await.is_ok() {
+/// Cancels the consumer and gives back what it had fetched. An error ends it, and so does a broker that does not answer in
+/// time: what is not given back here comes again when the channel is closed.
+async fn give_back(access: Access, mut consumer: Consumer, channel: Channel) {
+    let cancelled = channel.basic_cancel(consumer.tag(), BasicCancelOptions::default());
+    if access.in_time(cancelled).await.is_ok() {
         while let Some(Ok(message)) = consumer.next().await {
             let _ = message.reject(BACK).await;
         }

@@ -16,6 +16,9 @@ pub(crate) const NAME: &str = "orders";
 
 pub(crate) type Deliveries<D> = BoxStream<'static, Result<D, BoxError>>;
 
+/// A copy that has not come by then does not come.
+const PATIENCE: Duration = Duration::from_secs(300);
+
 /// An empty queue of a transport, with the parts that tests need.
 #[async_trait]
 pub(crate) trait Queue: Send + Sync {
@@ -72,11 +75,14 @@ pub(crate) async fn take<Q: Queue>(queue: &Q) -> Q::Delivery {
 
 /// The next copy, whatever errors come before it: the connection may have been cut.
 pub(crate) async fn next<D>(deliveries: &mut Deliveries<D>) -> D {
-    loop {
-        if let Some(Ok(delivery)) = deliveries.next().await {
-            return delivery;
+    let next = async {
+        loop {
+            if let Some(Ok(copy)) = deliveries.next().await {
+                return copy;
+            }
         }
-    }
+    };
+    tokio::time::timeout(PATIENCE, next).await.expect("a copy comes")
 }
 
 pub(crate) fn id(delivery: &impl Delivery) -> String {
