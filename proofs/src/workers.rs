@@ -49,7 +49,8 @@ impl fmt::Debug for Workers {
 }
 
 impl Workers {
-    /// One behind each gate; `begun` says what each of them does.
+    /// One behind each gate; `begun` says what each of them does. The gates share what lands late: each is
+    /// [`another`](Gate::another) of the first.
     pub fn new(gates: Vec<Gate>, left: Limits, begun: impl Fn(usize) -> Task + 'static) -> Self {
         let tasks = gates.iter().map(|_| None).collect();
         Self { gates, tasks, begun: Box::new(begun), current: 0, left, trace: vec![] }

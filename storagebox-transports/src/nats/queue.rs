@@ -79,7 +79,7 @@ impl NatsQueue {
     }
 
     /// Sets how many messages a worker fetches at once. Defaults to 16. Their leases begin when they are fetched, so
-    /// that few are right where handlers take long.
+    /// that few are right where handlers take long. A worker that stops keeps what it has fetched until the leases end.
     #[must_use]
     pub fn prefetch(mut self, most: u32) -> Self {
         self.prefetch = most.max(1);
