@@ -115,8 +115,7 @@ impl NatsQueues {
     /// # Cancel safety
     ///
     /// Dropping the stream loses nothing. Messages that were fetched for it and not returned come again when their
-    /// lease ends. So may the next ones up to the stream's `prefetch`, given back ones included: the server may count
-    /// them for the request of a stream that is gone (seen with NATS 2.9).
+    /// lease ends. So may a message that another worker gives back right after that (seen with NATS 2.9.10).
     pub fn deliveries(&self, queue: &NatsQueue) -> impl Stream<Item = Result<NatsDelivery, BoxError>> + Send + use<> {
         source::deliveries(self.clone(), queue.clone())
     }
