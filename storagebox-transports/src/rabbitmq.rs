@@ -120,7 +120,7 @@ impl RabbitQueues {
     /// # Cancel safety
     ///
     /// Dropping the stream loses nothing. Messages that were fetched for it and not returned come again at once, or,
-    /// outside a Tokio runtime, when the last of its deliveries is gone.
+    /// outside a Tokio runtime or where the broker does not answer, when the last of its deliveries is gone.
     pub fn deliveries(
         &self,
         queue: &RabbitQueue,
