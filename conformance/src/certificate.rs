@@ -46,7 +46,7 @@ pub enum End {
     Failed(String),
     /// It was not run, because the backend does not claim what the case needs.
     Ignored(String),
-    /// It was not run: another choice of cases, or the time was over.
+    /// It was not run to its end: another choice of cases, or the time was over.
     NotRun,
 }
 

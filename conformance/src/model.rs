@@ -120,8 +120,9 @@ pub(crate) async fn compare<M: Model>(world: &World, model: M) -> Verdict {
     let failed = Mutex::new(None);
     let compared = tokio::task::block_in_place(|| {
         runner.run(&strategy, |(_, steps, seen)| {
-            let replayed = here.block_on(bounded(replay(world, model.clone(), &steps, seen.as_deref()))).flatten();
-            replayed.map_err(|failure| {
+            let replay = bounded(replay(world, model.clone(), &steps, seen.as_deref()));
+            let replayed = here.block_on(world.over().or(replay)).unwrap_or_else(|| Ok(Err(over())));
+            replayed.flatten().map_err(|failure| {
                 let why = TestCaseError::fail(failure.to_string());
                 *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure.after(listed(&steps)));
                 why
@@ -133,6 +134,11 @@ pub(crate) async fn compare<M: Model>(world: &World, model: M) -> Verdict {
         Err(TestError::Fail(why, _)) => Err(shortest(failed, why.message())),
         Err(TestError::Abort(why)) => Err(Failure::new(format!("no sequences could be made: {why}"))),
     }
+}
+
+/// Why no sequence holds any more, so that the search for a short one ends too.
+fn over() -> Failure {
+    Failure::new("the run is over")
 }
 
 /// What failed last, which is the shortest sequence that still fails.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::harness::Harness;
 use crate::part::Part;
+use crate::stop::Stop;
 use crate::suite::Selection;
 use crate::world::Profile;
 
@@ -19,6 +20,7 @@ pub struct Options {
     pub(crate) parts: Vec<Part>,
     pub(crate) threads: Option<usize>,
     pub(crate) within: Option<Duration>,
+    pub(crate) stop: Stop,
     pub(crate) seed: Option<u64>,
     pub(crate) runs: u64,
     pub(crate) handles: bool,
@@ -35,6 +37,7 @@ impl Options {
             parts: vec![],
             threads: None,
             within: None,
+            stop: Stop::new(),
             seed: None,
             runs: 1,
             handles: false,
@@ -64,11 +67,18 @@ impl Options {
         self
     }
 
-    /// Sets for how long cases are begun. What has not begun by then is not run, and there is no verdict. Defaults to
+    /// Sets how long a run may take. What has not ended by then counts as not run, and there is no verdict. Defaults to
     /// no limit.
     #[must_use]
     pub fn within(mut self, time: Duration) -> Self {
         self.within = Some(time);
+        self
+    }
+
+    /// Sets what ends the run from outside. Defaults to nothing.
+    #[must_use]
+    pub fn stop(mut self, stop: &Stop) -> Self {
+        self.stop = stop.clone();
         self
     }
 

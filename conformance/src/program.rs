@@ -1,8 +1,6 @@
 //! The suite as a test program.
 
-use std::ops::ControlFlow;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -15,6 +13,7 @@ use crate::harness::Harness;
 use crate::lesson::lesson;
 use crate::options::Options;
 use crate::runner::{Outcome, Runner};
+use crate::stop::Over;
 
 /// Separates several filters.
 const COMMA: char = ',';
@@ -44,7 +43,7 @@ pub fn run_with(harness: impl Harness, options: impl Into<Options>) -> ExitCode 
 }
 
 /// Certifies a backend from a program: runs the cases, calls the observer with each as it ends, and returns what was
-/// found. After a `Break` of the observer no case begins. Must not be called from inside a runtime.
+/// found. Must not be called from inside a runtime.
 ///
 /// # Errors
 ///
@@ -52,7 +51,7 @@ pub fn run_with(harness: impl Harness, options: impl Into<Options>) -> ExitCode 
 pub fn certify(
     harness: impl Harness,
     options: impl Into<Options>,
-    observe: impl Fn(&Case, &End) -> ControlFlow<()> + Sync,
+    observe: impl Fn(&Case, &End) + Sync,
 ) -> Result<Certificate, String> {
     let options = options.into();
     match options.handles {
@@ -66,18 +65,18 @@ struct Run {
     runner: Runner,
     options: Options,
     seed: u64,
-    start: Instant,
+    over: Over,
     certificate: Mutex<Certificate>,
 }
 
 impl Run {
-    #[allow(clippy::disallowed_methods, reason = "a budget is of real time; no case depends on it")]
     fn new(harness: impl Harness, options: Options) -> Result<Self, String> {
         let seed = options.seed.unwrap_or_else(|| fastrand::Rng::new().u64(..));
         let certificate = Certificate::of(harness.name(), options.clone(), seed, &harness.declared());
         let runner = Runner::new(harness, options.profile);
         let runner = runner.map_err(|error| format!("no threads to run the suite: {error}"))?;
-        Ok(Self { runner, options, seed, start: Instant::now(), certificate: Mutex::new(certificate) })
+        let over = Over::new(options.stop.clone(), options.within);
+        Ok(Self { runner, options, seed, over, certificate: Mutex::new(certificate) })
     }
 
     fn test_program(self) -> ExitCode {
@@ -102,16 +101,14 @@ impl Run {
         conclusion.exit_code()
     }
 
-    fn certificate(self, observe: &(impl Fn(&Case, &End) -> ControlFlow<()> + Sync)) -> Certificate {
-        let (next, stopped) = (Mutex::new(self.numbered().into_iter()), AtomicBool::new(false));
+    fn certificate(self, observe: &(impl Fn(&Case, &End) + Sync)) -> Certificate {
+        let next = Mutex::new(self.numbered().into_iter());
         let threads = self.options.threads.or_else(|| std::thread::available_parallelism().ok().map(usize::from));
         std::thread::scope(|scope| {
             for _ in 0..threads.unwrap_or(1) {
                 scope.spawn(|| {
-                    while let Some((number, case)) = take(&next).filter(|_| !stopped.load(Ordering::Relaxed)) {
-                        if observe(&case, &self.end(number, &case)).is_break() {
-                            stopped.store(true, Ordering::Relaxed);
-                        }
+                    while let Some((number, case)) = take(&next) {
+                        observe(&case, &self.end(number, &case));
                     }
                 });
             }
@@ -134,7 +131,7 @@ impl Run {
     /// Runs a case, and enters its end.
     #[allow(clippy::disallowed_methods, reason = "people ask how long a case takes; nothing depends on it")]
     fn end(&self, number: usize, case: &Case) -> End {
-        if self.options.within.is_some_and(|most| self.start.elapsed() > most) {
+        if self.over.is_now() {
             return End::NotRun;
         }
         let start = Instant::now();
@@ -146,10 +143,11 @@ impl Run {
     /// Runs a case with each seed, until it fails.
     fn tried(&self, case: &Case) -> End {
         let mut seeds = self.seed..self.seed.saturating_add(self.options.runs);
-        let ended = seeds.find_map(|seed| match self.runner.run(case, seed) {
-            Outcome::Failed(failure) => Some(End::Failed(lesson(&failure, case, seed))),
-            Outcome::Ignored(reason) => Some(End::Ignored(reason)),
-            Outcome::Passed => None,
+        let ended = seeds.find_map(|seed| match self.runner.run_until(&self.over, case, seed) {
+            Some(Outcome::Failed(failure)) => Some(End::Failed(lesson(&failure, case, seed))),
+            Some(Outcome::Ignored(reason)) => Some(End::Ignored(reason)),
+            Some(Outcome::Passed) => None,
+            None => Some(End::NotRun),
         });
         ended.unwrap_or(End::Held)
     }
@@ -180,10 +178,12 @@ fn result(end: End, within: Option<Duration>) -> Result<(), Failed> {
         End::Failed(why) => Err(why.into()),
         // Somebody asked for it in spite of that: nothing was run, which is no pass.
         End::Ignored(reason) => Err(format!("not run: {reason}").into()),
-        End::NotRun => {
-            Err(format!("not run: the {} s of the run were over", within.unwrap_or_default().as_secs()).into())
-        }
+        End::NotRun => Err(within.map_or("not run: the run was ended".into(), over)),
     }
+}
+
+fn over(within: Duration) -> Failed {
+    format!("not run to its end: the {} s of the run were over", within.as_secs()).into()
 }
 
 fn matches(name: &str, filters: &str, exact: bool) -> bool {

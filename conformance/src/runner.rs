@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::part::Family;
 use crate::progress::bounded;
+use crate::stop::Over;
 use crate::world::{Profile, World};
 
 /// What became of a case.
@@ -50,20 +51,28 @@ impl Runner {
 
     /// Runs one case in a world of its own. Must not be called from inside a runtime.
     pub fn run(&self, case: &Case, seed: u64) -> Outcome {
+        self.runtime.block_on(self.outcome(case, seed, &Over::never()))
+    }
+
+    /// The same, but drops a case that has not ended when the run is over.
+    pub(crate) fn run_until(&self, over: &Over, case: &Case, seed: u64) -> Option<Outcome> {
+        self.runtime.block_on(over.or(self.outcome(case, seed, over)))
+    }
+
+    async fn outcome(&self, case: &Case, seed: u64, over: &Over) -> Outcome {
         if let Some(reason) = case.ignored_by(&self.harness.declared()) {
             return Outcome::Ignored(reason.to_owned());
         }
-        match self.runtime.block_on(self.verdict(case, seed)) {
-            Ok(()) => Outcome::Passed,
-            Err(failure) => Outcome::Failed(failure),
-        }
+        self.verdict(case, seed, over).await.map_or_else(Outcome::Failed, |()| Outcome::Passed)
     }
 
-    async fn verdict(&self, case: &Case, seed: u64) -> Result<(), Failure> {
-        let world = match case.family() {
-            Family::Crash => World::alone(Arc::clone(&self.harness), seed, self.profile).await?,
-            _ => World::fresh(Arc::clone(&self.harness), seed, self.profile).await?,
+    async fn verdict(&self, case: &Case, seed: u64, over: &Over) -> Result<(), Failure> {
+        let harness = Arc::clone(&self.harness);
+        let sandbox = match case.family() {
+            Family::Crash => harness.fresh_alone().await?,
+            _ => harness.fresh().await?,
         };
+        let world = World::of(harness, sandbox, seed, self.profile, over.clone()).await?;
         let run = AssertUnwindSafe(case.run(&world)).catch_unwind();
         let outcome = bounded(run).await?;
         outcome.unwrap_or_else(|_| Err(Failure::new("something panicked; the message is above")))

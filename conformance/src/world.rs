@@ -13,6 +13,7 @@ use storagebox_core::{
 use crate::failure::Verdict;
 use crate::harness::{Harness, Restart, Sandbox};
 use crate::race::answered;
+use crate::stop::Over;
 
 /// How much a case does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +62,7 @@ pub struct World {
     store: Arc<dyn Backend>,
     seed: u64,
     profile: Profile,
+    over: Over,
     drawn: AtomicU64,
 }
 
@@ -71,30 +73,26 @@ impl std::fmt::Debug for World {
 }
 
 impl World {
-    /// A world of its own in a fresh sandbox.
-    ///
-    /// # Errors
-    ///
-    /// Those of the harness.
-    pub async fn fresh(harness: Arc<dyn Harness>, seed: u64, profile: Profile) -> Result<Self> {
-        let sandbox = harness.fresh().await?;
-        Self::of(harness, sandbox, seed, profile).await
-    }
-
-    /// A world of its own whose server may be restarted.
-    pub(crate) async fn alone(harness: Arc<dyn Harness>, seed: u64, profile: Profile) -> Result<Self> {
-        let sandbox = harness.fresh_alone().await?;
-        Self::of(harness, sandbox, seed, profile).await
-    }
-
-    async fn of(harness: Arc<dyn Harness>, sandbox: Box<dyn Sandbox>, seed: u64, profile: Profile) -> Result<Self> {
+    pub(crate) async fn of(
+        harness: Arc<dyn Harness>,
+        sandbox: Box<dyn Sandbox>,
+        seed: u64,
+        profile: Profile,
+        over: Over,
+    ) -> Result<Self> {
         let store = sandbox.open().await?;
-        Ok(Self { harness, sandbox, store, seed, profile, drawn: AtomicU64::new(0) })
+        Ok(Self { harness, sandbox, store, seed, profile, over, drawn: AtomicU64::new(0) })
     }
 
     /// Another world beside it, with the same harness and seed.
     pub(crate) async fn another(&self) -> Result<Self> {
-        Self::fresh(Arc::clone(&self.harness), self.seed, self.profile).await
+        let (harness, sandbox) = (Arc::clone(&self.harness), self.harness.fresh().await?);
+        Self::of(harness, sandbox, self.seed, self.profile, self.over.clone()).await
+    }
+
+    /// When the run is over, for what cannot be dropped because it holds its thread.
+    pub(crate) fn over(&self) -> &Over {
+        &self.over
     }
 
     pub(crate) fn profile(&self) -> Profile {

@@ -46,6 +46,8 @@ pub(crate) enum Step {
     Purge,
     Maintain,
     #[cfg(feature = "conform")]
+    Certify,
+    #[cfg(feature = "conform")]
     Remove,
     Close,
 }
@@ -132,6 +134,8 @@ impl fmt::Display for Step {
             Self::Delete => "delete the value",
             Self::Purge => "purge the deletes",
             Self::Maintain => "maintain the store",
+            #[cfg(feature = "conform")]
+            Self::Certify => "certify the server to the end",
             #[cfg(feature = "conform")]
             Self::Remove => "remove what the suite made",
             Self::Close => "close the store",

@@ -10,7 +10,7 @@ use storagebox_conformance::{Part, Profile};
 #[command(after_help = "\
 Makes prefixes of keys, schemas, a table or a folder of its own and removes them at the end. Without TLS it also cuts \
 connections, by a proxy. It restarts no server, so no verdict is above L3. Exits with 0 if the server conforms, with 1 \
-if cases were left out, with 3 if it does not conform.")]
+if cases were left out, with 3 if it does not conform or does not answer any more.")]
 pub(crate) struct Conform {
     /// URL of the server [default: that of --url or STORAGEBOX_URL]
     #[arg(value_name = "URL")]
@@ -18,7 +18,7 @@ pub(crate) struct Conform {
     /// Run the cases of this part only; may be repeated
     #[arg(long = "part", value_name = "PART", value_enum)]
     pub parts: Vec<OnePart>,
-    /// Begin no case after this many minutes
+    /// End the run after this many minutes: cases that have not ended by then count as not run
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub minutes: Option<u64>,
     /// How much each case does, from smoke to quick

@@ -1,4 +1,7 @@
-//! `conform` on each store: the certificate, and that nothing of a run stays.
+//! `conform` on each store: the certificate, that nothing of a run stays, and what ends a run.
+
+#[cfg(all(unix, any(feature = "dynamo", feature = "postgres", feature = "redis")))]
+mod ends;
 
 use crate::stores::{Store, tests_on};
 

@@ -73,7 +73,7 @@ pub(crate) trait Served: Store {
 
     /// Commands that reach it by another way.
     fn place_by(&self, way: SocketAddr) -> Place {
-        self.place_of(&self.url().replace(self.address(), &way.to_string()))
+        self.place().by(self.address(), way)
     }
 }
 

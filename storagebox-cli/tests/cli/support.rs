@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
+#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
@@ -69,6 +71,12 @@ impl Place {
 
     pub(crate) fn on(self, url: &str) -> Self {
         Self { url: Some(url.to_owned()), ..self }
+    }
+
+    /// The same store by another way to its server.
+    #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
+    pub(crate) fn by(self, server: &str, way: SocketAddr) -> Self {
+        Self { url: self.url.map(|url| url.replace(server, &way.to_string())), ..self }
     }
 
     #[cfg(feature = "dynamo")]

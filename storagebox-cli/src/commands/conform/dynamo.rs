@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use aws_config::{BehaviorVersion, Region};
-use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::retry::RetryConfig;
+use aws_sdk_dynamodb::{Client, Config};
 use aws_smithy_http_client::Builder as Http;
 use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
 use storagebox::parts::Backend;
@@ -73,16 +74,32 @@ impl Table {
     }
 }
 
+fn failed(why: String, error: impl std::error::Error + Send + Sync + 'static) -> Error {
+    Error::new(ErrorKind::Unavailable, why).caused_by(error)
+}
+
 #[async_trait]
 impl Ground for Table {
     fn harness(&self) -> Box<dyn Harness> {
         Box::new(Prefixes { table: self.clone(), next: AtomicU64::new(0) })
     }
 
+    /// Asks once: who looks again and again does not wait for the driver to do so.
+    async fn reach(&self) -> Result<()> {
+        let once = Config::builder().retry_config(RetryConfig::disabled());
+        let describe = self.client().await.describe_table().table_name(&self.table);
+        let described = describe.customize().config_override(once).send().await;
+        described.map(drop).map_err(|error| failed("the service could not be asked".to_owned(), error))
+    }
+
     async fn remove(&self) -> Result<()> {
         let deleted = self.client().await.delete_table().table_name(&self.table).send().await;
         let why = format!("the table {} could not be deleted", self.table);
-        deleted.map(drop).map_err(|error| Error::new(ErrorKind::Unavailable, why).caused_by(error))
+        deleted.map(drop).map_err(|error| failed(why, error))
+    }
+
+    fn left(&self) -> String {
+        format!("the table {}", self.table)
     }
 }
 

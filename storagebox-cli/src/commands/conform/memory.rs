@@ -13,7 +13,15 @@ impl Ground for Process {
         Box::new(Embedded::new("memory", |clock| MemoryStore::builder().clock(clock).build()))
     }
 
+    async fn reach(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
     async fn remove(&self) -> Result<(), Error> {
         Ok(())
+    }
+
+    fn left(&self) -> String {
+        "what is in this process".to_owned()
     }
 }

@@ -15,14 +15,14 @@ mod redis;
 mod reports;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod watch;
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use storagebox::{Error, async_trait};
-use storagebox_conformance::{Case, Certificate, End, Harness, Options, certify};
+use storagebox_conformance::{Certificate, End, Harness, Options, certify};
+use tokio::runtime::Handle;
 use tokio::task::spawn_blocking;
 
 use crate::cli::{Conform, Global};
@@ -32,6 +32,8 @@ use crate::progress::Progress;
 use crate::say::{Kind, say};
 use crate::step::Step;
 use crate::store;
+
+use watch::{ANSWER, Watch, silence};
 
 /// Longer than a case may stand still, so that no call ends because the machine is busy.
 #[cfg_attr(
@@ -53,8 +55,14 @@ trait Ground: Send + Sync {
     /// The harness, for one run.
     fn harness(&self) -> Box<dyn Harness>;
 
+    /// Asks the server whether it is there, as somebody would who has just come.
+    async fn reach(&self) -> Result<(), Error>;
+
     /// Removes whatever the places left.
     async fn remove(&self) -> Result<(), Error>;
+
+    /// What the places left, in words, for somebody who has to remove it by hand.
+    fn left(&self) -> String;
 }
 
 pub(crate) async fn run(args: Conform, global: &Global) -> Result<Exit, Failure> {
@@ -63,48 +71,80 @@ pub(crate) async fn run(args: Conform, global: &Global) -> Result<Exit, Failure>
         None => store::url(global)?,
     };
     let mut signals = Signals::listen().map_err(Failure::Runtime)?;
-    let ground = ground(url).await.map_err(|error| Step::Open.failed(error))?;
-    let stopped = Arc::new(AtomicBool::new(false));
-    let mut run = spawn_blocking(certified(&args, ground.harness(), Arc::clone(&stopped)));
-    let certificate = tokio::select! {
-        ended = &mut run => ended,
-        _ = signals.next() => {
-            say(Kind::Note, format_args!("ending the cases under way, and removing what they made"));
-            stopped.store(true, Ordering::Relaxed);
-            run.await
-        }
+    let ground: Arc<dyn Ground> = tokio::select! {
+        ground = ground(url) => ground.map_err(|error| Step::Open.failed(error))?.into(),
+        _ = signals.next() => return Err(Failure::Interrupted),
     };
-    let removed = ground.remove().await.map_err(|error| Step::Remove.failed(error));
-    let certificate = certificate.map_err(Failure::Died)?.map_err(Failure::Certify)?;
-    removed?;
+    let ended = certified(&args, &ground, &mut signals).await;
+    let removed = removed(&*ground, &mut signals).await;
+    let (certificate, interrupted) = ended?;
     reports::give(&certificate, &args.reports, global.json)?;
-    match stopped.load(Ordering::Relaxed) {
+    removed?;
+    match interrupted {
         true => Err(Failure::Interrupted),
         false => reports::exit(&certificate),
     }
 }
 
+/// What the suite found, and whether somebody has interrupted it.
+async fn certified(
+    args: &Conform,
+    ground: &Arc<dyn Ground>,
+    signals: &mut Signals,
+) -> Result<(Certificate, bool), Failure> {
+    let watch = Watch::of(ground);
+    let mut run = spawn_blocking(suite(args, ground.harness(), &watch));
+    let mut interrupted = false;
+    let ended = loop {
+        tokio::select! {
+            ended = &mut run => break ended,
+            () = watch.keep() => {}
+            _ = signals.next() => {
+                if interrupted {
+                    return Err(Failure::Interrupted);
+                }
+                say(Kind::Note, format_args!("dropping the cases under way, and removing what they made"));
+                interrupted = true;
+                watch.stop().now();
+            }
+        }
+    };
+    let certificate = ended.map_err(Failure::Died)?.map_err(Failure::Certify)?;
+    let Some(error) = watch.gone() else { return Ok((certificate, interrupted)) };
+    let held = certificate.entries().iter().filter(|entry| entry.end == End::Held).count();
+    say(Kind::Note, format_args!("{held} cases held before; without the server there is no verdict"));
+    Err(Step::Certify.failed(error))
+}
+
 /// The run, which must not be inside a runtime.
-fn certified(
+fn suite(
     args: &Conform,
     harness: Box<dyn Harness>,
-    stopped: Arc<AtomicBool>,
+    watch: &Arc<Watch>,
 ) -> impl FnOnce() -> Result<Certificate, String> + use<> {
-    let options = options(args);
+    let (options, watch, runtime) = (options(args).stop(watch.stop()), Arc::clone(watch), Handle::current());
     move || {
         let progress = Progress::of_cases("certifying", options.asked(&*harness) as u64);
-        let observe = move |case: &Case, end: &End| {
+        certify(harness, options, |case, end| {
             progress.item();
-            if let End::Failed(why) = end {
-                say(Kind::Error, format_args!("{}: {why}", case.name()));
+            match end {
+                End::Failed(why) if runtime.block_on(watch.is_there()) => {
+                    say(Kind::Error, format_args!("{}: {why}", case.name()));
+                }
+                _ => {}
             }
-            match stopped.load(Ordering::Relaxed) {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
-        };
-        certify(harness, options, observe)
+        })
     }
+}
+
+/// Removes what the places left, unless the server is gone or the person does not wait for it.
+async fn removed(ground: &dyn Ground, signals: &mut Signals) -> Result<(), Failure> {
+    let removed = tokio::select! {
+        removed = ground.remove() => removed.map_err(|error| Step::Remove.failed(error)),
+        error = silence(ground, 1) => Err(Step::Remove.failed(error)),
+        _ = signals.next() => Err(Failure::Interrupted),
+    };
+    removed.inspect_err(|_| say(Kind::Note, format_args!("not removed: {}", ground.left())))
 }
 
 fn options(args: &Conform) -> Options {

@@ -1,6 +1,7 @@
 //! Schemas in the database of a server that speaks PostgreSQL's protocol.
 
 use std::net::SocketAddr;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -12,10 +13,16 @@ use storagebox::{Error, ErrorKind, ListedItem, Namespace, PostgresStore, Result,
 use storagebox_conformance::{Declared, Harness, Part, Sandbox, TestClock, listed};
 use tokio::runtime::Handle;
 use tokio::task::block_in_place;
+use tokio::time::timeout;
 
-use super::{Ground, MARK, PATIENCE, address};
+use crate::say::{Kind, say};
+
+use super::{ANSWER, Ground, MARK, PATIENCE, address};
 
 const PORT: u16 = 5432;
+
+/// What a server says that has no connection left, and is there.
+const TOO_MANY_CONNECTIONS: &str = "53300";
 
 /// What the driver does not know, or the suite sets itself.
 const OURS: [&str; 6] = ["schema", "statements", "combining", "max_connections", "call_timeout", "remember"];
@@ -69,10 +76,10 @@ impl Schemas {
 
 /// A connection of our own, past the library. The suite has a runtime of its own, and a connection works in one alone.
 async fn connected(owner: &PgConnectOptions) -> Result<PgConnection> {
-    owner.connect().await.map_err(failed)
+    timeout(ANSWER, owner.connect()).await.map_err(failed)?.map_err(failed)
 }
 
-fn failed(error: sqlx::Error) -> Error {
+fn failed(error: impl std::error::Error + Send + Sync + 'static) -> Error {
     Error::new(ErrorKind::Unavailable, "the server could not be asked").caused_by(error)
 }
 
@@ -80,6 +87,13 @@ fn failed(error: sqlx::Error) -> Error {
 impl Ground for Schemas {
     fn harness(&self) -> Box<dyn Harness> {
         Box::new(Fresh { schemas: self.clone(), next: AtomicU64::new(0) })
+    }
+
+    async fn reach(&self) -> Result<()> {
+        match self.owner.connect().await {
+            Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(TOO_MANY_CONNECTIONS) => Ok(()),
+            connected => connected.map(drop).map_err(failed),
+        }
     }
 
     async fn remove(&self) -> Result<()> {
@@ -91,6 +105,10 @@ impl Ground for Schemas {
             self.run(format!("DROP SCHEMA IF EXISTS {schema} CASCADE")).await?;
         }
         Ok(())
+    }
+
+    fn left(&self) -> String {
+        format!("the schemas whose names begin with {}_", self.prefix)
     }
 }
 
@@ -192,8 +210,13 @@ impl TestClock for Hand {
             *moved
         };
         let sql = storagebox_postgres::moved_clock(&self.schema, moved);
-        let moved = block_in_place(|| Handle::current().block_on(self.schemas.run(sql)));
-        // A case that goes on with the old time would say something false.
-        moved.unwrap_or_else(|error| panic!("the clock of {} cannot be moved: {error}", self.schema));
+        let moved = timeout(ANSWER, self.schemas.run(sql));
+        let moved = block_in_place(|| Handle::current().block_on(moved));
+        let moved = moved.unwrap_or_else(|silence| Err(failed(silence)));
+        if let Err(error) = moved {
+            say(Kind::Error, format_args!("the clock of {} cannot be moved: {}", self.schema, error.message()));
+            // A case that goes on with the old time would say something false.
+            resume_unwind(Box::new("the clock cannot be moved"));
+        }
     }
 }

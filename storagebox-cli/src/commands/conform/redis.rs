@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
-use redis::{Client, RedisError, cmd};
+use redis::{AsyncConnectionConfig, Client, RedisError, cmd};
 use storagebox::parts::Backend;
 use storagebox::{Error, ErrorKind, ListedItem, Namespace, RedisStore, Result, async_trait};
 use storagebox_conformance::{Declared, Harness, Part, Sandbox, TestClock, listed};
 use storagebox_redis::Moved;
 
-use super::{Ground, MARK, PATIENCE, address};
+use super::{ANSWER, Ground, MARK, PATIENCE, address};
 
 const PORT: u16 = 6379;
 
@@ -58,7 +58,8 @@ fn failed(error: RedisError) -> Error {
 async fn connected(url: &str) -> Result<MultiplexedConnection> {
     let address = url.split_once('?').map_or(url, |(address, _)| address);
     let client = Client::open(address).map_err(failed)?;
-    client.get_multiplexed_async_connection().await.map_err(failed)
+    let patient = AsyncConnectionConfig::new().set_connection_timeout(Some(ANSWER)).set_response_timeout(Some(ANSWER));
+    client.get_multiplexed_async_connection_with_config(&patient).await.map_err(failed)
 }
 
 async fn version(url: &str) -> Result<String> {
@@ -76,6 +77,10 @@ impl Ground for Keys {
         Box::new(Prefixes { keys: self.clone(), next: AtomicU64::new(0) })
     }
 
+    async fn reach(&self) -> Result<()> {
+        cmd("PING").query_async(&mut connected(&self.url).await?).await.map_err(failed)
+    }
+
     async fn remove(&self) -> Result<()> {
         let mut server = connected(&self.url).await?;
         let mut cursor = 0_u64;
@@ -91,6 +96,10 @@ impl Ground for Keys {
                 return Ok(());
             }
         }
+    }
+
+    fn left(&self) -> String {
+        format!("the keys that begin with {}.", self.prefix)
     }
 }
 

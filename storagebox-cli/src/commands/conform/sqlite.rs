@@ -31,9 +31,17 @@ impl Ground for Folder {
         Box::new(Files { folder: Arc::clone(&self.0), next: AtomicU64::new(0) })
     }
 
+    async fn reach(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Dropping it removes it.
     async fn remove(&self) -> Result<()> {
         Ok(())
+    }
+
+    fn left(&self) -> String {
+        format!("the folder {}", self.0.path().display())
     }
 }
 

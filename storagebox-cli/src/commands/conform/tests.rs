@@ -1,5 +1,5 @@
 use storagebox::ErrorKind;
-use storagebox_conformance::{Judgement, Options, Part, Profile, certify};
+use storagebox_conformance::{Judgement, Options, Part, Profile, Stop, certify};
 
 use super::*;
 
@@ -7,7 +7,7 @@ use super::*;
 async fn certified_by(ground: &dyn Ground) -> Certificate {
     let options = Options::new(Profile::SMOKE).parts([Part::Ordered]);
     let harness = ground.harness();
-    let run = spawn_blocking(move || certify(harness, options, |_, _| ControlFlow::Continue(())));
+    let run = spawn_blocking(move || certify(harness, options, |_, _| {}));
     run.await.unwrap().unwrap()
 }
 
@@ -48,8 +48,9 @@ async fn what_is_no_server_is_refused_before_anything_is_asked() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_is_stopped_has_no_verdict() {
     let harness = memory::Process.harness();
-    let options = Options::new(Profile::SMOKE).threads(1);
-    let run = spawn_blocking(move || certify(harness, options, |_, _| ControlFlow::Break(())));
+    let stop = Stop::new();
+    let options = Options::new(Profile::SMOKE).threads(1).stop(&stop);
+    let run = spawn_blocking(move || certify(harness, options, |_, _| stop.now()));
     let certificate = run.await.unwrap().unwrap();
     assert!(matches!(certificate.judgement(), Judgement::Open { ran: 1, .. }), "{}", certificate.to_text());
 }
