@@ -20,5 +20,5 @@ mod token_store;
 
 pub use config::{PostgresBuilder, Statements};
 #[cfg(feature = "test-clock")]
-pub use schema::moved_clock;
+pub use schema::{moved_clock, wait_for_setups};
 pub use store::PostgresStore;

@@ -147,6 +147,12 @@ pub(crate) async fn epoch(client: &Client) -> Result<i64> {
     }
 }
 
+/// Returns the statement that waits for the setups under way: what they make is there after it, or never.
+#[cfg(feature = "test-clock")]
+pub fn wait_for_setups() -> String {
+    format!("SELECT pg_catalog.pg_advisory_xact_lock({SETUP_LOCK})")
+}
+
 /// Returns the statement that moves the clock of a schema forward, for the schema's owner to run: it replaces the one
 /// function that reads the server's clock. With a duration of zero it puts the clock back.
 #[cfg(feature = "test-clock")]

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use aws_config::{BehaviorVersion, Region};
 use aws_sdk_dynamodb::config::retry::RetryConfig;
+use aws_sdk_dynamodb::error::SdkError;
+use aws_sdk_dynamodb::operation::delete_table::DeleteTableError;
 use aws_sdk_dynamodb::{Client, Config};
 use aws_smithy_http_client::Builder as Http;
 use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
@@ -48,9 +50,7 @@ impl Table {
             Some(endpoint) => address::of(endpoint, PORT).await,
             None => None,
         };
-        let made = Self { url: own, region: region.to_owned(), endpoint, table, upstream };
-        made.store("", None, &ManualClock::new())?.setup().await?;
-        Ok(made)
+        Ok(Self { url: own, region: region.to_owned(), endpoint, table, upstream })
     }
 
     /// A store in a part of the table, at its endpoint or at another one.
@@ -74,8 +74,13 @@ impl Table {
     }
 }
 
-fn failed(why: String, error: impl std::error::Error + Send + Sync + 'static) -> Error {
+fn failed(why: &'static str, error: impl std::error::Error + Send + Sync + 'static) -> Error {
     Error::new(ErrorKind::Unavailable, why).caused_by(error)
+}
+
+/// Whether there is nothing to delete.
+fn is_missing(error: &SdkError<DeleteTableError>) -> bool {
+    error.as_service_error().is_some_and(DeleteTableError::is_resource_not_found_exception)
 }
 
 #[async_trait]
@@ -84,18 +89,24 @@ impl Ground for Table {
         Box::new(Prefixes { table: self.clone(), next: AtomicU64::new(0) })
     }
 
+    async fn prepare(&self) -> Result<()> {
+        self.store("", None, &ManualClock::new())?.setup().await
+    }
+
     /// Asks once: who looks again and again does not wait for the driver to do so.
     async fn reach(&self) -> Result<()> {
         let once = Config::builder().retry_config(RetryConfig::disabled());
         let describe = self.client().await.describe_table().table_name(&self.table);
         let described = describe.customize().config_override(once).send().await;
-        described.map(drop).map_err(|error| failed("the service could not be asked".to_owned(), error))
+        described.map(drop).map_err(|error| failed("the service could not be asked", error))
     }
 
     async fn remove(&self) -> Result<()> {
         let deleted = self.client().await.delete_table().table_name(&self.table).send().await;
-        let why = format!("the table {} could not be deleted", self.table);
-        deleted.map(drop).map_err(|error| failed(why, error))
+        match deleted {
+            Err(error) if is_missing(&error) => Ok(()),
+            deleted => deleted.map(drop).map_err(|error| failed("the table could not be deleted", error)),
+        }
     }
 
     fn left(&self) -> String {

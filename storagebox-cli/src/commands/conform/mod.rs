@@ -55,13 +55,18 @@ trait Ground: Send + Sync {
     /// The harness, for one run.
     fn harness(&self) -> Box<dyn Harness>;
 
+    /// Makes what all places are in, if there is anything.
+    async fn prepare(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Asks the server whether it is there, as somebody would who has just come.
     async fn reach(&self) -> Result<(), Error>;
 
     /// Removes whatever the places left.
     async fn remove(&self) -> Result<(), Error>;
 
-    /// What the places left, in words, for somebody who has to remove it by hand.
+    /// What the places may have left, in words, for somebody who has to remove it by hand.
     fn left(&self) -> String;
 }
 
@@ -75,7 +80,14 @@ pub(crate) async fn run(args: Conform, global: &Global) -> Result<Exit, Failure>
         ground = ground(url) => ground.map_err(|error| Step::Open.failed(error))?.into(),
         _ = signals.next() => return Err(Failure::Interrupted),
     };
-    let ended = certified(&args, &ground, &mut signals).await;
+    let prepared = tokio::select! {
+        prepared = ground.prepare() => prepared.map_err(|error| Step::SetUp.failed(error)),
+        _ = signals.next() => Err(Failure::Interrupted),
+    };
+    let ended = match prepared {
+        Ok(()) => certified(&args, &ground, &mut signals).await,
+        Err(failure) => Err(failure),
+    };
     let removed = removed(&*ground, &mut signals).await;
     let (certificate, interrupted) = ended?;
     reports::give(&certificate, &args.reports, global.json)?;
@@ -144,7 +156,7 @@ async fn removed(ground: &dyn Ground, signals: &mut Signals) -> Result<(), Failu
         error = silence(ground, 1) => Err(Step::Remove.failed(error)),
         _ = signals.next() => Err(Failure::Interrupted),
     };
-    removed.inspect_err(|_| say(Kind::Note, format_args!("not removed: {}", ground.left())))
+    removed.inspect_err(|_| say(Kind::Note, format_args!("what may be left: {}", ground.left())))
 }
 
 fn options(args: &Conform) -> Options {

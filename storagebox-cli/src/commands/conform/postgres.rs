@@ -96,7 +96,9 @@ impl Ground for Schemas {
         }
     }
 
+    /// A case may have been dropped while its schema was being made.
     async fn remove(&self) -> Result<()> {
+        self.run(storagebox_postgres::wait_for_setups()).await?;
         let pattern = format!("{}\\_%", self.prefix.replace('_', "\\_"));
         let mut connection = connected(&self.owner).await?;
         let made = query("SELECT nspname FROM pg_namespace WHERE nspname LIKE $1").bind(pattern);

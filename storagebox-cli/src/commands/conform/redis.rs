@@ -81,25 +81,35 @@ impl Ground for Keys {
         cmd("PING").query_async(&mut connected(&self.url).await?).await.map_err(failed)
     }
 
+    /// Until there is nothing: what a dropped case had sent may arrive meanwhile.
     async fn remove(&self) -> Result<()> {
         let mut server = connected(&self.url).await?;
-        let mut cursor = 0_u64;
-        loop {
-            let mut scan = cmd("SCAN");
-            scan.arg(cursor).arg("MATCH").arg(format!("{}.*", self.prefix)).arg("COUNT").arg(1_000);
-            let (next, keys): (u64, Vec<Vec<u8>>) = scan.query_async(&mut server).await.map_err(failed)?;
-            if !keys.is_empty() {
-                cmd("UNLINK").arg(keys).query_async::<()>(&mut server).await.map_err(failed)?;
-            }
-            cursor = next;
-            if cursor == 0 {
-                return Ok(());
-            }
-        }
+        while self.remove_once(&mut server).await? {}
+        Ok(())
     }
 
     fn left(&self) -> String {
         format!("the keys that begin with {}.", self.prefix)
+    }
+}
+
+impl Keys {
+    /// Whether there was anything to remove.
+    async fn remove_once(&self, server: &mut MultiplexedConnection) -> Result<bool> {
+        let (mut cursor, mut found) = (0_u64, false);
+        loop {
+            let mut scan = cmd("SCAN");
+            scan.arg(cursor).arg("MATCH").arg(format!("{}.*", self.prefix)).arg("COUNT").arg(1_000);
+            let (next, keys): (u64, Vec<Vec<u8>>) = scan.query_async(server).await.map_err(failed)?;
+            if !keys.is_empty() {
+                cmd("UNLINK").arg(keys).query_async::<()>(server).await.map_err(failed)?;
+                found = true;
+            }
+            cursor = next;
+            if cursor == 0 {
+                return Ok(found);
+            }
+        }
     }
 }
 
