@@ -24,6 +24,7 @@ use storagebox::{Error, async_trait};
 use storagebox_conformance::{Certificate, End, Harness, Options, certify};
 use tokio::runtime::Handle;
 use tokio::task::spawn_blocking;
+use tokio::time::{sleep, timeout};
 
 use crate::cli::{Conform, Global};
 use crate::exit::{Exit, Failure};
@@ -33,7 +34,7 @@ use crate::say::{Kind, say};
 use crate::step::Step;
 use crate::store;
 
-use watch::{ANSWER, Watch, silence};
+use watch::{PAUSE, Watch, silence, unanswered};
 
 /// Longer than a case may stand still, so that no call ends because the machine is busy.
 #[cfg_attr(
@@ -41,6 +42,9 @@ use watch::{ANSWER, Watch, silence};
     allow(dead_code, reason = "a store in memory needs no place and no patience")
 )]
 const PATIENCE: Duration = Duration::from_secs(300);
+
+/// How long a server may take until the suite can begin; DynamoDB makes a table meanwhile.
+const START: Duration = Duration::from_secs(120);
 
 /// Part of the name of everything that a run makes on a server.
 #[cfg_attr(
@@ -76,53 +80,62 @@ pub(crate) async fn run(args: Conform, global: &Global) -> Result<Exit, Failure>
         None => store::url(global)?,
     };
     let mut signals = Signals::listen().map_err(Failure::Runtime)?;
-    let ground: Arc<dyn Ground> = tokio::select! {
-        ground = ground(url) => ground.map_err(|error| Step::Open.failed(error))?.into(),
-        _ = signals.next() => return Err(Failure::Interrupted),
-    };
-    let prepared = tokio::select! {
-        prepared = ground.prepare() => prepared.map_err(|error| Step::SetUp.failed(error)),
-        _ = signals.next() => Err(Failure::Interrupted),
-    };
-    let ended = match prepared {
-        Ok(()) => certified(&args, &ground, &mut signals).await,
+    let ground: Arc<dyn Ground> = begun(Step::Open, ground(url), &mut signals).await?.into();
+    let mut asked = 0;
+    let ended = match begun(Step::SetUp, ground.prepare(), &mut signals).await {
+        Ok(()) => certified(&args, &ground, &mut signals, &mut asked).await,
         Err(failure) => Err(failure),
     };
-    let removed = removed(&*ground, &mut signals).await;
-    let (certificate, interrupted) = ended?;
-    reports::give(&certificate, &args.reports, global.json)?;
-    removed?;
-    match interrupted {
-        true => Err(Failure::Interrupted),
-        false => reports::exit(&certificate),
+    // Before the removal, which may take its time.
+    let told = ended.and_then(|certificate| {
+        reports::give(&certificate, &args.reports, global.json)?;
+        if asked > 0 { Err(Failure::Interrupted) } else { reports::exit(&certificate) }
+    });
+    let removed = match asked {
+        0 | 1 => removed(&*ground, &mut signals).await,
+        _ => Err(Failure::Interrupted),
+    };
+    let removed = removed.inspect_err(|_| say(Kind::Note, format_args!("what may be left: {}", ground.left())));
+    told.and_then(|exit| removed.map(|()| exit))
+}
+
+/// What a run begins with, unless the server or the person has no patience.
+async fn begun<T>(
+    step: Step,
+    work: impl Future<Output = Result<T, Error>>,
+    signals: &mut Signals,
+) -> Result<T, Failure> {
+    tokio::select! {
+        done = timeout(START, work) => done.unwrap_or_else(|_| Err(unanswered(START))).map_err(|error| step.failed(error)),
+        _ = signals.next() => Err(Failure::Interrupted),
     }
 }
 
-/// What the suite found, and whether somebody has interrupted it.
+/// What the suite found, until the person has asked for its end so often: at the second time it is left as it is.
 async fn certified(
     args: &Conform,
     ground: &Arc<dyn Ground>,
     signals: &mut Signals,
-) -> Result<(Certificate, bool), Failure> {
+    asked: &mut u32,
+) -> Result<Certificate, Failure> {
     let watch = Watch::of(ground);
     let mut run = spawn_blocking(suite(args, ground.harness(), &watch));
-    let mut interrupted = false;
     let ended = loop {
         tokio::select! {
             ended = &mut run => break ended,
             () = watch.keep() => {}
-            _ = signals.next() => {
-                if interrupted {
-                    return Err(Failure::Interrupted);
-                }
-                say(Kind::Note, format_args!("dropping the cases under way, and removing what they made"));
-                interrupted = true;
-                watch.stop().now();
-            }
+            _ = signals.next() => *asked += 1,
+        }
+        if *asked > 1 {
+            return Err(Failure::Interrupted);
+        }
+        if *asked == 1 && !watch.stop().is_asked() {
+            say(Kind::Note, format_args!("dropping the cases under way, and removing what they made"));
+            watch.stop().now();
         }
     };
     let certificate = ended.map_err(Failure::Died)?.map_err(Failure::Certify)?;
-    let Some(error) = watch.gone() else { return Ok((certificate, interrupted)) };
+    let Some(error) = watch.gone() else { return Ok(certificate) };
     let held = certificate.entries().iter().filter(|entry| entry.end == End::Held).count();
     say(Kind::Note, format_args!("{held} cases held before; without the server there is no verdict"));
     Err(Step::Certify.failed(error))
@@ -151,12 +164,23 @@ fn suite(
 
 /// Removes what the places left, unless the server is gone or the person does not wait for it.
 async fn removed(ground: &dyn Ground, signals: &mut Signals) -> Result<(), Failure> {
-    let removed = tokio::select! {
-        removed = ground.remove() => removed.map_err(|error| Step::Remove.failed(error)),
+    tokio::select! {
+        removed = remove(ground) => removed.map_err(|error| Step::Remove.failed(error)),
         error = silence(ground, 1) => Err(Step::Remove.failed(error)),
         _ = signals.next() => Err(Failure::Interrupted),
-    };
-    removed.inspect_err(|_| say(Kind::Note, format_args!("what may be left: {}", ground.left())))
+    }
+}
+
+/// Tries it twice: the server may have just restarted, or have no connection left until it notices that the cases have
+/// ended.
+#[allow(clippy::disallowed_methods, reason = "a server comes back in real time")]
+async fn remove(ground: &dyn Ground) -> Result<(), Error> {
+    let removed = ground.remove().await;
+    if removed.is_ok() {
+        return removed;
+    }
+    sleep(PAUSE).await;
+    ground.remove().await
 }
 
 fn options(args: &Conform) -> Options {

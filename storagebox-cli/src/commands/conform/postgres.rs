@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use sqlx::error::DatabaseError;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions, Executor, Row, query, raw_sql};
 use storagebox::parts::Backend;
@@ -17,12 +18,19 @@ use tokio::time::timeout;
 
 use crate::say::{Kind, say};
 
-use super::{ANSWER, Ground, MARK, PATIENCE, address};
+use super::watch::{ANSWER, unanswered};
+use super::{Ground, MARK, PATIENCE, address};
 
 const PORT: u16 = 5432;
 
 /// What a server says that has no connection left, and is there.
 const TOO_MANY_CONNECTIONS: &str = "53300";
+
+/// How the codes begin of a user, or a password, that the server does not accept.
+const WRONG_LOGIN: &str = "28";
+
+/// What somebody else holds may keep a schema from being dropped.
+const WITH_PATIENCE: &str = "SET lock_timeout = '30s';";
 
 /// What the driver does not know, or the suite sets itself.
 const OURS: [&str; 6] = ["schema", "statements", "combining", "max_connections", "call_timeout", "remember"];
@@ -61,6 +69,7 @@ impl Schemas {
 
     async fn run(&self, sql: String) -> Result<()> {
         let mut connection = connected(&self.owner).await?;
+        let sql = format!("{WITH_PATIENCE} {sql}");
         connection.execute(raw_sql(AssertSqlSafe(sql))).await.map(drop).map_err(failed)
     }
 
@@ -76,11 +85,16 @@ impl Schemas {
 
 /// A connection of our own, past the library. The suite has a runtime of its own, and a connection works in one alone.
 async fn connected(owner: &PgConnectOptions) -> Result<PgConnection> {
-    timeout(ANSWER, owner.connect()).await.map_err(failed)?.map_err(failed)
+    timeout(ANSWER, owner.connect()).await.map_err(|_| unanswered(ANSWER))?.map_err(failed)
 }
 
-fn failed(error: impl std::error::Error + Send + Sync + 'static) -> Error {
-    Error::new(ErrorKind::Unavailable, "the server could not be asked").caused_by(error)
+fn failed(error: sqlx::Error) -> Error {
+    let code = error.as_database_error().and_then(DatabaseError::code);
+    let kind = match code.is_some_and(|code| code.starts_with(WRONG_LOGIN)) {
+        true => ErrorKind::Denied,
+        false => ErrorKind::Unavailable,
+    };
+    Error::new(kind, "the server could not be asked").caused_by(error)
 }
 
 #[async_trait]
@@ -214,7 +228,7 @@ impl TestClock for Hand {
         let sql = storagebox_postgres::moved_clock(&self.schema, moved);
         let moved = timeout(ANSWER, self.schemas.run(sql));
         let moved = block_in_place(|| Handle::current().block_on(moved));
-        let moved = moved.unwrap_or_else(|silence| Err(failed(silence)));
+        let moved = moved.unwrap_or_else(|_| Err(unanswered(ANSWER)));
         if let Err(error) = moved {
             say(Kind::Error, format_args!("the clock of {} cannot be moved: {}", self.schema, error.message()));
             // A case that goes on with the old time would say something false.

@@ -12,7 +12,8 @@ use storagebox::{Error, ErrorKind, ListedItem, Namespace, RedisStore, Result, as
 use storagebox_conformance::{Declared, Harness, Part, Sandbox, TestClock, listed};
 use storagebox_redis::Moved;
 
-use super::{ANSWER, Ground, MARK, PATIENCE, address};
+use super::watch::ANSWER;
+use super::{Ground, MARK, PATIENCE, address};
 
 const PORT: u16 = 6379;
 
@@ -51,7 +52,11 @@ impl Keys {
 }
 
 fn failed(error: RedisError) -> Error {
-    Error::new(ErrorKind::Unavailable, "the server could not be asked").caused_by(error)
+    let kind = match error.kind() {
+        redis::ErrorKind::AuthenticationFailed => ErrorKind::Denied,
+        _ => ErrorKind::Unavailable,
+    };
+    Error::new(kind, "the server could not be asked").caused_by(error)
 }
 
 /// A connection of our own, past the library.

@@ -10,7 +10,7 @@ use tokio::time::{sleep, timeout};
 use super::Ground;
 
 /// Between two looks.
-const PAUSE: Duration = Duration::from_secs(5);
+pub(super) const PAUSE: Duration = Duration::from_secs(5);
 
 /// A server that is there answers sooner, on a busy machine too.
 pub(super) const ANSWER: Duration = Duration::from_secs(30);
@@ -72,11 +72,11 @@ pub(super) async fn silence(ground: &dyn Ground, looks: u32) -> Error {
 }
 
 async fn look(ground: &dyn Ground) -> Result<(), Error> {
-    timeout(ANSWER, ground.reach()).await.unwrap_or_else(|_| Err(unanswered()))
+    timeout(ANSWER, ground.reach()).await.unwrap_or_else(|_| Err(unanswered(ANSWER)))
 }
 
-fn unanswered() -> Error {
-    Error::new(ErrorKind::Unavailable, format!("the server has not answered for {} s", ANSWER.as_secs()))
+pub(super) fn unanswered(time: Duration) -> Error {
+    Error::new(ErrorKind::Unavailable, format!("the server has not answered for {} s", time.as_secs()))
 }
 
 #[cfg(test)]
