@@ -77,7 +77,7 @@ async fn parked(place: &Place) -> Result<Balance, Failure> {
     run.supply().await?;
     run.until("pieces", |seen| seen.pieces == ARTICLES * PIECES).await?;
     run.site.queues.redrive(&run.site.queue(Stage::Shipping)?).await.map_err(Failure::Queues)?;
-    run.until("parcels", |seen| seen.is_over()).await?;
+    run.until("parcels", |seen| run.is_over(seen)).await?;
     // Those of supplies, parcels and requests to the carrier.
     run.forgets(if is_on { ARTICLES + 2 * ORDERS } else { ORDERS }).await?;
     let late = if is_on { Said::Duplicate } else { Said::Processed };

@@ -94,7 +94,8 @@ impl Run {
             is_placed.store(true, Ordering::Relaxed);
             Ok(())
         };
-        let over = |seen: &Seen| is_placed.load(Ordering::Relaxed) && seen.placed == self.placed() && seen.is_over();
+        let over =
+            |seen: &Seen| is_placed.load(Ordering::Relaxed) && seen.placed == self.placed() && self.is_over(seen);
         tokio::try_join!(killed, placed, self.until("the last parcels", over))?;
         if plan.kills.any() { self.until_quiet().await } else { Ok(()) }
     }
@@ -183,6 +184,10 @@ impl Run {
         while wait.quiet() < 3 * LEASE {
             wait.look_again(self.tally.counts().events()).await?;
         }
-        self.until("the outboxes", Seen::is_over).await
+        self.until("the outboxes", |seen| self.is_over(seen)).await
+    }
+
+    pub(crate) fn is_over(&self, seen: &Seen) -> bool {
+        seen.is_over(self.site.dedup)
     }
 }

@@ -5,7 +5,7 @@ use futures_util::future::{join_all, try_join_all};
 use crate::failure::Failure;
 use crate::messages::{ARTICLES, CUSTOMERS};
 use crate::outside::{Books, Service};
-use crate::place::Site;
+use crate::place::{Dedup, Site};
 use crate::stage::{Account, Shelf, Stage, account_key, order_key, shelf_key};
 
 /// How many of the oldest open orders are looked up at once.
@@ -41,8 +41,12 @@ impl Seen {
     }
 
     /// Whether the parcel of each order is on its way and no stage has anything left to send.
-    pub(crate) fn is_over(&self) -> bool {
-        self.carrier.orders >= self.placed && self.half_done == [0; Stage::ALL.len()]
+    ///
+    /// With the deduplication off, that says nothing of what is left: a copy that is processed again has an entry of its
+    /// own, and nobody resumes it if its worker is killed and a late acknowledgement of the first has ended the message.
+    pub(crate) fn is_over(&self, dedup: Dedup) -> bool {
+        let nothing_is_left = self.half_done == [0; Stage::ALL.len()];
+        self.carrier.orders >= self.placed && (nothing_is_left || dedup == Dedup::Off)
     }
 }
 
@@ -113,5 +117,19 @@ impl Watch {
             entries[stage as usize] = self.site.entities(stage)?.pending(None, ENTRIES).await?.entries.len();
         }
         Ok(entries)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_counts_while_the_deduplication_is_on() {
+        let carrier = Books { orders: 9, ..Books::default() };
+        let left = Seen { placed: 9, half_done: [0, 0, 1], carrier, ..Seen::default() };
+        assert!(!left.is_over(Dedup::On) && left.is_over(Dedup::Off));
+        let missing = Seen { placed: 10, ..left };
+        assert!(!missing.is_over(Dedup::Off));
     }
 }
