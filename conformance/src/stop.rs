@@ -8,7 +8,8 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 /// Ends a run of the suite from outside. No case begins any more, and those under way are dropped: they count as not
-/// run. Clones are the same one.
+/// run. Clones are the same one. It can be asked for once, from any thread, and stays asked for: a later run that has it
+/// runs nothing.
 #[derive(Clone, Debug)]
 pub struct Stop(Arc<watch::Sender<bool>>);
 
@@ -18,7 +19,7 @@ impl Stop {
         Self(Arc::new(watch::Sender::new(false)))
     }
 
-    /// Ends the runs that have it in their options.
+    /// Ends the runs that have it in their options. Asking again changes nothing. It does not wait for their end.
     pub fn now(&self) {
         self.0.send_replace(true);
     }
