@@ -17,6 +17,7 @@ use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, KeySchemaElement, KeyType, LocalSecondaryIndex, Projection, ProjectionType,
     ScalarAttributeType, TableDescription, TableStatus, TimeToLiveSpecification, TimeToLiveStatus,
 };
+use futures_util::FutureExt as _;
 use storagebox_core::{Error, ErrorKind, Result};
 
 use crate::client::Client;
@@ -55,7 +56,7 @@ pub(crate) async fn ping(client: &Client) -> Result<()> {
 
 async fn described(client: &Client) -> Result<Option<TableDescription>> {
     let request = client.admin().await.describe_table().table_name(client.table());
-    match Box::pin(request.send()).await {
+    match request.send().boxed().await {
         Ok(answer) => Ok(answer.table),
         Err(error) => match error::reading(error::of(error)) {
             missing if missing.kind() == ErrorKind::NotSetUp => Ok(None),
@@ -80,7 +81,7 @@ async fn make(client: &Client) -> Result<()> {
         .set_key_schema(Some(keys("pk", "sk")?))
         .set_attribute_definitions(Some(vec![text("pk")?, text("sk")?, text("o")?]))
         .local_secondary_indexes(index()?);
-    match Box::pin(request.send()).await {
+    match request.send().boxed().await {
         Ok(_) => Ok(()),
         Err(error) if error.code() == Some("ResourceInUseException") => Ok(()),
         Err(error) => Err(error::of(error)),
@@ -133,7 +134,7 @@ async fn active(client: &Client) -> Result<()> {
 
 async fn cleaning(client: &Client) -> Result<()> {
     let driver = client.admin().await;
-    let answer = Box::pin(driver.describe_time_to_live().table_name(client.table()).send()).await;
+    let answer = driver.describe_time_to_live().table_name(client.table()).send().boxed().await;
     let described = answer.map_err(|error| error::reading(error::of(error)))?.time_to_live_description;
     let status = described.as_ref().and_then(|ttl| ttl.time_to_live_status());
     if matches!(status, Some(TimeToLiveStatus::Enabled | TimeToLiveStatus::Enabling)) {
@@ -142,5 +143,5 @@ async fn cleaning(client: &Client) -> Result<()> {
     let wanted = TimeToLiveSpecification::builder().attribute_name(EXPIRES).enabled(true);
     let wanted = wanted.build().map_err(incomplete)?;
     let request = driver.update_time_to_live().table_name(client.table()).time_to_live_specification(wanted);
-    Box::pin(request.send()).await.map(drop).map_err(error::of)
+    request.send().boxed().await.map(drop).map_err(error::of)
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use aws_sdk_dynamodb::types::Select;
+use futures_util::FutureExt as _;
 use storagebox_core::{ClaimId, Error, Item, Result};
 
 use crate::candidates::Candidates;
@@ -81,7 +82,7 @@ impl Tables {
     pub(super) async fn record(&self, id: &ClaimId) -> Result<Option<Row>> {
         let request = self.client.driver().await.get_item().table_name(&self.records);
         let request = request.key(ID, id.as_str().value()).consistent_read(true);
-        let answer = Box::pin(request.send()).await.map_err(|error| error::reading(error::of(error)))?;
+        let answer = request.send().boxed().await.map_err(|error| error::reading(error::of(error)))?;
         Ok(answer.item.map(Row::from))
     }
 
@@ -90,7 +91,7 @@ impl Tables {
         let limit = limit.map(|limit| i32::try_from(limit).unwrap_or(i32::MAX));
         let request = self.client.driver().await.scan().table_name(table).consistent_read(true);
         let request = request.set_limit(limit).set_exclusive_start_key(from);
-        let answer = Box::pin(request.send()).await.map_err(|error| error::reading(error::of(error)))?;
+        let answer = request.send().boxed().await.map_err(|error| error::reading(error::of(error)))?;
         let rows = answer.items.unwrap_or_default().into_iter().map(Row::from).collect();
         let looked_at = u64::from(answer.scanned_count.unsigned_abs());
         Ok(Answers { rows, looked_at, next: answer.last_evaluated_key })
@@ -112,7 +113,7 @@ impl Tables {
     async fn counted(&self, table: &str, from: Option<Attributes>) -> Result<(u64, Option<Attributes>)> {
         let request = self.client.driver().await.scan().table_name(table).consistent_read(true);
         let request = request.select(Select::Count).set_exclusive_start_key(from);
-        let answer = Box::pin(request.send()).await.map_err(|error| error::reading(error::of(error)))?;
+        let answer = request.send().boxed().await.map_err(|error| error::reading(error::of(error)))?;
         Ok((u64::from(answer.count.unsigned_abs()), answer.last_evaluated_key))
     }
 }

@@ -14,6 +14,7 @@ use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
 use crate::clock::Corrected;
 use crate::config::Address;
 use crate::turns::Turns;
+use futures_util::FutureExt as _;
 
 /// Where the table is, and the client that goes there.
 pub(crate) struct Connection {
@@ -54,7 +55,7 @@ impl Connection {
         match self.driver.get() {
             Some(driver) => driver,
             // Boxed, because every call carries what it may have to wait for.
-            None => Box::pin(self.first_driver(clock, attempt)).await,
+            None => self.first_driver(clock, attempt).boxed().await,
         }
     }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use sha2::{Digest, Sha256};
 use storagebox_core::{Error, Namespace, Result, Retention};
 
@@ -136,7 +137,7 @@ impl OpenNamespace {
         match self.made.get() {
             Some(made) => Ok(*made),
             // Boxed, because every call carries what it may have to wait for.
-            None => Box::pin(self.first_made()).await,
+            None => self.first_made().boxed().await,
         }
     }
 

@@ -7,6 +7,7 @@ use aws_sdk_dynamodb::Client as Driver;
 use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes, ReturnConsumedCapacity};
+use futures_util::FutureExt as _;
 use storagebox_core::backend::{Backoff, Setback, Settled, repeat};
 use storagebox_core::{Error, ErrorKind, Result};
 
@@ -39,10 +40,11 @@ pub(crate) struct Answers {
 const BATCH: usize = 100;
 
 impl Client {
-    /// Boxed, like every request: the driver's futures are large and deep.
+    /// Boxed as one type, like every request: the driver's futures are large and deep, and the compiler would look into
+    /// them again for each caller.
     pub(crate) async fn driver(&self) -> &Driver {
         let clock = self.settings.clock.is_none().then_some(&self.clock);
-        Box::pin(self.connection.driver(clock, self.settings.options.call_timeout / 3)).await
+        self.connection.driver(clock, self.settings.options.call_timeout / 3).boxed().await
     }
 
     pub(super) fn capacity(&self) -> Option<ReturnConsumedCapacity> {
@@ -63,7 +65,7 @@ impl Client {
         macro_rules! sent {
             ($request:expr, $refused:path) => {{
                 let request = $request.set_return_consumed_capacity(self.capacity());
-                match Box::pin(request.send_with(driver)).await {
+                match request.send_with(driver).boxed().await {
                     Ok(answer) => Ok(Wrote::Done(answer.attributes.map(Row::from))),
                     Err(error) => match error.as_service_error() {
                         Some($refused(refused)) => Ok(Wrote::Refused(row(refused.item()))),
@@ -198,7 +200,7 @@ where
     F: Future<Output = std::result::Result<T, SdkError<E, HttpResponse>>> + Send,
 {
     let attempt = || async {
-        let answer = Box::pin(send()).await;
+        let answer = send().boxed().await;
         answer.map(Settled).map_err(|error| error::reading(judge(error)))
     };
     repeat(Reads::default(), wait, attempt).await.map(|Settled(answer)| answer)

@@ -6,6 +6,7 @@ use aws_sdk_dynamodb::operation::transact_get_items::TransactGetItemsError;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::error::TransactionCanceledException;
 use aws_sdk_dynamodb::types::{CancellationReason, Get, TransactGetItem};
+use futures_util::FutureExt as _;
 use storagebox_core::{Error, ErrorKind, Result};
 
 use super::Client;
@@ -45,7 +46,7 @@ impl Client {
         let parts = writes.iter().map(|write| write.part(self.table())).collect::<Result<Vec<_>>>()?;
         let request = self.driver().await.transact_write_items().set_transact_items(Some(parts));
         let request = request.client_request_token(token).set_return_consumed_capacity(self.capacity());
-        match Box::pin(request.send()).await {
+        match request.send().boxed().await {
             Ok(_) => Ok(Some(Transacted::Done)),
             Err(error) => match error.as_service_error() {
                 Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => refused(cancelled).map(Some),

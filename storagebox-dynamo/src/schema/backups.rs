@@ -4,6 +4,7 @@ use aws_sdk_dynamodb::error::ProvideErrorMetadata;
 use aws_sdk_dynamodb::types::{
     ContinuousBackupsDescription, PointInTimeRecoverySpecification, PointInTimeRecoveryStatus,
 };
+use futures_util::FutureExt as _;
 use storagebox_core::Result;
 
 use super::incomplete;
@@ -16,7 +17,7 @@ const NO_BACKUPS: &str = "UnknownOperationException";
 /// Turns them on, if they are off; how far back they reach is left as it is.
 pub(super) async fn on(client: &Client) -> Result<()> {
     let driver = client.admin().await;
-    let answer = Box::pin(driver.describe_continuous_backups().table_name(client.table()).send()).await;
+    let answer = driver.describe_continuous_backups().table_name(client.table()).send().boxed().await;
     let described = match answer {
         Ok(answer) => answer.continuous_backups_description,
         Err(error) if error.code() == Some(NO_BACKUPS) => return Ok(()),
@@ -28,7 +29,7 @@ pub(super) async fn on(client: &Client) -> Result<()> {
     let wanted = PointInTimeRecoverySpecification::builder().point_in_time_recovery_enabled(true);
     let request = driver.update_continuous_backups().table_name(client.table());
     let request = request.point_in_time_recovery_specification(wanted.build().map_err(incomplete)?);
-    Box::pin(request.send()).await.map(drop).map_err(error::of)
+    request.send().boxed().await.map(drop).map_err(error::of)
 }
 
 fn are_on(described: &ContinuousBackupsDescription) -> bool {
