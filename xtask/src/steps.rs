@@ -11,6 +11,16 @@ use crate::failure::Failure;
 pub(crate) struct Steps {
     start: Instant,
     done: Vec<Step>,
+    told: Told,
+}
+
+/// When people hear of a step.
+#[derive(Debug)]
+enum Told {
+    /// Its name while it runs.
+    AtOnce,
+    /// All of it when it has ended, because others print too.
+    AtItsEnd,
 }
 
 #[derive(Debug)]
@@ -23,21 +33,38 @@ struct Step {
 
 impl Steps {
     pub(crate) fn new() -> Self {
-        Self { start: Instant::now(), done: Vec::new() }
+        Self { start: Instant::now(), done: Vec::new(), told: Told::AtOnce }
+    }
+
+    /// For what runs beside something else.
+    pub(crate) fn beside() -> Self {
+        Self { told: Told::AtItsEnd, ..Self::new() }
     }
 
     /// Runs a step and keeps what it took, whether or not it fails.
     pub(crate) fn step(&mut self, name: &str, work: impl FnOnce() -> Result<String, Failure>) -> Result<(), Failure> {
         let start = Instant::now();
         let mut summary = None;
-        let outcome = step(name, || work().inspect(|found| summary = Some(found.clone())));
+        if let Told::AtOnce = self.told {
+            begun(name);
+        }
+        let outcome = work().inspect(|found| summary = Some(found.clone()));
+        match self.told {
+            Told::AtOnce => println!("{}", ended(&outcome, start)),
+            Told::AtItsEnd => println!("{name:<34}{}", ended(&outcome, start)),
+        }
         self.add(name, start.elapsed(), summary);
-        outcome
+        outcome.map(drop)
     }
 
     /// Whether any has run.
     pub(crate) fn any(&self) -> bool {
         !self.done.is_empty()
+    }
+
+    /// Keeps the steps that ran beside the last of these.
+    pub(crate) fn append(&mut self, others: Self) {
+        self.done.extend(others.done);
     }
 
     /// Keeps a step that was run elsewhere.
@@ -60,17 +87,25 @@ impl fmt::Display for Steps {
 
 /// Runs a part of a task, and says how long it took and what came of it.
 pub(crate) fn step(name: &str, work: impl FnOnce() -> Result<String, Failure>) -> Result<(), Failure> {
+    begun(name);
+    let start = Instant::now();
+    let outcome = work();
+    println!("{}", ended(&outcome, start));
+    outcome.map(drop)
+}
+
+fn begun(name: &str) {
     print!("{name:<34}");
     // Only so that the name is seen while the work goes on.
     let _ = io::stdout().flush();
-    let start = Instant::now();
-    let outcome = work();
+}
+
+fn ended(outcome: &Result<String, Failure>, start: Instant) -> String {
     let seconds = start.elapsed().as_secs_f64();
-    match &outcome {
-        Ok(summary) => println!(" ok     {seconds:7.1} s  {summary}"),
-        Err(_) => println!(" FAILED {seconds:7.1} s"),
+    match outcome {
+        Ok(summary) => format!(" ok     {seconds:7.1} s  {summary}"),
+        Err(_) => format!(" FAILED {seconds:7.1} s"),
     }
-    outcome.map(drop)
 }
 
 #[cfg(test)]
@@ -81,6 +116,18 @@ mod tests {
     fn a_step_passes_its_failure_on() {
         assert!(step("one", || Ok(String::new())).is_ok());
         assert!(step("two", || Err(Failure::NoExamples)).is_err());
+    }
+
+    #[test]
+    fn what_ran_beside_is_listed_with_the_rest() {
+        let (mut steps, mut beside) = (Steps::new(), Steps::beside());
+        beside.step("two", || Ok(String::new())).unwrap();
+        beside.step("three", || Err(Failure::NoExamples)).unwrap_err();
+        steps.step("one", || Ok(String::new())).unwrap();
+        steps.append(beside);
+        let table = steps.to_string();
+        let names = table.lines().filter_map(|line| line.split(' ').next()).collect::<Vec<_>>();
+        assert_eq!(names, ["step", "one", "two", "three", "all"], "{table}");
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Everything that must be green.
 
+use std::panic::resume_unwind;
 use std::process::Command;
+use std::thread;
 use std::time::Instant;
 
 use storagebox_testkit::servers::WAY_VARIABLE;
@@ -58,7 +60,7 @@ fn with_docker() -> Command {
 
 fn without_servers(steps: &mut Steps, summary: &mut Summary) -> Result<(), Failure> {
     steps.step("the README's first command", readme::run)?;
-    Tests { of: WITHOUT_SERVERS, way: None, servers: Vec::new() }.run(steps, summary)
+    Tests { of: WITHOUT_SERVERS, way: None, servers: Vec::new() }.run(steps, summary, |_| Ok(()))
 }
 
 fn everything(way: Option<Way>, steps: &mut Steps, summary: &mut Summary) -> Result<(), Failure> {
@@ -67,15 +69,22 @@ fn everything(way: Option<Way>, steps: &mut Steps, summary: &mut Summary) -> Res
     steps.step("the README's first command", readme::run)?;
     steps.step("clippy", || silent(clippy()))?;
     steps.step("documentation", || silent(documentation()))?;
+    coming.map_or(Ok(()), |coming| coming.arrive(steps))?;
+    Tests { of: EVERYTHING, way, servers: servers::start(way)? }.run(steps, summary, small_builds)
+}
+
+/// What builds one small thing after another: alone it would leave all cores but one idle, so it runs beside the tests.
+fn small_builds(steps: &mut Steps) -> Result<(), Failure> {
     steps.step("each feature of what people use", features::each_used)?;
     steps.step("one driver for each feature", features::one_driver_each)?;
     steps.step("a feature that is off", features::off_is_named)?;
     steps.step("a fresh crate with one feature", fresh::run)?;
     steps.step("what the packages hold", packages::run)?;
-    steps.step("the public names", || api::run(Lists::Light, true))?;
-    coming.map_or(Ok(()), |coming| coming.arrive(steps))?;
-    Tests { of: EVERYTHING, way, servers: servers::start(way)? }.run(steps, summary)
+    steps.step("the public names", || api::run(Lists::Light, true))
 }
+
+/// Steps that run beside the tests.
+type Beside = fn(&mut Steps) -> Result<(), Failure>;
 
 /// What cargo is asked to test, and where the tests get their servers from.
 struct Tests {
@@ -85,14 +94,19 @@ struct Tests {
 }
 
 impl Tests {
-    fn run(&self, steps: &mut Steps, summary: &mut Summary) -> Result<(), Failure> {
+    fn run(&self, steps: &mut Steps, summary: &mut Summary, beside: Beside) -> Result<(), Failure> {
         steps.step("the tests are built", || silent(self.cargo(&["--no-run"])))?;
         steps.step("the examples run", examples::run)?;
         println!();
-        let start = Instant::now();
-        let outcome = programs::run(self.programs()?, summary);
-        steps.add("the tests run", start.elapsed(), outcome.is_ok().then(|| summary.to_string()));
-        outcome
+        let (programs, start, mut others) = (self.programs()?, Instant::now(), Steps::beside());
+        let (tests, beside) = thread::scope(|scope| {
+            let beside = scope.spawn(|| beside(&mut others));
+            let tests = programs::run(programs, summary);
+            steps.add("the tests run", start.elapsed(), tests.is_ok().then(|| summary.to_string()));
+            (tests, beside.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        });
+        steps.append(others);
+        tests.and(beside)
     }
 
     /// The examples in the documentation are compiled and run by cargo alone.
