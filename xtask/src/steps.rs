@@ -87,11 +87,7 @@ impl fmt::Display for Steps {
 
 /// Runs a part of a task, and says how long it took and what came of it.
 pub(crate) fn step(name: &str, work: impl FnOnce() -> Result<String, Failure>) -> Result<(), Failure> {
-    begun(name);
-    let start = Instant::now();
-    let outcome = work();
-    println!("{}", ended(&outcome, start));
-    outcome.map(drop)
+    Steps::new().step(name, work)
 }
 
 fn begun(name: &str) {
