@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use storagebox_core::{Backend, Peeked, TokenBegun, TokenCommitted};
+use storagebox_core::{Backend, Peeked, TokenBegun, TokenCommitted, TokenLease};
 
 use super::{LONG, Links, text};
-use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Link, drop_after};
 use crate::world::World;
 
@@ -55,8 +55,9 @@ pub(in crate::tokens) async fn a_begin_that_is_dropped_anywhere_blocks_nobody_fo
         let begun = drop_after(far.links.begin(&*name, "ada", world.short()), point).await.transpose()?;
         near.ensure_peeked(&name, Peeked::Live, "after a begin that was dropped").await?;
         world.pass(world.short()).await;
-        let lease = near.start(&name, "bob", LONG).await?;
         let was_through = begun.is_some();
+        let lease =
+            if was_through { near.start(&name, "bob", LONG).await? } else { start_late(world, &near, &name).await? };
         if let Some(begun) = begun {
             let late = ensure_matches!(begun, TokenBegun::Started(lease) => lease, "a begin that is not dropped");
             ensure_eq!(
@@ -74,6 +75,15 @@ pub(in crate::tokens) async fn a_begin_that_is_dropped_anywhere_blocks_nobody_fo
     }
     ensure!(point >= 6, "only {point} points to drop a begin at");
     Ok(())
+}
+
+/// Begins after a begin that was dropped, which may still have been under way and have taken its lease only now.
+async fn start_late(world: &World, near: &Links, name: &str) -> Result<TokenLease, Failure> {
+    if let TokenBegun::Started(lease) = near.begin(name, "bob").await? {
+        return Ok(lease);
+    }
+    world.pass(world.short()).await;
+    near.start(name, "bob", LONG).await
 }
 
 /// All points of a store in this process, and fewer and fewer of those at which a client waits for its server: the cases
