@@ -1,12 +1,14 @@
 //! A server: it does what it is asked for on a connection, and can be killed and started again.
 //!
 //! A request is the number of something to do and the text of its id; the answer is that number. What is done, and what
-//! comes of it, stays in the process, so that nothing has to be written as bytes and read again.
+//! comes of it, stays in the process, so that nothing has to be written as bytes and read again. Now and then a request
+//! waits before it is done, as on a busy server, so that what its client has dropped lands after what came later.
 
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use std::{fmt, io};
 
 use storagebox_core::Result;
@@ -101,6 +103,13 @@ async fn accept(listener: TcpListener, desk: Arc<Mutex<Desk>>) {
     }
 }
 
+#[allow(clippy::disallowed_methods, reason = "it is the way to the server that takes time, not the store")]
+async fn wait_now_and_then() {
+    if fastrand::u8(..8) == 0 {
+        tokio::time::sleep(Duration::from_millis(fastrand::u64(1..8))).await;
+    }
+}
+
 async fn serve(mut client: TcpStream, desk: Arc<Mutex<Desk>>) -> io::Result<()> {
     client.set_nodelay(true)?;
     let (reader, mut writer) = client.split();
@@ -109,6 +118,7 @@ async fn serve(mut client: TcpStream, desk: Arc<Mutex<Desk>>) -> io::Result<()> 
         let number = request.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0);
         let deed = lock(&desk).deeds.remove(&number);
         if let Some(deed) = deed {
+            wait_now_and_then().await;
             let answer = deed.await;
             lock(&desk).answers.insert(number, answer);
         }

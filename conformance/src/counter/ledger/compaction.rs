@@ -157,7 +157,8 @@ pub(in crate::counter) async fn a_compaction_can_be_dropped_anywhere(world: &Wor
         let gated = book.behind(&Link::gated());
         let compacting = gated.ledger.compact(&gated.key, Duration::ZERO, 4);
         let through = drop_after(compacting, points).await.transpose()?.is_some();
-        ensure_kept(&book, 6, 21).await.map_err(|failure| failure.during(format!("point {points}")))?;
+        // One that is still under way may merge what a listing has not come to yet, so there is none.
+        ensure_eq!(book.value().await?, 21, "the value after a compaction that was dropped at point {points}");
         book.compact(Duration::ZERO, 100).await?;
         ensure_kept(&book, 6, 21).await?;
         if through {
