@@ -5,9 +5,20 @@
 -- KEYS the namespace; ARGV options, keeps or '' (what upkeep goes by), epoch of the store, '1' if the namespace was made in
 -- it or '', the store or '' (on a cluster, which may have it elsewhere), commands
 -- the options of the namespace, its epoch or '', each '' if it is gone | '', '' and the commands that are not granted
+
+-- Newer servers refuse to look at a command with another number of arguments than it takes.
+local function is_granted(command)
+    local known, granted
+    for _, count in ipairs({ 1, 2, 3, 0 }) do
+        known, granted = pcall(redis.acl_check_cmd, command, unpack({ KEYS[1], KEYS[1], KEYS[1] }, 1, count))
+        if known then return granted end
+    end
+    error(granted)
+end
+
 local missing = {}
 for i = 6, #ARGV do
-    if not redis.acl_check_cmd(ARGV[i], KEYS[1]) then missing[#missing + 1] = ARGV[i] end
+    if not is_granted(ARGV[i]) then missing[#missing + 1] = ARGV[i] end
 end
 if #missing > 0 then return { '', '', unpack(missing) } end
 if ARGV[5] ~= '' and redis.call('HGET', ARGV[5], 'epoch') ~= ARGV[3] then
