@@ -1,11 +1,12 @@
-//! A part of the suite in every other set-up.
+//! A part of the suite in every other set-up, or all of it: `STORAGEBOX_SET_UPS=everything`.
 
 mod support;
 
 use std::process::ExitCode;
 
-use storagebox_conformance::{Options, Profile, Selection, run_with};
+use storagebox_conformance::run_with;
 use storagebox_postgres::Statements;
+use storagebox_testkit::checks::harness::in_other_set_ups;
 use support::{PostgresHarness, SetUp};
 
 const SET_UPS: [SetUp; 2] = [
@@ -14,11 +15,10 @@ const SET_UPS: [SetUp; 2] = [
 ];
 
 fn main() -> ExitCode {
-    let outcomes = SET_UPS.map(|set_up| {
+    in_other_set_ups(SET_UPS, |set_up, options| {
         PostgresHarness::with_database(|runtime, database| {
             let harness = runtime.block_on(PostgresHarness::new(database, set_up))?;
-            Ok(run_with(harness, Options::new(Profile::SMOKE).selection(Selection::Smoke)))
+            Ok(run_with(harness, options))
         })
-    });
-    outcomes.into_iter().find(|outcome| *outcome != ExitCode::SUCCESS).unwrap_or(ExitCode::SUCCESS)
+    })
 }

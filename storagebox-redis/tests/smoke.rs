@@ -1,11 +1,11 @@
-//! A part of the suite in every other set-up, or all of it: `STORAGEBOX_CLUSTER=everything` on a cluster.
+//! A part of the suite in every other set-up, or all of it: `STORAGEBOX_SET_UPS=everything`.
 
 mod support;
 
-use std::env;
 use std::process::ExitCode;
 
-use storagebox_conformance::{Options, Profile, Selection, run_with};
+use storagebox_conformance::run_with;
+use storagebox_testkit::checks::harness::in_other_set_ups;
 use support::{RedisHarness, Servers, SetUp};
 
 const SET_UPS: [SetUp; 5] = [
@@ -17,14 +17,10 @@ const SET_UPS: [SetUp; 5] = [
 ];
 
 fn main() -> ExitCode {
-    let everything = env::var("STORAGEBOX_CLUSTER").is_ok_and(|what| what == "everything");
-    let outcomes = SET_UPS.map(|set_up| {
-        let whole = everything && set_up.servers == Servers::Cluster;
-        let selection = if whole { Selection::Everything } else { Selection::Smoke };
+    in_other_set_ups(SET_UPS, |set_up, options| {
         RedisHarness::with_server(set_up, |runtime, server| {
             let harness = runtime.block_on(RedisHarness::new(server, set_up))?;
-            Ok(run_with(harness, Options::new(Profile::SMOKE).selection(selection)))
+            Ok(run_with(harness, options))
         })
-    });
-    outcomes.into_iter().find(|outcome| *outcome != ExitCode::SUCCESS).unwrap_or(ExitCode::SUCCESS)
+    })
 }

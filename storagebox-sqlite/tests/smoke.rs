@@ -1,10 +1,11 @@
-//! A part of the suite in every other set-up.
+//! A part of the suite in every other set-up, or all of it: `STORAGEBOX_SET_UPS=everything`.
 
 mod support;
 
 use std::process::ExitCode;
 
-use storagebox_conformance::{Options, Profile, Selection, run_with};
+use storagebox_conformance::run_with;
+use storagebox_testkit::checks::harness::in_other_set_ups;
 use support::{SetUp, SqliteHarness, be_a_worker_if_asked};
 
 const SET_UPS: [SetUp; 2] = [
@@ -13,9 +14,6 @@ const SET_UPS: [SetUp; 2] = [
 ];
 
 fn main() -> ExitCode {
-    be_a_worker_if_asked().unwrap_or_else(|| {
-        let outcomes = SET_UPS
-            .map(|set_up| run_with(SqliteHarness(set_up), Options::new(Profile::SMOKE).selection(Selection::Smoke)));
-        outcomes.into_iter().find(|outcome| *outcome != ExitCode::SUCCESS).unwrap_or(ExitCode::SUCCESS)
-    })
+    be_a_worker_if_asked()
+        .unwrap_or_else(|| in_other_set_ups(SET_UPS, |set_up, options| run_with(SqliteHarness(set_up), options)))
 }

@@ -13,7 +13,12 @@ use crate::patience::{PATIENCE, poll};
 use crate::scratch::Scratch;
 
 /// The `.pid` file is there before the server is: whoever finds none finds no server.
-const LAUNCHER: &str = r#"echo $$ >"$0" && exec "$@""#;
+///
+/// What a shell starts in the background ignores interrupts and QUIT, and so does all that it starts. A server that is
+/// deaf to them would not end when it is asked to; GNU's `env` gives it its ears back.
+const LAUNCHER: &str = r#"
+if env --default-signal=INT,QUIT true 2>/dev/null; then set -- env --default-signal=INT,QUIT "$@"; fi
+echo $$ >"$0" && exec "$@""#;
 
 /// One that does not end by then is killed, when nobody needs it any more.
 const GRACE: Duration = Duration::from_secs(30);
@@ -189,6 +194,23 @@ mod tests {
         assert_eq!(children(process.id()).len(), 1);
         process.end(Signal::Kill).unwrap();
         assert!(!scratch.path("shell.pid").exists());
+    }
+
+    /// As a test does that a shell's `&` has begun.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_server_hears_what_its_parent_ignores() {
+        let scratch = Scratch::new("process-deaf-test").unwrap();
+        let script = r#"trap '' INT QUIT; exec /bin/sh -c "$0" "$@""#;
+        let mut deaf = Command::new("/bin/sh");
+        deaf.args(["-c", script, LAUNCHER, &scratch.path("server.pid").display().to_string(), "sleep", "1000"]);
+        let mut server = deaf.spawn().unwrap();
+        // Until it is there, its shell hears nothing.
+        let ended = poll(PATIENCE, || {
+            send(Signal::Quit, std::iter::once(server.id()));
+            server.try_wait().unwrap()
+        });
+        assert!(ended.is_some_and(|status| !status.success()));
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! The programs that the tests need: Debian's packages of them, and the one that cargo installs.
 
 use std::fmt;
+use std::panic::resume_unwind;
 use std::process::Command;
+use std::thread::{self, JoinHandle};
 
 use storagebox_testkit::dynamodb::{self, Dynamo};
 use storagebox_testkit::programs::in_path;
@@ -11,12 +13,12 @@ use crate::failure::Failure;
 use crate::needed::{Lacking, POSTGRES, PROGRAMS, Program};
 use crate::steps::Steps;
 
-/// Says what is missing and installs it. The program that cargo builds may still be on its way.
+/// Says what is missing and begins to install it.
 ///
 /// # Errors
 ///
 /// [`Failure::Lacking`] before anything is installed, if packages are missing and we may not install them.
-pub(crate) fn all(steps: &mut Steps) -> Result<OnItsWay, Failure> {
+pub(crate) fn all() -> Result<OnTheirWay, Failure> {
     let programs = missing(PROGRAMS);
     let rights = Rights::here()?;
     if !programs.is_empty() && rights == Rights::None {
@@ -24,24 +26,40 @@ pub(crate) fn all(steps: &mut Steps) -> Result<OnItsWay, Failure> {
     }
     let plan = Plan { programs, rights, dynoxide: !Dynamo::is_installed() };
     println!("{plan}");
-    if !plan.programs.is_empty() {
-        steps.step("Debian packages", || plan.packages())?;
-    }
     let dynoxide = plan.dynoxide.then(|| Beside::begin(dynoxide_by_cargo())).transpose()?;
-    Ok(OnItsWay(dynoxide))
+    let packages = (!plan.programs.is_empty()).then(|| thread::spawn(move || plan.packages()));
+    Ok(OnTheirWay { packages, dynoxide })
 }
 
-/// The build of dynoxide. Most of it is one crate on one core, so that it goes on beside other steps.
+/// What goes on beside other steps: the packages are waited for more than worked at, and most of dynoxide is one crate
+/// on one core.
 #[must_use]
-pub(crate) struct OnItsWay(Option<Beside>);
+pub(crate) struct OnTheirWay {
+    packages: Option<JoinHandle<Result<String, Failure>>>,
+    dynoxide: Option<Beside>,
+}
 
-impl OnItsWay {
-    pub(crate) fn arrive(self, steps: &mut Steps) -> Result<(), Failure> {
-        let Some(build) = self.0 else {
+impl OnTheirWay {
+    pub(crate) fn arrive(mut self, steps: &mut Steps) -> Result<(), Failure> {
+        if let Some(packages) = self.packages.take() {
+            steps.step("Debian packages, begun before", || ended(packages))?;
+        }
+        let Some(build) = self.dynoxide.take() else {
             return Ok(());
         };
-        steps.step("dynoxide, begun before the others", || build.captured().map(|_| String::new()))
+        steps.step("dynoxide, begun before", || build.captured().map(|_| String::new()))
     }
+}
+
+/// If another step fails first, the packages are still waited for: a system of half-installed ones is worse than a wait.
+impl Drop for OnTheirWay {
+    fn drop(&mut self) {
+        let _ = self.packages.take().map(JoinHandle::join);
+    }
+}
+
+fn ended(packages: JoinHandle<Result<String, Failure>>) -> Result<String, Failure> {
+    packages.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 fn missing(programs: impl IntoIterator<Item = Program>) -> Vec<Program> {

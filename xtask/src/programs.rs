@@ -59,8 +59,12 @@ impl Program {
 
     /// In which order it begins.
     fn place(&self) -> (usize, String) {
-        let is_named = |name: &&str| self.name.split(['/', '.']).any(|part| part == *name);
-        (LONG.iter().position(is_named).unwrap_or(LONG.len()), self.name.clone())
+        (LONG.iter().position(|name| self.is(name)).unwrap_or(LONG.len()), self.name.clone())
+    }
+
+    /// Whether its file or its folder has this name.
+    pub(crate) fn is(&self, name: &str) -> bool {
+        self.name.split(['/', '.']).any(|part| part == name)
     }
 
     pub(crate) fn env<'a>(&mut self, variables: impl IntoIterator<Item = (&'a str, &'a str)>) {

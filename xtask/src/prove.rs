@@ -90,6 +90,13 @@ fn suite_at_length_with(package: &str, arguments: &[&str]) -> Result<(), Failure
     shown(suite)
 }
 
+/// The whole suite in the set-ups of which the gate asks a part.
+fn suite_in_other_set_ups(package: &str) -> Result<(), Failure> {
+    let mut suite = cargo(["test", "--locked", "-p", package, "--test", "smoke"]);
+    suite.env("STORAGEBOX_SET_UPS", "everything");
+    shown(suite)
+}
+
 /// The explorations that take minutes, which is why the gate leaves them out.
 fn explored(tests: &[&str]) -> Result<(), Failure> {
     let tests = tests.iter().flat_map(|test| ["--test", test]);

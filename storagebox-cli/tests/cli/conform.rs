@@ -13,13 +13,13 @@ tests_on! {
 fn a_server_is_certified_for_a_part_and_nothing_stays<S: Store>() {
     let store = S::bare();
     let place = store.place_of_owner();
-    let args = ["conform", "--part", "token", "--profile", "smoke", "--seed", "7", "--json"];
+    let args = ["conform", "--part", "joined-entities", "--profile", "smoke", "--seed", "7", "--json"];
     // A part is not the whole.
     let certificate = place.run(&args).exits(1).json();
     let parts = certificate["parts"].as_array().unwrap();
-    let tokens = parts.iter().find(|part| part["part"] == "tokens").unwrap();
-    assert_eq!(tokens["level"], 3, "{certificate}");
+    let joined = parts.iter().find(|part| part["part"] == "joined_entities").unwrap();
+    assert_eq!(joined["level"], 3, "{certificate}");
     let cases = certificate["cases"].as_array().unwrap().iter().filter(|case| case["end"] == "held").count();
-    assert!(cases > 20, "{cases} cases held");
+    assert!(cases > 15, "{cases} cases held");
     assert_eq!(store.left_by_the_suite(), Vec::<String>::new());
 }

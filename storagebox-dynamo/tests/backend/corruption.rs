@@ -121,8 +121,10 @@ impl<'a> Scene<'a> {
             if !damage.concerns(&self.calls[number].name) {
                 continue;
             }
-            noticed |= self.notices(damage, number, &damaged).await?;
-            restore(self.place, &damaged).await?;
+            let outcome = self.made(number).await;
+            let found = snapshot(self.place).await?;
+            noticed |= self.notices(damage, number, outcome, found == damaged);
+            put_back(self.place, &found, &damaged).await?;
         }
         for call in self.neighbours.iter().filter(|call| damage.concerns(&call.name)) {
             self.place.clock.advance(Duration::from_millis(1));
@@ -134,35 +136,43 @@ impl<'a> Scene<'a> {
         Ok(noticed)
     }
 
-    async fn notices(&mut self, damage: &Damage, number: usize, damaged: &Rows) -> Result<bool> {
+    /// Makes a call, and says how many requests it took.
+    async fn made(&self, number: usize) -> (Result<()>, usize) {
         // The table takes a transaction that was made before, to the byte, for a repeat, and does nothing.
         self.place.clock.advance(Duration::from_millis(1));
-        let call = &self.calls[number];
         self.faults.taken();
-        let outcome = call.make().await;
-        let trips = self.faults.taken().len();
+        let outcome = self.calls[number].make().await;
+        (outcome, self.faults.taken().len())
+    }
+
+    /// Whether the call noticed the damage, as it should.
+    fn notices(&mut self, damage: &Damage, number: usize, made: (Result<()>, usize), is_as_it_was: bool) -> bool {
+        let (call, (outcome, trips)) = (&self.calls[number], made);
         let is_at_once = trips <= call.trips + LOOKS;
         let Err(error) = outcome else {
             if !is_at_once {
                 self.wrong.push(format!("{damage}: {}: {trips} requests instead of {}", call.name, call.trips));
             }
-            return Ok(false);
+            return false;
         };
-        let is_as_it_was = snapshot(self.place).await? == *damaged;
         // A take may have ended a hold that had lapsed, before it met what is damaged.
         let is_honest = call.name.starts_with("take") || is_as_it_was == (error.certainty() == Certainty::NotApplied);
         if error.kind() != ErrorKind::Corrupt || !is_at_once || !is_honest {
             let trips = format!("{trips} requests instead of {}", call.trips);
             self.wrong.push(format!("{damage}: {}: {error:?}, {trips}, as it was: {is_as_it_was}", call.name));
         }
-        Ok(true)
+        true
     }
 }
 
 /// Puts all rows back as they were.
 async fn restore(place: &Place, rows: &Rows) -> Result<()> {
-    let found = snapshot(place).await?;
-    for (key, row) in &found {
+    put_back(place, &snapshot(place).await?, rows).await
+}
+
+/// The same where these rows are there now.
+async fn put_back(place: &Place, found: &Rows, rows: &Rows) -> Result<()> {
+    for (key, row) in found {
         if !rows.contains_key(key) {
             let delete = place.table.raw().delete_item().table_name(&place.name);
             let delete = delete.key("pk", row["pk"].clone()).key("sk", row["sk"].clone());

@@ -1,14 +1,18 @@
 //! What the harnesses of several backends do in the same way.
 
+use std::env;
 use std::process::ExitCode;
 
-use storagebox_conformance::Restart;
+use storagebox_conformance::{Options, Profile, Restart, Selection};
 use storagebox_core::{ClaimId, Item, ItemState, ListedItem, Result};
 use tokio::runtime::Runtime;
 use tokio::task::block_in_place;
 
 use super::failed;
 use crate::Failure;
+
+/// The variable that says how much of the suite other set-ups are asked.
+const SET_UPS: &str = "STORAGEBOX_SET_UPS";
 
 /// Makes what a test program needs of a server, runs the program with it, and removes it afterwards.
 pub fn run_with<T: Clone>(
@@ -26,6 +30,20 @@ pub fn run_with<T: Clone>(
         eprintln!("{error}");
         ExitCode::FAILURE
     })
+}
+
+/// Runs the suite in each set-up that varies one that is tried with everything: a part of it, or all of it if
+/// `STORAGEBOX_SET_UPS` says `everything`.
+pub fn in_other_set_ups<S>(
+    set_ups: impl IntoIterator<Item = S>,
+    mut run: impl FnMut(S, Options) -> ExitCode,
+) -> ExitCode {
+    let everything = env::var(SET_UPS).is_ok_and(|what| what == "everything");
+    let selection = if everything { Selection::Everything } else { Selection::Smoke };
+    let options = Options::new(Profile::SMOKE).selection(selection);
+    // All of them, whichever fail.
+    let outcomes: Vec<_> = set_ups.into_iter().map(|set_up| run(set_up, options.clone())).collect();
+    outcomes.into_iter().find(|outcome| *outcome != ExitCode::SUCCESS).unwrap_or(ExitCode::SUCCESS)
 }
 
 /// How a kind of server ends and comes back.

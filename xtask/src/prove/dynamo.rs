@@ -22,6 +22,8 @@ pub(super) fn run() -> Result<(), Failure> {
     let of_backend = ["test", "--locked", "-p", "storagebox-dynamo", "--test", "prove", "--"];
     let one_by_one = ["--ignored", "--nocapture", "--test-threads=1", "--skip", WORKER];
     shown(cargo(of_backend.into_iter().chain(one_by_one)))?;
+    let of_command = ["test", "--locked", "-p", "storagebox-cli", "--test", "cli", "--", "--ignored", "dynamo"];
+    shown(cargo(of_command))?;
     super::suite_at_length_with("storagebox-dynamo", &[AT_ONCE])?;
     let mut faults = cargo(["test", "--locked", "-p", "storagebox-dynamo", "--test", "faults", "--", AT_ONCE]);
     faults.env("STORAGEBOX_FAULTS", "each");

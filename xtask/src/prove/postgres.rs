@@ -29,6 +29,7 @@ pub(super) fn run() -> Result<(), Failure> {
     let of_backend = ["test", "--locked", "-p", "storagebox-postgres", "--test", "prove", "--"];
     shown(cargo(of_backend.into_iter().chain(["--ignored", "--nocapture", "--test-threads=1"])))?;
     super::suite_at_length("storagebox-postgres")?;
+    super::suite_in_other_set_ups("storagebox-postgres")?;
     step("release build", || {
         let of_program = ["build", "--release", "--locked", "-p", "storagebox-cli"];
         captured(cargo(of_program.into_iter().chain(["--features", "postgres"]))).map(|_| String::new())

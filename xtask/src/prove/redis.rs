@@ -7,8 +7,6 @@ pub(super) fn run() -> Result<(), Failure> {
     let of_backend = ["test", "--locked", "-p", "storagebox-redis", "--test", "prove", "--"];
     shown(cargo(of_backend.into_iter().chain(["--ignored", "--nocapture", "--test-threads=1"])))?;
     super::suite_at_length("storagebox-redis")?;
-    let mut suite = cargo(["test", "--locked", "-p", "storagebox-redis", "--test", "smoke"]);
-    suite.env("STORAGEBOX_CLUSTER", "everything");
-    shown(suite)?;
+    super::suite_in_other_set_ups("storagebox-redis")?;
     shown(cargo(["run", "--locked", "-p", "storagebox-redis", "--example", "harness"]))
 }

@@ -27,6 +27,7 @@ pub(super) fn run() -> Result<(), Failure> {
     step("killed half-way", killed)?;
     step("eight at once", at_once)?;
     super::suite_at_length("storagebox-sqlite")?;
+    super::suite_in_other_set_ups("storagebox-sqlite")?;
     let processes = ["test", "--locked", "-p", "storagebox-sqlite", "--test", "processes"];
     shown(cargo(processes))?;
     let beside_others = ["test", "--locked", "-p", "storagebox-sqlite", "--lib", "--", "--ignored"];
