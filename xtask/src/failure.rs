@@ -18,6 +18,7 @@ pub(crate) enum Failure {
     ForeignDrivers { package: String, feature: Option<String>, drivers: Vec<String> },
     NoExamples,
     NoResult { program: String },
+    Warnings { warnings: String },
     Package { package: String, why: String },
     NoCommand,
     NoProgram,
@@ -85,6 +86,7 @@ impl fmt::Display for Failure {
             Self::NoResult { program } => {
                 write!(f, "{program} ended with exit code 0, and did not say that all of its cases passed")
             }
+            Self::Warnings { warnings } => write!(f, "{warnings}the tests are built without a warning, or not at all"),
             Self::NoExamples => f.write_str("examples/examples holds no example"),
             Self::NoCommand => f.write_str("README.md has no `cargo run` in its first ```sh block"),
             Self::NotCertified => f.write_str("the suite did not say how the example of a backend conforms"),

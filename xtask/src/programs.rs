@@ -25,17 +25,37 @@ pub(crate) struct Program {
 }
 
 /// The test programs that this build makes, the longest first.
-pub(crate) fn built(mut build: Command) -> Result<Vec<Program>, Failure> {
+pub(crate) fn built(build: Command) -> Result<Vec<Program>, Failure> {
+    Ok(among(&told(build)?))
+}
+
+/// The same, unless the compiler warns of anything.
+pub(crate) fn built_without_warnings(build: Command) -> Result<Vec<Program>, Failure> {
+    let messages = told(build)?;
+    let warnings: String = messages.iter().filter_map(warning).collect();
+    if warnings.is_empty() { Ok(among(&messages)) } else { Err(Failure::Warnings { warnings }) }
+}
+
+/// What cargo tells of a build.
+fn told(mut build: Command) -> Result<Vec<Value>, Failure> {
     build.args(["--no-run", "--message-format", "json"]);
-    let messages = captured(build)?;
-    let mut programs: Vec<_> = messages.lines().filter_map(of_message).collect();
-    programs.sort_by_key(|program| program.place());
-    Ok(programs)
+    Ok(captured(build)?.lines().filter_map(|message| serde_json::from_str(message).ok()).collect())
+}
+
+fn among(messages: &[Value]) -> Vec<Program> {
+    let mut programs: Vec<_> = messages.iter().filter_map(of_message).collect();
+    programs.sort_by_key(Program::place);
+    programs
+}
+
+/// What the compiler warns of. Cargo tells of this workspace's packages alone.
+fn warning(message: &Value) -> Option<&str> {
+    let is_warning = message["message"]["level"].as_str()? == "warning";
+    message["message"]["rendered"].as_str().filter(|_| is_warning)
 }
 
 /// The program that one of cargo's messages tells of.
-fn of_message(message: &str) -> Option<Program> {
-    let message: Value = serde_json::from_str(message).ok()?;
+fn of_message(message: &Value) -> Option<Program> {
     let is_test = message["profile"]["test"].as_bool()?;
     let folder = Path::new(message["manifest_path"].as_str()?).parent()?;
     let executable = message["executable"].as_str().filter(|_| is_test)?;
@@ -141,7 +161,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
 
-    fn message(is_test: bool, source: &str) -> String {
+    fn message(is_test: bool, source: &str) -> Value {
         serde_json::json!({
             "reason": "compiler-artifact",
             "manifest_path": "/w/storagebox-redis/Cargo.toml",
@@ -149,7 +169,6 @@ mod tests {
             "profile": { "test": is_test },
             "executable": "/w/target/debug/deps/program-0123",
         })
-        .to_string()
     }
 
     fn shell(name: &str, script: &str) -> Program {
@@ -166,8 +185,23 @@ mod tests {
         assert_eq!(program.name, "storagebox-redis tests/backend/main.rs");
         assert_eq!(program.command.get_current_dir(), Some(Path::new("/w/storagebox-redis")));
         assert!(of_message(&message(false, "examples/one.rs")).is_none(), "an example is no test");
-        assert!(of_message("{\"reason\":\"build-finished\",\"success\":true}").is_none());
-        assert!(of_message("error: no such package").is_none());
+        assert!(of_message(&serde_json::json!({ "reason": "build-finished", "success": true })).is_none());
+    }
+
+    /// The gate's clippy does not look at tests.
+    #[test]
+    fn a_warning_of_the_compiler_is_a_failure() {
+        let warned = serde_json::json!({ "message": { "level": "warning", "rendered": "unused" } });
+        let build = |messages: &[Value]| {
+            let lines: Vec<_> = messages.iter().map(|message| format!("echo '{message}'")).collect();
+            shell("build", &lines.join("\n")).command
+        };
+        let test = message(true, "src/lib.rs");
+        let told = [warned, test];
+        let failure = built_without_warnings(build(&told)).unwrap_err();
+        assert!(failure.to_string().contains("unused"), "{failure}");
+        assert_eq!(built_without_warnings(build(&told[1..])).unwrap().len(), 1);
+        assert_eq!(built(build(&told)).unwrap().len(), 1, "a mutant may leave something unused");
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod redis;
 mod sqlite;
 
 use crate::arguments::Part;
-use crate::command::{cargo, shown};
+use crate::command::{captured, cargo, shown};
 use crate::failure::Failure;
 use crate::steps::step;
 use crate::{examples, features, fresh, install, outside};
@@ -60,8 +60,10 @@ pub(crate) fn pipeline(transport: Option<&str>) -> Result<(), Failure> {
 }
 
 /// Each feature of every package alone, with the dependencies that it has then; the gate asks the facade and the
-/// command.
+/// command. Clippy of tests, benches and examples, of which the gate asks no more than that the compiler does not warn.
 fn every_feature() -> Result<(), Failure> {
+    let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
+    step("clippy of everything", || captured(cargo(clippy)).map(|_| String::new()))?;
     step("every feature alone", features::each_alone)?;
     step("its documentation", features::each_documented)?;
     step("the examples by themselves", examples::each_alone)

@@ -63,7 +63,7 @@ fn with_docker() -> Command {
 
 fn without_servers(steps: &mut Steps, summary: &mut Summary) -> Result<(), Failure> {
     steps.step("the README's first command", readme::run)?;
-    Tests { of: WITHOUT_SERVERS, way: None, servers: Vec::new() }.run(steps, summary, |_| Ok(()))
+    Tests { of: WITHOUT_SERVERS, way: None, servers: Vec::new() }.run(steps, summary, &[])
 }
 
 fn everything(way: Option<Way>, steps: &mut Steps, summary: &mut Summary) -> Result<(), Failure> {
@@ -71,9 +71,9 @@ fn everything(way: Option<Way>, steps: &mut Steps, summary: &mut Summary) -> Res
     steps.step("format", || silent(cargo(["fmt", "--all", "--check"])))?;
     steps.step("the README's first command", readme::run)?;
     steps.step("clippy", || silent(clippy()))?;
-    steps.step("documentation", || silent(documentation()))?;
+    steps.step("documentation", documentation)?;
     coming.map_or(Ok(()), |coming| coming.arrive(steps))?;
-    Tests { of: EVERYTHING, way, servers: servers::start(way)? }.run(steps, summary, small_builds)
+    Tests { of: EVERYTHING, way, servers: servers::start(way)? }.run(steps, summary, &[small_builds, builds_elsewhere])
 }
 
 /// What builds one small thing after another: alone it would leave all cores but one idle, so it runs beside the tests.
@@ -81,8 +81,12 @@ fn small_builds(steps: &mut Steps) -> Result<(), Failure> {
     steps.step("each feature of what people use", features::each_used)?;
     steps.step("one driver for each feature", features::one_driver_each)?;
     steps.step("a feature that is off", features::off_is_named)?;
+    steps.step("what the packages hold", packages::run)
+}
+
+/// Likewise, in folders of their own, so that cargo makes none of them wait for the others.
+fn builds_elsewhere(steps: &mut Steps) -> Result<(), Failure> {
     steps.step("a fresh crate with one feature", fresh::run)?;
-    steps.step("what the packages hold", packages::run)?;
     steps.step("the public names", || api::run(Lists::Light, true))
 }
 
@@ -97,24 +101,27 @@ struct Tests {
 }
 
 impl Tests {
-    fn run(&self, steps: &mut Steps, summary: &mut Summary, beside: Beside) -> Result<(), Failure> {
+    fn run(&self, steps: &mut Steps, summary: &mut Summary, beside: &[Beside]) -> Result<(), Failure> {
         steps.step("the tests are built", || silent(self.cargo(&["--no-run"])))?;
         steps.step("the examples run", examples::run)?;
         println!();
-        let (programs, start, mut others) = (self.programs()?, Instant::now(), Steps::beside());
-        let (tests, beside) = thread::scope(|scope| {
-            let beside = scope.spawn(|| beside(&mut others));
-            let tests = programs::run(programs, summary);
-            steps.add("the tests run", start.elapsed(), tests.is_ok().then(|| summary.to_string()));
-            (tests, beside.join().unwrap_or_else(|panic| resume_unwind(panic)))
-        });
-        steps.append(others);
-        tests.and(beside)
+        let (programs, start) = (self.programs()?, Instant::now());
+        thread::scope(|scope| {
+            let beside: Vec<_> = beside.iter().map(|work| scope.spawn(|| alone(*work))).collect();
+            let mut outcome = programs::run(programs, summary);
+            steps.add("the tests run", start.elapsed(), outcome.is_ok().then(|| summary.to_string()));
+            for work in beside {
+                let (others, ended) = work.join().unwrap_or_else(|panic| resume_unwind(panic));
+                steps.append(others);
+                outcome = outcome.and(ended);
+            }
+            outcome
+        })
     }
 
     /// The examples in the documentation are compiled and run by cargo alone.
     fn programs(&self) -> Result<Vec<Program>, Failure> {
-        let mut programs = programs::built(self.cargo(&[]))?;
+        let mut programs = programs::built_without_warnings(self.cargo(&[]))?;
         for program in &mut programs {
             program.env(self.variables());
             if program.is("conformance") {
@@ -138,6 +145,13 @@ impl Tests {
     }
 }
 
+/// The steps of some work, and what came of it.
+fn alone(work: Beside) -> (Steps, Result<(), Failure>) {
+    let mut steps = Steps::beside();
+    let outcome = work(&mut steps);
+    (steps, outcome)
+}
+
 /// Nothing of what has not begun.
 fn print(steps: &Steps, summary: Summary) {
     if steps.any() {
@@ -157,14 +171,18 @@ fn silent(command: Command) -> Result<String, Failure> {
     captured(command).map(|_| String::new())
 }
 
+/// Of libraries and programs. Tests are compiled without a warning; `prove features` lints them too.
 fn clippy() -> Command {
-    cargo(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])
+    cargo(["clippy", "--workspace", "--locked", "--", "-D", "warnings"])
 }
 
-fn documentation() -> Command {
-    let mut command = cargo(["doc", "--workspace", "--no-deps", "--locked"]);
+/// Of what is published.
+fn documentation() -> Result<String, Failure> {
+    let published = packages::published()?;
+    let names = published.iter().flat_map(|name| ["-p", name]);
+    let mut command = cargo(["doc", "--no-deps", "--locked"].into_iter().chain(names));
     command.env("RUSTDOCFLAGS", "-D warnings");
-    command
+    silent(command)
 }
 
 #[cfg(test)]

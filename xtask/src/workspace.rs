@@ -49,6 +49,33 @@ mod tests {
         assert_eq!(members("").count(), 0);
     }
 
+    /// What nobody builds is not run either.
+    #[test]
+    fn a_library_that_is_not_tested_holds_no_tests() {
+        let manifest = read("Cargo.toml").unwrap();
+        let untested = |member: &&str| {
+            read(format!("{member}/Cargo.toml"))
+                .unwrap()
+                .contains("\n[lib]\n# Its tests stand in `tests`.\ntest = false\n")
+        };
+        let untested: Vec<_> = members(&manifest).filter(untested).collect();
+        assert!(untested.contains(&"storagebox"), "{untested:?}");
+        for member in untested {
+            assert_eq!(with_tests(&root().join(member).join("src")), Vec::<PathBuf>::new());
+        }
+    }
+
+    fn with_tests(folder: &Path) -> Vec<PathBuf> {
+        let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let of_path = |path: PathBuf| match path.is_dir() {
+            true => with_tests(&path),
+            false => {
+                Some(path).filter(|path| fs::read_to_string(path).unwrap().contains("#[test]")).into_iter().collect()
+            }
+        };
+        paths.flat_map(of_path).collect()
+    }
+
     #[test]
     fn this_package_is_a_member() {
         let manifest = read("Cargo.toml").unwrap();

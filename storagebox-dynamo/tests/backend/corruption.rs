@@ -81,10 +81,15 @@ async fn stands_damage(part: &Part) -> Result<()> {
         let (mut tried, mut noticed) = (BTreeSet::new(), BTreeSet::new());
         let base = format!("{}{}:{}:{NAMESPACE}:", place.prefix, part.rows, NAMESPACE.len());
         for damage in Damage::all(&scene.whole, &base) {
-            tried.insert(damage.kind(&base));
+            let kind = damage.kind(&base);
+            let is_first = tried.insert(kind.clone());
             if scene.stands(&damage).await? {
-                noticed.insert(damage.kind(&base));
+                noticed.insert(kind);
             }
+            if is_first {
+                scene.leaves_neighbours(&damage).await?;
+            }
+            restore(scene.place, &scene.whole).await?;
         }
         assert!(scene.wrong.is_empty(), "{} times wrong: {:#?}", scene.wrong.len(), scene.wrong);
         let unnoticed: BTreeSet<_> = tried.difference(&noticed).cloned().collect();
@@ -126,14 +131,18 @@ impl<'a> Scene<'a> {
             noticed |= self.notices(damage, number, outcome, found == damaged);
             put_back(self.place, &found, &damaged).await?;
         }
+        Ok(noticed)
+    }
+
+    /// Another namespace of its kind does not notice the damage.
+    async fn leaves_neighbours(&mut self, damage: &Damage) -> Result<()> {
         for call in self.neighbours.iter().filter(|call| damage.concerns(&call.name)) {
             self.place.clock.advance(Duration::from_millis(1));
             if let Err(error) = call.make().await {
                 self.wrong.push(format!("{damage}: beside it, {}: {error}", call.name));
             }
         }
-        restore(self.place, &self.whole).await?;
-        Ok(noticed)
+        Ok(())
     }
 
     /// Makes a call, and says how many requests it took.
