@@ -33,13 +33,14 @@ struct Package {
     features: Vec<String>,
 }
 
-/// What people depend on and what they install, without features and with each of them alone.
+/// What people depend on, without features and with each of them alone, and the command without any.
 ///
-/// The other packages' features are what these two turn on; `cargo xtask prove features` asks each package by itself,
-/// and builds its documentation too.
+/// The command with one feature is what the README's first command builds, with all of them what the tests run.
+/// `cargo xtask prove features` asks each package by itself, and builds its documentation too.
 pub(crate) fn each_used() -> Result<String, Failure> {
-    let is_used = |package: &Package| [FACADE, COMMAND].contains(&package.name.as_str());
-    each(packages()?.into_iter().filter(is_used), check)
+    let facade = packages()?.into_iter().filter(|package| package.name == FACADE);
+    let command = Package { name: COMMAND.to_owned(), is_published: true, features: vec![] };
+    each(facade.chain([command]), check)
 }
 
 /// Each package without features and with each of them alone, for all packages that have any.

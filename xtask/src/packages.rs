@@ -18,7 +18,7 @@ pub(crate) fn run() -> Result<String, Failure> {
     let mut count = 0;
     for folder in workspace::members(&workspace::read("Cargo.toml")?) {
         let manifest = workspace::read(format!("{folder}/Cargo.toml"))?;
-        if let Some(name) = published_by(&manifest) {
+        if let Some(name) = published(&manifest) {
             check(name, folder, &manifest)?;
             count += 1;
         }
@@ -26,16 +26,8 @@ pub(crate) fn run() -> Result<String, Failure> {
     Ok(format!("{count} packages"))
 }
 
-/// The names of the packages that are published.
-pub(crate) fn published() -> Result<Vec<String>, Failure> {
-    let workspace = workspace::read("Cargo.toml")?;
-    let manifests = workspace::members(&workspace).map(|folder| workspace::read(format!("{folder}/Cargo.toml")));
-    let names = manifests.map(|manifest| Ok(published_by(&manifest?).map(str::to_owned)));
-    Ok(names.collect::<Result<Vec<_>, Failure>>()?.into_iter().flatten().collect())
-}
-
 /// The name of a package, if it is published.
-fn published_by(manifest: &str) -> Option<&str> {
+fn published(manifest: &str) -> Option<&str> {
     let is_kept = manifest.lines().any(|line| line.trim() == "publish = false");
     let name = manifest.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
     name.filter(|_| !is_kept)
@@ -93,7 +85,7 @@ mod tests {
 
     #[test]
     fn what_is_not_published_is_left_out() {
-        assert_eq!(published_by(MANIFEST), Some("a"));
-        assert_eq!(published_by("[package]\nname = \"a\"\npublish = false\n"), None);
+        assert_eq!(published(MANIFEST), Some("a"));
+        assert_eq!(published("[package]\nname = \"a\"\npublish = false\n"), None);
     }
 }

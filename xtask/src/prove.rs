@@ -43,7 +43,7 @@ const MESSAGES: &str = "100000";
 
 fn messages() -> Result<(), Failure> {
     step("dynoxide (some minutes, once)", install::dynoxide)?;
-    shown(cargo(["run", "--locked", "-p", "storagebox-proofs", "--bin", "soak", "--", "messages", MESSAGES]))
+    shown(cargo(["run", "--locked", "-p", "storagebox-soak", "--", "messages", MESSAGES]))
 }
 
 /// RabbitMQ, whose broker is no part of the gate: it takes a minute to start. Debian's `rabbitmq-server` must be there.
@@ -59,8 +59,8 @@ pub(crate) fn pipeline(transport: Option<&str>) -> Result<(), Failure> {
     shown(cargo(prove.into_iter().chain(transport)))
 }
 
-/// Each feature of every package alone, with the dependencies that it has then; the gate asks the facade and the
-/// command. Clippy of tests, benches and examples, of which the gate asks no more than that the compiler does not warn.
+/// Clippy of tests, benches and examples, of which the gate asks no more than that the compiler does not warn. Each
+/// feature of every package alone, with the dependencies that it has then, of which the gate asks the facade's.
 fn every_feature() -> Result<(), Failure> {
     let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
     step("clippy of everything", || captured(cargo(clippy)).map(|_| String::new()))?;

@@ -21,7 +21,7 @@ const READERS: [&str; 6] = [
 
 pub(crate) fn run(soak: &Soak) -> Result<(), Failure> {
     step("dynoxide (some minutes, once)", install::dynoxide)?;
-    let mut run = cargo(["run", "--locked", "-p", "storagebox-proofs", "--bin", "soak", "--"]);
+    let mut run = cargo(["run", "--locked", "-p", "storagebox-soak", "--"]);
     run.arg(soak.minutes.to_string()).args(&soak.backends);
     shown(run)?;
     if soak.backends.is_empty() { shown(fuzz(soak.minutes)) } else { Ok(()) }

@@ -71,7 +71,7 @@ fn everything(way: Option<Way>, steps: &mut Steps, summary: &mut Summary) -> Res
     steps.step("format", || silent(cargo(["fmt", "--all", "--check"])))?;
     steps.step("the README's first command", readme::run)?;
     steps.step("clippy", || silent(clippy()))?;
-    steps.step("documentation", documentation)?;
+    steps.step("documentation", || silent(documentation()))?;
     coming.map_or(Ok(()), |coming| coming.arrive(steps))?;
     Tests { of: EVERYTHING, way, servers: servers::start(way)? }.run(steps, summary, &[small_builds, builds_elsewhere])
 }
@@ -176,13 +176,11 @@ fn clippy() -> Command {
     cargo(["clippy", "--workspace", "--locked", "--", "-D", "warnings"])
 }
 
-/// Of what is published.
-fn documentation() -> Result<String, Failure> {
-    let published = packages::published()?;
-    let names = published.iter().flat_map(|name| ["-p", name]);
-    let mut command = cargo(["doc", "--no-deps", "--locked"].into_iter().chain(names));
+/// Of all packages at once, so that the dependencies are those that clippy looked at.
+fn documentation() -> Command {
+    let mut command = cargo(["doc", "--workspace", "--no-deps", "--locked"]);
     command.env("RUSTDOCFLAGS", "-D warnings");
-    silent(command)
+    command
 }
 
 #[cfg(test)]
