@@ -66,12 +66,13 @@ mod tests {
     }
 
     fn with_tests(folder: &Path) -> Vec<PathBuf> {
+        let holds_tests = |path: &PathBuf| {
+            let text = fs::read_to_string(path).unwrap();
+            ["#[cfg(test)]", "#[test]", "::test]"].iter().any(|mark| text.contains(mark))
+        };
         let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-        let of_path = |path: PathBuf| match path.is_dir() {
-            true => with_tests(&path),
-            false => {
-                Some(path).filter(|path| fs::read_to_string(path).unwrap().contains("#[test]")).into_iter().collect()
-            }
+        let of_path = |path: PathBuf| {
+            if path.is_dir() { with_tests(&path) } else { Some(path).filter(holds_tests).into_iter().collect() }
         };
         paths.flat_map(of_path).collect()
     }
