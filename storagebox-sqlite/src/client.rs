@@ -25,7 +25,7 @@ use crate::clock::Micros;
 use crate::config::Settings;
 use crate::error;
 
-pub(crate) use call::{Call, Make, Once};
+pub(crate) use call::{BoxFuture, Call, Make, Once};
 pub(crate) use connections::Connections;
 pub(crate) use known::{FORMAT, KNOWN, Known, STORE, VERSION, has_tables, known, version};
 pub(crate) use namespaces::{Kind, OpenNamespace};
@@ -93,22 +93,21 @@ impl Client {
     }
 
     /// One transaction, which others may share. One that did not begin in time, or whose caller is gone, is not made.
-    pub(crate) async fn write<A, T>(&self, operation: &'static str, turn: Turn, call: Call<A, T>) -> Result<T>
+    ///
+    /// Boxed, so that the compiler need not look through all of it again for each call of a trait's.
+    pub(crate) fn write<A, T>(&self, operation: &'static str, turn: Turn, call: Call<A, T>) -> BoxFuture<'_, Result<T>>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        let call = Arc::new(call);
-        let answer = self.in_time(&call, turn).await.and_then(|()| call.answer());
-        answer.map_err(|error| error.during(operation))
+        Box::pin(async move {
+            let call = Arc::new(call);
+            let answer = self.in_time(Arc::clone(&call) as _, turn).await.and_then(|()| call.answer());
+            answer.map_err(|error| error.during(operation))
+        })
     }
 
-    async fn in_time<A, T>(&self, call: &Arc<Call<A, T>>, turn: Turn) -> Result<()>
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static,
-    {
-        let job: Arc<dyn Job> = Arc::clone(call) as _;
+    async fn in_time(&self, job: Arc<dyn Job>, turn: Turn) -> Result<()> {
         let withdrawn = Withdrawn::when_dropped(Arc::clone(&job));
         let limit = self.settings().options.call_timeout;
         let answer = timeout(limit, self.made(job, turn)).await;

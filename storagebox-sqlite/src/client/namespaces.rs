@@ -11,7 +11,7 @@ use tokio::time::timeout;
 pub(crate) use storagebox_core::backend::NamespaceKind as Kind;
 
 use super::known::Known;
-use super::{Ask, Call, Client, Inner, Make, Once, Pauses, Texts, Turn, apart};
+use super::{Ask, BoxFuture, Call, Client, Inner, Make, Once, Pauses, Texts, Turn, apart};
 use crate::error;
 
 const FOUND: &str = include_str!("../../sql/store/namespace.sql");
@@ -59,34 +59,34 @@ impl OpenNamespace {
     }
 
     /// One transaction about the namespace.
-    pub(crate) async fn write<A, T>(
+    pub(crate) fn write<A, T>(
         self: &Arc<Self>,
         operation: &'static str,
         arguments: A,
         make: Make<A, T>,
-    ) -> Result<T>
+    ) -> BoxFuture<'_, Result<T>>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
         let call = Call::new(self.inner(), Some(self), arguments, make);
-        self.client.write(operation, Turn::Shared, call).await
+        self.client.write(operation, Turn::Shared, call)
     }
 
     /// One statement, which is its own transaction, or, if that does not settle it, a transaction about the namespace.
-    pub(crate) async fn write_at_once<A, T>(
+    pub(crate) fn write_at_once<A, T>(
         self: &Arc<Self>,
         operation: &'static str,
         arguments: A,
         once: Once<A, T>,
         make: Make<A, T>,
-    ) -> Result<T>
+    ) -> BoxFuture<'_, Result<T>>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
         let call = Call::new(self.inner(), Some(self), arguments, make).or_at_once(once);
-        self.client.write(operation, Turn::Shared, call).await
+        self.client.write(operation, Turn::Shared, call)
     }
 
     /// One transaction for each batch of texts; any part of them may be done if one fails.

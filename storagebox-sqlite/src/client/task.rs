@@ -4,15 +4,21 @@
 use storagebox_core::{Error, Result};
 use tokio::task::JoinSet;
 
+use super::call::BoxFuture;
+
 /// Does it in a task of its own, for as long as anybody waits for it.
-pub(crate) async fn apart<T: Send + 'static>(work: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
-    // It ends its task when it is dropped.
-    let mut task = JoinSet::new();
-    task.spawn(work);
-    match task.join_next().await {
-        Some(Ok(done)) => done,
-        Some(Err(_)) | None => Err(stopped()),
-    }
+pub(crate) fn apart<T: Send + 'static>(
+    work: impl Future<Output = Result<T>> + Send + 'static,
+) -> BoxFuture<'static, Result<T>> {
+    Box::pin(async {
+        // It ends its task when it is dropped.
+        let mut task = JoinSet::new();
+        task.spawn(work);
+        match task.join_next().await {
+            Some(Ok(done)) => done,
+            Some(Err(_)) | None => Err(stopped()),
+        }
+    })
 }
 
 pub(super) fn stopped() -> Error {
