@@ -1,6 +1,8 @@
 //! Everything that must be green.
 
+use std::env;
 use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 use std::time::Instant;
@@ -176,11 +178,24 @@ fn clippy() -> Command {
     cargo(["clippy", "--workspace", "--locked", "--", "-D", "warnings"])
 }
 
-/// Of all packages at once, so that the dependencies are those that clippy looked at.
+/// Of all packages at once, so that the dependencies are those that clippy looked at; and by clippy's compiler, called as
+/// by clippy, so that the packages are too.
 fn documentation() -> Command {
     let mut command = cargo(["doc", "--workspace", "--no-deps", "--locked"]);
     command.env("RUSTDOCFLAGS", "-D warnings");
+    if let Some(driver) = beside_cargo("clippy-driver") {
+        command.env("RUSTC_WORKSPACE_WRAPPER", driver).env("CLIPPY_ARGS", CLIPPY_ARGS);
+    }
     command
+}
+
+/// How clippy tells its compiler of `-D warnings`. If it is told otherwise, the packages are compiled once more.
+const CLIPPY_ARGS: &str = "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__";
+
+/// Another program of cargo's toolchain.
+fn beside_cargo(program: &str) -> Option<PathBuf> {
+    let path = Path::new(&env::var_os("CARGO")?).with_file_name(program);
+    path.is_file().then_some(path)
 }
 
 #[cfg(test)]
