@@ -23,7 +23,6 @@ const DRIVERS: [(&str, &[&str]); 11] = [
 const REDIS: &[&str] = &["redis", "redis-cluster", "redis-pool", "redis-sentinel"];
 
 const FACADE: &str = "storagebox";
-const COMMAND: &str = "storagebox-cli";
 
 /// A package with its features, without `default`.
 #[derive(Debug, PartialEq)]
@@ -33,14 +32,12 @@ struct Package {
     features: Vec<String>,
 }
 
-/// What people depend on, without features and with each of them alone, and the command without any.
+/// What people depend on, without features and with each of them alone.
 ///
 /// The command with one feature is what the README's first command builds, with all of them what the tests run.
 /// `cargo xtask prove features` asks each package by itself, and builds its documentation too.
 pub(crate) fn each_used() -> Result<String, Failure> {
-    let facade = packages()?.into_iter().filter(|package| package.name == FACADE);
-    let command = Package { name: COMMAND.to_owned(), is_published: true, features: vec![] };
-    each(facade.chain([command]), check)
+    each(packages()?.into_iter().filter(|package| package.name == FACADE), check)
 }
 
 /// Each package without features and with each of them alone, for all packages that have any.

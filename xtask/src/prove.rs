@@ -7,6 +7,7 @@ mod postgres;
 mod redis;
 mod sqlite;
 
+use crate::api::{self, Lists};
 use crate::arguments::Part;
 use crate::command::{captured, cargo, shown};
 use crate::failure::Failure;
@@ -60,13 +61,15 @@ pub(crate) fn pipeline(transport: Option<&str>) -> Result<(), Failure> {
 }
 
 /// Clippy of tests, benches and examples, of which the gate asks no more than that the compiler does not warn. Each
-/// feature of every package alone, with the dependencies that it has then, of which the gate asks the facade's.
+/// feature of every package alone, with the dependencies that it has then, of which the gate asks the facade's. The
+/// public names of all libraries.
 fn every_feature() -> Result<(), Failure> {
     let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
     step("clippy of everything", || captured(cargo(clippy)).map(|_| String::new()))?;
     step("every feature alone", features::each_alone)?;
     step("its documentation", features::each_documented)?;
-    step("the examples by themselves", examples::each_alone)
+    step("the examples by themselves", examples::each_alone)?;
+    step("the public names", || api::run(Lists::All, true))
 }
 
 /// Every mutant with many seeds, and many runs of the suite without a false alarm.

@@ -39,6 +39,9 @@ const WITHOUT_SERVERS: &[&str] = &[
 /// How much of what is random the suite does here: every deliberately broken store is still caught. `prove` does more.
 const PROFILE: (&str, &str) = ("STORAGEBOX_PROFILE", "smoke");
 
+/// With how many seeds, other ones each time, every deliberately broken store is caught. `prove` takes a thousand.
+const SEEDS: (&str, &str) = ("STORAGEBOX_SEEDS", "8");
+
 /// How many test programs the table names.
 const LONGEST: usize = 8;
 
@@ -128,6 +131,9 @@ impl Tests {
             program.env(self.variables());
             if program.is("conformance") {
                 program.env([PROFILE]);
+            }
+            if program.is("mutants") {
+                program.env([SEEDS]);
             }
         }
         programs.push(Program::new("documentation", self.cargo(&["--doc", "--no-fail-fast"])));
