@@ -14,6 +14,7 @@ use std::process::{self, Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::failure::Failure;
+use crate::memory;
 
 const KEEPER: &str = include_str!("keeper.sh");
 
@@ -44,6 +45,11 @@ impl Folder {
         Self::new_in(&env::temp_dir(), name)
     }
 
+    /// One in memory, if the machine has a place with room for it, or else as of [`Self::new`].
+    pub(crate) fn in_memory(name: &str) -> Result<Self, Failure> {
+        memory::folder().map_or_else(|| Self::new(name), |parent| Self::new_in(parent, name))
+    }
+
     /// One in that folder.
     ///
     /// # Errors
@@ -52,7 +58,7 @@ impl Folder {
     pub fn new_in(parent: &Path, name: &str) -> Result<Self, Failure> {
         let count = MADE.fetch_add(1, Ordering::Relaxed);
         if count == 0 {
-            remove_abandoned(parent);
+            [parent, Path::new(memory::FOLDER)].into_iter().for_each(remove_abandoned);
         }
         let path = parent.join(format!("{OURS}{name}-{}-{count}", process::id()));
         let failed = |error| Failure::File { path: path.clone(), error };

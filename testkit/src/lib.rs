@@ -24,6 +24,7 @@ mod docker;
 pub mod dynamodb;
 mod failure;
 mod folder;
+mod memory;
 pub mod nats;
 mod patience;
 pub mod pgbouncer;

@@ -19,16 +19,20 @@ pub(crate) struct Scratch {
 impl Scratch {
     /// The name says what it is for.
     pub(crate) fn new(name: &str) -> Result<Self, Failure> {
-        Self::make(name, Account::for_servers)
+        Self::make(Folder::new(name)?, Account::for_servers)
+    }
+
+    /// For a server whose data nobody wants after a crash of the machine.
+    pub(crate) fn in_memory(name: &str) -> Result<Self, Failure> {
+        Self::make(Folder::in_memory(name)?, Account::for_servers)
     }
 
     /// For a server that does not refuse to be root, and whose program may be where only we can go.
     pub(crate) fn as_ourselves(name: &str) -> Result<Self, Failure> {
-        Self::make(name, |_| Ok(Account::Own))
+        Self::make(Folder::new(name)?, |_| Ok(Account::Own))
     }
 
-    fn make(name: &str, account: impl Fn(&Path) -> Result<Account, Failure>) -> Result<Self, Failure> {
-        let folder = Folder::new(name)?;
+    fn make(folder: Folder, account: impl Fn(&Path) -> Result<Account, Failure>) -> Result<Self, Failure> {
         let account = account(folder.path())?;
         account.own(folder.path())?;
         Ok(Self { folder, account })

@@ -45,7 +45,8 @@ impl Postgres {
     /// [`Failure::NotInstalled`], or why a server that is installed does not start, with the end of its log.
     pub fn start(settings: &Settings) -> Result<Self, Failure> {
         let programs = programs::folder()?;
-        let scratch = Scratch::new("postgres")?;
+        let make = if settings.is_quick() { Scratch::in_memory } else { Scratch::new };
+        let scratch = make("postgres")?;
         initialise(&scratch, &programs)?;
         if settings.has_tls() {
             tls::make(&scratch)?;

@@ -5,13 +5,15 @@
 pub struct Settings {
     values: Vec<(String, String)>,
     tls: bool,
+    quick: bool,
 }
 
 impl Settings {
     /// For suites: nothing is written for good, so that a crash of the machine may lose all. A killed process of the
-    /// server loses what was committed last.
+    /// server loses what was committed last. The data stands in memory, on a machine with a place for that.
     pub fn quick() -> Self {
-        Self::new().with("fsync", "off").with("synchronous_commit", "off").with("full_page_writes", "off")
+        let quick = Self { quick: true, ..Self::new() };
+        quick.with("fsync", "off").with("synchronous_commit", "off").with("full_page_writes", "off")
     }
 
     /// For crash tests and measurements: what was committed is on the disk.
@@ -20,7 +22,7 @@ impl Settings {
     }
 
     fn new() -> Self {
-        Self { values: vec![], tls: false }.with("max_connections", "300")
+        Self { values: vec![], tls: false, quick: false }.with("max_connections", "300")
     }
 
     /// Any setting of the server, such as `shared_buffers`; the last value of a name counts.
@@ -39,6 +41,10 @@ impl Settings {
 
     pub(super) fn has_tls(&self) -> bool {
         self.tls
+    }
+
+    pub(super) fn is_quick(&self) -> bool {
+        self.quick
     }
 
     pub(super) fn lines(&self) -> impl Iterator<Item = String> {

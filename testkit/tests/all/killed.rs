@@ -15,7 +15,8 @@ const KINDS: [&str; 4] = ["postgres", "dynamodb", "redis", "nats"];
 /// A program that has a server for as long as its standard input is open.
 struct Holder {
     program: Child,
-    folder: PathBuf,
+    /// Where its server's folder may be: in memory, or where temporary files are.
+    folders: [PathBuf; 2],
 }
 
 impl Holder {
@@ -28,8 +29,18 @@ impl Holder {
         // As a shell starts it, which sends signals to all of the group.
         program.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
         let program = program.spawn().unwrap();
-        let folder = env::temp_dir().join(format!("storagebox-{kind}-{}-0", program.id()));
-        Self { program, folder }
+        let name = format!("storagebox-{kind}-{}-0", program.id());
+        let folders = [Path::new("/dev/shm"), &env::temp_dir()].map(|parent| parent.join(&name));
+        Self { program, folders }
+    }
+
+    /// Its server's folder, once there is one.
+    fn folder(&self) -> &Path {
+        self.folders.iter().find(|folder| folder.exists()).unwrap()
+    }
+
+    fn is_gone(&self) -> bool {
+        self.folders.iter().all(|folder| !folder.exists() && !ending(folder).exists())
     }
 
     /// Where its server listens, once it does.
@@ -49,7 +60,7 @@ impl Holder {
 
     /// The folder goes last: it has another name while its server is being ended.
     fn wait_until_gone(&self) {
-        wait_until(|| !self.folder.exists() && !ending(&self.folder).exists());
+        wait_until(|| self.is_gone());
     }
 }
 
@@ -90,7 +101,7 @@ fn a_server_whose_program_and_keeper_were_killed_ends_with_the_next_program() {
     for kind in KINDS {
         let mut holder = Holder::of(kind);
         let address = holder.address();
-        send("KILL", &keeper_of(&holder.folder));
+        send("KILL", &keeper_of(holder.folder()));
         holder.kill("KILL");
         let mut next = Holder::of("redis");
         next.address();
@@ -107,7 +118,7 @@ fn a_server_whose_program_and_keeper_were_killed_ends_with_the_next_program() {
 fn a_stopped_server_ends_with_a_program_that_was_killed() {
     let mut holder = Holder::of("postgres");
     holder.address();
-    let server = fs::read_to_string(holder.folder.join("postgres.pid")).unwrap().trim().to_owned();
+    let server = fs::read_to_string(holder.folder().join("postgres.pid")).unwrap().trim().to_owned();
     send("STOP", &server);
     let children = children_of(&server);
     assert!(children.len() > 2, "{children:?}");
@@ -137,7 +148,7 @@ fn is_there(process: &str) -> bool {
 #[test]
 fn a_cluster_goes_with_a_program_that_was_killed_while_it_was_made() {
     let mut holder = Holder::of("postgres");
-    wait_until(|| holder.folder.join("data").exists());
+    wait_until(|| holder.folders.iter().any(|folder| folder.join("data").exists()));
     holder.kill("KILL");
     holder.wait_until_gone();
 }
@@ -147,5 +158,5 @@ fn a_server_ends_with_a_program_that_ends_by_itself() {
     let mut holder = Holder::of("postgres");
     drop(holder.program.stdin.take());
     assert!(holder.program.wait().unwrap().success());
-    assert!(!holder.folder.exists() && !ending(&holder.folder).exists());
+    assert!(holder.is_gone());
 }
