@@ -8,7 +8,8 @@ use std::path::Path;
 /// Where it is, on Linux.
 pub(crate) const FOLDER: &str = "/dev/shm";
 
-/// What must be free there: a suite's server was seen to take a third of it.
+/// What must be free there. The tests' servers were seen to take 200 MiB together; PostgreSQL may keep 1 GiB of each
+/// one's log.
 const ROOM: u64 = 4 << 30;
 
 /// It, if there is one with room. Who names a folder for temporary files has chosen another.
