@@ -3,15 +3,19 @@
 //! A shell reads from a pipe whose other end only our process holds. The pipe closes when the folder is dropped, and
 //! also when our process ends without a word: by `exit`, from a static, by SIGKILL. Then the shell ends the servers
 //! that it finds by their `.pid` files, waits for them and removes the folder. If the shell is killed too, the next
-//! program that makes a folder there does its work: the file of the owner is locked for as long as our process lives.
+//! program of the same user that makes a folder does its work: the file of the owner is locked for as long as our
+//! process lives.
 
 use std::env;
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{self, Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::process::geteuid;
 
 use crate::failure::Failure;
 use crate::memory;
@@ -58,7 +62,7 @@ impl Folder {
     pub fn new_in(parent: &Path, name: &str) -> Result<Self, Failure> {
         let count = MADE.fetch_add(1, Ordering::Relaxed);
         if count == 0 {
-            [parent, Path::new(memory::FOLDER)].into_iter().for_each(remove_abandoned);
+            [parent, &env::temp_dir(), Path::new(memory::FOLDER)].into_iter().for_each(remove_abandoned);
         }
         let path = parent.join(format!("{OURS}{name}-{}-{count}", process::id()));
         let failed = |error| Failure::File { path: path.clone(), error };
@@ -115,9 +119,12 @@ fn remove_abandoned(parent: &Path) {
     }
 }
 
-/// The lock of a folder whose owner lives no more.
+/// The lock of a folder whose owner lives no more. What another user left is that user's, and may be no file at all.
 fn abandoned(folder: &Path) -> Option<File> {
-    let owner = File::open(folder.join(OWNER)).ok()?;
+    let path = folder.join(OWNER);
+    let told = fs::symlink_metadata(&path).ok()?;
+    let is_ours = told.is_file() && told.uid() == geteuid().as_raw();
+    let owner = is_ours.then(|| File::open(path).ok()).flatten()?;
     owner.try_lock().ok().map(|()| owner)
 }
 
@@ -150,9 +157,13 @@ mod tests {
         let in_use = Folder::new_in(parent.path(), "in-use").unwrap();
         let unlike = parent.path().join("storagebox-without-owner");
         fs::create_dir(&unlike).unwrap();
+        let endless = parent.path().join("storagebox-c-1-0");
+        fs::create_dir(&endless).unwrap();
+        // To open it is to wait for somebody who writes.
+        assert!(Command::new("mkfifo").arg(endless.join(OWNER)).status().unwrap().success());
         remove_abandoned(parent.path());
         assert!(gone.iter().all(|path| !path.exists()), "{gone:?}");
-        assert!([&others, &unlike, in_use.path()].iter().all(|path| path.exists()));
+        assert!([&others, &unlike, &endless, in_use.path()].iter().all(|path| path.exists()));
     }
 
     /// Its number stands in a file, and belongs to somebody else by now.
