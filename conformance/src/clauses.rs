@@ -121,8 +121,9 @@ pub const CLAUSES: &[Clause] = &[
     clause("O-1", "an older stamp never overwrites a newer one, whatever the order of arrival"),
     clause("O-2", "stamps are totally ordered: time, then writer, then delete over put"),
     clause("O-3", "a delete leaves a tombstone that reads never show and that outlives every older write"),
-    clause("O-4", "a stamp too far ahead of the store's clock is refused, where the options say so"),
+    clause("O-4", "a stamp too far ahead of the store's clock is refused, by default more than a day"),
     clause("O-5", "sequence numbers need no clock"),
+    clause("O-6", "a reset removes a key of exactly the stamp that it names"),
 ];
 
 /// The table of clauses and their cases, as `CLAUSES.md` has it.

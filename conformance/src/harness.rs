@@ -101,15 +101,22 @@ pub enum Restart {
     Kill,
 }
 
-/// A clock that a test moves on.
+/// A clock that a test moves.
 pub trait TestClock: Send + Sync {
     /// Moves the time on.
     fn advance(&self, duration: Duration);
+
+    /// Sets the time back, by no more than it was moved on.
+    fn turn_back(&self, duration: Duration);
 }
 
 impl TestClock for ManualClock {
     fn advance(&self, duration: Duration) {
         Self::advance(self, duration);
+    }
+
+    fn turn_back(&self, duration: Duration) {
+        Self::turn_back(self, duration);
     }
 }
 
@@ -160,6 +167,10 @@ impl Declared {
     pub fn with_lost_answers(mut self, reason: impl Into<String>) -> Self {
         self.answers = Some(reason.into());
         self
+    }
+
+    pub(crate) fn left_out(&self) -> impl Iterator<Item = Part> {
+        self.left_out.keys().copied()
     }
 
     /// Whether an earlier attempt of a call may still be under way after the call was answered.

@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
+#![doc(test(attr(deny(warnings))))]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::disallowed_methods))]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
@@ -13,6 +15,7 @@ mod decisions;
 mod dedup;
 mod deduplicator;
 mod embedded;
+mod ends;
 mod entities;
 mod errors;
 mod failure;
@@ -27,6 +30,7 @@ mod mistakes;
 mod model;
 mod options;
 mod ordered;
+mod pages;
 mod part;
 mod program;
 mod progress;

@@ -94,6 +94,7 @@ pub const MISTAKES: &[Mistake] = &[
     mistake("lease::fence_stands_still", "D-5", Sequential, "the number of a lease does not grow"),
     mistake("lease::never_lapses", "D-5", Sequential, "a lease does not end at its time"),
     mistake("lease::fingerprint_ignored", "D-6", Sequential, "another fingerprint gets the first one's result"),
+    mistake("lease::lapse_loses_fingerprint", "D-6", Sequential, "a begin on a lapsed lease starts whatever the fingerprint"),
     mistake("lease::remembers_failures", "D-7", Sequential, "an aborted run is kept as done"),
     mistake("lease::abort_leaves_no_fence", "D-7", Sequential, "an operation that aborted begins again"),
     mistake("lease::two_live_leases", "D-8", Concurrent, "two that look before either writes both get a lease"),
@@ -197,7 +198,11 @@ pub const MISTAKES: &[Mistake] = &[
     mistake("ordered::no_purge_horizon", "O-3", Sequential, "a write older than what was purged is accepted"),
     mistake("ordered::clock_for_horizon", "O-3", Sequential, "what is too old is told the clock instead of the horizon"),
     mistake("ordered::skew_ignored", "O-4", Sequential, "a stamp far ahead of the clock is accepted"),
+    mistake("ordered::no_skew_by_default", "O-4", Sequential, "a stamp in microseconds is accepted where nothing was said of the skew"),
     mistake("ordered::sequences_by_the_clock", "O-5", Sequential, "sequence numbers are judged by the clock"),
+    mistake("ordered::resets_any_stamp", "O-6", Sequential, "a reset removes a value whatever its stamp is"),
+    mistake("ordered::reset_spares_tombstones", "O-6", Sequential, "a reset finds no tombstone"),
+    mistake("ordered::checks_then_resets", "O-6", Concurrent, "a reset removes the newer write that came after it looked"),
     // Stores as a whole.
     mistake("store::sets_up_once", "S-1", Sequential, "a second setup fails"),
     mistake("store::set_up_races", "S-1", Concurrent, "a setup fails while another is under way"),
@@ -207,5 +212,6 @@ pub const MISTAKES: &[Mistake] = &[
     mistake("store::lowercases_names", "S-3", Edge, "namespaces whose names differ by case are one"),
     mistake("store::namespaces_of_one_client", "S-3", Sequential, "two clients do not share a namespace"),
     mistake("store::opens_any_way", "S-4", Sequential, "a namespace is opened otherwise than it was created"),
+    mistake("store::keeps_the_skew", "S-4", Sequential, "a namespace is opened only with the skew that it was created with"),
     mistake("store::weaker_than_asked", "S-5", Sequential, "a strategy that it does not have becomes a weaker one"),
 ];

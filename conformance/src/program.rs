@@ -163,13 +163,21 @@ fn trials(run: &Arc<Run>) -> Vec<Trial> {
     let entries = certificate.entries().iter().enumerate().filter(|(_, entry)| run.options.has(entry.case.part()));
     let trial = |(number, entry): (usize, &Entry)| {
         let (run, case, name) = (Arc::clone(run), entry.case, entry.case.name());
-        let trial = Trial::test(name, move || result(run.end(number, &case), run.options.within));
+        let trial = Trial::test(name, move || result(told(&case, run.end(number, &case)), run.options.within));
         match &entry.end {
             End::Ignored(reason) => trial.with_ignored_flag(true).with_kind(reason),
             _ => trial,
         }
     };
     entries.map(trial).collect()
+}
+
+/// Says at once what failed: the run may take minutes, or be killed.
+fn told(case: &Case, end: End) -> End {
+    if let End::Failed(why) = &end {
+        eprintln!("---- {} ----\n{why}\n", case.name());
+    }
+    end
 }
 
 fn result(end: End, within: Option<Duration>) -> Result<(), Failed> {

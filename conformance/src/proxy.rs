@@ -46,15 +46,15 @@ impl Cut {
 ///
 /// # Example
 ///
-/// ```
-/// # use storagebox_conformance::{Cut, Proxy};
-/// # async fn example(server: std::net::SocketAddr) -> std::io::Result<()> {
-/// let proxy = Proxy::start(server).await?;
+/// ```no_run
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use storagebox_conformance::{Cut, Proxy};
+///
+/// let proxy = Proxy::start("127.0.0.1:6379".parse()?).await?;
 /// proxy.arm(Cut::ReplyLost, "order-17", 0);
 /// // ... a client that is connected to `proxy.addr()` makes a call with that id: it is done, and it fails.
 /// assert_eq!(proxy.cuts(), 1);
-/// # Ok(())
-/// # }
+/// # Ok(()) }
 /// ```
 pub struct Proxy {
     addr: SocketAddr,

@@ -36,7 +36,7 @@ static LOOKED: AtomicU32 = AtomicU32::new(0);
 /// # Example
 ///
 /// ```no_run
-/// # async fn started() -> std::io::Result<()> {
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> std::io::Result<()> {
 /// use storagebox_conformance::Server;
 /// use tokio::process::Command;
 ///

@@ -11,7 +11,8 @@ use storagebox_core::{
 };
 
 use crate::failure::Verdict;
-use crate::harness::{Harness, Restart, Sandbox};
+use crate::harness::{Harness, Restart, Sandbox, TestClock};
+use crate::part::Part;
 use crate::race::answered;
 use crate::stop::Over;
 
@@ -186,6 +187,23 @@ impl World {
             Some(clock) => clock.advance(duration),
             None => tokio::time::sleep(duration).await,
         }
+    }
+
+    /// Sets the store's clock back, where a test moves it.
+    pub(crate) async fn turn_back(&self, duration: Duration) {
+        if let Some(clock) = self.sandbox.clock() {
+            clock.turn_back(duration);
+        }
+    }
+
+    /// The store's clock, where a test moves it.
+    pub(crate) fn clock(&self) -> Option<Arc<dyn TestClock>> {
+        self.sandbox.clock()
+    }
+
+    /// The parts that the harness leaves out.
+    pub(crate) fn left_out(&self) -> Vec<Part> {
+        self.harness.declared().left_out().collect()
     }
 
     /// Whether an earlier attempt of a call may still be under way after the call was answered.

@@ -38,8 +38,9 @@ async fn main() -> Result<()> {
 /// The class that has room, beginning with the one wished for.
 async fn book(seats: &Deduplicator, student: &str, wish: usize) -> Result<Option<String>> {
     for class in CLASSES.iter().cycle().skip(wish).take(CLASSES.len()) {
-        if let Assigned::New { bank, .. } | Assigned::Again { bank, .. } = seats.assign(student, *class).await? {
-            return Ok(Some(bank.as_str().to_owned()));
+        match seats.assign(student, *class).await? {
+            Assigned::New { bank, .. } | Assigned::Again { bank, .. } => return Ok(Some(bank.as_str().to_owned())),
+            Assigned::Empty => {}
         }
     }
     Ok(None)

@@ -1,16 +1,16 @@
 //! A shop on one store: every request comes twice, as from an impatient browser, and all of them at once. With
 //! `RUST_LOG=debug` each line shows the order and the call in which it was written.
 
-use storagebox::{Error, RunError, Store};
-use storagebox_examples::shop::{Ordered, Shop};
+use storagebox::{RunError, Store};
+use storagebox_examples::shop::{Ordered, Seat, Shop, Uncounted};
 use tracing_subscriber::EnvFilter;
 
 #[tokio::main]
-async fn main() -> Result<(), RunError<Error>> {
+async fn main() -> Result<(), RunError<Uncounted>> {
     tracing_subscriber::fmt().with_env_filter(EnvFilter::from_default_env()).init();
     let url = std::env::args().nth(1).unwrap_or_else(|| "memory:".into());
     let shop = Shop::open(Store::open(url).await?).await?;
-    shop.deliver("delivery-1", "red-shoes", 10).await?;
+    shop.deliver("delivery-1", "red-shoes", 10).await.map_err(RunError::Work)?;
     shop.offer(&names("SAVE", 20), &names("seat", 5)).await?;
 
     let requests: Vec<_> = (0..60)
@@ -21,14 +21,16 @@ async fn main() -> Result<(), RunError<Error>> {
                 let voucher = shop.voucher(&customer).await?;
                 let seat = shop.hold_seat(&customer).await?;
                 let order = shop.order(&format!("order-of-{customer}"), "red-shoes").await?;
-                Ok::<_, RunError<Error>>((voucher, seat, order))
+                Ok::<_, RunError<Uncounted>>((voucher, seat, order))
             })
         })
         .collect();
     let (mut placed, mut seats) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
     for request in requests {
         let (_voucher, seat, order) = request.await.expect("no task panics")?;
-        seats.extend(seat);
+        if let Seat::Held(seat) = seat {
+            seats.insert(seat);
+        }
         if let Ordered::Placed(receipt) = order {
             placed.insert(receipt);
         }

@@ -21,8 +21,11 @@ async fn main() -> Result<()> {
         .collect();
     let mut sold = 0;
     for order in orders {
-        if let Counted::Applied { .. } = order.await.expect("no task panics")? {
-            sold += 1;
+        match order.await.expect("no task panics")? {
+            Counted::Applied { .. } => sold += 1,
+            // Sent twice, or sold out.
+            Counted::AlreadyApplied { .. } | Counted::OutOfBounds => {}
+            refused => panic!("the order was not counted: {refused:?}"),
         }
     }
     let left = stock.value("red-shoes").await?;

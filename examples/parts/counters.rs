@@ -10,7 +10,8 @@ async fn main() -> Result<()> {
         match stock.apply("red-shoes", order, -1).within(Bounds::at_least(0)).await? {
             Counted::Applied { .. } => println!("{order}: sold"),
             Counted::AlreadyApplied { .. } => println!("{order}: was sold before"),
-            other => println!("{order}: {other:?}"),
+            Counted::OutOfBounds => println!("{order}: sold out"),
+            refused => println!("{order} was not counted: {refused:?}"),
         }
     }
     Ok(())

@@ -12,7 +12,7 @@ async fn main() -> Result<()> {
         match classes.assign(student, "monday").await? {
             Assigned::New { bank, item } => println!("{student}: {} on {bank}", item.as_str()),
             Assigned::Again { bank, item } => println!("{student} has {} on {bank}", item.as_str()),
-            other => println!("{student}: {other:?}"),
+            Assigned::Empty => println!("{student}: the Monday is full"),
         }
     }
     Ok(())

@@ -9,7 +9,7 @@ async fn main() -> Result<()> {
         match answers.record("request-7", "201 Created", op, Retention::DEFAULT).await? {
             Recorded::New(_) => println!("{op}: recorded"),
             Recorded::Again(_) => println!("{op}: recorded by this operation before"),
-            Recorded::Existing(entry) => println!("{op}: it was {:?}", entry.value.as_bytes()),
+            Recorded::Existing(entry) => println!("{op}: it was {}", String::from_utf8_lossy(entry.value.as_bytes())),
             Recorded::InFlight { .. } | Recorded::Fenced => println!("{op}: a lease is in the way"),
         }
     }

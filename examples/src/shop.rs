@@ -3,7 +3,9 @@
 
 use std::time::Duration;
 
-use storagebox::{Bank, Bounds, Confirmed, Counted, Counters, Error, Hold, Leases, Ran, Result, RunError, Store};
+use storagebox::{
+    Bank, Bounds, Confirmed, Counted, Counters, Error, Hold, Leases, Ran, Result, RunError, RunOptions, Store, Taken,
+};
 use tracing::instrument;
 
 /// How long a seat is held for a customer who pays for it.
@@ -32,6 +34,42 @@ pub enum Ordered {
     BeingPlaced,
     /// There was nothing in stock. The same order stays so; who tries again sends another one.
     SoldOut,
+    /// The id is that of an order of something else, which stays as it is.
+    OtherOrder,
+}
+
+/// What became of a webhook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivered {
+    /// This delivery was worked on.
+    Now,
+    /// An earlier delivery was: the sender need not deliver it again.
+    Before,
+    /// Another process is working on it and may fail: the sender must deliver it again.
+    InWork,
+}
+
+/// The seat of a visit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Seat {
+    /// The visit has this seat.
+    Held(String),
+    /// All seats are taken; one may come free.
+    SoldOut,
+    /// The visit's time is over.
+    TooLate,
+}
+
+/// Why the stock did not change, if not because it is empty.
+#[derive(Debug, thiserror::Error)]
+pub enum Uncounted {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] Error),
+    /// The change was refused: its operation was made before with another number of pieces, was cancelled, or does not
+    /// fit into what the store can count or remember.
+    #[error("the stock was not changed: {0:?}")]
+    Refused(Counted),
 }
 
 impl Shop {
@@ -52,9 +90,12 @@ impl Shop {
     ///
     /// # Errors
     ///
-    /// Those of the store.
-    pub async fn deliver(&self, delivery: &str, sku: &str, pieces: i64) -> Result<()> {
-        self.stock.add(sku, delivery, pieces).await.map(drop)
+    /// Those of the store. [`Uncounted::Refused`] if the delivery was noted with another number of pieces.
+    pub async fn deliver(&self, delivery: &str, sku: &str, pieces: i64) -> Result<(), Uncounted> {
+        match self.stock.add(sku, delivery, pieces).await? {
+            Counted::Applied { .. } | Counted::AlreadyApplied { .. } => Ok(()),
+            refused => Err(Uncounted::Refused(refused)),
+        }
     }
 
     /// Brings voucher codes and seats.
@@ -83,41 +124,50 @@ impl Shop {
     ///
     /// # Errors
     ///
-    /// Those of the store. After one, the same order may be sent again.
+    /// Those of the store and of the stock. After one, the same order may be sent again.
     #[instrument(skip(self), err)]
-    pub async fn order(&self, id: &str, sku: &str) -> Result<Ordered, RunError<Error>> {
-        let ran = self.orders.run(id, |_fence| self.place(id, sku)).await?;
+    pub async fn order(&self, id: &str, sku: &str) -> Result<Ordered, RunError<Uncounted>> {
+        let options = RunOptions::default().fingerprint(sku.parse()?);
+        let ran = self.orders.run_with(id, &options, |_fence| self.place(id, sku)).await?;
         Ok(match ran {
             Ran::Done(receipt) | Ran::Replayed(receipt) => match String::from_utf8_lossy(receipt.as_bytes()) {
                 receipt if receipt.is_empty() => Ordered::SoldOut,
                 receipt => Ordered::Placed(receipt.into_owned()),
             },
-            _ => Ordered::BeingPlaced,
+            // Only a receipt can be too long to be kept.
+            Ran::NotKept { .. } => Ordered::Placed(receipt(id)),
+            // Another request has begun, also if this one was too slow. `Over` answers calls that take up a run.
+            Ran::InFlight { .. } | Ran::Fenced | Ran::Over => Ordered::BeingPlaced,
+            Ran::Mismatch => Ordered::OtherOrder,
         })
     }
 
     /// The sale has the order's id: placed again after a crash, it is not counted twice.
-    async fn place(&self, id: &str, sku: &str) -> Result<String> {
-        let sold = self.stock.apply(sku, id, -1).within(Bounds::at_least(0)).await?;
-        Ok(if matches!(sold, Counted::Applied { .. } | Counted::AlreadyApplied { .. }) {
-            format!("receipt of {id}")
-        } else {
-            String::new()
-        })
+    async fn place(&self, id: &str, sku: &str) -> Result<String, Uncounted> {
+        match self.stock.apply(sku, id, -1).within(Bounds::at_least(0)).await? {
+            Counted::Applied { .. } | Counted::AlreadyApplied { .. } => Ok(receipt(id)),
+            Counted::OutOfBounds => Ok(String::new()),
+            // Nothing is recorded of a failure, so the order can be sent again once its cause is gone.
+            refused => Err(Uncounted::Refused(refused)),
+        }
     }
 
-    /// Works on a webhook once, however often it is delivered, also by several processes at once: true for who did.
+    /// Works on a webhook once, however often it is delivered, also to several processes at once.
     ///
     /// # Errors
     ///
     /// Those of the store and of the work. After one, the sender may deliver it again.
-    pub async fn webhook<W, E>(&self, id: &str, work: impl FnOnce() -> W + Send) -> Result<bool, RunError<E>>
+    pub async fn webhook<W, E>(&self, id: &str, work: impl FnOnce() -> W + Send) -> Result<Delivered, RunError<E>>
     where
         W: Future<Output = Result<(), E>> + Send,
         E: Send,
     {
         let ran = self.webhooks.run(id, |_fence| async { work().await.map(|()| "") }).await?;
-        Ok(matches!(ran, Ran::Done(_)))
+        Ok(match ran {
+            Ran::Done(_) => Delivered::Now,
+            Ran::Replayed(_) | Ran::NotKept { .. } => Delivered::Before,
+            Ran::InFlight { .. } | Ran::Mismatch | Ran::Fenced | Ran::Over => Delivered::InWork,
+        })
     }
 
     /// Holds a seat for a visit, the same one however often it asks, until it is paid for or the time is over. A visit
@@ -126,12 +176,15 @@ impl Shop {
     /// # Errors
     ///
     /// Those of the store.
-    pub async fn hold_seat(&self, visit: &str) -> Result<Option<String>> {
-        let taken = self.seats.take(visit, Hold::For(TO_PAY)).await?;
-        Ok(taken.item().map(|item| item.as_str().to_owned()))
+    pub async fn hold_seat(&self, visit: &str) -> Result<Seat> {
+        Ok(match self.seats.take(visit, Hold::For(TO_PAY)).await? {
+            Taken::New(held) | Taken::Again(held) => Seat::Held(held.item.as_str().to_owned()),
+            Taken::Empty => Seat::SoldOut,
+            Taken::Ended(_) => Seat::TooLate,
+        })
     }
 
-    /// The seat that is the visit's for good, if it was held until now.
+    /// The seat that is the visit's for good, if the visit held one until now.
     ///
     /// # Errors
     ///
@@ -139,7 +192,7 @@ impl Shop {
     pub async fn pay_seat(&self, visit: &str) -> Result<Option<String>> {
         Ok(match self.seats.confirm(visit).await? {
             Confirmed::Confirmed(seat) => Some(seat.as_str().to_owned()),
-            _ => None,
+            Confirmed::Ended(_) | Confirmed::Unknown => None,
         })
     }
 
@@ -152,4 +205,8 @@ impl Shop {
         while self.store.maintain(ENTRIES).await?.more {}
         Ok(())
     }
+}
+
+fn receipt(order: &str) -> String {
+    format!("receipt of {order}")
 }

@@ -54,7 +54,7 @@ fn the_odd_ids_are_odd_and_within_the_limit() {
     assert!(odd.lines().count() >= 60);
     assert!(odd.lines().all(|line| (1..=512).contains(&line.len())));
     assert!(odd.lines().collect::<HashSet<_>>().len() < odd.lines().count(), "some lines repeat");
-    for wanted in ["\u{200d}", "\u{e9}", "e\u{301}", "\u{5e9}", "\u{645}", "\"", ",", " \n", "\n "] {
+    for wanted in ["\u{200d}", "\u{e9}", "e\u{301}", "\u{5e9}", "\u{645}", "\"", ",", " \"\n", "\n\" "] {
         assert!(odd.contains(wanted), "{wanted:?} is missing");
     }
 }

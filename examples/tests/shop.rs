@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
-use storagebox::{Error, ManualClock, MemoryStore, RunError, Store};
-use storagebox_examples::shop::{Ordered, Shop, TO_PAY};
+use storagebox::{Bounds, Counted, Error, ManualClock, MemoryStore, RunError, Store};
+use storagebox_examples::shop::{Delivered, Ordered, Seat, Shop, TO_PAY, Uncounted};
 
 async fn shop(clock: &ManualClock) -> Shop {
     let store = MemoryStore::builder().clock(clock.clone()).build().unwrap();
@@ -40,25 +40,69 @@ async fn an_order_that_is_sent_twice_is_placed_once() {
 }
 
 #[tokio::test]
+async fn only_an_empty_stock_is_sold_out() {
+    let store = Store::new(MemoryStore::new());
+    let shop = Shop::open(store.clone()).await.unwrap();
+    shop.deliver("delivery-1", "red-shoes", 2).await.unwrap();
+    let stock = store.counters("stock").unwrap();
+
+    // Somebody has used the order's id for two pairs, and cancelled another order.
+    let two = stock.apply("red-shoes", "order-1", -2).within(Bounds::at_least(0)).await.unwrap();
+    assert_eq!(two, Counted::Applied { value: Some(0) });
+    let _ = stock.cancel("red-shoes", "order-2").await.unwrap();
+    for (order, counted) in [("order-1", Counted::Mismatch), ("order-2", Counted::Fenced)] {
+        let failed = shop.order(order, "red-shoes").await;
+        assert!(matches!(failed, Err(RunError::Work(Uncounted::Refused(refused))) if refused == counted), "{failed:?}");
+    }
+    assert_eq!(shop.order("order-3", "red-shoes").await.unwrap(), Ordered::SoldOut);
+    let failed = shop.deliver("delivery-1", "red-shoes", 3).await;
+    assert!(matches!(failed, Err(Uncounted::Refused(Counted::Mismatch))), "{failed:?}");
+}
+
+#[tokio::test]
+async fn an_order_of_something_else_is_not_being_placed() {
+    let shop = shop(&ManualClock::new()).await;
+    assert!(matches!(shop.order("order-1", "red-shoes").await.unwrap(), Ordered::Placed(_)));
+    assert_eq!(shop.order("order-1", "blue-shoes").await.unwrap(), Ordered::OtherOrder);
+}
+
+#[tokio::test]
+async fn a_webhook_that_another_process_works_on_is_delivered_again() {
+    let shop = shop(&ManualClock::new()).await;
+    let (other, (begun, has_begun)) = (shop.clone(), tokio::sync::oneshot::channel());
+    let working = tokio::spawn(async move {
+        let work = async move || {
+            begun.send(()).unwrap();
+            std::future::pending::<Result<(), Error>>().await
+        };
+        other.webhook("event-1", work).await
+    });
+    has_begun.await.unwrap();
+    assert_eq!(shop.webhook("event-1", async || Ok::<_, Error>(())).await.unwrap(), Delivered::InWork);
+    working.abort();
+}
+
+#[tokio::test]
 async fn a_webhook_is_worked_on_once_and_again_if_that_failed() {
     let shop = shop(&ManualClock::new()).await;
     let failed = shop.webhook("event-1", async || Err("the mail server is down")).await;
     assert!(matches!(failed, Err(RunError::Work("the mail server is down"))));
-    assert!(shop.webhook("event-1", async || Ok::<_, Error>(())).await.unwrap());
-    assert!(!shop.webhook("event-1", async || Ok::<_, Error>(())).await.unwrap());
+    assert_eq!(shop.webhook("event-1", async || Ok::<_, Error>(())).await.unwrap(), Delivered::Now);
+    assert_eq!(shop.webhook("event-1", async || Ok::<_, Error>(())).await.unwrap(), Delivered::Before);
 }
 
 #[tokio::test]
 async fn a_seat_that_is_not_paid_for_is_somebody_elses() {
     let clock = ManualClock::new();
     let shop = shop(&clock).await;
-    assert_eq!(shop.hold_seat("visit-1").await.unwrap().as_deref(), Some("seat-1"));
-    assert_eq!(shop.hold_seat("visit-2").await.unwrap(), None);
+    assert_eq!(shop.hold_seat("visit-1").await.unwrap(), Seat::Held("seat-1".into()));
+    assert_eq!(shop.hold_seat("visit-2").await.unwrap(), Seat::SoldOut);
     clock.advance(TO_PAY);
-    assert_eq!(shop.hold_seat("visit-2").await.unwrap().as_deref(), Some("seat-1"));
+    assert_eq!(shop.hold_seat("visit-2").await.unwrap(), Seat::Held("seat-1".into()));
+    assert_eq!(shop.hold_seat("visit-1").await.unwrap(), Seat::TooLate);
     assert_eq!(shop.pay_seat("visit-1").await.unwrap(), None);
     assert_eq!(shop.pay_seat("visit-2").await.unwrap().as_deref(), Some("seat-1"));
     clock.advance(Duration::from_secs(365 * 24 * 3_600));
     shop.clean_up().await.unwrap();
-    assert_eq!(shop.hold_seat("visit-3").await.unwrap(), None);
+    assert_eq!(shop.hold_seat("visit-3").await.unwrap(), Seat::SoldOut);
 }

@@ -16,6 +16,7 @@ mod manual;
 mod namespace;
 mod ordered;
 mod shell;
+mod time;
 mod token;
 mod value;
 
@@ -39,10 +40,10 @@ pub(crate) use hand_out::HandOut;
 pub(crate) use lease::{Begin, Complete, ExtendLease, Lease, OfLease};
 pub(crate) use manual::sections;
 pub(crate) use namespace::OfNamespace;
-pub(crate) use ordered::{Delete, GetValue, OfKey, Ordered, Purge, Put};
+pub(crate) use ordered::{Delete, GetValue, OfKey, Ordered, Purge, Put, ResetKey};
 pub(crate) use shell::{Completions, ManPage};
 pub(crate) use token::{Consume, OfToken, Token, Tokens};
-pub(crate) use value::Content;
+pub(crate) use value::{Content, without_line_end};
 
 use crate::store;
 
@@ -51,8 +52,9 @@ const NAME: &str = "storagebox";
 const EXIT_CODES: &str = "\
 Exit codes:
   0    Success
-  1    Success, but the answer is no: empty, ended, unknown, absent, not first, out of bounds, stale
-  2    Usage error, or a file cannot be read or written
+  1    Success, but the answer is no: empty, ended, unknown, absent, not first, out of bounds, stale;
+       or some lines of a file could not be used
+  2    Usage error, or a file cannot be read or written, or has no line that can be used
   3    The store failed, or an audit found a mismatch
   130  Interrupted";
 
@@ -60,8 +62,8 @@ Exit codes:
 const LAST: usize = 900;
 
 const FILES: &str = "\
-Files are UTF-8; the first CSV column of each line counts. Lines that cannot be used are counted and listed in the \
-rejects file. The manual page has the details.";
+Files are UTF-8, their columns separated by commas; the first column of each line counts. Lines that cannot be used are \
+counted and listed in the rejects file. The manual page has the details.";
 
 /// Exactly-once building blocks: one voucher per customer, one run per job
 #[derive(Debug, Parser)]
@@ -154,11 +156,11 @@ impl Command {
 }
 
 fn key(text: &str) -> Result<Key, Error> {
-    Key::new(text)
+    Key::new(without_line_end(text)?)
 }
 
 fn op_id(text: &str) -> Result<OpId, Error> {
-    OpId::new(text)
+    OpId::new(without_line_end(text)?)
 }
 
 fn reason(text: &str) -> Result<Reason, Error> {
@@ -166,7 +168,7 @@ fn reason(text: &str) -> Result<Reason, Error> {
 }
 
 fn claim_id(text: &str) -> Result<ClaimId, Error> {
-    ClaimId::new(text)
+    ClaimId::new(without_line_end(text)?)
 }
 
 #[cfg(test)]

@@ -12,7 +12,8 @@ use storagebox::{ClaimId, Error, ErrorKind};
 
 use crate::answer::{Answer, Fact};
 use crate::check::Mismatch;
-use crate::say::{Kind, say, say_json};
+use crate::input::{Foreign, Reason};
+use crate::say::{Kind, say, say_json, say_lines};
 use crate::step::Step;
 use crate::text::printable;
 
@@ -46,6 +47,10 @@ pub(crate) enum Failure {
     NoDirectory(PathBuf),
     #[error("cannot read {path}: {source}")]
     Read { path: String, source: io::Error },
+    #[error("{path}, line {line}: {foreign}")]
+    Foreign { path: String, line: u64, foreign: Foreign },
+    #[error("{path} has no line that can be used{}", line_of(.first.as_ref()))]
+    NoLine { path: String, first: Option<(u64, Reason)> },
     #[error("cannot write {}: {source}", .path.display())]
     Write { path: PathBuf, source: io::Error },
     #[error("cannot write to {}: {source}", .to.display())]
@@ -124,7 +129,7 @@ impl Failure {
     fn tell(&self) {
         say(Kind::Error, format_args!("{self}"));
         if let Some(cause) = self.cause() {
-            say(Kind::Cause, format_args!("{cause}"));
+            say_lines(Kind::Cause, &cause);
         }
         say(Kind::Help, format_args!("{}", self.help()));
     }
@@ -134,6 +139,13 @@ impl Failure {
         let code = self.exit().code();
         let answer = Answer::new(self.exit()).text("error", self.to_string()).text("help", self.help());
         let answer = answer.figure("exit_code", code.into());
+        let answer = match self {
+            Self::Run(failure) => failure
+                .recorded()
+                .into_iter()
+                .fold(answer, |answer, recorded| answer.with("recorded", Fact::Json(recorded.into()))),
+            _ => answer,
+        };
         let Some(error) = self.of_store() else { return answer };
         let answer = answer
             .text("kind", format!("{:?}", error.kind()))
@@ -196,6 +208,8 @@ impl Failure {
             Self::NotAFile(_) => "name a regular file, or one that does not exist yet",
             Self::NoDirectory(_) => "create the directory, or choose another one",
             Self::Read { .. } => "check the name and the rights of the file; no file was written",
+            Self::Foreign { foreign, .. } => foreign.help(),
+            Self::NoLine { .. } => "give a text in UTF-8 with one value per line, or CSV; nothing of this one was used",
             Self::Write { .. } => "check the directory's rights and the space left, then run the same command again",
             Self::Pass { .. } => "what was asked for did not arrive whole: run the same command again",
             Self::LongValue { .. } => "keep it elsewhere, and its place or its hash here",
@@ -248,7 +262,8 @@ fn is_usage(error: &Error) -> bool {
 }
 
 fn is_about_the_way(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Denied | ErrorKind::NotSetUp | ErrorKind::Throttled | ErrorKind::Unavailable)
+    use ErrorKind::{Denied, Misconfigured, NotSetUp, Throttled, Unavailable, Unsupported};
+    matches!(error.kind(), Denied | Misconfigured | NotSetUp | Throttled | Unavailable | Unsupported)
 }
 
 fn root(error: &Error) -> Option<String> {
@@ -258,6 +273,10 @@ fn root(error: &Error) -> Option<String> {
 
 fn on(error: &Error) -> String {
     error.backend().map(|backend| format!(" on {backend}")).unwrap_or_default()
+}
+
+fn line_of(line: Option<&(u64, Reason)>) -> String {
+    line.map(|(line, reason)| format!("; line {line}: {reason}")).unwrap_or_default()
 }
 
 fn list(mismatches: &[Mismatch]) -> String {

@@ -29,6 +29,9 @@ use cli::Cli;
 use exit::{Exit, Failure};
 
 fn main() -> ExitCode {
+    if commands::is_a_guard() {
+        return ExitCode::SUCCESS;
+    }
     let cli = Cli::of_process();
     verbose::begin(cli.global.verbose);
     let as_json = cli.global.json;

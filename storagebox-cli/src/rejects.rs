@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use crate::input::{Reason, Source};
 use crate::output::{PendingCsv, Reserved, Target};
 use crate::say::{Kind, say};
@@ -16,7 +16,25 @@ pub(crate) struct Rejects {
     target: Target,
     is_named: bool,
     file: Option<PendingCsv>,
-    count: u64,
+    rejected: Rejected,
+}
+
+/// How many lines could not be used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Rejected {
+    pub lines: u64,
+    /// Those of them that are not blank.
+    lost: u64,
+}
+
+impl Rejected {
+    /// The exit of a command that was asked for each line: what was left out is no success.
+    pub(crate) fn exit(self, exit: Exit) -> Exit {
+        match (exit, self.lost) {
+            (Exit::Done, 1..) => Exit::Nothing,
+            _ => exit,
+        }
+    }
 }
 
 impl Rejects {
@@ -33,19 +51,20 @@ impl Rejects {
         if target.is_standard_output() && Source::named(target.shown()) == Source::StandardInput {
             return Err(Failure::NotAFile("-".into()));
         }
-        Ok(Self { target, is_named, file: None, count: 0 })
+        Ok(Self { target, is_named, file: None, rejected: Rejected::default() })
     }
 
     pub(crate) fn target(&self) -> &Target {
         &self.target
     }
 
-    pub(crate) fn count(&self) -> u64 {
-        self.count
+    pub(crate) fn rejected(&self) -> Rejected {
+        self.rejected
     }
 
-    pub(crate) fn add(&mut self, source: &Source, line: u64, reason: Reason) -> Result<(), Failure> {
-        self.count += 1;
+    pub(crate) fn add(&mut self, source: &Source, line: u64, reason: &Reason) -> Result<(), Failure> {
+        self.rejected.lines += 1;
+        self.rejected.lost += u64::from(!reason.is_blank());
         let file = match &mut self.file {
             Some(file) => file,
             None => self.file.insert(PendingCsv::create(self.target.clone(), HEADER)?),
@@ -56,13 +75,13 @@ impl Rejects {
     /// Puts the list in its place, and says so; it does not make the run a failure. Without any rejected line, what is
     /// there stays, because this run did not write it.
     pub(crate) fn publish(self) -> Result<(), Failure> {
-        let Self { target, is_named, file, count } = self;
+        let Self { target, is_named, file, rejected } = self;
         match file {
             Some(file) => {
                 if !is_named {
                     refuse_a_strangers(&target)?;
                 }
-                file.publish().map(|()| warn(count, target.shown()))
+                file.publish().map(|()| warn(rejected.lines, target.shown()))
             }
             None => {
                 if target.is_there() {

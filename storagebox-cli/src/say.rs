@@ -7,7 +7,7 @@ use console::Style;
 use serde_json::Value;
 
 use crate::terminal;
-use crate::text::printable;
+use crate::text::{printable, printable_lines};
 
 /// What sort of message it is; its name stands before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,8 +52,29 @@ pub(crate) fn say(kind: Kind, message: Arguments<'_>) {
     let _unread = writeln!(io::stderr(), "{name}: {message}");
 }
 
+/// The same for a text of several lines. All but the first are indented, so that none looks like another message.
+pub(crate) fn say_lines(kind: Kind, message: &str) {
+    let name = kind.style().apply_to(kind.name());
+    let _unread = writeln!(io::stderr(), "{name}: {}", indented(message));
+}
+
+fn indented(message: &str) -> String {
+    printable_lines(message).trim_end().replace('\n', "\n  ")
+}
+
 /// The same for a program: one object on a line.
 pub(crate) fn say_json(object: &Value) {
     let mut to = terminal::stderr(true);
     let _unread = writeln!(to, "{object}").and_then(|()| to.flush());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lines_of_a_message_stay_lines_and_forge_no_message() {
+        let shown = indented("take_is_unique: it broke\nerror: forged\u{1b}[2J\n\tseed 7\n");
+        assert_eq!(shown, "take_is_unique: it broke\n  error: forged\\u{1b}[2J\n  \tseed 7");
+    }
 }

@@ -44,6 +44,7 @@ pub(crate) enum Step {
     Put,
     Delete,
     Purge,
+    Reset,
     Maintain,
     #[cfg(feature = "conform")]
     Certify,
@@ -74,6 +75,9 @@ impl Step {
                 "setup makes what goes into a database, and not the database itself: create that first"
             }
             ErrorKind::NotSetUp => "run `storagebox setup --url ...` once, with the same URL, then run this again",
+            ErrorKind::Denied if error.backend() == Some("sqlite") => {
+                "check who may read and write the file and its directory, and which user runs this"
+            }
             ErrorKind::Denied if self == Self::SetUp => {
                 "check the user and the password of the URL, or the credentials that it goes without; setup needs a \
                  user that may create things, the other commands do not"
@@ -82,11 +86,16 @@ impl Step {
                 "check the user and the password of the URL, or the credentials that it goes without, and that this \
                  user may do what the error names"
             }
+            ErrorKind::Unavailable if error.backend() == Some("sqlite") => {
+                "check the file, its directory, and the space left on the disk and in memory, then run this again"
+            }
             ErrorKind::Unavailable => {
                 "check that the server runs and that the URL's host and port reach it, then run this again"
             }
             ErrorKind::Contention | ErrorKind::Throttled => "nothing was lost: run the same command again later",
-            ErrorKind::Corrupt => "look at the record that the error names before anything else",
+            ErrorKind::Corrupt => {
+                "examine the store before anything else: something other than this version of storagebox changed it"
+            }
             _ => "change what the error names",
         }
     }
@@ -133,6 +142,7 @@ impl fmt::Display for Step {
             Self::Put => "put the value",
             Self::Delete => "delete the value",
             Self::Purge => "purge the deletes",
+            Self::Reset => "reset the key",
             Self::Maintain => "maintain the store",
             #[cfg(feature = "conform")]
             Self::Certify => "certify the server to the end",

@@ -18,7 +18,7 @@ macro_rules! calls {
         };
         use $crate::lease_repo::{Aborted, Begun, Completed, Lease, LeaseExtended, LeaseRepo};
         use $crate::ledger::{Ledger, LedgerEntry};
-        use $crate::ordered_store::{ListedValue, OrderedStore, Stamp, Versioned, Written};
+        use $crate::ordered_store::{ListedValue, OrderedStore, Reset, Stamp, Versioned, Written};
         use $crate::page::{Cursor, Page};
         use $crate::strategy::CounterPromise;
         use $crate::time::{Hold, Retention};
@@ -101,6 +101,7 @@ macro_rules! calls {
             Read list<'a, 'b>(
                 prefix: Option<&'a Key>, cursor: Option<&'b Cursor>, limit: usize
             ) -> Page<ListedValue>;
+            Change reset<'a, 'b>(key: &'a Key, stamp: &'b Stamp) -> Reset;
             Batch purge<>(age: Duration, limit: usize) -> Maintained;
         });
     };

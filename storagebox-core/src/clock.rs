@@ -22,7 +22,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock for tests. It stands still until `advance` moves it. Clones show the same time.
+/// A clock for tests. It stands still until it is moved. Clones show the same time.
 #[derive(Clone, Debug)]
 pub struct ManualClock(Arc<AtomicU64>);
 
@@ -30,6 +30,12 @@ impl ManualClock {
     /// Creates a clock that shows 2026-01-01.
     pub fn new() -> Self {
         Self(Arc::new(AtomicU64::new(1_767_225_600_000_000_000)))
+    }
+
+    /// Sets the time back, to 1970 at the earliest, as the clock of a machine may be.
+    pub fn turn_back(&self, duration: Duration) {
+        let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+        let _before = self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |now| Some(now.saturating_sub(nanos)));
     }
 
     /// Advances the time, to the year 2554 at most.

@@ -42,7 +42,7 @@ use crate::value::{Key, OpId, Reason};
 ///     Ok(Change::new(OpId::new(order)?, -1).within(Bounds::at_least(0)))
 /// };
 ///
-/// stock.apply(&key, &fill).await?;
+/// assert_eq!(stock.apply(&key, &fill).await?, Counted::Applied { value: Some(1) });
 /// assert_eq!(stock.apply(&key, &sell("order-1")?).await?, Counted::Applied { value: Some(0) });
 /// assert_eq!(stock.apply(&key, &sell("order-1")?).await?, Counted::AlreadyApplied { value: Some(0) });
 /// assert_eq!(stock.apply(&key, &sell("order-2")?).await?, Counted::OutOfBounds);
@@ -195,7 +195,7 @@ impl Bounds {
     }
 }
 
-/// The outcome of [`Counter::apply`].
+/// The outcome of `apply` on a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the change may have been refused"]
 pub enum Counted {
@@ -221,7 +221,7 @@ pub enum Counted {
     Fenced,
 }
 
-/// The outcome of [`Counter::cancel`].
+/// The outcome of `cancel` on a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the operation may have been applied before"]
 pub enum Cancelled {

@@ -7,7 +7,7 @@ use crate::page::{Cursor, Page};
 use crate::time::Retention;
 use crate::value::{DedupId, OpId, Payload};
 
-/// The version of a record. It never repeats for an id, even across [`forget`](DedupRepo::forget) (D-7).
+/// The version of a record. It never repeats for an id, even across `forget` (D-7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Version(u64);
@@ -151,11 +151,11 @@ pub trait DedupRepo: Send + Sync {
 pub struct Entry {
     /// The value.
     pub value: Payload,
-    /// Its version, for [`replace`](DedupRepo::replace) and [`forget`](DedupRepo::forget).
+    /// Its version, for `replace` and `forget`.
     pub version: Version,
 }
 
-/// The outcome of [`DedupRepo::record`].
+/// The outcome of `record`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "another operation may have been first"]
 pub enum Recorded {
@@ -175,7 +175,7 @@ pub enum Recorded {
     Fenced,
 }
 
-/// The outcome of [`DedupRepo::replace`].
+/// The outcome of `replace` on a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "the record may have changed"]
 pub enum Replaced {
@@ -187,7 +187,7 @@ pub enum Replaced {
     Stale(Option<Entry>),
 }
 
-/// The outcome of [`DedupRepo::forget`].
+/// The outcome of `forget` on a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "the record may have changed"]
 pub enum Forgotten {
@@ -199,7 +199,7 @@ pub enum Forgotten {
     Stale(Entry),
 }
 
-/// One entry of [`DedupRepo::list`].
+/// One entry of `list` on deduplication records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedRecord {
     /// The id.

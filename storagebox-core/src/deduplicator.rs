@@ -22,7 +22,7 @@ const MAX_STATES: usize = 64;
 /// The composition of article 1: one deduplication record over several banks, or a bank and a record in different
 /// stores.
 ///
-/// For a single bank, call [`take`](crate::ItemBank::take) with `Hold::Forever`: it is one atomic step.
+/// For a single bank, call the bank's `take` with [`Hold::Forever`]: it is one atomic step.
 ///
 /// The record is the commit point. Its state changes from `intent(bank, nonce)` to `assigned(bank, item)`. If the bank
 /// is empty, its state changes from `intent` to `giving up` to the next intent, or to nothing. The claim on the bank
@@ -49,14 +49,12 @@ const MAX_STATES: usize = 64;
 /// # Example
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
-/// use storagebox_core::{Assigned, Backend, Deduplicator, Item, ItemBank};
-/// use storagebox_memory::MemoryStore;
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox::Result<()> {
+/// use storagebox::{Assigned, Store};
 ///
-/// let store = MemoryStore::new();
-/// let (monday, friday) = (store.item_bank(&"monday".parse()?)?, store.item_bank(&"friday".parse()?)?);
-/// friday.add(&[Item::new("seat-50")?]).await?;
-/// let seats = Deduplicator::new(store.dedup_repo(&"students".parse()?)?).bank("monday", monday)?.bank("friday", friday)?;
+/// let store = Store::open("memory:").await?;
+/// store.bank("friday")?.add(["seat-50"]).await?;
+/// let seats = store.deduplicator("students", ["monday", "friday"])?;
 ///
 /// assert_eq!(seats.assign("ada", "monday").await?, Assigned::Empty);
 /// let seat = seats.assign("ada", "friday").await?;

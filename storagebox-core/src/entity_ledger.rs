@@ -39,6 +39,29 @@ pub use commit::{Commit, Committed, EntityChange};
 /// `Contention`, `Throttled` and `Unavailable` mean that nothing changed. After `OutcomeUnknown`, make the same call
 /// again, or open the entity again and go on from there. A token of a namespace that the ledger does not join is
 /// `InvalidInput`.
+///
+/// # Example
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
+/// use storagebox_core::{Backend, Commit, Committed, EntityChange, EntityLedger, Joins};
+/// use storagebox_memory::MemoryStore;
+///
+/// let orders = MemoryStore::new().entity_ledger(&"orders".parse()?, &Joins::default())?;
+/// let commit = Commit {
+///     key: "order-7".parse()?,
+///     message: "message-7".parse()?,
+///     opened: None,
+///     change: EntityChange::Put("paid".try_into()?),
+///     attempt: "attempt-1".parse()?,
+///     entry: Some("send the parcel".try_into()?),
+///     consume: None,
+///     create: vec![],
+/// };
+/// assert_eq!(orders.commit(&commit).await?, Committed::Committed);
+/// assert_eq!(orders.open(&commit.key, &commit.message, None).await?.entry.map(|entry| entry.content), commit.entry);
+/// # Ok(()) }
+/// ```
 #[async_trait]
 pub trait EntityLedger: Send + Sync {
     /// Returns the entity, the message's entry and, for a ledger that joins the incoming tokens, whether the token is

@@ -113,7 +113,8 @@ impl Error {
     /// Sets the backend that failed, such as `postgres`.
     #[must_use]
     pub fn on(mut self, backend: &'static str) -> Self {
-        self.0.backend = Some(backend);
+        // A part that was layered outside a store has no backend's name.
+        self.0.backend = Some(backend).filter(|name| !name.is_empty());
         self
     }
 

@@ -1,7 +1,9 @@
-//! Implements each trait for `Arc<dyn Trait>`, so a handle can be used wherever an implementation can.
+//! Implements each trait for `Arc<dyn Trait>`, so a handle can be used wherever an implementation can, and `Debug` for
+//! `dyn Trait`, so a struct that holds a handle can derive it.
 //!
-//! The methods return the inner future as it is. An `async fn` would namespace each future a second time.
+//! The methods return the inner future as it is. An `async fn` would box each future a second time.
 
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -21,6 +23,13 @@ macro_rules! forward {
     ($part:ident {
         $($kind:ident $method:ident<$($life:lifetime),*>($($arg:ident: $ty:ty),*) -> $out:ty;)*
     } $($tell:ident -> $told:ty)?) => {
+        /// Shows the name of the trait alone: an implementation holds items and connections.
+        impl fmt::Debug for dyn $part + '_ {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(stringify!($part))
+            }
+        }
+
         impl<T: $part + ?Sized> $part for Arc<T> {
             $(
                 fn $method<'s, $($life,)* 'f>(&'s self, $($arg: $ty),*) -> BoxFuture<'f, Result<$out>>

@@ -192,7 +192,7 @@ pub trait ItemBank: Send + Sync {
 /// let bank = MemoryStore::new().item_bank(&"vouchers".parse()?)?;
 /// let code = Item::new("SAVE-10")?;
 /// bank.add(std::slice::from_ref(&code)).await?;
-/// bank.take(&"ada@example.com".parse()?, Hold::Forever).await?;
+/// assert_eq!(bank.take(&"ada@example.com".parse()?, Hold::Forever).await?.item(), Some(&code));
 /// assert!(matches!(bank.holder(&code).await?, ItemState::Held(_)));
 /// # Ok(()) }
 /// ```
@@ -279,7 +279,7 @@ pub trait BankAdmin: ItemBank {
     async fn restore(&self, items: &[Item]) -> Result<Restored>;
 }
 
-/// What [`ItemBank::add`] did.
+/// What `add` did to a bank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Added {
     /// Items that are new to the bank.
@@ -324,7 +324,7 @@ pub enum End {
     Expired,
 }
 
-/// The outcome of [`ItemBank::take`].
+/// The outcome of `take` on a bank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "the claim may have got no item"]
 pub enum Taken {
@@ -348,7 +348,7 @@ impl Taken {
     }
 }
 
-/// The outcome of [`ItemBank::extend`].
+/// The outcome of `extend` on a bank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "the hold may have ended"]
 pub enum Extended {
@@ -362,7 +362,7 @@ pub enum Extended {
     Unknown,
 }
 
-/// The outcome of [`ItemBank::confirm`].
+/// The outcome of `confirm` on a bank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "the claim may have ended before"]
 pub enum Confirmed {
@@ -374,7 +374,7 @@ pub enum Confirmed {
     Unknown,
 }
 
-/// The outcome of [`ItemBank::release`].
+/// The outcome of `release` on a bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the claim may have been confirmed before"]
 pub enum Released {
@@ -386,7 +386,7 @@ pub enum Released {
     Confirmed,
 }
 
-/// What [`ItemBank::get`] found.
+/// What `get` found out about a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClaimState {
     /// The bank does not remember the claim.
@@ -397,7 +397,7 @@ pub enum ClaimState {
     Ended(End),
 }
 
-/// What [`ItemBank::counts`] found.
+/// What `counts` counted in a bank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Items that the next `take` may get, including items whose hold has expired.
@@ -417,7 +417,7 @@ impl Counts {
     }
 }
 
-/// The outcome of [`BankAdmin::retire`].
+/// The outcome of `retire` on a bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the claim may hold an item"]
 pub enum Retired {
@@ -444,7 +444,7 @@ pub enum ItemState {
     Withdrawn,
 }
 
-/// One entry of [`BankAdmin::list`].
+/// One entry of `list` on a bank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedItem {
     /// The item.
@@ -453,7 +453,7 @@ pub struct ListedItem {
     pub state: ItemState,
 }
 
-/// What [`BankAdmin::withdraw`] did, in distinct items.
+/// What `withdraw` did to a bank, in distinct items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Withdrawn {
     /// Items that were free and are now withdrawn.
@@ -466,7 +466,7 @@ pub struct Withdrawn {
     pub unknown: u64,
 }
 
-/// What [`BankAdmin::restore`] did, in distinct items.
+/// What `restore` did to a bank, in distinct items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Restored {
     /// Items that were withdrawn and are now free.

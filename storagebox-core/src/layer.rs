@@ -9,7 +9,7 @@
 //! use std::sync::Arc;
 //! use std::sync::atomic::{AtomicU64, Ordering};
 //! use storagebox_core::layer::{Answered, Call, Layer, Layered, Next};
-//! use storagebox_core::{Backend, Hold, ItemBank, Result, async_trait};
+//! use storagebox_core::{Backend, Hold, ItemBank, Result, Taken, async_trait};
 //! use storagebox_memory::MemoryStore;
 //!
 //! #[derive(Debug, Default)]
@@ -25,7 +25,8 @@
 //!
 //! let calls = Arc::new(Calls::default());
 //! let store = Layered::new(Arc::new(MemoryStore::new()), calls.clone());
-//! store.item_bank(&"vouchers".parse()?)?.take(&"ada@example.com".parse()?, Hold::Forever).await?;
+//! let taken = store.item_bank(&"vouchers".parse()?)?.take(&"ada@example.com".parse()?, Hold::Forever).await?;
+//! assert_eq!(taken, Taken::Empty);
 //! assert_eq!(calls.0.load(Ordering::Relaxed), 1);
 //! # Ok(()) }
 //! ```

@@ -47,7 +47,8 @@ pub struct Lease {
 ///
 /// - D-5 *fenced*: a lease that lapsed and was then begun by another operation can no longer complete, extend or abort.
 ///   The number of a lease only grows, even across [`forget`](crate::DedupRepo::forget).
-/// - D-6 the same id with another fingerprint returns `Mismatch`, never the result of the other request.
+/// - D-6 the same id with another fingerprint returns `Mismatch`, never the result of the other request. The fingerprint
+///   outlives a lease that lapsed, because its work may have had an effect.
 /// - D-7 failures are not remembered: an aborted lease leaves the id free for another operation.
 ///
 /// # Cancel safety
@@ -66,7 +67,7 @@ pub struct Lease {
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
 /// use std::time::Duration;
-/// use storagebox_core::{Backend, Begun, DedupId, LeaseRepo, OpId, Payload, Retention};
+/// use storagebox_core::{Backend, Begun, Completed, DedupId, LeaseRepo, OpId, Payload, Retention};
 /// use storagebox_memory::MemoryStore;
 ///
 /// let jobs = MemoryStore::new().lease_repo(&"jobs".parse()?)?;
@@ -74,7 +75,8 @@ pub struct Lease {
 /// let Begun::Started(lease) = jobs.begin(&id, &op, Duration::from_secs(30), None).await? else {
 ///     unreachable!("nobody else is here")
 /// };
-/// jobs.complete(&lease, &Payload::try_from("sent")?, Retention::Forever).await?;
+/// let completed = jobs.complete(&lease, &Payload::try_from("sent")?, Retention::Forever).await?;
+/// assert!(matches!(completed, Completed::Completed(_)));
 ///
 /// let other = OpId::new("worker-2")?;
 /// let Begun::Done(result) = jobs.begin(&id, &other, Duration::from_secs(30), None).await? else {
@@ -92,8 +94,11 @@ pub trait LeaseRepo: Send + Sync {
     /// - D-5 `op` names one runner. While its lease is alive, the runner gets the same lease again. After the lease
     ///   lapsed, the runner gets a new lease with a greater fence. After the runner aborted, or its result was
     ///   forgotten or expired, the call returns `Fenced`. Beginning again does not extend the lease.
-    /// - D-6 if both the caller and the record have a fingerprint and they differ, the call returns `Mismatch`, even if
-    ///   the record is a live lease. A lapsed lease is begun again, whatever its fingerprint.
+    /// - D-6 if both the caller and the id have a fingerprint and they differ, the call returns `Mismatch`, whether the id
+    ///   has a live lease, a lapsed lease or a result. A lease that takes the place of a lapsed one inherits its
+    ///   fingerprint, also if this call names none. A lapsed lease's fingerprint ends when its own runner
+    ///   [aborts](LeaseRepo::abort) it, when a result is recorded and then [forgotten](crate::DedupRepo::forget), or
+    ///   when operation ids are forgotten, by default seven days after the id's last lease ended.
     ///
     /// # Cancel safety
     ///
@@ -128,6 +133,8 @@ pub trait LeaseRepo: Send + Sync {
     ///
     /// - D-7: nothing is remembered except the fence against late calls of this operation. The call is idempotent: a
     ///   lease that is no longer held does not change.
+    /// - D-6: the abort says that the work of *this* lease had no effect. If the lease took the place of a lapsed one, the
+    ///   id keeps the fingerprint, even if both are of one operation.
     ///
     /// # Cancel safety
     ///
@@ -155,7 +162,7 @@ pub trait LeaseRepo: Send + Sync {
     async fn extend(&self, lease: &Lease, term: Duration) -> Result<LeaseExtended>;
 }
 
-/// The outcome of [`LeaseRepo::begin`].
+/// The outcome of `begin`, the start of a lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "another may have the lease"]
 pub enum Begun {
@@ -168,13 +175,14 @@ pub enum Begun {
     },
     /// The work was done before; this is the result.
     Done(Entry),
-    /// The id was used with another fingerprint.
+    /// The id was used with another fingerprint: it has a result or a live lease, or a lease lapsed whose work may have
+    /// had an effect.
     Mismatch,
     /// This operation is over: it aborted, or its result was forgotten or expired. It can no longer begin a lease.
     Fenced,
 }
 
-/// The outcome of [`LeaseRepo::complete`].
+/// The outcome of `complete` on a lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "the lease may have been lost"]
 pub enum Completed {
@@ -186,7 +194,7 @@ pub enum Completed {
     Fenced,
 }
 
-/// The outcome of [`LeaseRepo::abort`].
+/// The outcome of `abort` on a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the lease may have been lost"]
 pub enum Aborted {
@@ -197,7 +205,7 @@ pub enum Aborted {
     Fenced,
 }
 
-/// The outcome of [`LeaseRepo::extend`].
+/// The outcome of `extend` on a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the lease may have been lost"]
 pub enum LeaseExtended {

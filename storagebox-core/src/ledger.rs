@@ -37,13 +37,15 @@ use crate::value::{Key, OpId, Reason};
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
 /// use std::time::Duration;
-/// use storagebox_core::{Backend, Change, Counter, Key, Ledger, LedgerEntry};
+/// use storagebox_core::{Backend, Change, Counted, Counter, Key, Ledger, LedgerEntry};
 /// use storagebox_memory::MemoryStore;
 ///
 /// let balances = MemoryStore::new().ledger(&"balances".parse()?)?;
 /// let key = Key::new("customer-1")?;
-/// balances.apply(&"customer-1".parse()?, &Change::new("deposit-1".parse()?, 30)).await?;
-/// balances.apply(&"customer-1".parse()?, &Change::new("withdrawal-1".parse()?, -5)).await?;
+/// for (op, delta) in [("deposit-1", 30), ("withdrawal-1", -5)] {
+///     let counted = balances.apply(&key, &Change::new(op.parse()?, delta)).await?;
+///     assert!(matches!(counted, Counted::Applied { .. }));
+/// }
 /// assert_eq!(balances.log(&key, None, 100).await?.entries.len(), 2);
 ///
 /// assert_eq!(balances.compact(&key, Duration::ZERO, 100).await?.deleted, 2);

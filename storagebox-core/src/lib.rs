@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
+#![doc(test(attr(deny(warnings))))]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::disallowed_methods))]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
@@ -9,7 +11,6 @@ mod calls;
 mod clock;
 mod combine;
 mod counter;
-mod debug;
 mod dedup_repo;
 mod deduplicator;
 mod entity_ledger;
@@ -57,11 +58,11 @@ pub use lease_repo::{Aborted, Begun, Completed, Fence, Lease, LeaseExtended, Lea
 pub use ledger::{Ledger, LedgerEntry};
 pub use message::{Decision, Message, Outgoing, Output};
 pub use one_time_tokens::{OneTimeTokens, Peeked, TokenBegun, TokenCommitted, TokenLease};
-pub use ordered_store::{ListedValue, OrderedOptions, OrderedStore, Stamp, Stamping, Versioned, Written};
+pub use ordered_store::{ListedValue, OrderedOptions, OrderedStore, Reset, Stamp, Stamping, Versioned, Written};
 pub use page::{Cursor, Page};
 pub use processor::{Abandoned, BoxError, Dispatcher, Handler, MissingToken, Outcome, ProcessError, Processor};
 pub use retry::Retry;
-pub use run::{Ran, RunError, RunOptions, run, run_to_end};
+pub use run::{Ran, RunError, RunOptions, run, run_to_end, run_with_heartbeat};
 pub use settles::Settles;
 pub use strategy::{CounterPromise, Remember, Strategy};
 pub use time::{Hold, MAX_DURATION, MIN_DURATION, Retention, Timer, checked_duration};

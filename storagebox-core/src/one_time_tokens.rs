@@ -135,7 +135,7 @@ impl OneTimeTokens {
     ///
     /// # Guarantees
     ///
-    /// - T-2, T-7, T-9 of the [`TokenStore`].
+    /// - T-2, T-7, T-9 of tokens.
     ///
     /// # Cancel safety
     ///
@@ -240,7 +240,7 @@ impl OneTimeTokens {
     ///
     /// # Guarantees
     ///
-    /// - T-6, T-7 of the [`TokenStore`].
+    /// - T-6, T-7 of tokens.
     ///
     /// # Cancel safety
     ///

@@ -19,7 +19,8 @@ use crate::value::{Key, Payload, WriterId};
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Stamp {
-    /// Milliseconds since 1970 under [`Stamping::Time`], any growing number under [`Stamping::Sequence`].
+    /// Milliseconds since 1970 under [`Stamping::Time`], any growing number under [`Stamping::Sequence`]. Two writes of
+    /// one writer within the unit count as one: do not round times to seconds.
     pub at: i64,
     /// The writer.
     pub writer: WriterId,
@@ -39,7 +40,10 @@ impl Stamp {
 /// - O-1 an older stamp never overwrites a newer one, in whatever order the writes arrive, including retries and hedged
 ///   writes.
 /// - O-3 a delete leaves a tombstone: older writes cannot restore the key, and reads never show the tombstone.
+/// - O-4 under [`Stamping::Time`] a stamp further ahead of the store's clock than `max_skew`, which is a day unless the
+///   options say otherwise, is refused. So a stamp in microseconds cannot lock its key against all later writes.
 /// - O-5 under [`Stamping::Sequence`] no clock is read at all.
+/// - O-6 [`reset`](OrderedStore::reset) frees a key from a stamp that is too far ahead.
 ///
 /// # Cancel safety
 ///
@@ -55,7 +59,7 @@ impl Stamp {
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
-/// use storagebox_core::{Backend, Key, OrderedOptions, OrderedStore, Stamp, Written};
+/// use storagebox_core::{Backend, OrderedOptions, OrderedStore, Stamp, Written};
 /// use storagebox_memory::MemoryStore;
 ///
 /// let ratings = MemoryStore::new().ordered_store(&"ratings".parse()?, OrderedOptions::sequence())?;
@@ -134,6 +138,28 @@ pub trait OrderedStore: Send + Sync {
     /// `InvalidInput` if the limit is 0 or the cursor cannot be read.
     async fn list(&self, prefix: Option<&Key>, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedValue>>;
 
+    /// Removes the value or the tombstone of the key with its stamp, if it has exactly this stamp: the way out of a stamp
+    /// that is too far ahead and refuses every later write.
+    ///
+    /// The stamp to name is the one in `Stale`, the answer to the writes that it refuses; [`get`](OrderedStore::get)
+    /// shows the stamp of a value. What the key loses: it no longer refuses any write, so an older write that is still
+    /// in progress, or made again, is applied. Put the right value with a right stamp at once, and do not use the stamp
+    /// again that was removed.
+    ///
+    /// # Guarantees
+    ///
+    /// - O-6: if another stamp stands there, newer or older, the call returns `Stale` with that stamp and changes
+    ///   nothing. So no write that came meanwhile is undone.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe. Reset again with the same stamp; `Absent` may then be what the first attempt left.
+    ///
+    /// # Errors
+    ///
+    /// Only errors of the store itself.
+    async fn reset(&self, key: &Key, stamp: &Stamp) -> Result<Reset>;
+
     /// Deletes at most `limit` tombstones that arrived at least `age` ago (any duration, including zero).
     ///
     /// # Guarantees
@@ -157,39 +183,39 @@ pub trait OrderedStore: Send + Sync {
 pub enum Stamping {
     /// Milliseconds since 1970.
     Time {
-        /// How far a stamp may be ahead of the store's clock; `None` means no limit (O-4).
+        /// How far a stamp may be ahead of the store's clock; `None` means no limit (O-4). It guards what this handle
+        /// writes and is not stored with the namespace: it can be changed at any time, and programs with different
+        /// limits can use a namespace at once.
         max_skew: Option<Duration>,
     },
     /// Numbers that the writers count themselves; no clock is read (O-5).
     Sequence,
 }
 
-/// How an [`OrderedStore`] checks its writes. The options are chosen when the namespace is opened and stored with it.
+/// How ordered values check their writes. The options are chosen when the namespace is opened and stored with it, except
+/// for `max_skew`.
 ///
 /// How to load old rows: a key without a row may be a key whose tombstone was purged, so under [`Stamping::Time`] a
 /// stamp older than `tombstone_age` returns `TooOld` for every key. To load older rows, create the namespace with an
 /// age that is greater than the age of the oldest row when it is loaded. The age is stored with the namespace (S-4):
 /// from then on deletes are remembered for that long, and an existing namespace cannot take rows older than it was
 /// created for. Rows of any age fit into a namespace with [`Stamping::Sequence`], with their times as numbers; only
-/// [`purge`](OrderedStore::purge) deletes its tombstones.
+/// `purge` deletes its tombstones.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox::Result<()> {
 /// use std::time::Duration;
-/// use storagebox_core::{Backend, OrderedOptions, OrderedStore, Stamp, Written};
-/// use storagebox_memory::MemoryStore;
+/// use storagebox::{OrderedOptions, Store, Written};
 ///
 /// const YEAR: Duration = Duration::from_secs(365 * 24 * 3_600);
-/// let (store, rated_at) = (MemoryStore::new(), 1_721_769_060_000);
+/// let (store, rated_at) = (Store::open("memory:").await?, 1_721_769_060_000);
 ///
-/// let recent = store.ordered_store(&"recent".parse()?, OrderedOptions::time())?;
-/// let old = Stamp::new(rated_at, "import".parse()?);
-/// let refused = recent.put(&"movie-a".parse()?, &"3 stars".try_into()?, &old).await?;
+/// let refused = store.ordered("recent")?.put("movie-a", "3 stars", rated_at, "import").await?;
 /// assert!(matches!(refused, Written::TooOld { horizon } if horizon > rated_at));
 ///
 /// let options = OrderedOptions { tombstone_age: 50 * YEAR, ..OrderedOptions::time() };
-/// let all = store.ordered_store(&"all".parse()?, options)?;
-/// assert_eq!(all.put(&"movie-a".parse()?, &"3 stars".try_into()?, &old).await?, Written::Applied);
+/// let all = store.ordered_with("all", options)?;
+/// assert_eq!(all.put("movie-a", "3 stars", rated_at, "import").await?, Written::Applied);
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -205,10 +231,13 @@ impl OrderedOptions {
     /// Seven days, as in article 4.
     pub const TOMBSTONE_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
 
-    /// Creates options for time stamps in milliseconds: no limit ahead of the store's clock, and at most seven days
-    /// behind it.
+    /// A day. A stamp in microseconds is tens of thousands of years ahead.
+    pub const MAX_SKEW: Duration = Duration::from_secs(24 * 3600);
+
+    /// Creates options for time stamps in milliseconds: at most a day ahead of the store's clock, and at most seven
+    /// days behind it.
     pub const fn time() -> Self {
-        Self { stamping: Stamping::Time { max_skew: None }, tombstone_age: Self::TOMBSTONE_AGE }
+        Self { stamping: Stamping::Time { max_skew: Some(Self::MAX_SKEW) }, tombstone_age: Self::TOMBSTONE_AGE }
     }
 
     /// Creates options for sequence numbers.
@@ -245,7 +274,7 @@ pub struct Versioned {
     pub stamp: Stamp,
 }
 
-/// The outcome of [`OrderedStore::put`] and [`OrderedStore::delete`].
+/// The outcome of `put` and `delete` on an ordered value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "a newer write may have won"]
 pub enum Written {
@@ -267,7 +296,22 @@ pub enum Written {
     },
 }
 
-/// One entry of [`OrderedStore::list`].
+/// The outcome of `reset` on an ordered value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "another stamp may stand there"]
+pub enum Reset {
+    /// The key has no stamp any more: the next write is applied.
+    Reset,
+    /// The key has neither value nor tombstone.
+    Absent,
+    /// The key has another stamp; nothing changed.
+    Stale {
+        /// The stamp that the key has.
+        current: Stamp,
+    },
+}
+
+/// One entry of `list` on ordered values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedValue {
     /// The key.

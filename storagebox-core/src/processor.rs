@@ -69,10 +69,7 @@ const MAX_ROUNDS: usize = 64;
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// use std::sync::{Arc, Mutex};
-/// use storagebox_core::{
-///     Backend, BoxError, Decision, Dispatcher, Joins, Message, Outcome, Outgoing, Payload, Processor, async_trait,
-/// };
-/// use storagebox_memory::MemoryStore;
+/// use storagebox::{BoxError, Decision, Dispatcher, Message, Outcome, Outgoing, Payload, Store, async_trait};
 ///
 /// #[derive(Default)]
 /// struct Queue(Mutex<Vec<Outgoing>>);
@@ -85,11 +82,9 @@ const MAX_ROUNDS: usize = 64;
 ///     }
 /// }
 ///
-/// let (store, queue) = (MemoryStore::new(), Arc::new(Queue::default()));
-/// let tokens = store.token_store(&"tokens".parse()?)?;
-/// let orders = store.entity_ledger(&"orders".parse()?, &Joins::default())?;
+/// let (store, queue) = (Store::open("memory:").await?, Arc::new(Queue::default()));
 /// let pay = async |_state: Option<Payload>, _order: Message| Ok(Decision::put("paid")?.send("shipping", "order-7")?);
-/// let payments = Processor::new(orders, tokens.clone(), pay).sends(tokens, queue.clone());
+/// let payments = store.processor("orders", pay)?.sends("orders", queue.clone())?.build()?;
 ///
 /// payments.issue("order-7", [("payments", "1 book")]).await?;
 /// let order = queue.0.lock().unwrap().remove(0);
@@ -179,8 +174,8 @@ impl Processor {
         Err(contention(message).into())
     }
 
-    /// Finishes a message whose worker crashed, without the message: for an entry of
-    /// [`EntityLedger::pending`]. Returns `None` if there is no entry.
+    /// Finishes a message whose worker crashed, without the message: for an entry that
+    /// `pending` lists. Returns `None` if there is no entry.
     ///
     /// # Guarantees
     ///

@@ -20,12 +20,16 @@ use crate::time::Timer;
 /// # Example
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
-/// use storagebox::{ClaimId, Hold, MemoryStore, Retry, Taken, TokioTimer, parts::{Backend, ItemBank}};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox::Result<()> {
+/// use storagebox::{Retry, Store, Taken, TokioTimer};
 ///
-/// let bank = MemoryStore::new().item_bank(&"vouchers".parse()?)?;
-/// let claim = ClaimId::new("ada@example.com")?;
-/// let taken = Retry::default().call(&TokioTimer, || bank.take(&claim, Hold::Forever)).await?;
+/// // A handle retries its calls by itself: `Store::with_retry` sets how.
+/// let store = Store::open("memory:").await?.with_retry(Retry { attempts: 10, ..Retry::default() });
+/// assert_eq!(store.bank("vouchers")?.assign("ada@example.com").await?, Taken::Empty);
+///
+/// // `call` retries for a handle, or another implementation, that does not.
+/// let bank = store.without_retry().bank("vouchers")?;
+/// let taken = Retry::default().call(&TokioTimer, || bank.assign("ada@example.com")).await?;
 /// assert_eq!(taken, Taken::Empty);
 /// # Ok(()) }
 /// ```

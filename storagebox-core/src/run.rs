@@ -1,5 +1,6 @@
 //! One run per id; its result is replayed to every caller (D-8).
 
+mod beside;
 mod options;
 mod result;
 mod runner;
@@ -10,6 +11,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_channel::oneshot;
 
 use crate::error::{Error, Result};
 use crate::lease_repo::{Begun, Fence, LeaseRepo};
@@ -17,10 +19,11 @@ use crate::race::{First, first_of};
 use crate::time::Timer;
 use crate::value::{DedupId, Payload};
 
+pub use beside::run_with_heartbeat;
 pub use options::RunOptions;
 pub use to_end::run_to_end;
 
-use runner::{Runner, to_its_end};
+use runner::{Heartbeat, Runner, Within, to_its_end};
 
 /// The outcome of a [`run`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,9 +69,15 @@ pub enum RunError<E> {
 /// The id identifies the request: its idempotency key, the invoice, the message. Every run is a separate operation, so
 /// of two runs of one id, however similar, one does the work and the other is `InFlight`, or waits.
 ///
-/// The work returns any bytes: a [`Payload`], a `Vec<u8>`, a `String`. It does not need to check their length: finished
+/// The work is done *at least* once and its result is recorded once. A runner that is killed in the middle of the work
+/// leaves open what the work has done, and the next run does it again: pass the id to outside systems as their
+/// idempotency key. An id that customers choose must be scoped by the customer, as in `customer-7:key`, or one customer
+/// gets the result of another.
+///
+/// The work returns any bytes: a [`Payload`], a `Vec<u8>`, a `String`. For other types use `Payload::json` (feature
+/// `json`). It does not need to check their length: finished
 /// work is not repeated, so a result that is too long is recorded as [`NotKept`](Ran::NotKept) and the work is never
-/// done again. In the [`DedupRepo`](crate::DedupRepo) of the same name, the value of such a record is a text that says
+/// done again. In the deduplication records of the same name, the value of such a record is a text that says
 /// so and begins with U+0000.
 ///
 /// # Guarantees
@@ -78,6 +87,10 @@ pub enum RunError<E> {
 ///   therefore overlap: pass the [`Fence`] to every system that must refuse the older run.
 /// - D-7: a failure of the work is not remembered. Work that panics has failed: its lease is aborted, and then the
 ///   panic continues.
+///
+/// The heartbeat that extends the lease is part of the future. It stands still while the work blocks its thread, and then
+/// the lease lapses and another run may begin: move blocking work to a thread of its own, or use
+/// [`run_with_heartbeat`] on a runtime with several threads.
 ///
 /// If the lease cannot be extended for a while, the work goes on: the problem is logged as a warning (`tracing`), and
 /// the next attempt to extend comes sooner.
@@ -121,7 +134,21 @@ where
     Fut: Future<Output = Result<T, E>> + Send,
     T: Into<Bytes>,
 {
-    let runner = Runner { repo, timer, options };
+    through(&Runner { repo, timer, options }, id, Within, work).await
+}
+
+/// The run, with the lease kept alive by this heartbeat.
+async fn through<F, Fut, T, E>(
+    runner: &Runner<'_>,
+    id: &DedupId,
+    heartbeat: impl Heartbeat,
+    work: F,
+) -> Result<Ran, RunError<E>>
+where
+    F: FnOnce(Fence) -> Fut + Send,
+    Fut: Future<Output = Result<T, E>> + Send,
+    T: Into<Bytes>,
+{
     let (begun, age) = runner.begin(id).await?;
     let lease = match begun {
         Begun::Started(lease) => lease,
@@ -131,9 +158,14 @@ where
         Begun::Fenced => return Ok(Ran::Over),
     };
     let fence = lease.fence;
-    let worked = to_its_end(async move { work(fence).await.map(Into::into) });
+    let (begins, may_begin) = oneshot::channel();
+    let worked = to_its_end(async move {
+        // Where the heartbeat could not begin, the work begins without it.
+        let _begun = may_begin.await;
+        work(fence).await.map(Into::into)
+    });
     let failed = {
-        let mut alive = pin!(runner.keep_alive(&lease, age));
+        let mut alive = pin!(heartbeat.keep_alive(runner, &lease, age, begins));
         match first_of(worked, alive.as_mut()).await {
             First::Left(Ok(Ok(result))) => return Ok(runner.record(&lease, result, alive).await?),
             First::Left(Ok(Err(failure))) => Ok(failure),

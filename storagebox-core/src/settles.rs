@@ -5,13 +5,13 @@ use crate::dedup_repo::{Forgotten, Recorded, Replaced};
 use crate::entity_ledger::{Chosen, Committed, Registered};
 use crate::item_bank::{Added, Confirmed, Extended, Released, Retired, Taken};
 use crate::lease_repo::{Aborted, Begun, Completed, LeaseExtended};
-use crate::ordered_store::Written;
+use crate::ordered_store::{Reset, Written};
 use crate::token_store::{Consumed, Created, Discarded};
 
 /// Says whether an outcome also decides what a lost earlier attempt of the same operation can still do.
 ///
 /// `New` and `Again` do: the operation has had its one effect. `Empty` does not: the lost attempt may still arrive and
-/// take an item that becomes free in the meantime (contract 0.3).
+/// take an item that becomes free in the meantime (ER-4).
 pub trait Settles {
     /// Returns `false` if an earlier attempt may still take effect in spite of this outcome.
     fn settles(&self) -> bool;
@@ -48,9 +48,10 @@ settles! {
     Cancelled: Cancelled::Full,
 }
 
-// The rest name a state that only moves on: versions, fences and stamps never go back.
+// The rest name a state that only moves on: versions and fences never go back. A stamp goes back only by `reset`, whose caller
+// knows that an older write in progress may then be applied.
 always_settles! {
-    Added Released Replaced Forgotten Completed Aborted LeaseExtended Created Consumed Discarded Written
+    Added Released Replaced Forgotten Completed Aborted LeaseExtended Created Consumed Discarded Written Reset
     Committed Registered Chosen
 }
 

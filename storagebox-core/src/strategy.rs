@@ -44,8 +44,7 @@ pub enum Strategy {
         /// How long an operation is remembered.
         retention: Retention,
     },
-    /// The operations themselves, summed up when the value is read (5.6). [`Ledger`](crate::Ledger) gives access to the
-    /// log.
+    /// The operations themselves, summed up when the value is read (5.6). A ledger gives access to the log.
     ///
     /// A retry is exact until its operation is compacted. There are no bounds, because there is no stored value to
     /// check them against.
@@ -172,7 +171,7 @@ pub struct CounterPromise {
     /// Whether a repeat with another delta returns `Mismatch` (C-5). Otherwise it is answered like the operation that
     /// it repeats, or counted if that operation is not remembered.
     pub tells_mismatch: bool,
-    /// Whether [`Counter::value`](crate::Counter::value) is one snapshot (C-7).
+    /// Whether `value` is one snapshot (C-7).
     pub snapshot: bool,
     /// How many operations can be remembered at once; beyond that `apply` returns `Full`.
     pub capacity: Option<u32>,

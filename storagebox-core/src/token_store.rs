@@ -119,7 +119,7 @@ pub trait TokenStore: Send + Sync {
     async fn discard(&self, tokens: &[TokenId]) -> Result<Discarded>;
 }
 
-/// What [`TokenStore::create_tokens`] did, in distinct tokens.
+/// What `create` did, in distinct tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Created {
     /// Tokens that are new and now live.
@@ -130,7 +130,7 @@ pub struct Created {
     pub gone: u64,
 }
 
-/// The outcome of [`TokenStore::consume`].
+/// The outcome of `consume` on a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "another operation may have consumed the token"]
 pub enum Consumed {
@@ -144,7 +144,7 @@ pub enum Consumed {
     AlreadyGone,
 }
 
-/// What [`TokenStore::discard`] did, in distinct tokens.
+/// What `discard` did, in distinct tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Discarded {
     /// Tokens that were live and are now gone.

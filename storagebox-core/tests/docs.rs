@@ -3,13 +3,22 @@
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const ORDER: [&str; 5] = ["# Guarantees", "# Cancel safety", "# Errors", "# Backend notes", "# Example"];
 
 /// The files of the traits that backends implement.
-const TRAITS: [&str; 7] =
-    ["item_bank", "dedup_repo", "lease_repo", "token_store", "counter", "ordered_store", "backend"];
+const TRAITS: [&str; 9] = [
+    "item_bank",
+    "dedup_repo",
+    "lease_repo",
+    "token_store",
+    "counter",
+    "ledger",
+    "ordered_store",
+    "entity_ledger",
+    "backend",
+];
 
 /// The doc comments of a file with the line that follows each.
 fn documented(text: &str) -> Vec<(Vec<&str>, &str)> {
@@ -27,12 +36,16 @@ fn documented(text: &str) -> Vec<(Vec<&str>, &str)> {
 }
 
 fn sources() -> Vec<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    files
-        .filter(|path| path.is_file())
-        .map(|path| (path.display().to_string(), fs::read_to_string(path).unwrap()))
-        .collect()
+    within(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))
+}
+
+fn within(folder: &Path) -> Vec<(String, String)> {
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let of_path = |path: PathBuf| match path.is_dir() {
+        true => within(&path),
+        false => vec![(path.display().to_string(), fs::read_to_string(path).unwrap())],
+    };
+    paths.flat_map(of_path).collect()
 }
 
 #[test]
@@ -49,13 +62,14 @@ fn headings_stand_in_one_order() {
 
 /// A hidden line of an example looks like a heading.
 fn is_code(line: &str) -> bool {
-    line.starts_with("# #") || line.starts_with("# Ok(")
+    line.starts_with("# #") || line.starts_with("# Ok") || line.starts_with("# }")
 }
 
 #[test]
 fn every_async_method_says_what_it_guarantees_and_how_it_is_cancelled() {
     let mut seen = 0;
-    for (file, text) in sources() {
+    // What only authors of backends call says what it needs of them.
+    for (file, text) in sources().into_iter().filter(|(file, _)| !file.contains("/backend/")) {
         for (docs, item) in documented(&text) {
             let is_trait = TRAITS.iter().any(|name| file.ends_with(&format!("/{name}.rs")));
             if !(item.starts_with("pub async fn") || is_trait && item.starts_with("async fn")) {
@@ -77,4 +91,106 @@ fn every_trait_has_a_running_example() {
         assert!(text.contains("/// # Example"), "{name}.rs has no example");
         assert!(!text.contains("```ignore") && !text.contains("```no_run"), "{name}.rs has an example that is not run");
     }
+}
+
+/// The traits that a handle hides from its user.
+const HIDDEN: [&str; 9] = [
+    "ItemBank",
+    "BankAdmin",
+    "DedupRepo",
+    "LeaseRepo",
+    "TokenStore",
+    "OrderedStore",
+    "EntityLedger",
+    "[`Counter",
+    "crate::Ledger",
+];
+
+/// The documentation of the facade shows the core's values and outcomes to users of handles.
+#[test]
+fn what_a_handle_gives_names_no_trait() {
+    let facade = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("storagebox").join("src/lib.rs");
+    let facade = fs::read_to_string(facade).unwrap();
+    let shown: Vec<_> = facade.split("\npub use storagebox_core::").skip(1).flat_map(names).collect();
+    assert!(shown.contains(&"Taken") && shown.contains(&"Processor") && !shown.contains(&"ItemBank"), "{shown:?}");
+    let mut seen = 0;
+    for (file, text) in sources() {
+        for (owner, doc) in owned(&text).into_iter().filter(|(owner, _)| shown.contains(owner)) {
+            let named = HIDDEN.iter().find(|name| doc.contains(*name));
+            assert_eq!(named, None, "{file}: the documentation of `{owner}` names a trait: {doc}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 300, "only {seen} lines of documentation were found");
+}
+
+#[test]
+fn a_line_of_documentation_belongs_to_its_type() {
+    let text = "/// A.\npub struct A {\n    /// Field.\n}\n/// On A.\nimpl<T> Debug for A<T> {\n    /// Call.\n}\n/// ```\n\
+                /// code\n/// ```\n/// A run.\npub async fn run() {}\n";
+    let expected = [("A", " A."), ("A", " Field."), ("A", " On A."), ("A", " Call."), ("run", " A run.")];
+    assert_eq!(owned(text), expected);
+}
+
+/// The names that a `pub use` lists.
+fn names(list: &str) -> impl Iterator<Item = &str> {
+    let list = list.split_once(';').map_or(list, |(list, _)| list);
+    list.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|name| !name.is_empty())
+}
+
+/// The lines of documentation outside of examples, each with the type or the function that it belongs to.
+fn owned(text: &str) -> Vec<(&str, &str)> {
+    let (mut lines, mut above, mut owner, mut is_code) = (Vec::new(), Vec::new(), "", false);
+    for line in text.lines() {
+        if let Some(doc) = line.trim_start().strip_prefix("///") {
+            is_code ^= doc.trim_start().starts_with("```");
+            match is_code || doc.contains("```") {
+                true => {}
+                false if line.starts_with("///") => above.push(doc),
+                false => lines.push((owner, doc)),
+            }
+        } else if line.starts_with("pub ") || line.starts_with("impl") {
+            owner = item(line);
+            lines.extend(above.drain(..).map(|doc| (owner, doc)));
+        }
+    }
+    lines
+}
+
+/// What a line declares, or implements something for.
+fn item(line: &str) -> &str {
+    let kinds = [" for ", "struct ", "enum ", "trait ", "fn ", "type ", "const ", "impl "];
+    let rest = kinds.iter().find_map(|kind| line.split_once(kind)).map_or("", |(_, rest)| rest);
+    rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
+}
+
+/// The contract, idea 5: a default body would be weaker than its clause.
+#[test]
+fn only_what_opens_a_part_has_a_default_body() {
+    let mut methods = 0;
+    for name in TRAITS {
+        let (file, text) = sources().into_iter().find(|(file, _)| file.ends_with(&format!("/{name}.rs"))).unwrap();
+        for body in bodies(&text).inspect(|_| methods += 1).flatten() {
+            assert!(body.contains("Err(lacks(self.backend(), "), "{file}: a method has the default body {body}");
+        }
+    }
+    assert!(methods > 40, "only {methods} methods were found");
+}
+
+#[test]
+fn a_default_body_is_found() {
+    let text = "pub trait A {\n    fn one(&self);\n\n    fn two(\n        &self,\n    ) -> u8 {\n        2\n    }\n}\n\
+                fn free() {\n}\n";
+    assert_eq!(bodies(text).collect::<Vec<_>>(), [None, Some("2")]);
+}
+
+/// What each method of a file's traits does by default.
+fn bodies(text: &str) -> impl Iterator<Item = Option<&str>> {
+    let traits = text.split("\npub trait ").skip(usize::from(!text.starts_with("pub trait ")));
+    let methods = traits.flat_map(|rest| rest.split("\n}").next().unwrap_or_default().split("fn ").skip(1));
+    methods.map(|method| {
+        let (signature, body) = method.split_once(['{', ';']).unwrap_or((method, ""));
+        let is_body = method[signature.len()..].starts_with('{');
+        is_body.then(|| body.split("\n    }").next().unwrap_or(body).trim())
+    })
 }

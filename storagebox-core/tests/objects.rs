@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use storagebox_core::{
-    Backend, BankAdmin, ClaimId, Counter, DedupRepo, Hold, ItemBank, LeaseRepo, Ledger, OrderedOptions, OrderedStore,
-    Result, Strategy, TokenStore,
+    Backend, BankAdmin, ClaimId, Counter, DedupRepo, EntityLedger, Hold, ItemBank, Joins, LeaseRepo, Ledger,
+    OrderedOptions, OrderedStore, Result, Strategy, TokenStore,
 };
 use storagebox_memory::MemoryStore;
 
@@ -12,6 +12,7 @@ fn is_bank(_: impl BankAdmin + 'static) {}
 fn is_dedup(_: impl DedupRepo + 'static) {}
 fn is_leases(_: impl LeaseRepo + 'static) {}
 fn is_tokens(_: impl TokenStore + 'static) {}
+fn is_entities(_: impl EntityLedger + 'static) {}
 fn is_counter(_: impl Counter + 'static) {}
 fn is_ledger(_: impl Ledger + 'static) {}
 fn is_ordered(_: impl OrderedStore + 'static) {}
@@ -26,6 +27,7 @@ fn handles_are_implementations() -> Result<()> {
     is_dedup(store.dedup_repo(&"namespace".parse()?)?);
     is_leases(store.lease_repo(&"namespace".parse()?)?);
     is_tokens(store.token_store(&"namespace".parse()?)?);
+    is_entities(store.entity_ledger(&"namespace".parse()?, &Joins::default())?);
     is_counter(store.counter(&"namespace".parse()?, Strategy::default())?);
     is_ledger(store.ledger(&"ledger".parse()?)?);
     is_ordered(store.ordered_store(&"namespace".parse()?, OrderedOptions::default())?);
@@ -35,9 +37,18 @@ fn handles_are_implementations() -> Result<()> {
 /// So that a struct that holds parts can derive it.
 #[test]
 fn parts_have_debug() -> Result<()> {
-    let store = MemoryStore::new();
-    let name = "namespace".parse()?;
-    assert_eq!(format!("{:?} {:?}", store.item_bank(&name)?, store.ledger(&name)?), "BankAdmin Ledger");
+    let (store, name) = (MemoryStore::new(), "namespace".parse()?);
+    let bank = store.item_bank(&name)?;
+    assert_eq!(format!("{:?} {bank:?}", &*bank as &dyn ItemBank), "ItemBank BankAdmin");
+    assert_eq!(format!("{:?} {:?}", store.dedup_repo(&name)?, store.lease_repo(&name)?), "DedupRepo LeaseRepo");
+    let (tokens, entities) = (store.token_store(&name)?, store.entity_ledger(&name, &Joins::default())?);
+    assert_eq!(format!("{tokens:?} {entities:?}"), "TokenStore EntityLedger");
+    let (counter, values) =
+        (store.counter(&name, Strategy::default())?, store.ordered_store(&name, OrderedOptions::default())?);
+    assert_eq!(
+        format!("{counter:?} {:?} {values:?}", store.ledger(&"ledger".parse()?)?),
+        "Counter Ledger OrderedStore"
+    );
     Ok(())
 }
 

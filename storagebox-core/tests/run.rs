@@ -60,6 +60,18 @@ impl Layer for OneConnection {
     }
 }
 
+/// Another's lease of which nothing is left, and which never ends.
+#[derive(Debug, Default)]
+struct NothingLeft(AtomicUsize);
+
+#[async_trait]
+impl Layer for NothingLeft {
+    async fn around(&self, _: &Call<'_>, _: Next<'_>) -> Result<Answered> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Ok(Answered::of(Begun::InFlight { remaining: Duration::ZERO }))
+    }
+}
+
 fn behind(layer: Arc<dyn Layer>, leases: &Arc<dyn LeaseRepo>) -> LayeredPart<dyn LeaseRepo> {
     LayeredPart::new(Arc::clone(leases), layer)
 }
@@ -91,6 +103,20 @@ impl Subscriber for Warnings {
     fn enter(&self, _: &Id) {}
 
     fn exit(&self, _: &Id) {}
+}
+
+/// It asked for ever, and no time passed in between.
+#[tokio::test(start_paused = true)]
+async fn a_lease_of_which_nothing_is_left_is_not_asked_for_without_a_pause() -> Result<(), Box<dyn std::error::Error>> {
+    let asked = Arc::<NothingLeft>::default();
+    let leases = behind(Arc::<NothingLeft>::clone(&asked), &jobs()?);
+    let options = RunOptions::default().wait(Duration::from_millis(50));
+    let work = async |_fence| Ok::<_, Error>("done");
+    let ran = run(&leases, &TokioTimer, &DedupId::new("invoice-7")?, &options, work).await?;
+    assert_eq!(ran, Ran::InFlight { remaining: Duration::ZERO });
+    let asked = asked.0.load(Ordering::SeqCst);
+    assert!((2..=51).contains(&asked), "asked {asked} times in 50 ms");
+    Ok(())
 }
 
 /// Eight heartbeats have room in a lease when they fail, three when they do not.

@@ -1,6 +1,8 @@
 //! The client: single requests, and what is tried again.
 
 mod connection;
+mod credentials;
+mod http;
 mod look;
 mod namespaces;
 mod regions;
@@ -8,6 +10,7 @@ mod requests;
 mod transaction;
 mod write;
 
+use std::error::Error as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -16,10 +19,14 @@ use std::time::Duration;
 use storagebox_core::backend::{Backoff, Setback, Settled, repeat};
 use storagebox_core::{Certainty, Error, ErrorKind, Result, Retention, Settles};
 
+use tokio::time::Instant;
+
 use crate::clock::{Corrected, Millis, millis};
 use crate::config::Settings;
+use crate::error::lacks_credentials;
 
 pub(crate) use connection::Connection;
+pub(crate) use http::NoAuthorities;
 pub(crate) use look::{Index, Look};
 pub(crate) use namespaces::{Kind, OpenNamespace, named, prefix_of, row_of_namespace, shard_of, within};
 pub(crate) use regions::home_elsewhere;
@@ -71,13 +78,13 @@ impl Client {
     /// whichever is longer. Timers may stand still while the machine sleeps.
     #[allow(clippy::disallowed_methods, reason = "how long the client makes attempts")]
     pub(crate) fn since_now(&self) -> impl Fn() -> Duration + Send + Sync + '_ {
-        let (begun, at) = (tokio::time::Instant::now(), self.clock.machine());
+        let (begun, at) = (Instant::now(), self.clock.machine());
         move || begun.elapsed().max(at.until(self.clock.machine()))
     }
 
     /// The end of something that lasts this long for whoever holds it.
     pub(crate) fn end_of(&self, duration: Duration) -> Millis {
-        self.now().after(duration).after(self.settings.max_skew)
+        self.clock.end_of(duration).after(self.settings.max_skew)
     }
 
     /// A number greater than every one before it on a row: the last one's successor, and at least the time in
@@ -101,8 +108,9 @@ impl Client {
         F: Future<Output = Result<T>> + Send,
     {
         let timeout = self.settings.options.call_timeout;
-        let call = repeat(Patience::default(), wait, attempt);
-        let answer = tokio::time::timeout(timeout, call)
+        let (begun, end) = lasting(timeout);
+        let patience = Patience { time: Some((begun, end)), ..Patience::default() };
+        let answer = tokio::time::timeout_at(end, END.scope(end, repeat(patience, wait, attempt)))
             .await
             .unwrap_or_else(|_| Err(Error::unknown(format!("there was no answer within {timeout:?}"))));
         answer.map_err(|error| error.on("dynamo").during(operation))
@@ -142,12 +150,27 @@ impl Client {
     }
 }
 
-/// How often a call is tried again, by what stood in its way. The time of the call bounds it all.
+tokio::task_local! {
+    /// When the call that is under way must be answered.
+    static END: Instant;
+}
+
+/// When a call begins, and when it must be answered: in its own time, and in that of the call that it is a part of.
+#[allow(clippy::disallowed_methods, reason = "how long the client makes attempts")]
+fn lasting(timeout: Duration) -> (Instant, Instant) {
+    let now = Instant::now();
+    let end = now + timeout;
+    (now, END.try_get().map_or(end, |of_call| of_call.min(end)))
+}
+
+/// How often a call is tried again, by what stood in its way, and for how long.
 #[derive(Debug, Default)]
 struct Patience {
     conflicts: u32,
     failures: u32,
     looks: u32,
+    /// The beginning of the attempt that is under way, and the end of the call, if that is ours to know.
+    time: Option<(Instant, Instant)>,
 }
 
 /// The first and the longest pause after a conflict, and how many there are.
@@ -157,19 +180,45 @@ const FAILURES: (u64, u64, u32) = (10, 1_600, 12);
 /// The same while a lost attempt may still land: most do soon, and then the call has its answer after all.
 const LOOKS: (u64, u64, u32) = (10, 80, 4);
 
-impl Backoff for Patience {
-    fn after(&mut self, setback: Setback<'_>) -> Option<Duration> {
+impl Patience {
+    /// Of a part of the call that is under way.
+    #[allow(clippy::disallowed_methods, reason = "how long the client makes attempts")]
+    fn of_call() -> Self {
+        let time = END.try_get().ok().map(|end| (Instant::now(), end));
+        Self { time, ..Self::default() }
+    }
+
+    fn pause(&mut self, setback: Setback<'_>) -> Option<Duration> {
         let Setback::Failed(error) = setback else {
             return next(&mut self.looks, LOOKS);
         };
         match error.kind() {
-            _ if !error.is_retryable() => None,
+            _ if !error.is_retryable() || error.source().is_some_and(lacks_credentials) => None,
             ErrorKind::Contention => next(&mut self.conflicts, CONFLICTS),
             ErrorKind::Throttled | ErrorKind::Unavailable | ErrorKind::OutcomeUnknown => {
                 next(&mut self.failures, FAILURES)
             }
             _ => None,
         }
+    }
+
+    /// Whether another attempt may be over before the call is, if it lasts as long as this one. Cut off, it would
+    /// leave in doubt what is certain by now.
+    #[allow(clippy::disallowed_methods, reason = "how long the client makes attempts")]
+    fn has_time_for(&mut self, pause: Duration, is_certain: bool) -> bool {
+        let Some((begun, end)) = &mut self.time else { return true };
+        let now = Instant::now();
+        let lasts = if is_certain { now.duration_since(*begun) } else { Duration::ZERO };
+        *begun = now + pause;
+        *begun + lasts < *end
+    }
+}
+
+impl Backoff for Patience {
+    fn after(&mut self, setback: Setback<'_>) -> Option<Duration> {
+        let is_certain = matches!(setback, Setback::Failed(error) if error.certainty() == Certainty::NotApplied);
+        let pause = self.pause(setback)?;
+        self.has_time_for(pause, is_certain).then_some(pause)
     }
 }
 
@@ -193,7 +242,7 @@ pub(crate) async fn wait(pause: Duration) {
 pub(crate) fn expiry(client: &Client, retention: Retention) -> Option<i64> {
     match retention {
         Retention::Forever => None,
-        Retention::For(duration) => Some(client.now().after(duration).0),
+        Retention::For(duration) => Some(client.clock.end_of(duration).0),
     }
 }
 

@@ -61,9 +61,15 @@ impl Corrected {
         Millis(self.machine().0.saturating_add(self.ahead.load(Ordering::Relaxed)))
     }
 
-    /// Without the correction.
+    /// Without the correction. What is over is over at the whole millisecond.
     pub(crate) fn machine(&self) -> Millis {
-        Millis(millis(self.clock.now()))
+        Millis(i64::try_from(self.clock.now().as_millis()).unwrap_or(i64::MAX))
+    }
+
+    /// The end of what begins now and lasts this long: at the next whole millisecond, so that it is not shortened.
+    pub(crate) fn end_of(&self, duration: Duration) -> Millis {
+        let end = millis(self.clock.now().saturating_add(duration));
+        Millis(end.saturating_add(self.ahead.load(Ordering::Relaxed)))
     }
 
     /// Learns from the `Date` of an answer to a request that was sent then and answered by now. The service's clock

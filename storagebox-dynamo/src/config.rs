@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::backend::StoreOptions;
+use storagebox_core::backend::url::plain;
 use storagebox_core::{Clock, Result, SystemClock};
 
 use crate::error::misconfigured;
@@ -24,6 +25,7 @@ pub use regions::Regions;
 /// use storagebox_dynamo::DynamoStore;
 ///
 /// let store = DynamoStore::builder().prefix("shop/").shards(16).connect("dynamodb://eu-west-1/storagebox")?;
+/// println!("{store:?}");
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug)]
@@ -96,7 +98,7 @@ impl DynamoBuilder {
         self
     }
 
-    /// Sets the prefix of all partition keys, at most 64 bytes, so that several stores can share a table.
+    /// Sets the prefix of all partition keys, at most 64 bytes without control characters or blanks at the ends, so that several stores can share a table.
     #[must_use]
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.settings.prefix = prefix.into();
@@ -237,8 +239,9 @@ pub(crate) fn checked_table(name: &str) -> Result<()> {
 
 /// Namespace names and ids need the rest of a key's 2,048 bytes.
 fn checked_prefix(prefix: &str) -> Result<()> {
-    match prefix.len() <= 64 && !prefix.contains('\0') {
+    plain("prefix", prefix)?;
+    match prefix.len() <= 64 {
         true => Ok(()),
-        false => Err(misconfigured("prefix", "must have at most 64 bytes and no U+0000")),
+        false => Err(misconfigured("prefix", "must have at most 64 bytes")),
     }
 }

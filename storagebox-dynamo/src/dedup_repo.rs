@@ -87,7 +87,7 @@ impl DedupRepo for DynamoDedupRepo {
         let change = |key: &_| {
             let now = self.client().now();
             let ended = Write::update(key).set("s", ENDED).set("y", now.0);
-            let ended = self.0.kept(ended, Some(now)).remove(&["v", "x", "f", "p", "r", "w"]);
+            let ended = self.0.kept(ended, Some(now)).remove(&["v", "x", "f", "p", "q", "r", "w"]);
             (self.if_current(ended, version), Forgotten::Forgotten)
         };
         let refused = |record: &Record| match record.entry() {

@@ -1,63 +1,19 @@
-//! The service's errors, by code. What is not in the table may have been applied (ER-1).
+//! The service's errors, by name and status. What is surely not applied is told from what may have been (ER-1).
+
+mod codes;
+mod undelivered;
 
 use std::error::Error as StdError;
-use std::io;
-use std::iter::successors;
 
-use aws_credential_types::provider::error::CredentialsError;
 use aws_sdk_dynamodb::config::http::HttpResponse;
-use aws_sdk_dynamodb::error::{ConnectorError, ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use storagebox_core::{Error, ErrorKind};
 
-const CODES: &[(&str, ErrorKind, &str)] = &[
-    ("ResourceNotFoundException", ErrorKind::NotSetUp, "the table, or its index, does not exist"),
-    ("ResourceInUseException", ErrorKind::Contention, "the table is being made or changed"),
-    ("TableNotFoundException", ErrorKind::NotSetUp, "the table does not exist"),
-    ("ContinuousBackupsUnavailableException", ErrorKind::Contention, "the table's backups are being turned on"),
-    ("AccessDeniedException", ErrorKind::Denied, DENIED),
-    ("UnrecognizedClientException", ErrorKind::Denied, REFUSED),
-    ("InvalidSignatureException", ErrorKind::Denied, REFUSED),
-    ("IncompleteSignatureException", ErrorKind::Denied, REFUSED),
-    ("MissingAuthenticationTokenException", ErrorKind::Denied, REFUSED),
-    ("MissingAuthenticationToken", ErrorKind::Denied, REFUSED),
-    ("ExpiredTokenException", ErrorKind::Denied, "the credentials have expired"),
-    ("ValidationException", ErrorKind::InvalidInput, SHAPE),
-    ("SerializationException", ErrorKind::InvalidInput, SHAPE),
-    (
-        "ItemCollectionSizeLimitExceededException",
-        ErrorKind::Unavailable,
-        "a shard of the namespace is full (10 GB); make the namespace anew with more shards",
-    ),
-    ("ProvisionedThroughputExceededException", ErrorKind::Throttled, SLOWER),
-    ("ThrottlingException", ErrorKind::Throttled, SLOWER),
-    ("RequestLimitExceeded", ErrorKind::Throttled, SLOWER),
-    ("LimitExceededException", ErrorKind::Throttled, "too many tables are being changed"),
-    ("TransactionConflictException", ErrorKind::Contention, CONFLICT),
-    ("TransactionInProgressException", ErrorKind::OutcomeUnknown, "the same transaction is still under way"),
-    ("ReplicatedWriteConflictException", ErrorKind::Contention, "another region was writing the row"),
-];
+use codes::{CODES, REASONS, known};
+use undelivered::LOST;
 
-const DENIED: &str = "the credentials lack a right; the README of storagebox-dynamo lists those it needs";
-const REFUSED: &str = "the service refused the credentials";
-const UNSIGNED: &str = "there are no credentials to sign the request with";
-const SHAPE: &str = "the table refused the request; it must have the keys and the index that the README describes";
-const FOREIGN: &str =
-    "a row of the call has an attribute of another type, or no room; it is not what this version of the library writes";
-const SLOWER: &str = "the table, or a partition of it, is at its limit";
-pub(crate) const CONFLICT: &str = "another write of the same row was under way";
-
-/// Reasons of a cancelled transaction that are no conditions.
-const REASONS: &[(&str, ErrorKind, &str)] = &[
-    ("TransactionConflict", ErrorKind::Contention, CONFLICT),
-    ("ThrottlingError", ErrorKind::Throttled, SLOWER),
-    ("ProvisionedThroughputExceeded", ErrorKind::Throttled, SLOWER),
-    ("ValidationError", ErrorKind::Corrupt, FOREIGN),
-    (
-        "ItemCollectionSizeLimitExceeded",
-        ErrorKind::Unavailable,
-        "a shard of the namespace is full (10 GB); make the namespace anew with more shards",
-    ),
-];
+pub(crate) use codes::CONFLICT;
+pub(crate) use undelivered::lacks_credentials;
 
 /// The driver's error as ours, with what the service said as its source.
 pub(crate) fn of<E>(error: SdkError<E, HttpResponse>) -> Error
@@ -65,7 +21,12 @@ where
     E: StdError + ProvideErrorMetadata + Send + Sync + 'static,
 {
     let (kind, message) = judge(&error);
-    Error::new(kind, message).caused_by(error).on("dynamo")
+    let judged = Error::new(kind, message).on("dynamo");
+    match answered(&error) {
+        Some(status) => judged.with("status", status),
+        None => judged,
+    }
+    .caused_by(error)
 }
 
 fn judge<E>(error: &SdkError<E, HttpResponse>) -> (ErrorKind, &'static str)
@@ -73,36 +34,19 @@ where
     E: StdError + ProvideErrorMetadata + 'static,
 {
     match error {
-        SdkError::ConstructionFailure(_) => (ErrorKind::Denied, UNSIGNED),
-        SdkError::DispatchFailure(failure) => failure.as_connector_error().map_or(LOST, undelivered),
-        SdkError::ServiceError(service) => service
-            .err()
-            .code()
-            .and_then(|code| known(CODES, code))
-            .unwrap_or((ErrorKind::OutcomeUnknown, "the service failed")),
+        SdkError::ConstructionFailure(_) => undelivered::UNSIGNED,
+        SdkError::DispatchFailure(failure) => failure.as_connector_error().map_or(LOST, undelivered::judge),
+        SdkError::ServiceError(service) => {
+            let named = service.err().code().and_then(|name| known(CODES, name));
+            named.unwrap_or_else(|| codes::by_status(service.raw().status().as_u16()))
+        }
         _ => LOST,
     }
 }
 
-const LOST: (ErrorKind, &str) = (ErrorKind::OutcomeUnknown, "the connection or the answer was lost");
-
-/// Nothing can have been sent without credentials, or without a connection.
-fn undelivered(error: &ConnectorError) -> (ErrorKind, &'static str) {
-    match causes::<CredentialsError>(error).next() {
-        Some(CredentialsError::CredentialsNotLoaded(_) | CredentialsError::InvalidConfiguration(_)) => {
-            (ErrorKind::Denied, UNSIGNED)
-        }
-        Some(_) => (ErrorKind::Unavailable, "the credentials could not be fetched"),
-        None if causes::<io::Error>(error).any(|error| error.kind() == io::ErrorKind::ConnectionRefused) => {
-            (ErrorKind::Unavailable, "the endpoint could not be reached")
-        }
-        None => LOST,
-    }
-}
-
-/// The errors of this type among the causes, the last cause last.
-fn causes<'a, E: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a E> {
-    successors(Some(error), |&error| error.source()).filter_map(|error| error.downcast_ref())
+/// What the answer says of itself, where the cause may not.
+fn answered<E>(error: &SdkError<E, HttpResponse>) -> Option<u16> {
+    error.raw_response().map(|answer| answer.status().as_u16())
 }
 
 /// Why a transaction was cancelled, if it was not by a condition.
@@ -111,12 +55,11 @@ pub(crate) fn reason(code: &str) -> Option<Error> {
         "None" | "ConditionalCheckFailed" => return None,
         code => known(REASONS, code),
     };
-    let (kind, message) = known.unwrap_or((ErrorKind::OutcomeUnknown, "the transaction was cancelled"));
+    let (kind, message) = known.unwrap_or((
+        ErrorKind::Unavailable,
+        "the transaction was cancelled for a reason that this library does not know",
+    ));
     Some(Error::new(kind, message).with("reason", code).on("dynamo"))
-}
-
-fn known(table: &[(&str, ErrorKind, &'static str)], code: &str) -> Option<(ErrorKind, &'static str)> {
-    table.iter().find(|(known, ..)| *known == code).map(|(_, kind, message)| (*kind, *message))
 }
 
 /// A failed read has changed nothing, whatever became of it.

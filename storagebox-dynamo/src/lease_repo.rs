@@ -24,7 +24,7 @@ impl DynamoLeaseRepo {
         self.0.client()
     }
 
-    /// A new lease, with a greater number than any before.
+    /// A new lease, with a greater number than any before, and with the fingerprint of a lapsed one, if that had any.
     fn start(
         &self,
         record: &Record,
@@ -35,7 +35,8 @@ impl DynamoLeaseRepo {
     ) -> Step<Begun> {
         let fence = Fence::new(self.client().number_after(record.last));
         let until = self.client().end_of(term);
-        let leased = Leased { op: op.clone(), fence, until, fingerprint: fingerprint.cloned() };
+        let inherited = record.fingerprint().cloned();
+        let leased = Leased { op: op.clone(), fence, until, fingerprint: fingerprint.cloned(), inherited };
         Step::Write(State::Leased(leased), started(id, op, fence))
     }
 }
@@ -62,8 +63,8 @@ impl LeaseRepo for DynamoLeaseRepo {
         let term = checked_duration("lease", term)?;
         let judge = |record: &Record, past: Millis| match &record.state {
             _ if record.has_ended(op) => Step::Answer(Begun::Fenced),
-            Some(State::Leased(leased)) if leased.until <= past => self.start(record, id, op, term, fingerprint),
             _ if record.is_of_another(fingerprint) => Step::Answer(Begun::Mismatch),
+            Some(State::Leased(leased)) if leased.until <= past => self.start(record, id, op, term, fingerprint),
             Some(State::Done(done)) => Step::Answer(Begun::Done(done.entry.clone())),
             Some(State::Leased(leased)) if leased.op == *op => Step::Answer(started(id, op, leased.fence)),
             Some(State::Leased(leased)) => Step::Answer(Begun::InFlight { remaining: past.until(leased.until) }),
@@ -96,6 +97,7 @@ impl LeaseRepo for DynamoLeaseRepo {
         let change = |key: &_| {
             let now = self.client().now();
             let ended = Write::update(key).set("s", ENDED).set("y", now.0);
+            // What the lease inherited, `q`, stays: the abort speaks for this lease alone.
             let ended = self.0.kept(ended, Some(now)).remove(&["f", "u", "p"]);
             (if_held(ended, lease, ""), Aborted::Aborted)
         };

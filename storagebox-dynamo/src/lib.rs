@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
+#![doc(test(attr(deny(warnings))))]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::disallowed_methods))]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 

@@ -1,18 +1,19 @@
 //! Ordered values: article 4's ratchet. Puts and tombstones alike are one conditional `PutItem`.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
 use std::time::Duration;
 
+use storagebox_core::backend::OrderedRules;
 use storagebox_core::{
-    Cursor, Key, ListedValue, Maintained, Namespace, OrderedOptions, OrderedStore, Page, Payload, Result, Stamp,
+    Cursor, Key, ListedValue, Maintained, Namespace, OrderedOptions, OrderedStore, Page, Payload, Reset, Result, Stamp,
     Stamping, Versioned, WriterId, Written, async_trait,
 };
 use tracing::instrument;
 
 use crate::client::{Client, Index, Kind, Look, OpenNamespace, Tag, Write, Wrote};
 use crate::clock::Millis;
-use crate::error::bad;
 use crate::page::{self, Position};
 use crate::row::{EXPIRES, Row, RowKey};
 
@@ -25,7 +26,7 @@ const PURGE: &str = "purge";
 #[derive(Debug)]
 pub(crate) struct DynamoOrderedStore {
     open: OpenNamespace,
-    options: OrderedOptions,
+    rules: OrderedRules,
 }
 
 /// What a write puts.
@@ -51,9 +52,9 @@ impl Content<'_> {
 
 impl DynamoOrderedStore {
     pub(crate) fn new(client: &Arc<Client>, name: &Namespace, options: OrderedOptions) -> Result<Self> {
-        let options = options.checked()?;
-        let open = OpenNamespace::new(client, Kind::Ordered, name).with_options(format!("{options:?}"));
-        Ok(Self { open, options })
+        let rules = OrderedRules::of("dynamo", options)?;
+        let open = OpenNamespace::new(client, Kind::Ordered, name).with_options(kept(options));
+        Ok(Self { open, rules })
     }
 
     fn client(&self) -> &Client {
@@ -66,7 +67,9 @@ impl DynamoOrderedStore {
 
     async fn write(&self, key: &Key, stamp: &Stamp, content: Content<'_>, tag: &Tag) -> Result<Written> {
         let key = self.key(key).await?;
-        self.check_skew(stamp)?;
+        if let Some(refused) = self.rules.refused(stamp, self.client().now().0) {
+            return Err(refused);
+        }
         if let Some(horizon) = self.horizon().filter(|horizon| stamp.at < *horizon) {
             let row = self.client().get(&key).await?;
             return Ok(judge(row.as_ref(), stamp, content)?.unwrap_or(Written::TooOld { horizon }));
@@ -92,47 +95,37 @@ impl DynamoOrderedStore {
     /// that is older is accepted any more; under sequence numbers by an explicit call alone (O-3).
     fn buried(&self, row: Row, stamp: &Stamp) -> Row {
         let arrived = self.client().now();
-        match self.options.stamping {
-            Stamping::Sequence => row.with("o", buried_at(arrived)),
-            Stamping::Time { .. } => {
-                let since = arrived.max(Millis(stamp.at.saturating_add(1)));
-                let skew = self.client().settings().max_skew;
-                let forgotten = since.after(self.options.tombstone_age).after(skew).after(skew);
-                let expires = self.client().deletable(forgotten);
-                row.with("o", buried_at(since)).with("g", forgotten.0).with(EXPIRES, expires)
-            }
+        if !self.rules.is_timed() {
+            return row.with("o", buried_at(arrived));
         }
-    }
-
-    /// O-4.
-    fn check_skew(&self, stamp: &Stamp) -> Result<()> {
-        let Stamping::Time { max_skew: Some(most) } = self.options.stamping else {
-            return Ok(());
-        };
-        let now = self.client().now();
-        if stamp.at <= now.after(most).0 {
-            return Ok(());
-        }
-        let why = format_args!("is more than {most:?} ahead of the store's clock");
-        Err(bad("stamp", why).with("stamp", stamp.at).with("clock", now.0))
+        let since = arrived.max(Millis(stamp.at.saturating_add(1)));
+        let skew = self.client().settings().max_skew;
+        let forgotten = since.after(self.rules.tombstone_age()).after(skew).after(skew);
+        let expires = self.client().deletable(forgotten);
+        row.with("o", buried_at(since)).with("g", forgotten.0).with(EXPIRES, expires)
     }
 
     /// The purge horizon, in time mode: no older stamp is accepted (O-3).
     fn horizon(&self) -> Option<i64> {
-        match self.options.stamping {
-            Stamping::Time { .. } => Some(self.client().now().before(self.options.tombstone_age).0),
-            Stamping::Sequence => None,
-        }
+        self.rules.is_timed().then(|| self.client().now().before(self.rules.tombstone_age()).0)
     }
 
     /// Until when a tombstone must have been buried to be purged now.
     fn purgeable(&self, age: Duration) -> Millis {
-        match self.options.stamping {
-            Stamping::Sequence => self.client().now().before(age),
-            Stamping::Time { .. } => {
-                let skew = self.client().settings().max_skew;
-                self.client().surely_past().before(age.max(self.options.tombstone_age)).before(skew).before(skew)
-            }
+        if !self.rules.is_timed() {
+            return self.client().now().before(age);
+        }
+        let skew = self.client().settings().max_skew;
+        self.client().surely_past().before(self.rules.purged(age)).before(skew).before(skew)
+    }
+
+    /// Removes the row if it still has this stamp (O-6).
+    async fn reset_once(&self, key: &Key, stamp: &Stamp) -> Result<Reset> {
+        let delete = Write::delete(&self.key(key).await?).only_if("a = :a AND w = :w");
+        match self.client().write(&delete.value(":a", stamp.at).value(":w", stamp.writer.as_str())).await? {
+            Wrote::Done(_) => Ok(Reset::Reset),
+            Wrote::Refused(None) => Ok(Reset::Absent),
+            Wrote::Refused(Some(row)) => Ok(Reset::Stale { current: stamp_of(&row)? }),
         }
     }
 
@@ -167,6 +160,22 @@ impl DynamoOrderedStore {
         let place = row.needed("o", row.text("o"))?;
         self.client().deleted(PURGE, &Write::delete(&key).only_if("o = :o").value(":o", place)).await
     }
+}
+
+/// The options as they are stored with the namespace, whose text does not change. The skew is not part of it: it guards
+/// what comes in, and says nothing of what is there.
+fn kept(options: OrderedOptions) -> String {
+    let stamping = match options.stamping {
+        Stamping::Time { .. } => Stamping::Time { max_skew: None },
+        Stamping::Sequence => Stamping::Sequence,
+    };
+    format!("{:?}", OrderedOptions { stamping, ..options })
+}
+
+/// The same of a text that an earlier version stored, with the skew.
+pub(crate) fn without_skew(stored: &str) -> Cow<'_, str> {
+    let parts = stored.split_once("max_skew: Some(").and_then(|(before, rest)| Some((before, rest.split_once(')')?.1)));
+    parts.map_or(Cow::Borrowed(stored), |(before, after)| Cow::Owned(format!("{before}max_skew: None{after}")))
 }
 
 fn buried_at(since: Millis) -> String {
@@ -239,6 +248,11 @@ impl OrderedStore for DynamoOrderedStore {
     }
 
     #[instrument(level = "trace", skip_all)]
+    async fn reset(&self, key: &Key, stamp: &Stamp) -> Result<Reset> {
+        self.client().settle("reset", || self.reset_once(key, stamp)).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
     async fn purge(&self, age: Duration, limit: usize) -> Result<Maintained> {
         self.purge_up_to(age, limit).await
     }
@@ -254,6 +268,18 @@ fn listed(row: &Row) -> Result<Option<ListedValue>> {
 mod tests {
     use super::*;
     use crate::row::whatever;
+
+    #[test]
+    fn the_skew_is_not_stored_and_is_passed_over_where_it_was() {
+        let stored = "OrderedOptions { stamping: Time { max_skew: None }, tombstone_age: 604800s }";
+        assert_eq!(kept(OrderedOptions::time()), stored);
+        assert_eq!(kept(OrderedOptions::sequence()), "OrderedOptions { stamping: Sequence, tombstone_age: 604800s }");
+        let before = "OrderedOptions { stamping: Time { max_skew: Some(3600s) }, tombstone_age: 604800s }";
+        assert_eq!(without_skew(before), stored);
+        for other in [stored, "", "TokenSet of 9, keys alone", "max_skew: Some("] {
+            assert_eq!(without_skew(other), other);
+        }
+    }
 
     #[test]
     fn whatever_a_row_of_a_value_holds() {

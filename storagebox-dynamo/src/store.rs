@@ -41,6 +41,7 @@ use crate::upkeep::Upkeep;
 /// let store = DynamoStore::connect("dynamodb://eu-west-1/storagebox")?;
 /// store.setup().await?;
 /// let taken = store.item_bank(&"vouchers".parse()?)?.take(&"ada@example.com".parse()?, Hold::Forever).await?;
+/// println!("{:?}", taken.item().map(|item| item.as_str()));
 /// # Ok(()) }
 /// ```
 #[derive(Clone)]

@@ -1,5 +1,6 @@
 //! The one clock by which a store judges every expiry.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use storagebox_core::Clock;
@@ -35,6 +36,26 @@ impl Time {
 
 fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Somebody's clock, whose time stands still while the clock is set back.
+#[derive(Debug)]
+pub(crate) struct NeverBack<C> {
+    clock: C,
+    latest: AtomicU64,
+}
+
+impl<C: Clock> NeverBack<C> {
+    pub(crate) fn of(clock: C) -> Self {
+        Self { clock, latest: AtomicU64::new(0) }
+    }
+}
+
+impl<C: Clock> Clock for NeverBack<C> {
+    fn now(&self) -> Duration {
+        let now = nanos(self.clock.now());
+        Duration::from_nanos(self.latest.fetch_max(now, Ordering::SeqCst).max(now))
+    }
 }
 
 /// Tokio's clock, including paused time. It counts from the wall-clock time of its creation.

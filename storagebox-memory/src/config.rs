@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use storagebox_core::{Clock, Retention};
 
-use crate::clock::{Time, TokioClock};
+use crate::clock::{NeverBack, Time, TokioClock};
 
 /// Builds a [`MemoryStore`](crate::MemoryStore).
 #[derive(Clone, Debug, Default)]
@@ -45,10 +45,11 @@ impl Default for Settings {
 }
 
 impl MemoryBuilder {
-    /// Sets the clock that decides every expiry. Defaults to tokio's clock.
+    /// Sets the clock that decides every expiry. Defaults to tokio's clock. If it is set back, the store's time stands still
+    /// until it has caught up.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock) -> Self {
-        self.settings.clock = Arc::new(clock);
+        self.settings.clock = Arc::new(NeverBack::of(clock));
         self
     }
 

@@ -23,7 +23,7 @@ impl DedupRepo for MemoryDedupRepo {
             State::Done(done) if done.op == *op => Recorded::Again(done.entry.clone()),
             State::Done(done) => Recorded::Existing(done.entry.clone()),
             State::Leased(leased) if now < leased.until => Recorded::InFlight { remaining: now.until(leased.until) },
-            State::Leased(_) | State::Vacant => {
+            State::Leased(_) | State::Unsettled(_) | State::Vacant => {
                 let done = self.0.done(value, op, now, retention);
                 let version = done.entry.version;
                 record.state = State::Done(done);

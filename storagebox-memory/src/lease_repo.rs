@@ -10,7 +10,8 @@ use storagebox_core::{
 use tracing::instrument;
 
 use crate::clock::Time;
-use crate::records::{Leased, Record, Records, State};
+use crate::config::Settings;
+use crate::records::{Leased, Record, Records, State, Unsettled};
 
 #[derive(Debug)]
 pub(crate) struct MemoryLeaseRepo(pub(crate) Arc<Records>);
@@ -24,31 +25,46 @@ impl Record {
         }
     }
 
-    fn fingerprint(&self) -> Option<&Fingerprint> {
+    /// The fingerprint of the id, which outlives a lease that lapsed for as long as operations are remembered (D-6).
+    fn fingerprint(&self, settings: &Settings, now: Time) -> Option<&Fingerprint> {
         match &self.state {
             State::Vacant => None,
+            State::Unsettled(unsettled) if settings.is_forgotten(unsettled.since, now) => None,
+            State::Unsettled(unsettled) => Some(&unsettled.fingerprint),
+            State::Leased(leased) if settings.is_forgotten(leased.until, now) => None,
             State::Leased(leased) => leased.fingerprint.as_ref(),
             State::Done(done) => done.fingerprint.as_ref(),
         }
     }
 
-    fn is_of_another(&self, fingerprint: Option<&Fingerprint>) -> bool {
-        self.fingerprint().zip(fingerprint).is_some_and(|(known, asked)| known != asked)
+    /// Ends a lease that is held. The abort speaks for this lease alone, so a fingerprint that it inherited stays.
+    fn abort(&mut self, now: Time) {
+        let kept = match &mut self.state {
+            State::Leased(leased) if leased.is_inherited => leased.fingerprint.take(),
+            _ => None,
+        };
+        self.end(now);
+        if let Some(fingerprint) = kept {
+            self.state = State::Unsettled(Unsettled { fingerprint, since: now });
+        }
     }
 }
 
 impl MemoryLeaseRepo {
-    /// A new lease, with a greater number than any before.
+    /// A new lease, with a greater number than any before, and with the fingerprint of a lapsed one, if that had any.
     fn start(
         &self,
         record: &mut Record,
-        id: &DedupId,
-        op: &OpId,
-        until: Time,
-        fingerprint: Option<&Fingerprint>,
+        (id, op): (&DedupId, &OpId),
+        (now, term): (Time, Duration),
+        asked: Option<&Fingerprint>,
     ) -> Begun {
         let fence = Fence::new(self.0.next_number());
-        record.state = State::Leased(Leased { op: op.clone(), fence, until, fingerprint: fingerprint.cloned() });
+        let inherited = record.fingerprint(&self.0.settings, now).cloned();
+        let is_inherited = inherited.is_some();
+        let fingerprint = inherited.or_else(|| asked.cloned());
+        let until = now.after(term);
+        record.state = State::Leased(Leased { op: op.clone(), fence, until, fingerprint, is_inherited });
         started(id, op, fence)
     }
 }
@@ -66,14 +82,19 @@ impl LeaseRepo for MemoryLeaseRepo {
     #[instrument(level = "trace", skip_all)]
     async fn begin(&self, id: &DedupId, op: &OpId, term: Duration, fingerprint: Option<&Fingerprint>) -> Result<Begun> {
         let term = checked_duration("lease", term)?;
-        Ok(self.0.step(id, |record, now| match &record.state {
-            _ if record.has_ended(op) => Begun::Fenced,
-            State::Leased(leased) if leased.until <= now => self.start(record, id, op, now.after(term), fingerprint),
-            _ if record.is_of_another(fingerprint) => Begun::Mismatch,
-            State::Done(done) => Begun::Done(done.entry.clone()),
-            State::Leased(leased) if leased.op == *op => started(id, op, leased.fence),
-            State::Leased(leased) => Begun::InFlight { remaining: now.until(leased.until) },
-            State::Vacant => self.start(record, id, op, now.after(term), fingerprint),
+        Ok(self.0.step(id, |record, now| {
+            let known = record.fingerprint(&self.0.settings, now);
+            let is_of_another = known.zip(fingerprint).is_some_and(|(known, asked)| known != asked);
+            match &record.state {
+                _ if record.has_ended(op) => Begun::Fenced,
+                _ if is_of_another => Begun::Mismatch,
+                State::Done(done) => Begun::Done(done.entry.clone()),
+                State::Leased(leased) if now < leased.until && leased.op == *op => started(id, op, leased.fence),
+                State::Leased(leased) if now < leased.until => Begun::InFlight { remaining: now.until(leased.until) },
+                State::Leased(_) | State::Unsettled(_) | State::Vacant => {
+                    self.start(record, (id, op), (now, term), fingerprint)
+                }
+            }
         }))
     }
 
@@ -100,7 +121,7 @@ impl LeaseRepo for MemoryLeaseRepo {
     async fn abort(&self, lease: &Lease) -> Result<Aborted> {
         Ok(self.0.step(&lease.id, |record, now| match record.leased(lease) {
             Some(_) => {
-                record.end(now);
+                record.abort(now);
                 Aborted::Aborted
             }
             None => aborted_before(record, &lease.op),

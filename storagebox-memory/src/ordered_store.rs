@@ -2,11 +2,13 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
+use storagebox_core::backend::OrderedRules;
 use storagebox_core::{
-    Cursor, Error, Key, ListedValue, Maintained, OrderedOptions, OrderedStore, Page, Payload, Result, Stamp, Stamping,
-    Versioned, Written, async_trait,
+    Cursor, Key, ListedValue, Maintained, OrderedOptions, OrderedStore, Page, Payload, Reset, Result, Stamp, Versioned,
+    Written, async_trait,
 };
 use tracing::instrument;
 
@@ -14,11 +16,19 @@ use crate::clock::Time;
 use crate::config::Settings;
 use crate::striped::Striped;
 
+/// The values of one name, with the rules that all its handles share.
+#[derive(Debug)]
+pub(crate) struct Values {
+    settings: Settings,
+    rules: OrderedRules,
+    cells: Striped<BTreeMap<Key, Cell>>,
+}
+
+/// A handle, with its own skew.
 #[derive(Debug)]
 pub(crate) struct MemoryOrderedStore {
-    settings: Settings,
-    pub(crate) options: OrderedOptions,
-    cells: Striped<BTreeMap<Key, Cell>>,
+    values: Arc<Values>,
+    rules: OrderedRules,
 }
 
 /// The newest write of a key.
@@ -44,14 +54,16 @@ impl Content {
 }
 
 impl MemoryOrderedStore {
-    pub(crate) fn new(settings: Settings, options: OrderedOptions) -> Result<Self> {
-        Ok(Self { settings, options: options.checked()?, cells: Striped::default() })
+    pub(crate) fn new(values: Arc<Values>, options: OrderedOptions) -> Result<Self> {
+        Ok(Self { values, rules: OrderedRules::of("memory", options)? })
     }
 
     fn write(&self, key: &Key, stamp: &Stamp, content: Content) -> Result<Written> {
-        let mut cells = self.cells.lock_for(key);
-        let now = self.settings.now();
-        self.check_skew(stamp, now)?;
+        let mut cells = self.values.cells.lock_for(key);
+        let now = self.values.settings.now();
+        if let Some(refused) = self.rules.refused(stamp, now.millis()) {
+            return Err(refused);
+        }
         if let Some(cell) = cells.get(key) {
             match (stamp, content.rank()).cmp(&(&cell.stamp, cell.content.rank())) {
                 Ordering::Greater => {}
@@ -62,41 +74,46 @@ impl MemoryOrderedStore {
                 Ordering::Equal => return Ok(Written::Mismatch),
             }
         }
-        if let Some(horizon) = self.horizon(now).filter(|horizon| stamp.at < *horizon) {
+        if let Some(horizon) = self.values.horizon(now).filter(|horizon| stamp.at < *horizon) {
             return Ok(Written::TooOld { horizon });
         }
         cells.insert(key.clone(), Cell { stamp: stamp.clone(), content, arrived: now });
         Ok(Written::Applied)
     }
+}
 
-    fn check_skew(&self, stamp: &Stamp, now: Time) -> Result<()> {
-        let Stamping::Time { max_skew: Some(max_skew) } = self.options.stamping else {
-            return Ok(());
-        };
-        if stamp.at <= now.after(max_skew).millis() {
-            return Ok(());
-        }
-        let why = format_args!("is more than {max_skew:?} ahead of the store's clock");
-        Err(Error::invalid("stamp", why).with("stamp", stamp.at).with("clock", now.millis()).on("memory"))
+impl Values {
+    pub(crate) fn new(settings: Settings, options: OrderedOptions) -> Result<Self> {
+        Ok(Self { settings, rules: OrderedRules::of("memory", options)?, cells: Striped::default() })
+    }
+
+    /// How the namespace was created (S-4).
+    pub(crate) fn created(&self) -> String {
+        self.rules.in_words()
     }
 
     /// The purge horizon, in time mode: no older stamp is accepted, so nothing older need be remembered (O-3).
     fn horizon(&self, now: Time) -> Option<i64> {
-        let age = i64::try_from(self.options.tombstone_age.as_millis()).unwrap_or(i64::MAX);
-        match self.options.stamping {
-            Stamping::Time { .. } => Some(now.millis().saturating_sub(age)),
-            Stamping::Sequence => None,
-        }
+        let age = i64::try_from(self.rules.tombstone_age().as_millis()).unwrap_or(i64::MAX);
+        self.rules.is_timed().then(|| now.millis().saturating_sub(age))
     }
 
     fn may_go(&self, cell: &Cell, age: Duration, now: Time) -> bool {
-        let age = match self.options.stamping {
-            Stamping::Time { .. } => age.max(self.options.tombstone_age),
-            Stamping::Sequence => age,
-        };
         cell.content == Content::Tombstone
-            && cell.arrived.after(age) <= now
+            && cell.arrived.after(self.rules.purged(age)) <= now
             && self.horizon(now).is_none_or(|horizon| cell.stamp.at < horizon)
+    }
+
+    fn reset(&self, key: &Key, stamp: &Stamp) -> Reset {
+        let mut cells = self.cells.lock_for(key);
+        match cells.get(key) {
+            None => Reset::Absent,
+            Some(cell) if cell.stamp != *stamp => Reset::Stale { current: cell.stamp.clone() },
+            Some(_) => {
+                cells.remove(key);
+                Reset::Reset
+            }
+        }
     }
 
     fn purge_up_to(&self, age: Duration, limit: usize) -> usize {
@@ -114,10 +131,7 @@ impl MemoryOrderedStore {
 
     /// Purges what needs no explicit call, at most `budget` tombstones.
     pub(crate) fn maintain(&self, budget: usize) -> usize {
-        match self.options.stamping {
-            Stamping::Time { .. } => self.purge_up_to(self.options.tombstone_age, budget),
-            Stamping::Sequence => 0,
-        }
+        if self.rules.is_timed() { self.purge_up_to(self.rules.tombstone_age(), budget) } else { 0 }
     }
 }
 
@@ -144,21 +158,26 @@ impl OrderedStore for MemoryOrderedStore {
 
     #[instrument(level = "trace", skip_all)]
     async fn get(&self, key: &Key) -> Result<Option<Versioned>> {
-        Ok(self.cells.lock_for(key).get(key).and_then(Cell::live))
+        Ok(self.values.cells.lock_for(key).get(key).and_then(Cell::live))
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn list(&self, prefix: Option<&Key>, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedValue>> {
         let prefix = prefix.map_or("", Key::as_str);
-        self.cells.page(cursor, limit, |key, cell| {
+        self.values.cells.page(cursor, limit, |key, cell| {
             let versioned = cell.live().filter(|_| key.as_str().starts_with(prefix))?;
             Some(ListedValue { key: key.clone(), versioned })
         })
     }
 
     #[instrument(level = "trace", skip_all)]
+    async fn reset(&self, key: &Key, stamp: &Stamp) -> Result<Reset> {
+        Ok(self.values.reset(key, stamp))
+    }
+
+    #[instrument(level = "trace", skip_all)]
     async fn purge(&self, age: Duration, limit: usize) -> Result<Maintained> {
-        let deleted = self.purge_up_to(age, limit);
+        let deleted = self.values.purge_up_to(age, limit);
         Ok(Maintained { deleted: deleted as u64, more: deleted == limit })
     }
 }

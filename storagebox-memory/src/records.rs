@@ -33,8 +33,17 @@ pub(crate) struct Record {
 pub(crate) enum State {
     #[default]
     Vacant,
+    /// No operation has the id, but an earlier lease lapsed, so its work may have had an effect.
+    Unsettled(Unsettled),
     Leased(Leased),
     Done(Done),
+}
+
+/// The fingerprint that the id keeps after the lease that took over a lapsed one was aborted (D-6).
+#[derive(Debug)]
+pub(crate) struct Unsettled {
+    pub(crate) fingerprint: Fingerprint,
+    pub(crate) since: Time,
 }
 
 #[derive(Debug)]
@@ -42,7 +51,10 @@ pub(crate) struct Leased {
     pub(crate) op: OpId,
     pub(crate) fence: Fence,
     pub(crate) until: Time,
+    /// The fingerprint of the id.
     pub(crate) fingerprint: Option<Fingerprint>,
+    /// Whether an earlier lease lapsed with this fingerprint, so that an abort of this one leaves it (D-6).
+    pub(crate) is_inherited: bool,
 }
 
 #[derive(Debug)]
@@ -76,7 +88,7 @@ impl Record {
     /// Leaves the id vacant and fences the operation that had it.
     pub(crate) fn end(&mut self, now: Time) {
         match std::mem::take(&mut self.state) {
-            State::Vacant => {}
+            State::Vacant | State::Unsettled(_) => {}
             State::Leased(leased) => self.ended.push((leased.op, now)),
             State::Done(done) => self.ended.push((done.op, now)),
         }
@@ -89,7 +101,7 @@ impl Record {
     pub(crate) fn done(&mut self) -> Option<&mut Done> {
         match &mut self.state {
             State::Done(done) => Some(done),
-            State::Vacant | State::Leased(_) => None,
+            State::Vacant | State::Unsettled(_) | State::Leased(_) => None,
         }
     }
 
@@ -108,6 +120,7 @@ impl Record {
     fn is_idle(&self, settings: &Settings, now: Time) -> bool {
         let lapsed = match &self.state {
             State::Vacant => true,
+            State::Unsettled(unsettled) => settings.is_forgotten(unsettled.since, now),
             State::Leased(leased) => settings.is_forgotten(leased.until, now),
             State::Done(_) => false,
         };

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use storagebox_core::backend::url::plain_url;
 use storagebox_core::{
     Backend, BankAdmin, Counter, DedupRepo, EntityLedger, Error, Joins, LeaseRepo, Ledger, Maintained, Namespace,
     OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
@@ -17,7 +18,7 @@ use crate::dedup_repo::MemoryDedupRepo;
 use crate::entity_ledger::{Entities, MemoryEntityLedger};
 use crate::item_bank::MemoryBank;
 use crate::lease_repo::MemoryLeaseRepo;
-use crate::ordered_store::MemoryOrderedStore;
+use crate::ordered_store::{MemoryOrderedStore, Values};
 use crate::records::Records;
 use crate::token_store::MemoryTokenStore;
 
@@ -38,7 +39,7 @@ struct Namespaces {
     strategies: ByName<Strategy>,
     counters: ByName<MemoryCounter>,
     ledgers: ByName<MemoryLedger>,
-    ordered: ByName<MemoryOrderedStore>,
+    ordered: ByName<Values>,
 }
 
 /// The namespaces of one kind.
@@ -89,6 +90,7 @@ impl MemoryStore {
     ///
     /// Returns `Misconfigured` if the URL has anything after the colon: the store takes no address and no settings.
     pub fn connect(url: &str) -> Result<Self> {
+        plain_url(url).map_err(|error| error.on("memory"))?;
         match url {
             "memory:" => Ok(Self::new()),
             _ => {
@@ -165,7 +167,7 @@ impl Backend for MemoryStore {
         used += namespaces.tokens.spend(max_entries - used, MemoryTokenStore::maintain);
         used += namespaces.entities.spend(max_entries - used, Entities::maintain);
         used += namespaces.counters.spend(max_entries - used, MemoryCounter::maintain);
-        used += namespaces.ordered.spend(max_entries - used, MemoryOrderedStore::maintain);
+        used += namespaces.ordered.spend(max_entries - used, Values::maintain);
         Ok(Maintained { deleted: used as u64, more: used == max_entries })
     }
 
@@ -220,9 +222,10 @@ impl Backend for MemoryStore {
     }
 
     fn ordered_store(&self, name: &Namespace, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
-        let create = || MemoryOrderedStore::new(self.settings.clone(), options);
-        let ordered = self.namespaces.ordered.open(name, create)?;
-        same(name, &ordered.options, &options)?;
-        Ok(ordered)
+        let asked = Values::new(self.settings.clone(), options)?;
+        let words = asked.created();
+        let values = self.namespaces.ordered.open(name, || Ok(asked))?;
+        same(name, &values.created(), &words)?;
+        Ok(Arc::new(MemoryOrderedStore::new(values, options)?))
     }
 }

@@ -2,6 +2,8 @@
 
 mod call;
 mod connections;
+mod connector;
+mod gate;
 mod known;
 mod look;
 mod namespaces;
@@ -13,7 +15,6 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use sqlx::postgres::PgRow;
-use sqlx::{AssertSqlSafe, PgConnection};
 use storagebox_core::backend::micros_of;
 use storagebox_core::backend::{Backoff, Setback, Settled, in_time, pauses, repeat};
 use storagebox_core::{Certainty, Error, ErrorKind, Result, Settles};
@@ -22,10 +23,11 @@ use tokio::time::Instant;
 use crate::config::{Schema, Settings};
 use crate::error;
 
-pub(crate) use call::{Call, Opened};
-pub(crate) use connections::Connections;
+pub(crate) use call::{Call, Opened, SESSION};
+use connections::Ask;
+pub(crate) use connections::{Connections, Dedicated};
 pub(crate) use known::{FORMAT, Found, Known, VERSION, new_epoch};
-pub(crate) use look::{LOOK, THE_LOOK};
+pub(crate) use look::{text_of_look, with_tables};
 pub(crate) use namespaces::{Kind, OpenNamespace, hash};
 pub(crate) use progress::Progress;
 use texts::Texts;
@@ -97,7 +99,7 @@ impl Client {
     /// One statement, sent once: its rows.
     pub(crate) fn rows<'a>(&'a self, call: &'a Call<'_>) -> Rows<'a> {
         Box::pin(async move {
-            match self.connections.fetch(call, &self.settings, &self.texts).await {
+            match self.connections.rows(Ask::Call(call, &self.settings, &self.texts)).await {
                 Err(error) if error.kind() == ErrorKind::NotSetUp => Err(Box::pin(self.explained(error)).await),
                 rows => rows,
             }
@@ -112,15 +114,16 @@ impl Client {
 
     /// The only row of one statement that is no call of ours and only reads.
     pub(crate) async fn look(&self, operation: &'static str, sql: &str) -> Result<PgRow> {
+        let sql = &call::in_session(&self.settings, sql);
         let attempt = || async move {
-            let rows = self.connections.simple(AssertSqlSafe(sql.to_owned())).await?;
+            let rows = self.connections.rows(Ask::Text(sql)).await?;
             rows.into_iter().next().ok_or_else(|| error::unreadable("a look at the schema"))
         };
         self.settled(operation, attempt).await
     }
 
-    /// A connection that is in no pool.
-    pub(crate) async fn dedicated(&self) -> Result<PgConnection> {
+    /// A connection for more than one statement.
+    pub(crate) async fn dedicated(&self) -> Result<Dedicated<'_>> {
         self.in_time(self.connections.dedicated()).await
     }
 

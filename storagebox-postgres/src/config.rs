@@ -1,5 +1,7 @@
 //! What a store is made of: its URL or pool, its schema and how it goes about its calls.
 
+mod environment;
+mod foreign;
 mod name;
 mod tls;
 mod url;
@@ -10,7 +12,7 @@ use storagebox_core::Result;
 use storagebox_core::backend::StoreOptions;
 
 pub(crate) use name::Schema;
-pub(crate) use url::read;
+pub(crate) use url::{Url, read};
 
 /// Builds a [`PostgresStore`](crate::PostgresStore).
 #[derive(Clone, Debug)]

@@ -1,53 +1,21 @@
 //! The driver's errors, by code. What is not in the table may have been applied (ER-1).
 
+mod codes;
+
 use std::fmt::Display;
+use std::fs::File;
+use std::time::Duration;
 
 use deadpool::managed::PoolError;
 use sqlx::error::DatabaseError;
+use sqlx::postgres::{PgDatabaseError, PgSeverity};
+use storagebox_core::backend::is_nameless;
 use storagebox_core::{Error, ErrorKind, Result};
 
-/// What a SQLSTATE means for a statement that is one transaction of its own.
-///
-/// The first entry that the code begins with decides; behind the code stands the constraint that was broken, if one
-/// was. What the server finds wrong with a statement or a row it says before it commits: nothing was applied.
-const CODES: &[(&str, ErrorKind, &str)] = &[
-    ("28", ErrorKind::Denied, "the server refused the user or the password"),
-    ("42501", ErrorKind::Denied, "the role lacks a right; the README of storagebox-postgres lists those it needs"),
-    ("SB001", ErrorKind::Corrupt, NOT_THAT_OPENED),
-    ("3D000", ErrorKind::NotSetUp, "the database does not exist; create it first"),
-    ("3F000", ErrorKind::NotSetUp, "the schema does not exist"),
-    ("42P01", ErrorKind::NotSetUp, "the schema or a table of it does not exist"),
-    (
-        "42883",
-        ErrorKind::NotSetUp,
-        "a function of the schema does not exist, or a column is not of the type that it needs",
-    ),
-    ("42P05", ErrorKind::OutcomeUnknown, "a pooler mixed prepared statements up; use statements=simple"),
-    ("42", ErrorKind::Corrupt, "a table is not as `setup` made it"),
-    ("55000", ErrorKind::Corrupt, "a table is not as `setup` made it"),
-    (
-        "0A000",
-        ErrorKind::Unsupported,
-        "the session is not at READ COMMITTED; set default_transaction_isolation for its role",
-    ),
-    ("40001", ErrorKind::Contention, "another transaction was in the way"),
-    ("40P01", ErrorKind::Contention, "another transaction was in the way"),
-    ("23505 free_items_pkey", ErrorKind::Corrupt, "an item is among the free ones and elsewhere too"),
-    ("23505 withdrawn_items_pkey", ErrorKind::Corrupt, "an item is among the withdrawn ones and elsewhere too"),
-    ("23505", ErrorKind::Contention, "another call of the same id was under way"),
-    ("21", ErrorKind::Corrupt, "there are two rows where there is one at most"),
-    ("22", ErrorKind::Corrupt, "a row holds a value that no call of the library wrote"),
-    ("23", ErrorKind::Corrupt, "a row breaks a constraint of its table"),
-    ("XX001", ErrorKind::Corrupt, "a row or a page is damaged"),
-    ("XX002", ErrorKind::Corrupt, "an index is damaged"),
-    ("55P03", ErrorKind::Contention, "a lock was not to be had in time"),
-    ("57014", ErrorKind::Contention, "the statement was cancelled, by its timeout or by hand"),
-    ("53300", ErrorKind::Throttled, "the server has no connection left"),
-    ("53", ErrorKind::Unavailable, "the server is short of memory or disk"),
-    ("25006", ErrorKind::Unavailable, "the server only reads; connect to the primary"),
-    ("57P03", ErrorKind::Unavailable, "the server is starting up or shutting down"),
-    ("58030", ErrorKind::OutcomeUnknown, "the server could not read or write its files"),
-];
+use codes::{
+    CLIENT_IDLE, CUT_OFF, ENDED, ENDED_BEFORE, ENDED_IDLE, NO_SERVER, NOT_TO_BE_CHANGED, OF_POOLER, QUERY_WAIT,
+    QUERY_WAIT_TIMEOUT, known, known_at_login,
+};
 
 /// Said by `sql/store/is_namespace.sql` and `sql/store/is_store.sql`, before anything is written.
 const NOT_THAT_OPENED: &str = "the schema is not as it was when it was opened: it was emptied or made anew, or a copy was put back. Stop \
@@ -63,12 +31,15 @@ pub(crate) fn of_another_epoch(schema: impl Display) -> Error {
     Error::corrupt(format_args!("the schema {schema}"), NOT_THAT_OPENED).on("postgres")
 }
 
-/// An error of a statement that was sent.
-pub(crate) fn of(error: sqlx::Error) -> Error {
+/// An error of a statement that was sent, and of which something was heard before, or nothing.
+pub(crate) fn of(error: sqlx::Error, heard: bool) -> Error {
     let known = match &error {
+        ended if has_ended(ended, heard) => Some((ErrorKind::Unavailable, ENDED_BEFORE)),
+        unpassed if !heard && not_passed_on(unpassed).is_some() => not_passed_on(unpassed),
+        published if is_of_a_publication(published) => Some((ErrorKind::Misconfigured, NOT_TO_BE_CHANGED)),
+        // A timeout may have come just before the commit, and end the session after it.
+        ended if heard && of_server(ended).is_some_and(is_fatal) => None,
         sqlx::Error::Database(database) => answered(database.as_ref()),
-        sqlx::Error::PoolTimedOut => Some((ErrorKind::Contention, NO_CONNECTION)),
-        sqlx::Error::PoolClosed => Some((ErrorKind::Unavailable, "the pool is closed")),
         sqlx::Error::Encode(_) => Some((ErrorKind::InvalidInput, "an argument could not be encoded")),
         _ => None,
     };
@@ -81,52 +52,138 @@ fn answered(error: &dyn DatabaseError) -> Option<(ErrorKind, &'static str)> {
     error.code().and_then(|code| known(&format!("{code} {constraint}")))
 }
 
+fn of_server(error: &sqlx::Error) -> Option<&PgDatabaseError> {
+    error.as_database_error().and_then(|error| error.try_downcast_ref())
+}
+
+/// A publication of some rows or columns has the code of a key that is gone.
+fn is_of_a_publication(error: &sqlx::Error) -> bool {
+    of_server(error).is_some_and(|error| error.routine() == Some("CheckCmdReplicaIdentity"))
+}
+
+fn is_fatal(error: &PgDatabaseError) -> bool {
+    error.severity() == PgSeverity::Fatal
+}
+
+/// Whether the server ended the session before it did anything for the statement.
+///
+/// It ends an idle session for its age only while it waits for a statement. It ends one by hand at any time, and between
+/// the commit of a statement and its end only after that statement's rows and its end were sent. A pooler that says so
+/// itself names no routine of the server.
+pub(crate) fn has_ended(error: &sqlx::Error, heard: bool) -> bool {
+    of_server(error).filter(|error| is_fatal(error)).is_some_and(|error| {
+        ENDED_IDLE.contains(&error.code())
+            || !heard && error.code() == ENDED && error.routine() == Some("ProcessInterrupts")
+            || !heard && reason_of_pooler(error) == Some(CLIENT_IDLE)
+    })
+}
+
+/// What it means that a pooler never passed the statement on, because it had no connection to the server: for so long, or
+/// since it last tried to open one.
+fn not_passed_on(error: &sqlx::Error) -> Option<(ErrorKind, &'static str)> {
+    let said = of_server(error).filter(|error| is_fatal(error)).and_then(reason_of_pooler)?;
+    match said {
+        QUERY_WAIT_TIMEOUT => Some((ErrorKind::Contention, QUERY_WAIT)),
+        said if NO_SERVER.iter().any(|beginning| said.starts_with(beginning)) => {
+            Some((ErrorKind::Unavailable, CUT_OFF))
+        }
+        _ => None,
+    }
+}
+
+/// Why PgBouncer closed the connection of its client. It has one code for all reasons.
+fn reason_of_pooler(error: &PgDatabaseError) -> Option<&str> {
+    (error.code() == OF_POOLER && error.routine().is_none()).then(|| error.message())
+}
+
+/// Whether nothing comes on the connection after this error.
+pub(crate) fn is_last_word(error: &sqlx::Error) -> bool {
+    of_server(error).is_none_or(|error| {
+        matches!(error.severity(), PgSeverity::Fatal | PgSeverity::Panic)
+            || error.code().starts_with("57P")
+            || error.code().starts_with("08")
+    })
+}
+
 const NO_ENCRYPTION: &str = "the server offers no encryption that sslmode accepts; without an sslmode, other machines are sent \
      nothing in clear";
 const UNTRUSTED: &str = "the server's certificate, or what it says in place of one, was refused; `sslrootcert` names the file of the \
      authority that has signed it, and the URL the host that it is for";
+const NO_NAME: &str = "the host of the URL has no address: its name could not be looked up";
 const NO_CONNECTION: &str = "no connection was free in time: each call that is under way has one, also one that was polled and then \
      left, neither driven nor dropped";
 
-fn known(code: &str) -> Option<(ErrorKind, &'static str)> {
-    CODES.iter().find(|(prefix, ..)| code.starts_with(prefix)).map(|(_, kind, message)| (*kind, *message))
+/// An error of a connection that could not be opened, for which these files were to be read: nothing was sent.
+pub(crate) fn connecting(error: sqlx::Error, files: &[(&'static str, String)]) -> Error {
+    if let Some((key, why)) = unreadable_file(&error, files) {
+        return bad(key, format_args!("names a file that cannot be read: {why}"));
+    }
+    let (kind, message) = unconnected(&error);
+    Error::new(kind, message).caused_by(error).on("postgres")
 }
 
-/// An error of a connection that could not be had: nothing was sent.
-pub(crate) fn connecting(error: sqlx::Error) -> Error {
-    if is_untrusted(&error) {
-        return Error::new(ErrorKind::Unavailable, UNTRUSTED).caused_by(error).on("postgres");
+fn unconnected(error: &sqlx::Error) -> (ErrorKind, &'static str) {
+    let unreachable = (ErrorKind::Unavailable, "the server could not be reached");
+    match error {
+        sqlx::Error::Database(database) => {
+            let login = || database.code().and_then(|code| known_at_login(&code));
+            not_passed_on(error).or_else(login).unwrap_or(unreachable)
+        }
+        // What the driver says where a server declines; all else is a file that it cannot use.
+        sqlx::Error::Tls(error) if error.to_string().contains("does not support") => {
+            (ErrorKind::Misconfigured, NO_ENCRYPTION)
+        }
+        sqlx::Error::Tls(_) | sqlx::Error::Configuration(_) => (ErrorKind::Misconfigured, UNTRUSTED),
+        sqlx::Error::Io(error) if is_untrusted(error) => (ErrorKind::Misconfigured, UNTRUSTED),
+        sqlx::Error::Io(error) if is_nameless(error) => (ErrorKind::Misconfigured, NO_NAME),
+        _ => unreachable,
     }
-    if matches!(error, sqlx::Error::Tls(_)) {
-        return Error::new(ErrorKind::Unavailable, NO_ENCRYPTION).caused_by(error).on("postgres");
-    }
-    let definite = of(error);
-    if definite.kind() != ErrorKind::OutcomeUnknown {
-        return definite;
-    }
-    unsent(definite)
 }
 
-/// The encryption's own errors come in this kind, and nothing else does before a connection is made.
-fn is_untrusted(error: &sqlx::Error) -> bool {
-    matches!(error, sqlx::Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData)
+/// The encryption's own errors come in this kind, and nothing else does before a connection is made. What is no
+/// certificate's fault may pass.
+fn is_untrusted(error: &std::io::Error) -> bool {
+    let said = error.to_string().to_ascii_lowercase();
+    error.kind() == std::io::ErrorKind::InvalidData && (said.contains("certificate") || said.contains("unknownca"))
 }
 
-fn unsent(error: Error) -> Error {
-    Error::new(ErrorKind::Unavailable, "the server could not be reached").caused_by(error).on("postgres")
+fn unreadable_file(error: &sqlx::Error, files: &[(&'static str, String)]) -> Option<(&'static str, std::io::Error)> {
+    let may_be_a_file = matches!(error, sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Configuration(_));
+    let unreadable = |(key, path): &(&'static str, String)| File::open(path).err().map(|why| (*key, why));
+    may_be_a_file.then(|| files.iter().find_map(unreadable)).flatten()
+}
+
+/// No connection was made in the time that the URL gives for it.
+pub(crate) fn not_connected(limit: Duration) -> Error {
+    let why = format!("the server could not be reached within {limit:?} (connect_timeout)");
+    Error::new(ErrorKind::Unavailable, why).on("postgres")
+}
+
+/// An error of a connection that the caller's pool could not give: nothing was sent.
+pub(crate) fn acquiring(error: sqlx::Error) -> Error {
+    match error {
+        sqlx::Error::PoolTimedOut => Error::new(ErrorKind::Contention, NO_CONNECTION).on("postgres"),
+        sqlx::Error::PoolClosed => Error::new(ErrorKind::Unavailable, "the pool is closed").on("postgres"),
+        error => connecting(error, &[]),
+    }
+}
+
+/// The store is closed.
+pub(crate) fn closed() -> Error {
+    Error::new(ErrorKind::Unavailable, "the store is closed").on("postgres")
 }
 
 /// An error of our own pool, which has sent nothing yet.
-pub(crate) fn pooling(error: PoolError<sqlx::Error>) -> Error {
+pub(crate) fn pooling(error: PoolError<Error>) -> Error {
     match error {
-        PoolError::Backend(error) => connecting(error),
-        PoolError::Closed => Error::new(ErrorKind::Unavailable, "the store is closed").on("postgres"),
+        PoolError::Backend(error) => error,
+        PoolError::Closed => closed(),
         error => Error::new(ErrorKind::Contention, NO_CONNECTION).caused_by(error).on("postgres"),
     }
 }
 
 /// A call that never left: its turn did not come in time, or there was no connection for it.
-pub(crate) fn unmade(timeout: std::time::Duration) -> Error {
+pub(crate) fn unmade(timeout: Duration) -> Error {
     let why = format!("its turn did not come within {timeout:?}, no connection could be made, or {NO_CONNECTION}");
     Error::new(ErrorKind::Contention, why).on("postgres")
 }
@@ -149,66 +206,35 @@ mod tests {
 
     use super::*;
 
-    fn kind(code: &str) -> Option<ErrorKind> {
-        known(code).map(|(kind, _)| kind)
-    }
-
     #[test]
-    fn each_code_of_the_table_is_of_its_kind() {
-        for (code, expected) in [
-            ("28000", ErrorKind::Denied),
-            ("28P01", ErrorKind::Denied),
-            ("42501", ErrorKind::Denied),
-            ("SB001", ErrorKind::Corrupt),
-            ("3D000", ErrorKind::NotSetUp),
-            ("3F000", ErrorKind::NotSetUp),
-            ("42P01", ErrorKind::NotSetUp),
-            ("42883", ErrorKind::NotSetUp),
-            ("40001", ErrorKind::Contention),
-            ("40P01", ErrorKind::Contention),
-            ("23505", ErrorKind::Contention),
-            ("23505 claims_by_claim", ErrorKind::Contention),
-            ("23505 free_items_pkey", ErrorKind::Corrupt),
-            ("23514 claims_check", ErrorKind::Corrupt),
-            ("22003", ErrorKind::Corrupt),
-            ("42703", ErrorKind::Corrupt),
-            ("42P05", ErrorKind::OutcomeUnknown),
-            ("XX001", ErrorKind::Corrupt),
-            ("55P03", ErrorKind::Contention),
-            ("57014", ErrorKind::Contention),
-            ("53300", ErrorKind::Throttled),
-            ("53100", ErrorKind::Unavailable),
-            ("53200", ErrorKind::Unavailable),
-            ("25006", ErrorKind::Unavailable),
-            ("57P03", ErrorKind::Unavailable),
-            ("58030", ErrorKind::OutcomeUnknown),
-        ] {
-            assert_eq!(kind(code), Some(expected), "{code}");
-        }
-    }
-
-    /// A session that was ended, a broken protocol, somebody else's trigger: who knows what was done before.
-    #[test]
-    fn a_code_that_is_not_in_the_table_may_have_been_applied() {
-        for code in ["", "57P01", "57P02", "57P05", "08006", "08P01", "XX000", "P0001", "40002"] {
-            assert_eq!(kind(code), None, "{code}");
-        }
+    fn what_was_lost_on_the_way_may_have_been_applied() {
         for lost in [sqlx::Error::WorkerCrashed, sqlx::Error::Io(std::io::ErrorKind::ConnectionReset.into())] {
-            let error = of(lost);
+            let error = of(lost, true);
             assert_eq!((error.kind(), error.certainty()), (ErrorKind::OutcomeUnknown, Certainty::Unknown));
         }
+    }
+
+    fn io(text: &'static str) -> sqlx::Error {
+        sqlx::Error::Io(std::io::Error::other(text))
     }
 
     #[test]
     fn what_was_never_sent_was_not_applied() {
         let refused = || sqlx::Error::Io(std::io::ErrorKind::ConnectionRefused.into());
-        let untrusted = || sqlx::Error::Io(std::io::ErrorKind::InvalidData.into());
+        let untrusted = std::io::Error::new(std::io::ErrorKind::InvalidData, "invalid peer certificate: UnknownIssuer");
+        let garbled = std::io::Error::new(std::io::ErrorKind::InvalidData, "received corrupt message");
+        let nowhere = io("failed to lookup address information: Name or service not known");
+        let later = io("failed to lookup address information: Temporary failure in name resolution");
         for (error, kind) in [
-            (connecting(refused()), ErrorKind::Unavailable),
-            (connecting(untrusted()), ErrorKind::Unavailable),
-            (connecting(sqlx::Error::PoolTimedOut), ErrorKind::Contention),
-            (connecting(sqlx::Error::PoolClosed), ErrorKind::Unavailable),
-            (pooling(PoolError::Backend(refused())), ErrorKind::Unavailable),
+            (connecting(refused(), &[]), ErrorKind::Unavailable),
+            (connecting(sqlx::Error::Io(untrusted), &[]), ErrorKind::Misconfigured),
+            (connecting(sqlx::Error::Io(garbled), &[]), ErrorKind::Unavailable),
+            (connecting(nowhere, &[]), ErrorKind::Misconfigured),
+            (connecting(later, &[]), ErrorKind::Unavailable),
+            (connecting(refused(), &[("sslkey", "/nowhere/key".to_owned())]), ErrorKind::Misconfigured),
+            (acquiring(sqlx::Error::PoolTimedOut), ErrorKind::Contention),
+            (acquiring(sqlx::Error::PoolClosed), ErrorKind::Unavailable),
+            (pooling(PoolError::Backend(connecting(refused(), &[]))), ErrorKind::Unavailable),
             (pooling(PoolError::Closed), ErrorKind::Unavailable),
             (pooling(PoolError::Timeout(deadpool::managed::TimeoutType::Wait)), ErrorKind::Contention),
         ] {

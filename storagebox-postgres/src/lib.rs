@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
+#![doc(test(attr(deny(warnings))))]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::disallowed_methods))]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
@@ -15,10 +17,12 @@ mod item_bank;
 mod lease_repo;
 mod ordered_store;
 mod schema;
+mod server;
 mod store;
 mod token_store;
 
 pub use config::{PostgresBuilder, Statements};
 #[cfg(feature = "test-clock")]
 pub use schema::{moved_clock, wait_for_setups};
+pub use server::PostgresServer;
 pub use store::PostgresStore;

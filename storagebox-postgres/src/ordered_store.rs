@@ -7,8 +7,8 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 use storagebox_core::backend::{Listing, OrderedRules, micros};
 use storagebox_core::{
-    Combined, Cursor, Key, ListedValue, Maintained, Namespace, OrderedOptions, OrderedStore, Page, Payload, Result,
-    Stamp, Versioned, WriterId, Written, async_trait,
+    Combined, Cursor, Key, ListedValue, Maintained, Namespace, OrderedOptions, OrderedStore, Page, Payload, Reset,
+    Result, Stamp, Versioned, WriterId, Written, async_trait,
 };
 use tokio::time::Instant;
 use tracing::instrument;
@@ -131,6 +131,16 @@ fn found(row: &PgRow, function: &'static str) -> Result<Stamp> {
     Ok(Stamp::new(read(function, row.try_get("at"))?, writer))
 }
 
+fn was_reset(row: &PgRow) -> Result<Reset> {
+    const FUNCTION: &str = "ordered_reset";
+    match read::<String>(FUNCTION, row.try_get("outcome"))?.as_str() {
+        "reset" => Ok(Reset::Reset),
+        "absent" => Ok(Reset::Absent),
+        "stale" => Ok(Reset::Stale { current: found(row, FUNCTION)? }),
+        _ => Err(unreadable(FUNCTION)),
+    }
+}
+
 fn versioned(row: &PgRow, function: &'static str) -> Result<Versioned> {
     let value: Vec<u8> = read(function, row.try_get("value"))?;
     let value = Payload::new(value).map_err(|_| unreadable(function))?;
@@ -177,6 +187,19 @@ impl OrderedStore for PostgresOrderedStore {
             Ok(listing.page(entries, |last: &ListedValue| last.key.as_str()))
         };
         self.client().settled("list", attempt).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn reset(&self, key: &Key, stamp: &Stamp) -> Result<Reset> {
+        let attempt = || async move {
+            let call = Call::rows("ordered_reset")
+                .about(self.values.values.opened().await?)
+                .with(key.as_str())
+                .with(stamp.at)
+                .with(stamp.writer.as_str());
+            was_reset(&self.client().row(&call).await?)
+        };
+        self.client().settle("reset", Before::Nothing, attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]

@@ -2,18 +2,19 @@
 
 mod functions;
 
-use sqlx::{AssertSqlSafe, Connection, PgConnection, Row, raw_sql};
+use sqlx::{AssertSqlSafe, PgConnection, Row, raw_sql};
 use storagebox_core::backend::micros_of;
 use storagebox_core::{Error, ErrorKind, Result, Retention};
 
-use functions::FUNCTIONS;
+pub(crate) use functions::FUNCTIONS;
 
-use crate::client::{Client, FORMAT, Found, LOOK, THE_LOOK, VERSION, new_epoch};
+use crate::client::{Client, FORMAT, Found, SESSION, VERSION, new_epoch, text_of_look, with_tables};
 use crate::config::Schema;
 use crate::error;
 
 /// The migrations, in order; the first brings version 1. A released one is never changed.
-const MIGRATIONS: [&str; VERSION as usize] = [include_str!("../sql/migrations/1.sql")];
+pub(crate) const MIGRATIONS: [&str; VERSION as usize] =
+    [include_str!("../sql/migrations/1.sql"), include_str!("../sql/migrations/2.sql")];
 
 /// Processes that set up at once go one after another. The number is any that nobody else uses.
 const SETUP_LOCK: i64 = 0x7374_6f72_6562_6f78;
@@ -21,7 +22,8 @@ const SETUP_LOCK: i64 = 0x7374_6f72_6562_6f78;
 const BEGIN: &str = include_str!("../sql/store/begin.sql");
 const HOLDER: &str = include_str!("../sql/store/holder_of_lock.sql");
 const SCHEMA: &str = include_str!("../sql/store/schema.sql");
-const TABLES: &str = concat!(include_str!("../sql/store/versions.sql"), include_str!("../sql/store/store.sql"));
+pub(crate) const TABLES: &str =
+    concat!(include_str!("../sql/store/versions.sql"), include_str!("../sql/store/store.sql"));
 const NAME: &str = include_str!("../sql/store/version.sql");
 const END: &str = include_str!("../sql/store/end.sql");
 
@@ -31,7 +33,7 @@ fn migrations_from(schema: &Schema, version: i32) -> String {
     let migrations: String =
         missing.map(|(number, sql)| format!("{sql}\nINSERT INTO {{schema}}.versions VALUES ({number});\n")).collect();
     let name = NAME.replace("{version}", &VERSION.to_string());
-    schema.fill(&format!("{migrations}{}{name}", FUNCTIONS.concat()))
+    schema.fill(&format!("{migrations}{}{name}", with_tables(&FUNCTIONS.concat())))
 }
 
 /// What a store is from its first setup on.
@@ -41,22 +43,22 @@ fn new_store(schema: &Schema, memory: Option<Retention>) -> String {
     schema.fill(&format!("INSERT INTO {{schema}}.store VALUES ({}, {memory});\n", new_epoch()))
 }
 
-/// Makes the schema or brings it up to date, in one transaction on a connection of its own: a setup that is dropped
-/// half-way leaves nothing behind, and the lock goes with its transaction, also behind a pooler.
+/// Makes the schema or brings it up to date, in one transaction: a setup that is dropped half-way leaves nothing behind,
+/// and the lock goes with its transaction, also behind a pooler. It has one connection at a time, however few there are.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
     match client.found().await {
-        Ok(found) if found.version == VERSION => return know(client, found, "setup"),
-        Err(error) if error.kind() == ErrorKind::Denied => return Err(error.during("setup")),
+        Ok(found) if found.is_whole() => return know(client, &found, "setup"),
+        Err(error) if !matches!(error.kind(), ErrorKind::NotSetUp | ErrorKind::Corrupt) => {
+            return Err(error.during("setup"));
+        }
         _ => {}
     }
-    let mut connection = client.dedicated().await?;
-    let made = make(client, &mut connection).await;
-    // It is rolled back with its connection, if it is not committed by now.
-    drop(connection.close().await);
-    made.map_err(|error| error.during("setup"))?;
+    let mut session = client.dedicated().await?;
+    make(client, session.connection()?).await.map_err(|error| error.during("setup"))?;
     // What was made is made, whatever comes of the look.
-    let found = client.found().await.map_err(Error::after_unresolved)?;
-    know(client, found, "setup").map_err(Error::after_unresolved)
+    let found = look(session.connection()?, client.schema(), SESSION).await.map_err(Error::after_unresolved)?;
+    session.give_back();
+    know(client, &found, "setup").map_err(Error::after_unresolved)
 }
 
 async fn make(client: &Client, connection: &mut PgConnection) -> Result<()> {
@@ -65,7 +67,7 @@ async fn make(client: &Client, connection: &mut PgConnection) -> Result<()> {
     check_encoding(connection).await?;
     check_owner(connection, schema).await?;
     run(connection, schema.fill(TABLES)).await?;
-    let found = look(connection, schema).await?;
+    let found = look(connection, schema, "").await?;
     let version = found.version;
     FORMAT.refuse_newer(version.into())?;
     found.check_not_emptied()?;
@@ -86,20 +88,20 @@ async fn begin(client: &Client, connection: &mut PgConnection) -> Result<()> {
     if error.kind() != ErrorKind::Contention {
         return Err(error);
     }
-    let holder = client.look("setup", &HOLDER.replace("{lock}", &lock)).await.ok();
-    let holder = holder.and_then(|row| row.try_get::<String, _>(0).ok());
+    let holder = raw_sql(AssertSqlSafe(format!("ROLLBACK; {}", HOLDER.replace("{lock}", &lock))));
+    let holder = holder.fetch_one(connection).await.ok().and_then(|row| row.try_get::<String, _>(0).ok());
     let holder = holder.unwrap_or_else(|| "a session that has ended since".to_owned());
     let why = format!("another setup did not end in {patience} ms, or the lock of all setups is held by {holder}");
     Err(Error::new(ErrorKind::Contention, why).caused_by(error).on("postgres"))
 }
 
 async fn run(connection: &mut PgConnection, sql: String) -> Result<()> {
-    raw_sql(AssertSqlSafe(sql)).execute(connection).await.map(drop).map_err(error::of)
+    raw_sql(AssertSqlSafe(sql)).execute(connection).await.map(drop).map_err(refused)
 }
 
 async fn check_encoding(connection: &mut PgConnection) -> Result<()> {
     let row = raw_sql("SELECT pg_catalog.current_setting('server_encoding')").fetch_one(connection).await;
-    let encoding: String = row.and_then(|row| row.try_get(0)).map_err(error::of)?;
+    let encoding: String = row.and_then(|row| row.try_get(0)).map_err(refused)?;
     match encoding.as_str() {
         "UTF8" => Ok(()),
         _ => {
@@ -112,27 +114,41 @@ async fn check_encoding(connection: &mut PgConnection) -> Result<()> {
 /// A function made in the schema of somebody who is trusted less would run what that role hangs on its tables, with our
 /// rights.
 async fn check_owner(connection: &mut PgConnection, schema: &Schema) -> Result<()> {
-    let row = raw_sql(AssertSqlSafe(schema.fill(SCHEMA))).fetch_one(connection).await.map_err(error::of)?;
-    if row.try_get("is_ours").map_err(error::of)? {
+    let row = raw_sql(AssertSqlSafe(schema.fill(SCHEMA))).fetch_one(connection).await.map_err(refused)?;
+    if row.try_get("is_ours").map_err(refused)? {
         return Ok(());
     }
-    let owner: String = row.try_get("owner").map_err(error::of)?;
+    let owner: String = row.try_get("owner").map_err(refused)?;
     let why = format!("the schema belongs to the role {owner}, which alone may set it up");
     Err(Error::new(ErrorKind::Denied, why).on("postgres"))
 }
 
-async fn look(connection: &mut PgConnection, schema: &Schema) -> Result<Found> {
-    let row = raw_sql(AssertSqlSafe(schema.fill(LOOK))).fetch_one(connection).await.map_err(error::of)?;
-    Found::of(THE_LOOK, &row)
+async fn look(connection: &mut PgConnection, schema: &Schema, before: &str) -> Result<Found> {
+    let row = raw_sql(AssertSqlSafe(format!("{before}{}", text_of_look(schema))))
+        .fetch_one(connection)
+        .await
+        .map_err(refused)?;
+    Found::of_look(&row)
 }
 
-fn know(client: &Client, found: Found, operation: &'static str) -> Result<()> {
-    found.known().and_then(|known| client.know(known)).map_err(|error| error.during(operation))
+fn refused(error: sqlx::Error) -> Error {
+    error::of(error, true)
+}
+
+/// The store is of this version, is whole and can be used.
+fn know(client: &Client, found: &Found, operation: &'static str) -> Result<()> {
+    let known = found.known().and_then(|known| {
+        found.check_parts()?;
+        found.check_rights()?;
+        found.check_tables()?;
+        client.know(known)
+    });
+    known.map_err(|error| error.during(operation))
 }
 
 /// Whether the schema is there, of this library's version, and still the one that was opened.
 pub(crate) async fn ping(client: &Client) -> Result<()> {
-    know(client, client.found().await?, "ping")
+    know(client, &client.found().await?, "ping")
 }
 
 /// The epoch of the store. The first call looks for it, which is one round trip more.

@@ -9,7 +9,7 @@ use storagebox_conformance::{Profile, run_with};
 use support::{PostgresHarness, SetUp};
 
 fn main() -> ExitCode {
-    PostgresHarness::with_database(|runtime, database| {
+    PostgresHarness::with_database(SetUp::PLAIN, |runtime, database| {
         let harness = runtime.block_on(PostgresHarness::new(database, SetUp::PLAIN))?;
         Ok(run_with(harness, Profile::BRIEF))
     })

@@ -1,12 +1,14 @@
-//! A part of the suite in every other set-up, or all of it: `STORAGEBOX_SET_UPS=everything`.
+//! A part of the suite in every other set-up, or all of it, and in more of them: `STORAGEBOX_SET_UPS=everything`. Those alone
+//! whose names hold what `STORAGEBOX_SET_UP` says.
 
 mod support;
 
+use std::env;
 use std::process::ExitCode;
 
 use storagebox_conformance::run_with;
 use storagebox_postgres::Statements;
-use storagebox_testkit::checks::harness::in_other_set_ups;
+use storagebox_testkit::checks::harness::{everything, in_other_set_ups};
 use support::{PostgresHarness, SetUp};
 
 const SET_UPS: [SetUp; 2] = [
@@ -14,9 +16,36 @@ const SET_UPS: [SetUp; 2] = [
     SetUp { name: "smoke, PgBouncer", pooled: true, statements: Statements::Simple, ..SetUp::PLAIN },
 ];
 
+/// What the gate has no time for; `beside.rs` and `limits.rs` make every call once in each of them.
+const OTHERS: [SetUp; 4] = [
+    SetUp {
+        name: "smoke, a publication of all tables",
+        server: &[("wal_level", "logical")],
+        beside: "CREATE PUBLICATION everything FOR ALL TABLES",
+        ..SetUp::PLAIN
+    },
+    SetUp {
+        name: "smoke, serializable by default",
+        beside: "ALTER DATABASE {database} SET default_transaction_isolation = serializable",
+        ..SetUp::PLAIN
+    },
+    SetUp { name: "smoke, one connection", connections: Some(1), ..SetUp::PLAIN },
+    SetUp {
+        name: "smoke, a role with one connection behind PgBouncer",
+        pooled: true,
+        statements: Statements::Simple,
+        beside: "ALTER ROLE {database} CONNECTION LIMIT 1",
+        connections: Some(1),
+        ..SetUp::PLAIN
+    },
+];
+
 fn main() -> ExitCode {
-    in_other_set_ups(SET_UPS, |set_up, options| {
-        PostgresHarness::with_database(|runtime, database| {
+    let others: &[SetUp] = if everything() { &OTHERS } else { &[] };
+    let named = env::var("STORAGEBOX_SET_UP").unwrap_or_default();
+    let set_ups = SET_UPS.iter().chain(others).filter(|set_up| set_up.name.contains(&named)).copied();
+    in_other_set_ups(set_ups, |set_up, options| {
+        PostgresHarness::with_database(set_up, |runtime, database| {
             let harness = runtime.block_on(PostgresHarness::new(database, set_up))?;
             Ok(run_with(harness, options))
         })

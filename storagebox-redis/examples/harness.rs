@@ -88,6 +88,10 @@ impl TestClock for Hand {
     fn advance(&self, duration: Duration) {
         self.0.advance(duration);
     }
+
+    fn turn_back(&self, duration: Duration) {
+        self.0.turn_back(duration);
+    }
 }
 
 fn main() -> ExitCode {

@@ -3,8 +3,10 @@
 mod answer;
 mod call;
 mod connections;
+mod dial;
 mod keys;
 mod known;
+mod line;
 mod namespaces;
 #[cfg(feature = "pool")]
 mod pool;
@@ -25,7 +27,7 @@ use crate::error;
 
 pub(crate) use answer::Answer;
 pub(crate) use call::Call;
-pub(crate) use connections::Connections;
+pub(crate) use connections::{Connections, Request};
 pub(crate) use keys::hash;
 pub(crate) use known::{Known, VERSION, in_words};
 pub(crate) use namespaces::{Kind, OpenNamespace, kind_of};

@@ -79,6 +79,13 @@ impl Moved {
     pub fn advance(&self, duration: Duration) {
         self.0.fetch_add(u64::try_from(duration.as_micros()).unwrap_or(u64::MAX), Ordering::SeqCst);
     }
+
+    /// Moves the clock back, by no more than it was moved forward.
+    pub fn turn_back(&self, duration: Duration) {
+        let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        let _before =
+            self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |moved| Some(moved.saturating_sub(micros)));
+    }
 }
 
 impl Settings {

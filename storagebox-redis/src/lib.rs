@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
+#![doc(test(attr(deny(warnings))))]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::disallowed_methods))]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
@@ -14,8 +16,10 @@ mod item_bank;
 mod lease_repo;
 mod ordered_store;
 mod page;
+mod repair;
 mod schema;
 mod script;
+mod server;
 mod store;
 mod token_store;
 mod turns;
@@ -24,4 +28,5 @@ mod upkeep;
 #[cfg(feature = "test-clock")]
 pub use config::Moved;
 pub use config::{Eviction, Login, RedisBuilder};
+pub use server::RedisServer;
 pub use store::RedisStore;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use storagebox_core::backend::OrderedRules;
 use storagebox_core::{
-    Cursor, Key, ListedValue, Maintained, Namespace, OrderedOptions, OrderedStore, Page, Payload, Result, Stamp,
+    Cursor, Key, ListedValue, Maintained, Namespace, OrderedOptions, OrderedStore, Page, Payload, Reset, Result, Stamp,
     Versioned, Written, async_trait,
 };
 use tracing::instrument;
@@ -18,6 +18,7 @@ use crate::upkeep::STEP;
 static WRITE: Script = script!("ordered_write", CHANGES, timed, ["number", "whole", "ordered"], "ordered_store/write");
 static GET: Script = script!("ordered_get", READS, ["ordered"], "ordered_store/get");
 static LIST: Script = script!("ordered_list", READS, ["ordered"], "ordered_store/list");
+static RESET: Script = script!("ordered_reset", CHANGES, ["ordered"], "ordered_store/reset");
 static PURGE: Script = script!("ordered_purge", CHANGES, timed, ["number", "whole", "ordered"], "ordered_store/purge");
 
 /// The most tombstones that one script of a purge looks at.
@@ -63,6 +64,15 @@ impl RedisOrderedStore {
             "ahead" => Err(self.rules.ahead(stamp, answer.number(1)?)),
             _ => Err(answer.unreadable()),
         }
+    }
+}
+
+fn was_reset(answer: &Answer) -> Result<Reset> {
+    match answer.word()? {
+        "reset" => Ok(Reset::Reset),
+        "absent" => Ok(Reset::Absent),
+        "stale" => Ok(Reset::Stale { current: found(answer, 1)? }),
+        _ => Err(answer.unreadable()),
     }
 }
 
@@ -140,6 +150,15 @@ impl OrderedStore for RedisOrderedStore {
     }
 
     #[instrument(level = "trace", skip_all)]
+    async fn reset(&self, key: &Key, stamp: &Stamp) -> Result<Reset> {
+        let attempt = || async {
+            let call = self.values.call(&RESET).await?.with(key.as_str()).with(stamp.at);
+            was_reset(&self.client().answer(&call.with(stamp.writer.as_str())).await?)
+        };
+        self.client().settle("reset", Second::May, attempt).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
     async fn purge(&self, age: Duration, limit: usize) -> Result<Maintained> {
         let age = micros(self.rules.purged(age));
         let (call, mut deleted) = (self.values.call(&PURGE).await?.with(age).with(BATCH), 0);
@@ -169,5 +188,6 @@ mod tests {
                 |answer| listed(answer).map(drop),
             ],
         );
+        whatever(&RESET, &[&["reset"], &["absent"], &["stale", "5", "ada"]], &[|answer| was_reset(answer).map(drop)]);
     }
 }

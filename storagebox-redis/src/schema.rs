@@ -1,13 +1,13 @@
 //! The store: how it is made, and what the server must be like.
 
-use storagebox_core::{Error, Ids as _, RandomIds, Result, Retention};
+use storagebox_core::{Error, ErrorKind, Ids as _, RandomIds, Result, Retention};
 
 use crate::client::{Call, Client, VERSION, in_words};
-use crate::config::Eviction;
+use crate::config::{Eviction, Settings};
 use crate::script::{Script, script};
 
-static SETUP: Script = script!("store_setup", CHANGES, [], "store/setup");
-pub(crate) static LOOK: Script = script!("store_version", READS, [], "store/version");
+static SETUP: Script = script!("store_setup", CHANGES, [], "store/setup").asking_for_all();
+pub(crate) static LOOK: Script = script!("store_version", READS, [], "store/version").asking_for_all();
 
 /// Makes the store, if the server may hold it. On one that is there it changes nothing. Who has one open only looks:
 /// where that one was lost, another in its place would hide the loss from those that come next.
@@ -37,17 +37,22 @@ pub(crate) async fn ping(client: &Client) -> Result<()> {
 /// Whether what the server promises about memory and disk is enough.
 async fn check_server(client: &Client, operation: &'static str) -> Result<()> {
     let info = client.settled(operation, || client.info()).await?;
+    check(&info, client.settings()).map_err(|error| error.during(operation))
+}
+
+/// Whether what a server says of itself is enough.
+pub(crate) fn check(info: &str, settings: &Settings) -> Result<()> {
     let fields = |name: &'static str| {
         info.lines().filter_map(move |line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim_end)
     };
-    let settings = client.settings();
+    check_role(info)?;
     if let Some(version) = fields("redis_version").find(|version| is_too_old(version)) {
         let what = format!("Redis {version}");
-        return Err(Error::unsupported(what, "7.0 or later").on("redis").during(operation));
+        return Err(Error::unsupported(what, "7.0 or later").on("redis"));
     }
     if settings.require_aof && !fields("aof_enabled").all(|found| found == "1") {
         let what = "a server without an append-only file (`require_aof` is on)";
-        return Err(Error::unsupported(what, "one with `appendonly yes`").on("redis").during(operation));
+        return Err(Error::unsupported(what, "one with `appendonly yes`").on("redis"));
     }
     match (fields("maxmemory_policy").find(|policy| evicts(policy)), settings.eviction) {
         (None, _) => Ok(()),
@@ -57,8 +62,16 @@ async fn check_server(client: &Client, operation: &'static str) -> Result<()> {
         }
         (Some(policy), Eviction::Refuse) => {
             let what = format!("a server that evicts keys (`maxmemory-policy` is {policy})");
-            Err(Error::unsupported(what, "one with `maxmemory-policy noeviction`").on("redis").during(operation))
+            Err(Error::unsupported(what, "one with `maxmemory-policy noeviction`").on("redis"))
         }
+    }
+}
+
+/// A replica that accepts changes (`replica-read-only no`) loses them, and what it answers may be old.
+pub(crate) fn check_role(info: &str) -> Result<()> {
+    match info.lines().any(|line| line.trim_end() == "role:slave") {
+        true => Err(Error::new(ErrorKind::Unavailable, "the server is a replica").on("redis")),
+        false => Ok(()),
     }
 }
 

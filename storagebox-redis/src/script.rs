@@ -10,6 +10,8 @@ pub(crate) struct Script {
     head: &'static str,
     clock: &'static str,
     rest: &'static str,
+    /// Whether it asks first for the rights to all that any script uses, and not only for its own with its first write.
+    asks_for_all: bool,
     /// On one node and on a cluster.
     hashes: [OnceLock<String>; 2],
 }
@@ -35,11 +37,37 @@ pub(crate) const CLOCK: &str = include_str!("../lua/lib/clock.lua");
 const SLOT: &str = include_str!("../lua/lib/slot.lua");
 const EPOCH: &str = include_str!("../lua/lib/epoch.lua");
 const WRITE: &str = include_str!("../lua/lib/write.lua");
+const RIGHTS: &str = include_str!("../lua/lib/rights.lua");
 const ANSWER: &str = include_str!("../lua/lib/answer.lua");
+
+/// What the scripts ask of the server, a command and its arguments in each line. The user must have the rights to all of it.
+const COMMANDS: &str = include_str!("../lua/commands.txt");
+
+fn commands() -> impl Iterator<Item = (&'static str, usize)> {
+    COMMANDS.lines().filter_map(|line| {
+        let mut words = line.split_whitespace();
+        Some((words.next()?, words.count()))
+    })
+}
+
+/// Asks about one command. Newer servers refuse to look at one with another number of arguments than it takes.
+fn ask(command: &str, arguments: usize) -> String {
+    let command = command.to_ascii_uppercase();
+    match arguments {
+        0 => format!("ask('{command}')"),
+        _ => format!("ask('{command}', key{})", ", ''".repeat(arguments - 1)),
+    }
+}
 
 impl Script {
     pub(crate) const fn new(name: &'static str, head: &'static str, clock: &'static str, rest: &'static str) -> Self {
-        Self { name, head, clock, rest, hashes: [OnceLock::new(), OnceLock::new()] }
+        Self { name, head, clock, rest, asks_for_all: false, hashes: [OnceLock::new(), OnceLock::new()] }
+    }
+
+    /// The same, asking first for the rights to all that any script uses.
+    pub(crate) const fn asking_for_all(mut self) -> Self {
+        self.asks_for_all = true;
+        self
     }
 
     pub(crate) fn name(&self) -> &'static str {
@@ -55,7 +83,24 @@ impl Script {
         let Self { head, clock, rest, .. } = self;
         let slot = if edition.clustered && self.changes() { SLOT } else { "" };
         let moved = edition.moved;
-        format!("{head}local MOVED = {moved}\n{slot}{WRITE}{EPOCH}local function script()\n{clock}{rest}end\n{ANSWER}")
+        let rights = self.rights();
+        let demand = if self.asks_for_all { "demand_rights()\n" } else { "" };
+        format!(
+            "{head}local MOVED = {moved}\n{slot}{rights}{RIGHTS}{WRITE}{EPOCH}local function script()\n{demand}{clock}{rest}end\n{ANSWER}"
+        )
+    }
+
+    /// The function that asks about the rights to this script's commands: those in its text, so that none is forgotten.
+    fn rights(&self) -> String {
+        let texts = [WRITE, EPOCH, self.clock, self.rest];
+        let is_used = |command: &str| {
+            let command = command.to_ascii_uppercase();
+            ["call", "write"].iter().any(|by| texts.iter().any(|text| text.contains(&format!("{by}('{command}'"))))
+        };
+        let needed = commands().filter(|(command, _)| self.asks_for_all || is_used(command));
+        let asks: Vec<_> = needed.map(|(command, arguments)| ask(command, arguments)).collect();
+        let all = if asks.is_empty() { "true".to_owned() } else { asks.join(" and ") };
+        format!("local function rights(ask, key) return {all} end\n")
     }
 
     pub(crate) fn hash(&self, edition: Edition) -> Cow<'_, str> {
@@ -109,6 +154,18 @@ mod tests {
         assert!(ONE.text(MOVED).contains("local MOVED = 5\n"));
         assert_ne!(ONE.hash(MOVED), ONE.hash(PLAIN));
         assert!(ONE.text(PLAIN).contains("local MOVED = 0\n"));
+    }
+
+    #[test]
+    fn a_script_asks_for_the_rights_to_its_own_commands() {
+        static WRITES: Script = Script::new("writes", CHANGES, CLOCK, "write('HSET', redis.pcall('LPOP', 'key'), 1)\n");
+        let rights = "local function rights(ask, key) return ask('HMGET', key, '') and ask('HSET', key, '', '') and ask('LPOP', key) \
+             and ask('TIME') end\n";
+        assert_eq!(WRITES.rights(), rights);
+        assert!(!WRITES.text(PLAIN).contains("demand_rights()\nlocal moment"));
+        static ALL: Script = Script::new("all", READS, "", "return {}\n").asking_for_all();
+        assert_eq!(ALL.rights().matches("ask('").count(), COMMANDS.lines().count());
+        assert!(ALL.text(PLAIN).contains("demand_rights()\nreturn {}"));
     }
 
     #[test]

@@ -3,10 +3,11 @@
 use storagebox_core::{ErrorKind, Maintained, Result};
 
 use crate::client::{Call, Client, Kind, kind_of};
+use crate::repair;
 use crate::script::{Script, script};
 use crate::{counter, dedup_repo, entity_ledger, item_bank, ordered_store, token_store};
 
-static NAMESPACES: Script = script!("store_namespaces", READS, [], "store/namespaces");
+static NAMESPACES: Script = script!("store_namespaces", READS, [], "store/namespaces").asking_for_all();
 
 /// The most entries that one script looks at, so that nobody waits for long behind it.
 pub(crate) const STEP: usize = 100;
@@ -45,6 +46,9 @@ async fn all(client: &Client, most: usize, deleted: &mut usize) -> Result<()> {
 async fn one(client: &Client, tag: &str, most: usize, deleted: &mut usize) -> Result<()> {
     let key = client.settings().prefix.of(tag);
     let memory = client.memory();
+    if let Some(kind) = kind_of(tag) {
+        repair::namespace(client, kind, &key).await.map_err(|error| error.during("maintain"))?;
+    }
     let about = |script| Call::new(script, &key).in_epoch(client.epoch());
     match kind_of(tag) {
         Some(Kind::Bank) => {

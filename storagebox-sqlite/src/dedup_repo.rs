@@ -13,10 +13,10 @@ use tracing::instrument;
 
 use crate::client::{OpenNamespace, Step};
 use crate::error::{read, unreadable};
-use crate::records::{self, Record, State, end_of, entry};
+use crate::records::{self, Record, State, end_of, entry, numbered};
 
-const RECORD: &str = include_str!("../sql/dedup_repo/record.sql");
-const REPLACE: &str = include_str!("../sql/dedup_repo/replace.sql");
+const RECORD: &str = numbered!("dedup_repo/record.sql");
+const REPLACE: &str = numbered!("dedup_repo/replace.sql");
 const GET: &str = include_str!("../sql/dedup_repo/get.sql");
 const LIST: &str = include_str!("../sql/dedup_repo/list.sql");
 

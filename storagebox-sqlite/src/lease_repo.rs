@@ -11,10 +11,11 @@ use storagebox_core::{
 use tracing::instrument;
 
 use crate::client::{OpenNamespace, Step};
-use crate::records::{self, Record, State, end_of};
+use crate::records::{self, Record, State, end_of, numbered};
 
-const BEGIN: &str = include_str!("../sql/lease_repo/begin.sql");
-const COMPLETE: &str = include_str!("../sql/lease_repo/complete.sql");
+const BEGIN: &str = numbered!("lease_repo/begin.sql");
+const COMPLETE: &str = numbered!("lease_repo/complete.sql");
+const ABORT: &str = include_str!("../sql/lease_repo/abort.sql");
 const EXTEND: &str = include_str!("../sql/lease_repo/extend.sql");
 
 /// The leases of one name.
@@ -35,18 +36,24 @@ type Asked = (DedupId, OpId, Duration, Option<Fingerprint>);
 async fn begin(step: &mut Step<'_>, (id, op, term, fingerprint): &Asked) -> Result<Begun> {
     let known = Record::of(step, id, Some(op)).await?;
     let is_of_another = known.is_of_another(fingerprint.as_ref());
+    let mut inherited = None;
     match known.state {
         _ if known.has_ended => return Ok(Begun::Fenced),
-        State::Leased(leased) if leased.until <= step.now => {}
         _ if is_of_another => return Ok(Begun::Mismatch),
+        State::Leased(leased) if leased.until <= step.now => {
+            inherited = leased.fingerprint.map(|print| (print, leased.fence.number().cast_signed()));
+        }
         State::Done(done) => return Ok(Begun::Done(done.entry)),
         State::Leased(leased) if leased.op == op.as_str() => return Ok(started(id, op, leased.fence)),
         State::Leased(leased) => return Ok(Begun::InFlight { remaining: step.now.until(leased.until) }),
         State::Vacant => {}
     }
-    let (until, fingerprint) = (step.now.after(micros(*term)).0, fingerprint.as_ref());
-    let put = step.ask(BEGIN).bind(id.as_str()).bind(op.as_str());
-    let put = put.bind(fingerprint.map(Fingerprint::as_str)).bind(until);
+    let (fingerprint, from) = match inherited {
+        Some((fingerprint, from)) => (Some(fingerprint), Some(from)),
+        None => (fingerprint.as_ref().map(|asked| asked.as_str().to_owned()), None),
+    };
+    let until = step.now.after(micros(*term)).0;
+    let put = step.ask(BEGIN).bind(id.as_str()).bind(op.as_str()).bind(fingerprint).bind(until).bind(from);
     let fence = step.number("a fence", put).await?;
     Ok(started(id, op, Fence::new(fence.unsigned_abs())))
 }
@@ -69,7 +76,12 @@ async fn complete(step: &mut Step<'_>, (lease, result, retention): &(Lease, Payl
 async fn abort(step: &mut Step<'_>, lease: &Lease) -> Result<Aborted> {
     let known = Record::of(step, &lease.id, Some(&lease.op)).await?;
     if is_held(&known, lease) {
-        records::end(step, &lease.id).await?;
+        // The abort speaks for this lease alone: an earlier one that lapsed may have had an effect (D-6).
+        if matches!(&known.state, State::Leased(leased) if leased.is_inherited) {
+            step.change(step.ask(ABORT).bind(lease.id.as_str()).bind(step.now.0)).await?;
+        } else {
+            records::end(step, &lease.id).await?;
+        }
         return Ok(Aborted::Aborted);
     }
     Ok(if known.has_ended { Aborted::Aborted } else { Aborted::Fenced })

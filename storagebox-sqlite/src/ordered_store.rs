@@ -8,7 +8,7 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 use storagebox_core::backend::{Listing, OrderedRules, micros};
 use storagebox_core::{
-    Cursor, Key, ListedValue, Maintained, Namespace, OrderedOptions, OrderedStore, Page, Payload, Result, Stamp,
+    Cursor, Key, ListedValue, Maintained, Namespace, OrderedOptions, OrderedStore, Page, Payload, Reset, Result, Stamp,
     Versioned, WriterId, Written, async_trait,
 };
 use tracing::instrument;
@@ -19,6 +19,7 @@ use crate::error::{read, unreadable};
 
 const KNOWN: &str = include_str!("../sql/ordered_store/known.sql");
 const WRITE: &str = include_str!("../sql/ordered_store/write.sql");
+const RESET: &str = include_str!("../sql/ordered_store/reset.sql");
 const GET: &str = include_str!("../sql/ordered_store/get.sql");
 const LIST: &str = include_str!("../sql/ordered_store/list.sql");
 const PURGE: &str = include_str!("../sql/ordered_store/purge.sql");
@@ -60,7 +61,9 @@ struct Write {
 
 impl Write {
     async fn make(&self, step: &mut Step<'_>) -> Result<Written> {
-        self.check_skew(step.now)?;
+        if let Some(refused) = self.rules.refused(&self.stamp, step.now.millis()) {
+            return Err(refused);
+        }
         let known = step.row(step.ask(KNOWN).bind(self.key.as_str())).await?;
         if let Some(decided) = known.map(|row| self.beside(&row)).transpose()?.flatten() {
             return Ok(decided);
@@ -89,17 +92,6 @@ impl Write {
             Ordering::Equal => Some(Written::Mismatch),
         })
     }
-
-    fn check_skew(&self, now: Micros) -> Result<()> {
-        let Some(skew) = self.rules.max_skew() else {
-            return Ok(());
-        };
-        let skew_millis = i64::try_from(skew.as_millis()).unwrap_or(i64::MAX);
-        if self.stamp.at <= now.millis().saturating_add(skew_millis) {
-            return Ok(());
-        }
-        Err(self.rules.ahead(&self.stamp, now.millis()))
-    }
 }
 
 fn stamp(row: &SqliteRow) -> Result<Stamp> {
@@ -116,6 +108,16 @@ fn versioned(row: &SqliteRow) -> Result<Versioned> {
 fn listed(row: &SqliteRow) -> Result<ListedValue> {
     let key: String = read("a key", row.try_get("key"))?;
     Ok(ListedValue { key: Key::new(key).map_err(|_| unreadable("a key"))?, versioned: versioned(row)? })
+}
+
+async fn reset(step: &mut Step<'_>, (key, named): &(Key, Stamp)) -> Result<Reset> {
+    let Some(known) = step.row(step.ask(KNOWN).bind(key.as_str())).await? else { return Ok(Reset::Absent) };
+    let current = stamp(&known)?;
+    if current != *named {
+        return Ok(Reset::Stale { current });
+    }
+    step.change(step.ask(RESET).bind(key.as_str())).await?;
+    Ok(Reset::Reset)
 }
 
 type Purge = (OrderedRules, Duration, i64);
@@ -156,6 +158,12 @@ impl OrderedStore for SqliteOrderedStore {
             .look("list", LIST, move |ask| ask.bind(after.clone()).bind(most).bind(prefix.clone()).bind(end.clone()));
         let entries = rows.await?.iter().map(listed).collect::<Result<_>>()?;
         Ok(listing.page(entries, |last: &ListedValue| last.key.as_str()))
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn reset(&self, key: &Key, stamp: &Stamp) -> Result<Reset> {
+        let what = (key.clone(), stamp.clone());
+        self.values.write("reset", what, |step, what| Box::pin(reset(step, what))).await
     }
 
     #[instrument(level = "trace", skip_all)]

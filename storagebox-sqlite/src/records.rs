@@ -8,6 +8,18 @@ use crate::client::Step;
 use crate::clock::Micros;
 use crate::error::{read, unreadable};
 
+/// The statements of this file, behind the one that gives the next number.
+macro_rules! numbered {
+    ($file:literal) => {
+        concat!(
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/sql/dedup_repo/next_number.sql")),
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/sql/", $file)),
+        )
+    };
+}
+
+pub(crate) use numbered;
+
 const KNOWN: &str = include_str!("../sql/dedup_repo/known.sql");
 const END: &str = include_str!("../sql/dedup_repo/end.sql");
 
@@ -33,7 +45,10 @@ pub(crate) struct Leased {
     pub(crate) op: String,
     pub(crate) fence: Fence,
     pub(crate) until: Micros,
+    /// The fingerprint of the id, unless the lease lapsed so long ago that it is forgotten.
     pub(crate) fingerprint: Option<String>,
+    /// Whether an earlier lease lapsed with this fingerprint, so that an abort of this one leaves it (D-6).
+    pub(crate) is_inherited: bool,
 }
 
 #[derive(Debug)]
@@ -58,6 +73,11 @@ impl Record {
         let ended: Option<i64> = read(RECORD, row.try_get("ended"))?;
         let mut record =
             Self { state: state(&row)?, has_ended: ended.is_some_and(|since| Micros(since) > step.forgotten) };
+        if let State::Leased(leased) = &mut record.state
+            && leased.until <= step.forgotten
+        {
+            leased.fingerprint = None;
+        }
         if let State::Done(done) = &record.state
             && done.until.is_some_and(|until| until <= step.now)
         {
@@ -107,6 +127,7 @@ fn state(row: &SqliteRow) -> Result<State> {
             fence: fence.ok_or_else(|| unreadable(RECORD))?,
             until: Micros(number("until")?.ok_or_else(|| unreadable(RECORD))?),
             fingerprint: text("fingerprint")?,
+            is_inherited: number("replaced_version")?.is_some(),
         })),
         Some("done") => Ok(State::Done(Done {
             entry: entry(row)?,

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection, Executor, SqliteConnection, query, raw_sql};
 use storagebox_core::backend::micros_of;
 use storagebox_core::{Error, ErrorKind, Result, Retention};
 use tokio::time::timeout;
 
 use crate::client::{
-    Client, FORMAT, Inner, KNOWN, Known, Pauses, STORE, VERSION, apart, has_tables, known, log, version,
+    Ask, Client, FORMAT, Inner, KNOWN, Known, Pauses, STORE, VERSION, apart, check_writable, has_tables, known, log,
+    version, whole,
 };
 use crate::error;
 
@@ -17,6 +19,9 @@ use crate::error;
 const MIGRATIONS: [&str; VERSION as usize] = [include_str!("../sql/migrations/1.sql")];
 
 const VERSIONS: &str = include_str!("../sql/store/versions.sql");
+/// What makes the tables and their indexes.
+pub(crate) const MADE: [&str; 1 + MIGRATIONS.len()] = [VERSIONS, MIGRATIONS[0]];
+
 const KEEP: &str = include_str!("../sql/store/keep.sql");
 
 /// Makes the tables or brings them up to date, in one transaction of a task of its own: a setup that is dropped
@@ -82,7 +87,8 @@ impl Setup {
     async fn bring(&self, connection: &mut SqliteConnection) -> Result<()> {
         let asked = self.inner.settings.options.remember;
         self.migrate(connection, asked.unwrap_or(Retention::DEFAULT)).await?;
-        known(connection).await?.check(asked).map(drop)
+        known(connection).await?.check(asked)?;
+        whole::check_on(connection).await
     }
 
     /// A store that is made keeps the memory; one that was there has its own.
@@ -93,7 +99,7 @@ impl Setup {
         };
         FORMAT.refuse_newer(found)?;
         if found == VERSION {
-            return Ok(());
+            return check_writable(connection).await.map_err(error::before_commit);
         }
         let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await.map_err(error::before_commit)?;
         upgrade(&mut transaction, memory).await?;
@@ -128,15 +134,22 @@ pub(crate) async fn ping(client: &Client) -> Result<()> {
     let (inner, limit) = (Arc::clone(client.inner()), client.settings().options.call_timeout);
     let found = timeout(limit, apart(async move { found(&inner).await })).await;
     let found = found.unwrap_or_else(|_| Err(error::not_begun(limit)));
-    let checked = found.and_then(|known| known.check(client.settings().options.remember));
-    checked.map(drop).map_err(|error| error.during("ping"))
+    found.map_err(|error| error.during("ping"))
 }
 
-async fn found(inner: &Inner) -> Result<Known> {
+async fn found(inner: &Inner) -> Result<()> {
+    let known = looked(inner, || query(KNOWN)).await?;
+    let known = Known::of(known.first().ok_or_else(|| error::unreadable(STORE))?)?;
+    known.check(inner.settings.options.remember)?;
+    whole::check(&looked(inner, whole::ask).await?)?;
+    inner.connections.check_writable().await
+}
+
+async fn looked<'q>(inner: &Inner, ask: impl Fn() -> Ask<'q> + Send + Sync) -> Result<Vec<SqliteRow>> {
     let mut pauses = Pauses::new();
     loop {
-        match inner.connections.look(|| query(KNOWN)).await {
-            Ok(found) => return Known::of(found.first().ok_or_else(|| error::unreadable(STORE))?),
+        match inner.connections.look(&ask).await {
+            Ok(found) => return Ok(found),
             Err(error) => inner.connections.passes(error, &pauses)?,
         }
         pauses.wait().await;

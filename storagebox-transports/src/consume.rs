@@ -1,14 +1,18 @@
 //! The worker loop.
 
+mod busy;
 mod consumed;
 mod held;
+mod missed;
 mod options;
 mod pull;
+mod turn;
 mod verdict;
 mod worker;
 
 use futures_util::Stream;
 use storagebox_core::{BoxError, Key, Processor};
+use tokio::time::Instant;
 
 use crate::delivery::{Delivery, Received};
 
@@ -30,20 +34,35 @@ use worker::Worker;
 /// | every [`Outcome`](storagebox_core::Outcome), a duplicate too | acknowledged |
 /// | a store, the handler or the dispatcher fails, or the handler panics | retried after a [pause](ConsumeOptions::backoff) |
 /// | the handler fails at the attempt of [`ConsumeOptions::park_after`] or later | parked |
-/// | it carries no token, it is malformed, or `entity_of` fails | parked |
+/// | its worker ended [too often](ConsumeOptions::park_after) while it ran alone | parked, before it runs again |
+/// | it carries no token, it is malformed, or `entity_of` fails or panics | parked |
 /// | it waits when the loop is stopped | given back at once |
 ///
 /// A parked message keeps its token: if it is sent again, it is processed once. To give it up for good, call
 /// [`Processor::abandon`].
 ///
-/// Errors of the queue do not end the loop. They are counted in [`Consumed`] and logged at `DEBUG`. After an error of the
-/// stream the loop pauses, longer after each error in a row.
+/// A message that an earlier worker held when it ended may have ended it. So it [runs alone](Delivery::lapsed), before the
+/// others: once nothing else runs, and with nothing else begun or taken meanwhile, but no run is waited for longer than
+/// the lease. Of all loops of a runtime, one at a time has a message that runs alone. So messages that ran or waited
+/// beside the one that ends its workers are processed, and that one alone is parked. A run counts only if nobody settled
+/// it; a worker that is killed again and again counts like one that its message ended. An `entity_of` that ends the
+/// process, other than by a panic, is not counted.
+///
+/// Errors of the queue are counted in [`Consumed`]. Those of the stream are logged at `WARN`, those of one kind at most
+/// every five minutes, and in between at `DEBUG`; so is a queue that could not be told what became of a message, with the
+/// reason. After an error of the stream the loop pauses, longer after each error in a row.
+///
+/// An error that no other attempt can help against ends the loop as [`ConsumeOptions::until`] does: it is in
+/// [`Consumed::error`], and logged at `ERROR`. These are the errors of storagebox of the kinds `Denied` (a login or a right),
+/// `Unsupported` (a command that the server lacks), `Corrupt` (a key, a queue or a table of another shape) and
+/// `InvalidInput`. So does a queue that refuses to be told what became of a message, with `Denied` or `Unsupported`.
 ///
 /// # Guarantees
 ///
 /// - A copy is acknowledged only after the processor returned an outcome for it.
 /// - When a copy is settled, no extension of its lease is under way, and none begins later.
-/// - A processor that hangs blocks its own entity only, and its message's lease is still extended.
+/// - A processor that hangs blocks its own entity, and others for one lease at the most if one of the messages is to run
+///   alone. Its message's lease is still extended.
 ///
 /// # Cancel safety
 ///
@@ -52,7 +71,7 @@ use worker::Worker;
 ///
 /// # Panics
 ///
-/// If [`Delivery::settle`], `entity_of` or the observer panics.
+/// If [`Delivery::settle`] or the observer panics.
 pub async fn consume<D, E>(
     deliveries: impl Stream<Item = Result<D, BoxError>> + Send,
     entity_of: E,
@@ -68,19 +87,29 @@ where
     let mut worker = Worker::new(processor, settings);
     loop {
         worker.begin();
+        let held_up = worker.held_up_until();
         tokio::select! {
             biased;
             () = &mut until, if !pull.is_over() || worker.has_waiting() => {
                 pull.end();
                 worker.give_back();
             }
-            Some(ended) = worker.ended() => worker.count(ended),
+            Some(ended) = worker.ended() => pull.end_if(worker.count(ended)),
+            () = passed(held_up), if held_up.is_some() => {}
             item = pull.next(), if !pull.is_over() && worker.has_room() => match item {
                 Some(Ok(delivery)) => worker.receive(delivery, &entity_of),
-                Some(Err(error)) => worker.miss(&error),
+                Some(Err(error)) => pull.end_if(worker.misses(error)),
                 None => {}
             },
             else => return worker.consumed(),
         }
+    }
+}
+
+/// Waits until then.
+#[allow(clippy::disallowed_methods, reason = "for how long a run holds others up; no promise depends on it")]
+async fn passed(until: Option<Instant>) {
+    if let Some(until) = until {
+        tokio::time::sleep_until(until).await;
     }
 }

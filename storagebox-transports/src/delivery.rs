@@ -27,6 +27,31 @@ pub trait Delivery: Send + Sync + 'static {
     /// queues count wrongly after a restart, and some do not count at all and return 1.
     fn attempt(&self) -> u32;
 
+    /// Returns `None` unless an earlier delivery of the message ended without a settlement: its worker died, or its
+    /// lease ran out. Otherwise it returns how many [lone runs](Self::begin_alone) in a row ended so. The loop runs such
+    /// a message alone, and parks it after [too many](crate::ConsumeOptions::park_after) of them.
+    ///
+    /// The number must count nothing else: a message that only waited beside one that kills its workers must not be
+    /// parked for it. A queue that cannot tell returns `None`, as the default does, and never has such a message parked.
+    /// A delivery that wraps another one passes this call and the next one on.
+    fn lapsed(&self) -> Option<u32> {
+        None
+    }
+
+    /// Notes in the queue that the message is about to run alone, so that [`lapsed`](Self::lapsed) counts this run if
+    /// nobody settles it. Any settlement ends the count.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe. A call that was dropped may have counted a run that did not begin.
+    ///
+    /// # Errors
+    ///
+    /// Any error of the queue. The message is not run then.
+    async fn begin_alone(&self) -> Result<(), BoxError> {
+        Ok(())
+    }
+
     /// Asks the queue to hand the message out to nobody else for so long, from now on.
     ///
     /// # Errors

@@ -1,10 +1,12 @@
 //! Queues in streams of a NATS server.
 
+mod connect;
 mod delivery;
 mod dispatch;
 mod headers;
 mod parking;
 mod queue;
+mod runs;
 mod source;
 
 use std::fmt;
@@ -14,6 +16,8 @@ use async_nats::Client;
 use async_nats::jetstream::{Context, ContextBuilder};
 use futures_util::Stream;
 use storagebox_core::BoxError;
+
+use connect::Refusals;
 
 pub use delivery::NatsDelivery;
 pub use queue::NatsQueue;
@@ -34,6 +38,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// | [`Settle::Retry`](crate::Settle::Retry) | `-NAK` with a delay |
 /// | [`Settle::Park`](crate::Settle::Park) | a copy in the stream of parked messages, then `+ACK` |
 /// | attempt | the number of deliveries that the server tells |
+/// | [`Delivery::lapsed`](crate::Delivery::lapsed) | a note in the stream `STREAM-runs`: one more message for each retry and each lone run, and one read for each message that comes again |
 ///
 /// A message's id and token travel in the headers `storagebox-id` and `storagebox-token`, percent-encoded, because a
 /// header cannot hold every text: other senders encode `%`, spaces, control characters and all that is not ASCII. The
@@ -44,19 +49,22 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// ```no_run
 /// use std::time::Duration;
 ///
-/// use storagebox_transports::{NatsQueue, NatsQueues};
+/// use storagebox_transports::{ConsumeOptions, NatsQueue, NatsQueues, consume};
 ///
-/// # async fn example() -> Result<(), storagebox_core::BoxError> {
+/// # use storagebox_core::{BoxError, Key, Processor};
+/// # use storagebox_transports::Received;
+/// # async fn _example(payments: Processor, order_of: fn(&Received) -> Result<Key, BoxError>) -> Result<(), BoxError> {
 /// let connection = NatsQueues::connect("nats://user:password@localhost:4222").await?;
 /// let queue = NatsQueue::new("orders").lease(Duration::from_secs(60)).replicas(3);
 /// connection.setup(&queue).await?;
-/// let deliveries = connection.deliveries(&queue);
-/// # drop(deliveries);
+/// let consumed = consume(connection.deliveries(&queue), order_of, &payments, ConsumeOptions::default()).await;
+/// println!("{consumed:?}");
 /// # Ok(()) }
 /// ```
 #[derive(Clone)]
 pub struct NatsQueues {
     jetstream: Context,
+    refusals: Refusals,
 }
 
 /// Shows no address, because addresses hold passwords.
@@ -67,8 +75,9 @@ impl fmt::Debug for NatsQueues {
 }
 
 impl NatsQueues {
-    /// Connects to a server: `nats://USER:PASSWORD@HOST:PORT`, or `tls://` for encryption. Several addresses of one
-    /// cluster are separated by commas.
+    /// Connects to a server: `nats://USER:PASSWORD@HOST:PORT`, `nats://TOKEN@HOST:PORT`, or `tls://` for encryption.
+    /// Commas separate several addresses of one cluster, which have the same login. A login goes to another machine in
+    /// clear only with `?tls=off`.
     ///
     /// # Cancel safety
     ///
@@ -76,24 +85,26 @@ impl NatsQueues {
     ///
     /// # Errors
     ///
-    /// Returns an error if the address is none, or if the server cannot be reached or refuses the login.
+    /// Returns a [`storagebox_core::Error`] in a box: `Misconfigured` if an address cannot be read, `Denied` if the server
+    /// refuses the login, and `Unavailable` if it cannot be reached. No message contains a value of the address.
     pub async fn connect(addresses: &str) -> Result<Self, BoxError> {
-        Ok(Self::from_client(async_nats::connect(addresses).await?))
+        let (client, refusals) = connect::connect(addresses).await?;
+        Ok(Self { refusals, ..Self::from_client(client) })
     }
 
     /// Takes a client that is connected, with the login and the certificates of your choice.
     pub fn from_client(client: Client) -> Self {
-        Self { jetstream: context(client, TIMEOUT) }
+        Self { jetstream: context(client, TIMEOUT), refusals: Refusals::default() }
     }
 
     /// Sets how long an answer of the server is waited for. Defaults to 5 seconds.
     #[must_use]
     pub fn timeout(self, timeout: Duration) -> Self {
-        Self { jetstream: context(self.jetstream.client(), timeout) }
+        Self { jetstream: context(self.jetstream.client(), timeout), ..self }
     }
 
     /// Creates the streams and the consumer of a queue if they do not exist. Sets the lease and the limits of a
-    /// consumer that exists; streams that exist stay as they are.
+    /// consumer that exists; streams that exist stay as they are. Workers do the same if they find them gone, with a warning.
     ///
     /// # Cancel safety
     ///
@@ -105,6 +116,7 @@ impl NatsQueues {
     pub async fn setup(&self, queue: &NatsQueue) -> Result<(), BoxError> {
         self.jetstream.get_or_create_stream(queue.stream_config()).await?;
         self.jetstream.get_or_create_stream(queue.parked_config()).await?;
+        self.jetstream.get_or_create_stream(queue.runs_config()).await?;
         self.jetstream.create_consumer_on_stream(queue.consumer_config(), queue.stream()).await?;
         Ok(())
     }

@@ -5,15 +5,14 @@ mod reader;
 mod schema;
 mod statements;
 
-use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::Stream;
-use sqlx::PgPool;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use storagebox_core::{BoxError, Destination, Dispatcher, Error, Outgoing, Result, checked_duration};
+use sqlx::{PgPool, raw_sql};
+use storagebox_core::{BoxError, Destination, Dispatcher, Outgoing, Result, checked_duration};
+use storagebox_postgres::PostgresServer;
 
 use crate::reader::deliveries;
 use reader::Reader;
@@ -31,34 +30,36 @@ pub use delivery::PostgresDelivery;
 /// Workers poll: a new message waits for up to 100 ms.
 #[derive(Clone, Debug)]
 pub struct PostgresQueues {
-    pool: PgPool,
+    server: PostgresServer,
     statements: Arc<Statements>,
     lease: Duration,
 }
 
 impl PostgresQueues {
-    /// Opens the queues of a database by its URL, `postgres://`. The first call connects.
+    /// Opens the queues of a database by the URL of a store, which
+    /// [`PostgresServer`](storagebox_postgres::PostgresServer::connect) reads. The first call connects. The key `schema` names
+    /// the schema of the table; beside a store, it may be the store's.
     ///
     /// # Errors
     ///
-    /// Returns `Misconfigured` if the URL cannot be read. The message never contains the URL. The call must be made inside
-    /// a tokio runtime.
+    /// Returns `Misconfigured` if the URL cannot be read or a query key is unknown, and `Unsupported` for
+    /// `statements=simple`. The message never contains the URL.
     pub fn connect(url: &str) -> Result<Self> {
-        let form = "cannot be read; it is postgres://user:password@host:port/database?sslmode=verify-full";
-        // The driver's error may show a part of the URL.
-        let options = PgConnectOptions::from_str(url).map_err(|_| Error::misconfigured("url", form).on("postgres"))?;
-        let options = options.options([("default_transaction_isolation", "read committed")]);
-        let pool = PgPoolOptions::new().acquire_timeout(statements::PATIENCE / 2).connect_lazy_with(options);
-        Ok(Self::from_pool(pool))
+        let server = PostgresServer::connect(url)?;
+        let schema = server.schema().map(Schema::new).transpose()?.unwrap_or_default();
+        Ok(Self::of(server, &schema))
     }
 
     /// Uses an existing pool, whose sessions are at READ COMMITTED.
     pub fn from_pool(pool: PgPool) -> Self {
-        let statements = Arc::new(Statements::new(&Schema::default()));
-        Self { pool, statements, lease: Duration::from_secs(30) }
+        Self::of(PostgresServer::from_pool(pool), &Schema::default())
     }
 
-    /// Sets the schema of the table. Defaults to `storagebox_queues`.
+    fn of(server: PostgresServer, schema: &Schema) -> Self {
+        Self { server, statements: Arc::new(Statements::new(schema)), lease: Duration::from_secs(30) }
+    }
+
+    /// Sets the schema of the table. Defaults to the `schema` of the URL, or else to `storagebox_queues`.
     ///
     /// # Errors
     ///
@@ -90,7 +91,8 @@ impl PostgresQueues {
     ///
     /// Errors of the server.
     pub async fn setup(&self) -> Result<()> {
-        statements::run_all(&self.pool, &self.statements.setup).await
+        let setup = raw_sql(self.statements.setup.clone());
+        self.server.call(async |connection| setup.execute(connection).await.map(drop)).await
     }
 
     /// Returns the messages of a queue, one statement per message. For more statements at once, merge several of these
@@ -123,7 +125,7 @@ impl PostgresQueues {
     /// Errors of the server.
     pub async fn parked(&self, queue: &Destination) -> Result<u64> {
         let count = sqlx::query_scalar(self.statements.parked.clone()).bind(queue.as_str());
-        let count: i64 = statements::in_time(count.fetch_one(&self.pool)).await?;
+        let count: i64 = self.server.call(async |connection| count.fetch_one(connection).await).await?;
         Ok(count.unsigned_abs())
     }
 
@@ -138,7 +140,7 @@ impl PostgresQueues {
     /// Errors of the server.
     pub async fn redrive(&self, queue: &Destination, max: u32) -> Result<u64> {
         let redrive = sqlx::query(self.statements.redrive.clone()).bind(queue.as_str()).bind(i64::from(max));
-        Ok(statements::in_time(redrive.execute(&self.pool)).await?.rows_affected())
+        Ok(self.server.call(async |connection| redrive.execute(connection).await).await?.rows_affected())
     }
 }
 
@@ -153,7 +155,7 @@ impl Dispatcher for PostgresQueues {
             .bind(texts(|message| message.id.as_str()))
             .bind(texts(|message| message.token.as_str()))
             .bind(bodies);
-        statements::in_time(send.execute(&self.pool)).await?;
+        self.server.call(async |connection| send.execute(connection).await).await?;
         Ok(())
     }
 }

@@ -35,6 +35,10 @@ use publish::Publishers;
 /// | [`Settle::Retry`](crate::Settle::Retry) | a copy in a queue whose messages expire into the first one, then `basic.ack`; without a pause, `basic.reject` |
 /// | [`Settle::Park`](crate::Settle::Park) | a copy in the queue of parked messages, then `basic.ack` |
 /// | attempt | `x-delivery-count` and the retries of earlier copies, plus 1 |
+/// | [`Delivery::lapsed`](crate::Delivery::lapsed) | what came back is moved to the queue `NAME.alone`, which hands each stream one message at a time; its `x-delivery-count` is the number of lone runs |
+///
+/// The broker cannot tell a run from a wait. A message that waits to run alone while its worker ends counts as one that
+/// ran. What is given back at once, as when a worker stops, is moved too.
 ///
 /// A handler that takes longer than `consumer_timeout` loses its channel, and with it all messages that it fetched:
 /// they come again, which does no harm to what is done once.
@@ -47,14 +51,16 @@ use publish::Publishers;
 /// # Example
 ///
 /// ```no_run
-/// use storagebox_transports::{RabbitQueue, RabbitQueues};
+/// use storagebox_transports::{ConsumeOptions, RabbitQueue, RabbitQueues, consume};
 ///
-/// # async fn example() -> Result<(), storagebox_core::BoxError> {
+/// # use storagebox_core::{BoxError, Key, Processor};
+/// # use storagebox_transports::Received;
+/// # async fn _example(payments: Processor, order_of: fn(&Received) -> Result<Key, BoxError>) -> Result<(), BoxError> {
 /// let connection = RabbitQueues::connect("amqp://user:password@localhost:5672/%2f").await?;
 /// let queue = RabbitQueue::new("orders").prefetch(4);
 /// connection.setup(&queue).await?;
-/// let deliveries = connection.deliveries(&queue);
-/// # drop(deliveries);
+/// let consumed = consume(connection.deliveries(&queue), order_of, &payments, ConsumeOptions::default()).await;
+/// println!("{consumed:?}");
 /// # Ok(()) }
 /// ```
 #[derive(Clone)]
@@ -71,7 +77,11 @@ impl fmt::Debug for RabbitQueues {
 }
 
 impl RabbitQueues {
-    /// Connects to a broker: `amqp://USER:PASSWORD@HOST:PORT/VHOST`, with the virtual host percent-encoded.
+    /// Connects to a broker: `amqp://USER:PASSWORD@HOST:PORT/VHOST`, with the virtual host percent-encoded. The keys are
+    /// `channel_max`, `frame_max`, `heartbeat` (in seconds) and `tls=off`, with which a password goes to another machine
+    /// in clear: the adapter has no TLS.
+    ///
+    /// The driver's own thread logs nothing: it would log the password.
     ///
     /// # Cancel safety
     ///
@@ -79,7 +89,8 @@ impl RabbitQueues {
     ///
     /// # Errors
     ///
-    /// Returns an error if the address is none, or if the broker cannot be reached or refuses the login.
+    /// Returns a [`storagebox_core::Error`] in a box: `Misconfigured` if the address cannot be read, `Denied` if the broker
+    /// refuses the login, and others if it cannot be reached. No message contains a value of the address.
     pub async fn connect(address: &str) -> Result<Self, BoxError> {
         let connection = Self { access: Access::new(address)?, publishers: Arc::default() };
         connection.check().await?;
@@ -93,7 +104,8 @@ impl RabbitQueues {
         self
     }
 
-    /// Creates the queue, its queue of parked messages and those of its retries if they do not exist.
+    /// Creates the queue, its queues of parked messages, of retries and of messages that run alone if they do not exist.
+    /// Workers do the same if they find the queue gone, with a warning.
     ///
     /// Set up a queue some time before its first message: a broker that is killed within seconds after it has created a
     /// queue may find that queue empty (seen with RabbitMQ 3.10).

@@ -1,6 +1,6 @@
 //! Queues in streams of a Redis server.
 
-mod connection;
+mod answers;
 mod delivery;
 mod reader;
 
@@ -11,22 +11,27 @@ use async_trait::async_trait;
 use futures_util::Stream;
 use redis::{Script, cmd, pipe};
 use storagebox_core::{BoxError, Destination, Dispatcher, Outgoing, Result, checked_duration};
+use storagebox_redis::RedisServer;
 
 use crate::reader::deliveries;
 use crate::wire::{BODY, ID, TOKEN};
-use connection::Connection;
 use reader::Reader;
 
 pub use delivery::RedisDelivery;
 
-static REDRIVE: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("../lua/redis_streams/redrive.lua")));
+static REDRIVE: LazyLock<Script> = LazyLock::new(|| script(include_str!("../lua/redis_streams/redrive.lua")));
+
+/// A script that can ask for its rights.
+fn script(text: &str) -> Script {
+    Script::new(&format!("{}{text}", include_str!("../lua/redis_streams/rights.lua")))
+}
 
 /// Queues in streams of a Redis server, version 7 or later. Clones share a connection.
 ///
 /// A queue is named by the destination of its messages. It is the stream of that name, behind the
 /// [prefix](Self::prefix), with one consumer group. No other group may read the stream: a message that is acknowledged is
-/// deleted. Two more keys belong to the queue: the stream `<queue>:parked`, and the sorted set `<queue>:pauses` of
-/// messages that come again later. All three must be on one node.
+/// deleted. Three more keys belong to the queue: the stream `<queue>:parked`, the sorted set `<queue>:pauses` of
+/// messages that come again later, and the hash `<queue>:runs` of those that run alone. All must be on one node.
 ///
 /// A message's lease is its idle time in the group. The receipt of a delivery is the number of times that the message
 /// was handed out, so a late call of an earlier worker changes nothing.
@@ -35,7 +40,7 @@ static REDRIVE: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("..
 /// and its token stays.
 #[derive(Clone, Debug)]
 pub struct RedisQueues {
-    connection: Arc<Connection>,
+    server: Arc<RedisServer>,
     settings: Settings,
 }
 
@@ -48,19 +53,25 @@ struct Settings {
 }
 
 impl RedisQueues {
-    /// Opens the queues of a server by its URL, `redis://` or `rediss://`. The first call connects.
+    /// Opens the queues of a server by the URL of a store, which
+    /// [`RedisServer`](storagebox_redis::RedisServer::connect) reads. The first call connects.
+    ///
+    /// With `prefix=shop` the keys of the queues begin with `shop:`. With `wait`, a message is sent once so many replicas
+    /// have it. [`setup`](Self::setup) checks what `require_aof` and `eviction` say.
     ///
     /// # Errors
     ///
-    /// Returns `Misconfigured` if the URL cannot be read. The message never contains the URL.
+    /// Returns `Misconfigured` if the URL or a file that it names cannot be read, or a query key is unknown, and
+    /// `Unsupported` for a cluster. The message never contains the URL.
     pub fn connect(url: &str) -> Result<Self> {
-        let name = || "storagebox".to_owned();
-        let (prefix, lease) = (String::new(), Duration::from_secs(30));
-        let settings = Settings { prefix, group: name(), consumer: name(), lease };
-        Ok(Self { connection: Arc::new(Connection::new(url)?), settings })
+        let (server, name) = (RedisServer::connect(url)?, || "storagebox".to_owned());
+        let prefix = server.prefix().map_or_else(String::new, |prefix| format!("{prefix}:"));
+        let settings = Settings { prefix, group: name(), consumer: name(), lease: Duration::from_secs(30) };
+        Ok(Self { server: Arc::new(server), settings })
     }
 
-    /// Sets what precedes the names of the queues in their keys. Defaults to nothing.
+    /// Sets what precedes the names of the queues in their keys. Defaults to the `prefix` of the URL and a colon, or
+    /// else to nothing.
     #[must_use]
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.settings.prefix = prefix.into();
@@ -94,6 +105,7 @@ impl RedisQueues {
     }
 
     /// Creates the group of a queue, and the stream, if they do not exist. The group begins with the oldest message.
+    /// Workers create them again if they are gone, with a warning.
     ///
     /// # Cancel safety
     ///
@@ -101,14 +113,10 @@ impl RedisQueues {
     ///
     /// # Errors
     ///
-    /// Errors of the server.
+    /// Errors of the server, and `Unsupported` for a server that is not what the URL asks for.
     pub async fn setup(&self, queue: &Destination) -> Result<()> {
-        let mut create = cmd("XGROUP");
-        create.arg("CREATE").arg(self.keys(queue).stream).arg(&self.settings.group).arg("0").arg("MKSTREAM");
-        match self.connection.query::<()>(&create).await {
-            Err(error) if error.code() == Some("BUSYGROUP") => Ok(()),
-            made => made.map_err(connection::error),
-        }
+        self.server.check().await?;
+        make_group(&self.server, &self.settings, &self.keys(queue)).await
     }
 
     /// Returns the messages of a queue, one read per message. For more reads at once, merge several of these streams
@@ -122,12 +130,12 @@ impl RedisQueues {
     ///
     /// # Errors
     ///
-    /// Errors of the server are items of the stream, which goes on after them.
+    /// Errors of the server are items of the stream, which goes on after them. If the group is gone, it is made again.
     pub fn deliveries(
         &self,
         queue: &Destination,
     ) -> impl Stream<Item = Result<RedisDelivery, BoxError>> + Send + 'static {
-        deliveries(Reader::new(Arc::clone(&self.connection), self.settings.clone(), self.keys(queue)))
+        deliveries(Reader::new(Arc::clone(&self.server), self.settings.clone(), self.keys(queue)))
     }
 
     /// Returns how many messages of a queue are parked.
@@ -140,8 +148,8 @@ impl RedisQueues {
     ///
     /// Errors of the server.
     pub async fn parked(&self, queue: &Destination) -> Result<u64> {
-        let parked = self.connection.query(cmd("XLEN").arg(self.keys(queue).parked)).await;
-        parked.map_err(connection::error)
+        let parked = self.keys(queue).parked;
+        self.server.command(&parked, cmd("XLEN").arg(&parked)).await
     }
 
     /// Sends the oldest parked messages again, up to `max` and to 1000, with their ids and tokens. Returns how many.
@@ -154,14 +162,25 @@ impl RedisQueues {
     ///
     /// Errors of the server.
     pub async fn redrive(&self, queue: &Destination, max: u32) -> Result<u64> {
-        let keys = self.keys(queue);
-        let mut call = REDRIVE.key(keys.stream);
-        self.connection.invoke(call.key(keys.parked).arg(max.min(1000))).await
+        let Keys { stream, parked, .. } = self.keys(queue);
+        let mut call = REDRIVE.key(&stream);
+        self.server.script(&stream, call.key(parked).arg(max.min(1000))).await.map_err(answers::of_queue)
     }
 
     fn keys(&self, queue: &Destination) -> Keys {
         let stream = format!("{}{queue}", self.settings.prefix);
-        Keys { pauses: format!("{stream}:pauses"), parked: format!("{stream}:parked"), stream }
+        let with = |end| format!("{stream}:{end}");
+        Keys { pauses: with("pauses"), parked: with("parked"), runs: with("runs"), stream }
+    }
+}
+
+/// Makes the group of a queue, and its stream, if they are not there.
+async fn make_group(server: &RedisServer, settings: &Settings, Keys { stream, .. }: &Keys) -> Result<()> {
+    let mut create = cmd("XGROUP");
+    create.arg("CREATE").arg(stream).arg(&settings.group).arg("0").arg("MKSTREAM");
+    match server.command(stream, &create).await {
+        Err(error) if answers::said(&error).is_some_and(|said| said.starts_with("BUSYGROUP")) => Ok(()),
+        made => made,
     }
 }
 
@@ -171,17 +190,20 @@ struct Keys {
     stream: String,
     pauses: String,
     parked: String,
+    /// How often a message ran alone and nobody settled it.
+    runs: String,
 }
 
 /// Sends each message to the queue that its destination names. The queue need not be set up.
 #[async_trait]
 impl Dispatcher for RedisQueues {
     async fn dispatch(&self, messages: &[Outgoing]) -> Result<(), BoxError> {
+        let Some(first) = messages.first().map(|message| self.keys(&message.destination).stream) else { return Ok(()) };
         let mut add = pipe();
         for Outgoing { id, token, destination, body } in messages {
             let add = add.cmd("XADD").arg(self.keys(destination).stream).arg("*").arg(ID).arg(id.as_str());
             add.arg(TOKEN).arg(token.as_str()).arg(BODY).arg(body.as_bytes()).ignore();
         }
-        Ok(self.connection.query_all(&add).await?)
+        Ok(self.server.changes(&first, add).await?)
     }
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test may fail where a library must not")]
 
 mod checks;
+mod lives;
 
 use std::net::ToSocketAddrs;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,6 +18,7 @@ use storagebox_testkit::servers;
 use storagebox_transports::{Delivery, NatsDelivery, NatsQueue, NatsQueues, Settle};
 
 use checks::{Queue, id, next};
+use lives::Shared;
 
 type Deliveries = checks::Deliveries<NatsDelivery>;
 
@@ -150,6 +152,26 @@ impl Queue for Behind {
 
 checks!(fresh);
 checks!(fresh, checks::cases: an_acknowledgement_whose_answer_is_lost_is_made);
+lives!(Behind, soon_again);
+
+/// A queue whose messages come again soon after their worker ended.
+async fn soon_again() -> Behind {
+    let bench = Bench::new(LEASE).await;
+    Behind { bench, ..fresh().await }
+}
+
+#[async_trait]
+impl Shared for Behind {
+    const HOLDS: Duration = LEASE;
+
+    fn place(&self) -> [&str; 2] {
+        [servers::shared_nats().unwrap().url(), &self.bench.name]
+    }
+
+    async fn open([url, name]: [&str; 2]) -> Deliveries {
+        NatsQueues::connect(url).await.unwrap().deliveries(&NatsQueue::new(name).lease(LEASE)).boxed()
+    }
+}
 
 /// What is extended in time is nobody else's, for longer than its lease.
 #[tokio::test]
@@ -212,6 +234,26 @@ async fn a_delivery_that_was_dropped_comes_again() {
     delivery.extend(LEASE).await.unwrap();
     delivery.settle(Settle::Ack).await.unwrap();
     assert_eq!(bench.waits_in_queue().await, 0);
+}
+
+#[tokio::test]
+async fn no_note_is_left_of_a_message_that_is_over() {
+    let bench = Bench::new(LEASE).await;
+    let mut deliveries = bench.deliveries();
+    bench.send("order-7").await;
+    next(&mut deliveries).await.settle(Settle::Retry { after: Duration::ZERO }).await.unwrap();
+    for runs in [None, Some(0), Some(1)] {
+        let delivery = next(&mut deliveries).await;
+        assert_eq!(delivery.lapsed(), runs);
+        if runs.is_some() {
+            delivery.begin_alone().await.unwrap();
+        }
+    }
+    assert_eq!(bench.held(&format!("{}-runs", bench.name)).await, 1);
+    let last = next(&mut deliveries).await;
+    assert_eq!(last.lapsed(), Some(2));
+    last.settle(Settle::Ack).await.unwrap();
+    assert_eq!(bench.held(&format!("{}-runs", bench.name)).await, 0);
 }
 
 #[tokio::test]
@@ -290,6 +332,32 @@ async fn a_copy_that_is_no_message_can_be_parked() {
         delivery.settle(Settle::Park).await.unwrap();
     }
     assert_eq!((bench.waits_in_queue().await, bench.parked().await), (0, 5));
+}
+
+/// The copy has no room for a header more.
+#[tokio::test]
+async fn the_largest_message_can_be_parked_and_sent_again() {
+    let bench = Bench::new(LONG).await;
+    let mut deliveries = bench.deliveries();
+    bench.raw.publish(bench.name.clone(), vec![b'x'; 1024 * 1024].into()).await.unwrap().await.unwrap();
+    for _ in 0..2 {
+        let delivery = next(&mut deliveries).await;
+        assert!(delivery.received().is_err());
+        delivery.settle(Settle::Park).await.unwrap();
+        assert_eq!((bench.waits_in_queue().await, bench.parked().await), (0, 1));
+        assert_eq!(bench.connection.redrive(&bench.queue).await.unwrap(), 1);
+    }
+}
+
+/// What is to be parked would come again for ever.
+#[tokio::test]
+async fn the_stream_of_parked_messages_is_made_again() {
+    let bench = Bench::new(LONG).await;
+    let mut deliveries = bench.deliveries();
+    bench.raw.delete_stream(format!("{}-parked", bench.name)).await.unwrap();
+    bench.send("order-7").await;
+    next(&mut deliveries).await.settle(Settle::Park).await.unwrap();
+    assert_eq!((bench.waits_in_queue().await, bench.parked().await), (0, 1));
 }
 
 /// Its message is another worker's by then, or over.

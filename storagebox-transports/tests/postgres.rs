@@ -3,6 +3,7 @@
 
 mod checks;
 mod leases;
+mod lives;
 
 use std::net::ToSocketAddrs;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,6 +21,7 @@ use storagebox_transports::{PostgresDelivery, PostgresQueues, consume};
 use checks::endpoint::{Endpoint, Seen, entity_of, options};
 use checks::{Deliveries, NAME, Queue};
 use leases::{Aged, LEASE};
+use lives::Shared;
 
 /// What follows the name of the statement where the first message of a schema is acknowledged by its first receipt: two
 /// arguments, each of eight bytes that are 1. The text of a statement is sent apart from that, and earlier.
@@ -121,6 +123,19 @@ impl Aged for Table {
 checks!(fresh);
 checks!(fresh, checks::cases: an_acknowledgement_whose_answer_is_lost_is_made);
 leases!(fresh);
+lives!(Table, fresh);
+
+#[async_trait]
+impl Shared for Table {
+    fn place(&self) -> [&str; 2] {
+        [shared_postgres().unwrap().url(), &self.schema]
+    }
+
+    async fn open([url, schema]: [&str; 2]) -> Deliveries<PostgresDelivery> {
+        let queues = PostgresQueues::connect(url).unwrap().schema(schema).unwrap();
+        queues.lease(LEASE).unwrap().deliveries(&name()).boxed()
+    }
+}
 
 #[tokio::test]
 async fn any_number_of_setups_may_run_at_once_and_again() {
@@ -134,6 +149,17 @@ async fn any_number_of_setups_may_run_at_once_and_again() {
     queue.queues.setup().await.unwrap();
     let endpoint = Endpoint::new(&queue);
     endpoint.send("a", "entity").await;
+    assert_eq!(endpoint.consume(&queue, 1).await.0.processed, 1);
+}
+
+#[tokio::test]
+async fn a_table_of_an_earlier_version_gets_its_column_and_keeps_its_messages() {
+    let queue = fresh().await;
+    let endpoint = Endpoint::new(&queue);
+    endpoint.send("a", "entity").await;
+    queue.run("ALTER TABLE {schema}.messages DROP COLUMN lone_runs").await;
+    assert!(queue.deliveries().next().await.unwrap().is_err());
+    queue.queues.setup().await.unwrap();
     assert_eq!(endpoint.consume(&queue, 1).await.0.processed, 1);
 }
 

@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test may fail where a library must not")]
 
 mod checks;
+mod lives;
 
 use std::net::ToSocketAddrs;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,12 +13,13 @@ use lapin::options::{BasicPublishOptions, QueueDeclareOptions, QueueDeleteOption
 use lapin::types::{AMQPValue, FieldTable};
 use lapin::{BasicProperties, Channel, Connection, ConnectionProperties};
 use storagebox_conformance::{Cut, Proxy};
-use storagebox_core::{Destination, Dispatcher, MAX_PAYLOAD_BYTES, Outgoing, async_trait};
+use storagebox_core::{Destination, Dispatcher, ErrorKind, MAX_PAYLOAD_BYTES, Outgoing, async_trait};
 use storagebox_testkit::rabbitmq::RabbitMq;
 use storagebox_testkit::servers;
 use storagebox_transports::{Delivery, RabbitDelivery, RabbitQueue, RabbitQueues, Settle};
 
 use checks::{Queue, id, next};
+use lives::Shared;
 
 type Deliveries = checks::Deliveries<RabbitDelivery>;
 
@@ -149,7 +151,8 @@ impl Queue for Behind {
 
     /// Without what a worker holds.
     async fn length(&self) -> usize {
-        self.bench.held(&self.bench.name).await.try_into().unwrap()
+        let (name, alone) = (&self.bench.name, format!("{}.alone", self.bench.name));
+        (self.bench.held(name).await + self.bench.held(&alone).await).try_into().unwrap()
     }
 
     async fn parked(&self) -> usize {
@@ -184,6 +187,18 @@ impl Queue for Behind {
 }
 
 checks!(fresh, [ignore = "its broker takes a minute to start: cargo xtask prove transports"]);
+lives!(Behind, fresh, [ignore = "its broker takes a minute to start: cargo xtask prove transports"]);
+
+#[async_trait]
+impl Shared for Behind {
+    fn place(&self) -> [&str; 2] {
+        [servers::shared_rabbitmq().unwrap().url(), &self.bench.name]
+    }
+
+    async fn open([url, name]: [&str; 2]) -> Deliveries {
+        RabbitQueues::connect(url).await.unwrap().deliveries(&RabbitQueue::new(name)).boxed()
+    }
+}
 
 #[tokio::test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
@@ -508,4 +523,52 @@ async fn nothing_shows_a_secret() {
         }
         assert!(!text.contains("secret"), "{text}");
     }
+}
+
+#[tokio::test]
+#[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
+async fn a_queue_that_is_gone_is_made_again() {
+    let bench = Bench::new().await;
+    let mut deliveries = bench.deliveries();
+    bench.holds_nothing(&mut deliveries).await;
+    bench.raw.queue_delete(bench.name.as_str().into(), QueueDeleteOptions::default()).await.unwrap();
+    let sends = async {
+        while bench.connection.dispatch(&[bench.outgoing("after", "body")]).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let (delivery, ()) = tokio::join!(next(&mut deliveries), sends);
+    assert_eq!(id(&delivery), "after");
+    delivery.settle(Settle::Ack).await.unwrap();
+}
+
+#[tokio::test]
+#[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
+async fn the_queues_of_parked_messages_and_of_retries_are_made_again() {
+    let bench = Bench::new().await;
+    let mut deliveries = bench.deliveries();
+    bench.send("order-7").await;
+    for (end, settle) in [("retry.1000", Settle::Retry { after: Duration::from_millis(1) }), ("parked", Settle::Park)] {
+        let name = format!("{}.{end}", bench.name);
+        bench.raw.queue_delete(name.as_str().into(), QueueDeleteOptions::default()).await.unwrap();
+        next(&mut deliveries).await.settle(settle).await.unwrap();
+    }
+    bench.parked(1).await;
+}
+
+#[tokio::test]
+#[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
+async fn a_password_a_host_and_a_queue_of_another_shape_are_told_apart() {
+    let bench = Bench::new().await;
+    let url = servers::shared_rabbitmq().unwrap().url();
+    let (_, place) = url.rsplit_once('@').unwrap_or(("", url.trim_start_matches("amqp://")));
+    let host = place.split('/').next().unwrap();
+    let kind = |error: storagebox_core::BoxError| error.downcast::<storagebox_core::Error>().unwrap().kind();
+    let wrong = RabbitQueues::connect(&format!("amqp://guest:wrong@{host}")).await.unwrap_err();
+    assert_eq!(kind(wrong), ErrorKind::Denied);
+    let nowhere =
+        RabbitQueues::connect(&format!("{}/nowhere", url.trim_end_matches("/%2f").trim_end_matches('/'))).await;
+    assert_eq!(kind(nowhere.unwrap_err()), ErrorKind::NotSetUp);
+    let other = bench.connection.setup(&bench.queue.clone().delivery_limit(7)).await.unwrap_err();
+    assert_eq!(kind(other), ErrorKind::Corrupt);
 }

@@ -3,6 +3,7 @@
 
 mod checks;
 mod leases;
+mod lives;
 
 use std::net::ToSocketAddrs;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,6 +21,7 @@ use storagebox_transports::{Delivery, RedisDelivery, RedisQueues, Settle, consum
 use checks::endpoint::{Endpoint, Seen, entity_of, options};
 use checks::{Deliveries, NAME, Queue};
 use leases::{Aged, LEASE};
+use lives::Shared;
 
 /// A queue behind a proxy, and a connection past it.
 struct Stream {
@@ -134,6 +136,18 @@ impl Aged for Stream {
 checks!(fresh);
 checks!(fresh, checks::cases: an_acknowledgement_whose_answer_is_lost_is_made);
 leases!(fresh);
+lives!(Stream, fresh);
+
+#[async_trait]
+impl Shared for Stream {
+    fn place(&self) -> [&str; 2] {
+        [shared_redis().unwrap().url(), &self.prefix]
+    }
+
+    async fn open([url, prefix]: [&str; 2]) -> Deliveries<RedisDelivery> {
+        RedisQueues::connect(url).unwrap().prefix(prefix).lease(LEASE).unwrap().deliveries(&name()).boxed()
+    }
+}
 
 #[tokio::test]
 async fn setup_may_be_called_again_and_what_was_sent_before_it_arrives() {
@@ -141,12 +155,27 @@ async fn setup_may_be_called_again_and_what_was_sent_before_it_arrives() {
     cmd("DEL").arg(queue.key("")).query_async::<()>(&mut queue.direct.clone()).await.unwrap();
     let endpoint = Endpoint::new(&queue);
     endpoint.send("a", "entity").await;
-    let error = queue.deliveries().next().await.unwrap().unwrap_err().to_string();
-    assert!(error.contains("not set up"), "{error}");
     for _ in 0..2 {
         queue.queues.setup(&name()).await.unwrap();
     }
     assert_eq!(endpoint.consume(&queue, 1).await.0.processed, 1);
+}
+
+/// What was handed out before comes again as well.
+#[tokio::test]
+async fn a_group_that_is_gone_is_made_again() {
+    let queue = fresh().await;
+    let endpoint = Endpoint::new(&queue);
+    endpoint.send("a", "entity").await;
+    endpoint.send("b", "entity").await;
+    let mut deliveries = queue.deliveries();
+    let first = checks::next(&mut deliveries).await;
+    let mut destroy = cmd("XGROUP");
+    destroy.arg("DESTROY").arg(queue.key("")).arg("storagebox");
+    destroy.query_async::<()>(&mut queue.direct.clone()).await.unwrap();
+    drop(first);
+    assert_eq!(endpoint.consume_from(deliveries, 2, options::<Stream>()).await.0.processed, 2);
+    queue.holds(0, 0).await;
 }
 
 #[tokio::test]
@@ -157,6 +186,14 @@ async fn nothing_is_left_of_a_message_that_is_over() {
     let first = checks::take(&queue).await;
     first.settle(Settle::Retry { after: LEASE }).await.unwrap();
     queue.age(LEASE).await;
+    for runs in [None, Some(0), Some(1)] {
+        let ended = checks::take(&queue).await;
+        assert_eq!(ended.lapsed(), runs);
+        if runs.is_some() {
+            ended.begin_alone().await.unwrap();
+        }
+        queue.age(LEASE).await;
+    }
     assert_eq!(endpoint.consume(&queue, 1).await.0.processed, 1);
     let mut keys = cmd("KEYS");
     let keys: Vec<String> =
@@ -165,6 +202,70 @@ async fn nothing_is_left_of_a_message_that_is_over() {
     let mut pending = cmd("XPENDING");
     pending.arg(queue.key("")).arg("storagebox").arg("-").arg("+").arg(1);
     assert!(pending.query_async::<Vec<redis::Value>>(&mut queue.direct.clone()).await.unwrap().is_empty());
+}
+
+/// Lua passes on no more than some thousand arguments at once.
+#[tokio::test]
+async fn an_entry_of_many_fields_can_be_parked_and_sent_again() {
+    let queue = fresh().await;
+    let mut add = cmd("XADD");
+    add.arg(queue.key("")).arg("*");
+    for field in 0..5_000 {
+        add.arg(field).arg("value");
+    }
+    add.query_async::<String>(&mut queue.direct.clone()).await.unwrap();
+    for _ in 0..2 {
+        let foreign = checks::take(&queue).await;
+        assert!(foreign.received().is_err());
+        foreign.settle(Settle::Park).await.unwrap();
+        queue.holds(0, 1).await;
+        queue.redrive().await;
+    }
+}
+
+/// The queue as a user sees it whose rights change, which this gives or takes.
+async fn by_a_user(queue: &Stream) -> (RedisQueues, impl AsyncFn(&str)) {
+    let user = queue.prefix.trim_end_matches(':').to_owned();
+    let url = shared_redis().unwrap().url().replace("redis://", &format!("redis://{user}:hunter2@"));
+    let queues = RedisQueues::connect(&url).unwrap().prefix(&queue.prefix).lease(LEASE).unwrap();
+    let direct = queue.direct.clone();
+    let change = async move |right: &str| {
+        let mut set = cmd("ACL");
+        set.arg("SETUSER").arg(&user).arg("on").arg(">hunter2").arg("~*").arg(right);
+        set.query_async::<()>(&mut direct.clone()).await.unwrap();
+    };
+    change("+@all").await;
+    (queues, change)
+}
+
+/// A message was parked once more each time that it came, and sent again each time that somebody asked for it.
+#[tokio::test]
+async fn a_right_that_is_missing_leaves_no_half_of_a_step() {
+    let queue = fresh().await;
+    let endpoint = Endpoint::new(&queue);
+    endpoint.send("a", "entity").await;
+    let (queues, change) = by_a_user(&queue).await;
+    for right in ["xadd", "xack", "xdel", "hdel"] {
+        let taken = checks::next(&mut queues.deliveries(&name()).boxed()).await;
+        change(&format!("-{right}")).await;
+        let refused = taken.settle(Settle::Park).await.unwrap_err();
+        let refused = refused.downcast_ref::<storagebox_core::Error>().unwrap();
+        let (denied, surely) = (storagebox_core::ErrorKind::Denied, storagebox_core::Certainty::NotApplied);
+        assert_eq!((refused.kind(), refused.certainty()), (denied, surely), "{right}: {refused}");
+        queue.holds(1, 0).await;
+        change(&format!("+{right}")).await;
+        queue.age(LEASE).await;
+    }
+    let taken = checks::next(&mut queues.deliveries(&name()).boxed()).await;
+    taken.settle(Settle::Park).await.unwrap();
+    queue.holds(0, 1).await;
+    change("-xdel").await;
+    let refused = queues.redrive(&name(), 1).await.unwrap_err();
+    assert!(refused.to_string().contains("right"), "{refused}");
+    queue.holds(0, 1).await;
+    change("+xdel").await;
+    queues.redrive(&name(), 1).await.unwrap();
+    queue.holds(1, 0).await;
 }
 
 #[tokio::test]

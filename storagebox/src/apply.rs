@@ -32,7 +32,7 @@ impl<'a> Apply<'a> {
         self
     }
 
-    /// Sets the reason for the change, for the log of a [`Ledger`](crate::parts::Ledger).
+    /// Sets the reason for the change, for the log of a [`Ledger`](crate::Ledger).
     pub fn because(mut self, reason: impl IntoValue<Reason>) -> Self {
         self.change = self.change.and_then(|(key, change)| Ok((key, change.because(reason.into_value()?))));
         self

@@ -22,7 +22,7 @@ handle! {
     /// use storagebox::{Bounds, Counted, Store};
     ///
     /// let stock = Store::open("memory:").await?.counters("stock")?;
-    /// stock.add("red-shoes", "delivery-1", 1).await?;
+    /// assert_eq!(stock.add("red-shoes", "delivery-1", 1).await?, Counted::Applied { value: Some(1) });
     /// let sold = stock.apply("red-shoes", "order-1", -1).within(Bounds::at_least(0)).await?;
     /// assert_eq!(sold, Counted::Applied { value: Some(0) });
     /// let none_left = stock.apply("red-shoes", "order-2", -1).within(Bounds::at_least(0)).await?;

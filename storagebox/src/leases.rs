@@ -55,6 +55,15 @@ impl Leases {
 
     /// Runs the work once for the id and records its result, or returns the recorded result (D-8).
     ///
+    /// The work is done *at least* once, and its result is recorded once: a process that is killed during the work leaves
+    /// open what the work has done, and the next run does it again. Give the id to outside systems as their idempotency
+    /// key. Scope an id that customers choose by the customer, as in `customer-7:key`. The work returns bytes or text; for
+    /// a struct return `Payload::json(&value)?` (feature `json`).
+    ///
+    /// On a tokio runtime with several threads a separate task extends the lease, also while the work blocks its thread,
+    /// as long as one other thread is free. On a `current_thread` runtime, or without tokio, blocking work stops the
+    /// heartbeat too, and the lease lapses: move such work to `tokio::task::spawn_blocking`.
+    ///
     /// The lease lasts 30 seconds and is extended until the result is recorded. The result is kept for 7 days. Use
     /// [`run_with`](Leases::run_with) to change these settings. The store's deadline applies to each attempt of each
     /// call of the run; an attempt to extend has at most a third of the lease. A store [without
@@ -95,11 +104,18 @@ impl Leases {
         T: Into<bytes::Bytes>,
     {
         let id = id.into_value()?;
-        storagebox_core::run(&*self.bounded, &*self.policy.timer, &id, options, work).await
+        let (repo, timer) = (Arc::clone(&self.bounded), Arc::clone(&self.policy.timer));
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => {
+                let spawn = move |task| runtime.spawn(task);
+                storagebox_core::run_with_heartbeat(repo, timer, spawn, &id, options, work).await
+            }
+            Err(_) => storagebox_core::run(&*repo, &*timer, &id, options, work).await,
+        }
     }
 
-    /// As [`run_with`](Leases::run_with), in a separate task, which `spawn` starts as `tokio::spawn` does. The run
-    /// continues if its caller is dropped.
+    /// As [`run_with`](Leases::run_with), in a separate task, which `spawn` starts as `tokio::spawn` does, with the tracing
+    /// span of the caller. The run continues if its caller is dropped.
     ///
     /// # Cancel safety
     ///
@@ -110,7 +126,7 @@ impl Leases {
     /// The errors of [`run`](Leases::run), and `OutcomeUnknown` if the task ended before the work.
     pub async fn run_to_end<S, F, Fut, T, E>(
         &self,
-        spawn: impl FnOnce(Pin<Box<dyn Future<Output = ()> + Send>>) -> S,
+        spawn: impl Fn(Pin<Box<dyn Future<Output = ()> + Send>>) -> S + Send + Sync + 'static,
         id: impl IntoValue<DedupId>,
         options: &RunOptions,
         work: F,

@@ -24,11 +24,12 @@ handle! {
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox::Result<()> {
     /// use std::time::Duration;
-    /// use storagebox::{LedgerEntry, Store};
+    /// use storagebox::{Counted, LedgerEntry, Store};
     ///
     /// let balances = Store::open("memory:").await?.ledger("balances")?;
-    /// balances.apply("customer-1", "deposit-1", 30).because("opening balance").await?;
-    /// balances.add("customer-1", "withdrawal-1", -5).await?;
+    /// let deposit = balances.apply("customer-1", "deposit-1", 30).because("opening balance").await?;
+    /// let withdrawal = balances.add("customer-1", "withdrawal-1", -5).await?;
+    /// assert!(matches!((deposit, withdrawal), (Counted::Applied { .. }, Counted::Applied { .. })));
     /// assert_eq!(balances.log("customer-1", None, 100).await?.entries.len(), 2);
     ///
     /// assert_eq!(balances.compact("customer-1", Duration::ZERO, 100).await?.deleted, 2);

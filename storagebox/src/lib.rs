@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
+#![doc(test(attr(deny(warnings))))]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::disallowed_methods))]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
@@ -29,7 +31,7 @@ pub mod parts {
         Backend, BankAdmin, Change, Chosen, Combine, Combined, Combiner, Commit, Committed, Counter, DedupRepo,
         EntityLedger, Ids, ItemBank, Joins, LeaseRepo, Ledger, MAX_DURATION, MIN_DURATION, Opened, OrderedStore,
         OutboxEntry, Patience, RandomIds, Registered, Settles, Spawn, Spawner, Together, TokenStore, checked_duration,
-        run, run_to_end,
+        run, run_to_end, run_with_heartbeat,
     };
 }
 
@@ -84,7 +86,7 @@ pub use storagebox_core::{
 pub use storagebox_core::{Bounds, Cancelled, Counted, CounterPromise, LedgerEntry, Remember, Strategy};
 
 // Ordered values.
-pub use storagebox_core::{ListedValue, OrderedOptions, Stamp, Stamping, Versioned, Written};
+pub use storagebox_core::{ListedValue, OrderedOptions, Reset, Stamp, Stamping, Versioned, Written};
 
 // Pages, upkeep, promises.
 pub use storagebox_core::{Cursor, Maintained, Page, Promise, Promises};

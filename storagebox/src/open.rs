@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use storagebox_core::backend::url::plain_url;
 use storagebox_core::{Backend, Error, Result};
 
 /// Every scheme, with the feature that brings it.
@@ -36,6 +37,9 @@ const SCHEMES: [(&str, &str); 12] = [
 /// - S-6: an unknown scheme, a disabled feature or an unknown query key returns `Misconfigured` or `Unsupported` before
 ///   any I/O. The message names the schemes, the feature, or the key and the known keys. It never contains the rest of
 ///   the URL, which may hold a password.
+/// - S-7: a control character or a `#` anywhere, or a blank at an end of the URL or of a part of it, as a file or a variable
+///   adds them, returns `Misconfigured`.
+///   The message names the character and its place.
 ///
 /// # Cancel safety
 ///
@@ -54,6 +58,7 @@ const SCHEMES: [(&str, &str); 12] = [
 /// # Ok(()) }
 /// ```
 pub async fn open(url: &str) -> Result<Arc<dyn Backend>> {
+    plain_url(url)?;
     match scheme(url) {
         #[cfg(feature = "dynamo")]
         "dynamodb" => Ok(Arc::new(storagebox_dynamo::DynamoStore::connect(url)?)),
@@ -78,11 +83,11 @@ pub async fn open(url: &str) -> Result<Arc<dyn Backend>> {
 ///
 /// # Guarantees
 ///
-/// - S-6: as for [`open`]; reads and writes nothing.
+/// - S-6 and S-7: as for [`open`]; reads and writes nothing.
 ///
 /// # Errors
 ///
-/// For a URL of files, the same errors as [`open`].
+/// For a URL of files, the same errors as [`open`]. For any URL, `Misconfigured` if it has such a character.
 ///
 /// # Example
 ///
@@ -92,6 +97,7 @@ pub async fn open(url: &str) -> Result<Arc<dyn Backend>> {
 /// # Ok(()) }
 /// ```
 pub fn files(url: &str) -> Result<Vec<PathBuf>> {
+    plain_url(url)?;
     match scheme(url) {
         #[cfg(feature = "sqlite")]
         "sqlite" => Ok(storagebox_sqlite::SqliteStore::connect(url)?.files()),

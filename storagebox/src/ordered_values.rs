@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Cursor, Key, ListedValue, Maintained, OrderedStore, Page, Payload, Result, Stamp, Versioned, WriterId, Written,
+    Cursor, Key, ListedValue, Maintained, OrderedStore, Page, Payload, Reset, Result, Stamp, Versioned, WriterId,
+    Written,
 };
 
 use crate::handle::{IntoValue, handle};
@@ -11,7 +12,9 @@ use crate::handle::{IntoValue, handle};
 handle! {
     /// Values that an older write never overwrites (article 4).
     ///
-    /// The stamp of a write is its writer and its time, in milliseconds since 1970. With
+    /// The stamp of a write is its writer and its time, in milliseconds since 1970. A time more than a day ahead of the
+    /// store's clock is refused, so that one in microseconds does not lock its key;
+    /// [`OrderedOptions`](crate::OrderedOptions) sets another limit or none. With
     /// [`Stamping::Sequence`](crate::Stamping::Sequence), any growing number takes the place of the time.
     /// [`OrderedStore`](crate::parts::OrderedStore) lists the guarantees. After any error or a dropped future, make the
     /// same call again, with the same stamp.
@@ -78,6 +81,13 @@ impl OrderedValues {
     pub async fn list(&self, prefix: Option<&str>, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedValue>> {
         let prefix = prefix.map(Key::try_from).transpose()?;
         self.part.list(prefix.as_ref(), cursor, limit).await
+    }
+
+    /// Removes the value or the tombstone of the key, if it has exactly this stamp: the way out of a stamp that is too far
+    /// ahead and refuses every later write. The key then refuses no write, also none that is older (O-6).
+    pub async fn reset(&self, key: impl IntoValue<Key>, at: i64, writer: impl IntoValue<WriterId>) -> Result<Reset> {
+        let stamp = Stamp::new(at, writer.into_value()?);
+        self.part.reset(&key.into_value()?, &stamp).await
     }
 
     /// Deletes at most `limit` tombstones that arrived at least `age` ago. If stamps are sequence numbers, the caller

@@ -103,7 +103,9 @@ impl Store {
         Self::of(self.inner, policy)
     }
 
-    /// Makes each call once. The caller retries [retryable](crate::Error::is_retryable) errors with the same id.
+    /// Passes each call to the backend once. The caller retries [retryable](crate::Error::is_retryable) errors with the
+    /// same id. A backend may still repeat a request within a call, with the same id and within the call's own timeout,
+    /// after a conflict or a lost reply.
     /// Recording the result of a [run](crate::Leases::run) is still retried as often as necessary, because the work
     /// cannot be done again.
     #[must_use]

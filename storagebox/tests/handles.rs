@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use storagebox::{
     Begun, Bounds, Cancelled, Completed, Confirmed, Consumed, Counted, Error, Extended, Forgotten, Hold, ItemState,
-    LeaseExtended, LedgerEntry, OrderedOptions, Ran, Recorded, Released, Replaced, Result, Retention, Retired,
+    LeaseExtended, LedgerEntry, OrderedOptions, Ran, Recorded, Released, Replaced, Reset, Result, Retention, Retired,
     RunError, RunOptions, Store, Strategy, Taken, Written,
 };
 
@@ -173,10 +173,12 @@ async fn ordered_values() -> Result<()> {
     assert!(matches!(ratings.put("movie-a", "3 stars", 10, "laptop").await?, Written::Stale { .. }));
     let found = ratings.get("movie-a").await?.expect("it was put");
     assert_eq!((found.value.as_bytes(), found.stamp.at), (&b"5 stars"[..], 20));
+    assert!(matches!(ratings.reset("movie-a", 20, "laptop").await?, Reset::Stale { current } if current.at == 20));
     assert_eq!(ratings.list(Some("movie-"), None, 10).await?.entries.len(), 1);
     assert_eq!(ratings.list(Some("book-"), None, 10).await?.entries.len(), 0);
     assert_eq!(ratings.delete("movie-a", 30, "phone").await?, Written::Applied);
     assert_eq!(ratings.purge(Duration::ZERO, 10).await?.deleted, 1);
+    assert_eq!(ratings.reset("movie-a", 30, "phone").await?, Reset::Absent);
     assert!(matches!(store.ordered("recent")?.put("movie-a", "3 stars", 1, "import").await?, Written::TooOld { .. }));
     Ok(())
 }

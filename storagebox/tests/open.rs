@@ -103,7 +103,7 @@ mod postgres {
             ("combining=hunter2", "combining"),
             ("max_connections=hunter2", "max_connections"),
             ("max_connections=0", "max_connections"),
-            ("sslmode=hunter2", "url cannot be read"),
+            ("sslmode=hunter2", "sslmode"),
         ];
         misconfigured_by(|query| url(&server, "postgres", query), &queries).await;
         server.met_nobody();
@@ -301,7 +301,7 @@ mod sqlite {
             ("combining=hunter2", "combining"),
             ("wal_autocheckpoint=hunter2", "wal_autocheckpoint"),
         ];
-        misconfigured_by(|query| format!("sqlite:nowhere/namespace.db?{query}"), &queries).await;
+        misconfigured_by(|query| format!("sqlite:nowhere/store.db?{query}"), &queries).await;
     }
 
     #[tokio::test]
@@ -313,8 +313,8 @@ mod sqlite {
 
     #[test]
     fn its_files_are_named_and_no_others() {
-        let names = ["namespace.db", "namespace.db-journal", "namespace.db-shm", "namespace.db-wal"];
-        let files = storagebox::files("sqlite:nowhere/namespace.db?synchronous=normal").expect("it can be read");
+        let names = ["store.db", "store.db-journal", "store.db-shm", "store.db-wal"];
+        let files = storagebox::files("sqlite:nowhere/store.db?synchronous=normal").expect("it can be read");
         for name in names {
             assert!(
                 files.iter().any(|file| file.is_absolute() && file.ends_with(format!("nowhere/{name}"))),
@@ -328,7 +328,7 @@ mod sqlite {
     #[tokio::test]
     async fn it_opens_and_makes_no_file() {
         let keys = "synchronous=normal&combining=off&call_timeout=500ms&remember=forever&wal_autocheckpoint=0";
-        for url in ["sqlite:nowhere/namespace.db".to_owned(), format!("sqlite:///nowhere/namespace.db?{keys}")] {
+        for url in ["sqlite:nowhere/store.db".to_owned(), format!("sqlite:///nowhere/store.db?{keys}")] {
             opens(&url, "sqlite").await;
         }
         assert!(!Path::new("nowhere").exists() && !Path::new("/nowhere").exists());

@@ -59,6 +59,27 @@ async fn two_services_with_a_store_each() {
     assert_eq!(here.entities("payments").unwrap().pending(None, 9).await.unwrap().entries, []);
 }
 
+/// The sender creates tokens in its own store, where the receiver, whose entities are elsewhere, looks for them.
+#[tokio::test]
+async fn tokens_that_stay_with_the_sender() {
+    let (sender, receiver, queue) = (memory().await, memory().await, Queue::default());
+    let tokens = sender.tokens("parcels").unwrap();
+    let payments = sender.processor("payments", sends_on).unwrap().sends("parcels", queue.clone()).unwrap();
+    let payments = payments.build().unwrap();
+    let shipping = receiver.processor("shipping", keeps).unwrap().receives_from(&tokens).build().unwrap();
+
+    payments.issue("order-7", [("shipping", "1 book")]).await.unwrap();
+    let parcel = queue.next("order-7");
+    let token = parcel.token.clone().unwrap();
+    assert!(tokens.exists(&token).await.unwrap());
+    assert_eq!(shipping.process(&parcel).await.unwrap(), Outcome::Processed { sent: 0 });
+    assert!(!tokens.exists(&token).await.unwrap(), "the token is consumed in the sender's store");
+    assert_eq!(shipping.process(&parcel).await.unwrap(), Outcome::Duplicate { cleaned: false });
+    let entities = receiver.entities("shipping").unwrap();
+    assert_eq!(entities.get("order-7").await.unwrap(), Some("1 book".try_into().unwrap()));
+    assert_eq!(entities.pending(None, 9).await.unwrap().entries, []);
+}
+
 /// Where a store cannot change both in one step.
 #[tokio::test]
 async fn split_on_demand_and_joined_otherwise() {

@@ -13,6 +13,7 @@ pub mod names;
 pub mod pauses;
 pub mod round_trips;
 pub mod secrets;
+pub mod skews;
 pub mod urls;
 mod waiting;
 

@@ -12,7 +12,7 @@ cargo xtask test [--servers docker|local|none]
     packages as root or with sudo, dynoxide with cargo into target/tools. `--servers` says where the tests get
     their servers from; with `none` it runs the tests that need no server, and installs nothing.
 
-cargo xtask prove features|memory|sqlite|postgres|dynamo|redis|deduplicator|tokens|messages|transports|handles|fresh|hand-out|bench
+cargo xtask prove features|dependencies|memory|sqlite|postgres|dynamo|redis|deduplicator|tokens|messages|transports|handles|fresh|hand-out|bench
     The long checks, one part at a time.
 
 cargo xtask prove pipeline [TRANSPORT]
@@ -73,6 +73,7 @@ pub(crate) enum Servers {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Part {
     Features,
+    Dependencies,
     Memory,
     Sqlite,
     Postgres,
@@ -89,8 +90,9 @@ pub(crate) enum Part {
 }
 
 /// Each part by the name that the command line gives it.
-const PARTS: [(&str, Part); 14] = [
+const PARTS: [(&str, Part); 15] = [
     ("features", Part::Features),
+    ("dependencies", Part::Dependencies),
     ("memory", Part::Memory),
     ("sqlite", Part::Sqlite),
     ("postgres", Part::Postgres),

@@ -17,6 +17,9 @@ edition = \"2024\"
 storagebox = { path = \"{storagebox}\", default-features = false, features = [\"memory\"] }
 tokio = { version = \"1\", features = [\"macros\", \"rt-multi-thread\"] }
 
+[lints.rust]
+warnings = \"deny\"
+
 [profile.dev]
 debug = false
 

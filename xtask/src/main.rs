@@ -4,8 +4,12 @@
 mod alarms;
 mod api;
 mod arguments;
+#[cfg(test)]
+mod certified;
 mod clauses;
 mod command;
+#[cfg(test)]
+mod decisions;
 mod examples;
 mod failure;
 mod features;

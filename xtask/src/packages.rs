@@ -10,6 +10,10 @@ use crate::workspace;
 const NEEDED: [&str; 4] = ["Cargo.toml", "LICENSE-APACHE", "LICENSE-MIT", "README.md"];
 /// Files whose text is that of the workspace's own.
 const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
+/// What docs.rs shows of a library: all features, so that each backend is there.
+const DOCS_RS: &str = "[package.metadata.docs.rs]\nall-features = true\nrustdoc-args = [\"--cfg\", \"docsrs\"]\n";
+/// What each library says of its documentation: it names the feature of an item, and no example compiles with a warning.
+const OF_DOCS: [&str; 2] = ["\n#![cfg_attr(docsrs, feature(doc_cfg))]\n", "\n#![doc(test(attr(deny(warnings))))]\n"];
 /// What no package has: tests need servers and packages that are not published.
 const FOREIGN: [&str; 4] = ["tests/", "benches/", "snapshots/", ".snap"];
 
@@ -37,6 +41,12 @@ fn check(name: &str, folder: &str, manifest: &str) -> Result<(), Failure> {
     let unfit = |why| Failure::Package { package: name.to_owned(), why };
     let list = captured(cargo(["package", "--list", "--locked", "--allow-dirty", "-p", name]))?;
     fault(&list, manifest).map_or(Ok(()), |why| Err(unfit(why)))?;
+    let readme = workspace::read(format!("{folder}/README.md"))?;
+    dead_link(&readme).map_or(Ok(()), |link| Err(unfit(format!("the link {link} of its README is dead elsewhere"))))?;
+    if list.lines().any(|line| line == "src/lib.rs") {
+        let library = workspace::read(format!("{folder}/src/lib.rs"))?;
+        undocumented(manifest, &library).map_or(Ok(()), |why| Err(unfit(why)))?;
+    }
     for licence in LICENCES {
         let path = workspace::root().join(folder).join(licence);
         let text = fs::read_to_string(&path).map_err(|error| Failure::File { path, error })?;
@@ -56,6 +66,23 @@ fn fault(list: &str, manifest: &str) -> Option<String> {
         .map(|file| format!("it lacks {file}"))
         .or_else(|| foreign.map(|file| format!("it holds {file}")))
         .or_else(|| (!has_repository).then(|| "it names no repository".to_owned()))
+}
+
+/// What a library's documentation lacks, if anything.
+fn undocumented(manifest: &str, library: &str) -> Option<String> {
+    let missing = OF_DOCS.into_iter().find(|line| !library.contains(line));
+    missing
+        .map(|line| format!("its src/lib.rs lacks {}", line.trim()))
+        .or_else(|| (!manifest.contains(DOCS_RS)).then(|| format!("its Cargo.toml lacks {DOCS_RS}")))
+}
+
+/// A link of a README that works in the repository alone: the README is also the page of the package at the registry,
+/// and the first page of its documentation.
+fn dead_link(readme: &str) -> Option<&str> {
+    let targets = readme.split("](").skip(1).map(|rest| rest.split([')', ' ']).next().unwrap_or_default());
+    let defined = readme.lines().filter_map(|line| line.strip_prefix('[')?.split_once("]: ").map(|(_, target)| target));
+    let is_dead = |target: &&str| !target.starts_with("https://") && !target.starts_with('#') && !target.contains("::");
+    targets.chain(defined).find(is_dead)
 }
 
 #[cfg(test)]
@@ -81,6 +108,26 @@ mod tests {
             assert_eq!(fault(&format!("{FIT}{file}\n"), MANIFEST), Some(format!("it holds {file}")));
         }
         assert_eq!(fault(FIT, "[package]\n"), Some("it names no repository".to_owned()));
+    }
+
+    #[test]
+    fn a_library_of_which_docs_rs_would_show_a_part_is_named() {
+        let (manifest, library) = (format!("{MANIFEST}\n{DOCS_RS}"), OF_DOCS.concat());
+        assert_eq!(undocumented(&manifest, &library), None);
+        assert_eq!(undocumented(MANIFEST, &library), Some(format!("its Cargo.toml lacks {DOCS_RS}")));
+        for line in OF_DOCS {
+            let why = undocumented(&manifest, &library.replace(line, "")).unwrap();
+            assert_eq!(why, format!("its src/lib.rs lacks {}", line.trim()));
+        }
+    }
+
+    #[test]
+    fn a_link_that_works_in_the_repository_alone_is_dead() {
+        let alive = "[guide](https://docs.rs/a \"title\"), [below](#below), [`run()`]\n\n[a]: https://docs.rs\n";
+        assert_eq!(dead_link(alive), None);
+        assert_eq!(dead_link("see [the guide](../docs/GUIDE.md)"), Some("../docs/GUIDE.md"));
+        assert_eq!(dead_link("see [its source](src/lib.rs)"), Some("src/lib.rs"));
+        assert_eq!(dead_link("see [the guide][guide]\n\n[guide]: ../docs/GUIDE.md\n"), Some("../docs/GUIDE.md"));
     }
 
     #[test]

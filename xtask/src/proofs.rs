@@ -17,7 +17,7 @@ const CATALOGUE: [(&str, &str, usize); 5] = [
     ("Network and client", "N", 14),
     ("Server", "S", 21),
     ("Time", "T", 4),
-    ("Values", "V", 13),
+    ("Values", "V", 14),
     ("Injection and names", "I", 9),
 ];
 

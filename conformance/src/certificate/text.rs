@@ -1,6 +1,6 @@
 //! A certificate as text for a terminal.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Certificate, End, Entry, Judgement};
 use crate::link::dropped;
@@ -9,12 +9,20 @@ use crate::part::Part;
 /// The highest level there is.
 const HIGHEST: u8 = 4;
 
+/// What was tried for each level.
+const LEVELS: &str = "levels: L1 one caller and odd input; L2 many callers at once; L3 lost replies, late requests, dropped \
+                      futures and cut connections; L4 a store that is ended, killed and opened again";
+
 impl Certificate {
     /// Returns what people read at the end of a run: the levels, each part, what is missing for a higher level, the
     /// slowest cases, as many as the options say, and the verdict.
     pub fn to_text(&self) -> String {
         let name = &self.name;
-        let lines = [self.levels()].into_iter().chain(self.part_lines()).chain(self.missing()).chain(self.slowest());
+        let lines = [self.levels(), LEVELS.to_owned()]
+            .into_iter()
+            .chain(self.part_lines())
+            .chain(self.missing())
+            .chain(self.slowest());
         let lines = lines.chain([self.judgement().to_string()]);
         lines.map(|line| format!("{name}: {line}\n")).collect()
     }
@@ -49,9 +57,11 @@ impl Certificate {
     /// Why cases were ignored, and for which levels that matters.
     fn missing(&self) -> Vec<String> {
         let line = |(reason, count): (&str, usize)| {
-            let of_reason = self.entries.iter().filter(|entry| entry.end.ignored() == Some(reason));
-            let level = of_reason.map(|entry| entry.case.family().level()).min().unwrap_or(HIGHEST);
-            format!("{count} ignored, from L{level} on: {reason}")
+            let of_reason = || self.entries.iter().filter(|entry| entry.end.ignored() == Some(reason));
+            let level = of_reason().map(|entry| entry.case.family().level()).min().unwrap_or(HIGHEST);
+            let parts: BTreeSet<_> = of_reason().map(|entry| entry.case.part()).collect();
+            let parts: Vec<_> = parts.into_iter().map(Part::name).collect();
+            format!("{count} ignored of {}, from L{level} on: {reason}", parts.join(", "))
         };
         self.ignored().into_iter().map(line).collect()
     }

@@ -68,6 +68,7 @@ cases! { Counter:
     "C-1" Ambiguous ambiguous: changes_in_doubt_are_repeated_by_nobody [Atomic];
     "C-2" Ambiguous @answered ambiguous: atomic_landings_count_each_up_to_the_bound;
     "C-2" Cancel @answered cancel: atomic_calls_can_be_dropped_anywhere;
+    "C-3" Edge retries: a_thousand_operations_are_remembered [Marker, Sharded];
     "C-3" Sequential retries:
         retries_tell_the_first_value [Marker, Window, Sharded],
         retries_are_judged_before_anything_else [Marker, Window, Sharded];

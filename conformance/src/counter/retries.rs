@@ -7,7 +7,7 @@ use storagebox_core::{Backend, Bounds, Counted, Remember, Retention, Strategy};
 
 use super::subject::{CAPACITY, HOUR, SHARDS};
 use super::{Kind, Subject};
-use crate::failure::{Verdict, ensure, ensure_eq};
+use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
 /// However many others came between, and through any client.
@@ -181,6 +181,21 @@ pub(super) async fn retries_are_judged_before_anything_else(world: &World, kind:
         ensure!(differs || retried == counter.already(10), "a retry with other bounds: {retried:?}");
     }
     ensure_eq!(counter.value().await?, -10, "the value in the end");
+    Ok(())
+}
+
+/// More than a page, a batch or a ring of a store may hold.
+pub(super) async fn a_thousand_operations_are_remembered(world: &World, kind: Kind) -> Verdict {
+    const OPERATIONS: i64 = 1_100;
+    let counter = Subject::new(world, kind)?;
+    for number in 0..OPERATIONS {
+        let _ = counter.apply(&format!("op-{number}"), 1).await?;
+    }
+    for number in [0, 1, 499, 999, 1_000, OPERATIONS - 1] {
+        let again = counter.apply(&format!("op-{number}"), 1).await?;
+        ensure_matches!(again, Counted::AlreadyApplied { .. }, "the retry of operation {number} of {OPERATIONS}");
+    }
+    ensure_eq!(counter.value().await?, OPERATIONS, "the value");
     Ok(())
 }
 

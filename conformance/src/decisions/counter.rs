@@ -1,9 +1,12 @@
 //! Operations of a counter.
 
-use storagebox_core::{Bounds, Change, Key, OpId, Retention, Strategy};
+use std::sync::Arc;
 
-use super::{Table, brief};
-use crate::failure::{Failure, Verdict};
+use storagebox_core::{Bounds, Change, Counter, Key, OpId, Strategy, async_trait};
+
+use super::Age::{self, LongAgo, Recent};
+use super::{Cell, ROUNDS, Scene, Table, brief};
+use crate::failure::{Failure, Verdict, ensure_eq};
 use crate::world::World;
 
 pub(super) const TABLE: Table = Table {
@@ -16,11 +19,23 @@ pub(super) const TABLE: Table = Table {
         ("it is applied", &["AlreadyApplied", "Mismatch", "AlreadyApplied", "AlreadyApplied"]),
         ("it was rejected", &["Applied", "Applied", "OutOfBounds", "Cancelled"]),
         ("it is cancelled", &["Fenced", "Fenced", "Fenced", "Cancelled"]),
+        (
+            "it was applied long ago",
+            &["Applied|AlreadyApplied", "Applied|Mismatch", "OutOfBounds|AlreadyApplied", "Cancelled|AlreadyApplied"],
+        ),
+        ("it was cancelled long ago", &["Applied|Fenced", "Applied|Fenced", "OutOfBounds|Fenced", "Cancelled"]),
     ],
 };
 
 /// The states of the table, in its order.
-const STATES: [State; 4] = [State::Unknown, State::Applied, State::Rejected, State::Cancelled];
+const STATES: [(State, Age); 6] = [
+    (State::Unknown, Recent),
+    (State::Applied, Recent),
+    (State::Rejected, Recent),
+    (State::Cancelled, Recent),
+    (State::Applied, LongAgo),
+    (State::Cancelled, LongAgo),
+];
 
 #[derive(Clone, Copy)]
 enum State {
@@ -31,24 +46,47 @@ enum State {
 }
 
 /// One key of the counter, and the operation.
-struct Scene {
-    counter: std::sync::Arc<dyn storagebox_core::Counter>,
+struct Operation {
+    cell: Cell,
+    counter: Arc<dyn Counter>,
     key: Key,
     op: OpId,
 }
 
 pub(crate) async fn an_operation_is_answered_by_its_table(world: &World) -> Verdict {
-    let counter = world.counter(Strategy::Marker { retention: Retention::Forever })?;
-    for (state, call) in TABLE.asked() {
-        let key = Key::new(format!("key-{state}-{call}"))?;
-        let scene = Scene { counter: counter.clone(), key, op: OpId::new("ada")? };
-        scene.reach(STATES[state]).await?;
-        TABLE.ensure((state, call), &scene.answer(call).await?)?;
+    let (counter, other) = (world.counter(Strategy::default())?, Key::new("other")?);
+    let _ = counter.apply(&other, &Change::new(OpId::new("kim")?, 7)).await?;
+    for round in ROUNDS {
+        TABLE.ask::<Operation>(world, round, |state| STATES[state].1).await?;
+        ensure_eq!(counter.value(&other).await?, 7, "another key's value");
     }
     Ok(())
 }
 
-impl Scene {
+#[async_trait]
+impl Scene for Operation {
+    async fn begun(world: &World, cell: Cell) -> Result<Self, Failure> {
+        let key = Key::new(cell.name.as_str())?;
+        let scene = Self { cell, counter: world.counter(Strategy::default())?, key, op: OpId::new("ada")? };
+        scene.reach(STATES[scene.cell.state].0).await?;
+        Ok(scene)
+    }
+
+    async fn ask(&self) -> Verdict {
+        let before = self.counter.value(&self.key).await?;
+        let answer = self.answer().await?;
+        TABLE.ensure(self.cell.place(), &answer)?;
+        let again = self.answer().await?;
+        let expected = if answer == "Applied" { "AlreadyApplied" } else { &answer };
+        TABLE.ensure_after(self.cell.place(), "the same call", &again, expected)?;
+        let delta = if TABLE.calls[self.cell.call] == "apply" { 1 } else { 2 };
+        let expected = if answer == "Applied" { before + delta } else { before };
+        let value = self.counter.value(&self.key).await?;
+        TABLE.ensure_after(self.cell.place(), "the value", &value.to_string(), &expected.to_string())
+    }
+}
+
+impl Operation {
     async fn reach(&self, state: State) -> Verdict {
         match state {
             State::Unknown => {}
@@ -59,8 +97,8 @@ impl Scene {
         Ok(())
     }
 
-    async fn answer(&self, call: usize) -> Result<String, Failure> {
-        match TABLE.calls[call] {
+    async fn answer(&self) -> Result<String, Failure> {
+        match TABLE.calls[self.cell.call] {
             "apply" => self.apply(1).await,
             "apply another delta" => self.apply(2).await,
             "apply out of bounds" => self.rejected().await,

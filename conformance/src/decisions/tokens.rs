@@ -3,10 +3,11 @@
 use std::slice;
 use std::sync::Arc;
 
-use storagebox_core::{Created, Discarded, OpId, TokenId, TokenStore};
+use storagebox_core::{Created, Discarded, OpId, TokenId, TokenStore, async_trait};
 
-use super::{Table, brief};
-use crate::failure::{Failure, Verdict};
+use super::Age::{self, LongAgo, Recent};
+use super::{Cell, ROUNDS, Scene, Table, brief};
+use crate::failure::{Failure, Verdict, ensure};
 use crate::world::World;
 
 pub(super) const TABLE: Table = Table {
@@ -20,12 +21,26 @@ pub(super) const TABLE: Table = Table {
         ("another operation consumed it", &["gone", "false", "AlreadyGone", "already_gone"]),
         ("it is discarded", &["gone", "false", "AlreadyGone", "already_gone"]),
         ("it was discarded before it was known", &["gone", "false", "AlreadyGone", "already_gone"]),
+        ("`ada` consumed it long ago", &["created|gone", "false", "Again|AlreadyGone", "already_gone"]),
+        ("another operation consumed it long ago", &["created|gone", "false", "AlreadyGone", "already_gone"]),
+        ("it was discarded long ago", &["created|gone", "false", "AlreadyGone", "already_gone"]),
+        ("it was discarded long ago, before it was known", &["created|gone", "false", "AlreadyGone", "already_gone"]),
     ],
 };
 
 /// The states of the table, in its order.
-const STATES: [State; 6] =
-    [State::Unknown, State::Live, State::Consumed, State::ConsumedByAnother, State::Discarded, State::Fenced];
+const STATES: [(State, Age); 10] = [
+    (State::Unknown, Recent),
+    (State::Live, Recent),
+    (State::Consumed, Recent),
+    (State::ConsumedByAnother, Recent),
+    (State::Discarded, Recent),
+    (State::Fenced, Recent),
+    (State::Consumed, LongAgo),
+    (State::ConsumedByAnother, LongAgo),
+    (State::Discarded, LongAgo),
+    (State::Fenced, LongAgo),
+];
 
 #[derive(Clone, Copy)]
 enum State {
@@ -38,14 +53,59 @@ enum State {
 }
 
 pub(crate) async fn a_token_is_answered_by_its_table(world: &World) -> Verdict {
-    let tokens = world.tokens()?;
-    let ada = OpId::new("ada")?;
-    for (state, call) in TABLE.asked() {
-        let token = TokenId::new(format!("token-{state}-{call}"))?;
-        reach(STATES[state], &tokens, &token, &ada).await?;
-        TABLE.ensure((state, call), &answer(call, &tokens, &token, &ada).await?)?;
+    let (tokens, other) = (world.tokens()?, TokenId::new("other")?);
+    tokens.create_tokens(slice::from_ref(&other)).await?;
+    for round in ROUNDS {
+        TABLE.ask::<Token>(world, round, |state| STATES[state].1).await?;
+        ensure!(tokens.exists(&other).await?, "another token is gone");
     }
     Ok(())
+}
+
+struct Token {
+    cell: Cell,
+    tokens: Arc<dyn TokenStore>,
+    token: TokenId,
+}
+
+#[async_trait]
+impl Scene for Token {
+    async fn begun(world: &World, cell: Cell) -> Result<Self, Failure> {
+        let (tokens, token) = (world.tokens()?, TokenId::new(cell.name.as_str())?);
+        reach(STATES[cell.state].0, &tokens, &token, &OpId::new("ada")?).await?;
+        Ok(Self { cell, tokens, token })
+    }
+
+    async fn ask(&self) -> Verdict {
+        let (tokens, token, ada) = (&self.tokens, &self.token, OpId::new("ada")?);
+        let answer = answer(self.cell.call, tokens, token, &ada).await?;
+        TABLE.ensure(self.cell.place(), &answer)?;
+        let again = self::answer(self.cell.call, tokens, token, &ada).await?;
+        TABLE.ensure_after(self.cell.place(), "the same call", &again, again_of(&answer))?;
+        let is_live = matches!(answer.as_str(), "created" | "already_live" | "true");
+        let exists = tokens.exists(token).await?;
+        TABLE.ensure_after(self.cell.place(), "whether it exists", &exists.to_string(), &is_live.to_string())?;
+        let call = TABLE.calls[self.cell.call];
+        if call == "discard" || answer == "Now" {
+            let late = created(tokens.create_tokens(slice::from_ref(token)).await?);
+            TABLE.ensure_after(self.cell.place(), "a late create", late, "gone")?;
+        }
+        if is_live {
+            let consumed = brief(&tokens.consume(token, &OpId::new("eve")?).await?);
+            TABLE.ensure_after(self.cell.place(), "another's consume", &consumed, "Now")?;
+        }
+        Ok(())
+    }
+}
+
+/// What the same call answers then.
+fn again_of(answer: &str) -> &str {
+    match answer {
+        "created" => "already_live",
+        "discarded" => "already_gone",
+        "Now" => "Again",
+        settled => settled,
+    }
 }
 
 async fn reach(state: State, tokens: &Arc<dyn TokenStore>, token: &TokenId, ada: &OpId) -> Verdict {

@@ -54,6 +54,11 @@ cases! { Dedup:
         an_overtaken_lease_is_fenced, a_lease_overtaken_by_a_record_is_fenced,
         the_same_op_after_its_lapse_has_a_new_lease, a_lease_that_lapsed_unnoticed_still_works,
         extend_lasts_and_never_shortens, a_completed_lease_is_over, fences_only_grow;
+    "D-4" Sequential sequential::ends: a_record_ends_at_its_time_and_not_before, a_result_ends_at_its_time_and_not_before;
+    "D-4" Sequential sequential::pages: pages_show_each_record_that_lives_once;
+    "D-5" Sequential sequential::ends:
+        a_lease_ends_at_its_time_and_not_before, an_extended_lease_counts_from_now,
+        a_clock_that_is_set_back_gives_no_lease_twice;
     "D-5" Edge edge: leases_have_limits;
     "D-5" Concurrent concurrent::leases:
         racing_begins_have_one_lease, racing_begins_of_one_op_share_one_lease, racing_leases_exclude_each_other,
@@ -64,10 +69,15 @@ cases! { Dedup:
     "D-5" Network network: a_cut_connection_is_harmless_to_a_lease;
     "D-6" Sequential sequential::fingerprints:
         another_fingerprint_is_mismatch, the_same_or_none_is_no_mismatch, a_mismatch_changes_nothing,
-        a_fingerprint_ends_with_its_record, a_fingerprint_ends_with_the_lapse_of_its_lease;
+        a_fingerprint_ends_with_its_record;
+    "D-6" Sequential sequential::lapses:
+        a_lapsed_lease_keeps_its_fingerprint, a_successor_without_a_fingerprint_inherits,
+        a_lapsed_lease_without_a_fingerprint_takes_any, an_abort_leaves_the_fingerprint_of_an_earlier_lapse,
+        an_abort_of_the_lapsed_lease_itself_frees_the_id, a_record_settles_a_lapsed_lease,
+        a_lapsed_fingerprint_is_forgotten_with_operations, a_lapsed_fingerprint_lasts_as_long_as_operations;
     "D-6" Edge edge: fingerprints_that_look_alike_are_apart;
     "D-6" Concurrent concurrent::leases: racing_fingerprints_are_told_apart;
-    "D-6" Sequential run::sequential: another_fingerprint_does_not_run;
+    "D-6" Sequential run::sequential: another_fingerprint_does_not_run, a_killed_run_is_resumed_by_its_own_request;
     "D-7" Sequential @answered crate::decisions: an_id_is_answered_by_its_table;
     "D-7" Sequential sequential::reset:
         an_aborted_lease_leaves_the_id_free, an_aborted_op_is_fenced, aborting_what_has_ended_changes_nothing,

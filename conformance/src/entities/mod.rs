@@ -39,6 +39,7 @@ cases! { Entities:
     "E-2" Cancel cancel: dropping_any_call_leaves_the_entity_whole;
     "E-2" Network network: a_cut_connection_changes_the_entity_once;
     "E-2" Crash crash: what_was_committed_survives_a_restart;
+    "E-3" Edge sequential: every_attempt_of_many_is_kept;
     "E-3" Sequential sequential: the_first_choice_stays, an_attempt_that_is_not_registered_is_not_chosen;
     "E-3" Concurrent concurrent: racing_choices_agree;
     "E-4" Sequential sequential: no_attempt_is_registered_after_the_choice;

@@ -132,6 +132,23 @@ pub(super) async fn the_first_choice_stays(world: &World) -> Verdict {
     Ok(())
 }
 
+/// As many as a message that is delivered again and again may have.
+pub(super) async fn every_attempt_of_many_is_kept(world: &World) -> Verdict {
+    let (entities, one) = (split(world)?, Messaged::new("entity", "one")?);
+    let (_, entry) = (entities.commit(&one.commit(&*entities).await?).await?, one.entry()?);
+    let mut attempts = vec![op("one")?];
+    for number in 2..=40 {
+        let attempt = op(format!("attempt-{number}"))?;
+        ensure_eq!(entities.register(&entry, &attempt).await?, Registered::Registered, "attempt {number}");
+        attempts.push(attempt);
+    }
+    let found = one.open(&*entities).await?.entry.map(|entry| entry.attempts);
+    ensure_eq!(found, Some(attempts.clone()), "the attempts that are kept");
+    let chosen = Some((attempts.last().cloned(), attempts.clone()));
+    ensure_eq!(choice(entities.choose(&entry, &attempts[39]).await?), chosen, "the choice of the last");
+    Ok(())
+}
+
 pub(super) async fn an_attempt_that_is_not_registered_is_not_chosen(world: &World) -> Verdict {
     let (entities, one) = (split(world)?, Messaged::new("entity", "one")?);
     ensure_eq!(entities.choose(&one.entry()?, &op("one")?).await?, Chosen::Gone, "without an entry");

@@ -143,6 +143,7 @@ async fn calls(store: &dyn Backend) -> Result<Vec<(&'static str, Result<()>)>> {
         ("cancel", counter.cancel(&key, &op).await.map(drop)),
         ("put", ordered.put(&key, &value, &stamp).await.map(drop)),
         ("delete", ordered.delete(&key, &stamp).await.map(drop)),
+        ("reset", ordered.reset(&key, &stamp).await.map(drop)),
         ("purge", ordered.purge(second, 1).await.map(drop)),
         ("setup", store.setup().await),
         ("maintain", store.maintain(1).await.map(drop)),

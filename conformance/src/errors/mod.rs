@@ -17,6 +17,7 @@ cases! { Errors:
     "ER-2" Sequential shown: an_error_says_what_failed_and_what_to_do_next, an_unresolved_error_asks_for_the_same_call;
     "ER-2" Edge [ItemBank, Dedup] shown:
         no_refusal_shows_an_item_or_a_payload, a_stored_record_that_cannot_be_read_is_named;
+    "ER-2" Edge [ItemBank, Dedup, Ordered] shown: no_refused_cursor_is_shown;
     "ER-3" Sequential shown:
         the_source_stays_reachable, no_debug_shows_the_sources_own, the_source_survives_retries_and_markings;
     "ER-4" Sequential retry:

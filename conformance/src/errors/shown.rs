@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    BankAdmin, ClaimId, Cursor, DedupRepo, Deduplicator, Error, ErrorKind, Hold, Item, ItemBank, Payload, Result,
-    Retention, Retry, Taken,
+    BankAdmin, ClaimId, Cursor, DedupRepo, Deduplicator, Error, ErrorKind, Hold, Item, ItemBank, OrderedOptions,
+    OrderedStore, Payload, Result, Retention, Retry, Stamp, Taken,
 };
 
 use super::certainty::KINDS;
 use super::retry::Counting;
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
+use crate::pages::Listing;
 use crate::world::World;
 
 const SECRET: &str = "SECRET-10-OFF";
@@ -77,6 +78,26 @@ pub(super) async fn no_refusal_shows_an_item_or_a_payload(world: &World) -> Verd
     ensure_hidden("a page of no records", records.list(None, 0).await)?;
     ensure_hidden("a payload that is too large", Payload::new(SECRET.repeat(30_000)))?;
     ensure_hidden("an item that is too long", Item::new(SECRET.repeat(100)))
+}
+
+/// A cursor names an item, an id or a key: that of another listing, damaged or cut.
+pub(super) async fn no_refused_cursor_is_shown(world: &World) -> Verdict {
+    let (bank, records, ordered) = (world.bank()?, world.dedup()?, world.ordered(OrderedOptions::sequence())?);
+    for name in [SECRET, "SECRET-20-OFF"] {
+        bank.add(&[Item::new(name)?]).await?;
+        let _ = records.record(&name.parse()?, &"value".try_into()?, &"op".parse()?, Retention::Forever).await?;
+        let _ = ordered.put(&name.parse()?, &"value".try_into()?, &Stamp::new(1, "w".parse()?)).await?;
+    }
+    for listing in [Listing::Items(&*bank), Listing::Records(&*records), Listing::Values(&*ordered, None)] {
+        let next = ensure_matches!(listing.page(None, 1).await?.next, Some(next) => next, "a first page of two");
+        let next = next.as_str();
+        for damaged in [format!("x{next}"), format!("{next}\0"), SECRET.to_owned(), format!("{SECRET}{next}")] {
+            if let Err(refused) = listing.page(Some(&Cursor::new(damaged)), 1).await {
+                ensure_hidden("a damaged cursor", Err::<(), _>(refused))?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Another program's record, where the deduplicator looks for its own.

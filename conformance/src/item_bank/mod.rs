@@ -6,11 +6,13 @@ mod cancel;
 mod concurrent;
 mod crash;
 mod edge;
+mod ends;
 mod keeper;
 mod model;
 mod network;
 mod reuse;
 mod sequential;
+mod size;
 
 use storagebox_core::{ClaimId, Hold, Item, ItemBank, Taken};
 
@@ -19,6 +21,8 @@ use crate::failure::{Failure, ensure_matches};
 
 cases! { ItemBank:
     "IB-1" Concurrent concurrent: racing_takers_get_different_items, one_item_left_has_one_winner;
+    "IB-1" Concurrent ends: a_hold_that_ends_under_waiting_calls_has_one_holder;
+    "IB-1" Sequential ends: a_clock_that_is_set_back_gives_no_item_twice;
     "IB-2" Sequential model: random_calls_match_the_model;
     "IB-2" Sequential sequential: restoring_frees_nothing_in_use;
     "IB-2" Concurrent concurrent: every_item_is_somewhere_at_every_moment;
@@ -43,6 +47,8 @@ cases! { ItemBank:
         expired_though_not_retaken;
     "IB-6" Sequential reuse:
         a_claim_whose_hold_is_long_over_holds_one_item, a_hold_that_upkeep_ended_is_expired;
+    "IB-6" Sequential ends: a_hold_ends_at_its_time_and_not_before, an_extension_counts_from_now;
+    "IB-6" Concurrent ends: a_hold_that_is_extended_in_time_is_never_seen_ended;
     "IB-6" Sequential keeper: a_lapsed_hold_whose_item_is_withdrawn_is_expired;
     "IB-7" Sequential reuse: an_item_that_was_taken_again_stays_with_its_holder;
     "IB-7" Sequential @answered reuse: a_claim_that_was_retired_and_taken_anew_outlives_upkeep;
@@ -54,6 +60,7 @@ cases! { ItemBank:
     "IB-7" Sequential @answered crate::decisions: a_claim_is_answered_by_its_table;
     "IB-7" Ambiguous ambiguous: a_take_that_lands_after_its_release_gets_nothing;
     "IB-8" Edge edge: batches_of_any_length, a_bank_is_drained_to_the_last_item;
+    "IB-8" Edge size: a_bank_of_more_than_ten_thousand_items;
     "IB-9" Concurrent concurrent: all_takers_are_served_while_items_last;
     "IB-10" Sequential sequential: counts_are_exact_at_rest, list_shows_each_item_once, withdrawn_items_are_not_taken;
     "IB-10" Sequential keeper: a_listing_shows_each_state;

@@ -291,17 +291,26 @@ pub(super) async fn list_shows_each_item_once(world: &World) -> Verdict {
     Ok(())
 }
 
+/// An item that a retired claim spent names no claim and stays spent.
 pub(super) async fn restoring_frees_nothing_in_use(world: &World) -> Verdict {
-    let bank = world.filled(2).await?;
-    let (ada, bob) = (ClaimId::new("ada")?, ClaimId::new("bob")?);
+    let bank = world.filled(3).await?;
+    let (ada, bob, gone) = (ClaimId::new("ada")?, ClaimId::new("bob")?, ClaimId::new("gone")?);
     let held = take_new(&bank, &ada, Hold::Forever).await?;
-    let spent = take_new(&bank, &bob, Hold::Forever).await?;
-    let _ = bank.confirm(&bob).await?;
-    let report = bank.restore(&items(2)?).await?;
-    ensure_eq!((report.restored, report.not_withdrawn), (0, 2), "what is restored of a held and a spent item");
+    let mut spent = vec![];
+    for claim in [&bob, &gone] {
+        spent.push(take_new(&bank, claim, Hold::Forever).await?);
+        let _ = bank.confirm(claim).await?;
+    }
+    let _ = bank.retire(&gone).await?;
+    let report = bank.restore(&items(3)?).await?;
+    ensure_eq!((report.restored, report.not_withdrawn), (0, 3), "what is restored of a held item and two spent ones");
+    let report = bank.withdraw(&items(3)?).await?;
+    ensure_eq!((report.withdrawn, report.in_use), (0, 3), "what is withdrawn of them");
+    ensure_eq!(bank.add(&items(3)?).await?.added, 0, "what is added of them");
     ensure_eq!(bank.holder(&held).await?, ItemState::Held(ada), "the held item after that");
-    ensure_eq!(bank.holder(&spent).await?, ItemState::Spent(Some(bob)), "the spent item after that");
-    ensure_eq!(bank.take(&ClaimId::new("eve")?, Hold::Forever).await?, Taken::Empty, "a third claim");
+    ensure_eq!(bank.holder(&spent[0]).await?, ItemState::Spent(Some(bob)), "the spent item after that");
+    ensure_eq!(bank.holder(&spent[1]).await?, ItemState::Spent(None), "the item that a retired claim spent");
+    ensure_eq!(bank.take(&ClaimId::new("eve")?, Hold::Forever).await?, Taken::Empty, "another claim");
     Ok(())
 }
 

@@ -16,9 +16,12 @@ pub(super) fn millis(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
+/// Of any skew, so that what is asked is the horizon alone.
 pub(super) fn aged(age: Duration) -> OrderedOptions {
-    OrderedOptions { tombstone_age: age, ..OrderedOptions::time() }
+    OrderedOptions { stamping: FREE, tombstone_age: age }
 }
+
+const FREE: Stamping = Stamping::Time { max_skew: None };
 
 /// What the store's clock says at least, found by asking which stamps it takes for too old. The clock may be on a
 /// server, or in a test's hand, so nothing else can tell.
@@ -105,7 +108,7 @@ pub(super) async fn the_earliest_and_latest_times_are_judged_right(world: &World
     ensure_matches!(last, Err(error) if error.kind() == ErrorKind::InvalidInput, "the last stamp of all");
     put_new(&*store, "key", "value", 0).await?;
     put_new(&*store, "key", "value", 1).await?;
-    let free = world.store().ordered_store(&"free".parse()?, OrderedOptions::time())?;
+    let free = world.store().ordered_store(&"free".parse()?, aged(OrderedOptions::TOMBSTONE_AGE))?;
     put_new(&*free, "key", "value", i64::MAX).await?;
     let older = free.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(i64::MAX - 1, "w".parse()?)).await?;
     ensure!(is_stale(&older, i64::MAX), "the last stamp but one: {older:?}");
@@ -177,8 +180,21 @@ pub(super) async fn a_stamp_within_the_skew_is_taken(world: &World) -> Verdict {
     Ok(())
 }
 
+/// The options that nobody chose keep a stamp in microseconds or nanoseconds out, which would lock its key for ever.
+pub(super) async fn a_stamp_in_a_smaller_unit_is_refused_by_default(world: &World) -> Verdict {
+    let store = world.ordered(OrderedOptions::default())?;
+    let now = store_time(world).await?;
+    put_new(&*store, "key", "value", now + 23 * HOUR).await?;
+    for at in [now + 24 * HOUR + MINUTE, now.saturating_mul(1_000), now.saturating_mul(1_000_000)] {
+        let put = store.put(&"key".parse()?, &"locked".try_into()?, &Stamp::new(at, "w".parse()?)).await;
+        ensure_ahead("a put", at, put)?;
+        ensure_ahead("a delete", at, store.delete(&"key".parse()?, &Stamp::new(at, "w".parse()?)).await)?;
+    }
+    put_new(&*store, "key", "next", now + 23 * HOUR + 1).await
+}
+
 pub(super) async fn without_a_skew_any_stamp_ahead_is_taken(world: &World) -> Verdict {
-    let store = world.ordered(OrderedOptions::time())?;
+    let store = world.ordered(aged(OrderedOptions::TOMBSTONE_AGE))?;
     let now = store_time(world).await?;
     for at in [now, now + HOUR, now + 1_000_000 * HOUR, i64::MAX - 1, i64::MAX] {
         put_new(&*store, "key", "value", at).await?;

@@ -1,4 +1,4 @@
-//! Ordered values: O-1 to O-5.
+//! Ordered values: O-1 to O-6.
 
 mod ambiguous;
 mod article;
@@ -11,7 +11,9 @@ mod edge;
 mod model;
 mod network;
 mod order;
+mod pages;
 mod purge;
+mod reset;
 mod sequential;
 
 use storagebox_core::{OrderedOptions, OrderedStore, Stamp, WriterId, Written};
@@ -45,6 +47,7 @@ cases! { Ordered:
     "O-3" Sequential sequential:
         a_deleted_key_is_not_shown, an_older_put_does_not_bring_a_key_back, an_older_delete_deletes_nothing,
         deleting_what_never_was_fences_it, a_newer_put_is_over_a_tombstone, a_listing_shows_each_live_value_once;
+    "O-3" Edge pages: pages_of_a_prefix_show_each_live_key_once;
     "O-3" Edge edge:
         a_prefix_is_a_prefix_and_no_pattern, a_listing_refuses_what_it_cannot_go_on_from,
         a_prefix_may_be_the_longest_key;
@@ -61,11 +64,17 @@ cases! { Ordered:
     "O-3" Cancel cancel: dropping_a_purge_resurrects_nothing;
     "O-4" Sequential clock:
         a_stamp_too_far_ahead_is_refused, a_refused_stamp_leaves_nothing, a_stamp_within_the_skew_is_taken;
+    "O-4" Sequential clock: a_stamp_in_a_smaller_unit_is_refused_by_default;
     "O-4" Edge clock: without_a_skew_any_stamp_ahead_is_taken;
     "O-5" Edge order: sequence_numbers_may_be_anything;
     "O-5" Sequential purge:
         a_sequences_tombstones_go_by_an_explicit_call_alone, an_explicit_purge_forgets_the_tombstone;
     "O-5" Sequential clock: time_means_nothing_to_a_sequence;
+    "O-6" Sequential reset:
+        a_locked_key_is_freed, another_stamp_is_not_reset, a_tombstone_is_reset, what_is_reset_leaves_nothing;
+    "O-6" Edge reset: stamps_close_to_each_other_are_told_apart;
+    "O-6" Concurrent reset: racing_resets_undo_no_newer_write;
+    "O-6" Ambiguous reset: a_lost_reset_is_made_again;
 }
 
 fn stamp(at: i64, writer: &str) -> Result<Stamp, Failure> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::strategy::BoxedStrategy;
-use storagebox_core::{Backend, Key, OrderedStore, Payload, Result, Stamp, Versioned, WriterId, Written};
+use storagebox_core::{Backend, Key, OrderedStore, Payload, Reset, Result, Stamp, Versioned, WriterId, Written};
 
 use super::SEQUENCE;
 use crate::failure::{Verdict, ensure_eq};
@@ -23,6 +23,7 @@ enum Call {
     Get(Key),
     List(Option<Key>),
     Purge(u64),
+    Reset(Key, Stamp),
 }
 
 /// `None` is a delete. Of two writes of one stamp the delete is greater, so they compare as they stand.
@@ -69,6 +70,17 @@ impl Cells {
         keys.filter_map(|key| Some((key.clone(), self.get(key)?))).collect()
     }
 
+    fn reset(&mut self, key: &Key, stamp: &Stamp) -> Reset {
+        match self.cells.get(key) {
+            None => Reset::Absent,
+            Some(cell) if cell.stamp != *stamp => Reset::Stale { current: cell.stamp.clone() },
+            Some(_) => {
+                self.cells.remove(key);
+                Reset::Reset
+            }
+        }
+    }
+
     fn purge(&mut self, age: Duration) -> u64 {
         let (before, now) = (self.cells.len(), self.now);
         self.cells.retain(|_, cell| cell.content.is_some() || cell.arrived + age > now);
@@ -86,13 +98,15 @@ impl model::Model for Cells {
             6 => -2..5_i64,
             1 => Just(i64::MIN), 1 => Just(i64::MAX), 1 => Just(1 << 53), 1 => Just((1 << 53) + 1),
         ];
-        let stamp =
-            (numbers, "[aA]|b").prop_map(|(at, writer)| Stamp::new(at, WriterId::new(writer).expect("a letter")));
+        let stamp = (numbers, "[aA]|b")
+            .prop_map(|(at, writer)| Stamp::new(at, WriterId::new(writer).expect("a letter")))
+            .boxed();
         let content = prop_oneof![
             3 => "[xy]?".prop_map(|text| Some(Payload::try_from(text.as_str()).expect("a short text"))),
             2 => Just(None),
         ];
         prop_oneof![
+            2 => (key(), stamp.clone()).prop_map(|(key, stamp)| Call::Reset(key, stamp)),
             8 => (key(), stamp, content).prop_map(|(key, stamp, content)| Call::Write(key, stamp, content)),
             2 => key().prop_map(Call::Get),
             1 => prop::option::of(key()).prop_map(Call::List),
@@ -121,6 +135,9 @@ impl model::Model for Cells {
                 let expected = self.list(prefix.as_ref());
                 ensure_eq!(found.len(), expected.len(), "how many are listed");
                 ensure_eq!(found.into_iter().collect::<BTreeMap<_, _>>(), expected, "what is listed");
+            }
+            Call::Reset(key, stamp) => {
+                ensure_eq!(store.reset(key, stamp).await?, self.reset(key, stamp), "resetting {key} at {stamp:?}");
             }
             Call::Purge(number) => {
                 // Where time cannot be moved on, none may pass by itself either.

@@ -51,6 +51,11 @@ fn options() -> Vec<OrderedOptions> {
     ]
 }
 
+/// What of the options is stored: the skew is each handle's own.
+fn stored(options: OrderedOptions) -> (bool, Duration) {
+    (options.stamping == Stamping::Sequence, options.tombstone_age)
+}
+
 async fn count(store: &dyn Backend, name: &str, strategy: Strategy, op: &str) -> Result<Counted> {
     store.counter(&name.parse()?, strategy)?.apply(&"key".parse()?, &Change::new(op.parse()?, 0)).await
 }
@@ -103,12 +108,39 @@ pub(super) async fn an_ordered_store_is_opened_as_it_was_created(world: &World) 
         ensure_eq!(put(&**store, &name, created).await?, Written::Applied, "{created:?}");
         for asked in options() {
             let answer = put(&*other, &name, asked).await;
-            if asked == created {
+            if stored(asked) == stored(created) {
                 ensure_eq!(answer?, Written::Duplicate, "{asked:?}");
             } else {
                 let (created, asked) = (format!("{:?}", created.stamping), format!("{:?}", asked.stamping));
                 ensure_names_both(&created, &asked, answer)?;
             }
+        }
+    }
+    Ok(())
+}
+
+/// A skew is added, changed and taken away, and programs with several have the namespace open at once.
+pub(super) async fn a_skew_may_be_changed(world: &World) -> Verdict {
+    let skews = [None, Some(DAY), Some(DAY * 2), None];
+    let within = |skew| OrderedOptions { stamping: Stamping::Time { max_skew: skew }, ..OrderedOptions::time() };
+    for first in 0..skews.len() {
+        let (name, other) = (format!("namespace-{first}").parse()?, world.client().await?);
+        let open = |number: usize| {
+            let store = if number.is_multiple_of(2) { world.store() } else { &other };
+            store.ordered_store(&name, within(skews[(first + number) % skews.len()]))
+        };
+        let handles = (0..skews.len()).map(open).collect::<Result<Vec<_>>>()?;
+        for handle in handles.iter().chain(&handles) {
+            ensure_matches!(handle.get(&Key::new("key")?).await?, None, "a look");
+            let last = Stamp::new(i64::MAX, "w".parse()?);
+            let _ = handle.delete(&"other".parse()?, &Stamp::new(0, "w".parse()?)).await?;
+            let _ = handle.reset(&"key".parse()?, &last).await?;
+        }
+        for (number, handle) in handles.iter().enumerate() {
+            let is_free = skews[(first + number) % skews.len()].is_none();
+            let far = Stamp::new(i64::MAX, "w".parse()?);
+            let written = handle.put(&format!("key-{number}").parse()?, &"value".try_into()?, &far).await;
+            ensure_eq!(written.is_ok(), is_free, "whether a stamp far ahead was taken: {written:?}");
         }
     }
     Ok(())

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, Bounds, Certainty, Change, Counted, Counter, Error, ErrorKind, Key, OrderedOptions, Result, Retention,
-    Strategy,
+    Backend, Bounds, Certainty, Change, Counted, Counter, Error, ErrorKind, Joins, Key, Namespace, OrderedOptions,
+    Result, Retention, Strategy,
 };
 
 use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
+use crate::part::Part;
 use crate::world::World;
 
 pub(super) async fn the_promises_are_said(world: &World) -> Verdict {
@@ -68,6 +69,42 @@ fn ensure_names_another(error: &Error, asked: Strategy) -> Verdict {
     let named = names.iter().any(|name| shown.contains(name) && !format!("{asked:?}").starts_with(name));
     ensure!(named, "{error} names no strategy to use instead");
     Ok(())
+}
+
+/// The opening is refused, or the first call, by an error that no retry cures.
+pub(super) async fn what_is_left_out_is_unsupported(world: &World) -> Verdict {
+    for part in world.left_out() {
+        let refused = opened(&**world.store(), part).await;
+        if let Some(refused) = refused {
+            let kind = ensure_matches!(refused, Err(error) => error.kind(), "opening {part:?}, which is left out");
+            ensure_eq!(kind, ErrorKind::Unsupported, "the kind of the refusal of {part:?}");
+        }
+    }
+    Ok(())
+}
+
+/// A first call of a part; nothing, if the part is no namespace of its own.
+async fn opened(store: &dyn Backend, part: Part) -> Option<Result<()>> {
+    let name = Namespace::new("left-out").ok()?;
+    let joins = Joins { incoming: Some(name.clone()), outgoing: Some(name.clone()) };
+    Some(match part {
+        Part::ItemBank => async { store.item_bank(&name)?.counts().await.map(drop) }.await,
+        Part::Dedup => async { store.dedup_repo(&name)?.list(None, 1).await.map(drop) }.await,
+        Part::Tokens => async { store.token_store(&name)?.exists(&"token".parse()?).await.map(drop) }.await,
+        Part::Entities => {
+            async { store.entity_ledger(&name, &Joins::default())?.pending(None, 1).await.map(drop) }.await
+        }
+        Part::JoinedEntities => async { store.entity_ledger(&name, &joins)?.pending(None, 1).await.map(drop) }.await,
+        Part::Counter => {
+            async { store.counter(&name, Strategy::default())?.value(&"key".parse()?).await.map(drop) }.await
+        }
+        Part::Ordered => {
+            let sequence = OrderedOptions::sequence();
+            async { store.ordered_store(&name, sequence)?.get(&"key".parse()?).await.map(drop) }.await
+        }
+        // The strategies that a backend lacks have a case of their own.
+        _ => return None,
+    })
 }
 
 /// A part may be left out as a whole; where counters are, these are among them.

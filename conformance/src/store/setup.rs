@@ -1,13 +1,16 @@
 //! S-1: setting up is idempotent, and safe from many callers at once.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use storagebox_core::{Backend, ClaimId, Hold, ItemBank, Taken};
+use storagebox_core::{Backend, Begun, ClaimId, Fence, Hold, ItemBank, Recorded, Retention, Taken, Version};
 
 use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Link, drop_after};
 use crate::race::race;
 use crate::world::{World, items};
+
+const LONG: Duration = Duration::from_secs(3_600);
 
 pub(super) async fn setting_up_again_changes_nothing(world: &World) -> Verdict {
     let (bank, claim) = (world.filled(5).await?, ClaimId::new("ada")?);
@@ -19,6 +22,34 @@ pub(super) async fn setting_up_again_changes_nothing(world: &World) -> Verdict {
     }
     ensure_eq!(bank.list(None, 10).await?.entries.len(), before, "items listed after setting up again");
     ensure_matches!(bank.take(&claim, Hold::Forever).await?, Taken::Again(_), "the claim after setting up again");
+    Ok(())
+}
+
+/// `setup` by any client repeats no fence and no version (D-5, D-7).
+pub(super) async fn setting_up_again_repeats_no_number(world: &World) -> Verdict {
+    let (mut fence, mut version) = (Fence::new(0), Version::new(0));
+    for number in 0..4 {
+        let client = world.client().await?;
+        let lease = client.lease_repo(&"records".parse()?)?;
+        let begun = lease.begin(&"job".parse()?, &format!("op-{number}").parse()?, LONG, None).await?;
+        let begun = ensure_matches!(begun, Begun::Started(lease) => lease, "beginning");
+        let next = begun.fence;
+        ensure!(next > fence, "the fence {next:?} after {fence:?}");
+        let _ = lease.abort(&begun).await?;
+        let records = client.dedup_repo(&"records".parse()?)?;
+        let op = format!("op-{number}").parse()?;
+        let recorded = records.record(&"id".parse()?, &"value".try_into()?, &op, Retention::Forever).await?;
+        let again = ensure_matches!(recorded, Recorded::New(version) => version, "recording what was forgotten");
+        ensure!(again > version, "the version {again:?} after {version:?}");
+        let _ = records.forget(&"id".parse()?, again).await?;
+        (fence, version) = (next, again);
+        if number % 2 == 0 {
+            world.store().setup().await?
+        } else {
+            client.setup().await?
+        }
+        world.upkeep().await?;
+    }
     Ok(())
 }
 

@@ -84,6 +84,23 @@ pub(super) async fn upkeep_is_bounded(world: &World) -> Verdict {
     Ok(())
 }
 
+/// When it says that there is no more, nothing is left that it would delete.
+pub(super) async fn upkeep_says_whether_there_is_more(world: &World) -> Verdict {
+    let (records, short) = (world.dedup()?, world.short());
+    for number in 0..20 {
+        let (id, op) = (format!("id-{number}").parse()?, format!("op-{number}").parse()?);
+        let _ = records.record(&id, &"value".try_into()?, &op, Retention::For(short)).await?;
+    }
+    end_some(&**world.store(), "one").await?;
+    world.pass(if world.can_travel() { Duration::from_secs(30 * 24 * 3_600) } else { short * 2 }).await;
+    for budget in [1, 7] {
+        while world.store().maintain(budget).await?.more {}
+        let left = world.store().maintain(1_000).await?;
+        ensure_eq!((left.deleted, left.more), (0, false), "what is left when upkeep of {budget} says that nothing is");
+    }
+    Ok(())
+}
+
 /// Ends claims and tokens of namespaces of this name.
 async fn end_some(store: &dyn Backend, name: &str) -> Verdict {
     let (bank, tokens) = (store.item_bank(&name.parse()?)?, store.token_store(&name.parse()?)?);

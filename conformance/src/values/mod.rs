@@ -3,6 +3,7 @@
 mod bytes;
 mod durations;
 mod limits;
+mod other_texts;
 mod pool;
 mod scopes;
 mod shown;
@@ -24,6 +25,14 @@ cases! { Values:
     "V-2" Edge [Counter] texts: nasty_counter_keys_stay_different, nasty_operations_of_counters_stay_different;
     "V-2" Edge [Entities] texts: nasty_entities_and_messages_stay_different;
     "V-2" Edge [Ordered] texts: nasty_ordered_keys_stay_different, nasty_writers_stay_different;
+    "V-2" Edge [ItemBank] other_texts: every_call_of_a_nasty_claim_is_its_own, every_call_of_a_nasty_item_is_its_own;
+    "V-2" Edge [Dedup] other_texts:
+        nasty_operations_of_replacements_stay_different, nasty_ids_are_forgotten_alone,
+        every_call_of_a_nasty_lease_is_its_own, nasty_fingerprints_are_kept_by_what_follows;
+    "V-2" Edge [Tokens] other_texts: nasty_tokens_are_discarded_alone;
+    "V-2" Edge [Counter] other_texts: nasty_operations_are_cancelled_alone;
+    "V-2" Edge [Entities] other_texts: nasty_attempts_stay_different;
+    "V-2" Edge [Ordered] other_texts: every_call_of_a_nasty_key_is_its_own;
     "V-2" Edge [..] texts: nasty_namespace_names_stay_different;
     "V-3" Edge bytes: a_payload_has_up_to_256_kib;
     "V-3" Edge [Dedup] bytes: recorded_bytes_come_back, replaced_bytes_come_back, completed_bytes_come_back;

@@ -16,7 +16,7 @@ use crate::world::World;
 const LONG: Duration = Duration::from_secs(3_600);
 
 /// The texts as one kind of value.
-fn as_values<T>(texts: Vec<String>) -> Result<Vec<T>, Failure>
+pub(super) fn as_values<T>(texts: Vec<String>) -> Result<Vec<T>, Failure>
 where
     T: TryFrom<String, Error = storagebox_core::Error>,
 {

@@ -105,6 +105,7 @@ const MUTANTS: &[(&str, Mistake)] = &[
     ("lease::fence_stands_still", Lease(L::FenceStandsStill)),
     ("lease::never_lapses", Lease(L::NeverLapses)),
     ("lease::fingerprint_ignored", Lease(L::FingerprintIgnored)),
+    ("lease::lapse_loses_fingerprint", Lease(L::LapseLosesFingerprint)),
     ("lease::remembers_failures", Lease(L::RemembersFailures)),
     ("lease::abort_leaves_no_fence", Lease(L::AbortLeavesNoFence)),
     ("lease::two_live_leases", Lease(L::TwoLiveLeases)),
@@ -208,7 +209,11 @@ const MUTANTS: &[(&str, Mistake)] = &[
     ("ordered::no_purge_horizon", Ordered(O::NoPurgeHorizon)),
     ("ordered::clock_for_horizon", Ordered(O::ClockForHorizon)),
     ("ordered::skew_ignored", Ordered(O::SkewIgnored)),
+    ("ordered::no_skew_by_default", Ordered(O::NoSkewByDefault)),
     ("ordered::sequences_by_the_clock", Ordered(O::SequencesByTheClock)),
+    ("ordered::resets_any_stamp", Ordered(O::ResetsAnyStamp)),
+    ("ordered::reset_spares_tombstones", Ordered(O::ResetSparesTombstones)),
+    ("ordered::checks_then_resets", Ordered(O::ChecksThenResets)),
     // Stores as a whole.
     ("store::sets_up_once", Store(S::SetsUpOnce)),
     ("store::set_up_races", Store(S::SetUpRaces)),
@@ -218,5 +223,6 @@ const MUTANTS: &[(&str, Mistake)] = &[
     ("store::lowercases_names", Store(S::LowercasesNames)),
     ("store::namespaces_of_one_client", Store(S::NamespacesOfOneClient)),
     ("store::opens_any_way", Store(S::OpensAnyWay)),
+    ("store::keeps_the_skew", Store(S::KeepsTheSkew)),
     ("store::weaker_than_asked", Store(S::WeakerThanAsked)),
 ];

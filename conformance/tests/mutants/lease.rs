@@ -18,6 +18,7 @@ pub(crate) enum LeaseMistake {
     FencedCompletes,
     FencedExtends,
     FingerprintIgnored,
+    LapseLosesFingerprint,
     OwnRetryIsInFlight,
     FenceStandsStill,
     TwoLiveLeases,
@@ -36,6 +37,8 @@ pub(crate) struct LeaseState {
     beginners: AtomicUsize,
     /// How long the last lease of an id should last.
     asked: Mutex<HashMap<DedupId, Duration>>,
+    /// The last lease of an id.
+    last: Mutex<HashMap<DedupId, Lease>>,
 }
 
 pub(crate) struct BrokenLeases {
@@ -92,6 +95,29 @@ impl BrokenLeases {
         })
     }
 
+    /// Starts anew whatever the fingerprint of a lapsed lease is: it is aborted in the name of its runner first.
+    async fn begin_after_any_lapse(
+        &self,
+        id: &DedupId,
+        op: &OpId,
+        term: Duration,
+        fingerprint: Option<&Fingerprint>,
+    ) -> Result<Begun> {
+        let mut begun = self.inner.begin(id, op, term, fingerprint).await?;
+        let last = lock(&self.state.last).get(id).cloned();
+        if let (Begun::Mismatch, Some(last)) = (&begun, last)
+            // Only a lapsed lease lets another operation begin that names no fingerprint.
+            && let Begun::Started(lease) = self.inner.begin(id, &OpId::new(format!("{op} looks"))?, term, None).await?
+            && lease != last
+        {
+            begun = Begun::Started(Lease { op: op.clone(), ..lease });
+        }
+        if let Begun::Started(lease) = &begun {
+            lock(&self.state.last).insert(id.clone(), lease.clone());
+        }
+        Ok(begun)
+    }
+
     fn spoil(&self, id: &DedupId, op: &OpId, begun: Begun) -> Begun {
         match (self.mistake, begun) {
             (Some(Mistake::OwnRetryIsInFlight), Begun::Started(lease)) => {
@@ -118,6 +144,7 @@ impl LeaseRepo for BrokenLeases {
         let term = checked_duration("lease", term)?;
         let begun = match self.mistake {
             Some(Mistake::FingerprintIgnored) => self.inner.begin(id, op, term, None).await?,
+            Some(Mistake::LapseLosesFingerprint) => self.begin_after_any_lapse(id, op, term, fingerprint).await?,
             Some(Mistake::NeverLapses) => self.begin_for_ever(id, op, term, fingerprint).await?,
             Some(Mistake::TwoLiveLeases) => self.begin_among(id, op, term, fingerprint).await?,
             _ => self.inner.begin(id, op, term, fingerprint).await?,

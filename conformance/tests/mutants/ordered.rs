@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use storagebox_core::{
-    Clock, Cursor, Key, ListedValue, Maintained, ManualClock, OrderedOptions, OrderedStore, Page, Payload, Result,
-    Stamp, Stamping, Versioned, Written, async_trait,
+    Clock, Cursor, Key, ListedValue, Maintained, ManualClock, OrderedOptions, OrderedStore, Page, Payload, Reset,
+    Result, Stamp, Stamping, Versioned, Written, async_trait,
 };
 
 use crate::steps::{Renamed, between_steps, lock};
@@ -30,7 +30,11 @@ pub(crate) enum OrderedMistake {
     NoPurgeHorizon,
     ClockForHorizon,
     SkewIgnored,
+    NoSkewByDefault,
     SequencesByTheClock,
+    ResetsAnyStamp,
+    ResetSparesTombstones,
+    ChecksThenResets,
 }
 
 use OrderedMistake as Mistake;
@@ -65,7 +69,8 @@ enum Content<'a> {
 pub(crate) fn options_below(mistake: Option<Mistake>, options: OrderedOptions) -> OrderedOptions {
     let stamping = match (mistake, options.stamping) {
         (Some(Mistake::NoPurgeHorizon), Stamping::Time { .. }) => Stamping::Sequence,
-        (Some(Mistake::SkewIgnored), Stamping::Time { .. })
+        (Some(Mistake::NoSkewByDefault), Stamping::Time { max_skew: Some(OrderedOptions::MAX_SKEW) })
+        | (Some(Mistake::SkewIgnored), Stamping::Time { .. })
         | (Some(Mistake::SequencesByTheClock), Stamping::Sequence) => Stamping::Time { max_skew: None },
         (_, stamping) => stamping,
     };
@@ -231,6 +236,32 @@ impl BrokenOrdered {
         purged.len() as u64
     }
 
+    /// Removes the key, whatever its stamp is.
+    fn forget(&self, key: &Key) -> Reset {
+        self.state.anew.begin_anew(key.as_str());
+        Reset::Reset
+    }
+
+    /// Compares with what it read, and removes in a step of its own.
+    async fn check_then_reset(&self, key: &Key, stamp: &Stamp) -> Result<Reset> {
+        let seen = self.inner.get(&self.below(key)?).await?;
+        between_steps().await;
+        match seen {
+            Some(seen) if seen.stamp == *stamp => Ok(self.forget(key)),
+            _ => self.inner.reset(&self.below(key)?, stamp).await,
+        }
+    }
+
+    async fn reset_below(&self, key: &Key, stamp: &Stamp) -> Result<Reset> {
+        let is_shown = self.inner.get(&self.below(key)?).await?.is_some();
+        match self.mistake {
+            Some(Mistake::ResetsAnyStamp) if is_shown => Ok(self.forget(key)),
+            Some(Mistake::ResetSparesTombstones) if !is_shown => Ok(Reset::Absent),
+            Some(Mistake::ChecksThenResets) => self.check_then_reset(key, stamp).await,
+            _ => self.inner.reset(&self.below(key)?, stamp).await,
+        }
+    }
+
     fn listed_above(&self, entry: ListedValue) -> Option<ListedValue> {
         let key = Key::new(self.state.anew.above(entry.key.as_str())).ok()?;
         let is_present = self.below(&key).ok()? == entry.key;
@@ -266,6 +297,18 @@ impl OrderedStore for BrokenOrdered {
             entries.truncate(limit);
         }
         Ok(Page { entries, next: page.next })
+    }
+
+    async fn reset(&self, key: &Key, stamp: &Stamp) -> Result<Reset> {
+        let reset = self.reset_below(key, &self.stamp_below(stamp)).await?;
+        if reset == Reset::Reset {
+            lock(&self.state.deleted).remove(key);
+            lock(&self.state.last).remove(key);
+        }
+        Ok(match reset {
+            Reset::Stale { current } => Reset::Stale { current: self.stamp_above(current) },
+            other => other,
+        })
     }
 
     async fn purge(&self, age: Duration, limit: usize) -> Result<Maintained> {

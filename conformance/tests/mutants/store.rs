@@ -55,6 +55,7 @@ pub(crate) enum StoreMistake {
     LowercasesNames,
     NamespacesOfOneClient,
     OpensAnyWay,
+    KeepsTheSkew,
     WeakerThanAsked,
 }
 
@@ -134,6 +135,17 @@ impl Broken {
             Mistake::Counter(mistake) => strategy_below(Some(mistake), strategy),
             _ => strategy,
         }
+    }
+
+    fn check_skew(&self, name: &Namespace, options: OrderedOptions) -> Result<()> {
+        if self.mistake != Mistake::Store(StoreMistake::KeepsTheSkew) {
+            return Ok(());
+        }
+        let created = *lock(&self.kept.options).entry(name.clone()).or_insert(options);
+        if created == options {
+            return Ok(());
+        }
+        Err(Error::misconfigured("namespace", format!("created with {created:?}, opened with {options:?}")))
     }
 
     fn options(&self, name: &Namespace, options: OrderedOptions) -> OrderedOptions {
@@ -263,6 +275,7 @@ impl Backend for Broken {
 
     fn ordered_store(&self, name: &Namespace, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
         let below = self.options(name, options);
+        self.check_skew(name, options)?;
         Ok(Arc::new(BrokenOrdered {
             inner: self.inner.ordered_store(&self.below(name)?, below)?,
             mistake: of_part!(self.mistake, Ordered),

@@ -11,15 +11,21 @@ use crate::client::Step;
 use crate::error::Stepped;
 use crate::records::{Record, Slot};
 use crate::space::Space;
-use crate::time::{after, remaining};
+use crate::time::{after, is_forgotten, remaining};
 
 #[derive(Debug)]
 pub(crate) struct RedbLeaseRepo(pub(crate) Space);
 
 impl Record {
+    /// The fingerprint of the id. That of a lapsed lease stays for as long as operations are remembered (D-6).
+    fn known_fingerprint(&self, now: i64) -> Option<&str> {
+        let is_forgotten = self.result.is_none() && is_forgotten(self.until, now);
+        self.fingerprint.as_deref().filter(|_| !is_forgotten)
+    }
+
     /// Whether both name a fingerprint, and not the same (D-6).
-    fn is_of_another(&self, asked: Option<&Fingerprint>) -> bool {
-        self.fingerprint.as_deref().zip(asked).is_some_and(|(known, asked)| known != asked.as_str())
+    fn is_of_another(&self, asked: Option<&Fingerprint>, now: i64) -> bool {
+        self.known_fingerprint(now).zip(asked).is_some_and(|(known, asked)| known != asked.as_str())
     }
 
     /// Whether nobody has begun since, and the lease neither completed nor ended (D-5).
@@ -35,16 +41,17 @@ fn begin(step: &Step, name: &str, id: &DedupId, op: &OpId, term: Duration, of: O
         return Ok(Begun::Fenced);
     }
     match &slot.record {
+        Some(known) if known.is_of_another(of, step.now) => return Ok(Begun::Mismatch),
         Some(lease) if lease.result.is_none() && lease.until <= step.now => {}
-        Some(known) if known.is_of_another(of) => return Ok(Begun::Mismatch),
         Some(Record { result: Some(known), .. }) => return Ok(Begun::Done(known.entry.clone())),
         Some(lease) if lease.op == op.as_str() => return Ok(started(lease.fence)),
         Some(lease) => return Ok(Begun::InFlight { remaining: remaining(step.now, lease.until) }),
         None => {}
     }
-    let (fence, fingerprint) = (step.next_number()?, of.map(|of| of.as_str().to_owned()));
-    let until = after(step.now, term);
-    slot.put(&Record { op: op.as_str().to_owned(), fingerprint, fence, until, result: None })?;
+    let inherited = slot.record.as_ref().and_then(|lapsed| lapsed.known_fingerprint(step.now));
+    let fingerprint = inherited.or(of.map(Fingerprint::as_str)).map(str::to_owned);
+    let (fence, until, is_inherited) = (step.next_number()?, after(step.now, term), inherited.is_some());
+    slot.put(&Record { op: op.as_str().to_owned(), fingerprint, is_inherited, fence, until, result: None })?;
     Ok(started(fence))
 }
 
@@ -64,8 +71,15 @@ fn complete(step: &Step, name: &str, lease: &Lease, value: &Payload, retention: 
 
 fn abort(step: &Step, name: &str, lease: &Lease) -> Stepped<Aborted> {
     let mut slot = Slot::of(step, name, &lease.id)?;
-    if slot.record.as_ref().is_some_and(|held| held.is_held_by(lease)) {
-        slot.end(step.now)?;
+    if let Some(mut held) = slot.record.take_if(|held| held.is_held_by(lease)) {
+        slot.fence(&held.op, step.now)?;
+        // The abort speaks for this lease alone: an earlier one that lapsed may have had an effect.
+        if held.is_inherited {
+            (held.op, held.until) = (String::new(), step.now);
+            slot.put(&held)?;
+        } else {
+            slot.remove()?;
+        }
     }
     Ok(if slot.has_ended(&lease.op)? { Aborted::Aborted } else { Aborted::Fenced })
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use redb::{ReadableTable, TableDefinition};
 use storagebox_core::backend::{Listing, OrderedRules, micros};
 use storagebox_core::{
-    Cursor, Key, ListedValue, Maintained, OrderedOptions, OrderedStore, Page, Payload, Result, Stamp, Versioned,
+    Cursor, Key, ListedValue, Maintained, OrderedOptions, OrderedStore, Page, Payload, Reset, Result, Stamp, Versioned,
     WriterId, Written, async_trait,
 };
 
@@ -52,7 +52,9 @@ struct Write {
 
 impl Write {
     fn make(&self, step: &Step, name: &str) -> Stepped<Written> {
-        self.check_skew(step.now)?;
+        if let Some(refused) = self.rules.refused(&self.stamp, millis(step.now)) {
+            return Err(refused.into());
+        }
         let key = (name, self.key.as_str());
         let decided = step.table(VALUES)?.get(key)?.map(|row| self.beside(row.value())).transpose()?;
         if let Some(decided) = decided.flatten() {
@@ -79,12 +81,6 @@ impl Write {
         })
     }
 
-    fn check_skew(&self, now: i64) -> Result<()> {
-        let Some(skew) = self.rules.max_skew() else { return Ok(()) };
-        let latest = millis(now.saturating_add(micros(skew)));
-        if self.stamp.at <= latest { Ok(()) } else { Err(self.rules.ahead(&self.stamp, millis(now))) }
-    }
-
     /// A tombstone stays for its age, and until its stamp is behind the purge horizon (O-3). A value stays.
     fn kept_until(&self, now: i64) -> i64 {
         let Some(age) = self.rules.keeps().filter(|_| self.value.is_none()) else { return NEVER };
@@ -96,6 +92,23 @@ impl Write {
 /// The oldest stamp that is accepted, in milliseconds; `None` for sequence numbers.
 fn horizon(rules: &OrderedRules, now: i64) -> Option<i64> {
     rules.keeps().map(|age| millis(now.saturating_sub(age)))
+}
+
+/// Removes the row if it still has this stamp (O-6).
+fn reset(step: &Step, key: (&str, &str), named: &Stamp) -> Stepped<Reset> {
+    let current = step.table(VALUES)?.get(key)?.map(|row| stamp(row.value())).transpose()?;
+    match current {
+        None => Ok(Reset::Absent),
+        Some(current) if current != *named => Ok(Reset::Stale { current }),
+        Some(_) => {
+            step.edit(VALUES)?.remove(key)?;
+            Ok(Reset::Reset)
+        }
+    }
+}
+
+fn stamp((at, writer, ..): Row<'_>) -> Result<Stamp> {
+    Ok(Stamp::new(at, WriterId::new(writer)?))
 }
 
 fn get(look: &Look, name: &str, key: &Key) -> Stepped<Option<Versioned>> {
@@ -148,6 +161,11 @@ impl OrderedStore for RedbOrderedStore {
         let (asked, prefix) = (listing.clone(), prefix.map_or("", Key::as_str).to_owned());
         let entries = self.space.read("list", move |look, name| list(look, name, &prefix, &asked)).await?;
         Ok(listing.page(entries, |last: &ListedValue| last.key.as_str()))
+    }
+
+    async fn reset(&self, key: &Key, stamp: &Stamp) -> Result<Reset> {
+        let (key, stamp) = (key.clone(), stamp.clone());
+        self.space.write("reset", move |step, name| reset(step, (name, key.as_str()), &stamp)).await
     }
 
     async fn purge(&self, age: Duration, limit: usize) -> Result<Maintained> {

@@ -7,8 +7,10 @@ use crate::client::Step;
 use crate::error::Stepped;
 use crate::time::{end_of, is_forgotten};
 
-/// A row: the operation, its fingerprint, the fence of its lease or 0, the end, and the result.
-type Row<'a> = (&'a str, Option<&'a str>, u64, i64, Option<Stored<'a>>);
+/// A row: the operation, the fingerprint, the fence of its lease or 0, the end, and the result.
+type Row<'a> = (&'a str, Option<Print<'a>>, u64, i64, Option<Stored<'a>>);
+/// A fingerprint, and whether the lease inherited it from a lapsed one.
+type Print<'a> = (&'a str, bool);
 /// A version with its value, and the replacement that wrote it: the operation and the version before.
 type Stored<'a> = (u64, &'a [u8], Option<(&'a str, u64)>);
 
@@ -21,8 +23,11 @@ pub(crate) const ENDED: TableDefinition<(&str, &str, &str), i64> = TableDefiniti
 /// The row of an id: a lease, or a record once it has a result.
 #[derive(Debug)]
 pub(crate) struct Record {
+    /// The operation; empty if the id has none and only keeps the fingerprint of lapsed leases.
     pub(crate) op: String,
     pub(crate) fingerprint: Option<String>,
+    /// Whether an earlier lease lapsed with this fingerprint, so that an abort of this one leaves it (D-6).
+    pub(crate) is_inherited: bool,
     /// The lease, or the lease that completed; 0 if there was none.
     pub(crate) fence: u64,
     pub(crate) until: i64,
@@ -39,7 +44,9 @@ pub(crate) struct Outcome {
 impl Record {
     pub(crate) fn of_row((op, fingerprint, fence, until, stored): Row<'_>) -> Result<Self> {
         let result = stored.map(outcome).transpose()?;
-        Ok(Self { op: op.to_owned(), fingerprint: fingerprint.map(str::to_owned), fence, until, result })
+        let is_inherited = fingerprint.is_some_and(|(_, is_inherited)| is_inherited);
+        let fingerprint = fingerprint.map(|(text, _)| text.to_owned());
+        Ok(Self { op: op.to_owned(), fingerprint, is_inherited, fence, until, result })
     }
 
     pub(crate) fn entry(&self) -> Option<&Entry> {
@@ -85,9 +92,19 @@ impl<'s> Slot<'s> {
     /// Leaves the id vacant, and fences the operation that had it.
     pub(crate) fn end(&mut self, since: i64) -> Stepped<()> {
         if let Some(record) = self.record.take() {
-            self.step.edit(ENDED)?.insert((self.key.0, self.key.1, record.op.as_str()), since)?;
-            self.step.edit(RECORDS)?.remove(self.key)?;
+            self.fence(&record.op, since)?;
+            self.remove()?;
         }
+        Ok(())
+    }
+
+    pub(crate) fn fence(&self, op: &str, since: i64) -> Stepped<()> {
+        self.step.edit(ENDED)?.insert((self.key.0, self.key.1, op), since)?;
+        Ok(())
+    }
+
+    pub(crate) fn remove(&self) -> Stepped<()> {
+        self.step.edit(RECORDS)?.remove(self.key)?;
         Ok(())
     }
 
@@ -97,7 +114,8 @@ impl<'s> Slot<'s> {
             let replaced = replaced.as_ref().map(|(op, version)| (op.as_str(), version.number()));
             (entry.version.number(), entry.value.as_bytes(), replaced)
         });
-        let row = (record.op.as_str(), record.fingerprint.as_deref(), record.fence, record.until, stored);
+        let print = record.fingerprint.as_deref().map(|text| (text, record.is_inherited));
+        let row = (record.op.as_str(), print, record.fence, record.until, stored);
         self.step.edit(RECORDS)?.insert(self.key, row)?;
         Ok(())
     }
@@ -114,7 +132,7 @@ impl<'s> Slot<'s> {
         let (fence, fingerprint) = lease.map_or((0, None), |(fence, fingerprint)| (fence.number(), fingerprint));
         let result = Some(Outcome { entry: entry.clone(), replaced: None });
         let until = end_of(self.step.now, retention);
-        self.put(&Record { op: op.as_str().to_owned(), fingerprint, fence, until, result })?;
+        self.put(&Record { op: op.as_str().to_owned(), fingerprint, is_inherited: false, fence, until, result })?;
         Ok(entry)
     }
 

@@ -31,6 +31,9 @@ struct Table {
 struct Row {
     lease: Option<Leased>,
     record: Option<Record>,
+    /// The fingerprint of lapsed leases, and when the last lease of the id ended: their work may have had an effect,
+    /// so another request may not begin for as long as operations are remembered (D-6).
+    unsettled: Option<(Fingerprint, Duration)>,
     /// Operations that have ended. Their late copies change nothing (D-7).
     ended: Vec<(OpId, Duration)>,
 }
@@ -98,6 +101,8 @@ impl Row {
             self.end_record(now);
         }
         self.ended.retain(|(_, ended)| !is_forgotten(*ended, now));
+        let last = self.lease.as_ref().map(|lease| lease.until);
+        self.unsettled.take_if(|(_, ended)| is_forgotten(last.unwrap_or(*ended), now));
     }
 
     fn end_record(&mut self, now: Duration) {
@@ -105,18 +110,25 @@ impl Row {
     }
 
     fn is_empty(&self) -> bool {
-        self.lease.is_none() && self.record.is_none() && self.ended.is_empty()
+        self.lease.is_none() && self.record.is_none() && self.unsettled.is_none() && self.ended.is_empty()
     }
 
     fn has_ended(&self, op: &OpId) -> bool {
         self.ended.iter().any(|(ended, _)| ended == op)
     }
 
-    /// Whether a request of another fingerprint was first.
-    fn is_of_another(&self, asked: Option<&Fingerprint>) -> bool {
-        let of_lease = self.lease.as_ref().and_then(|lease| lease.fingerprint.as_ref());
+    /// The fingerprint of the id. That of a lease that lapsed stays for as long as operations are remembered.
+    fn fingerprint(&self, now: Duration) -> Option<&Fingerprint> {
+        let lease = self.lease.as_ref().filter(|lease| !is_forgotten(lease.until, now));
+        let of_lease = lease.and_then(|lease| lease.fingerprint.as_ref());
         let of_record = self.record.as_ref().and_then(|record| record.lease.as_ref()?.1.as_ref());
-        of_lease.or(of_record).zip(asked).is_some_and(|(known, asked)| known != asked)
+        let of_lapsed = self.unsettled.as_ref().map(|(fingerprint, _)| fingerprint);
+        of_lapsed.or(of_lease).or(of_record)
+    }
+
+    /// Whether a request of another fingerprint was first.
+    fn is_of_another(&self, asked: Option<&Fingerprint>, now: Duration) -> bool {
+        self.fingerprint(now).zip(asked).is_some_and(|(known, asked)| known != asked)
     }
 
     fn holds(&mut self, lease: &Lease) -> Option<&mut Leased> {
@@ -130,9 +142,12 @@ impl Row {
         entry
     }
 
-    fn begin(&mut self, id: &DedupId, op: &OpId, fence: Fence, until: Duration, of: Option<&Fingerprint>) -> Begun {
-        self.lease = Some(Leased { op: op.clone(), fence, until, fingerprint: of.cloned() });
-        Begun::Started(Lease { id: id.clone(), op: op.clone(), fence })
+    /// A new lease. It has the fingerprint of the lapsed one whose place it takes, if that had any.
+    fn begin(&mut self, lease: Lease, (now, term): (Duration, Duration), of: Option<&Fingerprint>) -> Begun {
+        self.unsettled = self.fingerprint(now).cloned().map(|fingerprint| (fingerprint, now));
+        let Lease { op, fence, .. } = lease.clone();
+        self.lease = Some(Leased { op, fence, until: now + term, fingerprint: of.cloned() });
+        Begun::Started(lease)
     }
 }
 
@@ -152,6 +167,7 @@ impl DedupRepo for Records {
             (None, Some(lease)) if now < lease.until => Recorded::InFlight { remaining: lease.until - now },
             (None, _) => {
                 row.lease = None;
+                row.unsettled = None;
                 Recorded::New(row.write(value, op, last, end(now, retention)).version)
             }
         }))
@@ -205,18 +221,16 @@ impl DedupRepo for Records {
 impl LeaseRepo for Records {
     async fn begin(&self, id: &DedupId, op: &OpId, term: Duration, fingerprint: Option<&Fingerprint>) -> Result<Begun> {
         let term = checked_duration("lease", term)?;
+        let of_fence = |fence| Lease { id: id.clone(), op: op.clone(), fence };
         Ok(self.step(id, |row, last, now| {
-            let lapsed = row.lease.as_ref().is_some_and(|lease| lease.until <= now);
-            match (&row.record, &row.lease) {
+            let live = row.lease.as_ref().filter(|lease| now < lease.until);
+            match (&row.record, live) {
                 _ if row.has_ended(op) => Begun::Fenced,
-                (None, Some(_)) if lapsed => row.begin(id, op, Fence::new(next(last)), now + term, fingerprint),
-                _ if row.is_of_another(fingerprint) => Begun::Mismatch,
+                _ if row.is_of_another(fingerprint, now) => Begun::Mismatch,
                 (Some(record), _) => Begun::Done(record.entry.clone()),
-                (None, Some(lease)) if lease.op == *op => {
-                    Begun::Started(Lease { id: id.clone(), op: op.clone(), fence: lease.fence })
-                }
+                (None, Some(lease)) if lease.op == *op => Begun::Started(of_fence(lease.fence)),
                 (None, Some(lease)) => Begun::InFlight { remaining: lease.until - now },
-                (None, None) => row.begin(id, op, Fence::new(next(last)), now + term, fingerprint),
+                (None, None) => row.begin(of_fence(Fence::new(next(last))), (now, term), fingerprint),
             }
         }))
     }
@@ -229,7 +243,8 @@ impl LeaseRepo for Records {
                 return Completed::Again(record.entry.clone());
             }
             let Some(held) = row.holds(lease) else { return Completed::Fenced };
-            let fingerprint = held.fingerprint.take();
+            let of_lease = held.fingerprint.take();
+            let fingerprint = row.unsettled.take().map(|(fingerprint, _)| fingerprint).or(of_lease);
             row.lease = None;
             let entry = row.write(result, &lease.op, last, end(now, retention));
             if let Some(record) = &mut row.record {
@@ -244,6 +259,10 @@ impl LeaseRepo for Records {
             if row.holds(lease).is_some() {
                 row.lease = None;
                 row.ended.push((lease.op.clone(), now));
+                // The abort speaks for this lease alone: an earlier one that lapsed may have had an effect.
+                if let Some((_, since)) = &mut row.unsettled {
+                    *since = now;
+                }
             }
             if row.has_ended(&lease.op) { Aborted::Aborted } else { Aborted::Fenced }
         }))

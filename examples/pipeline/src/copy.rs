@@ -38,6 +38,14 @@ impl Delivery for Copy {
         self.delivery.attempt()
     }
 
+    fn lapsed(&self) -> Option<u32> {
+        self.delivery.lapsed()
+    }
+
+    async fn begin_alone(&self) -> Result<(), BoxError> {
+        self.delivery.begin_alone().await
+    }
+
     async fn extend(&self, lease: Duration) -> Result<(), BoxError> {
         self.delivery.extend(lease).await
     }

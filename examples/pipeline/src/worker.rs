@@ -42,7 +42,7 @@ impl Worker {
         let options = options.lease(LEASE).backoff(PAUSES.0, PAUSES.1).observe(say).until(stopped(self.until_eof));
         let consumed = consume(deliveries, move |received| stage.entity(received), &processor, options).await;
         eprintln!("{stage}: {consumed:?}");
-        Ok(())
+        consumed.error.map_or(Ok(()), |error| Err(Failure::Queues(error.into())))
     }
 }
 

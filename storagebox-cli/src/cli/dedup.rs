@@ -10,7 +10,7 @@ use storagebox::{DedupId, Error, Fingerprint, OpId, Retention};
 use super::duration::{any, lease, retention};
 use super::namespace::OfNamespace;
 use super::op_id;
-use super::value::Content;
+use super::value::{Content, without_line_end};
 
 const RUN: &str = "\
 Of all callers with the same id, one runs the command. The others wait for it, print the same output, and exit with the \
@@ -18,12 +18,13 @@ same code. Later callers do so at once, for as long as the record is kept. Anoth
 refused.
 
 Exit codes:
-  0-255     Exit code of the command, or 128 plus the number of the signal that ended it
+  0-255     Exit code of the command, of this run or of the recorded one
   2         Usage error
+  122       A signal ended this call before it ran the command
+  123       A signal ended the command, and nothing is recorded
   124       Another caller runs the command, and --wait is over
   125       The store failed, or there is no output to print; standard error says why
-  126, 127  The command cannot be run; there is no such command
-  130       Interrupted";
+  126, 127  The command cannot be run; there is no such command";
 
 /// With the value in its place; left alone, it would stand first.
 const RECORD_USAGE: &str = "storagebox dedup record [OPTIONS] --op <OP> <NAMESPACE> <ID> <VALUE|--file>";
@@ -180,7 +181,7 @@ pub(crate) struct Run {
 }
 
 pub(super) fn dedup_id(text: &str) -> Result<DedupId, Error> {
-    DedupId::new(text)
+    DedupId::new(without_line_end(text)?)
 }
 
 pub(super) fn fingerprint(text: &str) -> Result<Fingerprint, Error> {

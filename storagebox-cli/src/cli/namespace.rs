@@ -1,6 +1,7 @@
 //! The namespace that a command works in: the first argument of every command of every part.
 
 use clap::Args;
+use storagebox::parts::backend::url::plain;
 use storagebox::{Error, MAX_ID_BYTES, Namespace};
 
 #[derive(Clone, Debug, Args)]
@@ -12,9 +13,15 @@ pub(crate) struct OfNamespace {
 
 /// Why a text is no namespace.
 #[derive(Debug, thiserror::Error)]
-#[error("a namespace has 1 to {MAX_ID_BYTES} bytes, and no U+0000")]
-pub(super) struct NoNamespace(#[source] Error);
+pub(super) enum NoNamespace {
+    #[error("a namespace has 1 to {MAX_ID_BYTES} bytes, and no U+0000")]
+    Length(#[source] Error),
+    #[error("{}", .0.message())]
+    Odd(Error),
+}
 
+/// It may come from a file or a variable, with a line end that makes it another one.
 pub(super) fn namespace(text: &str) -> Result<Namespace, NoNamespace> {
-    Namespace::new(text).map_err(NoNamespace)
+    let namespace = Namespace::new(text).map_err(NoNamespace::Length)?;
+    plain("the namespace", text).map(|()| namespace).map_err(NoNamespace::Odd)
 }

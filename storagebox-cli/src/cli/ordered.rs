@@ -1,21 +1,29 @@
 //! The arguments of `ordered ...`.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use storagebox::{Error, Key, OrderedOptions, Stamp, Stamping, WriterId};
 
-use super::duration::any;
+use super::duration::{NoDuration, any};
 use super::key;
 use super::namespace::OfNamespace;
-use super::value::Content;
+use super::time::{At, at};
+use super::value::{Content, without_line_end};
 
 /// With the value in its place; left alone, it would stand first.
 const PUT_USAGE: &str = "storagebox ordered put [OPTIONS] --at <STAMP> --writer <ID> <NAMESPACE> <KEY> <VALUE|--file>";
 
+/// The years 1973 to 2286: what is outside is a count of something else.
+const MILLIS: RangeInclusive<i64> = 100_000_000_000..=9_999_999_999_999;
+
+const NO_MILLIS: &str = "is no count of milliseconds since 1970, which has 12 or 13 digits; write the time out, as in \
+     2024-07-23T21:11:00.000Z, or give --stamps sequence if it is a number of your own";
+
 const OPTIONS: &str = "\
-A namespace keeps the --stamps, --max-skew and --tombstone-age of its first use; give the same ones to each command.";
+A namespace keeps the --stamps and --tombstone-age of its first use; give the same ones to each command.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Ordered {
@@ -23,6 +31,7 @@ pub(crate) enum Ordered {
     Delete(Delete),
     Get(GetValue),
     List(ListValues),
+    Reset(ResetKey),
     Purge(Purge),
 }
 
@@ -34,6 +43,7 @@ impl Ordered {
             Self::Delete(args) => &args.key.of,
             Self::Get(args) => &args.key.of,
             Self::List(args) => &args.of,
+            Self::Reset(args) => &args.key.of,
             Self::Purge(args) => &args.of,
         }
     }
@@ -47,12 +57,23 @@ pub(crate) struct OfValues {
     /// What stamps are: milliseconds since 1970, or the writers' own sequence numbers
     #[arg(long, value_enum, default_value_t = Stamps::Time)]
     pub stamps: Stamps,
-    /// How far a time may be ahead of the store's clock [default: no limit]
-    #[arg(long, value_name = "DURATION", value_parser = any)]
-    pub max_skew: Option<Duration>,
+    /// How far the time of this write may be ahead of the store's clock, or `none` for no limit [default: 1d]
+    #[arg(long, value_name = "DURATION", value_parser = skew)]
+    pub max_skew: Option<Skew>,
     /// How long a delete is remembered; writes with an older time are refused
     #[arg(long, value_name = "DURATION", default_value = "7d", value_parser = any)]
     pub tombstone_age: Duration,
+}
+
+/// How far a time may be ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Skew {
+    AtMost(Duration),
+    NoLimit,
+}
+
+fn skew(text: &str) -> Result<Skew, NoDuration> {
+    if text == "none" { Ok(Skew::NoLimit) } else { any(text).map(Skew::AtMost) }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -65,7 +86,9 @@ impl OfValues {
     /// How the namespace is opened.
     pub(crate) fn options(&self) -> Result<OrderedOptions, Error> {
         let stamping = match (self.stamps, self.max_skew) {
-            (Stamps::Time, max_skew) => Stamping::Time { max_skew },
+            (Stamps::Time, None) => OrderedOptions::time().stamping,
+            (Stamps::Time, Some(Skew::NoLimit)) => Stamping::Time { max_skew: None },
+            (Stamps::Time, Some(Skew::AtMost(skew))) => Stamping::Time { max_skew: Some(skew) },
             (Stamps::Sequence, None) => Stamping::Sequence,
             (Stamps::Sequence, Some(_)) => {
                 return Err(Error::invalid("--max-skew", "is for times; leave it out with `--stamps sequence`"));
@@ -86,18 +109,28 @@ pub(crate) struct OfKey {
 
 #[derive(Debug, Args)]
 pub(crate) struct OfWrite {
-    /// Time of the write, as `date -u +%FT%TZ` prints it or in milliseconds since 1970; with `--stamps sequence` its
-    /// number; the same for every retry
+    /// Time of the write: milliseconds since 1970, as `date +%s%3N` prints them, or written out with its zone, as in
+    /// 2024-07-23T21:11:00.000Z; with `--stamps sequence` its number; the same for every retry
     #[arg(long, value_name = "STAMP", value_parser = at, allow_negative_numbers = true)]
-    pub at: i64,
+    pub at: At,
     /// Id of the writer; it decides between equal stamps
     #[arg(long, value_name = "ID", value_parser = writer)]
     pub writer: WriterId,
 }
 
 impl OfWrite {
-    pub(crate) fn stamp(&self) -> Stamp {
-        Stamp::new(self.at, self.writer.clone())
+    /// The stamp in a namespace of these options.
+    pub(crate) fn stamp(&self, of: &OfValues) -> Result<Stamp, Error> {
+        match (self.at, of.stamps) {
+            (At::Number(number), Stamps::Time) if !MILLIS.contains(&number) => Err(Error::invalid("--at", NO_MILLIS)),
+            _ => Ok(self.that_stands()),
+        }
+    }
+
+    /// The stamp of a write that is there, whatever its number.
+    pub(crate) fn that_stands(&self) -> Stamp {
+        let (At::Number(at) | At::Time(at)) = self.at;
+        Stamp::new(at, self.writer.clone())
     }
 }
 
@@ -146,11 +179,25 @@ pub(crate) struct ListValues {
     #[command(flatten)]
     pub of: OfValues,
     /// List only keys that begin with TEXT
-    #[arg(long, value_name = "TEXT", value_parser = key)]
-    pub prefix: Option<Key>,
+    #[arg(long, value_name = "TEXT")]
+    pub prefix: Option<String>,
     /// Stop after N values
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,
+}
+
+/// Free a key whose stamp is too far ahead and refuses every later write, by naming exactly that stamp
+#[derive(Debug, Args)]
+#[command(after_help = format!("\
+The stamp is in the answer `stale` to a write that it refuses. If the key has another stamp, nothing changes, the answer is \
+`stale` with that stamp, and the exit code is 1. The value or the delete is removed, and the key refuses no write any more: a \
+write that is older than both may come in again. Save the value with `get --out` first, then put it with a right stamp at \
+once.\n\n{OPTIONS}"))]
+pub(crate) struct ResetKey {
+    #[command(flatten)]
+    pub key: OfKey,
+    #[command(flatten)]
+    pub stamp: OfWrite,
 }
 
 /// Forget old deletes, in batches
@@ -166,34 +213,40 @@ pub(crate) struct Purge {
     pub older_than: Duration,
 }
 
-/// Why a text is no stamp.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}; write it as `date -u +%FT%TZ` does, or as a whole number")]
-struct NoStamp(#[from] humantime::TimestampError);
-
-fn at(text: &str) -> Result<i64, NoStamp> {
-    if let Ok(number) = text.parse() {
-        return Ok(number);
-    }
-    let time = humantime::parse_rfc3339_weak(text)?;
-    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Ok(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
-}
-
 fn writer(text: &str) -> Result<WriterId, Error> {
-    WriterId::new(text)
+    WriterId::new(without_line_end(text)?)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use clap::Parser;
 
-    #[test]
-    fn a_stamp_is_a_time_or_a_number() {
-        assert_eq!(at("1970-01-01T00:00:01.5Z").unwrap(), 1_500);
-        assert_eq!(at("-7").unwrap(), -7);
-        for text in ["", "soon", "1.5", "99999999999999999999", "2026-02-30T00:00:00Z"] {
-            assert!(at(text).unwrap_err().to_string().contains("date -u +%FT%TZ"), "{text}");
+    use super::*;
+    use crate::cli::{Cli, Command};
+
+    fn stamp(args: &[&str]) -> Result<i64, String> {
+        let all = [&["storagebox", "ordered", "delete", "n", "k", "--writer", "w", "--at"], args].concat();
+        match Cli::parse_from(all).command {
+            Command::Ordered(Ordered::Delete(Delete { key, write })) => {
+                write.stamp(&key.of).map(|stamp| stamp.at).map_err(|error| error.message().to_owned())
+            }
+            other => panic!("{other:?}"),
         }
+    }
+
+    /// Seconds and microseconds would be other times, and an old write would win.
+    #[test]
+    fn a_number_that_is_a_time_is_in_milliseconds() {
+        for millis in ["1721769060000", "100000000000", "9999999999999"] {
+            assert_eq!(stamp(&[millis]), Ok(millis.parse().unwrap()));
+        }
+        for other in
+            ["1721769060", "1721769060000000", "1721769060000000000", "45496", "20240723", "20240723211100", "0", "-7"]
+        {
+            let told = stamp(&[other]).unwrap_err();
+            assert!(told.contains("12 or 13 digits"), "{told}");
+            assert_eq!(stamp(&[other, "--stamps", "sequence"]), Ok(other.parse().unwrap()));
+        }
+        assert_eq!(stamp(&["1970-01-01T00:00:01.5Z"]), Ok(1_500));
     }
 }

@@ -5,6 +5,7 @@ use storagebox::{Error, OpId, TokenId};
 
 use super::file::OfFile;
 use super::namespace::OfNamespace;
+use super::value::without_line_end;
 use super::{FILES, op_id};
 
 #[derive(Debug, Subcommand)]
@@ -65,5 +66,5 @@ pub(crate) struct Consume {
 }
 
 fn token_id(text: &str) -> Result<TokenId, Error> {
-    TokenId::new(text)
+    TokenId::new(without_line_end(text)?)
 }

@@ -3,6 +3,16 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use storagebox::{Error, ErrorKind};
+
+/// An id or an item that is an argument. A loop over the lines of a file may leave a carriage return at its end, which would
+/// make two ids of one person.
+pub(crate) fn without_line_end(text: &str) -> Result<&str, Error> {
+    match text.ends_with(['\r', '\n']) {
+        true => Err(Error::new(ErrorKind::InvalidInput, "it ends with a line end; remove it")),
+        false => Ok(text),
+    }
+}
 
 #[derive(Args)]
 #[group(required = true, multiple = false)]

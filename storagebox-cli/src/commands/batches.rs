@@ -9,7 +9,7 @@ use crate::exit::Failure;
 use crate::input::{Lines, Source, Value};
 use crate::output::Reserved;
 use crate::progress::Progress;
-use crate::rejects::Rejects;
+use crate::rejects::{Rejected, Rejects};
 
 const BATCH: usize = 1_000;
 
@@ -52,7 +52,7 @@ impl<V: Value> Batches<V> {
     pub(crate) async fn sum<const N: usize, Fut>(
         mut self,
         mut call: impl FnMut(Vec<V>) -> Fut + Send,
-    ) -> Result<([u64; N], u64), Failure>
+    ) -> Result<([u64; N], Rejected), Failure>
     where
         Fut: Future<Output = Result<[u64; N], Failure>> + Send,
     {
@@ -65,11 +65,11 @@ impl<V: Value> Batches<V> {
     }
 
     /// Lists the lines that could not be used; how many there were.
-    fn end(self) -> Result<u64, Failure> {
+    fn end(self) -> Result<Rejected, Failure> {
         match self {
-            Self::Given(_) => Ok(0),
+            Self::Given(_) => Ok(Rejected::default()),
             Self::File(lines) => {
-                let rejected = lines.rejects.count();
+                let rejected = lines.rejects.rejected();
                 lines.rejects.publish().map(|()| rejected)
             }
         }
@@ -93,7 +93,7 @@ impl OfLines {
         {
             match line.value {
                 Ok(value) => batch.push(value),
-                Err(reason) => self.rejects.add(self.lines.source(), line.number, reason)?,
+                Err(reason) => self.rejects.add(self.lines.source(), line.number, &reason)?,
             }
             self.progress.line(line.ends_at);
         }

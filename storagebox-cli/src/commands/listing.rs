@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::pages::{Listed, PAGE, Pages};
 use crate::answer::bytes_field;
 use crate::exit::{Exit, Failure};
+use crate::output::{csv_to, quoted};
 use crate::terminal;
 
 /// One field of a row.
@@ -68,9 +69,9 @@ fn print(to: &mut (dyn Write + Send), page: &[u8]) -> Result<(), Failure> {
 }
 
 fn csv<'a>(rows: impl Iterator<Item = Vec<Cell<'a>>>) -> Result<Vec<u8>, Failure> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
+    let mut writer = csv_to(Vec::new());
     for row in rows {
-        let fields: Vec<_> = row.iter().map(field).collect();
+        let fields: Vec<_> = row.iter().map(|cell| quoted(field(cell))).collect();
         writer.write_byte_record(&fields.into()).map_err(|error| Failure::Print(error.into()))?;
     }
     writer.into_inner().map_err(|error| Failure::Print(error.into_error()))

@@ -49,7 +49,7 @@ async fn next_batch(
         };
         match line.value {
             Ok(item) => batch.push(item),
-            Err(reason) => rejects.add(lines.source(), line.number, reason)?,
+            Err(reason) => rejects.add(lines.source(), line.number, &reason)?,
         }
         progress.line(line.ends_at);
     }

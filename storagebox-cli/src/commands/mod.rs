@@ -28,6 +28,14 @@ mod token;
 use crate::cli::{Cli, Command};
 use crate::exit::{Exit, Failure};
 
+/// Whether this process only guards a run of another, and has done so.
+pub(crate) fn is_a_guard() -> bool {
+    #[cfg(unix)]
+    return dedup::run::guard::was_asked_for();
+    #[cfg(not(unix))]
+    false
+}
+
 pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
     match cli.command {
         Command::HandOut(args) => hand_out::run(args, &cli.global).await,

@@ -14,6 +14,8 @@ pub(crate) enum Exit {
     /// What the command of a run ended with.
     Of(u8),
     /// Those of a run that are not its command's.
+    NotRun,
+    EndedBySignal,
     StillRunning,
     RunFailed,
     CannotRun,
@@ -27,6 +29,8 @@ impl Exit {
             Self::Nothing => 1,
             Self::BadInput => 2,
             Self::StoreFailed => 3,
+            Self::NotRun => 122,
+            Self::EndedBySignal => 123,
             Self::StillRunning => 124,
             Self::RunFailed => 125,
             Self::CannotRun => 126,

@@ -1,6 +1,7 @@
 //! Why `dedup run` has no output to show, told apart from the command's own failures by the exit code.
 
 use std::io;
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use super::{Exit, Failure};
@@ -31,9 +32,17 @@ pub(crate) enum RunFailure {
     Spawn { command: String, source: io::Error },
     #[error("cannot follow the command: {0}")]
     Follow(io::Error),
-    #[error("interrupted: the command ended with {exit_code}, and nothing is recorded")]
-    Interrupted { exit_code: u8 },
-    #[error("interrupted: the command ended with {exit_code}, and that may not be recorded")]
+    #[error("interrupted: the command was not run")]
+    NotRun,
+    #[error("interrupted: the command got the signal and ended ({0}), and nothing is recorded")]
+    Interrupted(ExitStatus),
+    #[error("the command was ended by a signal ({0}), and nothing is recorded")]
+    BySignal(ExitStatus),
+    #[error("interrupted: the command was killed and has not ended yet, and nothing is recorded")]
+    Abandoned,
+    #[error("interrupted: the command has ended, nothing is recorded, and its lease is not given back")]
+    LeaseKept,
+    #[error("interrupted: the command ended by itself, with {exit_code}, and that may not be recorded")]
     Unrecorded { exit_code: u8 },
     #[error(transparent)]
     Other(Box<Failure>),
@@ -45,8 +54,8 @@ impl RunFailure {
             Self::InFlight { .. } => Exit::StillRunning,
             Self::Spawn { source, .. } if source.kind() == io::ErrorKind::NotFound => Exit::NoSuchCommand,
             Self::Spawn { .. } => Exit::CannotRun,
-            Self::Interrupted { .. } | Self::Unrecorded { .. } => Exit::Interrupted,
-            Self::Other(failure) if failure.exit() == Exit::Interrupted => Exit::Interrupted,
+            Self::NotRun => Exit::NotRun,
+            Self::Interrupted(_) | Self::BySignal(_) | Self::Abandoned | Self::LeaseKept => Exit::EndedBySignal,
             _ => Exit::RunFailed,
         }
     }
@@ -55,7 +64,8 @@ impl RunFailure {
         match self {
             Self::InFlight { .. } => "wait longer, or run this again later",
             Self::OtherCommand => {
-                "use another id for another command; or name with --fingerprint what is to be the same"
+                "use another id for another command, or name with --fingerprint what is to be the same; after a run that was cut \
+                 off, which has no record: look at what it did, and `dedup record`, then `dedup forget`, free the id"
             }
             Self::NoRun => "use another id, or another namespace",
             Self::LeaseLost => {
@@ -70,12 +80,27 @@ impl RunFailure {
             }
             Self::Spawn { .. } => "check the command's name and rights; nothing was run or recorded",
             Self::Follow(_) => "nothing is recorded: look at what the command did, then run this again",
-            Self::Interrupted { .. } => "run the same command line again: it runs the command again",
+            Self::NotRun => "run the same command line again, for another's result or to run the command",
+            Self::Interrupted(_) | Self::BySignal(_) => {
+                "look at what the command did; the same command line runs it again"
+            }
+            Self::LeaseKept => "look at what the command did; it can be run again once the lease has run out",
+            Self::Abandoned => "look for processes of the command; another may run it once the lease has run out",
             Self::Unrecorded { .. } => {
                 "look at what the command did; the same command line shows the run if it is recorded, and runs the \
                  command once more if not"
             }
             Self::Other(failure) => failure.help(),
+        }
+    }
+
+    /// Whether a result is recorded, where the command ran here; `None` if that is unknown.
+    pub(crate) fn recorded(&self) -> Option<Option<bool>> {
+        match self {
+            Self::NotShown { .. } | Self::OutputNotKept { .. } => Some(Some(true)),
+            Self::NotRecorded { .. } | Self::Unrecorded { .. } => Some(None),
+            Self::InFlight { .. } | Self::OtherCommand | Self::NoRun | Self::Other(_) => None,
+            _ => Some(Some(false)),
         }
     }
 

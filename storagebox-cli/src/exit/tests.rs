@@ -16,12 +16,33 @@ fn a_store_that_fails_is_told_with_the_next_step() {
         (Step::SetUp, ErrorKind::NotSetUp, "create that first"),
         (Step::Add, ErrorKind::Throttled, "run the same command again later"),
         (Step::Take, ErrorKind::OutcomeUnknown, "it may have taken effect"),
-        (Step::List, ErrorKind::Corrupt, "look at the record"),
+        (Step::List, ErrorKind::Corrupt, "examine the store"),
     ] {
         let (message, help, exit) = shown(step, Error::new(kind, "this happened"));
         assert_eq!(message, format!("cannot {step} on postgres: this happened"));
         assert!(help.contains(next), "{kind:?}: {help}");
         assert_eq!(exit, Exit::StoreFailed, "{kind:?}");
+    }
+}
+
+#[test]
+fn a_store_without_a_server_is_given_no_advice_about_one() {
+    for kind in [ErrorKind::Unavailable, ErrorKind::Denied] {
+        for step in [Step::SetUp, Step::Take] {
+            let help = step.help(&Error::new(kind, "this happened").on("sqlite"));
+            assert!(help.contains("the file") && !help.contains("password") && !help.contains("server"), "{help}");
+        }
+    }
+}
+
+/// What is damaged may be a table, a file or an answer as well.
+#[test]
+fn no_advice_speaks_of_a_record_or_a_cause_that_is_not_named() {
+    let named = Error::corrupt("the schema", "it has another epoch");
+    for error in [named, Error::new(ErrorKind::Corrupt, "the file is damaged; restore it from a copy")] {
+        for advice in [Step::List.help(&error), error.kind().advice()] {
+            assert!(!advice.contains("record") && !advice.contains("cause"), "{advice}");
+        }
     }
 }
 
@@ -47,7 +68,10 @@ fn a_program_is_told_the_kind_and_whether_it_may_have_taken_effect() {
 fn the_root_of_a_failed_connection_is_told_and_nothing_of_what_is_stored() {
     let lost = || Error::unknown("lost").caused_by(io::Error::other("no route\u{1b} to host"));
     let failed = |kind| Step::Ping.failed(Error::new(kind, "this happened").caused_by(lost()));
-    assert_eq!(failed(ErrorKind::Unavailable).cause().unwrap(), "no route\u{1b} to host");
+    // Errors of these kinds say that the cause says why.
+    for kind in [ErrorKind::Unavailable, ErrorKind::Misconfigured, ErrorKind::Unsupported, ErrorKind::Denied] {
+        assert_eq!(failed(kind).cause().as_deref(), Some("no route\u{1b} to host"), "{kind:?}");
+    }
     assert_eq!(failed(ErrorKind::Corrupt).cause(), None);
     assert_eq!(Step::Ping.failed(Error::new(ErrorKind::Denied, "this happened")).cause(), None);
 }

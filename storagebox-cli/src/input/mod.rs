@@ -1,5 +1,8 @@
-//! The input files: the first column of a CSV, checked, with line numbers, and never wholly in memory.
+//! The input files: the first column of a CSV, checked, with line numbers, and never wholly in memory. `format` decides
+//! what is read of their bytes.
 
+mod format;
+mod lines;
 mod records;
 mod scan;
 
@@ -10,8 +13,9 @@ use std::path::{Path, PathBuf};
 
 use storagebox::{ClaimId, Error, Item, MAX_ID_BYTES, MAX_ITEM_BYTES, TokenId};
 
-use crate::exit::Failure;
-use records::{Records, Unreadable};
+pub(crate) use format::{Foreign, is_meant};
+pub(crate) use lines::Lines;
+use records::Unreadable;
 use scan::Fault;
 
 /// Where lines come from.
@@ -82,17 +86,31 @@ impl Value for ClaimId {
 }
 
 /// Why a line cannot be used, in words that do not show it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Reason {
     #[error("empty")]
     Empty,
+    #[error("its first column is empty")]
+    EmptyColumn,
+    #[error("repeats the header")]
+    Header,
+    #[error("holds a carriage return that ends no line; end lines with LF or CRLF")]
+    Return,
+    #[error("holds `{}` and no quotes; columns are separated by commas, and a value that holds it stands in quotes", .0.escape_default())]
+    Separator(char),
+    #[error("holds a byte order mark: two files were joined without a line end between them")]
+    Mark,
+    #[error("is a formula of a spreadsheet, `=\"...\"`; write the value alone")]
+    Formula,
+    #[error("{0}, or put the field in quotes")]
+    Odd(String),
     #[error("too long: {bytes} bytes, at most {max}")]
     TooLong { bytes: usize, max: usize },
     #[error("too long: over a mebibyte")]
     LongLine,
     #[error("holds U+0000")]
     Nul,
-    #[error("not UTF-8")]
+    #[error("not UTF-8; save the file as UTF-8")]
     NotUtf8,
     #[error("malformed CSV: a quote is not closed")]
     OpenQuote,
@@ -106,7 +124,15 @@ impl From<Unreadable> for Reason {
             Unreadable::LongLine => Self::LongLine,
             Unreadable::Malformed(Fault::OpenQuote) => Self::OpenQuote,
             Unreadable::Malformed(Fault::TextAfterQuote) => Self::TextAfterQuote,
+            Unreadable::Malformed(Fault::Return) => Self::Return,
         }
+    }
+}
+
+impl Reason {
+    /// Whether the line holds nothing that could have been a value.
+    pub(crate) fn is_blank(&self) -> bool {
+        *self == Self::Empty
     }
 }
 
@@ -116,63 +142,4 @@ pub(crate) struct Line<V> {
     pub number: u64,
     pub ends_at: u64,
     pub value: Result<V, Reason>,
-}
-
-/// The lines of one source.
-pub(crate) struct Lines {
-    source: Source,
-    records: Records,
-    bytes: Option<u64>,
-}
-
-impl Lines {
-    pub(crate) async fn open(source: &Source, header: bool) -> Result<Self, Failure> {
-        Self::try_open(source, header).await.map_err(|error| unreadable(source, error))
-    }
-
-    async fn try_open(source: &Source, header: bool) -> io::Result<Self> {
-        let (input, bytes) = source.open()?;
-        let mut records = Records::new(input).await?;
-        if header {
-            records.next_record().await?;
-        }
-        let source = source.clone();
-        Ok(Self { source, records, bytes })
-    }
-
-    pub(crate) fn source(&self) -> &Source {
-        &self.source
-    }
-
-    /// The size of the source, where it has one.
-    pub(crate) fn bytes(&self) -> Option<u64> {
-        self.bytes
-    }
-
-    pub(crate) async fn next_line<V: Value>(&mut self) -> Result<Option<Line<V>>, Failure> {
-        let record = self.records.next_record().await;
-        let record = record.map_err(|error| unreadable(&self.source, error))?;
-        Ok(record.map(|record| Line {
-            number: record.line,
-            ends_at: record.ends_at,
-            value: record.first.map_err(Reason::from).and_then(|first| value(&first)),
-        }))
-    }
-}
-
-fn unreadable(source: &Source, error: io::Error) -> Failure {
-    Failure::Read { path: source.to_string(), source: error }
-}
-
-fn value<V: Value>(bytes: &[u8]) -> Result<V, Reason> {
-    let text = std::str::from_utf8(bytes).map_err(|_| Reason::NotUtf8)?;
-    V::from_text(text).map_err(|_| why_refused::<V>(text))
-}
-
-fn why_refused<V: Value>(text: &str) -> Reason {
-    match text {
-        "" => Reason::Empty,
-        text if text.contains('\0') => Reason::Nul,
-        text => Reason::TooLong { bytes: text.len(), max: V::MAX_BYTES },
-    }
 }

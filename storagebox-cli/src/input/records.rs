@@ -5,12 +5,13 @@ use std::mem;
 
 use tokio::task::spawn_blocking;
 
+use super::format::{is_enough, too_long};
 use super::scan::{Fault, Scan, scan};
 
 /// The longest record that is read; what is longer is rejected without being kept.
 const MAX_RECORD_BYTES: usize = 1024 * 1024;
 const CHUNK_BYTES: usize = 64 * 1024;
-const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// One record: where it is, and its first field.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,6 +21,10 @@ pub(super) struct Record {
     /// Where it ends in the file, in bytes.
     pub ends_at: u64,
     pub first: Result<Vec<u8>, Unreadable>,
+    /// Whether the first field stood in quotes.
+    pub quoted: bool,
+    /// Whether it is the only field.
+    pub alone: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,24 +45,28 @@ pub(super) struct Records {
 }
 
 impl Records {
-    pub(super) async fn new(input: Box<dyn Read + Send>) -> io::Result<Self> {
-        let mut records = Self { input, buffer: Vec::new(), start: 0, at_end: false, line: 1, offset: 0 };
-        while !records.at_end && records.buffer.len() < BYTE_ORDER_MARK.len() {
-            records.fill().await?;
+    pub(super) fn new(input: Box<dyn Read + Send>) -> Self {
+        Self { input, buffer: Vec::new(), start: 0, at_end: false, line: 1, offset: 0 }
+    }
+
+    /// The beginning of the file, before any record is read.
+    pub(super) async fn head(&mut self) -> io::Result<&[u8]> {
+        while !self.at_end && !is_enough(&self.buffer) {
+            self.fill().await?;
         }
-        if records.buffer.starts_with(BYTE_ORDER_MARK) {
-            records.start = BYTE_ORDER_MARK.len();
-            records.offset = records.start as u64;
-        }
-        Ok(records)
+        Ok(&self.buffer)
     }
 
     pub(super) async fn next_record(&mut self) -> io::Result<Option<Record>> {
         loop {
+            self.pass_over_marks().await?;
             let rest = &self.buffer[self.start..];
             let has_line = self.at_end || rest.contains(&b'\n');
             let found = match scan_rest(rest, self.at_end) {
-                Scan::Record { first, len } => (len, Ok(first.content().into_owned())),
+                Scan::Record { first, alone, len } => {
+                    let (quoted, first) = (first.is_quoted(), Ok(first.content().into_owned()));
+                    return Ok(Some(Record { quoted, alone, ..self.record(len, first) }));
+                }
                 // The whole line is rejected, also the part of it that is not read yet.
                 Scan::Malformed(fault) if has_line => (first_line(rest), Err(Unreadable::Malformed(fault))),
                 Scan::Malformed(_) if rest.len() < MAX_RECORD_BYTES => {
@@ -82,7 +91,21 @@ impl Records {
     fn record(&mut self, len: usize, first: Result<Vec<u8>, Unreadable>) -> Record {
         let line = self.line;
         self.consume(len);
-        Record { line, ends_at: self.offset, first }
+        Record { line, ends_at: self.offset, first, quoted: false, alone: true }
+    }
+
+    /// A byte order mark before a record is no part of it, wherever files were joined.
+    async fn pass_over_marks(&mut self) -> io::Result<()> {
+        loop {
+            let rest = &self.buffer[self.start..];
+            if rest.starts_with(BYTE_ORDER_MARK) {
+                self.consume(BYTE_ORDER_MARK.len());
+            } else if !rest.is_empty() && BYTE_ORDER_MARK.starts_with(rest) && !self.at_end {
+                self.fill().await?;
+            } else {
+                return Ok(());
+            }
+        }
     }
 
     fn consume(&mut self, len: usize) {
@@ -94,7 +117,7 @@ impl Records {
 
     /// Uses up a line that is longer than any record, a chunk at a time.
     async fn pass_over_line(&mut self) -> io::Result<Record> {
-        let line = self.line;
+        let (line, why) = (self.line, too_long(&self.buffer[self.start..]));
         while self.line == line {
             let len = first_line(&self.buffer[self.start..]);
             self.consume(len);
@@ -105,7 +128,7 @@ impl Records {
                 self.fill().await?;
             }
         }
-        Ok(Record { line, ends_at: self.offset, first: Err(Unreadable::LongLine) })
+        Ok(Record { line, ..self.record(0, Err(why)) })
     }
 
     async fn fill(&mut self) -> io::Result<()> {

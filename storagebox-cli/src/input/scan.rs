@@ -9,7 +9,8 @@ use std::borrow::Cow;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Scan<'a> {
     /// A record of this length, its line end included.
-    Record { first: Field<'a>, len: usize },
+    /// Whether the first field is `alone`: no comma follows it.
+    Record { first: Field<'a>, alone: bool, len: usize },
     /// It cannot be told before more bytes are there.
     More,
     /// Not CSV.
@@ -22,6 +23,8 @@ pub(crate) enum Fault {
     OpenQuote,
     /// Something other than a comma or a line end followed a closing quote.
     TextAfterQuote,
+    /// A carriage return that ends no line followed a closing quote.
+    Return,
 }
 
 /// The bytes of a field, between its quotes if it has any.
@@ -32,6 +35,10 @@ pub(super) struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
+    pub(super) fn is_quoted(self) -> bool {
+        self.quoted
+    }
+
     pub(super) fn content(self) -> Cow<'a, [u8]> {
         if !self.quoted || !self.bytes.contains(&b'"') {
             return Cow::Borrowed(self.bytes);
@@ -67,7 +74,7 @@ pub(super) fn scan(bytes: &[u8], whole: bool) -> Scan<'_> {
         let first = *first.get_or_insert_with(|| field(bytes, start, end));
         if bytes.get(end) != Some(&b',') {
             let len = (end + 1).min(bytes.len());
-            return Scan::Record { first, len };
+            return Scan::Record { first, alone: start == 0, len };
         }
         start = end + 1;
     }
@@ -117,6 +124,7 @@ fn after_quote(bytes: &[u8], after: usize, whole: bool) -> End {
         [b'\r', b'\n', ..] => End::At(after + 1),
         [] | [b'\r'] if whole => End::At(bytes.len()),
         [] | [b'\r'] => End::More,
+        [b'\r', ..] => End::Malformed(Fault::Return),
         _ => End::Malformed(Fault::TextAfterQuote),
     }
 }
@@ -165,8 +173,9 @@ mod tests {
     #[test]
     fn what_is_no_csv_is_named() {
         let open_quotes = ["\"open\nmore\n", "a,\"open\n"].map(|line| (line, Fault::OpenQuote));
-        let texts_after = ["\"a\"b\n", "\"a\" \n", "\"a\"\rb\n"].map(|line| (line, Fault::TextAfterQuote));
-        for (line, fault) in open_quotes.into_iter().chain(texts_after) {
+        let texts_after = ["\"a\"b\n", "\"a\" \n"].map(|line| (line, Fault::TextAfterQuote));
+        let returns = [("\"a\"\rb\n", Fault::Return), ("\"a\"\r\"b\"\r", Fault::Return)];
+        for (line, fault) in open_quotes.into_iter().chain(texts_after).chain(returns) {
             assert_eq!(scan(line.as_bytes(), true), Scan::Malformed(fault), "{line:?}");
         }
     }

@@ -5,6 +5,7 @@ use std::io;
 
 use tempfile::TempPath;
 
+use super::row::{csv_to, quoted};
 use super::target::Target;
 use crate::exit::Failure;
 use crate::terminal;
@@ -20,7 +21,7 @@ pub(crate) struct PendingCsv {
 impl PendingCsv {
     pub(crate) fn create(target: Target, header: [&str; 3]) -> Result<Self, Failure> {
         let (file, name) = target.begin()?;
-        let mut pending = Self { target, writer: csv::Writer::from_writer(file), name };
+        let mut pending = Self { target, writer: csv_to(file), name };
         pending.write(header)?;
         Ok(pending)
     }
@@ -30,11 +31,12 @@ impl PendingCsv {
     }
 
     pub(crate) fn write(&mut self, fields: [&str; 3]) -> Result<(), Failure> {
-        let written = match self.target.is_standard_output() {
-            true => self.writer.write_record(fields.map(|text| terminal::field(text.as_bytes()))),
-            false => self.writer.write_record(fields),
+        let shown = |text: &str| match self.target.is_standard_output() {
+            true => terminal::field(text.as_bytes()),
+            false => text.as_bytes().to_vec(),
         };
-        written.map_err(|error| self.target.unwritable(io::Error::from(error)))
+        let fields = fields.map(|text| quoted(shown(text)));
+        self.writer.write_record(fields).map_err(|error| self.target.unwritable(io::Error::from(error)))
     }
 
     pub(crate) fn publish(self) -> Result<(), Failure> {

@@ -5,6 +5,7 @@ mod place;
 mod reserved;
 #[cfg(unix)]
 mod rights;
+mod row;
 mod sqlite;
 mod target;
 mod temporary;
@@ -13,4 +14,5 @@ mod tests;
 
 pub(crate) use csv::PendingCsv;
 pub(crate) use reserved::Reserved;
+pub(crate) use row::{csv_to, quoted};
 pub(crate) use target::Target;

@@ -104,7 +104,8 @@ fn odd_ids_are_kept_byte_for_byte() {
 
 #[test]
 fn the_output_can_be_read_back_as_input() {
-    let place = Place::with("a\n\"b,\"\"c\"\"\"\n\"d\ne\"\n", "\"x\ny\"\n\" ,\"\n\"\"\"\"\n");
+    let items = "a\n\"b,\"\"c\"\"\"\n\"d\ne\"\nB\nC\nD\nE\n";
+    let place = Place::with(items, "\"x\ny\"\n\" ,\"\n\"\"\"\"\n\"auth0|7\"\n\" ada \"\n\"\u{feff}b\"\n\"a\u{1b}\"\n");
     place.hand_out(&[]).exits(0);
     let first = place.given("given.csv");
     fs::rename(place.path("given.csv"), place.path("ids.csv")).unwrap();
@@ -146,11 +147,13 @@ fn without_items_an_empty_bank_says_so() {
 }
 
 #[test]
-fn empty_inputs_are_no_error() {
-    let place = Place::with("", "");
-    let ended = place.hand_out(&[]).exits(0);
-    assert_eq!([ended.figure("lines"), ended.figure("items added")], [0, 0]);
-    assert_eq!(place.read("given.csv"), "id,item,outcome\n");
+fn empty_inputs_are_no_success() {
+    for (items, ids, empty) in [("", "ada\n", "items.csv"), ("A\n", "", "ids.csv"), ("", "", "items.csv")] {
+        let place = Place::with(items, ids);
+        let ended = place.hand_out(&[]).exits(2);
+        assert!(ended.stderr.contains(&format!("error: {empty} has no line that can be used\n")), "{}", ended.stderr);
+        assert_eq!(place.names(), ["ids.csv", "items.csv"]);
+    }
 }
 
 #[test]

@@ -59,6 +59,7 @@ pub(crate) const COMMANDS: &[&[&str]] = &[
     &["ordered", "delete"],
     &["ordered", "get"],
     &["ordered", "list"],
+    &["ordered", "reset"],
     &["ordered", "purge"],
     &["demo"],
     #[cfg(feature = "conform")]

@@ -13,6 +13,9 @@ mod default;
 mod doubt;
 #[cfg(feature = "dynamo")]
 mod dynamo;
+#[cfg(any(feature = "dynamo", feature = "postgres", feature = "sqlite"))]
+mod environment;
+mod formats;
 mod hand_out;
 mod help;
 #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]
@@ -33,6 +36,8 @@ mod ready;
 mod redis;
 mod rejects;
 mod shell;
+#[cfg(all(feature = "sqlite", target_os = "linux"))]
+mod signals;
 mod snapshots;
 #[cfg(feature = "sqlite")]
 mod sqlite;

@@ -1,4 +1,5 @@
-//! Lines that cannot be used: counted, listed with their real line number, and no reason to stop.
+//! Lines that cannot be used: counted, listed with their real line number, and no reason to stop; a line that is not
+//! blank is one to end with 1.
 
 use crate::support::Place;
 
@@ -17,17 +18,17 @@ fn listed(file: &str, limit: usize) -> String {
         "{file},2,empty\n\
          {file},3,\"too long: {long} bytes, at most {limit}\"\n\
          {file},4,holds U+0000\n\
-         {file},5,not UTF-8\n\
+         {file},5,\"not UTF-8; save the file as UTF-8\"\n\
          {file},6,malformed CSV: text after a closing quote\n\
          {file},9,malformed CSV: a quote is not closed\n\
-         {file},11,empty\n"
+         {file},11,its first column is empty\n"
     )
 }
 
 #[test]
 fn bad_lines_are_listed_and_the_rest_goes_on() {
     let place = Place::with(bad_lines(1024), bad_lines(512));
-    let ended = place.hand_out(&[]).exits(0);
+    let ended = place.hand_out(&[]).exits(1);
     assert_eq!(
         place.read("given.rejects.csv"),
         ["file,line,reason\n", &listed("items.csv", 1024), &listed("ids.csv", 512)].concat()
@@ -88,8 +89,8 @@ fn standard_input_is_named() {
 }
 
 #[test]
-fn rejects_and_a_dry_bank_exit_with_1() {
-    Place::with("\n", "ada\n").hand_out(&[]).exits(1);
+fn a_dry_bank_exits_with_1() {
+    Place::with("A\n\n", "ada\nbob\n").hand_out(&[]).exits(1);
 }
 
 #[test]

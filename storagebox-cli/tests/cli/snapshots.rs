@@ -4,7 +4,6 @@
 //! writes them anew, and the difference is read like code.
 
 use std::process::Stdio;
-use std::time::{Duration, UNIX_EPOCH};
 
 #[cfg(all(feature = "dynamo", feature = "sqlite"))]
 use crate::help::COMMANDS;
@@ -59,8 +58,12 @@ fn tables() {
         ("counter-get", &["counter", "get", "counters", "shoes"]),
         ("counter-log", &["counter", "log", "counters", "shoes"]),
         ("counter-promise", &["counter", "promise", "counters"]),
-        ("ordered-put", &["ordered", "put", "values", "k", "v", "--at", "4102444800000", "--writer", "w"]),
+        (
+            "ordered-put",
+            &["ordered", "put", "values", "k", "v", "--at", "4102444800000", "--writer", "w", "--max-skew", "none"],
+        ),
         ("ordered-get", &["ordered", "get", "values", "k"]),
+        ("ordered-reset", &["ordered", "reset", "values", "k", "--at", "4102444800000", "--writer", "w"]),
         ("ordered-purge", &["ordered", "purge", "values"]),
     ] {
         is_as_before(&format!("table-{name}"), &told(&place, args));
@@ -71,10 +74,10 @@ fn tables() {
 #[test]
 fn a_time_that_is_too_old() {
     let place = Place::new().on("memory:");
-    let text = told(&place, &["ordered", "put", "values", "k", "v", "--at", "3", "--writer", "w"]);
+    let text = told(&place, &["ordered", "put", "values", "k", "v", "--at", "100000000003", "--writer", "w"]);
     let horizon = text.lines().find_map(|line| line.strip_prefix("horizon ")).unwrap().trim();
-    let time = UNIX_EPOCH + Duration::from_millis(horizon.parse().unwrap());
-    let time = humantime::format_rfc3339_millis(time).to_string();
+    let time = jiff::Timestamp::from_millisecond(horizon.parse().unwrap()).unwrap();
+    let time = format!("{time:.3}");
     is_as_before("table-ordered-put-too-old", &text.replace(horizon, "HORIZON").replace(&time, "TIME"));
 }
 

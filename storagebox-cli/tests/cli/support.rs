@@ -79,7 +79,7 @@ impl Place {
         Self { url: self.url.map(|url| url.replace(server, &way.to_string())), ..self }
     }
 
-    #[cfg(feature = "dynamo")]
+    #[cfg(any(feature = "dynamo", feature = "postgres"))]
     pub(crate) fn knowing(self, variables: impl IntoIterator<Item = (&'static str, &'static str)>) -> Self {
         Self { variables: variables.into_iter().collect(), ..self }
     }

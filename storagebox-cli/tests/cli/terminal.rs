@@ -35,7 +35,8 @@ fn run_on_a_terminal(mut command: Command) -> (i32, String) {
     (child.wait().unwrap().code().unwrap(), shown)
 }
 
-fn terminal() -> (OwnedFd, OwnedFd) {
+/// A terminal of 110 columns: the end of the person, and that of the programs.
+pub(crate) fn terminal() -> (OwnedFd, OwnedFd) {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&ours).unwrap();
     unlockpt(&ours).unwrap();
@@ -157,7 +158,7 @@ fn a_strangers_text_in_errors_is_not_obeyed() {
         &["man", "--dir", HOSTILE],
         &[HOSTILE],
         &["bank", "take", "b", "ada", "--for", HOSTILE],
-        &["ordered", "put", HOSTILE, HOSTILE, HOSTILE, "--at", "3", "--writer", HOSTILE],
+        &["ordered", "put", HOSTILE, HOSTILE, HOSTILE, "--at", "100000000003", "--writer", HOSTILE],
         &["bank", "take", HOSTILE, HOSTILE, "-vv"],
     ] {
         let shown = shows_nothing_to_obey(&place, args);
@@ -174,8 +175,21 @@ fn a_strangers_text_in_answers_is_not_obeyed() {
     place.run(&["bank", "load", "b", "items.csv"]).exits(0);
     place.run(&["bank", "take", "b", HOSTILE]).exits(0);
     place.run(&["dedup", "record", "records", HOSTILE, HOSTILE, "--op", "o"]).exits(0);
-    place.run(&["ordered", "put", "values", HOSTILE, HOSTILE, "--at", "4102444800000", "--writer", HOSTILE]).exits(0);
-    place.run(&["ordered", "get", HOSTILE, "a"]).exits(1);
+    place
+        .run(&[
+            "ordered",
+            "put",
+            "values",
+            HOSTILE,
+            HOSTILE,
+            "--at",
+            "4102444800000",
+            "--writer",
+            HOSTILE,
+            "--max-skew",
+            "none",
+        ])
+        .exits(0);
     for args in [
         &["bank", "list", "b"][..],
         &["bank", "show", "b", HOSTILE],
@@ -184,7 +198,6 @@ fn a_strangers_text_in_answers_is_not_obeyed() {
         &["dedup", "get", "records", HOSTILE, "--out", "-"],
         &["ordered", "list", "values"],
         &["ordered", "get", "values", HOSTILE, "--out", "-"],
-        &["ordered", "list", HOSTILE, "--stamps", "sequence"],
         &["counter", "get", "counters", HOSTILE],
     ] {
         let shown = shows_nothing_to_obey(&place, args);

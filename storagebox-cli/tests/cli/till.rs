@@ -127,7 +127,7 @@ fn odd_text_comes_back_byte_for_byte<S: Store>() {
 fn a_load_through_a_pipe_is_counted_and_can_be_repeated<S: Store>() {
     let count = S::LOAD;
     let store = S::ready();
-    let bank = Bank::with(store.place(), "");
+    let bank = Bank { place: store.place() };
     let items: String = (0..count).map(|n| format!("CODE-{n}\n")).collect();
     for (added, already_there) in [(count, 0), (0, count)] {
         let load = ["bank", "load", "b", "-"];

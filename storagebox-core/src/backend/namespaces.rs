@@ -26,7 +26,7 @@ struct Namespaces {
 }
 
 /// The kind of a namespace, its name, and how it was opened: another way is another handle, which the store will
-/// refuse.
+/// refuse unless they differ only in what is not stored, such as the skew of ordered values.
 type Named = (&'static str, Namespace, String);
 
 /// How many stay open without a handle.

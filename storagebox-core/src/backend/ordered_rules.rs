@@ -1,5 +1,6 @@
 //! How ordered values check their writes, for stores that keep the options with the namespace.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use crate::backend::micros;
@@ -53,21 +54,100 @@ impl OrderedRules {
         age.max(least).min(MAX_DURATION)
     }
 
-    /// Returns the options as they are stored with the namespace. The stored text does not change.
+    /// Returns the options as they are stored with the namespace. The stored text does not change. The skew is not part
+    /// of it: it guards what comes in, and says nothing of what is there.
     pub fn in_words(&self) -> String {
-        let age = micros(self.options.tombstone_age);
-        match self.options.stamping {
-            Stamping::Sequence => format!("sequence numbers, tombstones for {age} us"),
-            Stamping::Time { max_skew: None } => format!("time stamps, tombstones for {age} us"),
-            Stamping::Time { max_skew: Some(skew) } => {
-                format!("time stamps at most {} us ahead, tombstones for {age} us", micros(skew))
-            }
-        }
+        let stamps = if self.is_timed() { "time stamps" } else { "sequence numbers" };
+        format!("{stamps}, tombstones for {} us", micros(self.options.tombstone_age))
+    }
+
+    /// Returns a stored text without the skew that earlier versions stored; any other text as it is.
+    pub fn without_skew(stored: &str) -> Cow<'_, str> {
+        let rest = stored.strip_prefix("time stamps at most ").and_then(|text| text.split_once(" us ahead, "));
+        rest.map_or(Cow::Borrowed(stored), |(_, rest)| Cow::Owned(format!("time stamps, {rest}")))
+    }
+
+    /// Returns the error of a stamp that is too far ahead of the store's clock, both in milliseconds (O-4); `None` if it
+    /// is not.
+    pub fn refused(&self, stamp: &Stamp, clock: i64) -> Option<Error> {
+        let most = i64::try_from(self.max_skew()?.as_millis()).unwrap_or(i64::MAX);
+        (stamp.at > clock.saturating_add(most)).then(|| self.ahead(stamp, clock))
     }
 
     /// Creates the error of a stamp that is too far ahead of the store's clock, both in milliseconds (O-4).
     pub fn ahead(&self, stamp: &Stamp, clock: i64) -> Error {
-        let why = format_args!("is more than {:?} ahead of the store's clock", self.max_skew().unwrap_or_default());
+        let most = self.max_skew().unwrap_or_default();
+        let looks = unit_of(stamp.at, clock).map(|unit| format!(", and this one looks like {unit}"));
+        let why = format_args!(
+            "is more than {most:?}, the `max_skew`, ahead of the store's clock; stamps are milliseconds since 1970{}",
+            looks.unwrap_or_default()
+        );
         Error::invalid("stamp", why).with("stamp", stamp.at).with("clock", clock).on(self.backend)
+    }
+}
+
+/// The unit in which a stamp is a time within decades of the clock, if it is a smaller one than milliseconds.
+fn unit_of(at: i64, clock: i64) -> Option<&'static str> {
+    const DECADES: u64 = 30 * 31_557_600_000;
+    let units = [("microseconds", 1_000), ("nanoseconds", 1_000_000)];
+    units.into_iter().find(|(_, per_milli)| (at / per_milli).abs_diff(clock) < DECADES).map(|(unit, _)| unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::WriterId;
+
+    const DAY: Duration = OrderedOptions::MAX_SKEW;
+    const NOW: i64 = 1_721_769_060_000;
+
+    fn rules(options: OrderedOptions) -> OrderedRules {
+        OrderedRules::of("memory", options).unwrap()
+    }
+
+    fn stamp(at: i64) -> Stamp {
+        Stamp::new(at, WriterId::new("phone").unwrap())
+    }
+
+    #[test]
+    fn a_time_may_be_a_day_ahead_unless_it_is_said() {
+        let day = i64::try_from(DAY.as_millis()).unwrap();
+        let (time, free) = (rules(OrderedOptions::time()), Stamping::Time { max_skew: None });
+        assert!(time.refused(&stamp(NOW + day), NOW).is_none());
+        assert!(time.refused(&stamp(NOW + day + 1), NOW).is_some());
+        assert!(rules(OrderedOptions::default()).refused(&stamp(NOW * 1_000), NOW).is_some());
+        for options in [OrderedOptions { stamping: free, ..OrderedOptions::time() }, OrderedOptions::sequence()] {
+            assert!(rules(options).refused(&stamp(i64::MAX), NOW).is_none(), "{options:?}");
+        }
+    }
+
+    #[test]
+    fn a_refused_stamp_is_told_its_unit() {
+        for (at, looks) in [
+            (NOW * 1_000, ", and this one looks like microseconds"),
+            (NOW * 1_000_000, ", and this one looks like nanoseconds"),
+            (NOW + 2 * 86_400_000, ""),
+            (i64::MAX, ""),
+        ] {
+            let error = rules(OrderedOptions::time()).refused(&stamp(at), NOW).unwrap().to_string();
+            assert!(error.contains(&format!("stamps are milliseconds since 1970{looks}")), "{error}");
+            assert_eq!(error.contains("looks like"), !looks.is_empty(), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_skew_is_not_stored_and_is_passed_over_where_it_was() {
+        let free = OrderedOptions { stamping: Stamping::Time { max_skew: None }, ..OrderedOptions::time() };
+        let stored = "time stamps, tombstones for 604800000000 us";
+        for options in [free, OrderedOptions::time()] {
+            assert_eq!(rules(options).in_words(), stored);
+        }
+        let before = "time stamps at most 3600000000 us ahead, tombstones for 604800000000 us";
+        assert_eq!(OrderedRules::without_skew(before), stored);
+        let sequence = rules(OrderedOptions::sequence()).in_words();
+        assert_eq!(sequence, "sequence numbers, tombstones for 604800000000 us");
+        for other in [stored, sequence.as_str(), "", "time stamps at most"] {
+            assert_eq!(OrderedRules::without_skew(other), other);
+        }
     }
 }

@@ -1,6 +1,10 @@
-//! The query of a URL: keys that have the same meaning in every backend that supports them. No error shows a value.
+//! URLs: which characters stand in one, and the keys of its query that have the same meaning in every backend that
+//! supports them. No error shows a value.
+
+mod plain;
 
 use std::borrow::Cow;
+use std::net::IpAddr;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -9,10 +13,23 @@ use percent_encoding::percent_decode_str;
 use crate::error::{Error, Result};
 use crate::time::Retention;
 
+pub use plain::{plain, plain_url};
+
 /// Returns the keys with their values, in order.
 pub fn keys(query: &str) -> impl Iterator<Item = (&str, &str)> {
     let pairs = query.split('&').filter(|pair| !pair.is_empty());
     pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+}
+
+/// Returns whether a URL has this key in its query.
+pub fn has_key(url: &str, key: &str) -> bool {
+    url.split_once('?').is_some_and(|(_, query)| keys(query).any(|(named, _)| named == key))
+}
+
+/// Returns whether a host is this machine: `localhost`, or an address of its own, with the brackets of IPv6 or without.
+pub fn is_loopback(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    address.map_or_else(|_| host.eq_ignore_ascii_case("localhost"), |address| address.to_canonical().is_loopback())
 }
 
 /// Returns the error for a key that the backend does not have. The error names the key if it is surely a key, and the
@@ -135,6 +152,7 @@ mod tests {
         let found: Vec<_> = keys("a=1&&b=2=3&c").collect();
         assert_eq!(found, [("a", "1"), ("b", "2=3"), ("c", "")]);
         assert_eq!(keys("").count(), 0);
+        assert!(has_key("redis://host/0?a=1&key=2", "key") && !has_key("redis://key=1/0?a=key=2", "key"));
     }
 
     #[test]

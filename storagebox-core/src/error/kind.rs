@@ -27,7 +27,8 @@ pub enum ErrorKind {
     OutcomeUnknown,
     /// The store refused the credentials or the permission. The caller must grant it.
     Denied,
-    /// A stored record cannot be read. The caller must look at the record that the message names.
+    /// The store holds what the library did not write, or lacks what it wrote. The caller must examine what the message
+    /// describes.
     Corrupt,
 }
 
@@ -59,7 +60,7 @@ impl ErrorKind {
             Self::Unavailable => "nothing was applied; call again when the store can be reached",
             Self::OutcomeUnknown => "it may have been applied; call again with the same id",
             Self::Denied => "grant the right or correct the credentials",
-            Self::Corrupt => "look at the record named here before anything else",
+            Self::Corrupt => "examine the store before anything else",
         }
     }
 

@@ -55,7 +55,7 @@ impl OneTimeTokens {
     ///
     /// # Guarantees
     ///
-    /// - D-7 of the [`LeaseRepo`](crate::LeaseRepo): failures are not remembered.
+    /// - D-7 of leases: failures are not remembered.
     ///
     /// # Cancel safety
     ///

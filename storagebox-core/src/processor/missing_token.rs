@@ -16,7 +16,7 @@ pub enum MissingToken {
     /// It is processed each time that a copy comes, and more often after lost answers, though not while another copy is
     /// under way. Only for handlers whose effects may be repeated. A late acknowledgement of one copy may end the message
     /// while the next is under way: if that one's worker is killed, its entry stays among the
-    /// [pending](crate::EntityLedger::pending) ones, because no copy comes that would resume it.
+    /// pending ones, because no copy comes that would resume it.
     Unprotected,
     /// It is processed once for as long as its record is kept: article 1 in place of article 2, for senders that create
     /// no tokens. The repository must be used for nothing else.

@@ -50,7 +50,8 @@ impl RunOptions {
         self
     }
 
-    /// Sets the fingerprint of the request: the same id with another fingerprint returns `Mismatch` (D-6).
+    /// Sets the fingerprint of the request: the same id with another fingerprint returns `Mismatch` (D-6), also after a
+    /// crash, until the true request has run again or the store has forgotten the crashed run.
     #[must_use]
     pub fn fingerprint(mut self, fingerprint: Fingerprint) -> Self {
         self.fingerprint = Some(fingerprint);

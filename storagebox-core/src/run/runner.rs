@@ -9,6 +9,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_channel::oneshot;
 use tracing::warn;
 
 use super::{Ran, RunOptions, result};
@@ -21,6 +22,9 @@ use crate::value::{DedupId, OpId, Payload};
 
 /// The longest wait between two looks at another's lease.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// The shortest: a store that says that nothing is left of a lease, and does not end it, is not asked without a pause.
+const LOOK_SOON: Duration = Duration::from_millis(1);
 
 pub(super) struct Runner<'a> {
     pub(super) repo: &'a dyn LeaseRepo,
@@ -49,7 +53,7 @@ impl Runner<'_> {
             if left.is_zero() {
                 return Ok((begun, self.age(asked)));
             }
-            self.timer.sleep(left.min(remaining).min(LOOK_AGAIN)).await;
+            self.timer.sleep(left.min(remaining.clamp(LOOK_SOON, LOOK_AGAIN))).await;
         }
     }
 
@@ -70,7 +74,7 @@ impl Runner<'_> {
 
     /// Returns when the lease is lost. A store that cannot be reached is no proof of that: the next beat, which comes
     /// sooner then, may reach it.
-    pub(super) async fn keep_alive(&self, lease: &Lease, age: Duration) {
+    pub(super) async fn extend_until_lost(&self, lease: &Lease, age: Duration) {
         let duration = self.options.lease;
         let mut beat = (duration / 3).saturating_sub(age);
         loop {
@@ -80,7 +84,9 @@ impl Runner<'_> {
                 Ok(LeaseExtended::Extended) => duration / 3,
                 Ok(LeaseExtended::Fenced) => return,
                 Err(error) => {
-                    warn!(id = %lease.id, fence = lease.fence.number(), %error, "a run's lease was not extended");
+                    // The id may be a secret of the caller, such as an idempotency key.
+                    let id_bytes = lease.id.as_str().len();
+                    warn!(id_bytes, fence = lease.fence.number(), %error, "a run's lease was not extended");
                     duration / 12
                 }
             }
@@ -121,6 +127,28 @@ impl Runner<'_> {
     /// A lease that cannot be given back lapses by itself; the work's own failure is the answer either way.
     pub(super) async fn give_back(&self, lease: &Lease) {
         let _ = self.options.retry.call(self.timer, || self.repo.abort(lease)).await;
+    }
+}
+
+/// Keeps a lease alive while the work runs.
+pub(super) trait Heartbeat {
+    /// Returns when the lease is lost. Sends `begun` once the work may start.
+    fn keep_alive(
+        self,
+        runner: &Runner<'_>,
+        lease: &Lease,
+        age: Duration,
+        begun: oneshot::Sender<()>,
+    ) -> impl Future<Output = ()> + Send;
+}
+
+/// Extends a lease in the future of the run itself.
+pub(super) struct Within;
+
+impl Heartbeat for Within {
+    async fn keep_alive(self, runner: &Runner<'_>, lease: &Lease, age: Duration, begun: oneshot::Sender<()>) {
+        let _unheard = begun.send(());
+        runner.extend_until_lost(lease, age).await;
     }
 }
 

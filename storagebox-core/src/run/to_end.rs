@@ -6,23 +6,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use futures_channel::oneshot;
+use tracing::instrument::{Instrument, WithSubscriber};
 
 use super::runner::to_its_end;
-use super::{Ran, RunError, RunOptions, run};
+use super::{Ran, RunError, RunOptions, run_with_heartbeat};
 use crate::error::{Error, Result};
 use crate::lease_repo::{Fence, LeaseRepo};
 use crate::time::Timer;
 use crate::value::DedupId;
 
-/// Runs like [`run`], in a task of its own: the run continues when its caller is dropped, for example when a client of
+/// Runs like [`run_with_heartbeat`], in a task of its own: the run continues when its caller is dropped, for example when a client of
 /// a web server disconnects. The next caller with the same id gets its result.
 ///
-/// `spawn` starts the task, as `tokio::spawn` does. The handle that it returns is kept until the task ends, so a
+/// `spawn` starts the task and that of the heartbeat, as `tokio::spawn` does. The handle that it returns is kept until the task ends, so a
 /// runtime that cancels a task when its handle is dropped, such as `smol`, needs no `detach`.
 ///
 /// # Guarantees
 ///
-/// The guarantees of [`run`].
+/// The guarantees of [`run`](crate::run()). The task has the tracing span of the caller.
 ///
 /// # Cancel safety
 ///
@@ -31,7 +32,7 @@ use crate::value::DedupId;
 ///
 /// # Errors
 ///
-/// The errors of [`run`]; `OutcomeUnknown` if the task was ended before the work. A panic of the work continues in the
+/// The errors of [`run`](crate::run()); `OutcomeUnknown` if the task was ended before the work. A panic of the work continues in the
 /// caller.
 ///
 /// # Example
@@ -51,7 +52,7 @@ use crate::value::DedupId;
 pub async fn run_to_end<S, F, Fut, T, E>(
     repo: Arc<dyn LeaseRepo>,
     timer: impl Timer + 'static,
-    spawn: impl FnOnce(Pin<Box<dyn Future<Output = ()> + Send>>) -> S,
+    spawn: impl Fn(Pin<Box<dyn Future<Output = ()> + Send>>) -> S + Send + Sync + 'static,
     id: &DedupId,
     options: &RunOptions,
     work: F,
@@ -65,12 +66,15 @@ where
 {
     let (reply, answer) = oneshot::channel();
     let (id, options) = (id.clone(), options.clone());
+    let spawn = Arc::new(spawn);
+    let beside = Arc::clone(&spawn);
     let task = async move {
-        let ran = to_its_end(run(&*repo, &timer, &id, &options, work)).await;
+        let heartbeat = move |task| beside(task);
+        let ran = to_its_end(run_with_heartbeat(repo, timer, heartbeat, &id, &options, work)).await;
         // A caller that was dropped wants no answer; the store has the result.
         let _unread = reply.send(ran);
     };
-    start(spawn, task);
+    start(&*spawn, task.in_current_span().with_current_subscriber());
     match answer.await {
         Ok(Ok(ran)) => ran,
         Ok(Err(panic)) => resume_unwind(panic),

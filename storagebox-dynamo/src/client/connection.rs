@@ -4,13 +4,14 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use aws_config::BehaviorVersion;
+use aws_config::identity::IdentityCache;
 use aws_config::retry::RetryConfig;
 use aws_config::timeout::TimeoutConfig;
 use aws_sdk_dynamodb::Client as Driver;
-use aws_sdk_dynamodb::config::Region;
-use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
+use aws_sdk_dynamodb::config::Builder;
 
+use super::credentials::{Found, loader};
+use super::http::ByScheme;
 use crate::clock::Corrected;
 use crate::config::Address;
 use crate::turns::Turns;
@@ -71,7 +72,7 @@ impl Connection {
     async fn made(&self, clock: Option<&Corrected>, attempt: Duration) -> Driver {
         let config = match &self.source {
             Source::Given(driver) => driver.config().to_builder(),
-            Source::At(address) => found(&address.region, address.endpoint.as_deref()).await,
+            Source::At(address) => found(address, attempt).await,
         };
         let config = config.retry_config(RetryConfig::disabled()).timeout_config(timeouts(attempt));
         let config = match clock {
@@ -82,24 +83,34 @@ impl Connection {
     }
 }
 
-/// With what the SDK finds: environment, profiles, container and machine roles.
-async fn found(region: &str, endpoint: Option<&str>) -> aws_sdk_dynamodb::config::Builder {
-    let client = aws_smithy_http_client::Builder::new().tls_provider(Provider::Rustls(CryptoMode::Ring)).build_https();
-    let config = aws_config::defaults(BehaviorVersion::v2026_01_12())
-        .region(Region::new(region.to_owned()))
-        .http_client(client)
+/// With the credentials that the SDK finds: environment, profiles, container and machine roles. The endpoint is that of
+/// the URL or the region's own, whatever a profile says.
+async fn found(address: &Address, attempt: Duration) -> Builder {
+    let http = ByScheme::new();
+    let credentials = Found::new(&address.region, &http, before(attempt));
+    let loader = match address.endpoint {
+        // The SDK knows no other kind of an endpoint that is named.
+        Some(_) => loader(&address.region, &http).use_fips(false).use_dual_stack(false),
+        None => loader(&address.region, &http),
+    };
+    let config = loader
+        .credentials_provider(credentials)
+        .identity_cache(IdentityCache::lazy().load_timeout(attempt).build())
         .load()
         .await;
-    let config = aws_sdk_dynamodb::config::Builder::from(&config);
-    match endpoint {
-        Some(endpoint) => config.endpoint_url(endpoint),
-        None => config,
-    }
+    let mut config = Builder::from(&config);
+    config.set_endpoint_url(address.endpoint.clone());
+    config
 }
 
 /// An attempt that is not answered is given up early enough for another one.
 fn timeouts(attempt: Duration) -> TimeoutConfig {
-    TimeoutConfig::builder().operation_attempt_timeout(attempt).connect_timeout(attempt).build()
+    TimeoutConfig::builder().operation_attempt_timeout(attempt).connect_timeout(before(attempt)).build()
+}
+
+/// Where nothing was sent yet, it is said: before the attempt is given up, of which nobody knows how far it came.
+fn before(attempt: Duration) -> Duration {
+    attempt / 4 * 3
 }
 
 /// Nothing of the driver: its configuration holds credentials.

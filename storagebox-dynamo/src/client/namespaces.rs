@@ -13,6 +13,7 @@ pub(crate) use storagebox_core::backend::NamespaceKind as Kind;
 use super::{Client, Write, Wrote, millis_of};
 use crate::clock::Millis;
 use crate::error::{misconfigured, opening};
+use crate::ordered_store::without_skew;
 use crate::row::{Row, RowKey, VERSION};
 use crate::turns::Turns;
 
@@ -173,7 +174,7 @@ impl OpenNamespace {
             return Err(Error::unsupported(newer, "that version of storagebox").on("dynamo"));
         }
         let options = made.needed("made_with", made.text("made_with"))?;
-        if options != self.options {
+        if without_skew(options) != self.options {
             let (name, asked) = (&self.name, &self.options);
             let why = format_args!("{name:?} was created with {options} and cannot be opened with {asked}");
             return Err(misconfigured("namespace", why));

@@ -203,11 +203,11 @@ where
         let answer = send().boxed().await;
         answer.map(Settled).map_err(|error| error::reading(judge(error)))
     };
-    repeat(Reads::default(), wait, attempt).await.map(|Settled(answer)| answer)
+    repeat(Reads { patience: Patience::of_call(), repeats: 0 }, wait, attempt).await.map(|Settled(answer)| answer)
 }
 
 /// The patience of reads.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Reads {
     patience: Patience,
     repeats: u32,

@@ -116,6 +116,8 @@ impl Refusal {
 
 #[cfg(test)]
 mod tests {
+    use storagebox_core::Certainty;
+
     use super::*;
 
     const CODES: [&str; 8] = [
@@ -154,7 +156,10 @@ mod tests {
                         assert_eq!(conditions, codes.map(|code| code == CODES[1]), "{codes:?}");
                     }
                     Ok(Transacted::Done) => panic!("{codes:?} was made"),
-                    Err(error) => assert!(!is_answer, "{codes:?}: {error}"),
+                    Err(error) => {
+                        assert!(!is_answer, "{codes:?}: {error}");
+                        assert_eq!(error.certainty(), Certainty::NotApplied, "{codes:?}: {error}");
+                    }
                 }
             }
         }

@@ -1,7 +1,10 @@
 //! The URLs: `dynamodb://region/table?key=value`, and `dynamodb+articles://region/items/records?key=value`.
 
+use std::env;
+
+use http::Uri;
 use storagebox_core::Result;
-use storagebox_core::backend::url::{decoded, duration, keys, number, one_of, retention, switch, unknown};
+use storagebox_core::backend::url::{decoded, duration, keys, number, one_of, plain_url, retention, switch, unknown};
 
 use super::{DynamoBuilder, ReadFirst, Regions};
 use crate::error::misconfigured;
@@ -30,6 +33,9 @@ const KEYS: [&str; 12] = [
 /// What the two tables have no use for is refused.
 const KEYS_OF_ARTICLES: [&str; 3] = ["endpoint", "call_timeout", "fetch_limit"];
 
+/// Variables by which the SDK goes elsewhere.
+const ENDPOINTS: [&str; 2] = ["AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL"];
+
 const READ_FIRST: [(&str, ReadFirst); 3] =
     [("auto", ReadFirst::Auto), ("always", ReadFirst::Always), ("never", ReadFirst::Never)];
 
@@ -43,6 +49,7 @@ pub(crate) struct Address {
 }
 
 pub(crate) fn read(builder: DynamoBuilder, url: &str) -> Result<(DynamoBuilder, Address)> {
+    plain_url(url)?;
     let rest = url.strip_prefix("dynamodb://").ok_or_else(|| misconfigured("url", FORM))?;
     let Place { region, tables, query } = place(rest, FORM)?;
     with_keys(builder.table(tables), region, query, &KEYS)
@@ -50,6 +57,7 @@ pub(crate) fn read(builder: DynamoBuilder, url: &str) -> Result<(DynamoBuilder, 
 
 /// The builder is of the items; the name is that of the records.
 pub(crate) fn of_articles(builder: DynamoBuilder, url: &str) -> Result<(DynamoBuilder, Address, String)> {
+    plain_url(url)?;
     let form = || misconfigured("url", FORM_OF_ARTICLES);
     let rest = url.strip_prefix("dynamodb+articles://").ok_or_else(form)?;
     let Place { region, tables, query } = place(rest, FORM_OF_ARTICLES)?;
@@ -71,6 +79,9 @@ fn place<'a>(rest: &'a str, form: &str) -> Result<Place<'a>> {
     if region.is_empty() || region.contains(['@', ':']) {
         return Err(misconfigured("url", "names no region; credentials never stand in it"));
     }
+    if !region.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
+        return Err(misconfigured("url", "must name a region of letters, digits and `-`, such as eu-west-1"));
+    }
     Ok(Place { region, tables, query })
 }
 
@@ -83,6 +94,7 @@ fn with_keys(builder: DynamoBuilder, region: &str, query: &str, known: &[&str]) 
         read = set(read, key, &decoded(value)?)?;
     }
     let (builder, endpoint) = read;
+    check_environment(endpoint.is_some(), |variable| env::var_os(variable).is_some())?;
     Ok((builder, Address { region: region.to_owned(), endpoint }))
 }
 
@@ -107,10 +119,45 @@ fn set((builder, endpoint): Read, key: &str, value: &str) -> Result<Read> {
     Ok((builder, endpoint))
 }
 
+/// The table would be another one, in another service.
+fn check_environment(has_endpoint: bool, is_set: impl Fn(&str) -> bool) -> Result<()> {
+    match ENDPOINTS.into_iter().find(|variable| !has_endpoint && is_set(variable)) {
+        Some(variable) => {
+            let told = "would lead elsewhere than the URL says; write `endpoint` in the URL, or unset the variable";
+            Err(misconfigured(variable, told))
+        }
+        None => Ok(()),
+    }
+}
+
 fn checked_endpoint(value: &str) -> Result<String> {
     let is_http = ["http://", "https://"].iter().any(|scheme| value.starts_with(scheme));
-    match is_http && !value.contains('@') {
-        true => Ok(value.to_owned()),
-        false => Err(misconfigured("endpoint", "must begin with http:// or https:// and hold no credentials")),
+    if !is_http || value.contains('@') {
+        return Err(misconfigured("endpoint", "must begin with http:// or https:// and hold no credentials"));
+    }
+    match value.parse::<Uri>() {
+        Ok(uri) if uri.host().is_some_and(|host| !host.is_empty()) && has_port_or_none(&uri) => Ok(value.to_owned()),
+        _ => Err(misconfigured("endpoint", "must be http://host:port or https://host:port")),
+    }
+}
+
+/// A port that is no number is as good as none to the reader of addresses.
+fn has_port_or_none(uri: &Uri) -> bool {
+    let after_host = uri.authority().zip(uri.host()).map(|(all, host)| all.as_str().len() > host.len());
+    after_host != Some(true) || uri.port_u16().is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_chooses_no_endpoint() {
+        for variable in ENDPOINTS {
+            let refused = check_environment(false, |name| name == variable).unwrap_err();
+            assert!(refused.message().starts_with(&format!("{variable} would lead elsewhere")), "{refused}");
+            check_environment(true, |name| name == variable).unwrap();
+        }
+        check_environment(false, |name| name == "AWS_PROFILE").unwrap();
     }
 }

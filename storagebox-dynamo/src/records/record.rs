@@ -12,6 +12,8 @@ pub(crate) struct Record {
     pub(crate) state: Option<State>,
     /// The one that had the id last, if it is over and remembered.
     pub(super) ended: Option<Ended>,
+    /// The fingerprint of lapsed leases that a vacant id keeps, because their work may have had an effect (D-6).
+    pub(super) unsettled: Option<Fingerprint>,
     /// When the last one before it ended, if that is remembered.
     pub(super) others: Option<Millis>,
     /// The operation that was asked for, if it is one of those.
@@ -33,6 +35,8 @@ pub(crate) struct Leased {
     pub(crate) fence: Fence,
     pub(crate) until: Millis,
     pub(crate) fingerprint: Option<Fingerprint>,
+    /// The fingerprint of the lapsed lease whose place this one took: an abort leaves it (D-6).
+    pub(crate) inherited: Option<Fingerprint>,
 }
 
 #[derive(Debug)]
@@ -71,9 +75,16 @@ impl State {
         }
     }
 
+    pub(super) fn inherited(&self) -> Option<&Fingerprint> {
+        match self {
+            Self::Leased(leased) => leased.inherited.as_ref(),
+            Self::Done(_) => None,
+        }
+    }
+
     pub(super) fn fingerprint(&self) -> Option<&Fingerprint> {
         match self {
-            Self::Leased(leased) => leased.fingerprint.as_ref(),
+            Self::Leased(leased) => leased.inherited.as_ref().or(leased.fingerprint.as_ref()),
             Self::Done(done) => done.fingerprint.as_ref(),
         }
     }
@@ -128,8 +139,12 @@ impl Record {
         }
     }
 
+    /// The fingerprint of the id.
+    pub(crate) fn fingerprint(&self) -> Option<&Fingerprint> {
+        self.state.as_ref().map_or(self.unsettled.as_ref(), State::fingerprint)
+    }
+
     pub(crate) fn is_of_another(&self, fingerprint: Option<&Fingerprint>) -> bool {
-        let known = self.state.as_ref().and_then(State::fingerprint);
-        known.zip(fingerprint).is_some_and(|(known, asked)| known != asked)
+        self.fingerprint().zip(fingerprint).is_some_and(|(known, asked)| known != asked)
     }
 }

@@ -6,6 +6,7 @@
 //! | `c` | that operation, or the one that has it |
 //! | `n` | the last number that was given on the id; a record's version |
 //! | `f`, `u`, `p` | a lease's fence, its end, its fingerprint; a record keeps the first and the last |
+//! | `q` | the fingerprint of lapsed leases, which a lease inherits, and which stays when that lease is aborted |
 //! | `v`, `x` | a record's value, and the end of its retention |
 //! | `r`, `w` | who replaced the value last, and at which version |
 //! | `y` | when the operation in `c` ended |
@@ -45,6 +46,7 @@ impl Record {
         let mut record = Self {
             state: state(row)?,
             ended: None,
+            unsettled: None,
             others: row.moment("e")?,
             asked: None,
             last: row.needed("n", row.number("n"))?,
@@ -52,10 +54,17 @@ impl Record {
         };
         if let Some(since) = row.moment("y")?.filter(|_| record.state.is_none()) {
             record.ended = Some(Ended { op: op(row)?, since });
+            record.unsettled = fingerprint(row, "q")?;
         }
         record.expire(past);
         let remembered = |since: Millis| is_remembered(open, since, past);
         record.ended = record.ended.filter(|ended| remembered(ended.since));
+        record.unsettled = record.unsettled.filter(|_| record.ended.is_some());
+        if let Some(State::Leased(leased)) = &mut record.state
+            && !remembered(leased.until)
+        {
+            (leased.fingerprint, leased.inherited) = (None, None);
+        }
         record.others = record.others.filter(|since| remembered(*since));
         Ok(record)
     }
@@ -70,6 +79,7 @@ impl Record {
             .with("h", self.log.clone().with(mark))
             .with("c", state.op().as_str())
             .with_some("p", state.fingerprint().map(Fingerprint::as_str))
+            .with_some("q", state.inherited().map(Fingerprint::as_str))
             .with_some("e", others.map(|since| since.0))
             .with_some("g", forgotten.map(|forgotten| forgotten.0))
             .with_some(EXPIRES, forgotten.map(|forgotten| open.client().deletable(forgotten)));
@@ -102,7 +112,8 @@ fn leased(row: &Row) -> Result<Leased> {
         op: op(row)?,
         fence: row.needed("f", fence(row)?)?,
         until: row.needed("u", row.number("u").map(Millis))?,
-        fingerprint: fingerprint(row)?,
+        fingerprint: fingerprint(row, "p")?,
+        inherited: fingerprint(row, "q")?,
     })
 }
 
@@ -113,7 +124,7 @@ fn done(row: &Row) -> Result<Done> {
         entry: Entry { value, version: Version::new(row.needed("n", row.number("n"))?) },
         op: op(row)?,
         fence: fence(row)?,
-        fingerprint: fingerprint(row)?,
+        fingerprint: fingerprint(row, "p")?,
         replaced_by: replacement(row)?,
         until: row.moment("x")?,
     })
@@ -133,8 +144,8 @@ fn fence(row: &Row) -> Result<Option<Fence>> {
     Ok(row.maybe("f", Row::number)?.map(Fence::new))
 }
 
-fn fingerprint(row: &Row) -> Result<Option<Fingerprint>> {
-    let print = row.maybe("p", Row::text)?.map(Fingerprint::new).transpose();
+fn fingerprint(row: &Row, attribute: &'static str) -> Result<Option<Fingerprint>> {
+    let print = row.maybe(attribute, Row::text)?.map(Fingerprint::new).transpose();
     print.map_err(|_| row.unreadable("its fingerprint is not valid"))
 }
 

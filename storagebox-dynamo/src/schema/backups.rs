@@ -1,27 +1,24 @@
 //! Continuous backups, from which the table can be had as it was at any second of the last weeks.
 
-use aws_sdk_dynamodb::error::ProvideErrorMetadata;
 use aws_sdk_dynamodb::types::{
     ContinuousBackupsDescription, PointInTimeRecoverySpecification, PointInTimeRecoveryStatus,
 };
 use futures_util::FutureExt as _;
-use storagebox_core::Result;
+use storagebox_core::{ErrorKind, Result};
 
 use super::incomplete;
 use crate::client::Client;
 use crate::error;
 
-/// What stand-ins say that have no backups.
-const NO_BACKUPS: &str = "UnknownOperationException";
-
 /// Turns them on, if they are off; how far back they reach is left as it is.
 pub(super) async fn on(client: &Client) -> Result<()> {
     let driver = client.admin().await;
     let answer = driver.describe_continuous_backups().table_name(client.table()).send().boxed().await;
-    let described = match answer {
+    let described = match answer.map_err(|error| error::reading(error::of(error))) {
         Ok(answer) => answer.continuous_backups_description,
-        Err(error) if error.code() == Some(NO_BACKUPS) => return Ok(()),
-        Err(error) => return Err(error::reading(error::of(error))),
+        // Of a stand-in that has no backups.
+        Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
+        Err(error) => return Err(error),
     };
     if described.as_ref().is_some_and(are_on) {
         return Ok(());

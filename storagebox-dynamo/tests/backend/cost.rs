@@ -84,6 +84,7 @@ async fn the_usual_call_is_one_request() -> Result<()> {
             (ORDERED, "`put`"),
             (ORDERED, "`get`"),
             (ORDERED, "`delete`"),
+            (ORDERED, "`reset`"),
         ] {
             assert_eq!(metered.cost_of(part, call).requests, 1, "{part}: {call}");
         }

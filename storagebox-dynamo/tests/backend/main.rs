@@ -9,6 +9,8 @@ mod cost;
 mod counters;
 mod counts;
 mod entities;
+#[cfg(unix)]
+mod environment;
 mod hostile;
 mod keys_alone;
 mod ledgers;
@@ -21,6 +23,7 @@ mod namespaces;
 mod outside;
 mod planned;
 mod readme;
+mod refusals;
 mod regions;
 mod reuse;
 mod rights;

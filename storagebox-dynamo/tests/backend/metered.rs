@@ -26,7 +26,7 @@ pub(crate) struct Metered {
 }
 
 /// Calls of those who look after a namespace, and not of programs.
-const OPERATORS: [&str; 4] = ["`retire`", "`compact`", "`purge`", "`maintain`"];
+const OPERATORS: [&str; 5] = ["`retire`", "`compact`", "`purge`", "`reset`", "`maintain`"];
 
 /// One call.
 #[derive(Clone, Debug)]

@@ -2,8 +2,13 @@
 
 use std::sync::{Arc, Weak};
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use storagebox_core::{Backend, Namespace, OrderedOptions, Result, Strategy};
 use storagebox_dynamo::DynamoStore;
+use storagebox_testkit::checks::skews;
+
+use crate::scene::with_place;
+use crate::support::failed;
 
 /// Whatever was opened, whether it is still there.
 type Lives = Box<dyn Fn() -> bool>;
@@ -45,4 +50,23 @@ fn a_ledger_is_one_place_however_it_is_opened() -> Result<()> {
     let (ledger, counter) = (store.ledger(&name)?, store.counter(&name, Strategy::Ledger)?);
     assert!(std::ptr::addr_eq(Arc::as_ptr(&ledger), Arc::as_ptr(&counter)));
     Ok(())
+}
+
+/// The skew was stored by then; it opens with any.
+#[tokio::test]
+async fn a_namespace_that_was_stored_with_its_skew_opens_with_any() -> Result<()> {
+    with_place(async |place| {
+        let age = async || {
+            let before = "OrderedOptions { stamping: Time { max_skew: Some(3600s) }, tombstone_age: 604800s }";
+            let rows = place.rows().await?;
+            let made =
+                rows.into_iter().find(|row| row.contains_key("made_with")).ok_or_else(|| failed("no namespace"))?;
+            let update = place.table.raw().update_item().table_name(&place.name).key("pk", made["pk"].clone());
+            let update = update.key("sk", made["sk"].clone()).update_expression("SET made_with = :before");
+            let update = update.expression_attribute_values(":before", AttributeValue::S(before.to_owned()));
+            update.send().await.map(drop).map_err(failed)
+        };
+        skews::stored_before(async || Ok(Arc::new(place.store().await?) as _), age).await
+    })
+    .await
 }

@@ -1,24 +1,28 @@
-//! Faults from outside: writes that are split, a server that is stopped, at its limit or has no address, batches that
-//! are done in part, and a clock that is set back.
+//! Faults from outside: writes that are split, a server that is stopped or at its limit, batches that are done in part,
+//! and a clock that is set back.
 
+use std::io;
 use std::iter::repeat_n;
+use std::net::Ipv4Addr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use aws_sdk_dynamodb::Client as Driver;
+use aws_smithy_http_client::tls::{Provider, TlsContext, TrustStore, rustls_provider::CryptoMode};
+use aws_smithy_runtime_api::client::dns::{DnsFuture, ResolveDns, ResolveDnsError};
 use serde_json::Value;
 use storagebox_conformance::{Proxy, keeps_text};
 use storagebox_core::{
     Backend, BankAdmin, Certainty, Change, ClaimId, Counted, Counter, ErrorKind, Hold, ItemBank, ItemState,
     ManualClock, OpId, Result, Retention, Strategy, Taken,
 };
-use storagebox_dynamo::DynamoStore;
 use storagebox_dynamo::faults::{Exchange, Fault};
-use storagebox_testkit::checks::{clocks, pauses, secrets};
+use storagebox_testkit::checks::{clocks, pauses};
 use storagebox_testkit::dynamodb::Data;
 
 use crate::metered::Metered;
-use crate::scene::{recorded, with_place, with_table};
+use crate::scene::{recorded, with_place};
 use crate::support::{Table, failed, items};
 use crate::workload::builder;
 
@@ -51,15 +55,39 @@ async fn a_server_that_is_stopped_for_a_while_loses_nothing() -> Result<()> {
     pauses::lose_nothing(&hasty, &patient, "namespace", || own.pause()).await
 }
 
-#[tokio::test]
-async fn a_name_that_leads_nowhere_is_unavailable() -> Result<()> {
-    with_table(async |table| {
-        let config = table.client(None, None).await.config().to_builder();
-        secrets::where_no_name_leads(|host| {
-            let config = config.endpoint_url(format!("http://{host}"));
-            DynamoStore::builder().call_timeout(Duration::from_secs(30)).from_client(&Driver::from_conf(config.build()))
+/// The names of hosts, which are known until they are gone.
+#[derive(Clone, Debug, Default)]
+struct Names {
+    are_gone: Arc<AtomicBool>,
+}
+
+impl ResolveDns for Names {
+    fn resolve_dns<'a>(&'a self, _: &'a str) -> DnsFuture<'a> {
+        DnsFuture::ready(match self.are_gone.load(Relaxed) {
+            true => Err(ResolveDnsError::new(io::Error::other("no answer"))),
+            false => Ok(vec![Ipv4Addr::LOCALHOST.into()]),
         })
-        .await
+    }
+}
+
+/// Not only for the first call, which looks before it changes anything: nothing was sent.
+#[tokio::test]
+async fn a_change_that_finds_no_connection_is_not_in_doubt() -> Result<()> {
+    with_place(async |place| {
+        let server = place.table.server().ok_or_else(|| failed("a server without an address"))?;
+        let (names, tls) = (Names::default(), TlsContext::builder().with_trust_store(TrustStore::empty()).build());
+        let http = aws_smithy_http_client::Builder::new().pool_max_idle_per_host(0);
+        let http = http.tls_provider(Provider::Rustls(CryptoMode::Ring)).tls_context(tls.map_err(failed)?);
+        let driver = place.table.client(None, Some(http.build_with_resolver(names.clone()))).await;
+        let config = driver.config().to_builder().endpoint_url(format!("http://table.test:{}", server.port()));
+        let store = place.builder().from_client(&Driver::from_conf(config.build()))?;
+        let counter = store.counter(&"namespace".parse()?, Strategy::Atomic)?;
+        let _ = counter.apply(&"key".parse()?, &Change::new("first".parse()?, 1)).await?;
+        names.are_gone.store(true, Relaxed);
+        let error = counter.apply(&"key".parse()?, &Change::new("second".parse()?, 1)).await.unwrap_err();
+        let found = (error.kind(), error.certainty(), error.is_retryable());
+        assert_eq!(found, (ErrorKind::Unavailable, Certainty::NotApplied, true), "{error:?}");
+        Ok(())
     })
     .await
 }

@@ -295,6 +295,9 @@ impl Metered {
         self.note(ORDERED, "`get`", ordered.get(&key)).await?;
         self.note(ORDERED, "`list`, 4 shards", ordered.list(None, None, 1_000)).await?;
         let _ = self.note(ORDERED, "`delete`", ordered.delete(&key, &stamp(3)?)).await?;
+        let kept = Key::new(text("kept"))?;
+        let _ = ordered.put(&kept, &value, &stamp(1)?).await?;
+        let _ = self.note(ORDERED, "`reset`", ordered.reset(&kept, &stamp(1)?)).await?;
         place.clock.advance(2 * HOUR);
         self.note(ORDERED, "`purge`, a tombstone, 4 shards", ordered.purge(HOUR, 10)).await.map(drop)
     }

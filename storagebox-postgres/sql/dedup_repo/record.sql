@@ -15,13 +15,15 @@ DECLARE
     now    timestamptz;
     waited boolean := false;
     made   boolean[];
+    lowest bigint;
 BEGIN
     PERFORM {schema}.check_isolation();
     FOR i IN 1 .. pg_catalog.cardinality(p_ids) LOOP
+        lowest := NULL;
         <<one>> LOOP
             asked := {schema}.clock();
             INSERT INTO {schema}.records (namespace, id, state, op, value, version, until)
-            VALUES (p_namespace, p_ids[i], 'done', p_ops[i], p_values[i], nextval('{schema}.numbers'::regclass),
+            VALUES (p_namespace, p_ids[i], 'done', p_ops[i], p_values[i], {schema}.next_number(lowest),
                     asked + {schema}.interval_of(p_retentions[i]))
             ON CONFLICT DO NOTHING RETURNING records.version INTO version;
             IF FOUND THEN
@@ -35,6 +37,7 @@ BEGIN
                 EXIT one;
             END IF;
             SELECT * INTO known FROM {schema}.record_lock(p_namespace, p_ids[i], p_memory, p_ops[i]);
+            lowest := greatest(known.version, known.fence);
             waited := waited OR {schema}.has_waited(asked);
             IF known.ended THEN
                 outcome := 'fenced';

@@ -17,7 +17,7 @@ BEGIN
             value := known.value;
         ELSE
             outcome := 'replaced';
-            version := nextval('{schema}.numbers'::regclass);
+            version := {schema}.next_number(known.version);
             UPDATE {schema}.records r
             SET value = p_value, version = dedup_replace.version, replaced_by = p_op, replaced_version = p_version
             WHERE r.ctid = known.place;

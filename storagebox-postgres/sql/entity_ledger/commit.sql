@@ -32,11 +32,11 @@ BEGIN
         END IF;
         EXIT WHEN known.place IS NOT NULL;
         INSERT INTO {schema}.entities (namespace, key, version, state)
-        VALUES (p_namespace, p_key, nextval('{schema}.numbers'::regclass), p_state) ON CONFLICT DO NOTHING;
+        VALUES (p_namespace, p_key, {schema}.next_number(NULL), p_state) ON CONFLICT DO NOTHING;
         EXIT WHEN FOUND;
     END LOOP;
     UPDATE {schema}.entities e
-    SET version = nextval('{schema}.numbers'::regclass), state = CASE WHEN p_changes THEN p_state ELSE e.state END, emptied_at = NULL
+    SET version = {schema}.next_number(known.version), state = CASE WHEN p_changes THEN p_state ELSE e.state END, emptied_at = NULL
     WHERE e.ctid = known.place;
     PERFORM {schema}.entity_tokens(p_incoming, p_consume, p_attempt, p_outgoing, p_create, p_memory);
     INSERT INTO {schema}.outbox_entries

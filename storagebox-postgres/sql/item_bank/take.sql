@@ -20,9 +20,11 @@ DECLARE
 BEGIN
     SELECT c.state, c.item, c.until, c.ended_at INTO known
     FROM {schema}.namespaces b LEFT JOIN {schema}.claims c ON c.bank = b.namespace AND c.claim = p_claim
-    WHERE b.namespace = p_bank AND b.epoch = p_epoch;
+    WHERE b.namespace = p_bank AND b.epoch = p_epoch
+      AND current_setting('transaction_read_only') = 'off' AND current_setting('transaction_isolation') = 'read committed'
+      AND '{schema}.claims_by_claim'::regclass IS NOT NULL AND '{schema}.free_items_pkey'::regclass IS NOT NULL;
     IF NOT FOUND THEN
-        RAISE EXCEPTION 'the namespace is not the one that was opened' USING ERRCODE = 'SB001';
+        PERFORM {schema}.is_namespace(p_bank, p_epoch);
     END IF;
     IF known.state IS NOT NULL THEN
         shown := {schema}.bank_shown(known.state, known.item, known.until, known.ended_at, p_memory, asked);

@@ -1,4 +1,5 @@
 -- D-7 ends the lease without a result and fences its operation; idempotent.
+-- D-6 the fingerprint that it inherited from a lapsed lease stays, as that of a lapsed lease of no operation.
 CREATE OR REPLACE FUNCTION {schema}.lease_abort(
     p_namespace bigint, p_id text, p_op text, p_fence bigint, p_memory bigint
 ) RETURNS text
@@ -9,6 +10,10 @@ BEGIN
     SELECT * INTO known FROM {schema}.record_lock(p_namespace, p_id, p_memory, p_op);
     IF known.state = 'leased' AND known.fence = p_fence AND known.op = p_op THEN
         PERFORM {schema}.record_end(p_namespace, p_id, known.now);
+        IF known.replaced_version IS NOT NULL THEN
+            INSERT INTO {schema}.records (namespace, id, state, op, fence, fingerprint, replaced_version, until)
+            VALUES (p_namespace, p_id, 'leased', '', p_fence, known.fingerprint, known.replaced_version, known.now);
+        END IF;
         RETURN 'aborted';
     END IF;
     RETURN CASE WHEN known.ended THEN 'aborted' ELSE 'fenced' END;

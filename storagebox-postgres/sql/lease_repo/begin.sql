@@ -1,5 +1,7 @@
 -- D-5 the same op gets the same lease while it lives; a lapsed one is begun anew, by anybody, with a greater fence.
--- D-6 another fingerprint is 'mismatch'; D-7 an operation that is over is 'fenced', looked up after the record is locked or
+-- D-6 another fingerprint is 'mismatch', also that of a lapsed lease for as long as operations are remembered: its work may
+-- have had an effect. The lease that takes its place inherits the fingerprint; `replaced_version` is then the lapsed one's fence.
+-- D-7 an operation that is over is 'fenced', looked up after the record is locked or
 -- made, as in `dedup_record`.
 -- The lease lasts from when the id is had, not from when it was asked for.
 -- started fence | in flight remaining | done value version | mismatch | fenced
@@ -8,12 +10,15 @@ CREATE OR REPLACE FUNCTION {schema}.lease_begin(
 ) RETURNS TABLE (outcome text, fence bigint, remaining bigint, value bytea, version bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
-    known record;
+    known   record;
+    lowest  bigint;
+    print   text := p_fingerprint;
+    heir_of bigint;
 BEGIN
     PERFORM {schema}.check_isolation();
     LOOP
-        INSERT INTO {schema}.records (namespace, id, state, op, fence, fingerprint)
-        VALUES (p_namespace, p_id, 'leased', p_op, 0, p_fingerprint) ON CONFLICT DO NOTHING;
+        INSERT INTO {schema}.records (namespace, id, state, op, fence, fingerprint, replaced_version)
+        VALUES (p_namespace, p_id, 'leased', p_op, 0, print, heir_of) ON CONFLICT DO NOTHING;
         IF FOUND AND {schema}.record_has_ended(p_namespace, p_id, p_op, p_memory, {schema}.clock()) THEN
             DELETE FROM {schema}.records r WHERE r.namespace = p_namespace AND r.id = p_id;
             outcome := 'fenced';
@@ -21,21 +26,29 @@ BEGIN
         ELSIF FOUND THEN
             -- Counted and dated only now that the id is ours, so that no smaller number comes later and no wait is taken off.
             UPDATE {schema}.records r
-            SET fence = nextval('{schema}.numbers'::regclass), until = {schema}.clock() + {schema}.interval_of(p_duration)
+            SET fence = {schema}.next_number(lowest), until = {schema}.clock() + {schema}.interval_of(p_duration)
             WHERE r.namespace = p_namespace AND r.id = p_id RETURNING r.fence INTO fence;
             outcome := 'started';
             EXIT;
         END IF;
         SELECT * INTO known FROM {schema}.record_lock(p_namespace, p_id, p_memory, p_op);
+        lowest := greatest(known.version, known.fence);
+        IF known.state = 'leased' AND known.until <= {schema}.forgotten_before(p_memory, known.now) THEN
+            known.fingerprint := NULL;
+        END IF;
         IF known.ended THEN
             outcome := 'fenced';
         ELSIF known.state IS NULL THEN
             CONTINUE;
-        ELSIF known.state = 'leased' AND known.until <= known.now THEN
-            DELETE FROM {schema}.records r WHERE r.ctid = known.place;
-            CONTINUE;
         ELSIF known.fingerprint <> p_fingerprint THEN
             outcome := 'mismatch';
+        ELSIF known.state = 'leased' AND known.until <= known.now THEN
+            IF known.fingerprint IS NOT NULL THEN
+                print := known.fingerprint;
+                heir_of := known.fence;
+            END IF;
+            DELETE FROM {schema}.records r WHERE r.ctid = known.place;
+            CONTINUE;
         ELSIF known.state = 'done' THEN
             outcome := 'done';
             value := known.value;

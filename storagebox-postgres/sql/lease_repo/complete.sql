@@ -15,9 +15,9 @@ BEGIN
         version := known.version;
     ELSIF known.state = 'leased' AND known.fence = p_fence AND known.op = p_op THEN
         outcome := 'completed';
-        version := nextval('{schema}.numbers'::regclass);
+        version := {schema}.next_number(known.fence);
         UPDATE {schema}.records r
-        SET state = 'done', value = p_value, version = lease_complete.version,
+        SET state = 'done', value = p_value, version = lease_complete.version, replaced_version = NULL,
             until = known.now + {schema}.interval_of(p_retention)
         WHERE r.ctid = known.place;
     END IF;

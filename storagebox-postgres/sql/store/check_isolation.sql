@@ -4,6 +4,6 @@ CREATE OR REPLACE FUNCTION {schema}.check_isolation() RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF current_setting('transaction_isolation') <> 'read committed' THEN
-        RAISE EXCEPTION 'storagebox needs transactions at READ COMMITTED' USING ERRCODE = '0A000';
+        RAISE EXCEPTION 'storagebox needs transactions at READ COMMITTED' USING ERRCODE = 'SB002';
     END IF;
 END $$;

@@ -2,6 +2,7 @@
 CREATE OR REPLACE FUNCTION {schema}.is_store(p_epoch bigint) RETURNS boolean
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '3s' AS $$
 BEGIN
+    PERFORM {schema}.check_session();
     IF EXISTS (SELECT FROM {schema}.store s WHERE s.epoch = p_epoch) THEN
         RETURN true;
     END IF;

@@ -1,8 +1,15 @@
 -- What is looked at before anything else, and whose it is before that: to read what another role made, or to plan it, may
 -- run that role's code with the reader's rights. A superuser reads nothing of it; others read plain tables alone, which are
--- the schema's owner's and compute nothing.
+-- the schema's owner's and compute nothing. What every call would be refused for is told first, and then what some calls would
+-- be refused for: what is not there, and what the role or the schema's owner may not use.
 DO $$
 BEGIN
+    IF pg_catalog.current_setting('transaction_read_only') OPERATOR(pg_catalog.<>) 'off'::pg_catalog.text THEN
+        RAISE EXCEPTION 'the server or the session only reads' USING ERRCODE = '25006';
+    END IF;
+    IF pg_catalog.current_setting('transaction_isolation') OPERATOR(pg_catalog.<>) 'read committed'::pg_catalog.text THEN
+        RAISE EXCEPTION 'storagebox needs transactions at READ COMMITTED' USING ERRCODE = 'SB002';
+    END IF;
     IF EXISTS (
         SELECT FROM pg_catalog.pg_namespace n, pg_catalog.pg_roles r
         WHERE n.nspname OPERATOR(pg_catalog.=) '{schema}'::pg_catalog.name AND n.nspowner OPERATOR(pg_catalog.<>) r.oid
@@ -32,5 +39,30 @@ BEGIN
     END IF;
 END $$;
 SELECT coalesce(pg_catalog.max(v.version), 0) AS version, (SELECT s.epoch FROM ONLY {schema}.store s) AS epoch,
-    (SELECT s.memory FROM ONLY {schema}.store s) AS memory
-FROM ONLY {schema}.versions v;
+    (SELECT s.memory FROM ONLY {schema}.store s) AS memory, (
+        SELECT pg_catalog.min(w.name) FROM pg_catalog.unnest('{{functions},{tables}}'::pg_catalog.text[]) w(name)
+        WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_proc p WHERE p.proname::pg_catalog.text OPERATOR(pg_catalog.=) w.name
+                AND p.pronamespace OPERATOR(pg_catalog.=) '{schema}'::pg_catalog.regnamespace)
+            AND NOT EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.relname::pg_catalog.text OPERATOR(pg_catalog.=) w.name
+                AND c.relnamespace OPERATOR(pg_catalog.=) '{schema}'::pg_catalog.regnamespace)
+    ) AS missing, (
+        SELECT pg_catalog.min(d.name) FROM (
+            SELECT p.proname::pg_catalog.text AS name FROM pg_catalog.pg_proc p
+            WHERE p.pronamespace OPERATOR(pg_catalog.=) '{schema}'::pg_catalog.regnamespace AND (p.prosecdef OR pg_catalog.starts_with(p.proname::pg_catalog.text, 'is_version_'::pg_catalog.text))
+                AND p.proname::pg_catalog.text OPERATOR(pg_catalog.=) ANY ('{{functions}}'::pg_catalog.text[])
+                AND NOT pg_catalog.has_function_privilege(p.oid, 'EXECUTE'::pg_catalog.text)
+            UNION ALL
+            SELECT c.relname::pg_catalog.text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_roles r
+                ON r.oid OPERATOR(pg_catalog.=) c.relowner
+            WHERE c.relnamespace OPERATOR(pg_catalog.=) '{schema}'::pg_catalog.regnamespace
+                AND c.relname::pg_catalog.text OPERATOR(pg_catalog.=) ANY ('{{tables}}'::pg_catalog.text[])
+                AND (c.relforcerowsecurity AND NOT r.rolsuper AND NOT r.rolbypassrls
+                    OR c.relkind OPERATOR(pg_catalog.=) 'r'::pg_catalog."char" AND EXISTS (
+                        SELECT FROM pg_catalog.unnest('{SELECT,INSERT,UPDATE,DELETE}'::pg_catalog.text[]) u(may)
+                        WHERE NOT pg_catalog.has_table_privilege(c.relowner, c.oid, u.may))
+                    OR c.relkind OPERATOR(pg_catalog.=) 'S'::pg_catalog."char" AND EXISTS (
+                        SELECT FROM pg_catalog.unnest('{SELECT,UPDATE}'::pg_catalog.text[]) u(may)
+                        WHERE NOT pg_catalog.has_sequence_privilege(c.relowner, c.oid, u.may)))
+        ) d
+    ) AS denied,
+{unfit}FROM ONLY {schema}.versions v;

@@ -9,3 +9,5 @@ BEGIN
     RETURN NULL;
 END $$;
 CREATE OR REPLACE TRIGGER renew AFTER DELETE OR TRUNCATE ON {schema}.namespaces FOR EACH STATEMENT EXECUTE FUNCTION {schema}.renew();
+-- Also where a session plays the part of a replica.
+ALTER TABLE {schema}.namespaces ENABLE ALWAYS TRIGGER renew;

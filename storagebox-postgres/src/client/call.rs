@@ -1,12 +1,19 @@
 //! A call of one of the schema's functions: prepared, or written out as one message of the simple protocol.
 
-use std::fmt::Write;
+mod arg;
 
-use sqlx::postgres::{PgArguments, PgConnection, PgRow};
-use sqlx::{Arguments, AssertSqlSafe, Executor, query_with, raw_sql};
+use std::fmt::Write;
+use std::future::ready;
+
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
+use sqlx::postgres::{PgArguments, PgConnection, PgQueryResult, PgRow};
+use sqlx::{Arguments, AssertSqlSafe, Either, Executor, query_with, raw_sql};
 
 use super::texts::Texts;
 use crate::config::{Schema, Settings, Statements};
+
+use arg::Arg;
 
 /// What almost every call fits in, so that nothing grows while it is made: arguments, bytes of a prepared statement, and
 /// bytes that are bound.
@@ -15,7 +22,10 @@ const STATEMENT: usize = 192;
 const BOUND: usize = 256;
 
 /// The function that is there in this version alone.
-const IS_VERSION: &str = "is_version_1";
+const IS_VERSION: &str = "is_version_2";
+
+/// What a session of somebody else's may have otherwise, in the same message and so for this transaction alone.
+pub(crate) const SESSION: &str = include_str!("../../sql/store/session.sql");
 
 /// A function with its arguments.
 #[derive(Clone, Debug)]
@@ -34,18 +44,18 @@ enum Shape {
     Rows,
 }
 
-/// An argument. None may be shown: there are items among them.
-#[derive(Clone)]
-pub(crate) enum Arg<'a> {
-    Text(Option<&'a str>),
-    Int(Option<i64>),
-    Small(i32),
-    Bool(bool),
-    Bytes(Option<&'a [u8]>),
-    Texts(Vec<&'a str>),
-    Ints(Vec<Option<i64>>),
-    Smalls(Vec<i32>),
-    Blobs(Vec<Option<&'a [u8]>>),
+/// So many statements come before the call's own.
+pub(super) const BEFORE: usize = 3;
+
+/// Rows, and the end of each statement.
+pub(super) type Answers<'c> = BoxStream<'c, Result<Either<PgQueryResult, PgRow>, sqlx::Error>>;
+
+/// A text that is sent as one message of the simple protocol.
+pub(super) fn in_session(settings: &Settings, sql: &str) -> String {
+    match settings.statements {
+        Statements::Prepared => sql.to_owned(),
+        Statements::Simple => format!("{SESSION}{sql}"),
+    }
 }
 
 /// A namespace as it was when it was opened.
@@ -100,21 +110,23 @@ impl<'a> Call<'a> {
         self.function
     }
 
-    pub(super) async fn fetch(
+    pub(super) fn fetch<'c>(
         &self,
-        connection: &mut PgConnection,
+        connection: &'c mut PgConnection,
         settings: &Settings,
         texts: &Texts,
-    ) -> Result<Vec<PgRow>, sqlx::Error> {
+    ) -> Answers<'c> {
         match settings.statements {
             Statements::Prepared => {
                 let sql = texts.of(self.function, self.arguments.len(), || self.numbered(&settings.schema));
-                let arguments = self.bound().map_err(sqlx::Error::Encode)?;
-                connection.fetch_all(query_with(AssertSqlSafe(sql), arguments)).await
+                match self.bound() {
+                    Ok(arguments) => connection.fetch_many(query_with(AssertSqlSafe(sql), arguments)),
+                    Err(error) => stream::once(ready(Err(sqlx::Error::Encode(error)))).boxed(),
+                }
             }
             Statements::Simple => {
                 let sql = self.statement(&settings.schema, |sql, _, argument| argument.write(sql));
-                connection.fetch_all(raw_sql(AssertSqlSafe(sql))).await
+                connection.fetch_many(raw_sql(AssertSqlSafe(format!("{SESSION}{sql}"))))
             }
         }
     }
@@ -164,117 +176,6 @@ impl<'a> Call<'a> {
             argument.bind(&mut bound)?;
         }
         Ok(bound)
-    }
-}
-
-impl Arg<'_> {
-    fn bind(&self, to: &mut PgArguments) -> Result<(), sqlx::error::BoxDynError> {
-        match self {
-            Self::Text(text) => to.add(*text),
-            Self::Int(number) => to.add(*number),
-            Self::Small(number) => to.add(*number),
-            Self::Bool(yes) => to.add(*yes),
-            Self::Bytes(bytes) => to.add(*bytes),
-            Self::Texts(texts) => to.add(texts),
-            Self::Ints(numbers) => to.add(numbers),
-            Self::Smalls(numbers) => to.add(numbers),
-            Self::Blobs(blobs) => to.add(blobs),
-        }
-    }
-
-    /// As a literal. Texts and bytes are hexadecimal, so that nothing in them can end it.
-    fn write(&self, sql: &mut String) -> std::fmt::Result {
-        match self {
-            Self::Text(text) => literal(sql, *text, "pg_catalog.text", text_literal),
-            Self::Int(number) => literal(sql, *number, "bigint", int_literal),
-            Self::Small(number) => write!(sql, "({number})::integer"),
-            Self::Bool(yes) => write!(sql, "{yes}"),
-            Self::Bytes(bytes) => literal(sql, *bytes, "pg_catalog.bytea", bytes_literal),
-            Self::Texts(texts) => array(sql, texts, "pg_catalog.text", |sql, text| text_literal(sql, text)),
-            Self::Ints(numbers) => {
-                array(sql, numbers, "bigint", |sql, number| literal(sql, *number, "bigint", int_literal))
-            }
-            Self::Smalls(numbers) => array(sql, numbers, "integer", |sql, number| write!(sql, "({number})")),
-            Self::Blobs(blobs) => array(sql, blobs, "pg_catalog.bytea", |sql, blob| {
-                literal(sql, *blob, "pg_catalog.bytea", bytes_literal)
-            }),
-        }
-    }
-}
-
-fn literal<T>(
-    sql: &mut String,
-    value: Option<T>,
-    type_name: &str,
-    write_value: impl Fn(&mut String, T) -> std::fmt::Result,
-) -> std::fmt::Result {
-    match value {
-        Some(value) => write_value(sql, value),
-        None => write!(sql, "NULL::{type_name}"),
-    }
-}
-
-fn array<T>(
-    sql: &mut String,
-    values: &[T],
-    type_name: &str,
-    write_value: impl Fn(&mut String, &T) -> std::fmt::Result,
-) -> std::fmt::Result {
-    sql.push_str("ARRAY[");
-    for (index, value) in values.iter().enumerate() {
-        sql.push_str(if index == 0 { "" } else { "," });
-        write_value(sql, value)?;
-    }
-    write!(sql, "]::{type_name}[]")
-}
-
-fn int_literal(sql: &mut String, number: i64) -> std::fmt::Result {
-    write!(sql, "({number})::bigint")
-}
-
-fn text_literal(sql: &mut String, text: &str) -> std::fmt::Result {
-    sql.push_str("pg_catalog.convert_from(");
-    bytes_literal(sql, text.as_bytes())?;
-    write!(sql, ",'UTF8')")
-}
-
-fn bytes_literal(sql: &mut String, bytes: &[u8]) -> std::fmt::Result {
-    sql.push_str("pg_catalog.decode('");
-    for byte in bytes {
-        write!(sql, "{byte:02x}")?;
-    }
-    write!(sql, "','hex')")
-}
-
-macro_rules! from {
-    ($($type:ty => |$value:ident| $argument:expr;)*) => {$(
-        impl<'a> From<$type> for Arg<'a> {
-            fn from($value: $type) -> Self {
-                $argument
-            }
-        }
-    )*};
-}
-
-from! {
-    &'a str => |text| Self::Text(Some(text));
-    Option<&'a str> => |text| Self::Text(text);
-    i64 => |number| Self::Int(Some(number));
-    Option<i64> => |number| Self::Int(number);
-    i32 => |number| Self::Small(number);
-    bool => |yes| Self::Bool(yes);
-    &'a [u8] => |bytes| Self::Bytes(Some(bytes));
-    Option<&'a [u8]> => |bytes| Self::Bytes(bytes);
-    Vec<&'a str> => |texts| Self::Texts(texts);
-    Vec<i64> => |numbers| Self::Ints(numbers.into_iter().map(Some).collect());
-    Vec<Option<i64>> => |numbers| Self::Ints(numbers);
-    Vec<i32> => |numbers| Self::Smalls(numbers);
-    Vec<Option<&'a [u8]>> => |blobs| Self::Blobs(blobs);
-}
-
-impl std::fmt::Debug for Arg<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("..")
     }
 }
 

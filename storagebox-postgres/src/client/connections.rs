@@ -1,164 +1,205 @@
 //! Where connections come from: a pool of our own, or one that the caller has.
 
 use std::fmt;
+use std::ops::DerefMut;
 use std::time::Duration;
 
-use deadpool::managed::{Manager, Metrics, Pool, RecycleError, RecycleResult};
-use sqlx::postgres::{PgConnectOptions, PgConnection, PgRow};
-use sqlx::{AssertSqlSafe, ConnectOptions, Executor, PgPool, raw_sql};
-use storagebox_core::Result;
+use deadpool::managed::{Object, Pool};
+use futures_util::TryStreamExt;
+use sqlx::pool::PoolConnection;
+use sqlx::postgres::{PgConnection, PgRow};
+use sqlx::{AssertSqlSafe, Either, Executor, PgPool, Postgres, raw_sql};
+use storagebox_core::{ErrorKind, Result};
+use tokio::sync::SemaphorePermit;
 
-use super::call::Call;
+use super::call::{BEFORE, Call};
+use super::connector::Connector;
+use super::gate::Gate;
 use super::progress;
 use super::texts::Texts;
-use crate::config::{Settings, Statements};
+use super::wait;
+use crate::config::{Settings, Statements, Url};
 use crate::error::{self, bad};
-
-/// Statements that a connection keeps prepared; there are fewer functions than that.
-const PREPARED: usize = 128;
 
 /// A pool of connections.
 pub(crate) enum Connections {
-    /// Our own: nothing is sent when a connection is taken or given back.
-    Own(Pool<Connector>),
+    /// Our own.
+    Own(Own),
     /// The caller's.
     Shared(PgPool),
+}
+
+/// Our own pool: nothing is sent when a connection is taken or given back that was just used.
+pub(crate) struct Own {
+    pool: Pool<Connector>,
+    gate: Gate,
+}
+
+/// A connection of our own pool, with the room that it takes, which is left once it is given back.
+pub(crate) struct Held<'a> {
+    slot: Object<Connector>,
+    _room: SemaphorePermit<'a>,
 }
 
 /// No server has more; the pool makes room for all of them at once.
 const MOST: usize = 262_143;
 
-/// Opens connections for our own pool.
-#[derive(Clone)]
-pub(crate) struct Connector(PgConnectOptions);
+/// Until the server is asked again for a connection that it still counts.
+const AGAIN: Duration = Duration::from_millis(20);
 
-/// A connection with whether a call is under way on it.
-pub(crate) struct Slot {
-    connection: PgConnection,
-    half_used: bool,
+/// What is sent.
+#[derive(Clone, Copy)]
+pub(super) enum Ask<'a> {
+    Call(&'a Call<'a>, &'a Settings, &'a Texts),
+    /// One message of the simple protocol, which only reads.
+    Text(&'a str),
+}
+
+impl Ask<'_> {
+    /// The rows, or the error with whether anything was heard of what was sent before it.
+    async fn on(self, connection: &mut PgConnection) -> Result<Vec<PgRow>, (sqlx::Error, bool)> {
+        let (mut answers, before) = match self {
+            Self::Call(call, settings, texts) => {
+                let before = if settings.statements == Statements::Simple { BEFORE } else { 0 };
+                (call.fetch(connection, settings, texts), before)
+            }
+            Self::Text(sql) => (connection.fetch_many(raw_sql(AssertSqlSafe(sql.to_owned()))), usize::MAX),
+        };
+        let (mut rows, mut ended) = (vec![], 0);
+        loop {
+            match answers.try_next().await {
+                Ok(Some(Either::Right(row))) => rows.push(row),
+                Ok(Some(Either::Left(_))) => ended += 1,
+                Ok(None) => return Ok(rows),
+                Err(error) => return Err((error, ended > before || !rows.is_empty())),
+            }
+        }
+    }
 }
 
 impl Connections {
-    pub(crate) fn own(options: PgConnectOptions, most: usize, settings: &Settings) -> Result<Self> {
+    pub(crate) fn own(url: Url, most: usize, settings: &Settings) -> Result<Self> {
         if !(1..=MOST).contains(&most) {
             return Err(bad("max_connections", format_args!("must be from 1 to {MOST}")));
         }
         // Without timeouts: the calls have a time of their own.
-        let pool = Pool::builder(Connector(prepared_for(options, settings)))
+        let pool = Pool::builder(Connector::new(url, settings))
             .max_size(most)
             .build()
             .map_err(|_| bad("max_connections", "makes no pool"))?;
-        Ok(Self::Own(pool))
+        Ok(Self::Own(Own { pool, gate: Gate::new(most) }))
     }
 
-    /// The rows of one call, on one connection.
-    pub(super) async fn fetch(&self, call: &Call<'_>, settings: &Settings, texts: &Texts) -> Result<Vec<PgRow>> {
+    /// The rows of what is sent, on one connection.
+    pub(super) async fn rows(&self, ask: Ask<'_>) -> Result<Vec<PgRow>> {
         match self {
-            Self::Own(pool) => {
-                let mut slot = pool.get().await.map_err(error::pooling)?;
-                progress::leave()?;
-                let rows = call.fetch(slot.begin(), settings, texts).await;
-                progress::back(end(pool, &mut slot, rows))
-            }
+            Self::Own(own) => own.rows(ask).await,
             Self::Shared(pool) => {
-                // Boxed like `create`.
-                let mut connection = Box::pin(pool.acquire()).await.map_err(error::connecting)?;
+                // Boxed like a connection of our own that is opened.
+                let mut connection = Box::pin(pool.acquire()).await.map_err(error::acquiring)?;
                 progress::leave()?;
-                progress::back(call.fetch(&mut connection, settings, texts).await.map_err(error::of))
+                progress::back(ask.on(&mut connection).await.map_err(|(error, heard)| error::of(error, heard)))
             }
         }
     }
 
-    /// The rows of one message of the simple protocol.
-    pub(super) async fn simple(&self, sql: AssertSqlSafe<String>) -> Result<Vec<PgRow>> {
+    /// A connection for more than one statement.
+    pub(crate) async fn dedicated(&self) -> Result<Dedicated<'_>> {
         match self {
-            Self::Own(pool) => {
-                let mut slot = pool.get().await.map_err(error::pooling)?;
-                progress::leave()?;
-                let rows = slot.begin().fetch_all(raw_sql(sql)).await;
-                progress::back(end(pool, &mut slot, rows))
-            }
-            Self::Shared(pool) => {
-                let mut connection = pool.acquire().await.map_err(error::connecting)?;
-                progress::leave()?;
-                progress::back(connection.fetch_all(raw_sql(sql)).await.map_err(error::of))
-            }
-        }
-    }
-
-    pub(super) async fn dedicated(&self) -> Result<PgConnection> {
-        match self {
-            Self::Own(pool) => pool.manager().0.connect().await.map_err(error::connecting),
-            Self::Shared(pool) => Ok(pool.acquire().await.map_err(error::connecting)?.detach()),
+            Self::Own(own) => own.held().await.map(Dedicated::Own),
+            Self::Shared(pool) => Ok(Dedicated::Shared(Some(pool.acquire().await.map_err(error::acquiring)?))),
         }
     }
 
     /// Closes our own pool; the caller's is the caller's to close.
     pub(super) fn close(&self) {
-        if let Self::Own(pool) = self {
-            pool.close();
+        if let Self::Own(own) = self {
+            own.pool.close();
         }
     }
 }
 
-/// The session's settings travel with the connection's first message; a pooler in front would refuse them, so they are
-/// left out with simple statements.
-fn prepared_for(options: PgConnectOptions, settings: &Settings) -> PgConnectOptions {
-    let options = options.statement_cache_capacity(PREPARED).extra_float_digits(None).disable_statement_logging();
-    match settings.statements {
-        Statements::Simple => options,
-        Statements::Prepared => options.options([
-            ("statement_timeout", milliseconds(settings.statement_timeout())),
-            ("default_transaction_isolation", "read committed".to_owned()),
-        ]),
+impl Own {
+    /// Sent once more where the server surely did nothing because it had ended the session before.
+    async fn rows(&self, ask: Ask<'_>) -> Result<Vec<PgRow>> {
+        loop {
+            let mut held = self.held().await?;
+            let is_new = held.slot.is_new();
+            progress::leave()?;
+            let answer = ask.on(held.slot.begin()).await;
+            held.slot.end(answer.as_ref().err().map(|(error, _)| error));
+            if held.slot.is_broken() {
+                // The idle ones are broken too, as after a restart: the next attempt opens a new one.
+                drop(self.pool.retain(|_, _| false));
+            }
+            match answer {
+                Err((error, heard)) if !is_new && error::has_ended(&error, heard) => progress::refused(),
+                answer => return progress::back(answer.map_err(|(error, heard)| error::of(error, heard))),
+            }
+        }
+    }
+
+    /// A connection. Where the server has none left, one that another call gives back.
+    async fn held(&self) -> Result<Held<'_>> {
+        loop {
+            let room = self.gate.enter().await.ok_or_else(error::closed)?;
+            match self.pool.get().await.map_err(error::pooling) {
+                Ok(slot) => return Ok(Held { slot, _room: room }),
+                Err(error) if error.kind() != ErrorKind::Throttled => return Err(error),
+                Err(error) => {
+                    if !self.gate.narrow(room) && !self.comes_back().await {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether there is a connection to wait for although no call has one: one was given back meanwhile, or the server
+    /// still counts one that was closed.
+    async fn comes_back(&self) -> bool {
+        let lingers = self.pool.manager().lingers();
+        if lingers {
+            wait(AGAIN).await;
+        }
+        lingers || self.pool.status().size > 0
     }
 }
 
-fn milliseconds(duration: Duration) -> String {
-    duration.as_millis().clamp(1, i32::MAX as u128).to_string()
+/// A connection that one caller has for more than one statement. It is not given back before it is said to be as it was.
+pub(crate) enum Dedicated<'a> {
+    Own(Held<'a>),
+    Shared(Option<PoolConnection<Postgres>>),
 }
 
-/// Where one connection broke, the idle ones are broken too, as after a restart: the next attempt opens a new one.
-fn end<T>(pool: &Pool<Connector>, slot: &mut Slot, answer: Result<T, sqlx::Error>) -> Result<T> {
-    let answer = slot.end(answer);
-    if slot.half_used {
-        drop(pool.retain(|_, _| false));
+impl Dedicated<'_> {
+    pub(crate) fn connection(&mut self) -> Result<&mut PgConnection> {
+        match self {
+            Self::Own(held) => Ok(held.slot.begin()),
+            Self::Shared(connection) => connection.as_mut().map(DerefMut::deref_mut).ok_or_else(error::closed),
+        }
     }
-    answer
+
+    /// Nothing is open on it any more.
+    pub(crate) fn give_back(self) {
+        self.end(None);
+    }
+
+    /// Nothing is open on it after this error, unless it was the last word.
+    pub(crate) fn end(mut self, error: Option<&sqlx::Error>) {
+        match &mut self {
+            Self::Own(held) => held.slot.end(error),
+            Self::Shared(_) if error.is_some_and(error::is_last_word) => {}
+            Self::Shared(connection) => drop(connection.take()),
+        }
+    }
 }
 
-impl Slot {
-    fn begin(&mut self) -> &mut PgConnection {
-        self.half_used = true;
-        &mut self.connection
-    }
-
-    /// An answer of the server, be it an error, leaves the connection as it was; anything else does not.
-    fn end<T>(&mut self, answer: Result<T, sqlx::Error>) -> Result<T> {
-        self.half_used = matches!(&answer, Err(error) if error.as_database_error().is_none_or(is_last_word));
-        answer.map_err(error::of)
-    }
-}
-
-/// Whether the server closes the connection after this error.
-fn is_last_word(error: &(dyn sqlx::error::DatabaseError + 'static)) -> bool {
-    error.code().is_none_or(|code| code.starts_with("57P") || code.starts_with("08"))
-}
-
-impl Manager for Connector {
-    type Type = Slot;
-    type Error = sqlx::Error;
-
-    /// Boxed: it is large, and every call would be as large and copied as often.
-    async fn create(&self) -> Result<Slot, sqlx::Error> {
-        Ok(Slot { connection: Box::pin(self.0.connect()).await?, half_used: false })
-    }
-
-    /// Nothing is sent: a connection that broke meanwhile shows it at the next call, which is made again.
-    async fn recycle(&self, slot: &mut Slot, _: &Metrics) -> RecycleResult<sqlx::Error> {
-        match slot.half_used {
-            true => Err(RecycleError::message("a call was dropped half-way")),
-            false => Ok(()),
+impl Drop for Dedicated<'_> {
+    /// Whatever is open on it is rolled back with it.
+    fn drop(&mut self) {
+        if let Self::Shared(connection) = self {
+            drop(connection.take().map(PoolConnection::detach));
         }
     }
 }
@@ -166,7 +207,7 @@ impl Manager for Connector {
 impl fmt::Debug for Connections {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Own(pool) => f.debug_tuple("Own").field(&pool.status().max_size).finish(),
+            Self::Own(own) => f.debug_tuple("Own").field(&own.gate.most()).finish(),
             Self::Shared(_) => f.write_str("Shared"),
         }
     }

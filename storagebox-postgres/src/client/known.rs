@@ -5,21 +5,32 @@ use std::hash::{BuildHasher as _, RandomState};
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 use storagebox_core::backend::{StoreFormat, retention_of};
-use storagebox_core::{Error, Result, Retention};
+use storagebox_core::{Error, ErrorKind, Result, Retention};
 
 use crate::error::read;
 
 /// The version that this library works with.
-pub(crate) const VERSION: i32 = 1;
+pub(crate) const VERSION: i32 = 2;
 
 pub(crate) const FORMAT: StoreFormat = StoreFormat::new("postgres", "schema", VERSION as i64);
 
+/// What the answer of a look is called.
+const THE_LOOK: &str = "a look at the schema";
+
 /// What a look at a schema found.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) version: i32,
     epoch: Option<i64>,
     memory: Option<i64>,
+    /// A table or a function that this version has, and that is not there.
+    missing: Option<String>,
+    /// A table or a function that calls may not use.
+    denied: Option<String>,
+    /// A table without a unique index.
+    keyless: Option<String>,
+    /// A table whose writes something else may make nothing of.
+    diverted: Option<String>,
 }
 
 impl Found {
@@ -29,7 +40,52 @@ impl Found {
             version: read(answer, row.try_get("version"))?,
             epoch: read(answer, row.try_get("epoch"))?,
             memory: read(answer, row.try_get("memory"))?,
+            missing: None,
+            denied: None,
+            keyless: None,
+            diverted: None,
         })
+    }
+
+    /// The columns of a look.
+    pub(crate) fn of_look(row: &PgRow) -> Result<Self> {
+        let name = |column: &str| read::<Option<String>>(THE_LOOK, row.try_get(column));
+        let (missing, denied) = (name("missing")?, name("denied")?);
+        let (keyless, diverted) = (name("keyless")?, name("diverted")?);
+        Ok(Self { missing, denied, keyless, diverted, ..Self::of(THE_LOOK, row)? })
+    }
+
+    /// Whether all that this version has is there.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.version == VERSION && self.missing.is_none()
+    }
+
+    /// Refuses what calls would be refused for: a right that is missing.
+    pub(crate) fn check_rights(&self) -> Result<()> {
+        let Some(name) = &self.denied else { return Ok(()) };
+        let why =
+            format!("the role, or the owner of the schema, lacks a right on `{name}`, or row security is forced on it");
+        Err(Error::new(ErrorKind::Denied, why).on("postgres"))
+    }
+
+    /// Refuses a schema of which a part is gone.
+    pub(crate) fn check_parts(&self) -> Result<()> {
+        let Some(name) = &self.missing else { return Ok(()) };
+        let why = format!("`{name}` of the schema does not exist; setup makes functions again, and no table");
+        Err(Error::new(ErrorKind::NotSetUp, why).on("postgres"))
+    }
+
+    /// Refuses what no statement would miss: a unique index that is gone, and what makes nothing of a write.
+    pub(crate) fn check_tables(&self) -> Result<()> {
+        if let Some(name) = &self.keyless {
+            let why = "it has no unique index: make it again, as it is in a new schema, or put a whole copy back";
+            return Err(Error::corrupt(format_args!("the table `{name}`"), why).on("postgres"));
+        }
+        let Some(name) = &self.diverted else { return Ok(()) };
+        let why = format!(
+            "a trigger before each row, or a rule, may make nothing of a write to `{name}`; let a trigger run after it"
+        );
+        Err(Error::new(ErrorKind::Misconfigured, why).on("postgres"))
     }
 
     /// Refuses a schema that was there and knows nothing of itself any more.

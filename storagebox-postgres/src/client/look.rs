@@ -2,31 +2,67 @@
 
 use storagebox_core::{Error, Result};
 
-use super::known::{FORMAT, Found};
+use super::known::{FORMAT, Found, VERSION};
 use super::{Client, Progress};
+use crate::config::Schema;
+use crate::schema::{FUNCTIONS, MIGRATIONS, TABLES};
 
-pub(crate) const LOOK: &str = include_str!("../../sql/store/look.sql");
+const LOOK: &str = include_str!("../../sql/store/look.sql");
+const UNFIT: &str = include_str!("../../sql/store/unfit.sql");
 
-/// What an answer of it is called.
-pub(crate) const THE_LOOK: &str = "a look at the schema";
+/// The statements of it.
+pub(crate) fn text_of_look(schema: &Schema) -> String {
+    let functions = FUNCTIONS.concat();
+    let functions = names_after(&functions, "OR REPLACE FUNCTION {schema}.").join(",");
+    schema.fill(&with_tables(LOOK).replace("{functions}", &format!("{functions},is_version_{VERSION}")))
+}
+
+/// Statements that ask about every table.
+pub(crate) fn with_tables(sql: &str) -> String {
+    let made = [TABLES, &MIGRATIONS.concat()].concat();
+    let tables = ["TABLE {schema}.", "TABLE IF NOT EXISTS {schema}.", "SEQUENCE {schema}."];
+    let tables: Vec<_> = tables.iter().flat_map(|words| names_after(&made, &format!("CREATE {words}"))).collect();
+    sql.replace("{unfit}", UNFIT).replace("{tables}", &tables.join(","))
+}
+
+/// What stands behind each of these words.
+fn names_after<'a>(sql: &'a str, words: &str) -> Vec<&'a str> {
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let name = |rest: &'a str| rest.split(|letter| !is_name(letter)).next().unwrap_or_default();
+    sql.split(words).skip(1).map(name).collect()
+}
 
 impl Client {
     /// What is there, without any right to change it, and without running what another role made.
     pub(crate) async fn found(&self) -> Result<Found> {
-        let row = self.look("ping", &self.schema().fill(LOOK)).await?;
-        let found = Found::of(THE_LOOK, &row)?;
+        let row = self.look("ping", &text_of_look(self.schema())).await?;
+        let found = Found::of_look(&row)?;
         FORMAT.refuse_newer(found.version.into())?;
         Ok(found)
     }
 
     /// A function that is not there may have been there before: the schema is of another version by now.
     pub(super) async fn explained(&self, error: Error) -> Error {
-        let look = self.schema().fill(LOOK);
+        let look = text_of_look(self.schema());
         // What the call itself did is not what the look does.
         let found = Progress::default().scope(self.look("look", &look)).await;
-        match found.and_then(|row| Found::of(THE_LOOK, &row)).map(|found| FORMAT.check(found.version.into())) {
+        match found.and_then(|row| Found::of_look(&row)).map(|found| FORMAT.check(found.version.into())) {
             Ok(Err(of_version)) => of_version.caused_by(error),
             _ => error,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_look_names_every_table_and_function() {
+        let text = text_of_look(&Schema::default());
+        for name in ["versions", "store", "claims", "numbers", "bank_take", "check_session", "is_version_2"] {
+            assert!(text.contains(&format!(",{name}")) || text.contains(&format!("{{{name}")), "{name}");
+        }
+        assert!(!text.contains("{schema}") && !text.contains("functions}") && !text.contains("tables}"), "{text}");
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use sqlx::Row;
 use sqlx::postgres::PgRow;
-use storagebox_core::backend::micros_of;
+use storagebox_core::backend::{OrderedRules, micros_of};
 use storagebox_core::{Error, Namespace, Result};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
@@ -109,7 +109,7 @@ impl OpenNamespace {
             .on("postgres"));
         }
         let created = text("options")?;
-        if created == self.options {
+        if OrderedRules::without_skew(&created) == self.options {
             return Ok(Opened { number: self.number, epoch: read(OPEN, row.try_get("made"))? });
         }
         let why = format_args!("{:?} was created with {created} and cannot be opened with {}", self.name, self.options);

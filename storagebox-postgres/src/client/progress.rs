@@ -95,10 +95,15 @@ pub(super) fn leave() -> Result<()> {
 /// What became of the calls of this future: of those that were refused nothing is left.
 pub(super) fn back<T>(answer: Result<T>) -> Result<T> {
     if answer.as_ref().is_err_and(|error| error.certainty() == Certainty::NotApplied) {
-        // Outside of any call there is nothing to note.
-        let _unknown = HERE.try_with(|calls| calls.all().iter().for_each(Progress::refused));
+        refused();
     }
     answer
+}
+
+/// The calls of this future were refused.
+pub(super) fn refused() {
+    // Outside of any call there is nothing to note.
+    let _unknown = HERE.try_with(|calls| calls.all().iter().for_each(Progress::refused));
 }
 
 /// The time of this future is over: whether its calls have surely changed nothing and never will.

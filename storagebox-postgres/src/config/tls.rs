@@ -2,11 +2,12 @@
 
 use std::env::{self, VarError};
 use std::mem::discriminant;
-use std::net::IpAddr;
 
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 use storagebox_core::Result;
+use storagebox_core::backend::url::is_loopback;
 
+use super::url::SYSTEM;
 use crate::error::bad;
 
 /// What was said about encryption.
@@ -30,6 +31,16 @@ impl Said {
         readable(mode.as_deref())?;
         understood(value("sslmode"), options.get_ssl_mode())?;
         Ok(Self { mode: by(value("sslmode"), mode), authority: by(value("sslrootcert"), authority) })
+    }
+}
+
+/// The authorities of everybody vouch for every host, so that the name of this one must be checked.
+pub(super) fn check_system(pairs: &[(&str, &str)]) -> Result<()> {
+    let value = |key| pairs.iter().rev().find(|pair| pair.0 == key).map(|pair| pair.1);
+    let is_weak = value("sslmode").is_some_and(|mode| !mode.eq_ignore_ascii_case("verify-full"));
+    match value("sslrootcert") == Some(SYSTEM) && is_weak {
+        true => Err(bad("sslmode", "must be `verify-full` beside sslrootcert=system")),
+        false => Ok(()),
     }
 }
 
@@ -83,11 +94,6 @@ fn mode(found: PgSslMode, said: &Said, is_loopback: bool) -> PgSslMode {
         _ if said.mode.is_some() || is_loopback => found,
         _ => PgSslMode::Require,
     }
-}
-
-fn is_loopback(host: &str) -> bool {
-    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-    address.map_or_else(|_| host.eq_ignore_ascii_case("localhost"), |address| address.to_canonical().is_loopback())
 }
 
 #[cfg(test)]

@@ -1,13 +1,16 @@
 //! The URL: our own keys are taken out, the rest is the driver's to read.
 
+use std::net::IpAddr;
 use std::str::FromStr;
+use std::time::Duration;
 
-use sqlx::postgres::PgConnectOptions;
+use sqlx::postgres::{PgConnectOptions, PgSslMode};
 use storagebox_core::Result;
-use storagebox_core::backend::url::{duration, keys, number, one_of, retention, switch, unknown};
+use storagebox_core::backend::url::{decoded, duration, keys, number, one_of, plain_url, retention, switch, unknown};
 
 use super::tls::{self, Said};
 use super::{PostgresBuilder, Statements};
+use super::{environment, foreign};
 use crate::error::bad;
 
 /// The driver's keys; it would pass over others in silence.
@@ -26,34 +29,91 @@ const DRIVERS: [&str; 12] = [
     "user",
 ];
 
-const OURS: [&str; 6] = ["schema", "statements", "combining", "max_connections", "call_timeout", "remember"];
+const OURS: [&str; 7] =
+    ["schema", "statements", "combining", "max_connections", "connect_timeout", "call_timeout", "remember"];
 
 const STATEMENTS: [(&str, Statements); 2] = [("prepared", Statements::Prepared), ("simple", Statements::Simple)];
 
-/// Reads the URL into the builder and the driver's options.
-pub(crate) fn read(mut builder: PostgresBuilder, url: &str) -> Result<(PostgresBuilder, PgConnectOptions)> {
+/// How connections are opened.
+#[derive(Debug)]
+pub(crate) struct Url {
+    pub(crate) options: PgConnectOptions,
+    /// How long it may take to open one.
+    pub(crate) connect_timeout: Option<Duration>,
+    /// The files that are read for each, by key.
+    pub(crate) files: Vec<(&'static str, String)>,
+}
+
+/// Reads the URL into the builder and what the driver needs.
+pub(crate) fn read(mut builder: PostgresBuilder, url: &str) -> Result<(PostgresBuilder, Url)> {
+    plain_url(url)?;
     if !["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme)) {
         return Err(bad("url", "must begin with postgres:// or postgresql://"));
     }
-    // The driver takes what is behind it for a fragment and reads none of it.
-    if url.contains('#') {
-        return Err(bad("url", "has a `#`; write it as %23"));
-    }
     let (address, query) = url.split_once('?').unwrap_or((url, ""));
-    let (mut theirs, mut pairs) = (Vec::new(), Vec::new());
+    foreign::check_address(address)?;
+    let (mut theirs, mut pairs, mut connect_timeout) = (Vec::new(), Vec::new(), None);
     for (key, value) in keys(query) {
-        match DRIVERS.contains(&key) {
-            true => {
+        foreign::check(key, value)?;
+        check_of_driver(key, value)?;
+        match key {
+            "connect_timeout" => connect_timeout = foreign::seconds(value)?,
+            "pgbouncer" if value == "true" => builder = builder.statements(Statements::Simple),
+            // The authorities that come with the library, which the driver takes where no file is named.
+            "sslrootcert" if value == SYSTEM => pairs.push((key, value)),
+            _ if DRIVERS.contains(&key) => {
                 pairs.push((key, value));
                 theirs.push(format!("{key}={value}"));
             }
-            false => builder = set(builder, key, value)?,
+            _ if foreign::changes_nothing(key) => {}
+            _ => builder = set(builder, key, value)?,
         }
     }
-    let rest = format!("{address}?{}", theirs.join("&"));
+    environment::check(address, &pairs)?;
+    let rest = format!("{}?{}", with_host(address, &pairs)?, theirs.join("&"));
     let options = without_brackets(parsed(&rest)?, &rest)?;
     let said = Said::by(&pairs, &options)?;
-    Ok((builder, tls::secured(options, &said)))
+    tls::check_system(&pairs)?;
+    let files = files(&pairs)?;
+    Ok((builder, Url { options: tls::secured(options, &said), connect_timeout, files }))
+}
+
+/// The driver reads no login without a host behind it, as in `postgres://user:password@/database?host=/folder`. The host
+/// that a key names is the one that counts.
+fn with_host(address: &str, pairs: &[(&str, &str)]) -> Result<String> {
+    let Some((before, path)) = address.split_once("@/").filter(|(before, _)| before.matches('/').count() == 2) else {
+        return Ok(address.to_owned());
+    };
+    match pairs.iter().any(|(key, _)| ["host", "hostaddr"].contains(key)) {
+        true => Ok(format!("{before}@localhost/{path}")),
+        false => {
+            Err(bad("url", "names no host behind the @; write one, or host=/folder for the socket in that folder"))
+        }
+    }
+}
+
+/// What stands for the authorities that everybody trusts, in place of a file.
+pub(super) const SYSTEM: &str = "system";
+
+/// The driver's message would name no key.
+fn check_of_driver(key: &str, value: &str) -> Result<()> {
+    let value = decoded(value)?;
+    match key {
+        "sslmode" if value.parse::<PgSslMode>().is_err() => {
+            Err(bad("sslmode", "must be `disable`, `allow`, `prefer`, `require`, `verify-ca` or `verify-full`"))
+        }
+        "port" if value.parse::<u16>().is_err() => Err(bad("port", "must be a number from 0 to 65535")),
+        "hostaddr" if value.parse::<IpAddr>().is_err() => Err(bad("hostaddr", "must be an address")),
+        _ => Ok(()),
+    }
+}
+
+fn files(pairs: &[(&str, &str)]) -> Result<Vec<(&'static str, String)>> {
+    let named = ["sslrootcert", "sslcert", "sslkey"].into_iter().filter_map(|key| {
+        let (_, path) = pairs.iter().rev().find(|pair| pair.0 == key && pair.1 != SYSTEM)?;
+        Some(decoded(path).map(|path| (key, path)))
+    });
+    named.collect()
 }
 
 /// The driver's message may repeat a part of the URL, so it is not passed on.
@@ -90,7 +150,7 @@ mod tests {
 
     /// The host that the driver looks up.
     fn host(url: &str) -> String {
-        read(PostgresBuilder::default(), url).unwrap().1.get_host().to_owned()
+        read(PostgresBuilder::default(), url).unwrap().1.options.get_host().to_owned()
     }
 
     #[test]
@@ -100,5 +160,17 @@ mod tests {
         assert_eq!(host("postgres://u:p@db/d?host=[::1]"), "::1");
         assert_eq!(host("postgres://u:p@[::1]/d?host=db"), "db");
         assert_eq!(host("postgres://u:p@127.0.0.1/d"), "127.0.0.1");
+    }
+
+    /// As Cloud SQL's pages print it.
+    #[test]
+    fn a_login_needs_no_host_where_a_key_names_it() {
+        let (_, url) = read(PostgresBuilder::default(), "postgres://u:p%40@/d?host=/cloudsql/p:r:i").unwrap();
+        let socket = url.options.get_socket().map(|folder| folder.display().to_string());
+        assert_eq!(socket.as_deref(), Some("/cloudsql/p:r:i"));
+        assert_eq!((url.options.get_username(), url.options.get_database()), ("u", Some("d")));
+        assert_eq!(host("postgres://u:p@/d?hostaddr=127.0.0.1"), "127.0.0.1");
+        let error = read(PostgresBuilder::default(), "postgres://u:hunter2@/d").unwrap_err();
+        assert!(error.message().contains("names no host behind the @"), "{error}");
     }
 }

@@ -4,8 +4,10 @@
 /// migrations, those of a released version are never changed.
 ///
 /// One whose body is an expression is bound when it is made, and stands behind those that it calls.
-pub(super) const FUNCTIONS: &[&str] = &[
+pub(crate) const FUNCTIONS: &[&str] = &[
     include_str!("../../sql/store/check_isolation.sql"),
+    include_str!("../../sql/store/check_session.sql"),
+    include_str!("../../sql/store/check_tables.sql"),
     include_str!("../../sql/store/clock.sql"),
     include_str!("../../sql/store/has_waited.sql"),
     include_str!("../../sql/store/interval_of.sql"),
@@ -14,6 +16,7 @@ pub(super) const FUNCTIONS: &[&str] = &[
     include_str!("../../sql/store/is_store.sql"),
     include_str!("../../sql/store/micros.sql"),
     include_str!("../../sql/store/millis_of.sql"),
+    include_str!("../../sql/store/next_number.sql"),
     include_str!("../../sql/store/open_namespace.sql"),
     include_str!("../../sql/store/renew.sql"),
     include_str!("../../sql/item_bank/add.sql"),
@@ -112,5 +115,6 @@ pub(super) const FUNCTIONS: &[&str] = &[
     include_str!("../../sql/ordered_store/list.sql"),
     include_str!("../../sql/ordered_store/maintain.sql"),
     include_str!("../../sql/ordered_store/purge.sql"),
+    include_str!("../../sql/ordered_store/reset.sql"),
     include_str!("../../sql/ordered_store/write.sql"),
 ];

@@ -23,8 +23,8 @@ impl PostgresBuilder {
     /// Returns `Misconfigured` if the URL cannot be read or has a `#`, or a query key is unknown. The message never
     /// contains the URL.
     pub fn connect(self, url: &str) -> Result<PostgresStore> {
-        let (builder, options) = config::read(self, url).map_err(|error| error.on("postgres"))?;
-        let connections = Connections::own(options, builder.max_connections, &builder.settings)?;
+        let (builder, url) = config::read(self, url).map_err(|error| error.on("postgres"))?;
+        let connections = Connections::own(url, builder.max_connections, &builder.settings)?;
         builder.build(connections)
     }
 

@@ -1,7 +1,7 @@
 //! What was changed by hand is said at once: never retried, never called lost.
 
 use storagebox_core::{
-    Backend, BankAdmin, Certainty, ClaimId, Counter, DedupId, DedupRepo, EntityLedger, EntryId, ErrorKind, Item,
+    Backend, BankAdmin, Certainty, ClaimId, Counter, DedupId, DedupRepo, EntityLedger, EntryId, ErrorKind, Hold, Item,
     ItemBank, Joins, Key, LeaseRepo, MAX_DURATION, MessageId, OpId, Payload, Result, Retention, Strategy, TokenId,
     TokenStore,
 };
@@ -15,6 +15,7 @@ use crate::upgrade::namespaces;
 #[derive(Clone, Copy, Debug)]
 enum Meets {
     Get,
+    Take,
     Release,
     Restore,
     Withdraw,
@@ -36,6 +37,7 @@ impl Meets {
         let (id, op) = (DedupId::new("leased")?, OpId::new("late")?);
         match self {
             Self::Get => bank.get(&holder).await.map(drop),
+            Self::Take => bank.take(&ClaimId::new("new")?, Hold::Forever).await.map(drop),
             Self::Release => bank.release(&holder).await.map(drop),
             Self::Restore => bank.restore(&[Item::new("item of withdrawn")?]).await.map(drop),
             Self::Withdraw => bank.withdraw(&[Item::new("item of releaser")?]).await.map(drop),
@@ -106,6 +108,20 @@ const TABLES: &[(&str, Meets)] = &[
         Meets::Look,
     ),
     ("ALTER TABLE {schema}.tokens DROP CONSTRAINT tokens_pkey", Meets::Create),
+    // Two callers would both be the first.
+    ("ALTER TABLE {schema}.records DROP CONSTRAINT records_pkey", Meets::Record),
+    ("ALTER TABLE {schema}.records DROP CONSTRAINT records_pkey", Meets::Begin),
+    ("ALTER TABLE {schema}.records DROP CONSTRAINT records_pkey", Meets::Setup),
+    ("DROP INDEX {schema}.claims_by_claim", Meets::Release),
+    ("DROP INDEX {schema}.claims_by_claim", Meets::Take),
+    ("DROP INDEX {schema}.claims_by_claim", Meets::Setup),
+    (
+        "DROP INDEX {schema}.claims_by_claim; CREATE INDEX claims_by_claim ON {schema}.claims (bank, claim)",
+        Meets::Setup,
+    ),
+    ("ALTER TABLE {schema}.free_items DROP CONSTRAINT free_items_pkey", Meets::Restore),
+    ("ALTER TABLE {schema}.free_items DROP CONSTRAINT free_items_pkey", Meets::Take),
+    ("ALTER TABLE {schema}.counter_ops DROP CONSTRAINT counter_ops_pkey", Meets::Value),
     ("ALTER TABLE {schema}.entities RENAME emptied_at TO since", Meets::Open),
     ("ALTER TABLE {schema}.outbox_entries ALTER attempts TYPE text USING attempts[1]", Meets::Choose),
     ("DROP TABLE {schema}.outbox_entries", Meets::Pending),
@@ -142,7 +158,8 @@ fn is_said(answer: &Result<()>, call: Meets, kinds: &[ErrorKind]) -> bool {
     })
 }
 
-async fn all_are_said(cases: &[(&str, Meets)], kinds: &[ErrorKind]) -> Result<()> {
+/// Where the tables are as they were, the next case may have them.
+async fn all_are_said(cases: &[(&str, Meets)], kinds: &[ErrorKind], tables_are_whole: bool) -> Result<()> {
     with_database(async |database| {
         let (mut damaged, mut unsaid) = (vec![], vec![]);
         for (damage, call) in cases {
@@ -151,8 +168,7 @@ async fn all_are_said(cases: &[(&str, Meets)], kinds: &[ErrorKind]) -> Result<()
             if !is_said(&answer, *call, kinds) {
                 unsaid.push(format!("{damage}: {answer:?}"));
             }
-            // No other case takes its place.
-            damaged.push(place);
+            damaged.extend((!tables_are_whole).then_some(place));
         }
         assert_eq!(unsaid, Vec::<String>::new());
         Ok(())
@@ -162,10 +178,10 @@ async fn all_are_said(cases: &[(&str, Meets)], kinds: &[ErrorKind]) -> Result<()
 
 #[tokio::test]
 async fn a_row_that_no_call_wrote_is_corrupt_at_once() -> Result<()> {
-    all_are_said(ROWS, &[ErrorKind::Corrupt]).await
+    all_are_said(ROWS, &[ErrorKind::Corrupt], true).await
 }
 
 #[tokio::test]
 async fn a_table_that_was_changed_is_corrupt_or_not_set_up_at_once() -> Result<()> {
-    all_are_said(TABLES, &[ErrorKind::Corrupt, ErrorKind::NotSetUp]).await
+    all_are_said(TABLES, &[ErrorKind::Corrupt, ErrorKind::NotSetUp], false).await
 }

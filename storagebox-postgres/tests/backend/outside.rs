@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_conformance::{Proxy, keeps_text};
-use storagebox_core::{Backend, ClaimId, Counts, Hold, Item, ItemBank, Result, Taken};
+use storagebox_core::{Backend, Certainty, ClaimId, Counts, ErrorKind, Hold, Item, ItemBank, Result, Taken};
 use storagebox_postgres::{PostgresStore, Statements};
 use storagebox_testkit::checks::secrets::{self, SECRET};
-use storagebox_testkit::checks::{clocks, pauses};
+use storagebox_testkit::checks::{clocks, pauses, skews};
 use storagebox_testkit::postgres::{Postgres, Settings};
 use tokio::task::spawn_blocking;
 
@@ -50,12 +50,15 @@ async fn a_server_that_is_stopped_for_a_while_loses_nothing() -> Result<()> {
     Ok(())
 }
 
+/// Its first part is longer than any name has, so nobody is asked for it.
 #[tokio::test]
-async fn a_name_that_leads_nowhere_is_unavailable() -> Result<()> {
-    secrets::where_no_name_leads(|host| {
-        PostgresStore::builder().call_timeout(LONG).connect(&format!("postgres://ann:{SECRET}@{host}/namespace"))
-    })
-    .await
+async fn a_name_that_leads_nowhere_is_refused_for_good() -> Result<()> {
+    let url = format!("postgres://ann:{SECRET}@{}.invalid/namespace", "x".repeat(64));
+    let store = PostgresStore::builder().call_timeout(LONG).connect(&url)?;
+    let error = secrets::refused_with_setup(&store).await?;
+    assert_eq!((error.kind(), error.certainty()), (ErrorKind::Misconfigured, Certainty::NotApplied), "{error}");
+    assert!(!error.is_retryable() && std::error::Error::source(&error).is_some(), "{error}");
+    Ok(())
 }
 
 /// The server's, which is the only one.
@@ -93,6 +96,19 @@ async fn an_item_that_another_gives_back_is_not_called_none() -> Result<()> {
         assert!(matches!(taken, Taken::New(_)), "{taken:?}");
         assert_eq!(bank.counts().await?, Counts { free: 0, held: 1, spent: 0, withdrawn: 0 });
         Ok(())
+    })
+    .await
+}
+
+/// The skew was stored by then; it opens with any.
+#[tokio::test]
+async fn a_namespace_that_was_stored_with_its_skew_opens_with_any() -> Result<()> {
+    with_place(async |place| {
+        let sql = "UPDATE {schema}.namespaces SET options = '{options}' WHERE name = 'skews'";
+        let sql = sql.replace("{schema}", &place.schema).replace("{options}", skews::STORED_BEFORE);
+        let age = async || run(place.database.owner(), sql).await;
+        let open = async || Ok(Arc::new(place.builder()?.connect(&place.url_at(place.database.server()))?) as _);
+        skews::stored_before(open, age).await
     })
     .await
 }

@@ -14,7 +14,7 @@ use crate::support::{Place, failed};
 const CALLERS: i64 = 32;
 const ROUNDS: i64 = 20;
 
-async fn pooler(place: &Place, settings: Settings) -> Result<PgBouncer> {
+pub(crate) async fn pooler(place: &Place, settings: Settings) -> Result<PgBouncer> {
     let url = place.database.url();
     let started = spawn_blocking(move || PgBouncer::start(&url, &settings)).await;
     started.map_err(failed)?.map_err(failed)

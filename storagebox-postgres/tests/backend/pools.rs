@@ -36,7 +36,7 @@ pub(crate) async fn fill(store: &PostgresStore, count: usize) -> Result<()> {
 }
 
 /// Ends every session of the role, and waits until they are gone.
-async fn end_sessions(place: &Place) -> Result<i64> {
+pub(crate) async fn end_sessions(place: &Place) -> Result<i64> {
     let of_role = format!("FROM pg_stat_activity WHERE usename = '{}'", place.database.role());
     let sessions = count(&place.database, &format!("SELECT count(*) {of_role}")).await?;
     run(place.database.owner(), format!("SELECT pg_terminate_backend(pid) {of_role}")).await?;
@@ -176,7 +176,7 @@ async fn a_call_that_hears_nothing_is_unknown_in_time() -> Result<()> {
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
         let patient = place.builder()?.call_timeout(LONG).connect(&place.database.url())?;
         fill(&patient, 2).await?;
-        let builder = place.builder()?.call_timeout(Duration::from_secs(5));
+        let builder = place.builder()?.call_timeout(Duration::from_secs(2));
         let store = builder.connect(&place.url_at(proxy.addr()))?;
         until("a warm connection", async || Ok(store.item_bank(&"namespace".parse()?)?.counts().await.is_ok())).await?;
         let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("never-answered")?);

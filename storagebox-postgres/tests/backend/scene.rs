@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, query_scalar, raw_sql};
+use sqlx::{AssertSqlSafe, Connection, PgConnection, query_scalar, raw_sql};
 use storagebox_core::Result;
 pub(crate) use storagebox_testkit::checks::{drop_after, until};
 
@@ -27,9 +27,7 @@ pub(crate) async fn with_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> 
 
 /// The URL of the role that owns the schemas, for sessions of this name.
 pub(crate) fn owner_url(database: &Database, name: &str) -> String {
-    let mut url = database.owner().connect_options().to_url_lossy();
-    url.set_query(Some(&format!("application_name={name}")));
-    url.to_string()
+    database.owner_url(name)
 }
 
 /// What a statement counts, asked by the owner.

@@ -15,9 +15,9 @@ const STRUCTURE: &str = "
     UNION ALL SELECT format('constraint %s %s', conname, pg_get_constraintdef(oid)) FROM pg_constraint
     WHERE connamespace = $1::regnamespace AND contype <> 'n'
     UNION ALL SELECT 'index ' || indexdef FROM pg_indexes WHERE schemaname = $1
-    UNION ALL SELECT format('%s %s %s', relkind, relname, reloptions) FROM pg_class
+    UNION ALL SELECT format('%s %s %s %s', relkind, relname, reloptions, relreplident) FROM pg_class
     WHERE relnamespace = $1::regnamespace AND relkind IN ('r', 'S')
-    UNION ALL SELECT pg_get_triggerdef(t.oid) FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+    UNION ALL SELECT format('%s %s', pg_get_triggerdef(t.oid), t.tgenabled) FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
     WHERE c.relnamespace = $1::regnamespace AND NOT t.tgisinternal
     UNION ALL SELECT pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = $1::regnamespace
     ORDER BY 1";

@@ -27,9 +27,9 @@ async fn a_server_is_believed_by_its_authority_alone() -> Result<()> {
     let (right, wrong) = (authority(&server).unwrap_or_default(), authority(&other).unwrap_or_default());
     let store = PostgresStore::connect(&url.replace(&right, &wrong))?;
     let error = store.item_bank(&"namespace".parse()?)?.counts().await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Misconfigured, "{error}");
     assert!(error.to_string().contains("`sslrootcert` names"), "{error}");
-    assert_eq!(store.ping().await.unwrap_err().kind(), ErrorKind::Unavailable);
+    assert_eq!(store.ping().await.unwrap_err().kind(), ErrorKind::Misconfigured);
     Ok(())
 }
 
@@ -39,7 +39,7 @@ async fn a_server_without_encryption_is_refused_where_it_is_asked_for() -> Resul
     crate::scene::with_place(async |place| {
         let url = format!("{}&sslmode=require", place.url_at(place.database.server()));
         let error = place.builder()?.connect(&url)?.ping().await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+        assert_eq!(error.kind(), ErrorKind::Misconfigured, "{error}");
         Ok(())
     })
     .await
@@ -53,7 +53,7 @@ async fn a_foreign_authority_is_refused_whatever_mode_stands_beside_it() -> Resu
     for mode in ["", "&sslmode=require", "&sslmode=prefer", "&sslmode=allow", "&sslmode=verify-ca"] {
         let url = format!("{}?sslrootcert={}{mode}", server.url(), foreign.display());
         let error = PostgresStore::connect(&url)?.setup().await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Unavailable, "{mode}: {error}");
+        assert_eq!(error.kind(), ErrorKind::Misconfigured, "{mode}: {error}");
     }
     let own = server.authority().ok_or_else(|| failed("the server has no certificate"))?;
     PostgresStore::connect(&format!("{}?sslrootcert={}", server.url(), own.display()))?.setup().await

@@ -92,6 +92,60 @@ fn every_key_of_ours_and_of_the_driver_is_taken() {
     }
 }
 
+/// As the dashboards of providers and other clients' manuals print them.
+#[test]
+fn keys_of_other_clients_are_taken_where_they_change_nothing() {
+    for pairs in [
+        "target_session_attrs=read-write&application_name=shop",
+        "target_session_attrs=primary&connect_timeout=10",
+        "target_session_attrs=any&gssencmode=disable&channel_binding=prefer",
+        "sslmode=require&channel_binding=disable&gssencmode=prefer",
+        "sslmode=verify-full&sslrootcert=system",
+        "sslrootcert=system",
+        "pgbouncer=true&sslmode=require",
+        "pgbouncer=true&connect_timeout=0&load_balance_hosts=disable",
+        "sslmode=verify-full&sslcert=client.crt&sslkey=client.key&sslrootcert=ca.pem",
+        "options=endpoint%3Dep-cool-1&client_encoding=UTF8&sslnegotiation=postgres",
+    ] {
+        for scheme in ["postgres", "postgresql"] {
+            let opened = PostgresStore::connect(&format!("{scheme}://ann:hunter2@127.0.0.1:1/namespace?{pairs}"));
+            assert!(opened.is_ok(), "{pairs}: {:?}", opened.err());
+        }
+    }
+}
+
+#[test]
+fn keys_that_ask_for_what_the_driver_cannot_do_are_refused_by_name() {
+    for (key, pairs) in [
+        ("channel_binding", "sslmode=require&channel_binding=require"),
+        ("target_session_attrs", "target_session_attrs=standby"),
+        ("target_session_attrs", "target_session_attrs=prefer-standby"),
+        ("gssencmode", "gssencmode=require"),
+        ("sslnegotiation", "sslnegotiation=direct"),
+        ("sslmode", "sslmode=no-verify"),
+        ("sslmode", "sslrootcert=system&sslmode=require"),
+        ("sslmode", "sslrootcert=system&sslmode=disable"),
+        ("connect_timeout", "connect_timeout=soon"),
+        ("connect_timeout", "connect_timeout=-1"),
+        ("connection_limit", "pgbouncer=true&connection_limit=1"),
+        ("pgbouncer", "pgbouncer=yes"),
+        ("ssl", "ssl=true"),
+        ("sslpassword", "sslpassword=hunter2"),
+        ("require_auth", "require_auth=hunter2"),
+        ("several hosts", "host=one,two"),
+        ("port", "port=many"),
+        ("hostaddr", "hostaddr=hunter2"),
+    ] {
+        let error = refused(&format!("{NOWHERE}?{pairs}"));
+        assert!(error.to_string().contains(key), "{pairs}: {error}");
+    }
+    for hosts in ["one,two", "one:5432,two:5433", "[::1]:5432,[::2]:5432"] {
+        let error = refused(&format!("postgres://ann:hunter2@{hosts}/namespace"));
+        assert!(error.to_string().contains("several hosts"), "{hosts}: {error}");
+    }
+    assert!(PostgresStore::connect("postgres://ann:hunter,2@one/namespace").is_ok());
+}
+
 #[test]
 fn whatever_a_url_says() {
     let known = [

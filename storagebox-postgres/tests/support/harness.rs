@@ -15,7 +15,7 @@ use storagebox_testkit::postgres::{Postgres, Settings};
 use tokio::runtime::{Handle, Runtime};
 use tokio::task::block_in_place;
 
-use super::place::{Database, Place, failed};
+use super::place::{Database, Place, failed, run};
 
 /// Longer than a case may stand still, so that no call ends because the machine is busy.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -28,13 +28,49 @@ pub struct SetUp {
     pub statements: Statements,
     /// Whether they connect to PgBouncer, in transaction mode, with fewer connections than callers.
     pub pooled: bool,
+    /// Settings of their server, which is one of their own if there are any.
+    pub server: &'static [(&'static str, &'static str)],
+    /// What an administrator makes or sets in the database beside them.
+    pub beside: &'static str,
+    /// How many connections each has, and the pooler to the server, if not as many as by default.
+    pub connections: Option<usize>,
 }
 
 impl SetUp {
-    pub const PLAIN: Self = Self { name: "plain", combining: true, statements: Statements::Prepared, pooled: false };
+    pub const PLAIN: Self = Self {
+        name: "plain",
+        combining: true,
+        statements: Statements::Prepared,
+        pooled: false,
+        server: &[],
+        beside: "",
+        connections: None,
+    };
 
     fn builder(&self, builder: PostgresBuilder) -> PostgresBuilder {
-        builder.combining(self.combining).statements(self.statements)
+        let builder = builder.combining(self.combining).statements(self.statements);
+        match self.connections {
+            Some(most) => builder.max_connections(most),
+            None => builder,
+        }
+    }
+
+    /// A server of their own.
+    fn start(&self, settings: Settings) -> Result<Postgres> {
+        let settings = self.server.iter().fold(settings, |settings, (name, value)| settings.with(*name, *value));
+        block_in_place(|| Postgres::start(&settings)).map_err(failed)
+    }
+
+    async fn database(&self) -> Result<Arc<Database>> {
+        match self.server {
+            [] => Database::shared().await,
+            _ => Database::alone(self.start(Settings::quick())?).await,
+        }
+    }
+
+    /// Makes what is there beside the stores.
+    async fn prepare(&self, database: &Database) -> Result<()> {
+        run(database.owner(), self.beside.replace("{database}", database.role())).await
     }
 }
 
@@ -66,8 +102,12 @@ impl Schema {
 }
 
 /// It asks again at once for a server that was restarted.
-fn pooler(database: &Database) -> Result<Arc<PgBouncer>> {
+fn pooler(database: &Database, connections: Option<usize>) -> Result<Arc<PgBouncer>> {
     let settings = pgbouncer::Settings::transactions().with("server_login_retry", "1");
+    let settings = match connections {
+        Some(most) => settings.with("default_pool_size", most.to_string()),
+        None => settings,
+    };
     block_in_place(|| PgBouncer::start(&database.url(), &settings)).map(Arc::new).map_err(failed)
 }
 
@@ -75,13 +115,14 @@ impl PostgresHarness {
     pub async fn new(database: Arc<Database>, set_up: SetUp) -> Result<Self> {
         let row = query("SHOW server_version").fetch_one(database.owner()).await.map_err(failed)?;
         let version = row.try_get(0).map_err(failed)?;
-        let pooler = set_up.pooled.then(|| pooler(&database)).transpose()?;
+        set_up.prepare(&database).await?;
+        let pooler = set_up.pooled.then(|| pooler(&database, set_up.connections)).transpose()?;
         Ok(Self { database, pooler, set_up, version })
     }
 
-    /// Runs something that needs a database, and removes it afterwards.
-    pub fn with_database(run: impl FnOnce(&Runtime, Arc<Database>) -> Result<ExitCode>) -> ExitCode {
-        run_with(async |_| Database::shared().await, run, async |database| database.remove().await)
+    /// Runs something in a database for this set-up, and removes it afterwards.
+    pub fn with_database(set_up: SetUp, run: impl FnOnce(&Runtime, Arc<Database>) -> Result<ExitCode>) -> ExitCode {
+        run_with(async |_| set_up.database().await, run, async |database| database.remove().await)
     }
 
     fn schema(&self, place: Place, pooler: Option<Arc<PgBouncer>>) -> Box<dyn Sandbox> {
@@ -104,9 +145,9 @@ impl Harness for PostgresHarness {
     }
 
     async fn fresh_alone(&self) -> Result<Box<dyn Sandbox>> {
-        let server = block_in_place(|| Postgres::start(&Settings::durable())).map_err(failed)?;
-        let database = Database::alone(server).await?;
-        let pooler = self.set_up.pooled.then(|| pooler(&database)).transpose()?;
+        let database = Database::alone(self.set_up.start(Settings::durable())?).await?;
+        self.set_up.prepare(&database).await?;
+        let pooler = self.set_up.pooled.then(|| pooler(&database, self.set_up.connections)).transpose()?;
         Ok(self.schema(database.place().await?, pooler))
     }
 }
@@ -170,9 +211,19 @@ fn listed(row: &sqlx::postgres::PgRow) -> Result<ListedItem> {
 
 struct Hand(Arc<Place>);
 
+impl Hand {
+    fn set(&self, moved: impl FnOnce(Duration) -> Duration) {
+        let moved = block_in_place(|| Handle::current().block_on(self.0.move_clock(moved)));
+        moved.unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
 impl TestClock for Hand {
     fn advance(&self, duration: Duration) {
-        let moved = block_in_place(|| Handle::current().block_on(self.0.advance(duration)));
-        moved.unwrap_or_else(|error| panic!("{error}"));
+        self.set(|moved| moved + duration);
+    }
+
+    fn turn_back(&self, duration: Duration) {
+        self.set(|moved| moved.saturating_sub(duration));
     }
 }

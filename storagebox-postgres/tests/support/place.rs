@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
-use sqlx::{AssertSqlSafe, Executor, query, raw_sql};
+use sqlx::{AssertSqlSafe, ConnectOptions, Executor, query, raw_sql};
 use storagebox_core::{Backend as _, Result};
 use storagebox_postgres::{PostgresBuilder, PostgresStore, moved_clock};
 pub use storagebox_testkit::checks::failed;
@@ -65,6 +65,11 @@ impl Database {
         Ok(Arc::new(Self { server, owner, name, schemas: AtomicU64::new(0), used: Default::default(), own }))
     }
 
+    /// Another one in the same server, which is to outlive it.
+    pub async fn beside(other: &Self) -> Result<Arc<Self>> {
+        Self::create(&other.owner_url("beside"), None).await
+    }
+
     pub fn server(&self) -> SocketAddr {
         self.server
     }
@@ -76,6 +81,13 @@ impl Database {
     /// The owner's connections.
     pub fn owner(&self) -> &PgPool {
         &self.owner
+    }
+
+    /// The URL of the role that owns the schemas, for sessions of this name.
+    pub fn owner_url(&self, name: &str) -> String {
+        let mut url = self.owner.connect_options().to_url_lossy();
+        url.set_query(Some(&format!("application_name={name}")));
+        url.to_string()
     }
 
     /// The URL of the role with the least rights, at this address.
@@ -122,7 +134,7 @@ impl Database {
 
     async fn made(&self) -> Result<String> {
         let schema = self.schema();
-        PostgresStore::builder().schema(&schema)?.from_pool(self.owner.clone())?.setup().await?;
+        PostgresStore::builder().schema(&schema)?.connect(&self.owner_url("owner"))?.setup().await?;
         let grants = GRANTS.replace("{schema}", &schema).replace("{role}", &self.name);
         run(&self.owner, grants).await?;
         Ok(schema)
@@ -147,14 +159,24 @@ pub struct Place {
 }
 
 impl Place {
+    /// A schema that is there.
+    pub fn of(database: &Arc<Database>, schema: &str) -> Self {
+        Self { database: Arc::clone(database), schema: schema.to_owned(), moved: Mutex::default() }
+    }
+
     pub fn builder(&self) -> Result<PostgresBuilder> {
         PostgresStore::builder().schema(&self.schema)
     }
 
     /// Moves the schema's clock on: its one function that reads the server's is replaced.
     pub async fn advance(&self, duration: Duration) -> Result<()> {
+        self.move_clock(|moved| moved + duration).await
+    }
+
+    /// Moves it by so much as this makes of what it is moved by.
+    pub async fn move_clock(&self, by: impl FnOnce(Duration) -> Duration) -> Result<()> {
         let mut moved = self.moved.lock().await;
-        *moved += duration;
+        *moved = by(*moved);
         run(&self.database.owner, moved_clock(&self.schema, *moved)).await
     }
 

@@ -5,6 +5,7 @@
 local payload, op, retention, memory = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local known = record(op, memory)
 if known.ended then return { 'fenced' } end
+if known.state == 'D' and known.op == op then list_again() end
 if known.state == 'D' then return { known.op == op and 'again' or 'existing', known.version, value() } end
 if known.state == 'L' and now() < tonumber(known.till) then return { 'in flight', text(known.till - now()) } end
 return { 'new', put(known, op, payload, retention) }

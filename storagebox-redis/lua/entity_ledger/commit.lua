@@ -4,6 +4,16 @@
 -- ARGV key, message, version or '', 'keep', 'put' or 'delete', state, op, 'entry' or '', content, memory or '', token or '', tokens
 -- to create, each once
 -- committed | conflict | token gone
+
+-- An entry that an older version wrote and could not list: its entity does not rest either.
+local function list_again(name, known)
+    if #redis.call('ZRANGEBYLEX', base .. ':x', '[' .. name, '[' .. name) > 0 then return end
+    write('ZADD', base .. ':x', 0, name)
+    if not known.since then return end
+    write('HDEL', known.key, 't')
+    write('ZREM', base .. ':d', ARGV[1])
+end
+
 local key, message, version, change, op = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[6]
 local has_entry, memory, token = ARGV[7] ~= '', tonumber(ARGV[9]), ARGV[10]
 local name = name_of(key, message)
@@ -12,7 +22,11 @@ local incoming = token ~= '' and tokens_of(KEYS[2])
 local state, by, bucket
 if incoming then state, by, bucket = incoming.known(token, memory) end
 
-if entry and entry.attempts[1] == op or state == 'G' and by == op then return { 'committed' } end
+if entry and entry.attempts[1] == op then
+    list_again(name, known)
+    return { 'committed' }
+end
+if state == 'G' and by == op then return { 'committed' } end
 if entry or (known.version or '') ~= version then return { 'conflict' } end
 if incoming and state ~= 'L' then return { 'token gone' } end
 

@@ -43,7 +43,7 @@ for _, item in ipairs(ARGV) do
 end
 if #new > 0 then
     push_all(new)
-    write('HINCRBY', base, 'n', #new)
+    add_to('n', #new)
     for _, one in ipairs(newest) do grow('i', item_level, one[1], one[2]) end
 end
 return { text(#new) }

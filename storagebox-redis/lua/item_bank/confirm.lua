@@ -5,7 +5,7 @@ local claim, memory = ARGV[1], tonumber(ARGV[2])
 local key, word, item, left = settle(claim, memory)
 if word ~= 'again' or left == 'confirmed' then return { word, item, left } end
 check()
-write('HINCRBY', base, 's', 1)
+add_to('s', 1)
 write('HSET', key, claim, SPENT .. item)
 write('ZREM', base .. ':t', claim)
 return { 'again', item, 'confirmed' }

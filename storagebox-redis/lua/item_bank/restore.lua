@@ -21,6 +21,6 @@ for at, item in ipairs(ARGV) do
     if words[at] == 'withdrawn' then free(item, its[at]) end
 end
 local restored = counts.queued + counts.withdrawn
-if restored > 0 then write('HINCRBY', base, 'w', 0 - restored) end
-if counts.queued > 0 then write('HINCRBY', base, 'q', 0 - counts.queued) end
+if restored > 0 then add_to('w', 0 - restored) end
+if counts.queued > 0 then add_to('q', 0 - counts.queued) end
 return { text(restored), text(counts.others), text(counts.unknown) }

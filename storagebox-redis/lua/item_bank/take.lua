@@ -56,6 +56,6 @@ for _ = 1, 1000 do
     if not state then return { 'empty' } end
     if state == '' then return give(item, its) end
     write('HSET', its, item, WITHDRAWN)
-    write('HINCRBY', base, 'q', -1)
+    add_to('q', -1)
 end
 return { 'more' }

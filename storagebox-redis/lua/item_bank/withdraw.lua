@@ -27,7 +27,7 @@ for at, item in ipairs(ARGV) do
     if words[at] == 'withdrawn' then write('HSET', its[at], item, QUEUED) end
 end
 if counts.withdrawn > 0 then
-    write('HINCRBY', base, 'w', counts.withdrawn)
-    write('HINCRBY', base, 'q', counts.withdrawn)
+    add_to('w', counts.withdrawn)
+    add_to('q', counts.withdrawn)
 end
 return { text(counts.withdrawn), text(counts.already), text(counts.used), text(counts.unknown) }

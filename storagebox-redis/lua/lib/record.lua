@@ -2,7 +2,8 @@
 --   hash KEYS[1]            epoch that of the store; n the last number: versions and fences of all ids, so that none repeats; e
 --                           how often there had to be more buckets; gf, gl the ends of the queue
 --   hash KEYS[1]:r:ID       s state 'D' done, 'L' leased; o its operation; u until, or '' for ever; n version; v value; f fence;
---                           p fingerprint; b, m the operation that replaced which version
+--                           p fingerprint; b, m the operation that replaced which version. Of a lease, m is the fence of the
+--                           lapsed lease from which it has its fingerprint; an abort then leaves the hash, with o ''
 --   hash KEYS[1]:e:BUCKET   length:id op -> since when this operation of this id is over
 --   list KEYS[1]:g:PIECE    since length:id op: the same, the longest ago first
 --   zset KEYS[1]:x          the ids that are done, in the order of their bytes
@@ -52,14 +53,14 @@ local function vacate(one, its)
     write('ZREM', base .. ':d', one)
 end
 
--- D-7 leaves the id vacant and fences the operation that had it.
-local function finish(one, its, op)
+-- D-7 leaves the id vacant and fences the operation that had it. D-6 the fingerprint of a lapsed lease stays, if it is kept.
+local function finish(one, its, op, is_kept)
     local bucket, _, hash = find_over(one, op)
     check_number()
     check_list()
     check_due()
     redis.call('LLEN', piece('g', LAST))
-    vacate(one, its)
+    if is_kept then write('HSET', its, 'o', '', 'u', text(now())) else vacate(one, its) end
     local name, since = name_of(one, op), stamp(now())
     write('HSET', bucket, name, since)
     push('g', LAST, since .. name)
@@ -89,6 +90,11 @@ local function record(op, memory)
         known.state, known.ended = false, known.ended or known.op == op
     end
     return known
+end
+
+-- A record that an older version wrote and could not list.
+local function list_again()
+    if #redis.call('ZRANGEBYLEX', base .. ':x', '[' .. id, '[' .. id) == 0 then write('ZADD', base .. ':x', 0, id) end
 end
 
 local function value() return redis.call('HGET', key, 'v') or corrupt('a record without a value') end

@@ -12,8 +12,9 @@ if not age and not keeps then return { '0', '0', '' } end
 age = age or keeps * 1000
 
 local function may_go(cell)
-    local found = redis.call('HMGET', cell, 'a', 'r')
-    if now() < found[2] + age then return false end
+    local found = redis.call('HMGET', cell, 'a', 'r', 'v')
+    -- A value whose deletion was left half done by an older version is none to be purged.
+    if found[3] or now() < found[2] + age then return false end
     if not keeps then return true end
     local high, low = whole(found[1])
     return is_less(high, low, whole(text(now_millis - keeps)))

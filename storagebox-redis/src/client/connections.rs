@@ -2,8 +2,9 @@
 
 use std::fmt;
 use std::ops::Deref;
+use std::time::Duration;
 
-use redis::{ErrorKind, RedisError, ServerErrorKind, Value};
+use redis::{Cmd, ErrorKind, Pipeline, RedisError, ScriptInvocation, ServerErrorKind, Value};
 use storagebox_core::{Error, Result};
 
 use super::answer::Answer;
@@ -17,6 +18,9 @@ use crate::error;
 use crate::script::{Edition, Script, script};
 
 static AWAITED: Script = script!("store_awaited", CHANGES, [], "store/awaited");
+
+/// How many connections one call tries that end before it is sent.
+const CONNECTIONS: usize = 3;
 
 /// The connections of a store to its server.
 pub(crate) struct Connections {
@@ -33,6 +37,38 @@ enum Place<'a> {
     Shared(&'a Slot),
     #[cfg(feature = "pool")]
     Pooled(Pooled),
+}
+
+/// What is asked of the server.
+#[derive(Clone, Copy)]
+pub(crate) enum Request<'a> {
+    /// A script, and how far its clock is moved on.
+    Script(&'a Call<'a>, u64),
+    /// What the server says of itself.
+    Info,
+    /// What is no call of a store.
+    Command(&'a Cmd),
+    Commands(&'a Pipeline),
+    Invocation(&'a ScriptInvocation<'a>),
+}
+
+impl Request<'_> {
+    fn moved(self) -> Duration {
+        match self {
+            Self::Script(_, moved) => Duration::from_micros(moved),
+            Self::Info | Self::Command(_) | Self::Commands(_) | Self::Invocation(_) => Duration::ZERO,
+        }
+    }
+
+    async fn send(self, wire: &mut Wire) -> Result<Value, RedisError> {
+        match self {
+            Self::Script(call, moved) => script(call, moved, wire).await,
+            Self::Info => redis::cmd("INFO").query_async(wire).await,
+            Self::Command(command) => command.query_async(wire).await,
+            Self::Commands(commands) => commands.query_async(wire).await,
+            Self::Invocation(script) => Box::pin(script.invoke_async(wire)).await,
+        }
+    }
 }
 
 impl Deref for Place<'_> {
@@ -80,9 +116,8 @@ impl Connections {
     /// One script, by its hash; a server that does not know it, after a restart or a failover, is told it.
     pub(super) async fn answer(&self, call: &Call<'_>, settings: &Settings) -> Result<Answer> {
         let slot = self.place(call.lane()).await?;
-        let mut connection = slot.connected(&self.server).await?;
-        let reply = connection.make(&slot, async |wire| script(call, settings.moved(), wire).await).await;
-        let answer = Answer::of(call.script(), slot.ended(&connection, call.key(), reply)?)?;
+        let (mut connection, reply) = self.make(&slot, call.key(), Request::Script(call, settings.moved())).await?;
+        let answer = Answer::of(call.script(), reply)?;
         if let (true, Some(wait)) = (call.script().changes(), settings.wait) {
             // Whatever comes of it, the script has been carried out.
             let awaited = Call::new(&AWAITED, call.key());
@@ -93,11 +128,34 @@ impl Connections {
     }
 
     /// What the server says of itself.
-    pub(super) async fn info(&self) -> Result<String> {
-        let mut connection = self.calls.connected(&self.server).await?;
-        let command = redis::cmd("INFO");
-        let reply = connection.make(&self.calls, async |wire| command.query_async(wire).await).await;
-        described(self.calls.ended(&connection, "INFO", reply)?)
+    pub(crate) async fn info(&self) -> Result<String> {
+        let (_, reply) = self.make(&self.calls, "INFO", Request::Info).await?;
+        described(reply)
+    }
+
+    /// Makes a request that is no call of a store, about the keys that begin so.
+    pub(crate) async fn ask(&self, keys: &str, request: Request<'_>) -> Result<Value> {
+        self.make(&self.calls, keys, request).await.map(|(_, reply)| reply)
+    }
+
+    /// The same server, on connections of its own.
+    pub(crate) fn another(&self) -> Self {
+        Self::new(self.server.clone())
+    }
+
+    /// Makes one request. Where it was not sent, because the server had ended the connection meanwhile, it is made on the
+    /// next one: a server that ends idle connections is in nobody's way.
+    async fn make(&self, slot: &Slot, keys: &str, request: Request<'_>) -> Result<(Connection, Value)> {
+        let mut left = CONNECTIONS;
+        loop {
+            left -= 1;
+            let mut connection = slot.connected(&self.server).await?;
+            let reply = connection.make(slot, request.moved(), async |wire| request.send(wire).await).await;
+            let ended = slot.ended(&connection, keys, reply);
+            if left == 0 || !connection.is_unsent() {
+                return ended.map(|reply| (connection, reply));
+            }
+        }
     }
 
     /// How often a call may be made again after its answer was lost.
@@ -105,7 +163,7 @@ impl Connections {
         if self.is_cluster() { 10 } else { 1 }
     }
 
-    pub(super) fn is_cluster(&self) -> bool {
+    pub(crate) fn is_cluster(&self) -> bool {
         self.server.is_cluster()
     }
 
@@ -132,7 +190,7 @@ async fn replicated(slot: &Slot, connection: &mut Connection, awaited: &Call<'_>
     let mut pipeline = redis::pipe();
     pipeline.add_command(awaited.by_text(edition)).ignore();
     pipeline.cmd("WAIT").arg(wait.replicas).arg(wait.timeout.as_millis() as u64);
-    let reply = connection.make(slot, async |wire| pipeline.query_async::<(u32,)>(wire).await).await;
+    let reply = connection.make(slot, Duration::ZERO, async |wire| pipeline.query_async::<(u32,)>(wire).await).await;
     let (found,) = slot.ended(connection, key, reply)?;
     if found >= wait.replicas {
         return Ok(());

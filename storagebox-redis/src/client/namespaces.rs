@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use storagebox_core::backend::OrderedRules;
 use storagebox_core::{Error, Namespace, Result};
 
 pub(crate) use storagebox_core::backend::NamespaceKind as Kind;
@@ -13,12 +14,9 @@ use crate::error;
 use crate::script::{Script, script};
 use crate::turns::Turns;
 
-static ENTER: Script = script!("store_enter_namespace", CHANGES, [], "store/enter_namespace");
-static OPEN: Script = script!("store_open_namespace", CHANGES, [], "store/open_namespace");
-static MARK: Script = script!("store_mark_namespace", CHANGES, [], "store/mark_namespace");
-
-/// What the scripts ask of the server. The user must have the rights to all of it.
-pub(crate) const COMMANDS: &str = include_str!("../../lua/commands.txt");
+static ENTER: Script = script!("store_enter_namespace", CHANGES, [], "store/enter_namespace").asking_for_all();
+static OPEN: Script = script!("store_open_namespace", CHANGES, [], "store/open_namespace").asking_for_all();
+static MARK: Script = script!("store_mark_namespace", CHANGES, [], "store/mark_namespace").asking_for_all();
 
 /// The letter of a kind in the keys of its namespaces.
 pub(crate) fn letter(kind: Kind) -> &'static str {
@@ -104,10 +102,8 @@ impl OpenNamespace {
 
     /// Makes the namespace, unless it was made before.
     async fn make(&self, was_made: bool) -> Result<()> {
-        let commands: Vec<_> = COMMANDS.split_whitespace().collect();
         let open = Call::new(&OPEN, &self.key).with(self.options.as_str()).with(self.keeps);
         let open = open.with(self.client.epoch()).with(was_made).with(self.client.store_in_reach());
-        let open = open.with_all(&commands);
         let answer = self.client.settled("open", || self.client.answer(&open)).await?;
         self.check(&answer)
     }
@@ -118,17 +114,13 @@ impl OpenNamespace {
     }
 
     fn check(&self, answer: &Answer) -> Result<()> {
-        let missing: Vec<_> = answer.entries_after(2, 1).map(|at| answer.text(at)).collect::<Result<_>>()?;
-        if !missing.is_empty() {
-            return Err(error::denied(format_args!("+{}", missing.join(" +"))).during("open"));
-        }
         match answer.text(1)? {
             "" => return Err(error::lost(&self.key).during("open")),
             epoch if epoch == self.client.epoch() => {}
             _ => return Err(error::of_another_epoch(&self.key).during("open")),
         }
         let created = answer.text(0)?;
-        if created == self.options {
+        if OrderedRules::without_skew(created) == self.options {
             return Ok(());
         }
         let why = format_args!("{:?} was created with {created} and cannot be opened with {}", self.name, self.options);

@@ -2,20 +2,28 @@
 
 #[cfg(feature = "cluster")]
 use std::collections::HashMap;
+use std::pin::pin;
 use std::time::Duration;
 
-use redis::aio::{ConnectionLike, MultiplexedConnection};
+#[cfg(feature = "sentinel")]
+use redis::RedisError;
+use redis::aio::ConnectionLike;
 #[cfg(feature = "cluster")]
 use redis::cluster::NodeAddress;
 #[cfg(feature = "cluster")]
 use redis::cluster_async::ClusterConnection;
-use redis::{AsyncConnectionConfig, Cmd, ConnectionInfo, Pipeline, RedisError, RedisFuture, Value};
-use storagebox_core::{Error, Result};
+use redis::{AsyncConnectionConfig, Cmd, ConnectionAddr, ConnectionInfo, Pipeline, RedisFuture, Value};
+use storagebox_core::backend::in_time;
+use storagebox_core::{Error, ErrorKind, Result};
 
+use super::dial::Node;
+use super::line::Line;
 use crate::config::{Access, At};
+#[cfg(any(feature = "cluster", feature = "sentinel"))]
 use crate::error;
 
 /// Where a store is.
+#[derive(Clone)]
 pub(crate) struct Server {
     pub(crate) at: At,
     pub(crate) access: Access,
@@ -26,7 +34,7 @@ pub(crate) struct Server {
 /// A connection, whose clones are the same one.
 #[derive(Clone)]
 pub(super) enum Wire {
-    Node(MultiplexedConnection),
+    Node(Node),
     #[cfg(feature = "cluster")]
     Cluster(ClusterConnection),
 }
@@ -55,7 +63,6 @@ impl Server {
     }
 
     pub(super) async fn connect(&self) -> Result<Wire> {
-        trust_some_cipher();
         let login = self.access.login().await?;
         let by = |server: &ConnectionInfo| login.as_ref().map_or_else(|| server.clone(), |login| login.of(server));
         match &self.at {
@@ -70,14 +77,16 @@ impl Server {
     }
 
     /// The driver would give up an answer after half a second; the calls have a time of their own.
-    async fn connect_to_node(&self, node: &ConnectionInfo) -> Result<Wire> {
-        let client = self.client(node).map_err(error::connecting)?;
-        let connected = client.get_multiplexed_async_connection_with_config(&self.config()).await;
-        answering(connected.map_err(error::connecting)?).await
-    }
-
     fn config(&self) -> AsyncConnectionConfig {
         AsyncConnectionConfig::new().set_response_timeout(None).set_connection_timeout(Some(self.patience))
+    }
+
+    async fn connect_to_node(&self, node: &ConnectionInfo) -> Result<Wire> {
+        let connected = async { answering(Node::connect(node, &self.access, self.config()).await?).await };
+        in_time(self.patience, pin!(connected)).await.unwrap_or_else(|| {
+            let why = format!("the server could not be reached within {:?}", self.patience);
+            Err(Error::new(ErrorKind::Unavailable, why).on("redis"))
+        })
     }
 
     /// Whatever node the sentinels call the master now.
@@ -89,8 +98,17 @@ impl Server {
         watched: &str,
     ) -> Result<Wire> {
         let mut client = self.sentinels(sentinels, settings, watched).map_err(error::connecting)?;
-        let connected = client.get_async_connection_with_config(&self.config()).await;
-        answering(connected.map_err(error::connecting)?).await
+        sentinels.iter().for_each(|sentinel| trust_some_cipher(sentinel.addr()));
+        let master = client.async_get_client().await.map_err(error::connecting)?;
+        let master = master.get_connection_info().clone();
+        // With the store's own certificates, which the driver has put into its own form.
+        let addr = match master.addr().clone() {
+            ConnectionAddr::TcpTls { host, port, insecure, .. } => {
+                ConnectionAddr::TcpTls { host, port, insecure, tls_params: None }
+            }
+            other => other,
+        };
+        self.connect_to_node(&master.set_addr(addr)).await
     }
 
     #[cfg(feature = "sentinel")]
@@ -106,7 +124,7 @@ impl Server {
         let mut builder = SentinelClientBuilder::new(addresses, watched, SentinelServerType::Master)?
             .set_client_to_redis_tcp_settings(tcp.clone())
             .set_client_to_sentinel_tcp_settings(tcp.clone());
-        if matches!(settings.addr(), redis::ConnectionAddr::TcpTls { .. }) {
+        if matches!(settings.addr(), ConnectionAddr::TcpTls { .. }) {
             let secure = redis::TlsMode::Secure;
             builder = builder.set_client_to_redis_tls_mode(secure).set_client_to_sentinel_tls_mode(secure);
         }
@@ -129,13 +147,6 @@ impl Server {
         builder.build()
     }
 
-    fn client(&self, node: &ConnectionInfo) -> Result<redis::Client, RedisError> {
-        match self.access.certificates() {
-            None => redis::Client::open(node.clone()),
-            Some(certificates) => redis::Client::build_with_tls(node.clone(), certificates),
-        }
-    }
-
     /// Without retries: the driver would send a script again whose answer was lost, and tell nobody. It still learns
     /// which node has which slot whenever one says that it has moved.
     #[cfg(feature = "cluster")]
@@ -144,6 +155,7 @@ impl Server {
         nodes: Vec<ConnectionInfo>,
         reached: &HashMap<NodeAddress, NodeAddress>,
     ) -> Result<Wire> {
+        nodes.iter().for_each(|node| trust_some_cipher(node.addr()));
         let nodelay = redis::io::tcp::TcpSettings::default().set_nodelay(true);
         let builder = redis::cluster::ClusterClientBuilder::new(nodes).retries(0).tcp_settings(nodelay);
         let builder = builder.connection_timeout(self.patience).overall_response_timeout(None);
@@ -162,25 +174,43 @@ impl Server {
 
 /// Many servers say only now that they want a password, or are still loading. A node of a cluster is refused here: a
 /// script that does not know of slots would be stopped half-way by one that moves.
-async fn answering(mut connection: MultiplexedConnection) -> Result<Wire> {
+async fn answering(mut node: Node) -> Result<Wire> {
     let mut questions = redis::pipe();
-    questions.cmd("PING").ignore().cmd("INFO").arg("cluster");
-    let (info,): (String,) = questions.query_async(&mut connection).await.map_err(error::connecting)?;
-    match info.contains("cluster_enabled:1") {
+    questions.cmd("PING").ignore();
+    for section in ["cluster", "server", "replication"] {
+        questions.cmd("INFO").arg(section);
+    }
+    let info: Vec<String> = questions
+        .query_async(&mut node.connection)
+        .await
+        .map_err(|error| Node::refused(node.line.as_deref(), error))?;
+    crate::schema::check_role(&info.concat())?;
+    match info.concat().contains("cluster_enabled:1") {
         true => Err(Error::unsupported("one node of a cluster", "the whole cluster, by redis+cluster://").on("redis")),
-        false => Ok(Wire::Node(connection)),
+        false => Ok(Wire::Node(node)),
     }
 }
 
-/// The driver's TLS needs to be told which implementation of the ciphers to use, and panics otherwise.
-fn trust_some_cipher() {
-    if rustls::crypto::CryptoProvider::get_default().is_none() {
+/// The driver's own TLS takes the implementation of the ciphers that the whole process has, and panics if there is none.
+/// So one is chosen for a process that has none: only for TLS that is left to the driver, as that of a cluster.
+pub(super) fn trust_some_cipher(address: &ConnectionAddr) {
+    let is_tls = matches!(address, ConnectionAddr::TcpTls { .. });
+    if is_tls && rustls::crypto::CryptoProvider::get_default().is_none() {
         // Somebody else may have been quicker, with a choice that is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
     }
 }
 
 impl Wire {
+    /// What is known of its line, where it is one.
+    pub(super) fn line(&self) -> Option<&Line> {
+        match self {
+            Self::Node(node) => node.line.as_deref(),
+            #[cfg(feature = "cluster")]
+            Self::Cluster(_) => None,
+        }
+    }
+
     /// As the server's.
     pub(super) fn is_cluster(&self) -> bool {
         match self {
@@ -194,7 +224,7 @@ impl Wire {
 impl ConnectionLike for Wire {
     fn req_packed_command<'a>(&'a mut self, command: &'a Cmd) -> RedisFuture<'a, Value> {
         match self {
-            Self::Node(connection) => connection.req_packed_command(command),
+            Self::Node(node) => node.connection.req_packed_command(command),
             #[cfg(feature = "cluster")]
             Self::Cluster(connection) => connection.req_packed_command(command),
         }
@@ -207,7 +237,7 @@ impl ConnectionLike for Wire {
         count: usize,
     ) -> RedisFuture<'a, Vec<Value>> {
         match self {
-            Self::Node(connection) => connection.req_packed_commands(pipeline, offset, count),
+            Self::Node(node) => node.connection.req_packed_commands(pipeline, offset, count),
             #[cfg(feature = "cluster")]
             Self::Cluster(connection) => connection.req_packed_commands(pipeline, offset, count),
         }
@@ -215,7 +245,7 @@ impl ConnectionLike for Wire {
 
     fn get_db(&self) -> i64 {
         match self {
-            Self::Node(connection) => connection.get_db(),
+            Self::Node(node) => node.connection.get_db(),
             #[cfg(feature = "cluster")]
             Self::Cluster(connection) => connection.get_db(),
         }

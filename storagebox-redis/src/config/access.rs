@@ -4,7 +4,13 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use redis::{ClientTlsConfig, ConnectionInfo, TlsCertificates};
+use redis::ConnectionInfo;
+#[cfg(any(feature = "cluster", feature = "sentinel"))]
+use redis::{ClientTlsConfig, TlsCertificates};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ClientConfig, RootCertStore};
 use storagebox_core::Result;
 
 use super::RedisBuilder;
@@ -100,11 +106,53 @@ impl Access {
         self.asked.is_some()
     }
 
+    /// For the TLS that is left to the driver.
+    #[cfg(any(feature = "cluster", feature = "sentinel"))]
     pub(crate) fn certificates(&self) -> Option<TlsCertificates> {
         let (root_cert, own) = (self.authority.clone(), self.own.clone());
         let client_tls = own.map(|(client_cert, client_key)| ClientTlsConfig { client_cert, client_key });
         (root_cert.is_some() || client_tls.is_some()).then_some(TlsCertificates { client_tls, root_cert })
     }
+}
+
+impl Access {
+    /// The TLS of a connection. The ciphers are those that the process has chosen, if it has: nothing is chosen for it.
+    pub(crate) fn tls(&self) -> Result<ClientConfig> {
+        let chosen = CryptoProvider::get_default().cloned();
+        let provider = chosen.unwrap_or_else(|| Arc::new(rustls::crypto::ring::default_provider()));
+        let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+        let config =
+            config.map_err(|error| bad("tls", "has no version that the process's ciphers know").caused_by(error))?;
+        let config = config.with_root_certificates(self.roots()?);
+        let Some((certificate, key)) = &self.own else {
+            return Ok(config.with_no_client_auth());
+        };
+        let chain = certificates_in("client certificate", certificate)?;
+        let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| bad("key", UNREADABLE).caused_by(error))?;
+        config.with_client_auth_cert(chain, key).map_err(|error| bad("client certificate", UNREADABLE).caused_by(error))
+    }
+
+    /// The CAs that are trusted: the one that was named, or those of the machine.
+    fn roots(&self) -> Result<RootCertStore> {
+        let mut roots = RootCertStore::empty();
+        let Some(authority) = &self.authority else {
+            let machine = rustls_native_certs::load_native_certs();
+            let (added, _) = roots.add_parsable_certificates(machine.certs);
+            let none = || bad("authority", "is not named, and the machine trusts no CA: `tls_ca_cert_file` names one");
+            return if added > 0 { Ok(roots) } else { Err(none()) };
+        };
+        for certificate in certificates_in("authority", authority)? {
+            roots.add(certificate).map_err(|error| bad("authority", UNREADABLE).caused_by(error))?;
+        }
+        Ok(roots)
+    }
+}
+
+const UNREADABLE: &str = "cannot be read";
+
+fn certificates_in(setting: &'static str, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>> {
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
+    found.map_err(|error| bad(setting, UNREADABLE).caused_by(error))
 }
 
 impl RedisBuilder {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use redis::io::tcp::TcpSettings;
 use redis::{ConnectionInfo, IntoConnectionInfo};
 use storagebox_core::Result;
-use storagebox_core::backend::url::{decoded, duration, keys, number, one_of, retention, switch, unknown};
+use storagebox_core::backend::url::{decoded, duration, keys, number, one_of, plain_url, retention, switch, unknown};
 
 use super::{At, Eviction, RedisBuilder, Wait};
 use crate::error::bad;
@@ -56,13 +56,11 @@ const FORM: &str = "cannot be read; it is redis://user:password@host:port/databa
 
 /// Reads the URL into the builder and the driver's description of the server.
 pub(crate) fn read(mut builder: RedisBuilder, url: &str) -> Result<(RedisBuilder, At)> {
+    plain_url(url)?;
     let scheme =
         SCHEMES.iter().find_map(|(ours, driver_s, is_cluster)| Some((url.strip_prefix(ours)?, *driver_s, *is_cluster)));
     let (rest, scheme, kind) = scheme.ok_or_else(|| bad("url", BEGINNING))?;
     // The driver takes `#insecure` for leave to check nobody's certificate. Nobody shall have it by a URL.
-    if url.contains('#') {
-        return Err(bad("url", "must not hold a #; in a password it is %23"));
-    }
     let (address, query) = rest.split_once('?').unwrap_or((rest, ""));
     let mut access = BTreeMap::new();
     for (key, value) in keys(query) {

@@ -40,7 +40,7 @@ impl RedisBuilder {
     }
 
     #[cfg(feature = "pool")]
-    fn connections(&self, server: Server) -> Result<Connections> {
+    pub(crate) fn connections(&self, server: Server) -> Result<Connections> {
         match self.pool {
             Some(connections) => Connections::pooled(server, connections),
             None => Ok(Connections::new(server)),
@@ -48,7 +48,7 @@ impl RedisBuilder {
     }
 
     #[cfg(not(feature = "pool"))]
-    fn connections(&self, server: Server) -> Result<Connections> {
+    pub(crate) fn connections(&self, server: Server) -> Result<Connections> {
         Ok(Connections::new(server))
     }
 

@@ -10,7 +10,7 @@ use storagebox_core::{
 use storagebox_testkit::redis::Settings;
 
 use crate::scene::with_server;
-use crate::support::failed;
+use crate::support::{Place, failed};
 
 /// The server refuses the script as a whole: an item that was popped first would be lost.
 #[tokio::test]
@@ -31,6 +31,37 @@ async fn a_server_out_of_memory_changes_nothing() -> Result<()> {
     .await
 }
 
+/// A little more memory each time: the first script that is let in reaches the limit on its way, and goes on to its end.
+#[tokio::test]
+async fn a_script_that_fills_the_memory_is_done_as_a_whole() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let bank = place.store()?.item_bank(&"namespace".parse()?)?;
+        bank.add(&[Item::new("one")?]).await?;
+        let items = (0..1_000).map(|number| Item::new(format!("{number:0500}"))).collect::<Result<Vec<_>>>()?;
+        let (used, step) = (used_memory(place).await?, 50_000);
+        for more in 0..100 {
+            place.server.ask::<()>(cmd("CONFIG").arg("SET").arg("maxmemory").arg(used + more * step)).await?;
+            let outcome = bank.add(&items).await;
+            let total = bank.counts().await?.total();
+            let Err(error) = outcome else {
+                assert_eq!(total, 1_001);
+                assert!(used_memory(place).await? > used + 5 * step, "the items are small beside a step");
+                return Ok(());
+            };
+            let (kind, certainty) = (error.kind(), error.certainty());
+            assert_eq!((kind, certainty, total), (ErrorKind::Unavailable, Certainty::NotApplied, 1), "{error}");
+        }
+        Err(failed("the items never fitted"))
+    })
+    .await
+}
+
+async fn used_memory(place: &Place) -> Result<u64> {
+    let info: String = place.server.ask(cmd("INFO").arg("memory")).await?;
+    let used = info.lines().find_map(|line| line.strip_prefix("used_memory:")?.trim().parse().ok());
+    used.ok_or_else(|| failed("the server does not say what it uses"))
+}
+
 /// What it has may be old: a master that was replaced and does not know it yet would answer what is not so any more.
 #[tokio::test]
 async fn a_replica_neither_changes_nor_answers() -> Result<()> {
@@ -47,6 +78,32 @@ async fn a_replica_neither_changes_nor_answers() -> Result<()> {
         }
         place.server.ask::<()>(cmd("REPLICAOF").arg("NO").arg("ONE")).await?;
         assert!(matches!(bank.take(&"ada".parse()?, Hold::Forever).await?, Taken::New(_)));
+        Ok(())
+    })
+    .await
+}
+
+/// Also one that accepts changes, which it loses: only its role says so.
+#[tokio::test]
+async fn a_store_that_is_opened_on_a_replica_is_unavailable() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        place.store()?.item_bank(&"namespace".parse()?)?.add(&[Item::new("one")?]).await?;
+        place.server.ask::<()>(cmd("REPLICAOF").arg("127.0.0.1").arg("1")).await?;
+        for only_reads in ["yes", "no"] {
+            place.server.ask::<()>(cmd("CONFIG").arg("SET").arg("replica-read-only").arg(only_reads)).await?;
+            let (store, looks) = (place.store()?, place.store()?);
+            let bank = looks.item_bank(&"namespace".parse()?)?;
+            for error in [
+                store.ping().await.unwrap_err(),
+                store.setup().await.unwrap_err(),
+                store.maintain(1).await.unwrap_err(),
+                bank.counts().await.unwrap_err(),
+                bank.take(&"ada".parse()?, Hold::Forever).await.unwrap_err(),
+            ] {
+                let (kind, certainty) = (error.kind(), error.certainty());
+                assert_eq!((kind, certainty), (ErrorKind::Unavailable, Certainty::NotApplied), "{only_reads}: {error}");
+            }
+        }
         Ok(())
     })
     .await

@@ -7,6 +7,7 @@ mod credentials;
 mod entities;
 mod errors;
 mod hostile;
+mod idle;
 mod left;
 mod losses;
 mod numbers;

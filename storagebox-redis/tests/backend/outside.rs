@@ -10,8 +10,8 @@ use redis::cmd;
 use storagebox_conformance::{Proxy, keeps_text};
 use storagebox_core::{Backend, Certainty, ErrorKind, Hold, Item, ItemBank, Result, Taken};
 use storagebox_redis::{Moved, RedisStore};
-use storagebox_testkit::checks::secrets::{self, SECRET};
-use storagebox_testkit::checks::{clocks, pauses};
+use storagebox_testkit::checks::secrets::SECRET;
+use storagebox_testkit::checks::{clocks, pauses, skews};
 use storagebox_testkit::redis::Settings;
 
 use crate::scene::{until, with_place, with_server};
@@ -46,10 +46,51 @@ async fn a_server_that_is_stopped_for_a_while_loses_nothing() -> Result<()> {
     .await
 }
 
+/// Its first part is longer than any name has, so that no server of names is asked.
 #[tokio::test]
-async fn a_name_that_leads_nowhere_is_unavailable() -> Result<()> {
-    secrets::where_no_name_leads(|host| {
-        RedisStore::builder().call_timeout(LONG).connect(&format!("redis://ann:{SECRET}@{host}"))
+async fn a_name_that_leads_nowhere_is_refused_for_good() -> Result<()> {
+    let url = format!("redis://ann:{SECRET}@{}.invalid", "x".repeat(64));
+    let error = RedisStore::builder().call_timeout(LONG).connect(&url)?.ping().await.unwrap_err();
+    assert_eq!((error.kind(), error.certainty()), (ErrorKind::Misconfigured, Certainty::NotApplied), "{error}");
+    assert!(!error.is_retryable() && std::error::Error::source(&error).is_some(), "{error}");
+    Ok(())
+}
+
+/// What the driver says without the server's own word: each is certain, and says what is wrong.
+#[tokio::test]
+async fn a_database_or_a_kind_of_server_that_is_not_there_is_refused_at_once() -> Result<()> {
+    with_server(Settings::quick().with("databases", "4"), async |place| {
+        let mut set = cmd("ACL");
+        set.arg("SETUSER").arg("narrow").arg("on").arg(format!(">{SECRET}")).arg("~*").arg("+@all").arg("-select");
+        place.server.ask::<()>(&set).await?;
+        let at = place.server.address();
+        place
+            .server
+            .ask::<()>(cmd("ACL").arg("SETUSER").arg("default").arg("resetpass").arg(format!(">{SECRET}")))
+            .await?;
+        for (url, kind, told) in [
+            (format!("redis://:{SECRET}@{at}/7"), ErrorKind::Misconfigured, "no database of the number"),
+            (format!("redis://narrow:{SECRET}@{at}/1"), ErrorKind::Denied, "+select"),
+            (format!("redis://{at}/1"), ErrorKind::Denied, "wants a user and a password"),
+            (format!("redis+cluster://:{SECRET}@{at}"), ErrorKind::Misconfigured, "no node of a cluster"),
+        ] {
+            let error = RedisStore::builder().call_timeout(LONG).connect(&url)?.ping().await.unwrap_err();
+            assert_eq!((error.kind(), error.certainty()), (kind, Certainty::NotApplied), "{error:?}");
+            assert!(error.to_string().contains(told) && std::error::Error::source(&error).is_some(), "{error:?}");
+            assert!(!format!("{error:?}").contains(SECRET), "{error:?}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_server_that_is_no_sentinel_is_refused_at_once() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let url = format!("redis+sentinel://{}/mymaster", place.server.address());
+        let error = RedisStore::builder().call_timeout(LONG).connect(&url)?.ping().await.unwrap_err();
+        assert_eq!((error.kind(), error.certainty()), (ErrorKind::Misconfigured, Certainty::NotApplied), "{error:?}");
+        Ok(())
     })
     .await
 }
@@ -134,6 +175,21 @@ async fn save(place: &Place, status: &str) -> Result<()> {
     until("the end of the dump", async || {
         let info: String = place.server.ask(cmd("INFO").arg("persistence")).await?;
         Ok(info.contains("rdb_bgsave_in_progress:0") && info.contains(&format!("rdb_last_bgsave_status:{status}")))
+    })
+    .await
+}
+
+/// The skew was stored by then; it opens with any.
+#[tokio::test]
+async fn a_namespace_that_was_stored_with_its_skew_opens_with_any() -> Result<()> {
+    with_place(async |place| {
+        let age = async || {
+            let key = place.key("o.skews.0");
+            let is_new: i64 = place.server.ask(cmd("HSET").arg(&key).arg("options").arg(skews::STORED_BEFORE)).await?;
+            assert_eq!(is_new, 0);
+            Ok(())
+        };
+        skews::stored_before(async || Ok(Arc::new(place.store()?) as _), age).await
     })
     .await
 }

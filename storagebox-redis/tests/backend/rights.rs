@@ -2,11 +2,18 @@
 
 use redis::{Cmd, cmd};
 use storagebox_conformance::keeps_text;
-use storagebox_core::{Backend, ErrorKind, Result};
+use storagebox_core::{
+    Backend, Certainty, Counter as _, DedupRepo as _, EntityLedger as _, Error, ErrorKind, Hold, Item, ItemBank, Joins,
+    Key, Namespace, OrderedOptions, OrderedStore as _, Result, Strategy, TokenStore as _,
+};
 use storagebox_redis::RedisStore;
+use storagebox_testkit::redis::Settings;
 
-use crate::scene::with_place;
+use crate::scene::{with_place, with_server};
+use crate::structure::keys;
 use crate::support::{Place, failed, grants};
+
+const COMMANDS: &str = include_str!("../../lua/commands.txt");
 
 /// A user of one store, as the README has it, who goes with the test.
 struct User<'a> {
@@ -141,4 +148,116 @@ async fn described(user: &User<'_>) -> Result<String> {
     let list: Vec<String> = user.place.server.ask(Cmd::new().arg("ACL").arg("LIST")).await?;
     let own = format!("user {} ", user.name);
     list.into_iter().find(|line| line.starts_with(&own)).ok_or_else(|| failed("there is no such user"))
+}
+
+/// Once opened: `ping` asks for what a change may need, also for the server's clock and for rights to some keys alone.
+#[tokio::test]
+async fn a_ping_asks_for_every_right() -> Result<()> {
+    with_place(async |place| {
+        let user = User::of(place, &place.prefix).await?;
+        let store = user.store(&place.prefix)?;
+        store.setup().await?;
+        for command in COMMANDS.lines().filter_map(|line| line.split(' ').next()) {
+            user.set(&format!("-{command}")).await?;
+            for error in [
+                store.ping().await.unwrap_err(),
+                store.maintain(1).await.unwrap_err(),
+                store.setup().await.unwrap_err(),
+            ] {
+                assert_eq!((error.kind(), error.certainty()), (ErrorKind::Denied, Certainty::NotApplied), "{error}");
+                assert!(error.to_string().contains(&format!("+{command}")), "{command}: {error}");
+            }
+            user.set(&format!("+{command}")).await?;
+            store.ping().await?;
+        }
+        user.remove().await
+    })
+    .await
+}
+
+/// In a process that has opened nothing, whatever its first call is: nothing is named and nothing is made.
+#[tokio::test]
+async fn a_first_call_without_any_right_is_denied() -> Result<()> {
+    with_place(async |place| {
+        let user = User::of(place, &place.prefix).await?;
+        let before = keys(place).await?;
+        for command in COMMANDS.lines().filter_map(|line| line.split(' ').next()) {
+            user.set(&format!("-{command}")).await?;
+            for error in first_calls(&user, &place.prefix).await? {
+                let (kind, certainty) = (error.kind(), error.certainty());
+                assert_eq!((kind, certainty), (ErrorKind::Denied, Certainty::NotApplied), "{command}: {error}");
+            }
+            user.set(&format!("+{command}")).await?;
+        }
+        assert_eq!(keys(place).await?, before);
+        user.remove().await
+    })
+    .await
+}
+
+/// What the first call of each part says, each in a store of its own.
+async fn first_calls(user: &User<'_>, prefix: &str) -> Result<Vec<Error>> {
+    let (name, key): (Namespace, Key) = ("namespace".parse()?, "key".parse()?);
+    let store = || user.store(prefix);
+    Ok(vec![
+        store()?.item_bank(&name)?.counts().await.unwrap_err(),
+        store()?.item_bank(&name)?.add(&[Item::new("one")?]).await.unwrap_err(),
+        store()?.dedup_repo(&name)?.get(&"id".parse()?).await.unwrap_err(),
+        store()?.token_store(&name)?.exists(&"token".parse()?).await.unwrap_err(),
+        store()?.entity_ledger(&name, &Joins::default())?.pending(None, 1).await.unwrap_err(),
+        store()?.counter(&name, Strategy::default())?.value(&key).await.unwrap_err(),
+        store()?.ordered_store(&name, OrderedOptions::time())?.get(&key).await.unwrap_err(),
+    ])
+}
+
+/// Keys that may only be read, a command for other keys alone, and all keys taken away, each from a running program.
+#[tokio::test]
+async fn rights_to_a_part_of_the_keys_lose_nothing() -> Result<()> {
+    with_place(async |place| {
+        let user = User::of(place, &place.prefix).await?;
+        let (store, prefix) = (user.store(&place.prefix)?, &place.prefix);
+        store.setup().await?;
+        let bank = store.item_bank(&"namespace".parse()?)?;
+        bank.add(&[Item::new("one")?, Item::new("two")?]).await?;
+        assert!(bank.take(&"bob".parse()?, Hold::Forever).await?.item().is_some());
+        let head = format!("{prefix}:{{b.namespace.0}}");
+        for rules in [
+            format!("resetkeys %R~{prefix}:{{*"),
+            format!("resetkeys %R~{prefix}:{{* ~{head}"),
+            "resetkeys".to_owned(),
+            format!("-hset (+hset ~{prefix}:elsewhere*)"),
+            format!("-rpush -lpush (+rpush +lpush ~{head})"),
+        ] {
+            user.set(&rules).await?;
+            for error in [
+                bank.take(&"ada".parse()?, Hold::Forever).await.unwrap_err(),
+                bank.release(&"bob".parse()?).await.unwrap_err(),
+            ] {
+                let (kind, certainty) = (error.kind(), error.certainty());
+                assert_eq!((kind, certainty), (ErrorKind::Denied, Certainty::NotApplied), "{rules}: {error}");
+            }
+            user.set(&grants(prefix)).await?;
+            assert_eq!(bank.counts().await?.free, 1, "{rules}");
+        }
+        assert!(bank.take(&"ada".parse()?, Hold::Forever).await?.item().is_some());
+        user.remove().await
+    })
+    .await
+}
+
+/// Each that scripts use, and the one that calls scripts.
+#[tokio::test]
+async fn a_command_that_the_server_lacks_is_named_before_anything_is_written() -> Result<()> {
+    for command in COMMANDS.lines().filter_map(|line| line.split(' ').next()).chain(["evalsha"]) {
+        let settings = Settings::quick().with("rename-command", format!("{command} \"\""));
+        with_server(settings, async |_| Ok(())).await.map_or_else(
+            |error| {
+                let (kind, certainty) = (error.kind(), error.certainty());
+                assert_eq!((kind, certainty), (ErrorKind::Unsupported, Certainty::NotApplied), "{command}: {error}");
+                Ok(())
+            },
+            |()| Err(failed(format!("a store without {command}"))),
+        )?;
+    }
+    Ok(())
 }

@@ -8,6 +8,7 @@ mod kills;
 mod memory;
 mod pieces;
 mod resharding;
+mod rights;
 #[allow(dead_code, unused_imports, reason = "the other tests wait in more ways")]
 #[path = "../backend/scene.rs"]
 mod scene;

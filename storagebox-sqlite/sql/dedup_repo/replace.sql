@@ -1,6 +1,5 @@
 -- D-1 puts a value in place of another. Shows its version.
 -- ?1 namespace, ?2 id, ?3 value, ?4 op, ?5 version
-UPDATE storagebox_namespaces SET last_number = last_number + 1 WHERE number = ?1;
 UPDATE storagebox_records
 SET value = ?3, version = (SELECT last_number FROM storagebox_namespaces WHERE number = ?1), replaced_by = ?4,
     replaced_version = ?5

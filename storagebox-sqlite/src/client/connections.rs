@@ -16,7 +16,7 @@ use super::file::{self, Beside, Lasting};
 use super::opened::Opened;
 use super::readers::Readers;
 use super::writing::{Place, Writing};
-use super::{Ask, Pauses, log};
+use super::{Ask, Pauses, library, log};
 use crate::config::Settings;
 use crate::error;
 
@@ -101,6 +101,17 @@ impl Connections {
             Self::Own(own) => own.file.check(),
             Self::Shared(_) => Ok(()),
         }
+    }
+
+    /// Refuses a file that may only be read. Where a call of this process is writing, it may be written to.
+    pub(crate) async fn check_writable(&self) -> Result<()> {
+        if matches!(self, Self::Own(own) if own.writer.try_lock().is_err()) {
+            return Ok(());
+        }
+        let mut writing = self.writing(|| true).await?;
+        let checked = library::check_writable(writing.connection()).await;
+        checked.map_err(|error| self.explained(error))?;
+        writing.meet_beside().map(|()| writing.end(true))
     }
 
     /// Moves the write-ahead log to the file and cuts it, as far as nobody is in the way.
@@ -188,7 +199,8 @@ impl Own {
             None => self.reader().await?,
         };
         self.meet()?;
-        self.readers.look(reader, ask()).await
+        let rows = self.readers.look(reader, ask()).await?;
+        self.meet().map(|()| rows)
     }
 
     /// A connection that looks.
@@ -196,6 +208,7 @@ impl Own {
         let beside = self.are_fit().map_err(error::through)?;
         let has_log = beside.has_log();
         let mut connection = self.readers.connect().await?;
+        library::check(&mut connection).await?;
         let has_log = has_log || log::is_kept(&mut connection).await?;
         Ok(Opened::new(connection, has_log.then_some(beside)))
     }
@@ -205,6 +218,7 @@ impl Own {
     async fn opened(&self, has_log: bool) -> Result<SqliteConnection, sqlx::Error> {
         self.meet()?;
         let mut connection = self.options.connect().await?;
+        library::check(&mut connection).await?;
         self.meet()?;
         if !has_log {
             log::keep(&mut connection).await?;

@@ -68,7 +68,8 @@ fn trusted(path: &Path) -> Result<PathBuf> {
 pub(super) fn all(path: &Path) -> Vec<PathBuf> {
     // Where links do not end, nothing is opened.
     let end = end_of_links(path, |_| Ok(())).unwrap_or_else(|_| path.to_owned());
-    [path, &end].into_iter().flat_map(with_beside).collect()
+    let by_link = (end != path).then(|| with_beside(&end));
+    [with_beside(path), by_link.unwrap_or_default()].concat()
 }
 
 fn with_beside(path: &Path) -> Vec<PathBuf> {

@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection, query, query_scalar};
+use storagebox_core::backend::OrderedRules;
 use storagebox_core::{Error, Namespace, Result};
 use tokio::time::timeout;
 
 pub(crate) use storagebox_core::backend::NamespaceKind as Kind;
 
 use super::known::Known;
-use super::{Ask, BoxFuture, Call, Client, Inner, Make, Once, Pauses, Texts, Turn, apart};
+use super::{Ask, BoxFuture, Call, Client, Inner, Make, Once, Pauses, Texts, Turn, apart, library, whole};
 use crate::error;
 
 const FOUND: &str = include_str!("../../sql/store/namespace.sql");
@@ -142,10 +143,12 @@ impl OpenNamespace {
     /// The number that the namespace's rows have, within a transaction, and how long what has ended is remembered;
     /// opens the namespace if nobody has done so in this file, which may have been restored since the last one.
     pub(super) async fn enter(&self, connection: &mut SqliteConnection) -> Result<(i64, Option<i64>)> {
-        if !self.is_open() {
-            self.check_durability(connection).await?;
+        if self.is_open() {
+            return self.enter_beside(connection).await;
         }
-        self.enter_beside(connection).await
+        self.check_durability(connection).await?;
+        let entered = self.enter_beside(connection).await?;
+        whole::check_on(connection).await.map(|()| entered)
     }
 
     /// The same in a transaction about another namespace, by which the connection was judged.
@@ -181,7 +184,7 @@ impl OpenNamespace {
 
     fn check(&self, found: &SqliteRow) -> Result<()> {
         let created: String = error::read(NAMESPACE, found.try_get("options"))?;
-        if created == self.options {
+        if OrderedRules::without_skew(&created) == self.options {
             return Ok(());
         }
         let why = format_args!("{:?} was created with {created} and cannot be opened with {}", self.name, self.options);
@@ -193,6 +196,7 @@ impl OpenNamespace {
         if !self.client.connections().are_shared() {
             return Ok(());
         }
+        library::check(connection).await.map_err(error::before_commit)?;
         let found = query_scalar("PRAGMA synchronous").fetch_one(connection).await;
         let found: i64 = found.map_err(error::before_commit)?;
         let asked = self.client.settings().synchronous;

@@ -10,6 +10,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::Ask;
 use super::opened::Opened;
+use crate::error;
 
 /// Readers do not wait for the writer, nor for each other.
 const MOST: u32 = 4;
@@ -48,13 +49,12 @@ impl Readers {
         self.options.connect().await
     }
 
-    /// One look. The connection is not kept if a file without a log is what it looked at, or if it did not come to
-    /// that.
+    /// One look, which is not answered from a log that is no more where it was: others do not see what is in it. The
+    /// connection is not kept if a file without a log is what it looked at, or if it did not come to that.
     pub(super) async fn look(&self, mut reader: Opened, ask: Ask<'_>) -> Result<Vec<SqliteRow>, sqlx::Error> {
         let rows = ask.fetch_all(reader.connection()).await;
         if rows.is_ok() {
-            // A look changes nothing: what is not there any more is judged when the connection is to be closed.
-            let _judged_later = reader.meet();
+            reader.meet().map_err(error::through)?;
         }
         if reader.has_met() {
             self.give_back(reader);

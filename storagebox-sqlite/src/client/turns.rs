@@ -110,7 +110,7 @@ mod tests {
     /// A bank on connections of its own, as another process has them.
     async fn bank(folder: &Folder) -> Result<(Arc<Client>, SqliteBank)> {
         let settings = Settings::default();
-        let client = Client::new(Connections::own(&folder.path().join("namespace.db"), &settings), settings);
+        let client = Client::new(Connections::own(&folder.path().join("store.db"), &settings), settings);
         schema::setup(&client).await?;
         let bank = SqliteBank::new(&client, &Namespace::new("namespace")?);
         Ok((client, bank))

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use storagebox_core::Result;
-use storagebox_core::backend::url::{decoded, duration, keys, number, one_of, retention, switch, unknown};
+use storagebox_core::backend::url::{decoded, duration, keys, number, one_of, plain_url, retention, switch, unknown};
 
 use super::{SqliteBuilder, Synchronous};
 use crate::error::bad;
@@ -15,6 +15,7 @@ const SYNCHRONOUS: [(&str, Synchronous); 3] =
 
 /// Reads the URL into the builder and the path of the file.
 pub(crate) fn read(mut builder: SqliteBuilder, url: &str) -> Result<(SqliteBuilder, PathBuf)> {
+    plain_url(url)?;
     let rest = url.strip_prefix("sqlite:").ok_or_else(|| bad("url", "must begin with sqlite:"))?;
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
     for (key, value) in keys(query) {

@@ -145,6 +145,7 @@ impl Metered {
         self.note("ordered, get", ordered.get(&key)).await?;
         let _ = self.note("delete", ordered.delete(&key, &stamp(2)?)).await?;
         self.note("ordered, list", ordered.list(None, None, 10)).await?;
+        let _ = self.note("reset", ordered.reset(&key, &stamp(2)?)).await?;
         self.note("purge", ordered.purge(Duration::ZERO, 10)).await.map(drop)
     }
 }
@@ -182,7 +183,7 @@ async fn each_change_is_one_transaction_and_each_look_none() -> Result<()> {
     ];
     let expected: Vec<_> = metered.noted.iter().map(|(call, _)| (*call, usize::from(!free.contains(call)))).collect();
     assert_eq!(metered.noted, expected);
-    assert_eq!(metered.noted.len(), 42, "calls");
+    assert_eq!(metered.noted.len(), 43, "calls");
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use crate::support::{Place, failed};
 #[tokio::test]
 async fn a_folder_that_is_missing_is_named() -> Result<()> {
     let place = Place::bare()?;
-    let store = SqliteStore::open(place.path().join("under").join("namespace.db"))?;
+    let store = SqliteStore::open(place.path().join("under").join("store.db"))?;
     for error in [store.setup().await.unwrap_err(), store.ping().await.unwrap_err()] {
         assert_eq!(error.kind(), ErrorKind::NotSetUp, "{error}");
         assert!(error.to_string().contains("create this folder first"), "{error}");
@@ -118,6 +118,21 @@ mod rights {
         assert_eq!(mode(&real)?, 0o600);
         assert!(store.files().contains(&real.with_extension("db-wal")), "{:?}", store.files());
         store.close().await
+    }
+
+    #[tokio::test]
+    async fn each_file_is_named_once_under_each_of_its_names() -> Result<()> {
+        let place = Place::bare()?;
+        let named = |store: SqliteStore| -> std::collections::BTreeSet<_> {
+            let files = store.files();
+            let names: std::collections::BTreeSet<_> = files.iter().cloned().collect();
+            assert_eq!(names.len(), files.len(), "{files:?}");
+            names
+        };
+        assert_eq!(named(place.store()?).len(), 4);
+        symlink("real.db", place.path()).map_err(failed)?;
+        assert_eq!(named(place.store()?).len(), 8);
+        Ok(())
     }
 
     #[tokio::test]

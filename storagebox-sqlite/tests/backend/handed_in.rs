@@ -51,12 +51,11 @@ async fn one_that_only_reads_is_denied() -> Result<()> {
     let place = Place::ready().await?;
     place.store()?.item_bank(&"namespace".parse()?)?.add(&["a".try_into()?]).await?;
     let pool = SqlitePoolOptions::new().connect_lazy_with(place.options().read_only(true));
-    let error = SqliteStore::from_pool(pool)?
-        .item_bank(&"namespace".parse()?)?
-        .take(&"ada".parse().unwrap(), Hold::Forever)
-        .await
-        .unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Denied, "{error}");
+    let store = SqliteStore::from_pool(pool)?;
+    let take = store.item_bank(&"namespace".parse()?)?.take(&"ada".parse()?, Hold::Forever).await;
+    for error in [take.unwrap_err(), store.ping().await.unwrap_err(), store.setup().await.unwrap_err()] {
+        assert_eq!((error.kind(), error.certainty()), (ErrorKind::Denied, Certainty::NotApplied), "{error}");
+    }
     Ok(())
 }
 

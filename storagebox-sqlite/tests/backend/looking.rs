@@ -78,7 +78,7 @@ async fn a_store_that_is_closed_after_looks_leaves_no_log() -> Result<()> {
     let place = Place::ready().await?;
     let store = place.store()?;
     store.ping().await?;
-    let log = place.path().with_file_name("namespace.db-wal");
+    let log = place.path().with_file_name("store.db-wal");
     assert!(log.exists());
     store.close().await?;
     assert!(!log.exists());

@@ -9,6 +9,7 @@ mod handed_in;
 mod hostile;
 mod left;
 mod looking;
+mod numbers;
 mod outside;
 #[cfg(unix)]
 mod paths;
@@ -18,6 +19,7 @@ mod setup;
 #[path = "../support/mod.rs"]
 mod support;
 mod traces;
+mod unfit;
 mod urls;
 mod version;
 mod waiting;

@@ -8,7 +8,7 @@ use storagebox_core::{
     Backend, Certainty, ClaimId, Counts, DedupId, DedupRepo, Error, ErrorKind, Hold, Item, ItemBank, ManualClock, OpId,
     Payload, Recorded, Result, Retention, Taken,
 };
-use storagebox_testkit::checks::clocks;
+use storagebox_testkit::checks::{clocks, skews};
 
 use crate::support::{Place, failed};
 
@@ -92,4 +92,17 @@ async fn bytes_that_are_no_text_are_corrupt() -> Result<()> {
         assert_eq!((error.kind(), error.certainty()), (ErrorKind::Corrupt, Certainty::NotApplied), "{error}");
     }
     Ok(())
+}
+
+/// The skew was stored by then; it opens with any.
+#[tokio::test]
+async fn a_namespace_that_was_stored_with_its_skew_opens_with_any() -> Result<()> {
+    let place = Place::ready().await?;
+    let age = async || {
+        let sql = format!("UPDATE storagebox_namespaces SET options = '{}' WHERE name = 'skews'", skews::STORED_BEFORE);
+        let aged = place.pool().execute(AssertSqlSafe(sql)).await.map_err(failed)?;
+        assert_eq!(aged.rows_affected(), 1);
+        Ok(())
+    };
+    skews::stored_before(async || Ok(Arc::new(place.store()?) as _), age).await
 }

@@ -74,7 +74,7 @@ async fn what_is_open_is_named_and_for_its_owner_alone_however_the_path_is_spell
 #[tokio::test]
 async fn links_without_an_end_are_refused() -> Result<()> {
     let place = Place::bare()?;
-    symlink("namespace.db", place.path()).map_err(failed)?;
+    symlink("store.db", place.path()).map_err(failed)?;
     let store = place.store()?;
     for error in [store.setup().await.unwrap_err(), store.ping().await.unwrap_err()] {
         assert_eq!(error.kind(), ErrorKind::Misconfigured, "{error}");

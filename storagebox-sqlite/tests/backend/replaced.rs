@@ -104,6 +104,43 @@ async fn a_process_whose_log_was_removed_writes_nothing_more() -> Result<()> {
     Ok(())
 }
 
+/// What a look would show of them, nobody else sees, and nobody will.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_look_is_refused_where_a_change_is() -> Result<()> {
+    for beside in [&["-wal", "-shm"][..], &["-wal"], &["-shm"]] {
+        let (place, store) = in_use().await?;
+        let bank = store.item_bank(&"namespace".parse()?)?;
+        store.ping().await?;
+        assert_eq!(bank.counts().await?.held, 1);
+        remove(&place, beside)?;
+        for _ in 0..2 {
+            is_refused(&bank.counts().await.unwrap_err());
+            is_refused(&bank.get(&"ada".parse()?).await.unwrap_err());
+            is_refused(&bank.list(None, 10).await.unwrap_err());
+            is_refused(&store.ping().await.unwrap_err());
+        }
+        is_refused(&bank.take(&"eve".parse()?, Hold::Forever).await.unwrap_err());
+    }
+    Ok(())
+}
+
+/// The files beside it are those of another file of this name by then.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_look_is_refused_where_another_process_made_the_files_anew() -> Result<()> {
+    let (place, store) = in_use().await?;
+    let bank = store.item_bank(&"namespace".parse()?)?;
+    assert_eq!(bank.counts().await?.held, 1);
+    remove(&place, &["-wal", "-shm"])?;
+    for suffix in ["-wal", "-shm"] {
+        fs::write(format!("{}{suffix}", place.path().display()), "").map_err(failed)?;
+    }
+    is_refused(&bank.counts().await.unwrap_err());
+    is_refused(&store.ping().await.unwrap_err());
+    Ok(())
+}
+
 async fn mode(place: &Place) -> Result<String> {
     let mut raw = place.raw().await?;
     query_scalar("PRAGMA journal_mode").fetch_one(&mut raw).await.map_err(failed)

@@ -18,10 +18,7 @@ async fn nothing_but_setup_makes_a_file() -> Result<()> {
         store.maintain(1).await.unwrap_err(),
     ] {
         assert_eq!(error.kind(), ErrorKind::NotSetUp, "{error}");
-        assert!(
-            error.to_string().contains("there is no file") && error.to_string().contains("namespace.db"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("there is no file") && error.to_string().contains("store.db"), "{error}");
     }
     names::are_told(&store).await?;
     assert!(!place.path().exists());

@@ -13,7 +13,7 @@ fn refused(url: &str) -> Error {
 #[test]
 fn keys_that_are_not_known_are_refused() {
     for key in ["synchronus=full", "Synchronous=full", "mode=memory", "cache=shared", "foo", "=", "vfs=unix"] {
-        let error = refused(&format!("sqlite:nowhere/namespace.db?{key}"));
+        let error = refused(&format!("sqlite:nowhere/store.db?{key}"));
         assert!(error.to_string().contains("query key"), "{error}");
     }
 }
@@ -32,7 +32,7 @@ fn values_that_make_no_sense_are_refused() {
         ("wal_autocheckpoint=-1", "wal_autocheckpoint"),
         ("wal_autocheckpoint=4294967295", "wal autocheckpoint"),
     ] {
-        urls::refused_because(SqliteStore::connect, &format!("sqlite:hunter2/namespace.db?{pair}"), because);
+        urls::refused_because(SqliteStore::connect, &format!("sqlite:hunter2/store.db?{pair}"), because);
     }
 }
 
@@ -78,9 +78,7 @@ fn every_key_is_taken_and_nothing_is_touched() {
         "synchronous=extra&combining=on&remember=24h",
         "synchronous=full",
     ] {
-        for path in
-            ["nowhere/namespace.db", "//nowhere/namespace.db", "///nowhere/namespace.db", "/nowhere/namespace.db"]
-        {
+        for path in ["nowhere/store.db", "//nowhere/store.db", "///nowhere/store.db", "/nowhere/store.db"] {
             let store = SqliteStore::connect(&format!("sqlite:{path}?{pairs}"));
             assert!(store.is_ok(), "{path} {pairs}: {store:?}");
         }
@@ -91,9 +89,9 @@ fn every_key_is_taken_and_nothing_is_touched() {
 #[test]
 fn whatever_a_url_says() {
     let known = [
-        "sqlite:nowhere/namespace.db",
+        "sqlite:nowhere/store.db",
         "sqlite:///nowhere/a%20b.db?synchronous=normal&combining=off&call_timeout=500ms&remember=forever",
-        "sqlite:nowhere/namespace.db?wal_autocheckpoint=0&remember=24h",
+        "sqlite:nowhere/store.db?wal_autocheckpoint=0&remember=24h",
     ];
     urls::whatever(SqliteStore::connect, &known);
 }

@@ -39,7 +39,7 @@ impl Place {
     }
 
     pub fn path(&self) -> PathBuf {
-        self.folder.path().join("namespace.db")
+        self.folder.path().join("store.db")
     }
 
     pub fn builder(&self) -> SqliteBuilder {

@@ -18,8 +18,17 @@ CREATE TABLE IF NOT EXISTS {schema}.messages (
     attempts   bigint NOT NULL DEFAULT 0,
     -- The receipt of its last handing out. Null before the first one, and once it was settled.
     lease      bigint,
-    parked_at  timestamptz
+    parked_at  timestamptz,
+    -- How often it ran alone and nobody settled it.
+    lone_runs  bigint NOT NULL DEFAULT 0
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
+
+-- For a table of an earlier version. Where the column is there, nothing locks the table.
+DO $$ BEGIN
+    PERFORM lone_runs FROM {schema}.messages LIMIT 0;
+EXCEPTION WHEN undefined_column THEN
+    ALTER TABLE {schema}.messages ADD COLUMN lone_runs bigint NOT NULL DEFAULT 0;
+END $$;
 
 CREATE INDEX IF NOT EXISTS messages_to_take ON {schema}.messages (queue, visible_at, number) WHERE parked_at IS NULL;
 CREATE INDEX IF NOT EXISTS messages_parked ON {schema}.messages (queue, number) WHERE parked_at IS NOT NULL;

@@ -1,6 +1,8 @@
 //! What a loop did.
 
-use storagebox_core::{Outcome, ProcessError};
+use std::sync::Arc;
+
+use storagebox_core::{Error, Outcome, ProcessError};
 
 use super::held::Settled;
 use super::worker::Ended;
@@ -10,7 +12,8 @@ use crate::delivery::Settle;
 ///
 /// A copy is counted by what was decided about it. If the queue could not be told, it is counted in `failed_settles` as
 /// well, and the copy comes again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
+#[must_use = "it has the error that ended the loop, if one did"]
 #[non_exhaustive]
 pub struct Consumed {
     /// Copies that changed their entity.
@@ -33,14 +36,18 @@ pub struct Consumed {
     pub failed_extensions: u64,
     /// Errors of the stream of deliveries.
     pub stream_errors: u64,
+    /// The error that ended the loop, because no other attempt could have helped: one of the stream, or a right that is
+    /// missing to say what became of a message. `None` for a loop that ended by the end of its stream or by
+    /// [`ConsumeOptions::until`](super::ConsumeOptions::until).
+    pub error: Option<Arc<Error>>,
 }
 
 impl Consumed {
     pub(super) fn count(&mut self, ended: &Ended) {
         let result = ended.processed.as_ref().map(|processed| &processed.result);
         *self.of(result, ended.settle) += 1;
-        let Settled { is_settled, failed_extensions } = ended.settled;
-        self.failed_settles += u64::from(!is_settled);
+        let Settled { result, failed_extensions } = &ended.settled;
+        self.failed_settles += u64::from(result.is_err());
         self.failed_extensions += failed_extensions;
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use storagebox_core::BoxError;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval, timeout};
@@ -25,7 +26,7 @@ pub(super) struct Held<D> {
 
 /// How it ended.
 pub(super) struct Settled {
-    pub(super) is_settled: bool,
+    pub(super) result: Result<(), BoxError>,
     pub(super) failed_extensions: u64,
 }
 
@@ -40,22 +41,30 @@ impl<D: Delivery> Held<D> {
         &self.delivery
     }
 
+    /// Whether the message may have ended a worker.
+    pub(super) fn is_suspect(&self) -> bool {
+        self.delivery.lapsed().is_some()
+    }
+
+    pub(super) fn lease(&self) -> Duration {
+        self.lease
+    }
+
+    /// Has the queue note a run that may end this worker too.
+    pub(super) async fn begin_alone(&self) -> Result<(), BoxError> {
+        timeout(self.lease, self.delivery.begin_alone()).await?
+    }
+
     /// Extends the lease no more, and then settles. A queue that does not answer is given up when the lease would have
     /// ended: the entity's next message need not wait longer.
     pub(super) async fn settle(self, settle: Settle) -> Settled {
         let failed_extensions = self.keeper.stop().await;
-        let is_settled = match timeout(self.lease, self.delivery.settle(settle)).await {
-            Ok(Ok(())) => true,
-            Ok(Err(error)) => {
-                debug!(%error, ?settle, "a delivery was not settled; it comes again");
-                false
-            }
-            Err(_) => {
-                debug!(?settle, "the queue did not say whether a delivery is settled; it may come again");
-                false
-            }
-        };
-        Settled { is_settled, failed_extensions }
+        let answer = timeout(self.lease, self.delivery.settle(settle)).await;
+        let result = answer.unwrap_or_else(|_| Err("the queue did not answer".into()));
+        if let Err(error) = &result {
+            debug!(%error, ?settle, "a delivery was not settled; it may come again");
+        }
+        Settled { result, failed_extensions }
     }
 }
 

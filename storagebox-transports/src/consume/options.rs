@@ -72,12 +72,15 @@ impl ConsumeOptions {
         self
     }
 
-    /// Parks a message whose handler fails at this attempt or a later one. Defaults to never. A message whose store or
+    /// Parks a message whose handler fails at this attempt or a later one. Defaults to never for a handler that fails. A message whose store or
     /// dispatcher failed is always retried.
     ///
     /// The attempt is the queue's hint: how often it has handed the message out, for whatever reason. Crashes, failed
     /// stores and messages that were given back count too, and some queues count wrongly after a restart. So a message
     /// may be parked early or late.
+    ///
+    /// A message whose worker ended `attempts + 3` times in a row while the message [ran alone](crate::Delivery::lapsed) is
+    /// parked before it runs again, whatever its attempt. Without this option, 8 times are too many.
     pub fn park_after(mut self, attempts: u32) -> Self {
         self.settings.policy.park_after = Some(attempts);
         self

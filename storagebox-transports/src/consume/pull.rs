@@ -34,6 +34,12 @@ where
         self.stream = None;
     }
 
+    pub(super) fn end_if(&mut self, is_over: bool) {
+        if is_over {
+            self.end();
+        }
+    }
+
     /// Returns what the stream has next. It may be dropped at any point: nothing is lost between two calls.
     pub(super) async fn next(&mut self) -> Option<Result<D, BoxError>> {
         if let Some(pause) = &mut self.pause {

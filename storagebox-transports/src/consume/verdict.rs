@@ -2,9 +2,16 @@
 
 use std::time::Duration;
 
-use storagebox_core::{Outcome, ProcessError};
+use storagebox_core::{BoxError, Outcome, ProcessError};
+use tracing::warn;
 
 use crate::delivery::Settle;
+
+/// How often a message may end its worker before it is parked, where nothing else is said.
+const ENDS: u32 = 5;
+
+/// So many runs more than the handler may fail: a worker that somebody killed is no fault of its message.
+const MORE: u32 = 3;
 
 /// When a message comes again, and when it does not.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +32,14 @@ impl Policy {
                 Settle::Retry { after: self.pause(attempt, share) }
             }
         }
+    }
+
+    /// An error for a message that ended its worker too often, by the number of its lone runs.
+    pub(super) fn check(&self, lapsed: Option<u32>) -> Result<(), BoxError> {
+        let most = self.park_after.unwrap_or(ENDS).saturating_add(MORE);
+        let Some(runs) = lapsed.filter(|runs| *runs >= most) else { return Ok(()) };
+        warn!(runs, "a message is parked: its worker ended so many times while the message ran alone");
+        Err(format!("its worker ended {runs} times while it ran alone").into())
     }
 
     /// From half of the whole pause to all of it.

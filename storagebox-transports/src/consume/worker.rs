@@ -1,30 +1,37 @@
 //! The messages that a loop holds: who waits, who runs.
 
-use std::collections::{HashSet, VecDeque};
-use std::panic::{AssertUnwindSafe, resume_unwind};
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use storagebox_core::{BoxError, Key, Message, Outcome, ProcessError, Processor};
+use storagebox_core::{BoxError, Error, ErrorKind, Key, Message, Outcome, ProcessError, Processor};
 use tokio::task::{JoinError, JoinSet};
+use tokio::time::Instant;
 use tracing::debug;
 
+use super::busy::Busy;
 use super::consumed::Consumed;
 use super::held::{Held, Settled};
+use super::missed::Missed;
 use super::options::Settings;
-use super::verdict::Policy;
+use super::turn::Turn;
 use crate::delivery::{Delivery, Received, Settle};
+
+const NOT_NOTED: &str = "the queue did not note that the message is about to run alone, so it was not run";
 
 pub(super) struct Worker<D> {
     processor: Processor,
     settings: Settings,
     /// In the order of their arrival.
     waiting: VecDeque<Waiting<D>>,
-    /// The entities whose message is being processed.
-    busy: HashSet<Key>,
+    busy: Busy,
+    turn: Turn,
     running: JoinSet<Ended>,
     jitter: fastrand::Rng,
     consumed: Consumed,
+    missed: Missed,
 }
 
 struct Waiting<D> {
@@ -47,23 +54,31 @@ pub(super) struct Processed {
 
 impl<D: Delivery> Worker<D> {
     pub(super) fn new(processor: &Processor, settings: Settings) -> Self {
-        let (waiting, busy, running) = (VecDeque::new(), HashSet::new(), JoinSet::new());
-        let (jitter, consumed) = (fastrand::Rng::new(), Consumed::default());
-        Self { processor: processor.clone(), settings, waiting, busy, running, jitter, consumed }
+        let (waiting, busy, turn) = (VecDeque::new(), Busy::new(settings.lease), Turn::here());
+        let (running, jitter) = (JoinSet::new(), fastrand::Rng::new());
+        let (consumed, missed) = (Consumed::default(), Missed::default());
+        Self { processor: processor.clone(), settings, waiting, busy, turn, running, jitter, consumed, missed }
     }
 
     pub(super) fn has_room(&self) -> bool {
-        self.running.len() + self.waiting.len() < self.settings.concurrency.saturating_add(self.settings.prefetch)
+        let held = self.running.len() + self.waiting.len();
+        held < self.settings.concurrency.saturating_add(self.settings.prefetch) && self.held_up_until().is_none()
+    }
+
+    /// Until when the loop waits, at the most, because a message runs alone or is to run alone: nothing is taken then,
+    /// because it could end with the worker. `None` if the loop does not wait for that.
+    pub(super) fn held_up_until(&self) -> Option<Instant> {
+        self.busy.until().filter(|_| self.busy.is_alone() || self.suspect().is_some())
     }
 
     pub(super) fn has_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// Takes a delivery in. What is no message is parked.
+    /// Takes a delivery in. What is no message is parked, and so is one that ended its workers.
     pub(super) fn receive(&mut self, delivery: D, entity_of: &impl Fn(&Received) -> Result<Key, BoxError>) {
         let held = Held::new(delivery, self.settings.lease);
-        match message(held.delivery(), entity_of) {
+        match self.settings.policy.check(held.delivery().lapsed()).and_then(|()| message(held.delivery(), entity_of)) {
             Ok(message) => self.waiting.push_back(Waiting { held, message }),
             Err(error) => {
                 debug!(%error, "a delivery is parked unprocessed");
@@ -72,22 +87,56 @@ impl<D: Delivery> Worker<D> {
         }
     }
 
-    /// Counts an error of the stream.
-    pub(super) fn miss(&mut self, error: &BoxError) {
-        debug!(%error, "the queue gave no delivery");
+    /// Counts an error of the stream. Where no other attempt can help, gives back all that only waits and returns true.
+    pub(super) fn misses(&mut self, error: BoxError) -> bool {
         self.consumed.stream_errors += 1;
+        let last = self.missed.note(error);
+        self.ends_with(last)
     }
 
-    /// Begins with the oldest messages whose entities are free.
+    fn ends_with(&mut self, error: Option<Arc<Error>>) -> bool {
+        let is_over = error.is_some();
+        if is_over {
+            self.consumed.error = error;
+            self.give_back();
+        }
+        is_over
+    }
+
+    /// Begins with the oldest messages that may run.
     pub(super) fn begin(&mut self) {
         while self.running.len() < self.settings.concurrency {
-            let is_free = |waiting: &Waiting<D>| !self.busy.contains(&waiting.message.entity);
-            let oldest = self.waiting.iter().position(is_free);
-            let Some(Waiting { held, message }) = oldest.and_then(|at| self.waiting.remove(at)) else { return };
-            self.busy.insert(message.entity.clone());
-            let (processor, policy) = (self.processor.clone(), self.settings.policy);
-            self.running.spawn(work(held, message, processor, policy, self.jitter.f64()));
+            let next = self.next();
+            let Some(Waiting { held, message }) = next.and_then(|at| self.waiting.remove(at)) else { return };
+            self.busy.begin(message.entity.clone(), held.is_suspect());
+            let turn = held.is_suspect().then(|| self.turn.clone());
+            let (processor, policy, share) = (self.processor.clone(), self.settings.policy, self.jitter.f64());
+            self.running.spawn(async move {
+                let result = process(&held, &message, &processor, turn).await;
+                let settle = policy.settle(&result, held.delivery().attempt(), share);
+                let settled = held.settle(settle).await;
+                Ended { processed: Some(Processed { message, result }), settle, settled }
+            });
         }
+    }
+
+    /// The oldest message whose entity is free. A message that may have ended its worker comes before all others, and
+    /// runs when nothing else does: what ended beside it is so told apart from what ended the worker.
+    fn next(&self) -> Option<usize> {
+        if self.busy.is_alone() {
+            return None;
+        }
+        match self.suspect() {
+            Some(suspect) => Some(suspect).filter(|_| self.busy.until().is_none()),
+            None => self.waiting.iter().position(|waiting| !self.busy.has(&waiting.message.entity)),
+        }
+    }
+
+    /// The oldest message that is to run alone, and is the next of its entity.
+    fn suspect(&self) -> Option<usize> {
+        let entity = |at: usize| &self.waiting[at].message.entity;
+        let is_next = |at: usize| !self.busy.has(entity(at)) && !(0..at).any(|older| entity(older) == entity(at));
+        (0..self.waiting.len()).find(|at| self.waiting[*at].held.is_suspect() && is_next(*at))
     }
 
     /// Gives back all that only waits.
@@ -106,48 +155,65 @@ impl<D: Delivery> Worker<D> {
         self.running.join_next().await
     }
 
-    /// Counts a copy and frees its entity.
-    pub(super) fn count(&mut self, ended: Result<Ended, JoinError>) {
+    /// Counts a copy and frees its entity. Where the queue refuses to be told of it, gives back all that only waits and
+    /// returns true.
+    pub(super) fn count(&mut self, ended: Result<Ended, JoinError>) -> bool {
         let ended = match ended {
             Ok(ended) => ended,
             Err(error) => match error.try_into_panic() {
                 Ok(panic) => resume_unwind(panic),
                 // Nobody aborts a task but the loop's end, and the runtime's.
-                Err(_) => return,
+                Err(_) => return false,
             },
         };
         self.consumed.count(&ended);
-        let Some(Processed { message: Message { id, token, entity, body }, result }) = ended.processed else { return };
-        self.busy.remove(&entity);
+        if let Some(processed) = ended.processed {
+            self.observe(processed);
+        }
+        let last = ended.settled.result.err().and_then(|error| self.missed.note_unsettled(error));
+        self.ends_with(last)
+    }
+
+    fn observe(&mut self, Processed { message: Message { id, token, entity, body }, result }: Processed) {
+        self.busy.end(&entity);
         if let Some(observer) = &self.settings.observer {
             observer(&Received { id, token, body }, &result);
         }
     }
 
-    pub(super) fn consumed(&self) -> Consumed {
+    pub(super) fn consumed(self) -> Consumed {
         self.consumed
     }
 }
 
+/// A message on which `entity_of` panics must not end the loop, nor each of its successors.
 fn message(
     delivery: &impl Delivery,
     entity_of: &impl Fn(&Received) -> Result<Key, BoxError>,
 ) -> Result<Message, BoxError> {
     let received = delivery.received()?;
-    let entity = entity_of(received)?;
+    let entity = catch_unwind(AssertUnwindSafe(|| entity_of(received))).map_err(|_| "`entity_of` panicked")??;
     let Received { id, token, body } = received.clone();
     Ok(Message { id, token, entity, body })
 }
 
-async fn work<D: Delivery>(held: Held<D>, message: Message, processor: Processor, policy: Policy, share: f64) -> Ended {
-    let result = process(&processor, &message).await;
-    let settle = policy.settle(&result, held.delivery().attempt(), share);
-    let settled = held.settle(settle).await;
-    Ended { processed: Some(Processed { message, result }), settle, settled }
+/// One with a turn waits for it, and runs only once the queue has noted that it does.
+async fn process<D: Delivery>(
+    held: &Held<D>,
+    message: &Message,
+    processor: &Processor,
+    turn: Option<Turn>,
+) -> Result<Outcome, ProcessError> {
+    let Some(turn) = turn else { return handle(processor, message).await };
+    let _turn = turn.take(held.lease()).await;
+    match held.begin_alone().await {
+        Ok(()) => handle(processor, message).await,
+        Err(error) => Err(ProcessError::Store(Error::new(ErrorKind::Unavailable, NOT_NOTED).caused_by(error))),
+    }
 }
 
-/// A message on which the handler panics must not end the loop, nor each of its successors.
-async fn process(processor: &Processor, message: &Message) -> Result<Outcome, ProcessError> {
+/// A message on which the handler panics must not end the loop either.
+async fn handle(processor: &Processor, message: &Message) -> Result<Outcome, ProcessError> {
     let processing = AssertUnwindSafe(processor.process(message)).catch_unwind();
     processing.await.unwrap_or_else(|_| Err(ProcessError::Handler("the handler panicked".into())))
 }

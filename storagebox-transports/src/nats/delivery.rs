@@ -10,6 +10,7 @@ use storagebox_core::BoxError;
 
 use super::headers;
 use super::parking::{self, Place};
+use super::runs::Run;
 use crate::delivery::{Delivery, Malformed, Received, Settle};
 use crate::wire;
 use crate::wire::headers::{ID, TOKEN};
@@ -19,11 +20,12 @@ pub struct NatsDelivery {
     message: Message,
     received: Result<Received, Malformed>,
     parking: Place,
+    run: Run,
 }
 
 impl NatsDelivery {
-    pub(super) fn new(message: Message, parking: Place) -> Self {
-        Self { received: read(&message), message, parking }
+    pub(super) fn new(message: Message, parking: Place, run: Run) -> Self {
+        Self { received: read(&message), message, parking, run }
     }
 }
 
@@ -53,6 +55,14 @@ impl Delivery for NatsDelivery {
         delivered.unwrap_or(1).max(1)
     }
 
+    fn lapsed(&self) -> Option<u32> {
+        self.run.lapsed()
+    }
+
+    async fn begin_alone(&self) -> Result<(), BoxError> {
+        self.run.begin_alone().await
+    }
+
     /// Begins another lease, which is as long as the queue says.
     async fn extend(&self, _: Duration) -> Result<(), BoxError> {
         self.message.double_ack_with(AckKind::Progress).await
@@ -60,15 +70,16 @@ impl Delivery for NatsDelivery {
 
     async fn settle(&self, settle: Settle) -> Result<(), BoxError> {
         match settle {
-            Settle::Ack => self.message.double_ack().await,
+            Settle::Ack => {}
             Settle::Retry { after } => {
+                self.run.is_given_back().await;
                 let delay = Some(after).filter(|after| !after.is_zero());
-                self.message.double_ack_with(AckKind::Nak(delay)).await
+                return self.message.double_ack_with(AckKind::Nak(delay)).await;
             }
-            Settle::Park => {
-                parking::park(&self.message, &self.parking).await?;
-                self.message.double_ack().await
-            }
+            Settle::Park => parking::park(&self.message, &self.parking).await?,
         }
+        self.message.double_ack().await?;
+        self.run.is_over().await;
+        Ok(())
     }
 }

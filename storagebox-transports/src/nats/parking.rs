@@ -1,9 +1,11 @@
 //! Messages that are set aside, and sent again.
 
+use async_nats::HeaderMap;
+use async_nats::header::NATS_EXPECTED_STREAM;
 use async_nats::jetstream::Message;
-use async_nats::jetstream::context::Context;
+use async_nats::jetstream::context::{Context, PublishError, PublishErrorKind};
 use async_nats::jetstream::message::{PublishMessage, StreamMessage};
-use async_nats::jetstream::stream::{RawMessageErrorKind, Stream};
+use async_nats::jetstream::stream::{Config, RawMessageErrorKind, Stream};
 use storagebox_core::BoxError;
 
 use super::NatsQueue;
@@ -12,24 +14,54 @@ use super::headers::{self, SUBJECT};
 /// Where a queue's messages are parked.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
-    stream: String,
+    stream: Config,
     subject: String,
 }
 
 impl Place {
     pub(super) fn of(queue: &NatsQueue) -> Self {
-        Self { stream: queue.parked_stream().to_owned(), subject: queue.parked_subject().to_owned() }
+        Self { stream: queue.parked_config(), subject: queue.parked_subject().to_owned() }
     }
 }
 
-/// Sends a copy to the place, and waits until it is stored. Another stream that takes the subject is refused.
+/// Sends a copy to the place, and waits until it is stored. Makes the stream again if it is gone.
 pub(super) async fn park(message: &Message, place: &Place) -> Result<(), BoxError> {
-    let mut headers = headers::copied(message.headers.as_ref());
+    match park_as_it_fits(message, place).await {
+        Err(error) if error.kind() == PublishErrorKind::StreamNotFound => {
+            message.context.get_or_create_stream(place.stream.clone()).await?;
+            tracing::warn!(stream = place.stream.name, "the stream of the parked messages was gone and was made again");
+            Ok(park_as_it_fits(message, place).await?)
+        }
+        parked => Ok(parked?),
+    }
+}
+
+/// With the subject that it came from. The largest message that the server takes has no room for that: sent again, it
+/// goes to the first subject of the queue.
+async fn park_as_it_fits(message: &Message, place: &Place) -> Result<(), PublishError> {
+    let bare = headers::copied(message.headers.as_ref());
+    let mut headers = bare.clone();
     headers.insert(SUBJECT, message.subject.as_str());
-    let copy = PublishMessage::build().payload(message.payload.clone()).headers(headers);
-    let copy = copy.expected_stream(&place.stream);
-    message.context.send_publish(place.subject.clone(), copy).await?.await?;
-    Ok(())
+    headers.insert(NATS_EXPECTED_STREAM, place.stream.name.as_str());
+    match send(message, place, headers).await {
+        Err(error) if error.kind() == PublishErrorKind::MaxPayloadExceeded => send(message, place, bare).await,
+        sent => sent,
+    }
+}
+
+/// An error if another stream takes the subject.
+async fn send(message: &Message, place: &Place, headers: HeaderMap) -> Result<(), PublishError> {
+    let copy = with(headers, PublishMessage::build().payload(message.payload.clone()));
+    let stored = message.context.send_publish(place.subject.clone(), copy).await?.await?;
+    match stored.stream == place.stream.name {
+        true => Ok(()),
+        false => Err(PublishError::with_source(PublishErrorKind::Other, "another stream takes the parked messages")),
+    }
+}
+
+/// Headers take room even if there are none in them.
+fn with(headers: HeaderMap, copy: PublishMessage) -> PublishMessage {
+    if headers.is_empty() { copy } else { copy.headers(headers) }
 }
 
 /// Sends again what is parked now, the oldest first.
@@ -55,8 +87,7 @@ async fn first(parked: &Stream, subject: &str, sequence: u64) -> Result<Option<S
 
 async fn send_again(jetstream: &Context, message: &StreamMessage, otherwise: &str) -> Result<(), BoxError> {
     let subject = message.headers.get(SUBJECT).map_or(otherwise, |subject| subject.as_str()).to_owned();
-    let headers = headers::copied(Some(&message.headers));
-    let copy = PublishMessage::build().payload(message.payload.clone()).headers(headers);
+    let copy = with(headers::copied(Some(&message.headers)), PublishMessage::build().payload(message.payload.clone()));
     jetstream.send_publish(subject, copy).await?.await?;
     Ok(())
 }

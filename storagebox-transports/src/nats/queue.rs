@@ -7,8 +7,12 @@ use async_nats::jetstream::{consumer, stream};
 const LEASE: Duration = Duration::from_secs(30);
 const UNSETTLED: u32 = 1_000;
 const PREFETCH: u32 = 16;
+/// A message that comes again does so much sooner.
+const NOTES_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// A stream with its durable consumer, and the stream of its parked messages.
+/// A stream with its durable consumer, the stream of its parked messages, and one of notes on messages that come again.
+/// The last one is named `STREAM-runs`, takes the subjects `storagebox.runs.STREAM.*`, and keeps a note for seven days at
+/// the most.
 ///
 /// The names of streams and consumers are made of letters, digits, `-` and `_`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,6 +113,15 @@ impl NatsQueue {
         &self.parked_subject
     }
 
+    pub(super) fn runs_stream(&self) -> String {
+        format!("{}-runs", self.stream)
+    }
+
+    /// What the subject of a note begins with.
+    pub(super) fn runs_subject(&self) -> String {
+        format!("storagebox.runs.{}", self.stream)
+    }
+
     /// Where a message goes that does not say where it came from.
     pub(super) fn first_subject(&self) -> &str {
         self.subjects.first().unwrap_or(&self.stream)
@@ -139,6 +152,18 @@ impl NatsQueue {
         }
     }
 
+    /// The last note on each message.
+    pub(super) fn runs_config(&self) -> stream::Config {
+        stream::Config {
+            name: self.runs_stream(),
+            subjects: vec![format!("{}.*", self.runs_subject())],
+            max_messages_per_subject: 1,
+            max_age: NOTES_AGE,
+            num_replicas: self.replicas,
+            ..Default::default()
+        }
+    }
+
     pub(super) fn consumer_config(&self) -> consumer::pull::Config {
         consumer::pull::Config {
             durable_name: Some(self.consumer.clone()),
@@ -159,6 +184,10 @@ mod tests {
         let queue = NatsQueue::new("orders");
         assert_eq!((queue.stream(), queue.consumer_name(), queue.first_subject()), ("orders", "orders", "orders"));
         assert_eq!((queue.parked_stream(), queue.parked_subject()), ("orders-parked", "orders.parked"));
+        assert_eq!(
+            (queue.runs_stream().as_str(), &queue.runs_config().subjects[0][..]),
+            ("orders-runs", "storagebox.runs.orders.*")
+        );
     }
 
     #[test]

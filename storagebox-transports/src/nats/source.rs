@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use async_nats::jetstream::consumer::pull;
 use futures_util::{Stream, StreamExt, stream};
-use storagebox_core::BoxError;
+use storagebox_core::{BoxError, Error, ErrorKind};
 
 use super::parking::Place;
+use super::runs::Runs;
 use super::{NatsDelivery, NatsQueue, NatsQueues};
 use crate::reconnect::Pauses;
 
@@ -27,37 +28,52 @@ struct Source {
     connection: NatsQueues,
     queue: NatsQueue,
     parking: Place,
-    messages: Option<pull::Stream>,
+    messages: Option<(pull::Stream, Runs)>,
     pauses: Pauses,
 }
 
 impl Source {
     async fn next(&mut self) -> Result<NatsDelivery, BoxError> {
         self.pauses.wait().await;
-        let outcome = self.receive().await;
+        let outcome = self.receive().await.map_err(|error| self.connection.refusals.explain(error));
         self.pauses.note(&outcome);
-        if let Err(error) = &outcome {
-            tracing::debug!(stream = self.queue.stream(), %error, "the messages of NATS are asked for anew");
-            self.messages = None;
+        match outcome {
+            Err(error) => {
+                self.messages = None;
+                self.make_again(&error).await;
+                Err(error.into())
+            }
+            outcome => Ok(outcome?),
         }
-        outcome
+    }
+
+    /// Makes a stream or a consumer again that is gone. Who may not do that waits for somebody who may.
+    async fn make_again(&self, error: &Error) {
+        if error.kind() == ErrorKind::NotSetUp && self.connection.setup(&self.queue).await.is_ok() {
+            tracing::warn!(stream = self.queue.stream(), "the stream or its consumer was gone and was made again");
+        }
+        // What this attempt was refused says nothing of the next read.
+        self.connection.refusals.forget();
     }
 
     async fn receive(&mut self) -> Result<NatsDelivery, BoxError> {
-        let mut messages = match self.messages.take() {
+        let (mut messages, runs) = match self.messages.take() {
             Some(messages) => messages,
             None => self.pull().await?,
         };
         let message = messages.next().await.ok_or("the messages of NATS have ended")??;
-        self.messages = Some(messages);
-        Ok(NatsDelivery::new(message, self.parking.clone()))
+        let (place, delivery) = message.info().map_or((0, 1), |info| (info.stream_sequence, info.delivered));
+        let run = runs.of(place, u64::try_from(delivery).unwrap_or(1)).await?;
+        self.messages = Some((messages, runs));
+        Ok(NatsDelivery::new(message, self.parking.clone(), run))
     }
 
-    async fn pull(&self) -> Result<pull::Stream, BoxError> {
+    async fn pull(&self) -> Result<(pull::Stream, Runs), BoxError> {
+        let runs = Runs::open(self.connection.jetstream.clone(), &self.queue).await?;
         let (consumer, stream) = (self.queue.consumer_name(), self.queue.stream());
         let jetstream = &self.connection.jetstream;
         let consumer = jetstream.get_consumer_from_stream::<pull::Config, _, _>(consumer, stream).await?;
         let pull = consumer.stream().max_messages_per_batch(self.queue.batch()).expires(EXPIRES);
-        Ok(pull.heartbeat(HEARTBEAT).messages().await?)
+        Ok((pull.heartbeat(HEARTBEAT).messages().await?, runs))
     }
 }

@@ -10,7 +10,7 @@ use sqlx::{Postgres, Row, SqlStr};
 use storagebox_core::{BoxError, Result};
 
 use super::PostgresQueues;
-use super::statements::{in_time, micros};
+use super::statements::micros;
 use crate::delivery::{Delivery, Malformed, Received, STALE, Settle};
 use crate::wire::{BODY, ID, TOKEN, received};
 
@@ -21,18 +21,20 @@ pub struct PostgresDelivery {
     /// The receipt.
     lease: i64,
     attempt: u32,
+    lapsed: Option<u32>,
     received: Result<Received, Malformed>,
 }
 
 impl PostgresDelivery {
     pub(super) fn new(queues: PostgresQueues, row: &PgRow) -> Result<Self, sqlx::Error> {
         let text = |name| row.try_get::<Option<String>, _>(name).map(|text| text.map(String::into_bytes));
-        let attempts: i64 = row.try_get("attempts")?;
+        let count = |number: i64| u32::try_from(number).unwrap_or(u32::MAX);
         Ok(Self {
             queues,
             number: row.try_get("number")?,
             lease: row.try_get("lease")?,
-            attempt: u32::try_from(attempts).unwrap_or(u32::MAX),
+            attempt: count(row.try_get("attempts")?),
+            lapsed: row.try_get::<Option<i64>, _>("lapsed")?.map(count),
             received: received(text(ID)?, text(TOKEN)?, row.try_get::<Option<Vec<u8>>, _>(BODY)?),
         })
     }
@@ -42,7 +44,8 @@ impl PostgresDelivery {
     }
 
     async fn tell(&self, call: Query<'static, Postgres, PgArguments>) -> Result<(), BoxError> {
-        match in_time(call.execute(&self.queues.pool)).await?.rows_affected() {
+        let told = self.queues.server.call(async |connection| call.execute(connection).await);
+        match told.await?.rows_affected() {
             0 => Err(STALE.into()),
             _ => Ok(()),
         }
@@ -68,6 +71,14 @@ impl Delivery for PostgresDelivery {
 
     fn attempt(&self) -> u32 {
         self.attempt
+    }
+
+    fn lapsed(&self) -> Option<u32> {
+        self.lapsed
+    }
+
+    async fn begin_alone(&self) -> Result<(), BoxError> {
+        self.tell(self.about_it(&self.queues.statements.begin_alone)).await
     }
 
     async fn extend(&self, lease: Duration) -> Result<(), BoxError> {

@@ -7,7 +7,7 @@ use storagebox_core::{Destination, Result};
 
 use super::PostgresQueues;
 use super::delivery::PostgresDelivery;
-use super::statements::{in_time, micros};
+use super::statements::micros;
 use crate::reader::Read;
 
 /// How long an empty queue is left alone.
@@ -24,13 +24,14 @@ impl Reader {
     }
 
     async fn take(&self) -> Result<Option<PostgresDelivery>> {
-        let PostgresQueues { pool, statements, lease } = &self.queues;
+        let PostgresQueues { server, statements, lease } = &self.queues;
         let take = sqlx::query(statements.take.clone()).bind(self.queue.as_str()).bind(micros(*lease));
-        in_time(async {
-            let row = take.fetch_optional(pool).await?;
-            row.map(|row| PostgresDelivery::new(self.queues.clone(), &row)).transpose()
-        })
-        .await
+        server
+            .call(async |connection| {
+                let row = take.fetch_optional(connection).await?;
+                row.map(|row| PostgresDelivery::new(self.queues.clone(), &row)).transpose()
+            })
+            .await
     }
 }
 

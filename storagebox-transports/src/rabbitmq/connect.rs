@@ -1,47 +1,148 @@
 //! Connecting, and waiting for no longer than was said.
 
+use std::cell::RefCell;
 use std::fmt::Display;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
-use lapin::types::ShortString;
-use lapin::uri::AMQPUri;
+use lapin::auth::AuthProvider;
+use lapin::runtime::default_runtime;
+use lapin::tcp::{AMQPUriTcpExt, TLSConfig};
+use lapin::types::{LongString, ShortString};
+use lapin::uri::{AMQPAuthority, AMQPQueryString, AMQPUri};
 use lapin::{Channel, Connection, ConnectionProperties};
-use storagebox_core::BoxError;
+use storagebox_core::backend::url::number;
+use storagebox_core::{BoxError, Error, ErrorKind, Result};
+use tracing::Dispatch;
+use tracing::dispatcher::{DefaultGuard, set_default};
+
+use crate::address::{Form, Login};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
-const FORM: &str = "the address is not amqp://USER:PASSWORD@HOST:PORT/VHOST";
+
+const FORM: Form = Form {
+    transport: "rabbitmq",
+    schemes: &[("amqp://", false)],
+    beginning: "must be amqp://user:password@host:port/vhost; the adapter has no TLS",
+    keys: &["channel_max", "frame_max", "heartbeat", "tls"],
+    instead: "sends the password to another machine in clear; write tls=off where that is wanted, as in a tunnel",
+};
 
 /// Where the broker is, and how long its answers are waited for.
 #[derive(Clone)]
 pub(super) struct Access {
     address: Arc<AMQPUri>,
+    login: Arc<Login>,
     pub(super) timeout: Duration,
 }
 
 impl Access {
-    /// What is wrong with an address is not said: it may be that a part of the password was taken for something else.
-    pub(super) fn new(address: &str) -> Result<Self, BoxError> {
-        let address: AMQPUri = address.parse().map_err(|_| FORM)?;
-        Ok(Self { address: Arc::new(address), timeout: TIMEOUT })
+    pub(super) fn new(text: &str) -> Result<Self> {
+        let (mut addresses, pairs) = FORM.read(text)?;
+        let address = addresses.pop().filter(|_| addresses.is_empty()).ok_or_else(|| FORM.bad("must name one host"))?;
+        if address.path.is_some() && text.split('?').next().is_some_and(|text| text.matches('/').count() > 3) {
+            return Err(FORM.bad("has a slash in its virtual host; it is %2F"));
+        }
+        let authority = AMQPAuthority { host: address.host, port: address.port.unwrap_or(5672), ..Default::default() };
+        let vhost = address.path.unwrap_or_else(|| "/".to_owned());
+        let uri = AMQPUri { authority, vhost, query: query(&pairs)?, ..Default::default() };
+        Ok(Self { address: Arc::new(uri), login: Arc::new(address.login.unwrap_or_else(guest)), timeout: TIMEOUT })
     }
 
     /// A channel on a new connection, which closes with the last channel of it.
-    pub(super) async fn channel(&self) -> Result<Channel, BoxError> {
+    pub(super) async fn channel(&self) -> Result<Channel> {
         let connection = self.connection().await?;
         self.in_time(connection.create_channel()).await
     }
 
-    pub(super) async fn connection(&self) -> Result<Connection, BoxError> {
+    pub(super) async fn connection(&self) -> Result<Connection> {
         let properties = ConnectionProperties::default().with_connection_name("storagebox".into());
-        self.in_time(Connection::connect_uri((*self.address).clone(), properties)).await
+        let properties = properties.with_auth_provider(Plain(Arc::clone(&self.login)));
+        let dialed = async |uri: AMQPUri, runtime| {
+            hush();
+            uri.connect_with_config_async(TLSConfig::default(), &runtime).await.map_err(Into::into)
+        };
+        let runtime = default_runtime().map_err(error)?;
+        self.in_time(Connection::connector((*self.address).clone(), runtime, dialed, properties)).await
     }
 
     /// The answer to a call, if it comes in time.
-    pub(super) async fn in_time<T>(&self, call: impl Future<Output = lapin::Result<T>>) -> Result<T, BoxError> {
+    pub(super) async fn in_time<T>(&self, call: impl Future<Output = lapin::Result<T>>) -> Result<T> {
         let answer = tokio::time::timeout(self.timeout, call).await;
-        let answer = answer.map_err(|_| format!("RabbitMQ did not answer within {:?}", self.timeout))?;
-        answer.map_err(Into::into)
+        let late = |_| Error::unknown(format!("there was no answer within {:?}", self.timeout)).on("rabbitmq");
+        answer.map_err(late)?.map_err(error)
+    }
+}
+
+/// Whom a broker has for its own machine.
+fn guest() -> Login {
+    Login { user: "guest".to_owned(), password: Some("guest".to_owned()) }
+}
+
+fn query(pairs: &[(&str, &str)]) -> Result<AMQPQueryString> {
+    let mut query = AMQPQueryString::default();
+    for (key, value) in pairs {
+        match *key {
+            "channel_max" => query.channel_max = Some(number("channel_max", value)?),
+            "frame_max" => query.frame_max = Some(number("frame_max", value)?),
+            _ => query.heartbeat = Some(number("heartbeat", value)?),
+        }
+    }
+    Ok(query)
+}
+
+/// The login, kept from what the driver shows of its connections.
+struct Plain(Arc<Login>);
+
+impl AuthProvider for Plain {
+    fn mechanism(&self) -> ShortString {
+        "PLAIN".into()
+    }
+
+    fn auth_starter(&self) -> Result<LongString, String> {
+        let Login { user, password } = &*self.0;
+        Ok(format!("\0{user}\0{}", password.as_deref().unwrap_or_default()).into())
+    }
+}
+
+thread_local! {
+    static HUSHED: RefCell<Option<DefaultGuard>> = const { RefCell::new(None) };
+}
+
+/// Silences the driver's own thread, which logs each frame at `TRACE`, and the password with it.
+fn hush() {
+    if thread::current().name() == Some("lapin-io-loop") {
+        HUSHED.with_borrow_mut(|hushed| *hushed = Some(set_default(&Dispatch::none())));
+    }
+}
+
+/// By the number of the reply. What is not in the table may have been applied.
+const CODES: &[(u16, ErrorKind, &str)] = &[
+    (403, ErrorKind::Denied, "the broker refused the login, or the user lacks a right; the cause says which"),
+    (404, ErrorKind::NotSetUp, "the queue is not there"),
+    (405, ErrorKind::Contention, "another connection has the queue to itself"),
+    (406, ErrorKind::Corrupt, "the queue is not as `setup` makes it; the cause says in what"),
+    (540, ErrorKind::Unsupported, "the broker does not know the call; it needs RabbitMQ 3.10 or later"),
+];
+
+/// An error of the driver with what it means.
+pub(super) fn error(error: lapin::Error) -> Error {
+    let (kind, message) = match error.kind() {
+        lapin::ErrorKind::ProtocolError(said) if said.get_id() == 530 => of_vhost(said.get_message().as_str()),
+        lapin::ErrorKind::ProtocolError(said) => CODES
+            .iter()
+            .find(|(code, ..)| *code == said.get_id())
+            .map_or((ErrorKind::OutcomeUnknown, "the broker ended the call"), |(_, kind, message)| (*kind, *message)),
+        _ => (ErrorKind::OutcomeUnknown, "the connection or the answer was lost"),
+    };
+    Error::new(kind, message).caused_by(error).on("rabbitmq")
+}
+
+fn of_vhost(said: &str) -> (ErrorKind, &'static str) {
+    match said.contains("not found") {
+        true => (ErrorKind::NotSetUp, "the virtual host is not there"),
+        false => (ErrorKind::Denied, "the user may not use the virtual host"),
     }
 }
 
@@ -55,12 +156,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_that_is_none_is_not_shown() {
-        for address in ["secret", "http://ann:secret@host", "amqp://ann:secret@host:port"] {
+    fn what_is_not_of_rabbitmq_is_refused_and_not_shown() {
+        for address in [
+            "hunter2",
+            "http://ann:hunter2@localhost",
+            "amqps://ann:hunter2@localhost",
+            "amqp://ann:hunter2@localhost:port",
+            "amqp://ann:hunter2@localhost,amqp://ann:hunter2@localhost",
+            "amqp://ann:hunter2@localhost/a/b",
+            "amqp://ann:hunter2@localhost?heartbeat=hunter2",
+            "amqp://ann:hunter2@localhost?frame_min=hunter2",
+            "amqp://ann:hunter2@broker.example.com",
+        ] {
             let error = Access::new(address).err().unwrap();
-            assert_eq!(error.to_string(), FORM);
+            assert_eq!(error.kind(), ErrorKind::Misconfigured, "{address}");
+            assert!(!format!("{error} {error:?}").contains("hunter2"), "{error}");
         }
-        assert!(Access::new("amqp://ann:secret@host:5672/%2f").is_ok());
+    }
+
+    #[test]
+    fn an_address_is_what_it_says() {
+        let access = Access::new("amqp://ann:secret@[::1]:7/a%2fb?heartbeat=9").unwrap();
+        let AMQPAuthority { host, port, userinfo } = &access.address.authority;
+        assert_eq!((host.as_str(), *port, access.address.vhost.as_str()), ("::1", 7, "a/b"));
+        assert_eq!(access.address.query.heartbeat, Some(9));
+        assert_eq!(Plain(access.login.clone()).auth_starter().unwrap().as_bytes(), b"\0ann\0secret");
+        assert_ne!(userinfo.username, "ann");
+        let access = Access::new("amqp://localhost").unwrap();
+        assert_eq!((access.address.vhost.as_str(), access.login.user.as_str()), ("/", "guest"));
     }
 
     #[test]

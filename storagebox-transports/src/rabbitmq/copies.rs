@@ -56,8 +56,20 @@ fn value<'a>(properties: &'a BasicProperties, name: &str) -> Option<&'a AMQPValu
 
 /// Which attempt this is, by the broker's word and ours.
 pub(super) fn attempt(properties: &BasicProperties) -> u32 {
-    let count = |name| value(properties, name).and_then(number).unwrap_or(0);
-    count(ATTEMPTS).saturating_add(count(COUNT)).saturating_add(1)
+    earlier(properties).saturating_add(1)
+}
+
+fn earlier(properties: &BasicProperties) -> u32 {
+    count(properties, ATTEMPTS).saturating_add(came_back(properties))
+}
+
+/// How often this copy came back to its queue: from a worker that crashed, dropped it or gave it back at once.
+pub(super) fn came_back(properties: &BasicProperties) -> u32 {
+    count(properties, COUNT)
+}
+
+fn count(properties: &BasicProperties, name: &str) -> u32 {
+    value(properties, name).and_then(number).unwrap_or(0)
 }
 
 /// Senders and brokers choose the width of a number.
@@ -77,8 +89,17 @@ fn number(value: &AMQPValue) -> Option<u32> {
 
 /// The properties of a copy that waits for its retry: the attempts are counted on.
 pub(super) fn for_retry(properties: &BasicProperties) -> BasicProperties {
+    after(properties, attempt(properties))
+}
+
+/// The properties of a copy that was not begun with, and moves to another queue.
+pub(super) fn moved(properties: &BasicProperties) -> BasicProperties {
+    after(properties, earlier(properties))
+}
+
+fn after(properties: &BasicProperties, attempts: u32) -> BasicProperties {
     let mut headers = headers(properties);
-    headers.insert(ATTEMPTS.into(), AMQPValue::LongLongInt(attempt(properties).into()));
+    headers.insert(ATTEMPTS.into(), AMQPValue::LongLongInt(attempts.into()));
     copied(properties).with_headers(headers)
 }
 
@@ -166,6 +187,7 @@ mod tests {
         assert_eq!((attempt(&with(&[])), attempt(&first)), (1, 3));
         assert_eq!(attempt(&for_retry(&for_retry(&first))), 5);
         assert_eq!(attempt(&anew(&for_retry(&first))), 1);
+        assert_eq!((attempt(&moved(&first)), came_back(&first), came_back(&moved(&first))), (3, 2, 0));
         assert_eq!(attempt(&with(&[(COUNT, AMQPValue::LongLongInt(-1))])), 1);
     }
 

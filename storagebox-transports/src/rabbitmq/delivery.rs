@@ -15,26 +15,40 @@ use super::{RabbitQueue, RabbitQueues, copies, parking};
 use crate::delivery::{Delivery, Malformed, Received, Settle};
 
 /// It goes back to the queue.
-pub(super) const BACK: BasicRejectOptions = BasicRejectOptions { requeue: true };
+const BACK: BasicRejectOptions = BasicRejectOptions { requeue: true };
 
 /// One copy of a message of a [`RabbitQueue`].
 pub struct RabbitDelivery {
     message: message::Delivery,
     received: Result<Received, Malformed>,
-    connection: RabbitQueues,
-    queue: Arc<RabbitQueue>,
-    // The message is ours for as long as it is open.
-    _channel: Channel,
+    /// It comes from the queue of those that run alone.
+    is_alone: bool,
+    origin: Origin,
+}
+
+/// Where a message came from.
+#[derive(Clone)]
+pub(super) struct Origin {
+    pub(super) connection: RabbitQueues,
+    pub(super) queue: Arc<RabbitQueue>,
+    /// The message is ours for as long as it is open.
+    pub(super) channel: Channel,
 }
 
 impl RabbitDelivery {
-    pub(super) fn new(
-        message: message::Delivery,
-        connection: RabbitQueues,
-        queue: Arc<RabbitQueue>,
-        channel: Channel,
-    ) -> Self {
-        Self { received: copies::read(&message), message, connection, queue, _channel: channel }
+    pub(super) fn new(message: message::Delivery, is_alone: bool, origin: Origin) -> Self {
+        Self { received: copies::read(&message), message, is_alone, origin }
+    }
+
+    /// Whether it came back to a queue whose messages run beside each other.
+    pub(super) fn is_suspect(&self) -> bool {
+        !self.is_alone && copies::came_back(&self.message.properties) > 0
+    }
+
+    /// Moves it to the queue of those that run alone.
+    pub(super) async fn set_apart(&self) -> Result<(), BoxError> {
+        parking::set_apart(&self.origin.connection, &self.origin.queue, &self.message).await?;
+        self.ack().await
     }
 
     /// An error if the message is not ours any more.
@@ -48,7 +62,7 @@ impl RabbitDelivery {
 
     /// The library says whether the message was still ours.
     async fn answered(&self, answer: impl Future<Output = lapin::Result<bool>>) -> Result<(), BoxError> {
-        match self.connection.access.in_time(answer).await? {
+        match self.origin.connection.access.in_time(answer).await? {
             true => Ok(()),
             false => Err("the channel of the message is closed".into()),
         }
@@ -81,6 +95,11 @@ impl Delivery for RabbitDelivery {
         copies::attempt(&self.message.properties)
     }
 
+    /// The queue of those that run alone hands each worker one message at a time, so what came back to it counts its runs.
+    fn lapsed(&self) -> Option<u32> {
+        self.is_alone.then(|| copies::came_back(&self.message.properties))
+    }
+
     /// Does nothing: the message is ours for as long as its channel is open, and the broker's `consumer_timeout` cannot
     /// be extended.
     async fn extend(&self, _: Duration) -> Result<(), BoxError> {
@@ -90,13 +109,16 @@ impl Delivery for RabbitDelivery {
     async fn settle(&self, settle: Settle) -> Result<(), BoxError> {
         // No copy is made of a message that is another worker's by now.
         self.is_ours()?;
+        let Origin { connection, queue, .. } = &self.origin;
         match settle {
             Settle::Ack => {}
-            Settle::Retry { after } => match self.queue.waiting(after).filter(|_| !after.is_zero()) {
-                Some(waiting) => parking::postpone(&self.connection, &waiting, &self.message).await?,
+            Settle::Retry { after } => match queue.waiting(after).filter(|_| !after.is_zero()) {
+                Some(waiting) => parking::postpone(connection, queue, &waiting, &self.message).await?,
+                // What comes back to the queue of those that run alone counts as a run.
+                None if self.is_alone => parking::postpone(connection, queue, queue.name(), &self.message).await?,
                 None => return self.answered(self.message.acker.reject(BACK)).await,
             },
-            Settle::Park => parking::park(&self.connection, &self.queue, &self.message).await?,
+            Settle::Park => parking::park(connection, queue, &self.message).await?,
         }
         self.ack().await
     }

@@ -1,28 +1,68 @@
 //! Copies of a message elsewhere: parked, waiting for a retry, or sent again.
 
-use lapin::Channel;
 use lapin::message::Delivery;
 use lapin::options::{BasicAckOptions, BasicGetOptions, QueueDeclareOptions};
 use lapin::types::FieldTable;
-use storagebox_core::BoxError;
+use lapin::{BasicProperties, Channel};
+use storagebox_core::{BoxError, Error, ErrorKind};
 
 use super::connect::short;
 use super::{RabbitQueue, RabbitQueues, copies};
 
 /// Puts a copy where parked messages are.
 pub(super) async fn park(connection: &RabbitQueues, queue: &RabbitQueue, message: &Delivery) -> Result<(), BoxError> {
-    let publisher = connection.publisher().await?;
-    let properties = copies::anew(&message.properties);
-    connection.send(&publisher, short(queue.parked_name())?, &message.data, properties).await?;
-    connection.give_back(publisher);
-    Ok(())
+    send(connection, queue, &queue.parked_name(), message, copies::anew(&message.properties)).await
 }
 
-/// Puts a copy in the queue where it waits for its pause to end.
-pub(super) async fn postpone(connection: &RabbitQueues, waiting: &str, message: &Delivery) -> Result<(), BoxError> {
+/// Puts a copy where messages wait until they run alone.
+pub(super) async fn set_apart(
+    connection: &RabbitQueues,
+    queue: &RabbitQueue,
+    message: &Delivery,
+) -> Result<(), BoxError> {
+    send(connection, queue, &queue.alone_name(), message, copies::moved(&message.properties)).await
+}
+
+/// Puts a copy in the queue where it waits for its pause to end, or in the queue itself.
+pub(super) async fn postpone(
+    connection: &RabbitQueues,
+    queue: &RabbitQueue,
+    waiting: &str,
+    message: &Delivery,
+) -> Result<(), BoxError> {
+    send(connection, queue, waiting, message, copies::for_retry(&message.properties)).await
+}
+
+/// To one of the queues that belong to a queue, which is made again if it is gone.
+async fn send(
+    connection: &RabbitQueues,
+    queue: &RabbitQueue,
+    to: &str,
+    message: &Delivery,
+    properties: BasicProperties,
+) -> Result<(), BoxError> {
+    match send_to(connection, to, message, properties.clone()).await {
+        Err(error) if is_gone(&error) => {
+            connection.setup(queue).await?;
+            tracing::warn!(queue = to, "the queue was gone and was made again");
+            send_to(connection, to, message, properties).await
+        }
+        sent => sent,
+    }
+}
+
+pub(super) fn is_gone(error: &BoxError) -> bool {
+    error.downcast_ref().is_some_and(|error: &Error| error.kind() == ErrorKind::NotSetUp)
+}
+
+async fn send_to(
+    connection: &RabbitQueues,
+    queue: &str,
+    message: &Delivery,
+    properties: BasicProperties,
+) -> Result<(), BoxError> {
     let publisher = connection.publisher().await?;
-    let properties = copies::for_retry(&message.properties);
-    connection.send(&publisher, short(waiting)?, &message.data, properties).await?;
+    connection.send(&publisher, short(queue)?, &message.data, properties).await?;
     connection.give_back(publisher);
     Ok(())
 }

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use lapin::options::{BasicPublishOptions, ConfirmSelectOptions, QueueDeclareOptions};
 use lapin::types::{FieldTable, ShortString};
 use lapin::{BasicProperties, Channel, Confirmation, Connection, PublisherConfirm};
-use storagebox_core::{BoxError, Dispatcher, Outgoing};
+use storagebox_core::{BoxError, Dispatcher, Error, ErrorKind, Outgoing};
 
 use super::RabbitQueues;
 use super::connect::short;
@@ -69,7 +69,7 @@ impl RabbitQueues {
 
     pub(super) async fn declare(&self, publisher: &Channel, name: &str, arguments: FieldTable) -> Result<(), BoxError> {
         let declaration = publisher.queue_declare(short(name)?, QueueDeclareOptions::durable(), arguments);
-        self.access.in_time(declaration).await.map(drop)
+        Ok(self.access.in_time(declaration).await.map(drop)?)
     }
 
     /// Sends one message and waits until a queue has it.
@@ -93,13 +93,15 @@ impl RabbitQueues {
     ) -> Result<PublisherConfirm, BoxError> {
         // What no queue takes comes back, and is not dropped.
         let options = BasicPublishOptions { mandatory: true, ..Default::default() };
-        self.access.in_time(publisher.basic_publish("".into(), queue, options, body, properties)).await
+        Ok(self.access.in_time(publisher.basic_publish("".into(), queue, options, body, properties)).await?)
     }
 
     async fn confirmed(&self, sent: PublisherConfirm) -> Result<(), BoxError> {
         match self.access.in_time(sent).await? {
             Confirmation::Ack(None) => Ok(()),
-            Confirmation::Ack(Some(_)) | Confirmation::Nack(Some(_)) => Err("there is no such queue".into()),
+            Confirmation::Ack(Some(_)) | Confirmation::Nack(Some(_)) => {
+                Err(Error::new(ErrorKind::NotSetUp, "there is no such queue").on("rabbitmq").into())
+            }
             Confirmation::Nack(None) | Confirmation::NotRequested => Err("RabbitMQ did not take the message".into()),
         }
     }

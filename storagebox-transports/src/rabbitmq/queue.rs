@@ -13,7 +13,8 @@ const PAUSES: [u64; 6] = [1, 10, 60, 600, 3_600, 86_400];
 /// A quorum queue, and the quorum queue of its parked messages.
 ///
 /// The names of queues have at most 255 bytes. The queue of parked messages is `NAME.parked`; retries wait in
-/// `NAME.retry.MILLISECONDS`, a quorum queue for each [pause](Self::pauses).
+/// `NAME.retry.MILLISECONDS`, a quorum queue for each [pause](Self::pauses); and messages that came back wait in
+/// `NAME.alone`, a quorum queue too, until they run alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RabbitQueue {
     name: String,
@@ -29,7 +30,7 @@ impl RabbitQueue {
         Self { name: name.into(), prefetch: PREFETCH, delivery_limit: DELIVERIES, pauses }
     }
 
-    /// Sets how many unsettled messages each stream of deliveries may have. Defaults to 16.
+    /// Sets how many unsettled messages each stream of deliveries may have, next to one that runs alone. Defaults to 16.
     #[must_use]
     pub fn prefetch(mut self, most: u16) -> Self {
         self.prefetch = most.max(1);
@@ -37,7 +38,8 @@ impl RabbitQueue {
     }
 
     /// Sets how often a copy may come back from workers that crash, drop it, retry it at once, or stop after they have
-    /// fetched it, before the broker parks it. Defaults to 100. It counts for a queue that is created; a queue that
+    /// fetched it, before the broker parks it, whatever the [loop](crate::ConsumeOptions::park_after) does. Defaults to
+    /// 100. It counts for a queue that is created; a queue that
     /// exists must have the same limit.
     #[must_use]
     pub fn delivery_limit(mut self, most: u32) -> Self {
@@ -63,22 +65,29 @@ impl RabbitQueue {
         format!("{}.parked", self.name)
     }
 
+    pub(super) fn alone_name(&self) -> String {
+        format!("{}.alone", self.name)
+    }
+
     pub(super) fn fetched(&self) -> u16 {
         self.prefetch
     }
 
     /// What the queue itself is declared with. What the broker gives up is parked, and not dropped.
-    fn arguments(&self) -> FieldTable {
+    fn arguments(&self, delivery_limit: u32) -> FieldTable {
         let mut arguments = dead_lettering_to(&self.parked_name());
-        arguments.insert("x-delivery-limit".into(), AMQPValue::LongLongInt(self.delivery_limit.into()));
+        arguments.insert("x-delivery-limit".into(), AMQPValue::LongLongInt(delivery_limit.into()));
         arguments
     }
 
     /// All queues, each with what it is declared with. Messages expire in their order, so that a queue has one pause.
     pub(super) fn all(&self) -> Vec<(String, FieldTable)> {
         let waiting = self.pauses.iter().map(|pause| (self.waiting_name(*pause), self.waiting_arguments(*pause)));
-        let first = [(self.name.clone(), self.arguments()), (self.parked_name(), plain())];
-        first.into_iter().chain(waiting).collect()
+        // A message that waits to run alone has come back once already.
+        let alone = self.arguments(self.delivery_limit.saturating_sub(1));
+        let first = [(self.name.clone(), self.arguments(self.delivery_limit)), (self.alone_name(), alone)];
+        let first = first.into_iter().chain([(self.parked_name(), plain())]);
+        first.chain(waiting).collect()
     }
 
     /// The queue in which a message waits for so long, if it can wait at all.
@@ -136,7 +145,7 @@ mod tests {
         assert_eq!(waiting(Duration::from_secs(1)), "orders.retry.1000");
         assert_eq!(waiting(Duration::from_millis(1_001)), "orders.retry.10000");
         assert_eq!(waiting(Duration::MAX), "orders.retry.86400000");
-        assert_eq!((queue.all().len(), queue.pauses([]).waiting(Duration::MAX)), (8, None));
+        assert_eq!((queue.all().len(), queue.pauses([]).waiting(Duration::MAX)), (9, None));
         let queue = RabbitQueue::new("orders").pauses([Duration::from_secs(2), Duration::from_nanos(1)]);
         assert_eq!(queue.waiting(Duration::ZERO).unwrap(), "orders.retry.1");
     }
@@ -145,7 +154,8 @@ mod tests {
     fn names_follow_from_one_name() {
         let queue = RabbitQueue::new("orders").prefetch(0).delivery_limit(7);
         assert_eq!((queue.name(), queue.parked_name().as_str(), queue.fetched()), ("orders", "orders.parked", 1));
-        let arguments = queue.arguments();
+        assert_eq!(queue.all()[1].0, "orders.alone");
+        let arguments = queue.arguments(7);
         assert_eq!(arguments.inner().get("x-dead-letter-routing-key"), Some(&text("orders.parked")));
         assert_eq!(arguments.inner().get("x-delivery-limit"), Some(&AMQPValue::LongLongInt(7)));
     }

@@ -1,6 +1,7 @@
-//! Where deliveries come from: a consumer on a connection of its own, both made anew after an error.
+//! Where deliveries come from: consumers on a connection of their own, all made anew after an error.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::{FutureExt, Stream, StreamExt, stream};
 use lapin::options::{BasicCancelOptions, BasicConsumeOptions, BasicQosOptions};
@@ -10,9 +11,11 @@ use lapin::{Channel, Consumer};
 use storagebox_core::BoxError;
 use tokio::runtime::Handle;
 
-use super::connect::{Access, short};
-use super::delivery::BACK;
+use super::connect::{error, short};
+use super::delivery::Origin;
+use super::parking::is_gone;
 use super::{RabbitDelivery, RabbitQueue, RabbitQueues};
+use crate::delivery::{Delivery, Settle};
 use crate::reconnect::Pauses;
 
 pub(super) fn deliveries(
@@ -26,7 +29,7 @@ pub(super) fn deliveries(
 struct Source {
     connection: RabbitQueues,
     queue: Arc<RabbitQueue>,
-    open: Option<(Consumer, Channel)>,
+    open: Option<Open>,
     pauses: Pauses,
 }
 
@@ -36,44 +39,81 @@ impl Source {
         let outcome = self.receive().await;
         self.pauses.note(&outcome);
         if let Err(error) = &outcome {
-            tracing::debug!(queue = self.queue.name(), %error, "RabbitMQ is connected anew");
             self.open = None;
+            self.make_again(error).await;
         }
         outcome
     }
 
+    /// Makes a queue again that is gone. Who may not do that waits for somebody who may.
+    async fn make_again(&self, error: &BoxError) {
+        if is_gone(error) && self.connection.setup(&self.queue).await.is_ok() {
+            tracing::warn!(queue = self.queue.name(), "the queue was gone and was made again");
+        }
+    }
+
     async fn receive(&mut self) -> Result<RabbitDelivery, BoxError> {
+        loop {
+            let delivery = self.take().await?;
+            if !delivery.is_suspect() {
+                return Ok(delivery);
+            }
+            delivery.set_apart().await?;
+        }
+    }
+
+    async fn take(&mut self) -> Result<RabbitDelivery, BoxError> {
         if self.open.is_none() {
             self.open = Some(self.open().await?);
         }
-        let (consumer, channel) = self.open.as_mut().ok_or("RabbitMQ is not connected")?;
-        let message = consumer.next().await.ok_or("RabbitMQ has cancelled the consumer")??;
-        Ok(RabbitDelivery::new(message, self.connection.clone(), self.queue.clone(), channel.clone()))
+        let open = self.open.as_mut().ok_or("RabbitMQ is not connected")?;
+        let (message, is_alone) = tokio::select! {
+            biased;
+            message = open.alone.next() => (message, true),
+            message = open.queue.next() => (message, false),
+        };
+        let message = message.ok_or("RabbitMQ has cancelled the consumer")?.map_err(error)?;
+        Ok(RabbitDelivery::new(message, is_alone, open.origin.clone()))
     }
 
-    async fn open(&self) -> Result<(Consumer, Channel), BoxError> {
-        let access = &self.connection.access;
-        let mut opening = Opening { channel: access.channel().await?, has_consumer: false };
+    async fn open(&self) -> Result<Open, BoxError> {
+        let mut opening = Opening { channel: self.connection.access.channel().await?, has_consumers: false };
         let channel = opening.channel.clone();
-        access.in_time(channel.basic_qos(self.queue.fetched(), BasicQosOptions::default())).await?;
-        let (name, options) = (short(self.queue.name())?, BasicConsumeOptions::default());
-        let consumer = channel.basic_consume(name, "".into(), options, FieldTable::default());
-        let consumer = access.in_time(consumer).await?;
-        opening.has_consumer = true;
-        Ok((consumer, channel))
+        let queue = self.consumer(&channel, self.queue.name(), self.queue.fetched()).await?;
+        let alone = self.consumer(&channel, &self.queue.alone_name(), 1).await?;
+        opening.has_consumers = true;
+        let origin = Origin { connection: self.connection.clone(), queue: self.queue.clone(), channel };
+        Ok(Open { queue, alone, origin })
+    }
+
+    async fn consumer(&self, channel: &Channel, queue: &str, fetched: u16) -> Result<Consumer, BoxError> {
+        let access = &self.connection.access;
+        // It counts for the next consumer of the channel.
+        access.in_time(channel.basic_qos(fetched, BasicQosOptions::default())).await?;
+        let options = BasicConsumeOptions::default();
+        let consumer = channel.basic_consume(short(queue)?, "".into(), options, FieldTable::default());
+        Ok(access.in_time(consumer).await?)
     }
 }
 
-/// A channel that may get its consumer when nobody waits for it any more. Such a consumer would keep the channel open,
+/// What is read.
+struct Open {
+    queue: Consumer,
+    /// Of the messages that run alone.
+    alone: Consumer,
+    origin: Origin,
+}
+
+/// A channel that may get its consumers when nobody waits for them any more. Such a consumer would keep the channel open,
 /// and with it all that the broker has sent, so the channel is closed.
 struct Opening {
     channel: Channel,
-    has_consumer: bool,
+    has_consumers: bool,
 }
 
 impl Drop for Opening {
     fn drop(&mut self) {
-        if !self.has_consumer {
+        if !self.has_consumers {
             // The first look at the future sends the word; nobody waits for its end.
             let _ = self.channel.close(REPLY_SUCCESS, "".into()).now_or_never();
         }
@@ -83,19 +123,21 @@ impl Drop for Opening {
 /// The deliveries that were returned keep the channel open, so what was fetched and not returned is given back here.
 impl Drop for Source {
     fn drop(&mut self) {
-        if let (Some((consumer, channel)), Ok(runtime)) = (self.open.take(), Handle::try_current()) {
-            runtime.spawn(give_back(self.connection.access.clone(), consumer, channel));
+        if let (Some(Open { queue, alone, origin }), Ok(runtime)) = (self.open.take(), Handle::try_current()) {
+            runtime.spawn(give_back(queue, false, origin.clone()));
+            runtime.spawn(give_back(alone, true, origin));
         }
     }
 }
 
-/// Cancels the consumer and gives back what it had fetched. An error ends it, and so does a broker that does not answer in
+/// Cancels a consumer and gives back what it had fetched. An error ends it, and so does a broker that does not answer in
 /// time: what is not given back here comes again when the channel is closed.
-async fn give_back(access: Access, mut consumer: Consumer, channel: Channel) {
-    let cancelled = channel.basic_cancel(consumer.tag(), BasicCancelOptions::default());
-    if access.in_time(cancelled).await.is_ok() {
+async fn give_back(mut consumer: Consumer, is_alone: bool, origin: Origin) {
+    let cancelled = origin.channel.basic_cancel(consumer.tag(), BasicCancelOptions::default());
+    if origin.connection.access.in_time(cancelled).await.is_ok() {
         while let Some(Ok(message)) = consumer.next().await {
-            let _ = message.reject(BACK).await;
+            let delivery = RabbitDelivery::new(message, is_alone, origin.clone());
+            let _ = delivery.settle(Settle::Retry { after: Duration::ZERO }).await;
         }
     }
 }

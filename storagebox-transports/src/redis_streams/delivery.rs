@@ -7,41 +7,43 @@ use std::time::Duration;
 use async_trait::async_trait;
 use redis::Script;
 use storagebox_core::{BoxError, Result};
+use storagebox_redis::RedisServer;
 
-use super::connection::Connection;
-use super::{Keys, Settings};
+use super::{Keys, Settings, answers, script};
 use crate::delivery::{Delivery, Malformed, Received, STALE, Settle};
 use crate::wire::{BODY, ID, TOKEN, received};
 
-static TELL: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("../../lua/redis_streams/tell.lua")));
+static TELL: LazyLock<Script> = LazyLock::new(|| script(include_str!("../../lua/redis_streams/tell.lua")));
 
 /// A message of a [queue in a Redis stream](super::RedisQueues).
 pub struct RedisDelivery {
-    connection: Arc<Connection>,
+    server: Arc<RedisServer>,
     settings: Settings,
     keys: Keys,
     entry: String,
     /// How often it was handed out: the receipt.
     handed_out: u32,
+    lapsed: Option<u32>,
     received: Result<Received, Malformed>,
 }
 
-/// An entry as the server hands it out: its id, how often it was handed out, and its fields.
-pub(super) type Entry = (String, u32, Vec<Vec<u8>>);
+/// An entry as the server hands it out: its id, how often it was handed out, its fields, and the lone runs of one whose
+/// lease had ended.
+pub(super) type Entry = (String, u32, Vec<Vec<u8>>, Option<u32>);
 
 impl RedisDelivery {
-    pub(super) fn new(connection: Arc<Connection>, settings: Settings, keys: Keys, entry: Entry) -> Self {
-        let (entry, handed_out, fields) = entry;
-        Self { connection, settings, keys, entry, handed_out, received: read(fields) }
+    pub(super) fn new(server: Arc<RedisServer>, settings: Settings, keys: Keys, entry: Entry) -> Self {
+        let (entry, handed_out, fields, lapsed) = entry;
+        Self { server, settings, keys, entry, handed_out, lapsed, received: read(fields) }
     }
 
     async fn tell(&self, what: &str, pause: Duration) -> Result<(), BoxError> {
-        let Keys { stream, pauses, parked } = &self.keys;
+        let Keys { stream, pauses, parked, runs } = &self.keys;
         let Settings { group, consumer, .. } = &self.settings;
         let mut call = TELL.key(stream);
-        call.key(pauses).key(parked).arg(what).arg(group).arg(consumer);
+        call.key(pauses).key(parked).key(runs).arg(what).arg(group).arg(consumer);
         call.arg(&self.entry).arg(self.handed_out).arg(millis(pause));
-        match self.connection.invoke::<u8>(&call).await? {
+        match self.server.script::<u8>(stream, &call).await.map_err(answers::of_queue)? {
             0 => Err(STALE.into()),
             _ => Ok(()),
         }
@@ -86,6 +88,14 @@ impl Delivery for RedisDelivery {
 
     fn attempt(&self) -> u32 {
         self.handed_out
+    }
+
+    fn lapsed(&self) -> Option<u32> {
+        self.lapsed
+    }
+
+    async fn begin_alone(&self) -> Result<(), BoxError> {
+        self.tell("alone", Duration::ZERO).await
     }
 
     /// By the lease of the queue, whatever `lease` is: the server compares idle times.

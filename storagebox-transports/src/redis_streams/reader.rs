@@ -5,15 +5,16 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use redis::{Cmd, Script, cmd};
-use storagebox_core::Result;
+use storagebox_core::{Error, ErrorKind, Result};
+use storagebox_redis::RedisServer;
 use tokio::time::Instant;
+use tracing::warn;
 
-use super::connection::{self, Connection};
 use super::delivery::{Entry, RedisDelivery, millis};
-use super::{Keys, Settings};
+use super::{Keys, Settings, answers, make_group, script};
 use crate::reader::Read;
 
-static TAKE: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("../../lua/redis_streams/take.lua")));
+static TAKE: LazyLock<Script> = LazyLock::new(|| script(include_str!("../../lua/redis_streams/take.lua")));
 
 /// How long a read waits for a new message. Pauses that end meanwhile are seen after it.
 const WAIT: Duration = Duration::from_millis(200);
@@ -25,9 +26,9 @@ const LOOK: Duration = Duration::from_secs(1);
 type Waited = Option<((String, ((String, Vec<Vec<u8>>),)),)>;
 
 pub(super) struct Reader {
-    connection: Arc<Connection>,
+    server: Arc<RedisServer>,
     /// Waiting holds a connection up.
-    waiting: Connection,
+    waiting: RedisServer,
     settings: Settings,
     keys: Keys,
     /// When leases are looked at again.
@@ -35,8 +36,8 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(connection: Arc<Connection>, settings: Settings, keys: Keys) -> Self {
-        Self { waiting: connection.another(), connection, settings, keys, look: None }
+    pub(super) fn new(server: Arc<RedisServer>, settings: Settings, keys: Keys) -> Self {
+        Self { waiting: server.another(), server, settings, keys, look: None }
     }
 
     async fn take(&mut self) -> Result<Option<Entry>> {
@@ -44,19 +45,39 @@ impl Reader {
         let looks = self.look.is_none_or(|look| look <= now);
         let Settings { group, consumer, lease, .. } = &self.settings;
         let mut call = TAKE.key(&self.keys.stream);
-        call.key(&self.keys.pauses).arg(group).arg(consumer).arg(millis(*lease)).arg(u8::from(looks));
-        let taken: Option<Entry> = self.connection.invoke(&call).await?;
+        call.key(&self.keys.pauses)
+            .key(&self.keys.runs)
+            .arg(group)
+            .arg(consumer)
+            .arg(millis(*lease))
+            .arg(u8::from(looks));
+        let taken: Option<Entry> = self.server.script(&self.keys.stream, &call).await?;
         // While something has lapsed, the next look may find more.
-        let found = taken.as_ref().is_some_and(|(_, handed_out, _)| *handed_out > 1);
+        let found = taken.as_ref().is_some_and(|(_, handed_out, ..)| *handed_out > 1);
         if looks && !found {
             self.look = Some(now + LOOK.min(*lease / 4));
         }
         Ok(taken)
     }
 
+    async fn next(&mut self) -> Result<Option<Entry>> {
+        match self.take().await? {
+            Some(taken) => Ok(Some(taken)),
+            None => self.wait().await,
+        }
+    }
+
+    /// What was handed out and is not over comes again: the new group begins with the oldest message. Who may not make a
+    /// group waits for somebody who may.
+    async fn make_again(&self, error: Error) -> Result<()> {
+        make_group(&self.server, &self.settings, &self.keys).await.map_err(|_| error)?;
+        warn!(queue = self.keys.stream, "the group of the queue was gone and was made again");
+        Ok(())
+    }
+
     async fn wait(&self) -> Result<Option<Entry>> {
-        let waited: Waited = self.waiting.query(&self.command()).await.map_err(connection::error)?;
-        Ok(waited.map(|((_, ((entry, fields),)),)| (entry, 1, fields)))
+        let waited: Waited = self.waiting.command(&self.keys.stream, &self.command()).await?;
+        Ok(waited.map(|((_, ((entry, fields),)),)| (entry, 1, fields, None)))
     }
 
     fn command(&self) -> Cmd {
@@ -72,12 +93,15 @@ impl Read for Reader {
     type Delivery = RedisDelivery;
 
     async fn read(&mut self) -> Result<Option<RedisDelivery>> {
-        let entry = match self.take().await? {
-            Some(taken) => Some(taken),
-            None => self.wait().await?,
+        let entry = match self.next().await.map_err(answers::of_queue) {
+            Err(error) if error.kind() == ErrorKind::NotSetUp => {
+                self.make_again(error).await?;
+                None
+            }
+            entry => entry?,
         };
         let delivery =
-            |entry| RedisDelivery::new(Arc::clone(&self.connection), self.settings.clone(), self.keys.clone(), entry);
+            |entry| RedisDelivery::new(Arc::clone(&self.server), self.settings.clone(), self.keys.clone(), entry);
         Ok(entry.map(delivery))
     }
 }

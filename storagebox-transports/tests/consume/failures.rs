@@ -3,17 +3,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::{StreamExt, stream};
 use storagebox_core::layer::{Answered, Call, Layer, Layered, Next};
 use storagebox_core::{
-    Backend, Decision, Error, ErrorKind, Joins, Message, MissingToken, Payload, Processor, async_trait,
+    Backend, BoxError, Decision, Error, ErrorKind, Joins, Message, MissingToken, Payload, Processor, async_trait,
 };
 use storagebox_memory::MemoryStore;
-use storagebox_transports::{ConsumeOptions, Consumed, Malformed, Settle, consume};
+use storagebox_transports::{ConsumeOptions, Consumed, Malformed, Received, Settle, consume};
 use tokio::time::Instant;
+use tracing::level_filters::LevelFilter;
 
 use crate::checks::Queue;
 use crate::checks::endpoint::{Endpoint, entity_of};
 use crate::queue::MemoryQueue;
+use crate::said::Said;
 use crate::shared::{SECOND, failing, first, processor, received};
 
 /// Consumes so many copies of one message.
@@ -87,6 +90,20 @@ async fn a_handler_that_panics_has_failed() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_message_whose_entity_cannot_be_named_without_a_panic_is_parked() {
+    let queue = MemoryQueue::default();
+    queue.put(Ok(received("1", "a")));
+    queue.put(Ok(received("2", "b")));
+    let processor = processor(|_| async { Ok(Decision::keep()) });
+    let panics = |received: &Received| {
+        assert_ne!(received.id.as_str(), "1", "the test's panic");
+        entity_of(received)
+    };
+    let consumed = consume(first(&queue, 2), panics, &processor, ConsumeOptions::default()).await;
+    assert_eq!((consumed.parked, consumed.no_effect, queue.parked().await), (1, 1, 1));
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_can_never_be_processed_is_parked() {
     let queue = MemoryQueue::default();
     let endpoint = Endpoint::new(&queue);
@@ -131,4 +148,40 @@ async fn a_settle_that_fails_is_counted_with_what_was_decided() {
     queue.cut_next_ack(storagebox_conformance::Cut::RequestLost);
     let consumed = consume(first(&queue, 1), entity_of, &processor, ConsumeOptions::default()).await;
     assert_eq!((consumed.no_effect, consumed.failed_settles, queue.length().await), (1, 1, 1));
+}
+
+/// A queue that refuses the worker for good, after it gave what came before.
+#[tokio::test(start_paused = true)]
+async fn an_error_that_no_attempt_can_help_against_ends_the_loop() {
+    for (kind, ends) in [
+        (ErrorKind::Denied, true),
+        (ErrorKind::Unsupported, true),
+        (ErrorKind::Corrupt, true),
+        (ErrorKind::NotSetUp, false),
+        (ErrorKind::Unavailable, false),
+        (ErrorKind::OutcomeUnknown, false),
+        (ErrorKind::Misconfigured, false),
+    ] {
+        let queue = MemoryQueue::default();
+        queue.put(Ok(received("1", "a")));
+        queue.put(Ok(received("2", "b")));
+        let refused = stream::once(async move { Err(BoxError::from(Error::new(kind, "no"))) });
+        let deliveries = first(&queue, 1).chain(refused).chain(first(&queue, 1));
+        let processor = processor(|_| async { Ok(Decision::keep()) });
+        let consumed = consume(deliveries, entity_of, &processor, ConsumeOptions::default()).await;
+        assert_eq!((consumed.stream_errors, consumed.error.is_some()), (1, ends), "{kind:?}");
+        assert_eq!((consumed.no_effect, queue.length().await), if ends { (1, 1) } else { (2, 0) }, "{kind:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn errors_of_one_kind_are_said_once_in_five_minutes() {
+    let (said, _here) = Said::here(LevelFilter::INFO);
+    let queue = MemoryQueue::default();
+    queue.state().stream_errors = usize::MAX;
+    let options = ConsumeOptions::default().until(tokio::time::sleep(700 * SECOND));
+    let consumed = consume(queue.deliveries(), entity_of, &failing(), options).await;
+    assert!(consumed.stream_errors > 100);
+    assert_eq!(said.lines("WARN").len(), 3, "{}", said.text());
+    assert!(said.text().contains("the queue is down"), "{}", said.text());
 }

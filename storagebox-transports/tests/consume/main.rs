@@ -1,6 +1,7 @@
 //! The worker loop over a queue in memory, on a clock that jumps.
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
+mod alone;
 #[path = "../checks/mod.rs"]
 mod checks;
 mod failures;
@@ -9,6 +10,8 @@ mod lease;
 mod leases;
 mod order;
 mod queue;
+#[path = "../said/mod.rs"]
+mod said;
 mod shared;
 mod stop;
 

@@ -38,6 +38,7 @@ pub(crate) struct State {
     pub(crate) stream_errors: usize,
     pub(crate) fails_to_extend: bool,
     pub(crate) never_settles: bool,
+    pub(crate) notes_nothing: bool,
     pub(crate) extending_takes: Duration,
 }
 
@@ -48,6 +49,10 @@ struct Held {
     /// When it is to be had; `None` while it is parked.
     visible: Option<Instant>,
     attempt: u32,
+    /// It was handed out, and nobody has settled it since.
+    is_out: bool,
+    lone_runs: u32,
+    lapsed: Option<u32>,
 }
 
 impl MemoryQueue {
@@ -64,7 +69,8 @@ impl MemoryQueue {
     pub(crate) fn put(&self, received: Result<Received, Malformed>) {
         let mut state = self.state();
         state.next_number += 1;
-        let copy = Held { number: state.next_number, received, visible: Some(Instant::now()), attempt: 0 };
+        let (number, visible) = (state.next_number, Some(Instant::now()));
+        let copy = Held { number, received, visible, attempt: 0, is_out: false, lone_runs: 0, lapsed: None };
         state.copies.push_back(copy);
         self.0.changed.notify_waiters();
     }
@@ -101,6 +107,7 @@ impl State {
             return Err(held.visible);
         }
         (held.visible, held.attempt) = (Some(now + lease), held.attempt + 1);
+        (held.lapsed, held.is_out) = (held.is_out.then_some(held.lone_runs), true);
         Ok(held.clone())
     }
 
@@ -126,6 +133,7 @@ impl Copy {
             return Err("the connection was cut".into());
         }
         let at = state.place(&self.held).ok_or("it is somebody else's by now")?;
+        (state.copies[at].is_out, state.copies[at].lone_runs) = (false, 0);
         match settle {
             Settle::Ack => drop(state.copies.remove(at)),
             // As good as another attempt: the receipt is over.
@@ -145,6 +153,20 @@ impl Delivery for Copy {
 
     fn attempt(&self) -> u32 {
         self.held.attempt
+    }
+
+    fn lapsed(&self) -> Option<u32> {
+        self.held.lapsed
+    }
+
+    async fn begin_alone(&self) -> Result<(), BoxError> {
+        let mut state = self.queue.state();
+        if state.notes_nothing {
+            return Err("the queue is down".into());
+        }
+        let at = state.place(&self.held).ok_or("it is somebody else's by now")?;
+        state.copies[at].lone_runs += 1;
+        Ok(())
     }
 
     async fn extend(&self, lease: Duration) -> Result<(), BoxError> {

@@ -53,6 +53,14 @@ impl<D: Delivery> Delivery for Watched<D> {
         self.inner.attempt()
     }
 
+    fn lapsed(&self) -> Option<u32> {
+        self.inner.lapsed()
+    }
+
+    async fn begin_alone(&self) -> Result<(), BoxError> {
+        self.inner.begin_alone().await
+    }
+
     /// By the queue's lease, however often the loop extends it.
     async fn extend(&self, _lease: Duration) -> Result<(), BoxError> {
         self.inner.extend(LEASE).await?;

@@ -131,7 +131,8 @@ impl Store {
         Ok(Ledger::new(name, part))
     }
 
-    /// Opens the ordered values of this name with the default [`OrderedOptions`]: their stamps are times.
+    /// Opens the ordered values of this name with the default [`OrderedOptions`]: their stamps are times in
+    /// milliseconds, at most a day ahead of the store's clock.
     pub fn ordered(&self, name: impl IntoValue<Namespace>) -> Result<OrderedValues> {
         self.ordered_with(name, OrderedOptions::default())
     }

@@ -32,14 +32,18 @@ pub fn run_with<T: Clone>(
     })
 }
 
+/// Whether other set-ups are asked for all of the suite.
+pub fn everything() -> bool {
+    env::var(SET_UPS).is_ok_and(|what| what == "everything")
+}
+
 /// Runs the suite in each set-up that varies one that is tried with everything: a part of it, or all of it if
 /// `STORAGEBOX_SET_UPS` says `everything`.
 pub fn in_other_set_ups<S>(
     set_ups: impl IntoIterator<Item = S>,
     mut run: impl FnMut(S, Options) -> ExitCode,
 ) -> ExitCode {
-    let everything = env::var(SET_UPS).is_ok_and(|what| what == "everything");
-    let selection = if everything { Selection::Everything } else { Selection::Smoke };
+    let selection = if everything() { Selection::Everything } else { Selection::Smoke };
     let options = Options::new(Profile::SMOKE).selection(selection);
     // All of them, whichever fail.
     let outcomes: Vec<_> = set_ups.into_iter().map(|set_up| run(set_up, options.clone())).collect();

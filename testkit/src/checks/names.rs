@@ -89,6 +89,7 @@ async fn of_ordered_values(store: &dyn Backend) -> Result<()> {
     assert_named("delete", ordered.delete(&key, &stamp).await);
     assert_named("get", ordered.get(&key).await);
     assert_named("list", ordered.list(None, None, 10).await);
+    assert_named("reset", ordered.reset(&key, &stamp).await);
     assert_named("purge", ordered.purge(HOUR, 10).await);
     Ok(())
 }

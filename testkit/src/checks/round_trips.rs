@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 use super::HOUR;
 
 /// How many calls [`Metered::every_call`] notes at the least.
-const CALLS: usize = 35;
+const CALLS: usize = 36;
 
 /// A store behind a proxy, and what its calls took.
 pub struct Metered {
@@ -154,7 +154,9 @@ impl Metered {
         let (key, value, ada) = (Key::new(name)?, Payload::try_from(name)?, WriterId::new("ada")?);
         let _ = self.note("put", ordered.put(&key, &value, &Stamp::new(1, ada.clone()))).await?;
         self.note("ordered, get", ordered.get(&key)).await?;
-        let _ = self.note("delete", ordered.delete(&key, &Stamp::new(2, ada))).await?;
+        let deleted = Stamp::new(2, ada);
+        let _ = self.note("delete", ordered.delete(&key, &deleted)).await?;
+        let _ = self.note("reset", ordered.reset(&key, &deleted)).await?;
         self.note("ordered, list", ordered.list(None, None, 10)).await?;
         self.note("purge", ordered.purge(HOUR, 10)).await.map(drop)
     }

@@ -116,23 +116,6 @@ pub async fn where_nobody_listens<S: Backend>(connect: impl FnOnce(u16) -> Resul
     Ok(())
 }
 
-/// A store at a host whose name leads nowhere. Its first part is longer than any name has, so nobody is asked for it.
-///
-/// # Errors
-///
-/// As of the store.
-///
-/// # Panics
-///
-/// If it is anything but unavailable.
-pub async fn where_no_name_leads<S: Backend>(connect: impl FnOnce(&str) -> Result<S>) -> Result<()> {
-    let store = connect(&format!("{}.invalid", "x".repeat(64)))?;
-    let error = refused_with_setup(&store).await?;
-    assert_eq!((error.kind(), error.certainty()), (ErrorKind::Unavailable, Certainty::NotApplied), "{error}");
-    assert!(error.is_retryable(), "{error}");
-    Ok(())
-}
-
 /// A store that answered, and then is closed.
 ///
 /// # Errors

@@ -29,6 +29,7 @@ const SERVER: &str = "nats-server";
 pub struct Nats {
     running: Running,
     program: PathBuf,
+    more: String,
 }
 
 impl Nats {
@@ -38,9 +39,20 @@ impl Nats {
     ///
     /// [`Failure::NotInstalled`], or why a server that is installed does not start, with the end of its log.
     pub fn start() -> Result<Self, Failure> {
+        Self::start_with("")
+    }
+
+    /// As [`Self::start`], with these lines at the end of its configuration, such as users and their rights.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Self::start`].
+    pub fn start_with(more: impl Into<String>) -> Result<Self, Failure> {
+        let more = more.into();
         let program = of_system(SERVER).ok_or(Failure::NotInstalled { server: NAME, install: INSTALL })?;
-        let running = Running::start(NAME, Scratch::new("nats")?, |scratch, port| launch(scratch, &program, port))?;
-        Ok(Self { running, program })
+        let running =
+            Running::start(NAME, Scratch::new("nats")?, |scratch, port| launch(scratch, &program, port, &more))?;
+        Ok(Self { running, program, more })
     }
 
     /// Starts it again after [`Self::kill`] or [`Self::stop`], with the same data and on the same port.
@@ -49,7 +61,7 @@ impl Nats {
     ///
     /// As of [`Self::start`]; [`Failure::WrongState`] if it runs.
     pub fn start_again(&self) -> Result<(), Failure> {
-        self.running.start_again(|scratch, port| launch(scratch, &self.program, port))
+        self.running.start_again(|scratch, port| launch(scratch, &self.program, port, &self.more))
     }
 
     /// Ends it as a power cut of its process would: SIGKILL.
@@ -90,13 +102,13 @@ impl Nats {
     }
 }
 
-fn launch(scratch: &Scratch, program: &Path, port: u16) -> Result<Process, Failure> {
+fn launch(scratch: &Scratch, program: &Path, port: u16, more: &str) -> Result<Process, Failure> {
     let log = log_of(scratch, SERVER);
     // Earlier starts wrote there too.
     let said = || fs::read_to_string(&log).unwrap_or_default();
     let earlier = said().len();
     let mut server = Command::new(program);
-    server.arg("--config").arg(scratch.write("nats.conf", &configuration(scratch, port))?);
+    server.arg("--config").arg(scratch.write("nats.conf", &configuration(scratch, port, more))?);
     let mut process = Process::start(scratch, SERVER, &server)?;
     // Its own word first: an answer on the port alone might be another server's.
     let listens = || said().get(earlier..).is_some_and(|log| log.contains("Server is ready"));
@@ -104,7 +116,7 @@ fn launch(scratch: &Scratch, program: &Path, port: u16) -> Result<Process, Failu
     ready.map_err(|why| Failure::DoesNotStart { server: NAME, why, log: process.log() }).map(|()| process)
 }
 
-fn configuration(scratch: &Scratch, port: u16) -> String {
+fn configuration(scratch: &Scratch, port: u16, more: &str) -> String {
     let data = scratch.path("data");
-    format!("listen: \"127.0.0.1:{port}\"\njetstream {{ store_dir: \"{}\" }}\n", data.display())
+    format!("listen: \"127.0.0.1:{port}\"\njetstream {{ store_dir: \"{}\" }}\n{more}\n", data.display())
 }

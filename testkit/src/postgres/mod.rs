@@ -57,6 +57,23 @@ impl Postgres {
         Ok(Self { running, programs, settings: settings.clone() })
     }
 
+    /// Starts a hot standby, which follows this server from a copy of its data and has its settings.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Self::start`]; the copy needs `pg_basebackup`.
+    pub fn standby(&self) -> Result<Self, Failure> {
+        let scratch = Scratch::new("standby")?;
+        let mut copy = scratch.command(&programs::beside_initdb(&self.programs, "pg_basebackup"));
+        copy.args(["--dbname", &self.url(), "--write-recovery-conf", "--wal-method=stream", "--checkpoint=fast"]);
+        scratch.run(copy.arg("--no-sync").arg("--pgdata").arg(data(&scratch)))?;
+        let (programs, settings) = (self.programs.clone(), self.settings.clone());
+        let running = Running::start(NAME, scratch, |scratch, port| {
+            launch(scratch, &server(scratch, &programs, &settings, port), port)
+        })?;
+        Ok(Self { running, programs, settings })
+    }
+
     /// Starts it again after [`Self::kill`] or [`Self::stop`], with the same data and on the same port.
     ///
     /// # Errors
@@ -163,7 +180,8 @@ fn launch(scratch: &Scratch, server: &Command, port: u16) -> Result<Process, Fai
 fn says_ready(file: &Path, process: u32) -> bool {
     let text = fs::read_to_string(file).unwrap_or_default();
     let mut lines = text.lines();
-    lines.next() == Some(process.to_string().as_str()) && lines.last().map(str::trim) == Some("ready")
+    let is_ready = |word: &str| ["ready", "standby"].contains(&word.trim());
+    lines.next() == Some(process.to_string().as_str()) && lines.last().is_some_and(is_ready)
 }
 
 fn data(scratch: &Scratch) -> PathBuf {

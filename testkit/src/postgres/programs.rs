@@ -30,6 +30,13 @@ pub(super) fn folder() -> Result<PathBuf, Failure> {
     }
 }
 
+/// A program that is not always linked to where `initdb` is.
+pub(super) fn beside_initdb(folder: &Path, program: &str) -> PathBuf {
+    let linked = || fs::canonicalize(folder.join("initdb")).ok().map(|initdb| initdb.with_file_name(program));
+    let known = [Some(folder.join(program)), in_path(program), linked()];
+    known.into_iter().flatten().find(|path| path.is_file()).unwrap_or_else(|| folder.join(program))
+}
+
 fn missing() -> Failure {
     Failure::NotInstalled { server: NAME, install: INSTALL }
 }

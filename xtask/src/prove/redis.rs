@@ -5,7 +5,9 @@ use crate::failure::Failure;
 
 pub(super) fn run() -> Result<(), Failure> {
     let of_backend = ["test", "--locked", "-p", "storagebox-redis", "--test", "prove", "--"];
-    shown(cargo(of_backend.into_iter().chain(["--ignored", "--nocapture", "--test-threads=1"])))?;
+    let mut of_backend = cargo(of_backend.into_iter().chain(["--ignored", "--nocapture", "--test-threads=1"]));
+    of_backend.env("STORAGEBOX_SET_UPS", "everything");
+    shown(of_backend)?;
     super::suite_at_length("storagebox-redis")?;
     super::suite_in_other_set_ups("storagebox-redis")?;
     shown(cargo(["run", "--locked", "-p", "storagebox-redis", "--example", "harness"]))

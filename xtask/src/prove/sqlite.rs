@@ -18,6 +18,9 @@ const PROCESSES: usize = 8;
 /// People of one round; each comes three times.
 const PEOPLE: usize = 500;
 
+/// The tests of `dedup run` and signals; the variable says how often each of five commands is ended at some moment.
+const SIGNALS: [&str; 4] = ["--test", "cli", "--", "signals::"];
+
 pub(super) fn run() -> Result<(), Failure> {
     let features = ["--no-default-features", "--features", "sqlite"];
     step("release build", || {
@@ -28,6 +31,9 @@ pub(super) fn run() -> Result<(), Failure> {
     step("eight at once", at_once)?;
     super::suite_at_length("storagebox-sqlite")?;
     super::suite_in_other_set_ups("storagebox-sqlite")?;
+    let mut signals = cargo(["test", "--locked", "-p", "storagebox-cli"].into_iter().chain(features).chain(SIGNALS));
+    signals.env("STORAGEBOX_SIGNALS", "100");
+    shown(signals)?;
     let processes = ["test", "--locked", "-p", "storagebox-sqlite", "--test", "processes"];
     shown(cargo(processes))?;
     let beside_others = ["test", "--locked", "-p", "storagebox-sqlite", "--lib", "--", "--ignored"];
@@ -52,7 +58,7 @@ impl Place {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.args(arguments).current_dir(self.folder.path());
-        command.env("STORAGEBOX_URL", "sqlite:namespace.db");
+        command.env("STORAGEBOX_URL", "sqlite:store.db");
         command
     }
 

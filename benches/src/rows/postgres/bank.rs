@@ -40,7 +40,7 @@ impl Deref for Bank {
 }
 
 /// The statement that a take is, by hand.
-const TAKE: &str = "SELECT storagebox.bank_take($1,$2,$3,$4,$5,$6,$7,$8) WHERE storagebox.is_version_1()";
+const TAKE: &str = "SELECT storagebox.bank_take($1,$2,$3,$4,$5,$6,$7,$8) WHERE storagebox.is_version_2()";
 
 /// Takes by hand; they walk as the library's do.
 pub(super) struct PlainTakes {

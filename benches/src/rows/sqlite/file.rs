@@ -21,20 +21,20 @@ pub(super) struct Bank {
 impl Bank {
     pub(super) async fn new(items: usize) -> Result<Self> {
         let folder = tempfile::tempdir().map_err(Failure::Folder)?;
-        let store = SqliteStore::open(folder.path().join("namespace.db"))?;
+        let store = SqliteStore::open(folder.path().join("store.db"))?;
         store.setup().await?;
         let filled = Filled::with_items(store, items).await?;
         Ok(Self { filled, folder })
     }
 
     pub(super) fn url(&self) -> String {
-        format!("sqlite://{}", self.folder.path().join("namespace.db").display())
+        format!("sqlite://{}", self.folder.path().join("store.db").display())
     }
 
     /// As the library connects.
     pub(super) fn options(&self) -> SqliteConnectOptions {
         SqliteConnectOptions::new()
-            .filename(self.folder.path().join("namespace.db"))
+            .filename(self.folder.path().join("store.db"))
             .synchronous(SqliteSynchronous::Full)
             .pragma("wal_autocheckpoint", "1000")
             .disable_statement_logging()

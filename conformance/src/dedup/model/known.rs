@@ -51,6 +51,13 @@ enum State {
         lease: Lease,
         until: Duration,
         fingerprint: Option<Fingerprint>,
+        /// Whether an earlier lease lapsed with this fingerprint.
+        is_inherited: bool,
+    },
+    /// An aborted lease left the fingerprint that it inherited, since then.
+    Unsettled {
+        fingerprint: Fingerprint,
+        since: Duration,
     },
     Done(Done),
 }
@@ -71,6 +78,11 @@ impl Known {
             && *until <= now
         {
             self.ended.insert(op.clone(), *until + memory());
+            self.state = State::Vacant;
+        }
+        if let State::Unsettled { since, .. } = &self.state
+            && *since + memory() <= now
+        {
             self.state = State::Vacant;
         }
     }
@@ -95,7 +107,7 @@ impl Known {
     pub(super) fn entry(&self) -> Option<&Entry> {
         match &self.state {
             State::Done(done) => Some(&done.entry),
-            State::Vacant | State::Leased { .. } => None,
+            State::Vacant | State::Unsettled { .. } | State::Leased { .. } => None,
         }
     }
 
@@ -141,7 +153,7 @@ impl Known {
             {
                 return Ok(());
             }
-            (State::Vacant, Recorded::New(_)) => {}
+            (State::Vacant | State::Unsettled { .. }, Recorded::New(_)) => {}
             (State::Leased { until, .. }, Recorded::New(_)) if *until <= moment.now => {}
             _ => return self.refuse(found),
         }
@@ -191,7 +203,7 @@ impl Known {
         let expected = match &self.state {
             State::Done(done) if done.entry.version == version => Forgotten::Forgotten,
             State::Done(done) => Forgotten::Stale(done.entry.clone()),
-            State::Vacant | State::Leased { .. } => Forgotten::Absent,
+            State::Vacant | State::Unsettled { .. } | State::Leased { .. } => Forgotten::Absent,
         };
         ensure_eq!(found, expected, "forgetting {version:?}");
         if let (Forgotten::Forgotten, State::Done(done)) = (found, &self.state) {
@@ -201,18 +213,24 @@ impl Known {
         Ok(())
     }
 
-    fn is_of_another(&self, asked: Option<&Fingerprint>) -> bool {
-        let known = match &self.state {
+    /// The fingerprint of the id. That of a lapsed lease is forgotten by the clock, deleted or not.
+    fn fingerprint(&self, now: Duration) -> Option<&Fingerprint> {
+        match &self.state {
             State::Vacant => None,
+            State::Leased { until, .. } if *until + memory() <= now => None,
             State::Leased { fingerprint, .. } => fingerprint.as_ref(),
+            State::Unsettled { fingerprint, .. } => Some(fingerprint),
             State::Done(done) => done.fingerprint.as_ref(),
-        };
-        known.zip(asked).is_some_and(|(known, asked)| known != asked)
+        }
+    }
+
+    fn is_of_another(&self, asked: Option<&Fingerprint>, now: Duration) -> bool {
+        self.fingerprint(now).zip(asked).is_some_and(|(known, asked)| known != asked)
     }
 
     fn is_free(&self, now: Duration) -> bool {
         match &self.state {
-            State::Vacant => true,
+            State::Vacant | State::Unsettled { .. } => true,
             State::Leased { until, .. } => *until <= now,
             State::Done(_) => false,
         }
@@ -230,13 +248,15 @@ impl Known {
             ensure_eq!(found, Begun::Fenced, "an ended op begins");
             return Ok(());
         }
+        if self.is_of_another(fingerprint, moment.now) {
+            ensure_eq!(found, Begun::Mismatch, "a begin with another fingerprint");
+            return Ok(());
+        }
         if self.is_free(moment.now) {
             let Begun::Started(lease) = found else { return self.refuse(found) };
-            return self.start(lease, op, moment.now + duration, fingerprint);
+            return self.start(lease, op, (moment.now, duration), fingerprint);
         }
         match (&self.state, &found) {
-            (_, Begun::Mismatch) if self.is_of_another(fingerprint) => Ok(()),
-            _ if self.is_of_another(fingerprint) => self.refuse(found),
             (State::Done(done), Begun::Done(entry)) if done.entry == *entry => Ok(()),
             (State::Leased { lease, .. }, Begun::Started(same)) if lease == same && lease.op == *op => Ok(()),
             (State::Leased { lease, until, .. }, Begun::InFlight { remaining })
@@ -248,12 +268,20 @@ impl Known {
         }
     }
 
-    fn start(&mut self, lease: Lease, op: &OpId, until: Duration, fingerprint: Option<&Fingerprint>) -> Verdict {
+    fn start(
+        &mut self,
+        lease: Lease,
+        op: &OpId,
+        (now, duration): (Duration, Duration),
+        asked: Option<&Fingerprint>,
+    ) -> Verdict {
         ensure_eq!(lease.op, *op, "whose lease was started");
         let last = self.leases.last().map(|last| last.fence);
         ensure!(last < Some(lease.fence), "the fence {:?} was given after {last:?}", lease.fence);
         self.leases.push(lease.clone());
-        self.state = State::Leased { lease, until, fingerprint: fingerprint.cloned() };
+        let inherited = self.fingerprint(now).cloned();
+        let (is_inherited, fingerprint) = (inherited.is_some(), inherited.or_else(|| asked.cloned()));
+        self.state = State::Leased { lease, until: now + duration, fingerprint, is_inherited };
         Ok(())
     }
 
@@ -293,7 +321,12 @@ impl Known {
     pub(super) fn abort(&mut self, moment: Moment, lease: &Lease, found: Aborted) -> Verdict {
         self.forget_lapsed(lease, moment.now, found == Aborted::Fenced);
         if self.holding(lease).is_some() {
-            self.state = State::Vacant;
+            self.state = match std::mem::take(&mut self.state) {
+                State::Leased { fingerprint: Some(fingerprint), is_inherited: true, .. } => {
+                    State::Unsettled { fingerprint, since: moment.now }
+                }
+                _ => State::Vacant,
+            };
             self.ended.insert(lease.op.clone(), moment.now + memory());
         }
         let has_ended = self.has_ended(&lease.op, moment.now, found == Aborted::Aborted);

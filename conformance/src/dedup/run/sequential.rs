@@ -235,6 +235,28 @@ pub(in crate::dedup) async fn another_fingerprint_does_not_run(world: &World) ->
     Ok(())
 }
 
+/// A service is killed in the middle of a charge. Another request with the same key must not settle the order, and the
+/// true retry completes it.
+pub(in crate::dedup) async fn a_killed_run_is_resumed_by_its_own_request(world: &World) -> Verdict {
+    let repos = Repos::of(world.store())?;
+    let (job, timer, tally) = (id("order")?, StoreTimer::of(world), Tally::default());
+    let asking = |text: &str| Ok::<_, Failure>(options(world).fingerprint(Fingerprint::new(text)?));
+    let (ten, eleven) = (asking("ten")?, asking("eleven")?);
+    let killed = repos.leases.begin(&job, &op("killed")?, world.short(), Some(&Fingerprint::new("ten")?)).await?;
+    ensure_matches!(killed, Begun::Started(_), "the run that is killed");
+    world.pass(world.short()).await;
+    let ran = run_well(&repos, &timer, &job, &eleven, |_| tally.work("sold out")).await?;
+    ensure_eq!(ran, Ran::Mismatch, "another request");
+    let ran = run_well(&repos, &timer, &job, &ten, |_| tally.work("charged")).await?;
+    ensure_eq!(ran, Ran::Done(text("charged")?), "the retry");
+    let ran = run_well(&repos, &timer, &job, &eleven, |_| tally.work("sold out")).await?;
+    ensure_eq!(ran, Ran::Mismatch, "another request after the result");
+    let ran = run_well(&repos, &timer, &job, &ten, |_| tally.work("charged")).await?;
+    ensure_eq!(ran, Ran::Replayed(text("charged")?), "the retry again");
+    ensure_eq!(tally.begun(), 1, "how often the work was done");
+    Ok(())
+}
+
 pub(in crate::dedup) async fn a_failure_is_not_remembered(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (job, timer, tally) = (id("job")?, StoreTimer::of(world), Tally::default());

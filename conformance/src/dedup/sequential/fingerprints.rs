@@ -3,15 +3,15 @@
 use storagebox_core::{Begun, Completed, DedupRepo, Fingerprint, Lease, LeaseRepo, Retention};
 
 use crate::dedup::{LONG, Repos, id, op, text};
-use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure_eq, ensure_matches};
 use crate::world::World;
 
-async fn begin(repos: &Repos, name: &str, who: &str, fingerprint: Option<&str>) -> Result<Begun, Failure> {
+pub(super) async fn begin(repos: &Repos, name: &str, who: &str, fingerprint: Option<&str>) -> Result<Begun, Failure> {
     let fingerprint = fingerprint.map(Fingerprint::new).transpose()?;
     Ok(repos.leases.begin(&id(name)?, &op(who)?, LONG, fingerprint.as_ref()).await?)
 }
 
-async fn started(repos: &Repos, name: &str, who: &str, fingerprint: &str) -> Result<Lease, Failure> {
+pub(super) async fn started(repos: &Repos, name: &str, who: &str, fingerprint: &str) -> Result<Lease, Failure> {
     let begun = begin(repos, name, who, Some(fingerprint)).await?;
     Ok(ensure_matches!(begun, Begun::Started(lease) => lease, "{who} begins {name}"))
 }
@@ -88,26 +88,5 @@ pub(in crate::dedup) async fn a_fingerprint_ends_with_its_record(world: &World) 
     let lease = started(&repos, "job", "kim", "four").await?;
     let _ = repos.leases.complete(&lease, &text("result")?, Retention::Forever).await?;
     ensure_eq!(begin(&repos, "job", "joe", Some("three")).await?, Begun::Mismatch, "an older fingerprint");
-    Ok(())
-}
-
-/// A lease that lapsed stands in nobody's way, by its fingerprint neither.
-pub(in crate::dedup) async fn a_fingerprint_ends_with_the_lapse_of_its_lease(world: &World) -> Verdict {
-    let (repos, short) = (Repos::of(world.store())?, world.short());
-    for who in ["ada", "bob"] {
-        let (job, one) = (id(who)?, Fingerprint::new("one")?);
-        let begun = repos.leases.begin(&job, &op("ada")?, short, Some(&one)).await?;
-        let lapsed = ensure_matches!(begun, Begun::Started(lease) => lease, "ada begins");
-        world.pass(short).await;
-        let lease = started(&repos, who, who, "two").await?;
-        ensure!(lease.fence > lapsed.fence, "the fence {:?} after {:?}", lease.fence, lapsed.fence);
-        ensure_eq!(begin(&repos, who, who, Some("one")).await?, Begun::Mismatch, "the older fingerprint");
-    }
-    let _ = repos.leases.begin(&id("eve")?, &op("ada")?, short, Some(&Fingerprint::new("one")?)).await?;
-    world.pass(short).await;
-    let begun = begin(&repos, "eve", "eve", None).await?;
-    let lease = ensure_matches!(begun, Begun::Started(lease) => lease, "a begin without a fingerprint");
-    let same = begin(&repos, "eve", "eve", Some("two")).await?;
-    ensure_eq!(same, Begun::Started(lease), "a fingerprint for a lease that has none");
     Ok(())
 }

@@ -3,10 +3,11 @@
 use storagebox::{Item, parts::BankAdmin};
 
 use crate::answer::Answer;
-use crate::cli::OfItems;
+use crate::cli::{OfItems, without_line_end};
 use crate::commands::batches::Batches;
 use crate::exit::{Exit, Failure};
 use crate::output::Reserved;
+use crate::rejects::Rejected;
 use crate::retry;
 use crate::step::Step;
 
@@ -17,9 +18,9 @@ pub(super) async fn withdraw(args: &OfItems, bank: &dyn BankAdmin, reserved: &Re
         Ok([done.withdrawn, done.already_withdrawn, done.in_use, done.unknown])
     });
     let ([withdrawn, already_withdrawn, in_use, unknown], rejected) = summed.await?;
-    let answer = counted(args, in_use + unknown).figure("withdrawn", withdrawn);
+    let answer = counted(args, in_use + unknown, rejected).figure("withdrawn", withdrawn);
     let answer = answer.figure("already_withdrawn", already_withdrawn).figure("in_use", in_use);
-    Ok(answer.figure("unknown", unknown).figure("rejected_lines", rejected))
+    Ok(answer.figure("unknown", unknown).figure("rejected_lines", rejected.lines))
 }
 
 pub(super) async fn restore(args: &OfItems, bank: &dyn BankAdmin, reserved: &Reserved) -> Result<Answer, Failure> {
@@ -29,16 +30,20 @@ pub(super) async fn restore(args: &OfItems, bank: &dyn BankAdmin, reserved: &Res
         Ok([done.restored, done.not_withdrawn, done.unknown])
     });
     let ([restored, not_withdrawn, unknown], rejected) = summed.await?;
-    let answer = counted(args, unknown).figure("restored", restored).figure("not_withdrawn", not_withdrawn);
-    Ok(answer.figure("unknown", unknown).figure("rejected_lines", rejected))
+    let answer = counted(args, unknown, rejected).figure("restored", restored).figure("not_withdrawn", not_withdrawn);
+    Ok(answer.figure("unknown", unknown).figure("rejected_lines", rejected.lines))
 }
 
 fn given(args: &OfItems) -> Result<Vec<Item>, Failure> {
-    args.items.iter().map(|item| Item::new(item.as_str())).collect::<Result<_, _>>().map_err(Failure::Argument)
+    args.items
+        .iter()
+        .map(|item| without_line_end(item).and_then(Item::new))
+        .collect::<Result<_, _>>()
+        .map_err(Failure::Argument)
 }
 
 /// The answer is no if some items are not as was wanted, however often it is asked.
-fn counted(args: &OfItems, left: u64) -> Answer {
+fn counted(args: &OfItems, left: u64, rejected: Rejected) -> Answer {
     let exit = if left == 0 { Exit::Done } else { Exit::Nothing };
-    Answer::new(exit).text("namespace", &args.of.name)
+    Answer::new(rejected.exit(exit)).text("namespace", &args.of.name)
 }

@@ -16,8 +16,8 @@ pub(super) async fn run(args: &Load, bank: &dyn BankAdmin, reserved: &Reserved) 
     let mut rejects = Rejects::at(args.rejects.as_deref(), &items, &reserved)?;
     let lines = Lines::open(&items, args.header).await?;
     let Loaded { added, already_there, .. } = load(lines, bank, &mut rejects).await?;
-    let rejected = rejects.count();
+    let rejected = rejects.rejected();
     rejects.publish()?;
-    let answer = Answer::new(Exit::Done).text("namespace", &args.of.name).figure("items_added", added);
-    Ok(answer.figure("already_there", already_there).figure("rejected_lines", rejected))
+    let answer = Answer::new(rejected.exit(Exit::Done)).text("namespace", &args.of.name).figure("items_added", added);
+    Ok(answer.figure("already_there", already_there).figure("rejected_lines", rejected.lines))
 }

@@ -15,7 +15,7 @@ use storagebox::parts::{Backend, BankAdmin};
 use storagebox::{Hold, Item, async_trait};
 
 use crate::answer::Answer;
-use crate::cli::{Bank, Extend, OfClaim, OfItem, OfNamespace, Take};
+use crate::cli::{Bank, Extend, OfClaim, OfItem, OfNamespace, Take, without_line_end};
 use crate::commands::listing;
 use crate::commands::on_store::{OnStore, Outlet};
 use crate::exit::{Exit, Failure};
@@ -83,7 +83,7 @@ async fn show(args: &OfClaim, bank: &dyn BankAdmin) -> Result<Answer, Failure> {
 }
 
 async fn holder(args: &OfItem, bank: &dyn BankAdmin) -> Result<Answer, Failure> {
-    let item = Item::new(args.item.as_str()).map_err(Failure::Argument)?;
+    let item = without_line_end(&args.item).and_then(Item::new).map_err(Failure::Argument)?;
     let state = retry::harmless(Step::FindHolder, || bank.holder(&item)).await?;
     Ok(answers::found(&args.of, &item, &state))
 }

@@ -9,7 +9,7 @@ use crate::exit::{Exit, Failure};
 use crate::input::{Lines, Source};
 use crate::output::Reserved;
 use crate::progress::Progress;
-use crate::rejects::Rejects;
+use crate::rejects::{Rejected, Rejects};
 use crate::retry;
 use crate::step::Step;
 
@@ -32,7 +32,7 @@ pub(super) async fn run(args: &Reclaim, bank: &dyn BankAdmin, reserved: &Reserve
     let mut rejects = Rejects::at(args.rejects.as_deref(), &ids, &reserved)?;
     let lines = Lines::open(&ids, args.header).await?;
     let reclaimed = reclaim(lines, bank, &mut rejects).await?;
-    let rejected = rejects.count();
+    let rejected = rejects.rejected();
     rejects.publish()?;
     Ok(answer(args, reclaimed, rejected))
 }
@@ -44,7 +44,7 @@ async fn reclaim(mut lines: Lines, bank: &dyn BankAdmin, rejects: &mut Rejects) 
     while let Some(line) = lines.next_line().await? {
         match line.value {
             Ok(id) => batch.push(id),
-            Err(reason) => rejects.add(lines.source(), line.number, reason)?,
+            Err(reason) => rejects.add(lines.source(), line.number, &reason)?,
         }
         progress.line(line.ends_at);
         if batch.len() == BATCH {
@@ -76,10 +76,10 @@ async fn release(id: ClaimId, bank: &dyn BankAdmin) -> Result<Released, Failure>
     retry::named(Step::Release, || bank.release(&id)).await
 }
 
-fn answer(args: &Reclaim, reclaimed: Reclaimed, rejected: u64) -> Answer {
+fn answer(args: &Reclaim, reclaimed: Reclaimed, rejected: Rejected) -> Answer {
     let Reclaimed { released, expired, confirmed } = reclaimed;
     let exit = if confirmed == 0 { Exit::Done } else { Exit::Nothing };
-    let answer = Answer::new(exit).text("namespace", &args.of.name).figure("released", released);
+    let answer = Answer::new(rejected.exit(exit)).text("namespace", &args.of.name).figure("released", released);
     let answer = answer.figure("expired", expired).figure("confirmed", confirmed);
-    answer.figure("rejected_lines", rejected)
+    answer.figure("rejected_lines", rejected.lines)
 }

@@ -20,6 +20,7 @@ mod watch;
 use std::sync::Arc;
 use std::time::Duration;
 
+use storagebox::parts::backend::url::plain_url;
 use storagebox::{Error, async_trait};
 use storagebox_conformance::{Certificate, End, Harness, Options, certify};
 use tokio::runtime::Handle;
@@ -28,9 +29,9 @@ use tokio::time::{sleep, timeout};
 
 use crate::cli::{Conform, Global};
 use crate::exit::{Exit, Failure};
-use crate::interrupt::Signals;
+use crate::interrupt::{Caught, Signals};
 use crate::progress::Progress;
-use crate::say::{Kind, say};
+use crate::say::{Kind, say, say_lines};
 use crate::step::Step;
 use crate::store;
 
@@ -79,7 +80,8 @@ pub(crate) async fn run(args: Conform, global: &Global) -> Result<Exit, Failure>
         Some(url) => url.as_str(),
         None => store::url(global)?,
     };
-    let mut signals = Signals::listen().map_err(Failure::Runtime)?;
+    plain_url(url).map_err(|error| Step::Open.failed(error))?;
+    let mut signals = Signals::listen(&Caught::ENDS).map_err(Failure::Runtime)?;
     let ground: Arc<dyn Ground> = begun(Step::Open, ground(url), &mut signals).await?.into();
     let mut asked = 0;
     let ended = match begun(Step::SetUp, ground.prepare(), &mut signals).await {
@@ -107,7 +109,7 @@ async fn begun<T>(
 ) -> Result<T, Failure> {
     tokio::select! {
         done = timeout(START, work) => done.unwrap_or_else(|_| Err(unanswered(START))).map_err(|error| step.failed(error)),
-        _ = signals.next() => Err(Failure::Interrupted),
+        () = signals.request() => Err(Failure::Interrupted),
     }
 }
 
@@ -124,7 +126,7 @@ async fn certified(
         tokio::select! {
             ended = &mut run => break ended,
             () = watch.keep() => {}
-            _ = signals.next() => *asked += 1,
+            () = signals.request() => *asked += 1,
         }
         if *asked > 1 {
             return Err(Failure::Interrupted);
@@ -154,7 +156,7 @@ fn suite(
             progress.item();
             match end {
                 End::Failed(why) if runtime.block_on(watch.is_there()) => {
-                    say(Kind::Error, format_args!("{}: {why}", case.name()));
+                    say_lines(Kind::Error, &format!("{}: {why}", case.name()));
                 }
                 _ => {}
             }
@@ -167,7 +169,7 @@ async fn removed(ground: &dyn Ground, signals: &mut Signals) -> Result<(), Failu
     tokio::select! {
         removed = remove(ground) => removed.map_err(|error| Step::Remove.failed(error)),
         error = silence(ground, 1) => Err(Step::Remove.failed(error)),
-        _ = signals.next() => Err(Failure::Interrupted),
+        () = signals.request() => Err(Failure::Interrupted),
     }
 }
 

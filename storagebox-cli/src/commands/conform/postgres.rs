@@ -220,9 +220,19 @@ struct Hand {
 
 impl TestClock for Hand {
     fn advance(&self, duration: Duration) {
+        self.set(|moved| moved + duration);
+    }
+
+    fn turn_back(&self, duration: Duration) {
+        self.set(|moved| moved.saturating_sub(duration));
+    }
+}
+
+impl Hand {
+    fn set(&self, by: impl FnOnce(Duration) -> Duration) {
         let moved = {
             let mut moved = self.moved.lock().unwrap_or_else(PoisonError::into_inner);
-            *moved += duration;
+            *moved = by(*moved);
             *moved
         };
         let sql = storagebox_postgres::moved_clock(&self.schema, moved);

@@ -2,7 +2,7 @@
 
 pub(super) mod answers;
 mod list;
-mod run;
+pub(super) mod run;
 #[cfg(test)]
 mod tests;
 
@@ -16,7 +16,8 @@ use super::on_store::{self, OnStore, Outlet};
 use crate::answer::Answer;
 use crate::cli::{Dedup, Forget, GetRecord, Global, OfRecord, Record, Records, Replace, Run};
 use crate::content;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, RunFailure};
+use crate::interrupt::{Caught, Signals};
 use crate::output::Reserved;
 use crate::retry;
 use crate::step::Step;
@@ -37,13 +38,18 @@ pub(crate) async fn run(command: Dedup, global: &Global) -> Result<Exit, Failure
 
 /// The store is not closed with care: what was recorded is recorded, and the exit code is the command's.
 async fn once(args: &Run, global: &Global) -> Result<Exit, Failure> {
-    let store = store::ready(global).await?;
+    let mut signals = Signals::listen(&Caught::ALL).map_err(Failure::Runtime)?;
+    let store = tokio::select! {
+        store = store::ready(global) => store?,
+        () = signals.request() => return Err(Failure::Run(RunFailure::NotRun)),
+    };
+    run::adopt_orphans();
     let leases = store.lease_repo(&args.of.name).map_err(|error| Step::OpenNamespace.failed(error))?;
     // What the command wrote is passed on as it is, as if it ran here.
     let (mut its_own, mut told) = (io::stdout(), terminal::stdout(true));
     let stdout: &mut (dyn Write + Send) = if global.json { &mut told } else { &mut its_own };
     let to = Outputs { stdout, stderr: &mut io::stderr(), as_json: global.json };
-    let ran = run::run(args, &*leases, to).await;
+    let ran = run::run(args, &*leases, &mut signals, to).await;
     let exit = ran.map_err(|failure| Failure::Run(failure).on(store.backend()))?;
     let _ = store.close().await;
     Ok(exit)

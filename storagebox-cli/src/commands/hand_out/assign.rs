@@ -47,7 +47,7 @@ pub(super) async fn assign(
                 out.write(entry.fields())?;
                 ledger.enter(entry);
             }
-            Err(reason) => rejects.add(&source, line.number, reason)?,
+            Err(reason) => rejects.add(&source, line.number, &reason)?,
         }
         progress.line(line.ends_at);
     }

@@ -72,7 +72,7 @@ async fn hand_out(plan: Plan, bank: Arc<dyn ItemBank>, alone: bool) -> Result<Do
     let audit = Audit {
         loaded,
         summary: ledger.summary(),
-        rejected: rejects.count(),
+        rejected: rejects.rejected().lines,
         change: before.map(|before| Change { before, after }),
         free_left: after.free,
     };
@@ -86,7 +86,7 @@ async fn counts(bank: &dyn ItemBank) -> Result<Counts, Failure> {
 /// Publishes what was written only if the audit holds; shows the audit in any case.
 fn finish(done: Done, global: &Global, to: &mut dyn Write) -> Result<Exit, Failure> {
     let Done { audit, out, rejects } = done;
-    let mismatches = audit.mismatches();
+    let (mismatches, rejected) = (audit.mismatches(), rejects.rejected());
     if mismatches.is_empty() {
         rejects.publish()?;
         out.publish()?;
@@ -94,7 +94,7 @@ fn finish(done: Done, global: &Global, to: &mut dyn Write) -> Result<Exit, Failu
     report::audit(to, &audit, &mismatches, global.json)?;
     match (mismatches.is_empty(), audit.summary.ids_without_item()) {
         (false, _) => Err(Failure::Audit(mismatches)),
-        (true, 0) => Ok(Exit::Done),
+        (true, 0) => Ok(rejected.exit(Exit::Done)),
         (true, _) => Ok(Exit::Nothing),
     }
 }

@@ -8,7 +8,23 @@ use crate::commands::pages::Listed;
 /// The values of one namespace.
 pub(super) struct Values<'a> {
     pub values: &'a dyn OrderedStore,
-    pub prefix: Option<&'a Key>,
+    pub prefix: Prefix,
+}
+
+/// Which keys are listed. A text that is no key itself may be what keys begin with, or what none can begin with.
+pub(super) enum Prefix {
+    Any,
+    Of(Key),
+    OfNone,
+}
+
+impl Prefix {
+    pub(super) fn of(text: Option<&str>) -> Self {
+        match text {
+            None | Some("") => Self::Any,
+            Some(text) => Key::new(text).map_or(Self::OfNone, Self::Of),
+        }
+    }
 }
 
 #[async_trait]
@@ -16,7 +32,12 @@ impl Listed for Values<'_> {
     type Entry = ListedValue;
 
     async fn page(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedValue>> {
-        self.values.list(self.prefix, cursor, limit).await
+        let prefix = match &self.prefix {
+            Prefix::Any => None,
+            Prefix::Of(key) => Some(key),
+            Prefix::OfNone => return Ok(Page { entries: vec![], next: None }),
+        };
+        self.values.list(prefix, cursor, limit).await
     }
 }
 

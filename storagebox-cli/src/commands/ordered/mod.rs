@@ -4,23 +4,22 @@ mod list;
 #[cfg(test)]
 mod tests;
 
-use std::time::{Duration, SystemTime};
-
-use humantime::{format_duration, format_rfc3339_millis};
+use humantime::format_duration;
+use jiff::Timestamp;
 use storagebox::parts::{Backend, OrderedStore};
-use storagebox::{Maintained, Stamp, Versioned, Written, async_trait};
+use storagebox::{Maintained, Reset, Stamp, Versioned, Written, async_trait};
 
 use super::listing;
 use super::on_store::{OnStore, Outlet};
 use crate::answer::Answer;
-use crate::cli::{Delete, GetValue, OfKey, Ordered, Purge, Put};
+use crate::cli::{Delete, GetValue, OfKey, Ordered, Purge, Put, ResetKey};
 use crate::content;
 use crate::exit::{Exit, Failure};
 use crate::output::Reserved;
 use crate::retry;
 use crate::say::{Kind, say};
 use crate::step::Step;
-use list::Values;
+use list::{Prefix, Values};
 
 /// How many deletes are forgotten with one call.
 const BATCH: usize = 1_000;
@@ -35,12 +34,13 @@ impl OnStore for Ordered {
         let values = &*values;
         let answer = match self {
             Ordered::List(args) => {
-                let listed = Values { values, prefix: args.prefix.as_ref() };
+                let listed = Values { values, prefix: Prefix::of(args.prefix.as_deref()) };
                 return listing::list(&listed, args.limit, out.as_json, out.to).await;
             }
             Ordered::Get(args) => return get(&args, values, out).await,
             Ordered::Put(args) => put(&args, values, out.reserved).await?,
             Ordered::Delete(args) => delete(&args, values).await?,
+            Ordered::Reset(args) => reset(&args, values).await?,
             Ordered::Purge(args) => purge(&args, values).await?,
         };
         out.print(answer)
@@ -49,7 +49,7 @@ impl OnStore for Ordered {
 
 async fn put(args: &Put, values: &dyn OrderedStore, reserved: &Reserved) -> Result<Answer, Failure> {
     let Put { key, content, write } = args;
-    let (value, stamp) = (content::read(content, reserved).await?, write.stamp());
+    let (value, stamp) = (content::read(content, reserved).await?, write.stamp(&key.of).map_err(Failure::Argument)?);
     let written = retry::named(Step::Put, || values.put(&key.key, &value, &stamp)).await?;
     explain(key, &stamp, &written);
     Ok(answer(key, &stamp, &written))
@@ -57,7 +57,7 @@ async fn put(args: &Put, values: &dyn OrderedStore, reserved: &Reserved) -> Resu
 
 async fn delete(args: &Delete, values: &dyn OrderedStore) -> Result<Answer, Failure> {
     let Delete { key, write } = args;
-    let stamp = write.stamp();
+    let stamp = write.stamp(&key.of).map_err(Failure::Argument)?;
     let written = retry::named(Step::Delete, || values.delete(&key.key, &stamp)).await?;
     explain(key, &stamp, &written);
     Ok(answer(key, &stamp, &written))
@@ -84,14 +84,10 @@ fn explain(of: &OfKey, own: &Stamp, written: &Written) {
     }
 }
 
-/// A stamp as the time that it stands for, where that has four digits for its year.
+/// A stamp as the time that it stands for, if it is one.
 fn time(at: i64) -> String {
-    const YEAR_10000: u64 = 253_402_300_800_000;
-    match u64::try_from(at) {
-        Ok(millis) if millis < YEAR_10000 => {
-            let time = SystemTime::UNIX_EPOCH + Duration::from_millis(millis);
-            format!("{at} ({})", format_rfc3339_millis(time))
-        }
+    match Timestamp::from_millisecond(at) {
+        Ok(time) if at >= 0 => format!("{at} ({time:.3})"),
         _ => at.to_string(),
     }
 }
@@ -129,6 +125,18 @@ fn got(of: &OfKey, found: Option<Versioned>) -> Answer {
         }
         None => of_key(of, Exit::Nothing).word("outcome", "absent"),
     }
+}
+
+/// With the stamp that stands there, if it is another.
+async fn reset(args: &ResetKey, values: &dyn OrderedStore) -> Result<Answer, Failure> {
+    let ResetKey { key, stamp } = args;
+    let stamp = stamp.that_stands();
+    let reset = retry::named(Step::Reset, || values.reset(&key.key, &stamp)).await?;
+    Ok(match reset {
+        Reset::Reset => of_key(key, Exit::Done).word("outcome", "reset"),
+        Reset::Absent => of_key(key, Exit::Nothing).word("outcome", "absent"),
+        Reset::Stale { current } => stamped(of_key(key, Exit::Nothing).word("outcome", "stale"), &current),
+    })
 }
 
 /// A batch at a time, so that an interrupt finds its place; what is forgotten stays forgotten.

@@ -1,5 +1,7 @@
 //! Each command over a store, with its answer and its exit code.
 
+use std::time::SystemTime;
+
 use clap::Parser;
 use serde_json::{Value, json};
 use storagebox::MemoryStore;
@@ -67,10 +69,44 @@ async fn a_delete_is_remembered_until_it_is_purged() {
 async fn times_are_stamps_and_those_too_far_ahead_are_refused() {
     let store = MemoryStore::new();
     let ahead = ["put", "movie", "5", "--at", "2999-01-01T00:00:00Z", "--writer", "phone"];
-    assert_eq!(lines(&store, &ahead, true).await.0, Exit::Done);
-    let guarded = command_in("guarded", &[&ahead[..], &["--max-skew", "1h"]].concat());
-    let failure = ask(guarded, &store, true, &mut vec![]).await.unwrap_err();
-    assert_eq!(failure.exit(), Exit::BadInput, "{failure}");
+    for skew in [&[][..], &["--max-skew", "1h"]] {
+        let guarded = command(&[&ahead[..], skew].concat());
+        let failure = ask(guarded, &store, true, &mut vec![]).await.unwrap_err();
+        assert_eq!(failure.exit(), Exit::BadInput, "{failure}");
+    }
+    for skew in ["none", "36500d", "365000d"] {
+        let free = command(&[&ahead[..], &["--max-skew", skew]].concat());
+        assert_eq!(ask(free, &store, true, &mut vec![]).await.is_ok(), skew == "none", "{skew}");
+    }
+}
+
+/// As it happens: a program without a limit writes a stamp in microseconds, and then comes an honest write.
+#[tokio::test]
+async fn a_key_that_is_locked_is_reset_by_its_very_stamp() {
+    let store = MemoryStore::new();
+    let millis = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_millis();
+    let (now, far) = (&*millis.to_string(), &*(millis * 1_000).to_string());
+    let by = |at| ["movie", "--at", at, "--writer", "phone"];
+    let put = |at| [&["put", "movie", "5"], &by(at)[1..]].concat();
+    let reset = |at| [&["reset"][..], &by(at)].concat();
+    let told = async |args: &[&str]| {
+        let (exit, text) = lines(&store, args, true).await;
+        (exit, serde_json::from_str::<Value>(&text).unwrap())
+    };
+    let unlimited = command(&["purge", "--max-skew", "none"]).of().options().unwrap();
+    let program = store.ordered_store(&"values".parse().unwrap(), unlimited).unwrap();
+    let stamp = Stamp::new(far.parse().unwrap(), "phone".parse().unwrap());
+    let _ = program.put(&"movie".parse().unwrap(), &"5".try_into().unwrap(), &stamp).await.unwrap();
+    let failure = ask(command(&put(far)), &store, true, &mut vec![]).await.unwrap_err().to_string();
+    assert!(failure.contains("12 or 13 digits"), "{failure}");
+    let (_, stale) = told(&put(now)).await;
+    assert_eq!(stale["at"].to_string(), far, "{stale}");
+    let (exit, other) = told(&reset(now)).await;
+    assert_eq!((exit, &other["outcome"], other["at"].to_string()), (Exit::Nothing, &json!("stale"), far.to_owned()));
+    let (exit, done) = told(&reset(far)).await;
+    assert_eq!((exit, &done["outcome"]), (Exit::Done, &json!("reset")));
+    assert_eq!(told(&reset(far)).await.1["outcome"], "absent");
+    assert_eq!(told(&put(now)).await.1["outcome"], "applied");
 }
 
 /// The rows of article 4 are refused by default, with the oldest time that is taken, and loaded as the help says.
@@ -109,6 +145,10 @@ async fn values_are_listed_by_prefix() {
     let mut rows: Vec<_> = rows.lines().collect();
     rows.sort_unstable();
     assert_eq!((header, &rows[..]), ("key,at,writer,value", &["movie/a,1,phone,5", "movie/b,1,phone,5"][..]));
+    for (prefix, found) in [("", 3), ("movie/a", 1), ("m\0", 0), (&*"m".repeat(513), 0), (&*"m".repeat(512), 0)] {
+        let (exit, csv) = lines(&store, &["list", "--stamps", "sequence", "--prefix", prefix], false).await;
+        assert_eq!((exit, csv.lines().count() - 1), (Exit::Done, found), "{prefix:?}");
+    }
     let (_, json) = lines(&store, &[&list[..], &["--limit", "1"]].concat(), true).await;
     assert_eq!(serde_json::from_str::<Value>(&json).unwrap()["value"], "5");
 }

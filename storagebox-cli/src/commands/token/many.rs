@@ -18,9 +18,9 @@ pub(super) async fn create(args: &Tokens, tokens: &dyn TokenStore, reserved: &Re
     });
     let ([created, already_live, gone], rejected) = summed.await?;
     let exit = if gone == 0 { Exit::Done } else { Exit::Nothing };
-    let answer = Answer::new(exit).text("namespace", &args.of.name).figure("created", created);
+    let answer = Answer::new(rejected.exit(exit)).text("namespace", &args.of.name).figure("created", created);
     let answer = answer.figure("already_live", already_live).figure("gone", gone);
-    Ok(answer.figure("rejected_lines", rejected))
+    Ok(answer.figure("rejected_lines", rejected.lines))
 }
 
 pub(super) async fn discard(args: &Tokens, tokens: &dyn TokenStore, reserved: &Reserved) -> Result<Answer, Failure> {
@@ -30,6 +30,6 @@ pub(super) async fn discard(args: &Tokens, tokens: &dyn TokenStore, reserved: &R
         Ok([done.discarded, done.already_gone])
     });
     let ([discarded, already_gone], rejected) = summed.await?;
-    let answer = Answer::new(Exit::Done).text("namespace", &args.of.name).figure("discarded", discarded);
-    Ok(answer.figure("already_gone", already_gone).figure("rejected_lines", rejected))
+    let answer = Answer::new(rejected.exit(Exit::Done)).text("namespace", &args.of.name).figure("discarded", discarded);
+    Ok(answer.figure("already_gone", already_gone).figure("rejected_lines", rejected.lines))
 }

@@ -62,9 +62,9 @@ fn a_database_that_is_missing_is_to_be_created_first() {
 fn a_role_without_rights_is_told_which_it_lacks() {
     let database = Database::bare();
     let place = database.place();
-    fails_by(place.run(&["setup"]), "lacks a right", "permission denied for database", "may create things");
+    fails_by(place.run(&["setup"]), "a right is missing", "permission denied for database", "may create things");
     run(&database.place_of_owner(), &["setup"], 0);
     for args in [&["ping"][..], &COUNTS] {
-        fails_by(place.run(args), "lacks a right", "permission denied for schema storagebox", "may do what");
+        fails_by(place.run(args), "a right is missing", "permission denied for schema storagebox", "may do what");
     }
 }

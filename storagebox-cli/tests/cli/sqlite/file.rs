@@ -13,7 +13,7 @@ pub(crate) struct File(TempDir);
 
 impl File {
     pub(super) fn path(&self) -> PathBuf {
-        self.0.path().join("namespace.db")
+        self.0.path().join("store.db")
     }
 }
 

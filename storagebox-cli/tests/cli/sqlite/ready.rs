@@ -10,18 +10,18 @@ use crate::support::Place;
 /// Each with a part of the reason.
 pub(super) const WRONG_URLS: &[(&str, &str)] = &[
     ("sqlite:", "must not be empty"),
-    ("sqlite:namespace.db/", "must name a file, not a folder"),
+    ("sqlite:store.db/", "must name a file, not a folder"),
     ("sqlite::memory:", "use the backend `memory:`"),
-    ("sqlite:namespace.db?synchronus=full", "has the query key `synchronus`, which is not known"),
-    ("sqlite:namespace.db?mode=ro", "it may have `synchronous`, `combining`, `call_timeout`, `remember` and `wal_"),
-    ("sqlite:namespace.db?synchronous=off", "must be `full`, `normal` or `extra`"),
+    ("sqlite:store.db?synchronus=full", "has the query key `synchronus`, which is not known"),
+    ("sqlite:store.db?mode=ro", "it may have `synchronous`, `combining`, `call_timeout`, `remember` and `wal_"),
+    ("sqlite:store.db?synchronous=off", "must be `full`, `normal` or `extra`"),
 ];
 
 #[test]
 fn a_path_is_of_the_folder_that_the_command_runs_in() {
-    let place = Place::new().on("sqlite:namespace.db");
+    let place = Place::new().on("sqlite:store.db");
     place.run(&["setup"]).exits(0);
-    assert_eq!(place.names(), ["namespace.db"]);
+    assert_eq!(place.names(), ["store.db"]);
 }
 
 #[test]

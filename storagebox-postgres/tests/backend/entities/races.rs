@@ -46,7 +46,7 @@ async fn of_many_joined_commits_one_changes_its_tokens() -> Result<()> {
         let (one, tokens) = joined(&store(place)?)?;
         let ledgers = [one, joined(&store(place)?)?.0];
         let given = |round: usize, number: usize| TokenId::new(format!("in-{round}-{number}"));
-        for round in 0..10 {
+        for round in 0..5 {
             let all = (0..CALLERS).map(|number| given(round, number)).collect::<Result<Vec<_>>>()?;
             tokens.create_tokens(&all).await?;
             let opened = version(&*ledgers[0], "a").await?;
@@ -72,7 +72,7 @@ async fn of_many_joined_commits_one_changes_its_tokens() -> Result<()> {
                 }
             }
         }
-        assert_eq!(ledgers[0].pending(None, 1_000).await?.entries.len(), 10, "one a round");
+        assert_eq!(ledgers[0].pending(None, 1_000).await?.entries.len(), 5, "one a round");
         Ok(())
     })
     .await
@@ -83,7 +83,7 @@ async fn of_many_joined_commits_one_changes_its_tokens() -> Result<()> {
 async fn a_commit_that_is_made_by_many_is_made_once() -> Result<()> {
     with_place(async |place| {
         let ledgers = ledgers(place, &Joins::default())?;
-        for round in 0..10 {
+        for round in 0..5 {
             let commit = commit_of(&*ledgers[0], &format!("{round}")).await?;
             let answers = at_once(ledgers.clone(), |ledger, _| {
                 let commit = commit.clone();

@@ -147,6 +147,7 @@ async fn refused_by_ordered(store: &PostgresStore) -> Result<Vec<Refused>> {
         ("delete", ordered.delete(&key, &stamp(2)).await.err()),
         ("get of a value", ordered.get(&key).await.err()),
         ("list of values", ordered.list(None, None, 10).await.err()),
+        ("reset", ordered.reset(&key, &stamp(2)).await.err()),
         ("purge", ordered.purge(Duration::ZERO, 10).await.err()),
     ])
 }

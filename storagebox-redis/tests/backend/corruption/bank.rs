@@ -15,6 +15,7 @@ const UNNOTICED: Unnoticed = &[
     ("", "w", &["none"]),
     (":e", "first", &["half"]),
     (":t", "", &["no first member"]),
+    ("", "sound", &["an unknown mark", "empty", "half", "none"]),
 ];
 
 /// With free items.

@@ -8,8 +8,12 @@ use super::{Part, stands_damage};
 use crate::support::Place;
 
 /// No end, another number, and what is gone without a trace.
-const UNNOTICED: Unnoticed =
-    &[("", "keeps", &["empty", "half", "none"]), (":o", "field", &["none"]), (":v", "field", &["half", "none"])];
+const UNNOTICED: Unnoticed = &[
+    ("", "keeps", &["empty", "half", "none"]),
+    (":o", "field", &["none"]),
+    (":v", "field", &["half", "none"]),
+    ("", "sound", &["an unknown mark", "empty", "half", "none"]),
+];
 
 pub(super) const PART: Part = Part { tag: "c.namespace.0", fill, calls: counters::calls, unnoticed: UNNOTICED };
 

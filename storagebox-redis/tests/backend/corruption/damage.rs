@@ -11,7 +11,7 @@ use crate::support::{Place, failed};
 /// Damage to one key.
 #[derive(Clone, Debug)]
 pub(super) struct Damage {
-    key: String,
+    pub(super) key: String,
     what: String,
     acts: Vec<Cmd>,
 }

@@ -29,12 +29,13 @@ const UNNOTICED: Unnoticed = &[
     (":s", "t", &["half"]),
     (":s", "v", &["an unknown mark", "empty", "half", "none"]),
     (":x", "", &["no first member"]),
+    ("", "sound", &["an unknown mark", "empty", "half", "none"]),
 ];
 
 pub(super) const PART: Part = Part { tag: "e.namespace.0", fill, calls: alone, unnoticed: UNNOTICED };
 
 /// What is damaged is the tokens.
-const JOINED: Part =
+pub(super) const JOINED: Part =
     Part { tag: "t.namespace.0", fill: fill_with_tokens, calls: joined, unnoticed: super::tokens::UNNOTICED };
 
 #[tokio::test]

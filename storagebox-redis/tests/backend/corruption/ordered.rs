@@ -15,6 +15,7 @@ const UNNOTICED: Unnoticed = &[
     (":o", "w", &["half"]),
     (":t", "", &["no first member"]),
     (":x", "", &["no first member"]),
+    ("", "sound", &["an unknown mark", "empty", "half", "none"]),
 ];
 
 pub(super) const PART: Part = Part {

@@ -37,6 +37,7 @@ const UNNOTICED: Unnoticed = &[
     (":r", "u", &["half"]),
     (":r", "v", &["an unknown mark", "empty", "half"]),
     (":x", "", &["no first member"]),
+    ("", "sound", &["an unknown mark", "empty", "half", "none"]),
 ];
 
 pub(super) const PART: Part = Part { tag: "r.namespace.0", fill, calls, unnoticed: UNNOTICED };

@@ -15,6 +15,7 @@ pub(super) const UNNOTICED: Unnoticed = &[
     ("", "keeps", &["an unknown mark", "empty", "half", "none"]),
     (":g", "first", &["half"]),
     (":k", "field", &["none"]),
+    ("", "sound", &["an unknown mark", "empty", "half", "none"]),
 ];
 
 pub(super) const PART: Part = Part { tag: "t.namespace.0", fill, calls, unnoticed: UNNOTICED };

@@ -52,7 +52,7 @@ async fn one_commit_creates_as_many_tokens_as_there_are() -> Result<()> {
 async fn a_cluster_has_entities_that_join_nothing() -> Result<()> {
     let place = Server::cluster(Settings::quick()).await?.place().await?;
     let store = place.store()?;
-    let error = joined(&store).err().expect("a ledger that joins tokens");
+    let error = joined(&store).expect_err("a ledger that joins tokens");
     assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
     assert!(error.to_string().contains("one that joins none"), "{error}");
     let entities = split(&store)?;

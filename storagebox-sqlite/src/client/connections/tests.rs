@@ -14,7 +14,7 @@ async fn what_is_promised_of_the_disk_is_asked_of_every_connection() {
     let folder = storagebox_testkit::Folder::new("sqlite-test").unwrap();
     for synchronous in [Synchronous::Normal, Synchronous::Full, Synchronous::Extra] {
         let settings = Settings { synchronous, checkpoint_after: 7, ..Settings::default() };
-        let connections = Connections::own(&folder.path().join("namespace.db"), &settings);
+        let connections = Connections::own(&folder.path().join("store.db"), &settings);
         connections.making().await.unwrap().close().await.unwrap();
         let mut writing = connections.writing(|| true).await.unwrap();
         let writer = writing.connection();
@@ -29,7 +29,7 @@ async fn what_is_promised_of_the_disk_is_asked_of_every_connection() {
 /// A file that is set up, and the connections of two stores of this process to it.
 async fn two(folder: &storagebox_testkit::Folder) -> (Connections, Connections) {
     let settings = Settings { checkpoint_after: 0, ..Settings::default() };
-    let path = folder.path().join("namespace.db");
+    let path = folder.path().join("store.db");
     let own = || Connections::own(&path, &settings);
     let client = crate::client::Client::new(own(), Settings::default());
     crate::schema::setup(&client).await.unwrap();
@@ -47,7 +47,7 @@ async fn write(connections: &Connections) -> Result<()> {
 }
 
 fn log(connections: &Connections) -> PathBuf {
-    connections.path().unwrap().with_file_name("namespace.db-wal")
+    connections.path().unwrap().with_file_name("store.db-wal")
 }
 
 /// On a busy machine the first one may be closed at once; then the round shows nothing.

@@ -21,7 +21,7 @@ use super::*;
 
 async fn client(folder: &Folder) -> Result<Arc<Client>> {
     let settings = Settings::default();
-    let client = Client::new(Connections::own(&folder.path().join("namespace.db"), &settings), settings);
+    let client = Client::new(Connections::own(&folder.path().join("store.db"), &settings), settings);
     schema::setup(&client).await?;
     Ok(client)
 }

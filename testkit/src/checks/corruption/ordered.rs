@@ -44,6 +44,7 @@ pub fn calls(store: &dyn Backend, name: &str, keys: &[&str]) -> Result<Vec<Call>
             calls.extend([
                 call!(format!("put {about}"), [values, id, value, stamp], values.put(&id, &value, &stamp)),
                 call!(format!("delete {about}"), [values, id, stamp], values.delete(&id, &stamp)),
+                call!(format!("reset {about}"), [values, id, stamp], values.reset(&id, &stamp)),
             ]);
         }
     }

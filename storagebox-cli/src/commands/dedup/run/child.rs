@@ -1,23 +1,23 @@
-//! The command itself: started, followed, and what it writes both shown and kept.
+//! The command itself: started, followed to its end, and ended where the run has no result.
 
 use std::io;
-use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
-use std::time::Duration;
 
 use futures_util::future::try_join3;
-use storagebox::{Fence, MAX_PAYLOAD_BYTES, Payload};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::process::{Child, Command};
-use tokio::time::timeout;
+use storagebox::{Fence, Payload};
+use tokio::process::{Child, ChildStderr, ChildStdout, Command};
+use tokio::sync::watch;
+use tokio::task::yield_now;
 
-use super::record::{Ended, Output};
-use super::signal::exit_code;
+use super::guard::Guard;
+use super::output::Stream;
+use super::record::Ended;
 use super::stage::Stage;
+use super::tree::{self, Tree};
 use crate::cli::Run;
+use crate::interrupt::ChildEnds;
+use crate::say::{Kind, say};
 use crate::store;
-
-const CHUNK_BYTES: usize = 16 * 1024;
 
 /// Why a command that was to run leaves no record.
 #[derive(Debug, thiserror::Error)]
@@ -26,8 +26,10 @@ pub(super) enum Stopped {
     Spawn(io::Error),
     #[error("it cannot be followed: {0}")]
     Follow(#[from] io::Error),
-    #[error("it was interrupted")]
-    Interrupted,
+    #[error("it was interrupted, and ended: {0}")]
+    Interrupted(ExitStatus),
+    #[error("it was ended: {0}")]
+    BySignal(ExitStatus),
     #[error("it failed, and that is not to be recorded")]
     Failed(Ended),
     #[error("it cannot be recorded: {0}")]
@@ -36,21 +38,32 @@ pub(super) enum Stopped {
 
 /// Runs the command to its end; dropping the future kills it, because another has begun then.
 pub(super) async fn run(args: &Run, fence: Fence, live: bool, stage: &Stage) -> Result<Payload, Stopped> {
-    let mut child = spawn(args, fence).map_err(Stopped::Spawn)?;
-    stage.runs(child.id().unwrap_or_default());
+    // Before the command starts, so that its end is not missed.
+    let ends = ChildEnds::listen()?;
+    let mut child = spawn(args, fence, stage).map_err(Stopped::Spawn)?;
+    let _before_the_child_is_dropped = KilledOnDrop(stage);
+    let result = result(&mut child, ends, args, live, stage).await;
+    if result.is_err() {
+        // The lease is given back after this: nothing of this run may be at work beside the next.
+        end_what_is_left(stage, || stage.insists()).await;
+    }
+    result
+}
+
+async fn result(child: &mut Child, ends: ChildEnds, args: &Run, live: bool, stage: &Stage) -> Result<Payload, Stopped> {
     let (mut stdout, mut stderr) = (Stream::default(), Stream::default());
-    let status = follow(&mut child, [&mut stdout, &mut stderr], live, stage).await?;
+    let pipes = child.stdout.take().zip(child.stderr.take()).ok_or(io::Error::from(io::ErrorKind::BrokenPipe))?;
+    let end = end(child, ends, args, stage);
+    let judged = follow(pipes, end, [&mut stdout, &mut stderr], live).await?;
     stage.could_not_show(stdout.unshown.take().or(stderr.unshown.take()));
-    let ended = Ended::of(exit_code(status), stdout, stderr);
-    match ended.exit_code {
-        0 => Ok(ended.payload()?),
-        _ if stage.was_interrupted() => Err(Stopped::Interrupted),
-        _ if args.retry_failures => Err(Stopped::Failed(ended)),
-        _ => Ok(ended.payload()?),
+    let ended = Ended::of(judged?, stdout, stderr);
+    match stage.exit_code() {
+        Some(_) => Ok(ended.payload()?),
+        None => Err(Stopped::Failed(ended)),
     }
 }
 
-fn spawn(args: &Run, fence: Fence) -> io::Result<Child> {
+fn spawn(args: &Run, fence: Fence, stage: &Stage) -> io::Result<Child> {
     let (program, arguments) = args.command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(program);
     command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
@@ -58,7 +71,13 @@ fn spawn(args: &Run, fence: Fence) -> io::Result<Child> {
         withhold_url(&mut command);
     }
     command.env("STORAGEBOX_ID", args.id.as_str()).env("STORAGEBOX_FENCE", fence.number().to_string());
-    command.spawn()
+    let is_apart = tree::set_apart(&mut command);
+    let guard = is_apart.then(Guard::start).flatten();
+    let child = command.spawn()?;
+    if let Some(tree) = Tree::of(child.id(), is_apart) {
+        stage.runs(tree, guard);
+    }
+    Ok(child)
 }
 
 /// It may hold a password, and what the command says of its environment is recorded for everybody. A storagebox in the
@@ -67,91 +86,74 @@ fn withhold_url(command: &mut Command) {
     command.env_remove(store::URL).env_remove(store::FROM_URL).env(store::URL_WITHHELD, "1");
 }
 
-/// How long an output that is given up is still read.
-const LAST_LOOK: Duration = Duration::from_millis(500);
+/// Until the command has ended, and its output is complete. What it left behind is not waited for.
+async fn follow(
+    pipes: (ChildStdout, ChildStderr),
+    end: impl Future<Output = io::Result<Result<u8, Stopped>>>,
+    [out, err]: [&mut Stream; 2],
+    live: bool,
+) -> io::Result<Result<u8, Stopped>> {
+    let (running, over) = watch::channel(());
+    let stdout = out.tee(pipes.0, live.then(tokio::io::stdout), over.clone());
+    let stderr = err.tee(pipes.1, live.then(tokio::io::stderr), over);
+    let end = async {
+        let ended = end.await;
+        drop(running);
+        ended
+    };
+    try_join3(end, stdout, stderr).await.map(|(ended, (), ())| ended)
+}
 
-/// Until the command has ended and its output is closed; or until nobody wants to wait for what it left behind, which
-/// may hold the output open for as long as it likes.
-async fn follow(child: &mut Child, [out, err]: [&mut Stream; 2], live: bool, stage: &Stage) -> io::Result<ExitStatus> {
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let stdout = out.tee(stdout, live.then(tokio::io::stdout));
-    let stderr = err.tee(stderr, live.then(tokio::io::stderr));
+/// The exit code, if that is a result. A signal after this changes nothing: the command has ended by itself.
+///
+/// The status is asked for after the system's word of it alone. A signal that both this program and the command got came
+/// before that word, and is heard before it.
+async fn end(child: &mut Child, mut ends: ChildEnds, args: &Run, stage: &Stage) -> io::Result<Result<u8, Stopped>> {
+    let status = loop {
+        ends.next().await;
+        stage.tree().inspect(|tree| tree.reap());
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+    };
+    stage.leader_ended();
+    yield_now().await;
+    let judged = judged(status, stage);
+    if let Ok(exit_code) = judged
+        && !(exit_code != 0 && args.retry_failures)
     {
-        let mut followed = pin!(try_join3(end(child, stage), stdout, stderr));
-        let ended = tokio::select! {
-            biased;
-            followed = &mut followed => Ok(followed),
-            // What the command itself wrote may still be on its way.
-            () = stage.output_is_given_up() => timeout(LAST_LOOK, followed).await,
-        };
-        if let Ok(followed) = ended {
-            return followed.map(|(status, (), ())| status);
+        stage.ended(exit_code);
+    }
+    Ok(judged)
+}
+
+/// An end by a signal is no result, and what a command does because of a signal is none either, whatever its exit code:
+/// many end with 0 then, their work half done.
+fn judged(status: ExitStatus, stage: &Stage) -> Result<u8, Stopped> {
+    match status.code() {
+        _ if stage.was_interrupted() => Err(Stopped::Interrupted(status)),
+        None => Err(Stopped::BySignal(status)),
+        Some(code) => Ok(u8::try_from(code).unwrap_or(u8::MAX)),
+    }
+}
+
+/// Until nothing is left of the command, or the system does not let it end.
+pub(super) async fn end_what_is_left(stage: &Stage, with_force: impl Fn() -> bool) {
+    let Some(tree) = stage.tree() else { return };
+    if tree.end(with_force).await {
+        stage.is_gone();
+    } else {
+        say(Kind::Warning, format_args!("processes that the command started are still there, and cannot be ended"));
+    }
+}
+
+struct KilledOnDrop<'a>(&'a Stage);
+
+impl Drop for KilledOnDrop<'_> {
+    fn drop(&mut self) {
+        if let Some(tree) = self.0.tree() {
+            tree.kill();
+            self.0.leader_ended();
         }
     }
-    child.wait().await
-}
-
-async fn end(child: &mut Child, stage: &Stage) -> io::Result<ExitStatus> {
-    let status = child.wait().await?;
-    // From here on the process id may be another's.
-    stage.ended(exit_code(status));
-    Ok(status)
-}
-
-/// What came through a pipe: the beginning, as long as a record can hold, and how much it was.
-#[derive(Debug, Default)]
-pub(super) struct Stream {
-    kept: Vec<u8>,
-    bytes: u64,
-    /// Why not all of it was shown, unless nobody reads it any more.
-    unshown: Option<io::Error>,
-}
-
-impl Stream {
-    fn enter(&mut self, chunk: &[u8]) {
-        self.bytes += chunk.len() as u64;
-        let room = MAX_PAYLOAD_BYTES.saturating_sub(self.kept.len());
-        self.kept.extend_from_slice(&chunk[..chunk.len().min(room)]);
-    }
-
-    /// A reader that has gone has read enough; the command runs on.
-    async fn tee(
-        &mut self,
-        from: Option<impl AsyncRead + Unpin>,
-        mut to: Option<impl AsyncWrite + Unpin>,
-    ) -> io::Result<()> {
-        let Some(mut from) = from else { return Ok(()) };
-        let mut chunk = vec![0; CHUNK_BYTES];
-        loop {
-            let read = from.read(&mut chunk).await?;
-            if read == 0 {
-                return Ok(());
-            }
-            self.enter(&chunk[..read]);
-            if let Some(open) = &mut to
-                && let Err(error) = show(open, &chunk[..read]).await
-            {
-                to = None;
-                self.unshown = Some(error).filter(|error| error.kind() != io::ErrorKind::BrokenPipe);
-            }
-        }
-    }
-
-    fn is_whole(&self) -> bool {
-        self.bytes == self.kept.len() as u64
-    }
-}
-
-impl Ended {
-    fn of(exit_code: u8, stdout: Stream, stderr: Stream) -> Self {
-        match stdout.is_whole() && stderr.is_whole() {
-            true => Self::with(exit_code, stdout.kept, stderr.kept),
-            false => Self { exit_code, output: Output::TooLong { bytes: stdout.bytes + stderr.bytes } },
-        }
-    }
-}
-
-async fn show(to: &mut (impl AsyncWrite + Unpin), chunk: &[u8]) -> io::Result<()> {
-    to.write_all(chunk).await?;
-    to.flush().await
 }

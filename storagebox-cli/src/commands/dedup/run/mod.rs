@@ -1,11 +1,21 @@
 //! `storagebox dedup run`: a command once for an id, its output and exit code for everybody.
 
 mod child;
+#[cfg(unix)]
+pub(crate) mod guard;
+#[cfg(not(unix))]
+#[path = "no_guard.rs"]
+mod guard;
+mod output;
 mod record;
-mod signal;
 mod stage;
 #[cfg(test)]
 mod tests;
+#[cfg(unix)]
+mod tree;
+#[cfg(not(unix))]
+#[path = "no_tree.rs"]
+mod tree;
 mod watched;
 
 use std::fmt::Write as _;
@@ -25,10 +35,11 @@ use crate::exit::{Exit, Failure, RunFailure};
 use crate::interrupt::Signals;
 use crate::say::{Kind, say};
 use crate::step::Step;
-use child::Stopped;
+use child::{Stopped, end_what_is_left};
 pub(crate) use record::Ended;
 use record::Output;
 use stage::Stage;
+pub(super) use tree::adopt_orphans;
 use watched::Watched;
 
 /// Both of the standard outputs, which are the command's.
@@ -38,9 +49,14 @@ pub(super) struct Outputs<'a> {
     pub as_json: bool,
 }
 
-pub(super) async fn run(args: &Run, leases: &dyn LeaseRepo, mut to: Outputs<'_>) -> Result<Exit, RunFailure> {
+pub(super) async fn run(
+    args: &Run,
+    leases: &dyn LeaseRepo,
+    signals: &mut Signals,
+    mut to: Outputs<'_>,
+) -> Result<Exit, RunFailure> {
     let stage = Stage::default();
-    let ran = heard(args, leases, &stage, !to.as_json).await?;
+    let ran = heard(args, leases, &stage, signals, !to.as_json).await?;
     match ran {
         Ok(Ran::Done(result)) => {
             let ended = ended(&result)?;
@@ -48,12 +64,11 @@ pub(super) async fn run(args: &Run, leases: &dyn LeaseRepo, mut to: Outputs<'_>)
             stage.unshown().map_or(Ok(exit), |why| Err(why_not_shown(&ended, why)))
         }
         Ok(Ran::Replayed(result)) => to.show(args, Outcome::Replayed, &ended(&result)?),
-        Err(RunError::Work(Stopped::Failed(ended))) => to.show(args, Outcome::NotRecorded, &ended),
         Ok(Ran::InFlight { remaining }) => Err(RunFailure::InFlight { remaining }),
         Ok(Ran::Mismatch) => Err(RunFailure::OtherCommand),
         Ok(Ran::Fenced | Ran::Over) => Err(RunFailure::LeaseLost),
         Ok(Ran::NotKept { .. }) => Err(RunFailure::NoRun),
-        Err(RunError::Work(stopped)) => Err(why_stopped(args, stopped, &stage)),
+        Err(RunError::Work(stopped)) => to.stopped(args, stopped),
         Err(RunError::Store(error)) => Err(why_failed(error, &stage)),
     }
 }
@@ -63,27 +78,29 @@ async fn heard(
     args: &Run,
     leases: &dyn LeaseRepo,
     stage: &Stage,
+    signals: &mut Signals,
     live: bool,
 ) -> Result<Result<Ran, RunError<Stopped>>, RunFailure> {
     let options = options(args).map_err(|error| RunFailure::other(Failure::Argument(error)))?;
-    let mut signals = Signals::listen().map_err(|error| RunFailure::other(Failure::Runtime(error)))?;
     let watched = Watched::with(leases, stage);
     let work = |fence| child::run(args, fence, live, stage);
     let mut running = pin!(run_once(&watched, &TokioTimer, &args.id, &options, work));
     loop {
         tokio::select! {
-            ran = &mut running => return Ok(ran),
+            // A signal before what it did to the command.
+            biased;
             caught = signals.next() => if stage.hears(caught) {
-                return Err(why_interrupted(stage));
+                return Err(stage.why_interrupted());
+            },
+            ran = &mut running => {
+                if matches!(ran, Ok(Ran::Fenced)) {
+                    // Another's may be at work.
+                    stage.result_is_lost();
+                    end_what_is_left(stage, || true).await;
+                }
+                return Ok(ran);
             }
         }
-    }
-}
-
-fn why_interrupted(stage: &Stage) -> RunFailure {
-    match stage.exit_code() {
-        Some(exit_code) => RunFailure::Unrecorded { exit_code },
-        None => RunFailure::other(Failure::Interrupted),
     }
 }
 
@@ -115,20 +132,6 @@ fn of_command_line(args: &Run) -> Result<Fingerprint, Error> {
 
 fn ended(result: &storagebox::Payload) -> Result<Ended, RunFailure> {
     Ended::recorded_in(result).ok_or(RunFailure::NoRun)
-}
-
-fn why_stopped(args: &Run, stopped: Stopped, stage: &Stage) -> RunFailure {
-    match stopped {
-        Stopped::Spawn(source) => {
-            let command = args.command.first().map(|program| program.display().to_string());
-            RunFailure::Spawn { command: command.unwrap_or_default(), source }
-        }
-        Stopped::Follow(error) => RunFailure::Follow(error),
-        Stopped::Record(error) => RunFailure::other(Failure::Argument(error)),
-        Stopped::Interrupted | Stopped::Failed(_) => {
-            RunFailure::Interrupted { exit_code: stage.exit_code().unwrap_or_default() }
-        }
-    }
 }
 
 fn why_not_shown(ended: &Ended, source: io::Error) -> RunFailure {
@@ -166,6 +169,20 @@ impl Outcome {
 }
 
 impl Outputs<'_> {
+    fn stopped(&mut self, args: &Run, stopped: Stopped) -> Result<Exit, RunFailure> {
+        Err(match stopped {
+            Stopped::Failed(ended) => return self.show(args, Outcome::NotRecorded, &ended),
+            Stopped::Spawn(source) => {
+                let command = args.command.first().map(|program| program.display().to_string());
+                RunFailure::Spawn { command: command.unwrap_or_default(), source }
+            }
+            Stopped::Follow(error) => RunFailure::Follow(error),
+            Stopped::Record(error) => RunFailure::other(Failure::Argument(error)),
+            Stopped::Interrupted(status) => RunFailure::Interrupted(status),
+            Stopped::BySignal(status) => RunFailure::BySignal(status),
+        })
+    }
+
     fn show(&mut self, args: &Run, outcome: Outcome, ended: &Ended) -> Result<Exit, RunFailure> {
         let exit = Exit::Of(ended.exit_code);
         match &ended.output {

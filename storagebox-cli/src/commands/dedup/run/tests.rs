@@ -32,7 +32,7 @@ struct Ran {
 async fn ran(leases: &dyn LeaseRepo, args: &Run, as_json: bool) -> Result<Ran, RunFailure> {
     let (mut stdout, mut stderr) = (vec![], vec![]);
     let to = Outputs { stdout: &mut stdout, stderr: &mut stderr, as_json };
-    let exit = run(args, leases, to).await?;
+    let exit = run(args, leases, &mut Signals::listen(&[]).unwrap(), to).await?;
     Ok(Ran { exit, stdout, stderr })
 }
 

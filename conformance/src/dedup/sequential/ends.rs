@@ -1,0 +1,93 @@
+//! When leases, records and results end, and what a clock that goes wrong does to them.
+
+use std::time::Duration;
+
+use storagebox_core::{Begun, Completed, Recorded, Retention, async_trait};
+
+use super::super::{LONG, Repos, id, op, text};
+use crate::ends::{Ending, ensure_ends_in_time};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
+use crate::world::World;
+
+/// A lease on the id of its name.
+struct Leases(Repos);
+
+#[async_trait]
+impl Ending for Leases {
+    async fn begin(&self, name: &str, lasts: Duration) -> Verdict {
+        self.0.begin_new(&id(name)?, &op("ada")?, lasts).await?;
+        Ok(())
+    }
+
+    /// A record that is refused during the lease, and settles the id after it.
+    async fn left(&self, name: &str) -> Result<Option<Option<Duration>>, Failure> {
+        let recorded = self.0.records.record(&id(name)?, &text("late")?, &op("bob")?, Retention::Forever).await?;
+        Ok(match recorded {
+            Recorded::InFlight { remaining } => Some(Some(remaining)),
+            _ => None,
+        })
+    }
+}
+
+/// A record, or the result of a lease.
+struct Kept(Repos, bool);
+
+#[async_trait]
+impl Ending for Kept {
+    async fn begin(&self, name: &str, lasts: Duration) -> Verdict {
+        let Self(repos, is_result) = self;
+        if *is_result {
+            let lease = repos.begin_new(&id(name)?, &op("ada")?, LONG).await?;
+            let _ = repos.leases.complete(&lease, &text("value")?, Retention::For(lasts)).await?;
+        } else {
+            repos.record_new(&id(name)?, "value", &op("ada")?, Retention::For(lasts)).await?;
+        }
+        Ok(())
+    }
+
+    async fn left(&self, name: &str) -> Result<Option<Option<Duration>>, Failure> {
+        Ok(self.0.records.get(&id(name)?).await?.map(|_| None))
+    }
+}
+
+pub(in crate::dedup) async fn a_lease_ends_at_its_time_and_not_before(world: &World) -> Verdict {
+    ensure_ends_in_time(world, &Leases(Repos::of(world.store())?)).await
+}
+
+pub(in crate::dedup) async fn a_record_ends_at_its_time_and_not_before(world: &World) -> Verdict {
+    ensure_ends_in_time(world, &Kept(Repos::of(world.store())?, false)).await
+}
+
+pub(in crate::dedup) async fn a_result_ends_at_its_time_and_not_before(world: &World) -> Verdict {
+    ensure_ends_in_time(world, &Kept(Repos::of(world.store())?, true)).await
+}
+
+pub(in crate::dedup) async fn an_extended_lease_counts_from_now(world: &World) -> Verdict {
+    let (repos, job, short) = (Repos::of(world.store())?, id("job")?, world.short());
+    let lease = repos.begin_new(&job, &op("ada")?, short * 2).await?;
+    let _ = repos.leases.extend(&lease, short * 3).await?;
+    let begun = repos.leases.begin(&job, &op("bob")?, LONG, None).await?;
+    ensure_matches!(begun, Begun::InFlight { remaining } if remaining <= short * 3, "what is left of the lease");
+    world.pass(short * 3).await;
+    let next = repos.begin_new(&job, &op("bob")?, LONG).await?;
+    ensure!(next.fence > lease.fence, "the fence {:?} after {:?}", next.fence, lease.fence);
+    Ok(())
+}
+
+pub(in crate::dedup) async fn a_clock_that_is_set_back_gives_no_lease_twice(world: &World) -> Verdict {
+    let (repos, job, short) = (Repos::of(world.store())?, id("job")?, world.short());
+    let lapsed = repos.begin_new(&job, &op("ada")?, short).await?;
+    repos.record_new(&id("brief")?, "first", &op("ada")?, Retention::For(short)).await?;
+    world.pass(short * 3).await;
+    let lease = repos.begin_new(&job, &op("bob")?, LONG).await?;
+    repos.record_new(&id("brief")?, "second", &op("bob")?, Retention::Forever).await?;
+    world.turn_back(short * 3).await;
+    let late = repos.leases.complete(&lapsed, &text("late")?, Retention::Forever).await?;
+    ensure_eq!(late, Completed::Fenced, "completing a lease that was taken over, when the clock was set back");
+    let begun = repos.leases.begin(&job, &op("eve")?, LONG, None).await?;
+    ensure_matches!(begun, Begun::InFlight { .. }, "another begin");
+    repos.ensure_value(&id("brief")?, Some("second")).await?;
+    let completed = repos.leases.complete(&lease, &text("result")?, Retention::Forever).await?;
+    ensure_matches!(completed, Completed::Completed(_), "completing the lease that lives");
+    repos.ensure_value(&job, Some("result")).await
+}

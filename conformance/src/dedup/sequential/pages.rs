@@ -1,0 +1,36 @@
+//! Listings, page by page, of ids of which many have no record.
+
+use storagebox_core::Retention;
+
+use super::super::{LONG, Repos, id, op};
+use crate::failure::Verdict;
+use crate::pages::Listing;
+use crate::world::World;
+
+const LIMITS: [usize; 6] = [1, 2, 3, 7, 40, 1_000];
+
+/// Expired records, forgotten ones and leases in a row, before, between and after the others.
+pub(in crate::dedup) async fn pages_show_each_record_that_lives_once(world: &World) -> Verdict {
+    let (repos, ada, short) = (Repos::of(world.store())?, op("ada")?, world.short());
+    let mut live = vec![];
+    for number in 0..40 {
+        let name = format!("id-{number:02}");
+        let one = id(&name)?;
+        match number {
+            0..=12 | 33..=36 => drop(repos.record_new(&one, "value", &ada, Retention::For(short)).await?),
+            14 | 17 | 20 | 39 => drop(repos.begin_new(&one, &ada, LONG).await?),
+            15 | 16 | 38 => {
+                let version = repos.record_new(&one, "value", &ada, Retention::Forever).await?;
+                let _ = repos.records.forget(&one, version).await?;
+            }
+            _ => {
+                repos.record_new(&one, "value", &ada, Retention::Forever).await?;
+                live.push(name);
+            }
+        }
+    }
+    world.pass(short).await;
+    Listing::Records(&*repos.records).ensure_shows(live.clone(), &LIMITS).await?;
+    world.upkeep().await?;
+    Listing::Records(&*repos.records).ensure_shows(live, &LIMITS).await
+}

@@ -1,0 +1,111 @@
+//! What ends at a time ends then: not before it, and not after it.
+
+use std::time::{Duration, Instant};
+
+use storagebox_core::async_trait;
+
+use crate::failure::{Failure, Verdict, ensure};
+use crate::world::World;
+
+/// Something that a call begins and that ends by the clock.
+#[async_trait]
+pub(crate) trait Ending: Sync {
+    /// Begins one of this name.
+    async fn begin(&self, name: &str, lasts: Duration) -> Verdict;
+
+    /// Whether it still lives, and how much is left of it where a call says that.
+    async fn left(&self, name: &str) -> Result<Option<Option<Duration>>, Failure>;
+}
+
+const MICRO: Duration = Duration::from_micros(1);
+const MILLI: Duration = Duration::from_millis(1);
+const SECOND: Duration = Duration::from_secs(1);
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// No whole milliseconds, and no whole seconds.
+const ODD: [Duration; 6] = [
+    MILLI,
+    Duration::from_micros(1_500),
+    Duration::from_micros(999_999),
+    Duration::from_millis(1_400),
+    Duration::from_micros(1_999_999),
+    Duration::from_millis(61_001),
+];
+
+/// How often a check is repeated whose time ended while the machine was busy.
+const ATTEMPTS: usize = 20;
+
+pub(crate) async fn ensure_ends_in_time(world: &World, ending: &dyn Ending) -> Verdict {
+    match stands_still(world, ending).await? {
+        true => ensure_ends_to_the_microsecond(world, ending).await?,
+        false => ensure_ends_between_seconds(world, ending).await?,
+    }
+    if world.can_travel() { ensure_left(world, ending).await } else { Ok(()) }
+}
+
+/// Whether time stands still unless it is moved on.
+#[allow(clippy::disallowed_methods, reason = "it is looked at whether time goes on")]
+async fn stands_still(world: &World, ending: &dyn Ending) -> Result<bool, Failure> {
+    if !world.can_travel() {
+        return Ok(false);
+    }
+    ending.begin("probe", MILLI * 20).await?;
+    tokio::time::sleep(MILLI * 40).await;
+    Ok(ending.left("probe").await?.is_some())
+}
+
+/// No duration is shortened, and none lengthened further (V-6).
+fn to_a_whole_millisecond(duration: Duration) -> Duration {
+    MILLI * u32::try_from(duration.as_micros().div_ceil(1_000)).unwrap_or(u32::MAX)
+}
+
+async fn ensure_ends_to_the_microsecond(world: &World, ending: &dyn Ending) -> Verdict {
+    for (number, lasts) in ODD.into_iter().enumerate() {
+        let name = format!("still-{number}");
+        ending.begin(&name, lasts).await?;
+        world.pass(lasts - MICRO).await;
+        let left = ending.left(&name).await?;
+        ensure!(left.is_some(), "what lasts {lasts:?} has ended 1 µs before");
+        if let Some(Some(left)) = left {
+            ensure!(left > Duration::ZERO && left <= MILLI, "{left:?} are left of {lasts:?} 1 µs before its end");
+        }
+        world.pass(to_a_whole_millisecond(lasts) - (lasts - MICRO)).await;
+        ensure!(ending.left(&name).await?.is_none(), "what lasts {lasts:?} lives at its end");
+    }
+    Ok(())
+}
+
+/// A time that goes on is past its end for sure, and before it for as long as little has passed for real.
+#[allow(clippy::disallowed_methods, reason = "how much time has passed for real")]
+async fn ensure_ends_between_seconds(world: &World, ending: &dyn Ending) -> Verdict {
+    let lasts = MILLI * 1_100;
+    ending.begin("brief", lasts).await?;
+    world.pass(lasts).await;
+    ensure!(ending.left("brief").await?.is_none(), "what lasts {lasts:?} lives after its end");
+    let lasts = MILLI * 1_900;
+    for number in 0..ATTEMPTS {
+        let (name, begun) = (format!("odd-{number}"), Instant::now());
+        ending.begin(&name, lasts).await?;
+        world.pass(SECOND).await;
+        let lives = ending.left(&name).await?.is_some();
+        let passed = begun.elapsed() + if world.can_travel() { SECOND } else { Duration::ZERO };
+        ensure!(lives || passed >= lasts, "what lasts {lasts:?} has ended after {passed:?}");
+        if lives {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Less than half of what has passed may have gone by for real.
+async fn ensure_left(world: &World, ending: &dyn Ending) -> Verdict {
+    ending.begin("long", MINUTE * 60).await?;
+    world.pass(MINUTE * 20).await;
+    let left =
+        ending.left("long").await?.ok_or_else(|| Failure::new("what lasts an hour has ended after 20 minutes"))?;
+    if let Some(left) = left {
+        let expected = MINUTE * 30..=MINUTE * 40;
+        ensure!(expected.contains(&left), "{left:?} are left of an hour after 20 minutes");
+    }
+    Ok(())
+}

@@ -1,0 +1,41 @@
+//! Listings, page by page, of keys of which many are not shown.
+
+use storagebox_core::{Backend, Key};
+
+use super::{SEQUENCE, delete_new, put_new};
+use crate::failure::Verdict;
+use crate::pages::Listing;
+use crate::world::World;
+
+const LIMITS: [usize; 6] = [1, 2, 3, 7, 40, 1_000];
+
+/// Many deleted keys in a row, before, between and after the others: a page that is cut first and sifted then would be
+/// short, or the last.
+pub(super) async fn pages_of_a_prefix_show_each_live_key_once(world: &World) -> Verdict {
+    let store = world.ordered(SEQUENCE)?;
+    let other = world.store().ordered_store(&"other".parse()?, SEQUENCE)?;
+    let mut live = vec![];
+    for number in 0..40 {
+        let key = format!("p-{number:02}");
+        put_new(&*store, &key, "value", 1).await?;
+        let is_deleted = matches!(number, 0..=12 | 30..=36) || number % 3 == 0;
+        if is_deleted {
+            delete_new(&*store, &key, 2).await?;
+        } else {
+            live.push(key);
+        }
+    }
+    let neighbours = ["a", "o-~", "p", "p-", "p.", "p-\u{10ffff}", "q", "\u{10ffff}"];
+    for key in neighbours {
+        put_new(&*store, key, "value", 1).await?;
+        put_new(&*other, &format!("p-{key}"), "value", 1).await?;
+    }
+    let prefix = Key::new("p-")?;
+    let of_prefix = neighbours.into_iter().filter(|key| key.starts_with("p-")).map(str::to_owned);
+    let expected: Vec<_> = live.iter().cloned().chain(of_prefix).collect();
+    Listing::Values(&*store, Some(&prefix)).ensure_shows(expected, &LIMITS).await?;
+    let all = live.into_iter().chain(neighbours.map(str::to_owned));
+    Listing::Values(&*store, None).ensure_shows(all, &LIMITS).await?;
+    Listing::Values(&*store, Some(&Key::new("p-00")?)).ensure_shows([], &LIMITS).await?;
+    Listing::Values(&*store, Some(&Key::new("nothing")?)).ensure_shows([], &LIMITS).await
+}

@@ -1,0 +1,59 @@
+//! Listings, page by page to their end.
+
+use std::collections::BTreeMap;
+
+use storagebox_core::{BankAdmin, Cursor, DedupRepo, Key, OrderedStore, Page, Result};
+
+use crate::failure::{Failure, Verdict, ensure, ensure_eq};
+use crate::race::answered;
+
+/// A listing of one namespace.
+#[derive(Clone, Copy)]
+pub(crate) enum Listing<'a> {
+    Items(&'a dyn BankAdmin),
+    Records(&'a dyn DedupRepo),
+    /// Those whose keys begin with this one, if there is one.
+    Values(&'a dyn OrderedStore, Option<&'a Key>),
+}
+
+impl Listing<'_> {
+    /// A page of names.
+    pub(crate) async fn page(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<String>> {
+        Ok(match self {
+            Self::Items(bank) => named(bank.list(cursor, limit).await?, |entry| entry.item.as_str().to_owned()),
+            Self::Records(records) => named(records.list(cursor, limit).await?, |entry| entry.id.into()),
+            Self::Values(values, prefix) => {
+                named(values.list(*prefix, cursor, limit).await?, |entry| entry.key.as_str().to_owned())
+            }
+        })
+    }
+
+    /// How often each name is shown in pages of at most so many.
+    pub(crate) async fn shown(&self, limit: usize) -> Result<BTreeMap<String, usize>, Failure> {
+        let (mut shown, mut cursor) = (BTreeMap::new(), None);
+        loop {
+            let page = answered(|| self.page(cursor.as_ref(), limit)).await?;
+            ensure!(page.entries.len() <= limit, "a page of {limit} has {} entries", page.entries.len());
+            for name in page.entries {
+                *shown.entry(name).or_insert(0) += 1;
+            }
+            cursor = page.next;
+            if cursor.is_none() {
+                return Ok(shown);
+            }
+        }
+    }
+
+    /// Each of these names once and nothing else, in pages of each of these lengths.
+    pub(crate) async fn ensure_shows(&self, names: impl IntoIterator<Item = String>, limits: &[usize]) -> Verdict {
+        let expected: BTreeMap<_, _> = names.into_iter().map(|name| (name, 1)).collect();
+        for limit in limits {
+            ensure_eq!(self.shown(*limit).await?, expected, "what is listed in pages of {limit}, and how often");
+        }
+        Ok(())
+    }
+}
+
+fn named<T>(page: Page<T>, name: impl Fn(T) -> String) -> Page<String> {
+    Page { entries: page.entries.into_iter().map(name).collect(), next: page.next }
+}

@@ -1,0 +1,38 @@
+//! Where there are no signals: the console tells all of its programs itself, and dropping a command ends it alone.
+
+use tokio::process::Command;
+
+use crate::interrupt::Caught;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tree;
+
+pub(in crate::commands::dedup) fn adopt_orphans() {}
+
+pub(super) fn set_apart(_: &mut Command) -> bool {
+    false
+}
+
+impl Tree {
+    pub(super) fn of(leader: Option<u32>, _: bool) -> Option<Self> {
+        leader.map(|_| Self)
+    }
+
+    pub(super) fn without_leader(self) -> Self {
+        self
+    }
+
+    pub(super) fn pass_on(self, _: Caught) {}
+
+    pub(super) fn kill(self) {}
+
+    pub(super) async fn end(self, _: impl Fn() -> bool) -> bool {
+        true
+    }
+
+    pub(super) fn group(self) -> Option<()> {
+        None
+    }
+
+    pub(super) fn reap(self) {}
+}

@@ -1,0 +1,166 @@
+//! The processes of a command: the one that was started, what that one started, and what they left behind.
+//!
+//! Where there is no terminal the command has a process group of its own, so that a signal reaches all of it, and reaches
+//! it through this program alone. On a terminal it stays in the group of this program: Ctrl-C, Ctrl-Z and reading are
+//! the terminal's business with that group. On Linux this program also adopts every process that loses its parent, in
+//! whatever group or session it is.
+
+#[cfg(any(target_os = "android", target_os = "linux"))]
+mod adopted;
+#[cfg(not(any(target_os = "android", target_os = "linux")))]
+#[path = "tree/not_adopted.rs"]
+mod adopted;
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, getpgid, getpgrp, kill_process, kill_process_group, test_kill_process_group};
+use rustix::termios::tcgetpgrp;
+use tokio::process::Command;
+use tokio::time::{Instant, sleep};
+
+use super::stage::DEATH;
+use crate::interrupt::Caught;
+
+pub(in crate::commands::dedup) use adopted::adopt_orphans;
+
+/// How long what a command left behind may take to end by itself.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Between two looks at what is left.
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
+/// The process that was started, and how to reach the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tree {
+    leader: Pid,
+    has_group: bool,
+    leader_is_there: bool,
+}
+
+/// Puts the command into a group of its own, unless a terminal talks with the group of this program.
+pub(super) fn set_apart(command: &mut Command) -> bool {
+    let has_group = File::open("/dev/tty").is_err();
+    if has_group {
+        command.process_group(0);
+    }
+    has_group
+}
+
+impl Tree {
+    pub(super) fn of(leader: Option<u32>, has_group: bool) -> Option<Self> {
+        let leader = Pid::from_raw(leader?.try_into().ok()?)?;
+        Some(Self { leader, has_group, leader_is_there: true })
+    }
+
+    /// The group of its own that the command has, if it has one.
+    pub(super) fn group(self) -> Option<Pid> {
+        self.has_group.then_some(self.leader)
+    }
+
+    /// What is left when the first process has ended and its id may be another's.
+    pub(super) fn without_leader(self) -> Self {
+        Self { leader_is_there: false, ..self }
+    }
+
+    /// Passes a signal on, unless the terminal has sent it to the command too.
+    pub(super) fn pass_on(self, caught: Caught) {
+        let signal = match caught {
+            Caught::HangUp => Signal::HUP,
+            Caught::Interrupt => Signal::INT,
+            Caught::Quit => Signal::QUIT,
+            Caught::Alarm => Signal::ALARM,
+            Caught::Terminate => Signal::TERM,
+            Caught::User1 => Signal::USR1,
+            Caught::User2 => Signal::USR2,
+        };
+        let of_terminals = matches!(caught, Caught::HangUp | Caught::Interrupt | Caught::Quit);
+        if !(of_terminals && !self.has_group && is_in_the_foreground()) {
+            self.send(signal);
+        }
+        if caught.asks_for_the_end() {
+            // A process that is stopped cannot end before it goes on.
+            self.send(Signal::CONT);
+        }
+    }
+
+    /// A child of this program that is none of a command's.
+    pub(super) fn leave_out(process: Pid) {
+        adopted::leave_out(process);
+    }
+
+    pub(super) fn kill(self) {
+        self.send(Signal::KILL);
+    }
+
+    /// A process that has just ended gets nothing.
+    fn send(self, signal: Signal) {
+        let by_group = self.has_group && (self.leader_is_there || !adopted::are_known());
+        if by_group {
+            let _ = kill_process_group(self.leader, signal);
+        } else if self.leader_is_there {
+            // The leader last: what it started is found by it.
+            for process in adopted::below(self.leader).into_iter().chain([self.leader]) {
+                let _ = kill_process(process, signal);
+            }
+        }
+        for orphan in self.orphans() {
+            if !(by_group && getpgid(Some(orphan)) == Ok(self.leader)) {
+                let _ = kill_process(orphan, signal);
+            }
+        }
+    }
+
+    /// Takes note of those that have ended, so that the system forgets them.
+    pub(super) fn reap(self) {
+        adopted::reap(self.leader_is_there.then_some(self.leader));
+    }
+
+    /// What lost its parent and is still there.
+    fn orphans(self) -> Vec<Pid> {
+        adopted::orphans(self.leader_is_there.then_some(self.leader))
+    }
+
+    /// Whether no process is left. Linux may leave one out while another ends.
+    fn is_gone(self) -> bool {
+        self.reap();
+        let has_group = self.has_group && !adopted::are_known() && test_kill_process_group(self.leader).is_ok();
+        !has_group && self.orphans().is_empty() && self.orphans().is_empty()
+    }
+
+    /// Ends what the command left behind: asks, waits, and kills, at once if `insists`. Whether nothing is left.
+    ///
+    /// From the top down: what is below a process becomes an orphan by its end.
+    #[allow(clippy::disallowed_methods, reason = "processes end in real time")]
+    pub(super) async fn end(self, insists: impl Fn() -> bool) -> bool {
+        let begun = Instant::now();
+        let mut asked = HashSet::new();
+        while !self.is_gone() {
+            match begun.elapsed() {
+                late if late > GRACE + DEATH => return false,
+                waited if waited > GRACE || insists() => self.kill(),
+                _ => self.ask(&mut asked),
+            }
+            sleep(LOOK_AGAIN).await;
+        }
+        true
+    }
+
+    fn ask(self, asked: &mut HashSet<Pid>) {
+        if !adopted::are_known() && asked.insert(self.leader) {
+            self.send(Signal::TERM);
+        }
+        for orphan in self.orphans() {
+            if asked.insert(orphan) {
+                let _ = kill_process(orphan, Signal::TERM);
+            }
+        }
+    }
+}
+
+/// Whether what the terminal sends reaches the group of this program.
+fn is_in_the_foreground() -> bool {
+    let foreground = File::open("/dev/tty").and_then(|terminal| Ok(tcgetpgrp(&terminal)?));
+    foreground.is_ok_and(|foreground| foreground == getpgrp())
+}

@@ -1,0 +1,21 @@
+//! Where a process that lost its parent goes elsewhere: the group of the command is all that is known of it.
+
+use rustix::process::Pid;
+
+pub(in crate::commands::dedup) fn adopt_orphans() {}
+
+pub(super) fn are_known() -> bool {
+    false
+}
+
+pub(super) fn leave_out(_: Pid) {}
+
+pub(super) fn orphans(_: Option<Pid>) -> Vec<Pid> {
+    vec![]
+}
+
+pub(super) fn reap(_: Option<Pid>) {}
+
+pub(super) fn below(_: Pid) -> Vec<Pid> {
+    vec![]
+}

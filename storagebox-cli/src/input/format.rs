@@ -1,0 +1,313 @@
+//! What the bytes of an input are. The one place that decides whether they are read, and what to do if they are not:
+//! a file of another kind is refused as a whole before any work, a line that may mean another value is rejected.
+
+use storagebox::parts::backend::url::plain;
+
+use super::Reason;
+use super::records::{BYTE_ORDER_MARK, Record, Unreadable};
+use super::scan::Fault;
+
+/// As many bytes show what any file is.
+const HEAD: usize = 256;
+
+/// What a separator of columns may be elsewhere.
+const SEPARATORS: [char; 3] = [';', '\t', '|'];
+
+/// What a file is that is no list of texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Foreign {
+    #[error("it is UTF-16 or UTF-32")]
+    Wide,
+    #[error("it is a compressed file")]
+    Compressed,
+    #[error("it is a workbook or another archive")]
+    Workbook,
+    #[error("it is a document, and no list")]
+    Document,
+    #[error("it is JSON")]
+    Json,
+    #[error("it is a pointer of Git LFS, and not the file that this stands for")]
+    Pointer,
+    #[error("its columns are separated by `{}`", .0.escape_default())]
+    Separator(char),
+    #[error("it looks like the line after it, and --header says that it is a header")]
+    NoHeader,
+    #[error("it looks like a header")]
+    Header,
+}
+
+impl Foreign {
+    pub(crate) fn help(self) -> &'static str {
+        match self {
+            Self::Wide => "save it as UTF-8, as `iconv -f UTF-16 -t UTF-8` does",
+            Self::Compressed => "unpack it first, and give the text or `-`",
+            Self::Workbook => "save the sheet as CSV in UTF-8",
+            Self::Document => "give a text with one value per line, or CSV",
+            Self::Json => "give a text with one value per line, as `jq -r` writes it, or CSV",
+            Self::Pointer => "fetch the file itself, as `git lfs pull` does",
+            Self::Separator(_) => "save it as CSV with commas, or only its first column",
+            Self::NoHeader => "leave out --header; if it is a header, remove the line as well",
+            Self::Header => "give --header; if it is a value, move it further down",
+        }
+    }
+}
+
+/// How other files begin.
+const BEGINNINGS: [(&[u8], Foreign); 14] = [
+    (b"\xFF\xFE", Foreign::Wide),
+    (b"\xFE\xFF", Foreign::Wide),
+    (b"\0\0\xFE\xFF", Foreign::Wide),
+    (b"\x1F\x8B", Foreign::Compressed),
+    (b"\x1F\x9D", Foreign::Compressed),
+    (b"\x28\xB5\x2F\xFD", Foreign::Compressed),
+    (b"\xFD7zXZ\0", Foreign::Compressed),
+    (b"\x04\x22\x4D\x18", Foreign::Compressed),
+    (b"7z\xBC\xAF\x27\x1C", Foreign::Compressed),
+    (b"PK\x03\x04", Foreign::Workbook),
+    (b"PK\x05\x06", Foreign::Workbook),
+    (b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", Foreign::Workbook),
+    (b"%PDF-", Foreign::Document),
+    (b"SQLite format 3\0", Foreign::Document),
+];
+
+/// How the text of a document begins, in small letters, behind blanks and byte order marks.
+const OPENINGS: [(&[u8], Foreign); 15] = [
+    (b"{\\rtf", Foreign::Document),
+    (b"<?xml ", Foreign::Document),
+    (b"<!doctype ", Foreign::Document),
+    (b"<html", Foreign::Document),
+    (b"<head", Foreign::Document),
+    (b"<body", Foreign::Document),
+    (b"<error", Foreign::Document),
+    (b"-----begin ", Foreign::Document),
+    (b"version https://git-lfs.", Foreign::Pointer),
+    (b"[\n", Foreign::Json),
+    (b"[\r\n", Foreign::Json),
+    (b"[\"", Foreign::Json),
+    (b"[{", Foreign::Json),
+    (b"{\n", Foreign::Json),
+    (b"{\"", Foreign::Json),
+];
+
+/// The first block of a bzip2 file, behind `BZh` and a digit.
+const BZIP2_BLOCK: &[u8] = b"1AY&SY";
+
+/// Names of the first column, as other programs write them, and the words that a name of several has with them.
+const NAMES: [&str; 26] = [
+    "account",
+    "code",
+    "codes",
+    "coupon",
+    "coupons",
+    "customer",
+    "customers",
+    "email",
+    "emails",
+    "id",
+    "ids",
+    "item",
+    "items",
+    "key",
+    "keys",
+    "mail",
+    "member",
+    "name",
+    "number",
+    "token",
+    "tokens",
+    "user",
+    "username",
+    "users",
+    "voucher",
+    "vouchers",
+];
+const WITH_NAMES: [&str; 22] = [
+    "access",
+    "activation",
+    "address",
+    "card",
+    "contact",
+    "discount",
+    "e",
+    "external",
+    "first",
+    "full",
+    "gift",
+    "last",
+    "license",
+    "order",
+    "phone",
+    "product",
+    "promo",
+    "promotion",
+    "record",
+    "serial",
+    "subscriber",
+    "unique",
+];
+
+/// Whether so much of a file shows what it is. A pipe may bring a few bytes, and the next ones much later.
+pub(super) fn is_enough(head: &[u8]) -> bool {
+    let text = opening(head);
+    let may_be_known = BEGINNINGS.iter().any(|(beginning, _)| beginning.starts_with(head))
+        || OPENINGS.iter().any(|(beginning, _)| begins_with(beginning, text));
+    head.len() >= HEAD || (head.len() > 1 && !may_be_known && !b"BZh".starts_with(head) && !head.contains(&0))
+}
+
+/// Decides by the beginning of a file.
+pub(super) fn check_head(head: &[u8]) -> Result<(), Foreign> {
+    let known = BEGINNINGS.iter().find(|(beginning, _)| head.starts_with(beginning));
+    let known = known.or_else(|| OPENINGS.iter().find(|(beginning, _)| begins_with(opening(head), beginning)));
+    let is_bzip2 = head.starts_with(b"BZh") && head.get(4..10) == Some(BZIP2_BLOCK);
+    let known = known.map(|(_, is)| *is).or(is_bzip2.then_some(Foreign::Compressed));
+    match known.or(is_wide(head).then_some(Foreign::Wide)) {
+        Some(foreign) => Err(foreign),
+        None => Ok(()),
+    }
+}
+
+/// What a text begins with, behind byte order marks and blanks.
+fn opening(head: &[u8]) -> &[u8] {
+    let mut text = head;
+    while let Some(rest) = text.trim_ascii_start().strip_prefix(BYTE_ORDER_MARK) {
+        text = rest;
+    }
+    text.trim_ascii_start()
+}
+
+/// Whether letters are small or not.
+fn begins_with(text: &[u8], beginning: &[u8]) -> bool {
+    text.get(..beginning.len()).is_some_and(|text| text.eq_ignore_ascii_case(beginning))
+}
+
+/// Text of two bytes a character without a mark: every other byte is zero.
+fn is_wide(head: &[u8]) -> bool {
+    let head = &head[..head.len().min(HEAD)];
+    let zeros = |from: usize| head.iter().skip(from).step_by(2).filter(|byte| **byte == 0).count();
+    let (even, odd) = (zeros(0), zeros(1));
+    even.max(odd) > even.min(odd) * 4 && even.max(odd) >= 2 && even.max(odd) * 3 > head.len()
+}
+
+/// Whether the record is a directive to a spreadsheet, `sep=,`. One with another separator tells what the file is.
+pub(super) fn is_directive(record: &Record) -> Result<bool, Foreign> {
+    let Ok(first) = &record.first else { return Ok(false) };
+    let Some(separator) = first.strip_prefix(b"sep=").or(first.strip_prefix(b"SEP=")) else { return Ok(false) };
+    match str::from_utf8(separator).map(|text| text.chars().collect::<Vec<_>>()).as_deref() {
+        Ok([] | [',']) => Ok(true),
+        Ok([other]) => Err(Foreign::Separator(*other)),
+        _ => Ok(false),
+    }
+}
+
+/// Whether the record after the first one shows what the first one is.
+pub(super) fn asks_for_next(first: &Record, is_said: bool) -> bool {
+    is_said || text_of(first).is_some_and(is_name)
+}
+
+/// Whether the first record is the header that it is said to be, or is none as it is said not to be.
+pub(super) fn check_header(first: &Record, second: Option<&Record>, is_said: bool) -> Result<(), Foreign> {
+    let (Some(first), Some(second)) = (text_of(first), second.and_then(text_of)) else { return Ok(()) };
+    let are_alike = shape(first) == shape(second) && shape(first).contains('9');
+    match is_said {
+        true if are_alike || (first.contains('@') && second.contains('@')) => Err(Foreign::NoHeader),
+        false if is_name(first) && !is_name(second) && shape(first) != shape(second) => Err(Foreign::Header),
+        _ => Ok(()),
+    }
+}
+
+fn text_of(record: &Record) -> Option<&str> {
+    record.first.as_ref().ok().and_then(|first| str::from_utf8(first).ok())
+}
+
+fn is_name(text: &str) -> bool {
+    let text = apart(text).to_ascii_lowercase();
+    let mut words = text.split([' ', '_', '-']).filter(|word| !word.is_empty());
+    let has_name = text.split([' ', '_', '-']).any(|word| NAMES.contains(&word));
+    has_name && words.all(|word| NAMES.contains(&word) || WITH_NAMES.contains(&word))
+}
+
+/// `userId` as two words.
+fn apart(text: &str) -> String {
+    let mut apart = String::new();
+    for character in text.chars() {
+        if character.is_uppercase() && apart.ends_with(char::is_lowercase) {
+            apart.push(' ');
+        }
+        apart.push(character);
+    }
+    apart
+}
+
+/// Letters and digits by their kind, each run as one.
+fn shape(text: &str) -> String {
+    let mut kinds: Vec<char> = text.chars().map(kind).collect();
+    kinds.dedup();
+    kinds.into_iter().collect()
+}
+
+fn kind(character: char) -> char {
+    match character {
+        character if character.is_alphabetic() => 'a',
+        character if character.is_numeric() => '9',
+        other => other,
+    }
+}
+
+/// The separator of a header, where it is none of ours.
+pub(super) fn check_columns(header: &Record) -> Result<(), Foreign> {
+    match text_of(header).filter(|_| !header.quoted).and_then(separator) {
+        Some(separator) => Err(Foreign::Separator(separator)),
+        None => Ok(()),
+    }
+}
+
+fn separator(text: &str) -> Option<char> {
+    text.chars().find(|character| SEPARATORS.contains(character))
+}
+
+/// Why a line is longer than any record.
+pub(super) fn too_long(line: &[u8]) -> Unreadable {
+    let ends_none = |pair: &[u8]| pair[0] == b'\r' && pair[1] != b'\n';
+    match line.windows(2).any(ends_none) {
+        true => Unreadable::Malformed(Fault::Return),
+        false => Unreadable::LongLine,
+    }
+}
+
+/// The first column as text, unless it may mean another value. Quotes say that every character in them is meant.
+pub(super) fn text(record: &Record) -> Result<&str, Reason> {
+    let first = record.first.as_ref().map_err(|unreadable| Reason::from(*unreadable))?;
+    let text = str::from_utf8(first).map_err(|_| Reason::NotUtf8)?;
+    match text {
+        "" if record.alone => Err(Reason::Empty),
+        "" => Err(Reason::EmptyColumn),
+        text if text.contains('\0') => Err(Reason::Nul),
+        text if record.quoted => Ok(text),
+        text => unquoted(text),
+    }
+}
+
+/// Whether a field is taken as it is without quotes; bytes that are no text are, as nothing would help them.
+pub(crate) fn is_meant(field: &[u8]) -> bool {
+    str::from_utf8(field).map_or(true, |text| unquoted(text).is_ok())
+}
+
+fn unquoted(text: &str) -> Result<&str, Reason> {
+    if text.contains('\u{feff}') {
+        return Err(Reason::Mark);
+    }
+    if text.contains('\r') {
+        return Err(Reason::Return);
+    }
+    if let Some(separator) = separator(text) {
+        return Err(Reason::Separator(separator));
+    }
+    // With it, one person was two: another program leaves it out.
+    if text.starts_with("=\"") {
+        return Err(Reason::Formula);
+    }
+    plain("the field", text).map(|()| text).map_err(|error| Reason::Odd(error.message().to_owned()))
+}
+
+#[cfg(test)]
+mod tests;

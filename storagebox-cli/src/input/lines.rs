@@ -1,0 +1,134 @@
+//! The lines of one source, one after another.
+
+use std::collections::VecDeque;
+use std::io;
+
+use super::records::{Record, Records};
+use super::{Foreign, Line, Reason, Source, Value, format};
+use crate::exit::Failure;
+
+pub(crate) struct Lines {
+    source: Source,
+    records: Records,
+    bytes: Option<u64>,
+    /// Whether there is to be a header, until the beginning was looked at.
+    unbegun: Option<bool>,
+    /// What was read ahead, to see what the file is.
+    ahead: VecDeque<Record>,
+    header: Option<Vec<u8>>,
+    /// How many lines had a value.
+    used: u64,
+    /// The first line that had none, and was not blank.
+    unusable: Option<(u64, Reason)>,
+}
+
+impl Lines {
+    /// Opens the source, and refuses a file that is no list. A pipe, which may keep its reader waiting, is looked at with
+    /// its first line.
+    pub(crate) async fn open(source: &Source, header: bool) -> Result<Self, Failure> {
+        let (input, bytes) = source.open().map_err(|error| unreadable(source, error))?;
+        let (source, records) = (source.clone(), Records::new(input));
+        let mut lines = Self {
+            source,
+            records,
+            bytes,
+            unbegun: Some(header),
+            ahead: VecDeque::new(),
+            header: None,
+            used: 0,
+            unusable: None,
+        };
+        if lines.bytes.is_some() {
+            lines.begin().await?;
+        }
+        Ok(lines)
+    }
+
+    /// Looks at the beginning, once.
+    async fn begin(&mut self) -> Result<(), Failure> {
+        let Some(header) = self.unbegun.take() else { return Ok(()) };
+        let head = self.records.head().await.map_err(|error| unreadable(&self.source, error))?;
+        format::check_head(head).map_err(|foreign| self.is(foreign, 1))?;
+        self.pass_over_header(header).await
+    }
+
+    /// Passes over what stands before the values.
+    async fn pass_over_header(&mut self, header: bool) -> Result<(), Failure> {
+        let Some(mut first) = self.record().await? else { return Ok(()) };
+        if format::is_directive(&first).map_err(|foreign| self.is(foreign, first.line))? {
+            let Some(next) = self.record().await? else { return Ok(()) };
+            first = next;
+        }
+        let second = match format::asks_for_next(&first, header) {
+            true => self.record().await?,
+            false => None,
+        };
+        let checked = format::check_header(&first, second.as_ref(), header);
+        checked.map_err(|foreign| self.is(foreign, first.line))?;
+        if header {
+            format::check_columns(&first).map_err(|foreign| self.is(foreign, first.line))?;
+            self.header = first.first.ok().filter(|name| !name.is_empty());
+        } else {
+            self.ahead.push_back(first);
+        }
+        self.ahead.extend(second);
+        Ok(())
+    }
+
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// The size of the source, where it has one.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        self.bytes
+    }
+
+    /// Reads the next line. The end of a source of which nothing could be used is a failure.
+    pub(crate) async fn next_line<V: Value>(&mut self) -> Result<Option<Line<V>>, Failure> {
+        self.begin().await?;
+        let Some(record) = self.next_record().await? else {
+            return match self.used {
+                0 => Err(Failure::NoLine { path: self.source.to_string(), first: self.unusable.take() }),
+                _ => Ok(None),
+            };
+        };
+        let value = self.value(&record);
+        match &value {
+            Ok(_) => self.used += 1,
+            Err(reason) if self.unusable.is_none() && !reason.is_blank() => {
+                self.unusable = Some((record.line, reason.clone()));
+            }
+            Err(_) => {}
+        }
+        Ok(Some(Line { number: record.line, ends_at: record.ends_at, value }))
+    }
+
+    fn value<V: Value>(&self, record: &Record) -> Result<V, Reason> {
+        let text = format::text(record)?;
+        if self.header.as_deref() == Some(text.as_bytes()) {
+            return Err(Reason::Header);
+        }
+        V::from_text(text).map_err(|_| Reason::TooLong { bytes: text.len(), max: V::MAX_BYTES })
+    }
+
+    async fn next_record(&mut self) -> Result<Option<Record>, Failure> {
+        match self.ahead.pop_front() {
+            Some(record) => Ok(Some(record)),
+            None => self.record().await,
+        }
+    }
+
+    async fn record(&mut self) -> Result<Option<Record>, Failure> {
+        let record = self.records.next_record().await;
+        record.map_err(|error| unreadable(&self.source, error))
+    }
+
+    fn is(&self, foreign: Foreign, line: u64) -> Failure {
+        Failure::Foreign { path: self.source.to_string(), line, foreign }
+    }
+}
+
+fn unreadable(source: &Source, error: io::Error) -> Failure {
+    Failure::Read { path: source.to_string(), source: error }
+}

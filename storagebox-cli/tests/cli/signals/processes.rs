@@ -1,0 +1,98 @@
+//! What a command started and left behind: ended where there is no result, and left alone where there is one.
+
+use super::*;
+
+/// It starts a process in its group, one in a session of its own, and one that loses its parent; all ignore requests.
+pub(super) const FAMILY: &str = "
+    trap '' TERM INT HUP QUIT
+    member() { echo $BASHPID >> pids; while test -e alive; do sleep 0.01; done; }
+    export -f member
+    member &
+    (member &)
+    setsid bash -c member &
+    (setsid bash -c member &)
+    echo $$ >> pids
+    while test $(wc -l < pids) != 5; do sleep 0.01; done
+    echo started
+    wait
+";
+
+#[test]
+fn a_second_signal_kills_every_process_of_the_command() {
+    let session = Session::new();
+    let mut run = session.started(&[], FAMILY);
+    // Two that come together are one request.
+    while run.runner.try_wait().unwrap().is_none() {
+        run.signal(Signal::INT);
+        thread::yield_now();
+    }
+    run.ended().exits(123);
+    session.all_have_ended(5);
+}
+
+/// Another has begun: under an old fence nothing may go on.
+#[test]
+fn a_lost_lease_ends_every_process_of_the_command() {
+    let session = Session::new();
+    let options = ["--lease", "1s", "--fingerprint", "nightly"];
+    let run = session.started(&options, FAMILY);
+    // Stopped in the middle of a call it would hold the file.
+    while session.is_in_the_way(&run, &options) {}
+    let ended = run.ended().exits(125);
+    assert!(ended.stderr.starts_with("error: the lease ran out while the command was running"), "{}", ended.stderr);
+    session.all_have_ended(5);
+}
+
+/// By a process that notices it. What left the group of the command is beyond it.
+#[test]
+fn a_runner_that_is_killed_takes_the_group_of_its_command_with_it() {
+    let session = Session::new();
+    let run = session.started(&[], &FAMILY.replace("setsid bash -c member", "member"));
+    kill_process_group(run.pid(), Signal::KILL).unwrap();
+    let Running { mut runner, .. } = run;
+    runner.wait().unwrap();
+    let ids = session.place.read("pids");
+    while ids.lines().any(is_alive) {
+        thread::yield_now();
+    }
+    session.all_have_ended(5);
+}
+
+/// A shell had it before it became the runner.
+#[test]
+fn a_process_that_is_not_of_the_command_goes_on() {
+    let session = Session::new();
+    let run = session.command(&["--retry-failures"], "false");
+    let mut shell = Command::new("bash");
+    let script = format!("({WAITS}) >&- 2>&- & echo $! > pid; exec \"$@\"");
+    shell.args(["-c", &script, "bash"]).args(run.get_args()).current_dir(run.get_current_dir().unwrap());
+    let failed: Ended = shell.env_remove("STORAGEBOX_URL").output().unwrap().into();
+    failed.exits(1);
+    assert!(is_alive(session.place.read("pid").trim()));
+}
+
+/// The next one begins when the lease is given back.
+#[test]
+fn a_failure_that_is_not_recorded_leaves_no_process_behind() {
+    let session = Session::new();
+    let script = FAMILY.replace("trap '' TERM INT HUP QUIT", "").replace("wait", "exit 4");
+    let run = session.started(&["--retry-failures"], &script);
+    run.ended().exits(4);
+    session.all_have_ended(5);
+}
+
+/// It goes on: the command meant it to. It holds the output open, and its writing is not the command's.
+#[test]
+fn what_a_recorded_command_leaves_behind_goes_on_and_is_not_waited_for() {
+    let session = Session::new();
+    let floods = "(trap '' PIPE; echo $BASHPID > pid; while test -e alive; do echo x 2>> lost || sleep 0.01; done) &";
+    let script = format!("{floods} while ! test -s pid; do sleep 0.01; done; echo hi; echo hi >&2; exit 5");
+    let first: Ended = session.command(&[], &script).output().unwrap().into();
+    let first = first.exits(5);
+    assert_eq!((first.stdout.matches("hi\n").count(), first.stderr.as_str()), (1, "hi\n"));
+    let id = session.place.read("pid");
+    assert!(is_alive(id.trim()));
+    let later: Ended = session.command(&[], &script).output().unwrap().into();
+    let later = later.exits(5);
+    assert!((&later.stdout, &later.stderr) == (&first.stdout, &first.stderr), "the output differs");
+}

@@ -1,0 +1,123 @@
+//! A run whose lease is extended by a task of its own.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_channel::oneshot;
+use tracing::instrument::{Instrument, WithSubscriber};
+
+use super::runner::{Heartbeat, Runner};
+use super::{Ran, RunError, RunOptions, through};
+use crate::error::Result;
+use crate::lease_repo::{Fence, Lease, LeaseRepo};
+use crate::race::first_of;
+use crate::time::Timer;
+use crate::value::DedupId;
+
+/// Runs like [`run`](crate::run()), but a separate task extends the lease. On a runtime with several threads, the lease
+/// therefore stays alive while the work blocks its thread, as long as another thread of the runtime is free.
+///
+/// `spawn` starts the task, as `tokio::spawn` does. The handle that it returns is kept until the run ends.
+///
+/// # Guarantees
+///
+/// The guarantees of [`run`](crate::run()).
+///
+/// # Cancel safety
+///
+/// As for [`run`](crate::run()). The task ends with the future.
+///
+/// # Errors
+///
+/// The errors of [`run`](crate::run()).
+///
+/// # Example
+///
+/// ```
+/// # #[tokio::main] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use storagebox::{DedupId, Error, MemoryStore, Payload, Ran, RunOptions, TokioTimer};
+/// use storagebox::parts::{Backend, run_with_heartbeat};
+///
+/// let jobs = MemoryStore::new().lease_repo(&"jobs".parse()?)?;
+/// let (id, options) = (DedupId::new("invoice-7")?, RunOptions::default());
+/// let send = async |_fence| Ok::<_, Error>("sent");
+///
+/// let ran = run_with_heartbeat(jobs, TokioTimer, tokio::spawn, &id, &options, send).await?;
+/// assert_eq!(ran, Ran::Done(Payload::try_from("sent")?));
+/// # Ok(()) }
+/// ```
+pub fn run_with_heartbeat<'a, S, F, Fut, T, E>(
+    repo: Arc<dyn LeaseRepo>,
+    timer: impl Timer + 'static,
+    spawn: impl FnOnce(Task) -> S + Send + 'static,
+    id: &'a DedupId,
+    options: &'a RunOptions,
+    work: F,
+) -> impl Future<Output = Result<Ran, RunError<E>>>
+where
+    S: Send + 'static,
+    F: FnOnce(Fence) -> Fut + Send,
+    Fut: Future<Output = Result<T, E>> + Send,
+    T: Into<Bytes>,
+{
+    let timer: Arc<dyn Timer> = Arc::new(timer);
+    let beside = Beside { repo: Arc::clone(&repo), timer: Arc::clone(&timer), spawn: Box::new(spawn) };
+    async move {
+        let runner = Runner { repo: &*repo, timer: &*timer, options };
+        through(&runner, id, beside, work).await
+    }
+}
+
+/// A task to be spawned.
+pub(super) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Spawns a task and returns its handle. A trait of its own, because the compiler takes no future that holds a generic
+/// closure over a [`Task`] for `Send`.
+trait Spawns: Send {
+    fn spawn(self: Box<Self>, task: Task) -> Box<dyn Send>;
+}
+
+impl<P, S> Spawns for P
+where
+    P: FnOnce(Task) -> S + Send,
+    S: Send + 'static,
+{
+    fn spawn(self: Box<Self>, task: Task) -> Box<dyn Send> {
+        Box::new(self(task))
+    }
+}
+
+/// Extends a lease from a task of its own.
+struct Beside {
+    repo: Arc<dyn LeaseRepo>,
+    timer: Arc<dyn Timer>,
+    spawn: Box<dyn Spawns>,
+}
+
+impl Heartbeat for Beside {
+    async fn keep_alive(self, runner: &Runner<'_>, lease: &Lease, age: Duration, begun: oneshot::Sender<()>) {
+        let (own, options) = (lease.clone(), runner.options.clone());
+        // Dropped with this future; the task ends then.
+        let (_stop, stopped) = oneshot::channel::<()>();
+        let (ends, end) = oneshot::channel();
+        let Self { repo, timer, spawn } = self;
+        let task = async move {
+            // The work may block this thread only after the task has been polled: a task that was just spawned may
+            // wait where no other thread finds it.
+            let _unheard = begun.send(());
+            let beats = Runner { repo: &*repo, timer: &*timer, options: &options };
+            let lost = async {
+                beats.extend_until_lost(&own, age).await;
+                let _unheard = ends.send(());
+            };
+            first_of(stopped, lost).await;
+        };
+        let _handle = spawn.spawn(Box::pin(task.in_current_span().with_current_subscriber()));
+        if end.await.is_err() {
+            // The runtime ended the task, or it panicked.
+            runner.extend_until_lost(lease, Duration::MAX).await;
+        }
+    }
+}

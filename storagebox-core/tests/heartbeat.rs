@@ -1,0 +1,197 @@
+//! The task that extends the lease of a run.
+#![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
+
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use storagebox::layer::{Answered, Call, Deadline, Layer, LayeredPart, Next};
+use storagebox::parts::{Backend, LeaseRepo, run_to_end, run_with_heartbeat};
+use storagebox::{
+    Begun, DedupId, Error, ErrorKind, MemoryStore, OpId, Ran, Result, RunOptions, Store, TokioTimer, async_trait,
+};
+use tokio::sync::Notify;
+use tracing::{Span, info_span};
+
+const ID: &str = "customer-7:secret";
+
+fn id() -> DedupId {
+    DedupId::new(ID).unwrap()
+}
+
+/// Tells of each extension.
+#[derive(Debug)]
+struct Extends(Mutex<Sender<()>>);
+
+#[async_trait]
+impl Layer for Extends {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        let answered = next.call().await?;
+        if call.operation == "extend" {
+            let _unheard = self.0.lock().unwrap().send(());
+        }
+        Ok(answered)
+    }
+}
+
+/// It took a place on the thread of the work, so the lease lapsed and another run began beside the first.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_whose_work_blocks_its_thread_keeps_its_lease() {
+    let (sender, extended) = channel();
+    let store = Store::new(MemoryStore::new()).layer(Extends(Mutex::new(sender)));
+    let leases = store.leases("payments").unwrap();
+    let again = leases.clone();
+    let work = async move |_fence| {
+        for beat in 0..4 {
+            extended.recv_timeout(Duration::from_secs(30)).map_err(|_| format!("no heartbeat after {beat}"))?;
+        }
+        Ok::<_, String>("sent")
+    };
+    let options = RunOptions::default().lease(Duration::from_secs(3));
+    // A worker of the runtime does the work; the test's own thread is none.
+    let ran = tokio::spawn(async move { leases.run_with(ID, &options, work).await }).await.unwrap();
+    assert!(matches!(ran, Ok(Ran::Done(_))), "{ran:?}");
+    let ran = again.run(ID, async |_| Ok::<_, Error>("twice")).await;
+    assert!(matches!(ran, Ok(Ran::Replayed(_))), "{ran:?}");
+}
+
+/// An extension has no answer; tells when it began and when it was dropped.
+#[derive(Debug, Default)]
+struct Silent {
+    begun: Notify,
+    dropped: Arc<Notify>,
+}
+
+struct Drops(Arc<Notify>);
+
+impl Drop for Drops {
+    fn drop(&mut self) {
+        self.0.notify_one();
+    }
+}
+
+#[async_trait]
+impl Layer for Silent {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        if call.operation != "extend" {
+            return next.call().await;
+        }
+        let _drops = Drops(Arc::clone(&self.dropped));
+        self.begun.notify_one();
+        std::future::pending().await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_heartbeat_ends_with_the_run_that_is_dropped() {
+    let silent = Arc::new(Silent::default());
+    let leases = MemoryStore::new().lease_repo(&"jobs".parse().unwrap()).unwrap();
+    let part: Arc<dyn LeaseRepo> = Arc::new(LayeredPart::new(leases, Arc::clone(&silent) as _));
+    let (id, options) = (id(), RunOptions::default());
+    let work = async |_| std::future::pending::<Result<&str>>().await;
+    let running = run_with_heartbeat(part, TokioTimer, tokio::spawn, &id, &options, work);
+    tokio::select! {
+        ran = running => panic!("work without an end came to its end: {ran:?}"),
+        () = silent.begun.notified() => {}
+    }
+    silent.dropped.notified().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn work_is_dropped_when_the_heartbeat_finds_another_runner() {
+    let store = MemoryStore::new();
+    let leases = store.lease_repo(&"jobs".parse().unwrap()).unwrap();
+    let (id, options, other) = (id(), RunOptions::default(), OpId::new("other").unwrap());
+    let work = async |_| std::future::pending::<Result<&str>>().await;
+    let lost = Arc::new(Lost);
+    let part: Arc<dyn LeaseRepo> = Arc::new(LayeredPart::new(Arc::clone(&leases), lost as _));
+    let ran = run_with_heartbeat(part, TokioTimer, tokio::spawn, &id, &options, work).await;
+    assert!(matches!(ran, Ok(Ran::Fenced)), "{ran:?}");
+    let begun = leases.begin(&id, &other, Duration::from_secs(1), None).await.unwrap();
+    assert!(matches!(begun, Begun::InFlight { .. }), "{begun:?}");
+}
+
+/// Every extension finds another runner.
+#[derive(Debug)]
+struct Lost;
+
+#[async_trait]
+impl Layer for Lost {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        match call.operation {
+            "extend" => Ok(Answered::of(storagebox::LeaseExtended::Fenced)),
+            _ => next.call().await,
+        }
+    }
+}
+
+/// Keeps what is logged.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Its error began `extend: : outcome unknown` too: a part that is layered alone has no backend's name.
+#[tokio::test(start_paused = true)]
+async fn the_warning_of_an_unextended_lease_does_not_show_the_id() {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+    let _logged = tracing::subscriber::set_default(subscriber);
+    let leases = MemoryStore::new().lease_repo(&"jobs".parse().unwrap()).unwrap();
+    let silent: Arc<dyn LeaseRepo> = Arc::new(LayeredPart::new(leases, Arc::new(Silent::default()) as _));
+    let deadline = Deadline::new(Duration::from_secs(1), Arc::new(TokioTimer));
+    let part: Arc<dyn LeaseRepo> = Arc::new(LayeredPart::new(silent, Arc::new(deadline) as _));
+    let options = RunOptions::default().lease(Duration::from_secs(30));
+    let work = async |_| {
+        tokio::time::sleep(Duration::from_secs(15)).await;
+        Ok::<_, Error>("sent")
+    };
+    let ran = run_with_heartbeat(part, TokioTimer, tokio::spawn, &id(), &options, work).await;
+    assert!(matches!(ran, Ok(Ran::Done(_))), "{ran:?}");
+    let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    assert!(text.contains("was not extended") && !text.contains(ID) && !text.contains(": :"), "{text}");
+    assert!(text.contains("extend: outcome unknown") && text.contains("id_bytes=17"), "{text}");
+}
+
+#[test]
+fn an_error_of_a_part_without_a_backend_names_none() {
+    let error = Error::new(ErrorKind::Unavailable, "it is closed").on("").during("extend");
+    assert_eq!(error.backend(), None);
+    assert!(!error.to_string().contains(": :"), "{error}");
+}
+
+#[tokio::test]
+async fn a_run_to_its_end_has_the_span_of_its_caller() {
+    let _logged = tracing::subscriber::set_default(tracing_subscriber::registry());
+    let leases = MemoryStore::new().lease_repo(&"jobs".parse().unwrap()).unwrap();
+    let (id, options) = (id(), RunOptions::default());
+    let work = async |_| Ok::<_, Error>(Span::current().metadata().map_or("none", |span| span.name()));
+    let running = {
+        let _request = info_span!("request").entered();
+        // The task starts at the first poll, in the span of the poll.
+        let mut running = Box::pin(run_to_end(leases, TokioTimer, tokio::spawn, &id, &options, work));
+        let polled = polled_once(&mut running).await;
+        assert!(polled.is_none());
+        running
+    };
+    let ran = running.await;
+    assert!(matches!(&ran, Ok(Ran::Done(span)) if span.as_bytes() == b"request"), "{ran:?}");
+}
+
+/// Polls once.
+async fn polled_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
+    std::future::poll_fn(|context| match std::pin::Pin::new(&mut *future).poll(context) {
+        std::task::Poll::Ready(output) => std::task::Poll::Ready(Some(output)),
+        std::task::Poll::Pending => std::task::Poll::Ready(None),
+    })
+    .await
+}

@@ -1,0 +1,85 @@
+//! Why a request was not answered: what kept it from being sent, or that it may have been.
+
+use std::error::Error as StdError;
+use std::io;
+use std::iter::successors;
+
+use aws_credential_types::provider::error::CredentialsError;
+use aws_sdk_dynamodb::error::ConnectorError;
+use hyper_util::client::legacy;
+use storagebox_core::ErrorKind;
+use storagebox_core::backend::is_nameless;
+
+use crate::client::NoAuthorities;
+
+type Judged = (ErrorKind, &'static str);
+
+pub(super) const LOST: Judged = (ErrorKind::OutcomeUnknown, "the connection or the answer was lost");
+pub(super) const UNSIGNED: Judged = (ErrorKind::Denied, "there are no credentials to sign the request with");
+
+const UNTRUSTED: Judged = (
+    ErrorKind::Misconfigured,
+    "this machine has no certificates of authorities, so that no `https://` can be trusted; install them, or name \
+     their file in SSL_CERT_FILE",
+);
+const CERTIFICATE: Judged = (
+    ErrorKind::Misconfigured,
+    "the server's certificate is not trusted; the cause says what is wrong with it, and SSL_CERT_FILE names the \
+     certificates of other authorities",
+);
+const HANDSHAKE: Judged =
+    (ErrorKind::Misconfigured, "the endpoint's TLS does not fit, or it has none; the cause says why");
+const NAMELESS: Judged = (ErrorKind::Misconfigured, "the endpoint's name does not resolve to an address");
+const UNREACHABLE: Judged = (ErrorKind::Unavailable, "the endpoint could not be reached");
+const UNFETCHED: Judged = (ErrorKind::Unavailable, "the credentials could not be fetched; the cause says why");
+const UNUSABLE: Judged = (
+    ErrorKind::Misconfigured,
+    "the credentials cannot be had as they are configured; the cause says why. Of what a profile may name, SSO and \
+     `login_session` are not built in; `credential_process` is, and can run `aws configure export-credentials`",
+);
+
+/// Nothing can have been sent without credentials, or without a connection.
+pub(super) fn judge(error: &ConnectorError) -> Judged {
+    let credentials = causes::<CredentialsError>(error).next();
+    let is_unconnected = causes::<legacy::Error>(error).any(legacy::Error::is_connect);
+    if let Some(judged) = untrusted(error, is_unconnected || credentials.is_some()) {
+        return judged;
+    }
+    match credentials {
+        Some(CredentialsError::CredentialsNotLoaded(_)) => UNSIGNED,
+        Some(CredentialsError::InvalidConfiguration(_) | CredentialsError::Unhandled(_)) => UNUSABLE,
+        Some(_) => UNFETCHED,
+        None if is_unconnected && causes::<io::Error>(error).any(is_nameless) => NAMELESS,
+        None if is_unconnected => UNREACHABLE,
+        None => LOST,
+    }
+}
+
+/// What TLS says while there is no connection yet: what it refuses, it will refuse again.
+fn untrusted(error: &ConnectorError, is_unsent: bool) -> Option<Judged> {
+    if causes::<NoAuthorities>(error).next().is_some() {
+        return Some(UNTRUSTED);
+    }
+    match causes::<rustls::Error>(error).next().filter(|_| is_unsent)? {
+        rustls::Error::InvalidCertificate(_) => Some(CERTIFICATE),
+        _ => Some(HANDSHAKE),
+    }
+}
+
+/// Whether the credentials were in the way: their sources make their own attempts.
+pub(crate) fn lacks_credentials(error: &(dyn StdError + 'static)) -> bool {
+    causes::<CredentialsError>(error).next().is_some()
+}
+
+/// The errors of this type among the causes, the last cause last.
+fn causes<'a, E: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a E> {
+    successors(Some(error), |&error| cause(error)).filter_map(|error| error.downcast_ref())
+}
+
+/// An `io::Error` names the cause of what it holds as its own, and passes over what it holds.
+fn cause<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError + 'static)> {
+    match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+        Some(held) => Some(held),
+        None => error.source(),
+    }
+}

@@ -1,0 +1,211 @@
+//! Answers of a server that does nothing of what it is asked for, by their names and their statuses.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use aws_smithy_runtime_api::client::http::{
+    HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpClient, SharedHttpConnector,
+};
+use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
+use aws_smithy_types::body::SdkBody;
+use futures_util::future::try_join_all;
+use storagebox_core::{Backend, Certainty, Change, Counter, ErrorKind, Hold, ItemBank, Result, Strategy};
+
+use crate::readme::{read, section};
+use crate::scene::with_place;
+use crate::support::Place;
+
+/// A way to the server, on which somebody else answers once that was told.
+#[derive(Clone, Debug)]
+struct Way {
+    inner: SharedHttpClient,
+    answer: Arc<Mutex<Option<(u16, String)>>>,
+    answered: Arc<AtomicUsize>,
+}
+
+impl Way {
+    fn to(place: &Place) -> Self {
+        Self { inner: place.table.http(), answer: Arc::default(), answered: Arc::default() }
+    }
+
+    fn answers(&self, status: u16, body: impl Into<String>) {
+        *self.answer.lock().unwrap() = Some((status, body.into()));
+    }
+
+    fn answered(&self) -> usize {
+        self.answered.load(Relaxed)
+    }
+}
+
+impl HttpClient for Way {
+    fn http_connector(&self, settings: &HttpConnectorSettings, components: &RuntimeComponents) -> SharedHttpConnector {
+        let inner = self.inner.http_connector(settings, components);
+        SharedHttpConnector::new(Answering { way: self.clone(), inner })
+    }
+}
+
+#[derive(Debug)]
+struct Answering {
+    way: Way,
+    inner: SharedHttpConnector,
+}
+
+impl HttpConnector for Answering {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        let Some((status, body)) = self.way.answer.lock().unwrap().clone() else {
+            return self.inner.call(request);
+        };
+        self.way.answered.fetch_add(1, Relaxed);
+        let mut answer = HttpResponse::new(status.try_into().unwrap(), SdkBody::from(body));
+        answer.headers_mut().insert("content-type", "application/x-amz-json-1.0");
+        HttpConnectorFuture::ready(Ok(answer))
+    }
+}
+
+fn named(name: &str) -> String {
+    format!("{{\"__type\":\"com.amazonaws.dynamodb.v20120810#{name}\",\"message\":\"no\"}}")
+}
+
+/// A counter in use, behind such a way. A change of it is one request, and no look comes before it.
+struct Behind {
+    way: Way,
+    counter: Arc<dyn Counter>,
+}
+
+impl Behind {
+    async fn of(place: &Place) -> Result<Self> {
+        let way = Way::to(place);
+        let driver = place.table.client(None, Some(SharedHttpClient::new(way.clone()))).await;
+        let counter = place.builder().from_client(&driver)?.counter(&"counters".parse()?, Strategy::Atomic)?;
+        counter.value(&"key".parse()?).await?;
+        Ok(Self { way, counter })
+    }
+
+    async fn is_told(&self, status: u16, body: &str, kind: &str) -> Result<()> {
+        self.way.answers(status, body);
+        let error = self.counter.apply(&"key".parse()?, &Change::new("op".parse()?, 1)).await.expect_err(body);
+        let asked = self.way.answered();
+        let of = format!("{status} {body} after {asked}: {error:?}");
+        assert_eq!(format!("{:?}", error.kind()), kind, "{of}");
+        assert_eq!(error.certainty() == Certainty::NotApplied, kind != "OutcomeUnknown", "{of}");
+        assert_eq!(asked == 1, !error.is_retryable(), "{of}");
+        let said = error.context().find(|(about, _)| *about == "status").map(|(_, status)| status);
+        assert_eq!(said, Some(&*status.to_string()), "{of}");
+        Ok(())
+    }
+}
+
+/// Each of these answers, to a counter of its own. No time passes but that of pauses, on however busy a machine.
+async fn are_told(place: &Place, answers: &[(u16, String, &str)]) -> Result<()> {
+    let behind = try_join_all(answers.iter().map(|_| Behind::of(place))).await?;
+    let told = behind.iter().zip(answers).map(|(one, (status, body, kind))| one.is_told(*status, body, kind));
+    tokio::time::pause();
+    let told = try_join_all(told).await;
+    tokio::time::resume();
+    told?;
+    assert_eq!(place.store().await?.counter(&"counters".parse()?, Strategy::Atomic)?.value(&"key".parse()?).await?, 0);
+    Ok(())
+}
+
+/// Each row of the README's table.
+#[tokio::test]
+async fn each_name_is_told_as_listed_and_what_stays_so_is_told_at_once() -> Result<()> {
+    with_place(async |place| {
+        let readme = read("README.md");
+        let (names, _) = section(&readme, "Errors").split_once("A cancelled transaction").unwrap();
+        let rows = names.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | `"));
+        let rows: Vec<_> = rows.map(|(name, rest)| (name, rest.split_once('`').unwrap().0)).collect();
+        assert!(rows.len() > 50, "{rows:?}");
+        let rows = rows.into_iter();
+        are_told(place, &rows.map(|(name, kind)| (400, named(name), kind)).collect::<Vec<_>>()).await
+    })
+    .await
+}
+
+/// Of a stand-in, a proxy, or a service that is newer than this library: with a name, with a page, and with nothing.
+#[tokio::test]
+async fn a_name_that_is_not_known_is_judged_by_its_status() -> Result<()> {
+    const STATUSES: [(u16, &str); 25] = [
+        (301, "Misconfigured"),
+        (307, "Misconfigured"),
+        (400, "Misconfigured"),
+        (401, "Denied"),
+        (402, "Misconfigured"),
+        (403, "Denied"),
+        (404, "Misconfigured"),
+        (405, "Misconfigured"),
+        (407, "Denied"),
+        (409, "Misconfigured"),
+        (411, "Misconfigured"),
+        (415, "Misconfigured"),
+        (421, "Misconfigured"),
+        (422, "Misconfigured"),
+        (431, "Misconfigured"),
+        (413, "TooLarge"),
+        (425, "Unavailable"),
+        (429, "Throttled"),
+        (501, "Unsupported"),
+        (408, "OutcomeUnknown"),
+        (460, "OutcomeUnknown"),
+        (499, "OutcomeUnknown"),
+        (500, "OutcomeUnknown"),
+        (502, "OutcomeUnknown"),
+        (504, "OutcomeUnknown"),
+    ];
+    with_place(async |place| {
+        for body in [&*named("SomethingNewException"), "<html><body>no</body></html>", ""] {
+            are_told(place, &STATUSES.map(|(status, kind)| (status, body.to_owned(), kind))).await?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Not the take alone: a first call, which opens its namespace, a look, `ping` and `setup`.
+#[tokio::test]
+async fn every_call_is_told_at_once_what_is_refused_for_good() -> Result<()> {
+    with_place(async |place| {
+        for (name, kind) in [
+            ("UnknownOperationException", ErrorKind::Unsupported),
+            ("SomethingNewException", ErrorKind::Misconfigured),
+            ("InvalidSignatureException", ErrorKind::Denied),
+        ] {
+            let way = Way::to(place);
+            let driver = place.table.client(None, Some(SharedHttpClient::new(way.clone()))).await;
+            let store = place.builder().from_client(&driver)?;
+            way.answers(400, named(name));
+            let bank = store.item_bank(&"namespace".parse()?)?;
+            let told = [
+                bank.take(&"ada".parse()?, Hold::Forever).await.err(),
+                bank.get(&"ada".parse()?).await.err(),
+                store.ping().await.err(),
+                store.setup().await.err(),
+            ];
+            assert!(told.iter().flatten().all(|error| error.kind() == kind), "{name}: {told:?}");
+            assert_eq!((told.iter().flatten().count(), way.answered()), (4, 4), "{name}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Were the next attempt cut off by the end of the call, what is certain would end in doubt.
+#[tokio::test]
+async fn a_call_that_is_always_throttled_is_never_in_doubt() -> Result<()> {
+    with_place(async |place| {
+        for millis in [1, 20, 60, 200, 10_000] {
+            let way = Way::to(place);
+            let driver = place.table.client(None, Some(SharedHttpClient::new(way.clone()))).await;
+            let store = place.builder().call_timeout(Duration::from_millis(millis)).from_client(&driver)?;
+            way.answers(400, named("ThrottlingException"));
+            tokio::time::pause();
+            let error = store.ping().await.unwrap_err();
+            tokio::time::resume();
+            assert_eq!((error.kind(), error.certainty()), (ErrorKind::Throttled, Certainty::NotApplied), "{error}");
+        }
+        Ok(())
+    })
+    .await
+}

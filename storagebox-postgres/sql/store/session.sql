@@ -1,0 +1,1 @@
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED; SET LOCAL row_security = off; SET LOCAL bytea_output = hex; 

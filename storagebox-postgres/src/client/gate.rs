@@ -1,0 +1,94 @@
+//! How many connections may be in use: as many as were asked for, or as many as the server lets the store have.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::Instant;
+
+use super::now;
+
+/// After so long the store asks the server for more again.
+const UNTIL_MORE: Duration = Duration::from_secs(1);
+
+/// Calls enter one after another, in the order in which they came.
+#[derive(Debug)]
+pub(super) struct Gate {
+    room: Semaphore,
+    state: Mutex<State>,
+    most: usize,
+}
+
+#[derive(Debug)]
+struct State {
+    size: usize,
+    changed: Instant,
+}
+
+impl Gate {
+    pub(super) fn new(most: usize) -> Self {
+        Self { room: Semaphore::new(most), state: Mutex::new(State { size: most, changed: now() }), most }
+    }
+
+    pub(super) fn most(&self) -> usize {
+        self.most
+    }
+
+    /// Waits for room. None if the store is closed.
+    pub(super) async fn enter(&self) -> Option<SemaphorePermit<'_>> {
+        self.widen();
+        self.room.acquire().await.ok()
+    }
+
+    /// Twice as many may try, once the server had time to change its mind.
+    fn widen(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.size < self.most && now().saturating_duration_since(state.changed) > UNTIL_MORE {
+            let more = state.size.min(self.most - state.size);
+            *state = State { size: state.size + more, changed: now() };
+            self.room.add_permits(more);
+        }
+    }
+
+    /// The server has no connection for the call that has this room: from now on there is room for those alone that have
+    /// it at present. Whether there are any, for whom the call can wait.
+    pub(super) fn narrow(&self, refused: SemaphorePermit<'_>) -> bool {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.changed = now();
+        state.size -= self.room.forget_permits(self.most);
+        let others = state.size > 1;
+        if others {
+            state.size -= 1;
+            refused.forget();
+        }
+        others
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_call_that_the_server_refuses_waits_for_one_that_it_serves() {
+        let gate = Gate::new(16);
+        let served = gate.enter().await.unwrap();
+        let refused = gate.enter().await.unwrap();
+        assert!(gate.narrow(refused));
+        assert!(gate.room.try_acquire().is_err());
+        drop(served);
+        assert!(gate.enter().await.is_some());
+    }
+
+    #[tokio::test]
+    async fn a_call_that_is_alone_is_refused_and_leaves_room_for_one() {
+        let gate = Gate::new(16);
+        let alone = gate.enter().await.unwrap();
+        assert!(!gate.narrow(alone));
+        let one = gate.enter().await.unwrap();
+        assert!(gate.room.try_acquire().is_err());
+        drop(one);
+        gate.state.lock().unwrap().changed -= 2 * UNTIL_MORE;
+        let (_one, _other) = (gate.enter().await.unwrap(), gate.enter().await.unwrap());
+    }
+}

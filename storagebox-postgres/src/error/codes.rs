@@ -1,0 +1,193 @@
+//! What the server says with a code, PostgreSQL 12 to 18. What is not in the table may have been applied (ER-1).
+
+use storagebox_core::ErrorKind;
+
+/// What a SQLSTATE means for a statement that is one transaction of its own.
+///
+/// The first entry that the code begins with decides; behind the code stands the constraint that was broken, if one
+/// was. What the server finds wrong with a statement or a row it says before it commits: nothing was applied. Not here:
+/// lost connections (08), a session that was killed (57P01, 57P02), the server's own files (58) and faults (XX000),
+/// and foreign tables (HV), which commit elsewhere.
+pub(super) const CODES: &[(&str, ErrorKind, &str)] = &[
+    ("SB001", ErrorKind::Corrupt, super::NOT_THAT_OPENED),
+    (
+        "SB002",
+        ErrorKind::Unsupported,
+        "the session is not at READ COMMITTED; set default_transaction_isolation for its role",
+    ),
+    ("09", ErrorKind::Misconfigured, REFUSED),
+    ("0A", ErrorKind::Unsupported, "the server does not support what the call needs; the cause says what"),
+    ("0B", ErrorKind::Contention, IN_TRANSACTION),
+    ("0F", ErrorKind::Misconfigured, REFUSED),
+    ("0L", ErrorKind::Misconfigured, REFUSED),
+    ("0P", ErrorKind::Misconfigured, REFUSED),
+    ("0Z", ErrorKind::Misconfigured, REFUSED),
+    ("10", ErrorKind::Misconfigured, REFUSED),
+    ("20", ErrorKind::Misconfigured, REFUSED),
+    ("21", ErrorKind::Corrupt, "there are two rows where there is one at most"),
+    ("22", ErrorKind::Corrupt, "a row holds a value that no call of the library wrote"),
+    ("23505 free_items_pkey", ErrorKind::Corrupt, "an item is among the free ones and elsewhere too"),
+    ("23505 withdrawn_items_pkey", ErrorKind::Corrupt, "an item is among the withdrawn ones and elsewhere too"),
+    ("23505", ErrorKind::Contention, "another call of the same id was under way"),
+    // The schema has neither a foreign key nor an exclusion.
+    ("23503", ErrorKind::Misconfigured, REFUSED),
+    ("23P01", ErrorKind::Misconfigured, REFUSED),
+    ("23", ErrorKind::Corrupt, "a row breaks a constraint of its table"),
+    ("25006", ErrorKind::Unavailable, "the server only reads; connect to the primary"),
+    ("25P03", ErrorKind::Unavailable, IDLE),
+    ("25P04", ErrorKind::Contention, "the server ended the transaction and its session, by transaction_timeout"),
+    ("25", ErrorKind::Contention, IN_TRANSACTION),
+    ("26", ErrorKind::Misconfigured, MIXED),
+    ("27", ErrorKind::Misconfigured, REFUSED),
+    ("28", ErrorKind::Denied, "the server refused the user or the password"),
+    ("2D", ErrorKind::Contention, IN_TRANSACTION),
+    ("2", ErrorKind::Misconfigured, REFUSED),
+    ("3D000", ErrorKind::NotSetUp, "the database does not exist; create it first"),
+    ("3F000", ErrorKind::NotSetUp, "the schema does not exist"),
+    ("3", ErrorKind::Misconfigured, REFUSED),
+    ("40001", ErrorKind::Contention, "another transaction was in the way"),
+    ("40P01", ErrorKind::Contention, "another transaction was in the way"),
+    ("40002", ErrorKind::Corrupt, "a row breaks a constraint of its table"),
+    ("40000", ErrorKind::Contention, "the server undid the transaction"),
+    ("42501", ErrorKind::Denied, "a right is missing, or row security is in the way; the cause says where"),
+    ("42P01", ErrorKind::NotSetUp, "the schema or a table of it does not exist"),
+    (
+        "42883",
+        ErrorKind::NotSetUp,
+        "a function of the schema does not exist, or a column is not of the type that it needs",
+    ),
+    ("42P05", ErrorKind::Misconfigured, MIXED),
+    ("42P17", ErrorKind::Misconfigured, NOT_TO_BE_CHANGED),
+    ("42", ErrorKind::Corrupt, "a table is not as `setup` made it"),
+    ("44", ErrorKind::Misconfigured, REFUSED),
+    ("53300", ErrorKind::Throttled, "the server has no connection left"),
+    ("53", ErrorKind::Unavailable, "the server is short of memory or disk"),
+    ("54000", ErrorKind::Unavailable, "the server takes no changes; the cause says why"),
+    ("54", ErrorKind::Misconfigured, REFUSED),
+    ("55P03", ErrorKind::Contention, "a lock was not to be had in time"),
+    ("55006", ErrorKind::Contention, "another session uses what the call needs"),
+    ("55000", ErrorKind::Misconfigured, NOT_TO_BE_CHANGED),
+    ("55", ErrorKind::Misconfigured, REFUSED),
+    ("57014", ErrorKind::Contention, "the statement was cancelled, by its timeout or by hand"),
+    ("57P03", ErrorKind::Unavailable, "the server is starting up or shutting down"),
+    ("57P05", ErrorKind::Unavailable, IDLE),
+    ("72", ErrorKind::Contention, "the server removed rows that the statement needed"),
+    ("F0", ErrorKind::Misconfigured, REFUSED),
+    ("P0", ErrorKind::Misconfigured, REFUSED),
+    ("XX001", ErrorKind::Corrupt, "a row or a page is damaged"),
+    ("XX002", ErrorKind::Corrupt, "an index is damaged"),
+];
+
+/// What a code means that refuses a connection: there is no statement yet, and nothing of the schema was looked at.
+const AT_LOGIN: &[(&str, ErrorKind, &str)] = &[
+    ("22", ErrorKind::Misconfigured, SESSION),
+    (
+        "42501",
+        ErrorKind::Denied,
+        "the role may not use the database, or not set what the URL asks for; the cause says which",
+    ),
+    ("42", ErrorKind::Misconfigured, SESSION),
+    ("55000", ErrorKind::Unavailable, "the database takes no connections; the cause says why"),
+];
+
+const SESSION: &str =
+    "the server refuses what the URL, or the role, asks of the session, such as `options`; the cause says what";
+const REFUSED: &str = "something beside the library refused the statement, such as a trigger or a limit of the server; the cause \
+     says what";
+pub(super) const NOT_TO_BE_CHANGED: &str = "the server refuses changes of a table: a publication that needs other columns or a replica identity, a \
+     policy, or a view in its place; the cause says which table";
+const IDLE: &str = "the server had ended the idle session";
+const IN_TRANSACTION: &str =
+    "the connection was inside a transaction of other code; see the README on pools that are handed in";
+const MIXED: &str = "a pooler mixed prepared statements up; use statements=simple";
+
+pub(super) fn known(code: &str) -> Option<(ErrorKind, &'static str)> {
+    among(CODES, code)
+}
+
+pub(super) fn known_at_login(code: &str) -> Option<(ErrorKind, &'static str)> {
+    among(AT_LOGIN, code).or_else(|| known(code))
+}
+
+fn among(table: &[(&str, ErrorKind, &'static str)], code: &str) -> Option<(ErrorKind, &'static str)> {
+    table.iter().find(|(prefix, ..)| code.starts_with(prefix)).map(|(_, kind, message)| (*kind, *message))
+}
+
+/// The server ended the session while nothing was under way.
+pub(super) const ENDED_IDLE: [&str; 2] = ["25P03", "57P05"];
+
+/// The server ended the session by hand or to shut down, at any time.
+pub(super) const ENDED: &str = "57P01";
+
+pub(super) const ENDED_BEFORE: &str = "the server or a pooler ended the session before the call was made";
+
+/// What PgBouncer says with the code of a broken protocol: why it closed the connection of a client.
+pub(super) const OF_POOLER: &str = "08P01";
+pub(super) const CLIENT_IDLE: &str = "client_idle_timeout";
+/// The beginnings of what it says while it has no connection to the server, of any version; one names the cause, and is cut off.
+pub(super) const NO_SERVER: [&str; 2] = ["server login has been failing", "pgbouncer cannot connect to server"];
+pub(super) const CUT_OFF: &str = "the pooler cannot reach the server, or log in there; the cause says what it knows";
+pub(super) const QUERY_WAIT_TIMEOUT: &str = "query_wait_timeout";
+pub(super) const QUERY_WAIT: &str = "the pooler had no connection to the server in time (query_wait_timeout)";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(code: &str) -> Option<ErrorKind> {
+        known(code).map(|(kind, _)| kind)
+    }
+
+    #[test]
+    fn each_code_of_the_table_is_of_its_kind() {
+        for (code, expected) in [
+            ("28000", ErrorKind::Denied),
+            ("28P01", ErrorKind::Denied),
+            ("42501", ErrorKind::Denied),
+            ("SB001", ErrorKind::Corrupt),
+            ("3D000", ErrorKind::NotSetUp),
+            ("3F000", ErrorKind::NotSetUp),
+            ("42P01", ErrorKind::NotSetUp),
+            ("42883", ErrorKind::NotSetUp),
+            ("40001", ErrorKind::Contention),
+            ("40P01", ErrorKind::Contention),
+            ("23505", ErrorKind::Contention),
+            ("23505 claims_by_claim", ErrorKind::Contention),
+            ("23505 free_items_pkey", ErrorKind::Corrupt),
+            ("23514 claims_check", ErrorKind::Corrupt),
+            ("22003", ErrorKind::Corrupt),
+            ("42703", ErrorKind::Corrupt),
+            ("42P05", ErrorKind::Misconfigured),
+            ("XX001", ErrorKind::Corrupt),
+            ("55P03", ErrorKind::Contention),
+            ("57014", ErrorKind::Contention),
+            ("53300", ErrorKind::Throttled),
+            ("53100", ErrorKind::Unavailable),
+            ("53200", ErrorKind::Unavailable),
+            ("25006", ErrorKind::Unavailable),
+            ("57P03", ErrorKind::Unavailable),
+            ("57P05", ErrorKind::Unavailable),
+            ("25P04", ErrorKind::Contention),
+            ("55000", ErrorKind::Misconfigured),
+            ("P0001", ErrorKind::Misconfigured),
+        ] {
+            assert_eq!(kind(code), Some(expected), "{code}");
+        }
+    }
+
+    /// A session that was killed, a broken protocol, a fault of the server: who knows what was done before.
+    #[test]
+    fn a_code_that_is_not_in_the_table_may_have_been_applied() {
+        for code in ["", "57P01", "57P02", "08006", "08P01", "58030", "XX000", "HV000", "40003"] {
+            assert_eq!(kind(code), None, "{code}");
+        }
+    }
+
+    #[test]
+    fn every_entry_of_the_table_is_reached() {
+        for (index, (prefix, ..)) in CODES.iter().enumerate() {
+            let before = CODES[..index].iter().find(|(before, ..)| prefix.starts_with(before));
+            assert_eq!(before, None, "{prefix}");
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Versions and fences grow in a copy of the tables that lacks their sequence.
+
+use std::time::Duration;
+
+use sqlx::{AssertSqlSafe, Row, query};
+use storagebox_core::{
+    Backend, Begun, Commit, Committed, DedupId, DedupRepo, EntityChange, EntityLedger, Forgotten, Joins, Key, Lease,
+    LeaseRepo, MessageId, OpId, Payload, Recorded, Result, Retention, Version,
+};
+use storagebox_postgres::PostgresStore;
+use storagebox_testkit::postgres::{Postgres, Settings};
+use tokio::task::spawn_blocking;
+
+use crate::scene::{count, owner_url, until, with_place};
+use crate::structure::contents;
+use crate::support::{Database, Place, failed, run};
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// The last numbers that were given.
+#[derive(Clone, Copy, Debug)]
+struct Given {
+    fence: i64,
+    version: i64,
+    entity: i64,
+}
+
+impl Given {
+    fn assert_after(self, before: Self, when: &str) {
+        let greater = self.fence > before.fence && self.version > before.version && self.entity > before.entity;
+        assert!(greater, "{when}: {self:?} after {before:?}");
+    }
+}
+
+async fn lease(store: &PostgresStore, id: &str, op: &str) -> Result<Lease> {
+    match store.lease_repo(&"namespace".parse()?)?.begin(&DedupId::new(id)?, &OpId::new(op)?, HOUR, None).await? {
+        Begun::Started(lease) => Ok(lease),
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn record(store: &PostgresStore, op: &str) -> Result<Version> {
+    let records = store.dedup_repo(&"namespace".parse()?)?;
+    let (id, value) = (DedupId::new("recorded")?, Payload::try_from("value")?);
+    match records.record(&id, &value, &OpId::new(op)?, Retention::Forever).await? {
+        Recorded::New(version) => Ok(version),
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn commit(store: &PostgresStore, op: &str) -> Result<()> {
+    let entities = store.entity_ledger(&"namespace".parse()?, &Joins::default())?;
+    let (key, message) = (Key::new("key")?, MessageId::new(op)?);
+    let opened = entities.open(&key, &message, None).await?.version;
+    let (change, attempt) = (EntityChange::Put("state".try_into()?), OpId::new(op)?);
+    let entry = Some("content".try_into()?);
+    let commit = Commit { key, message, opened, change, attempt, entry, consume: None, create: vec![] };
+    assert_eq!(entities.commit(&commit).await?, Committed::Committed);
+    Ok(())
+}
+
+/// One more number of each kind, the last of them for ids whose rows are gone.
+async fn give(place: &Place, store: &PostgresStore, op: &str) -> Result<Given> {
+    // It lapses for whoever comes next.
+    lease(store, "lapsing", op).await?;
+    let of_lease = number(place, "SELECT fence FROM {schema}.records WHERE id = 'lapsing'").await?;
+    let version = record(store, op).await?;
+    let of_record = number(place, "SELECT version FROM {schema}.records WHERE id = 'recorded'").await?;
+    let forgotten = store.dedup_repo(&"namespace".parse()?)?.forget(&DedupId::new("recorded")?, version).await?;
+    assert_eq!(forgotten, Forgotten::Forgotten);
+    commit(store, op).await?;
+    let entity = number(place, "SELECT version FROM {schema}.entities WHERE key = 'key'").await?;
+    let lapse = "UPDATE {schema}.records SET until = now() - interval '1 minute' WHERE id = 'lapsing'";
+    run(place.database.owner(), lapse.replace("{schema}", &place.schema)).await?;
+    Ok(Given { fence: of_lease, version: of_record, entity })
+}
+
+async fn number(place: &Place, sql: &str) -> Result<i64> {
+    count(&place.database, &sql.replace("{schema}", &place.schema)).await
+}
+
+/// A sequence as it was made, as one that is behind by a little, and by a minute and more.
+#[tokio::test]
+async fn numbers_go_on_where_the_sequence_was_left_behind() -> Result<()> {
+    with_place(async |place| {
+        let store = place.builder()?.connect(&place.database.url())?;
+        let mut before = give(place, &store, "first").await?;
+        let behind = ["1, false", "last_value - 20", "last_value - 1000000000", "1"];
+        for (round, value) in behind.into_iter().enumerate() {
+            let sql = format!("SELECT setval('{0}.numbers', {value}) FROM {0}.numbers", place.schema);
+            run(place.database.owner(), sql).await?;
+            let given = give(place, &store, &format!("op-{round}")).await;
+            let given = given?;
+            if value == "last_value - 20" {
+                // What is forgotten within the minute is not known; what is there is.
+                assert!(given.fence > before.fence && given.entity > before.entity, "{given:?} after {before:?}");
+            } else {
+                given.assert_after(before, value);
+            }
+            before = given;
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn callers_that_find_the_sequence_behind_at_once_get_different_numbers() -> Result<()> {
+    with_place(async |place| {
+        let store = place.builder()?.combining(false).connect(&place.database.url())?;
+        let _warm = lease(&store, "warm", "op").await?;
+        for round in 0..5 {
+            run(place.database.owner(), format!("SELECT setval('{}.numbers', 1)", place.schema)).await?;
+            let leases = (0..16).map(|caller| {
+                let store = store.clone();
+                tokio::spawn(async move { lease(&store, &format!("{round}-{caller}"), "op").await })
+            });
+            for lease in leases.collect::<Vec<_>>() {
+                lease.await.map_err(failed)??;
+            }
+        }
+        let fences = "SELECT count(*) - count(DISTINCT fence) FROM {schema}.records";
+        assert_eq!(number(place, fences).await?, 0);
+        Ok(())
+    })
+    .await
+}
+
+/// A subscriber has the rows, and sequences are not replicated.
+#[tokio::test]
+async fn a_logical_copy_goes_on_where_the_publisher_was() -> Result<()> {
+    let settings = Settings::quick().with("wal_level", "logical");
+    let own = spawn_blocking(move || Postgres::start(&settings)).await.map_err(failed)?.map_err(failed)?;
+    let database = Database::alone(own).await?;
+    let (place, copy) = (database.place().await?, Database::beside(&database).await?);
+    let (schema, publisher) = (&place.schema, owner_url(&database, "publisher"));
+    PostgresStore::builder().schema(schema)?.connect(&owner_url(&copy, "copy"))?.setup().await?;
+    let empty = format!("TRUNCATE {schema}.versions, {schema}.store, {schema}.namespaces");
+    run(copy.owner(), empty).await?;
+    for publish in [
+        "CREATE PUBLICATION everything FOR ALL TABLES",
+        "SELECT pg_create_logical_replication_slot('copy', 'pgoutput')",
+    ] {
+        run(database.owner(), publish.to_owned()).await?;
+    }
+    let store = place.builder()?.connect(&owner_url(&database, "writer"))?;
+    let before = give(&place, &store, "before").await?;
+    let subscribe = format!(
+        "CREATE SUBSCRIPTION copy CONNECTION '{publisher}' PUBLICATION everything WITH (create_slot = false, slot_name = 'copy')"
+    );
+    run(copy.owner(), subscribe).await?;
+    let during = give(&place, &store, "during").await?;
+    crate::upgrade::namespaces::fill(&store).await?;
+    let is_equal = async || Ok(contents(&copy, schema).await? == contents(&database, schema).await?);
+    until("the copy to be equal", is_equal).await?;
+    run(copy.owner(), "ALTER SUBSCRIPTION copy DISABLE".to_owned()).await?;
+    let copied = Place::of(&copy, schema);
+    let store = PostgresStore::builder().schema(schema)?.connect(&owner_url(&copy, "writer"))?;
+    let after = give(&copied, &store, "after").await?;
+    during.assert_after(before, "on the publisher");
+    after.assert_after(during, "on the subscriber");
+    let row = query(AssertSqlSafe(format!("SELECT last_value FROM {schema}.numbers"))).fetch_one(copy.owner()).await;
+    assert!(row.map_err(failed)?.try_get::<i64, _>(0).map_err(failed)? >= after.fence);
+    Ok(())
+}

@@ -1,0 +1,255 @@
+//! What the server or other code in it refuses, each code and each right: certain, of the right kind, and nothing is half
+//! done.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::{AssertSqlSafe, query_scalar};
+use storagebox_core::{
+    Backend, BankAdmin, Certainty, ClaimId, Counts, DedupId, DedupRepo, ErrorKind, Hold, Item, ItemBank, OpId, Payload,
+    Recorded, Result, Retention, Taken,
+};
+use storagebox_postgres::{PostgresStore, Statements};
+use tokio::task::JoinSet;
+
+use crate::scene::{LONG, count, owner_url, with_database, with_place};
+use crate::support::{Place, failed, run};
+use crate::upgrade::calls;
+
+/// Fails as its id says: the first two times, if there is a sequence of that name to count them, which outlives what is
+/// undone.
+const FAILS: &str = "CREATE FUNCTION {schema}.fail() RETURNS trigger LANGUAGE plpgsql AS $$
+        DECLARE times regclass := pg_catalog.to_regclass(pg_catalog.format('{schema}.%I', 'times_' || NEW.id));
+        BEGIN
+            IF times IS NOT NULL AND pg_catalog.nextval(times) > 2 THEN RETURN NULL; END IF;
+            RAISE EXCEPTION 'not today' USING ERRCODE = NEW.id;
+        END $$;
+    CREATE TRIGGER fail AFTER INSERT ON {schema}.records FOR EACH ROW EXECUTE FUNCTION {schema}.fail()";
+
+/// A code of each entry of the table that a statement can fail with, and what callers are told.
+const CODES: &[(ErrorKind, &str)] = &[
+    (ErrorKind::Corrupt, "SB001 21000 22003 23514 40002 42703 XX001 XX002"),
+    (ErrorKind::Unsupported, "SB002 0A000"),
+    (ErrorKind::Unavailable, "25006 25P03 53100 53200 54000 57P03 57P05"),
+    (ErrorKind::Throttled, "53300"),
+    (ErrorKind::Denied, "28000 42501"),
+    (ErrorKind::NotSetUp, "3D000 3F000 42883 42P01"),
+    (
+        ErrorKind::Misconfigured,
+        "09000 0F000 10608 20000 23503 23P01 26000 27000 2BP01 2F003 34000 39004 3B001 42P05 42P17 44000 54001 55000 55P02 F0000 P0001 P0003",
+    ),
+];
+
+/// Those with which a call is made again, as often as there is time. What is unknown would be made again once.
+const AGAIN: &str = "0B000 23505 25001 25P02 25P04 2D000 40000 40001 40P01 55006 55P03 57014 72000";
+
+/// What is wrong with a record whose id is a code.
+async fn wrong(records: Arc<dyn DedupRepo>, code: &'static str, kind: ErrorKind) -> Result<Option<String>> {
+    let (id, value, op) = (DedupId::new(code)?, Payload::try_from("x")?, OpId::new("op")?);
+    let answer = records.record(&id, &value, &op, Retention::Forever).await;
+    let is_right = |error: &storagebox_core::Error| (error.kind(), error.certainty()) == (kind, Certainty::NotApplied);
+    Ok((!answer.as_ref().is_err_and(is_right)).then(|| format!("{code}: {answer:?}")))
+}
+
+async fn is_made_again(records: Arc<dyn DedupRepo>, code: &'static str) -> Result<Option<String>> {
+    let (id, value, op) = (DedupId::new(code)?, Payload::try_from("x")?, OpId::new("op")?);
+    let answer = records.record(&id, &value, &op, Retention::Forever).await;
+    Ok((!matches!(answer, Ok(Recorded::New(_)))).then(|| format!("{code}: {answer:?}")))
+}
+
+#[tokio::test]
+async fn each_code_of_the_server_is_certain_and_of_its_kind() -> Result<()> {
+    with_place(async |place| {
+        let schema = &place.schema;
+        let count = |code| format!("CREATE SEQUENCE {schema}.\"times_{code}\";");
+        let counts: String = AGAIN.split(' ').map(count).collect();
+        run(place.database.owner(), FAILS.replace("{schema}", schema) + ";" + &counts).await?;
+        let store = place.builder()?.combining(false).call_timeout(LONG).connect(&place.database.url())?;
+        let records = store.dedup_repo(&"namespace".parse()?)?;
+        let codes = CODES.iter().flat_map(|(kind, codes)| codes.split(' ').map(|code| (code, *kind)));
+        let mut calls: JoinSet<_> = codes.map(|(code, kind)| wrong(Arc::clone(&records), code, kind)).collect();
+        AGAIN.split(' ').for_each(|code| drop(calls.spawn(is_made_again(Arc::clone(&records), code))));
+        let wrong: Vec<_> = calls.join_all().await.into_iter().filter_map(Result::transpose).collect::<Result<_>>()?;
+        assert_eq!(wrong, Vec::<String>::new());
+        Ok(())
+    })
+    .await
+}
+
+/// Nothing was looked at that could be damaged, and no table was refused.
+#[tokio::test]
+async fn what_refuses_a_connection_is_told_as_such() -> Result<()> {
+    with_place(async |place| {
+        let (owner, role) = (place.database.owner(), place.database.role());
+        run(owner, format!("CREATE DATABASE {role}_closed ALLOW_CONNECTIONS false")).await?;
+        run(owner, format!("CREATE DATABASE {role}_denied")).await?;
+        run(owner, format!("REVOKE CONNECT ON DATABASE {role}_denied FROM PUBLIC")).await?;
+        let url = place.database.url();
+        let refused = [
+            (format!("{url}?options=-c%20nothing_of_the_kind%3D1"), ErrorKind::Misconfigured, "asks of the session"),
+            (format!("{url}?options=-c%20timezone%3DMars"), ErrorKind::Misconfigured, "asks of the session"),
+            (format!("{url}?dbname={role}_closed"), ErrorKind::Unavailable, "takes no connections"),
+            (format!("{url}?dbname={role}_denied"), ErrorKind::Denied, "may not use the database"),
+        ];
+        for (url, kind, told) in refused {
+            let store = place.builder()?.connect(&url)?;
+            for error in [store.ping().await.unwrap_err(), bank_of(&store).await.unwrap_err()] {
+                assert_eq!((error.kind(), error.certainty()), (kind, Certainty::NotApplied), "{error}");
+                assert!(error.to_string().contains(told), "{error}");
+            }
+        }
+        run(owner, format!("DROP DATABASE {role}_closed")).await?;
+        run(owner, format!("DROP DATABASE {role}_denied")).await
+    })
+    .await
+}
+
+async fn bank_of(store: &PostgresStore) -> Result<Counts> {
+    store.item_bank(&"namespace".parse()?)?.counts().await
+}
+
+async fn bank(place: &Place) -> Result<Arc<dyn BankAdmin>> {
+    let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))?;
+    let bank = store.item_bank(&"namespace".parse()?)?;
+    bank.add(&[Item::new("item")?]).await?;
+    Ok(bank)
+}
+
+const FREE: Counts = Counts { free: 1, held: 0, spent: 0, withdrawn: 0 };
+
+/// At each table that a take writes, after the others were written.
+#[tokio::test]
+async fn a_trigger_that_refuses_one_write_leaves_none_of_the_others() -> Result<()> {
+    with_database(async |database| {
+        for table in ["free_items", "claims", "bank_lapses"] {
+            let place = database.place().await?;
+            let (bank, claim, schema) = (bank(&place).await?, ClaimId::new("ada")?, &place.schema);
+            let refuse = format!(
+                "CREATE FUNCTION {schema}.refuse() RETURNS trigger LANGUAGE plpgsql
+                     AS $$ BEGIN RAISE EXCEPTION 'not today'; END $$;
+                 CREATE TRIGGER refuse AFTER INSERT OR UPDATE OR DELETE ON {schema}.{table}
+                     FOR EACH STATEMENT EXECUTE FUNCTION {schema}.refuse()"
+            );
+            run(database.owner(), refuse).await?;
+            let error = bank.take(&claim, Hold::For(Duration::from_secs(60))).await.unwrap_err();
+            let found = (error.kind(), error.certainty());
+            assert_eq!(found, (ErrorKind::Misconfigured, Certainty::NotApplied), "{table}: {error}");
+            assert_eq!(bank.counts().await?, FREE, "{table}");
+            run(database.owner(), format!("DROP TRIGGER refuse ON {schema}.{table}; DROP FUNCTION {schema}.refuse()"))
+                .await?;
+            assert!(matches!(bank.take(&claim, Hold::Forever).await?, Taken::New(_)), "{table}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// The statement is cancelled at its last write, twice: what would be left of one is in the way of the next.
+#[tokio::test]
+async fn a_timeout_between_two_writes_leaves_neither() -> Result<()> {
+    with_place(async |place| {
+        let (bank, schema) = (bank(place).await?, &place.schema);
+        let slow = format!(
+            "CREATE SEQUENCE {schema}.times;
+             CREATE FUNCTION {schema}.wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                 IF pg_catalog.nextval('{schema}.times') < 3 THEN PERFORM pg_catalog.pg_sleep(3600); END IF;
+                 RETURN NULL;
+             END $$;
+             CREATE TRIGGER wait AFTER INSERT ON {schema}.claims FOR EACH STATEMENT EXECUTE FUNCTION {schema}.wait()"
+        );
+        run(place.database.owner(), slow).await?;
+        let url = format!("{}?options=-c%20statement_timeout%3D50", place.database.url());
+        let impatient = place.builder()?.call_timeout(LONG).statements(Statements::Simple).connect(&url)?;
+        let impatient = impatient.item_bank(&"namespace".parse()?)?;
+        let taken = impatient.take(&ClaimId::new("ada")?, Hold::Forever).await?;
+        assert!(matches!(taken, Taken::New(_)), "{taken:?}");
+        assert_eq!(bank.counts().await?, Counts { free: 0, held: 1, spent: 0, withdrawn: 0 });
+        let times = count(&place.database, &format!("SELECT last_value FROM {schema}.times")).await?;
+        assert!(times >= 3, "made again after it was cancelled");
+        Ok(())
+    })
+    .await
+}
+
+/// The rights that the README names, as what takes one away and what gives it back.
+async fn rights(place: &Place) -> Result<Vec<(String, String)>> {
+    let functions = "SELECT format('EXECUTE ON FUNCTION %s', oid::regprocedure) FROM pg_proc
+        WHERE pronamespace = $1::regnamespace AND (prosecdef OR proname ~ '^is_version')
+        AND prorettype <> 'trigger'::regtype ORDER BY 1";
+    let functions = query_scalar(AssertSqlSafe(functions.to_owned())).bind(&place.schema);
+    let mut rights: Vec<String> = functions.fetch_all(place.database.owner()).await.map_err(failed)?;
+    let schema = &place.schema;
+    rights.push(format!("USAGE ON SCHEMA {schema}"));
+    rights.extend(["versions", "store"].map(|table| format!("SELECT ON {schema}.{table}")));
+    let role = place.database.role();
+    Ok(rights.iter().map(|it| (format!("REVOKE {it} FROM {role}"), format!("GRANT {it} TO {role}"))).collect())
+}
+
+/// Ping is refused, and of the calls those that need the right.
+async fn is_denied(store: &PostgresStore, open: &calls::Open, right: &str) -> Result<()> {
+    let ping = store.ping().await.expect_err(right);
+    assert_eq!((ping.kind(), ping.certainty()), (ErrorKind::Denied, Certainty::NotApplied), "{right}: {ping}");
+    for (call, error) in calls::all(store, open).await? {
+        let Some(error) = error else { continue };
+        let found = (error.kind(), error.certainty());
+        assert_eq!(found, (ErrorKind::Denied, Certainty::NotApplied), "{right}: {call}: {error}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_right_that_is_revoked_is_denied_by_ping_and_nothing_is_half_done() -> Result<()> {
+    with_place(async |place| {
+        let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))?;
+        let open = calls::open(&store).await?;
+        let rights = rights(place).await?;
+        assert!(rights.len() > 40, "{rights:?}");
+        for (revoke, grant) in rights {
+            run(place.database.owner(), revoke.clone()).await?;
+            is_denied(&store, &open, &revoke).await?;
+            run(place.database.owner(), grant).await?;
+        }
+        store.ping().await
+    })
+    .await
+}
+
+/// The functions run with the owner's rights, which the owner can take away too.
+#[tokio::test]
+async fn a_right_that_the_owner_lacks_is_denied_by_ping_and_by_each_call() -> Result<()> {
+    with_database(async |database| {
+        let role = database.role();
+        run(database.owner(), format!("GRANT CREATE ON DATABASE {role} TO {role}")).await?;
+        let store = PostgresStore::builder().schema("own")?.connect(&database.url())?;
+        store.setup().await?;
+        let open = calls::open(&store).await?;
+        for right in
+            ["INSERT ON own.claims", "DELETE ON own.free_items", "UPDATE ON own.records", "UPDATE ON own.numbers"]
+        {
+            run(database.owner(), format!("REVOKE {right} FROM {role}")).await?;
+            is_denied(&store, &open, right).await?;
+            run(database.owner(), format!("GRANT {right} TO {role}")).await?;
+        }
+        store.ping().await
+    })
+    .await
+}
+
+/// Setup makes functions again, and no table, whose rows are lost.
+#[tokio::test]
+async fn a_function_that_was_dropped_is_missed_by_ping_and_made_by_setup() -> Result<()> {
+    with_place(async |place| {
+        let store = place.builder()?.connect(&owner_url(&place.database, "owner"))?;
+        run(place.database.owner(), format!("DROP FUNCTION {}.bank_take", place.schema)).await?;
+        let ping = store.ping().await.unwrap_err();
+        assert_eq!((ping.kind(), ping.certainty()), (ErrorKind::NotSetUp, Certainty::NotApplied), "{ping}");
+        assert!(ping.to_string().contains("bank_take"), "{ping}");
+        store.setup().await?;
+        store.ping().await?;
+        run(place.database.owner(), format!("DROP TABLE {}.tokens", place.schema)).await?;
+        assert_eq!(store.ping().await.unwrap_err().kind(), ErrorKind::NotSetUp);
+        assert_eq!(store.setup().await.unwrap_err().kind(), ErrorKind::NotSetUp);
+        Ok(())
+    })
+    .await
+}

@@ -1,0 +1,136 @@
+//! Timeouts that an administrator sets on the server or on a pooler: each ends one call at most, and is certain where it
+//! can be.
+
+mod of_poolers;
+
+use std::time::Duration;
+
+use sqlx::postgres::PgPoolOptions;
+use sqlx::{query_scalar, raw_sql};
+use storagebox_core::{Backend, Certainty, ClaimId, Confirmed, ErrorKind, Hold, Item, ItemBank, Result, Taken};
+use storagebox_postgres::{PostgresStore, Statements};
+
+use crate::ended::{an_addition_is_made_once, emptied, refusals_are_certain, sessions};
+use crate::scene::{LONG, count, session, tell, until, with_place};
+use crate::support::{Place, failed, run};
+
+/// Whether the server has `transaction_timeout`, as it has from PostgreSQL 17 on: an older one refuses the name.
+async fn has_transaction_timeout(place: &Place, limit: &str) -> Result<bool> {
+    let set = format!("ALTER ROLE {} SET transaction_timeout = '{limit}'", place.database.role());
+    let (set, version) =
+        (run(place.database.owner(), set).await, "SELECT current_setting('server_version_num')::bigint");
+    assert_eq!(set.is_ok(), count(&place.database, version).await? >= 170_000, "{set:?}");
+    Ok(set.is_ok())
+}
+
+/// A store with one connection for sessions that are known by the schema.
+fn store(place: &Place, statements: Statements) -> Result<PostgresStore> {
+    let builder = place.builder()?.statements(statements).call_timeout(LONG).max_connections(1);
+    builder.connect(&place.url_at(place.database.server()))
+}
+
+/// Waits until calls of two sessions, one after the other, waited for a lock.
+async fn two_were_stuck(place: &Place) -> Result<()> {
+    let stuck = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = $1";
+    let mut seen = vec![];
+    until("a second session that is stuck", async || {
+        let found = query_scalar::<_, i32>(stuck).bind(&place.schema).fetch_optional(place.database.owner()).await;
+        seen.extend(found.map_err(failed)?);
+        seen.dedup();
+        Ok(seen.len() > 1)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_call_that_transaction_timeout_ends_is_made_again_on_another_connection() -> Result<()> {
+    with_place(async |place| {
+        for statements in [Statements::Prepared, Statements::Simple] {
+            let (store, claim) = (store(place, statements)?, ClaimId::new("ada")?);
+            let bank = store.item_bank(&"bank".parse()?)?;
+            bank.add(&[Item::new("item")?]).await?;
+            let _ = bank.take(&claim, Hold::For(Duration::from_secs(3_600))).await?;
+            an_addition_is_made_once(&store, 1).await?;
+            if !has_transaction_timeout(place, "300ms").await? {
+                return Ok(());
+            }
+            drop((bank, store));
+            is_made_once(place, statements).await?;
+            run(place.database.owner(), format!("ALTER ROLE {} RESET transaction_timeout", place.database.role()))
+                .await?;
+            emptied(place).await?;
+            run(place.database.owner(), format!("DELETE FROM {}.claims", place.schema)).await?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Of a bank, whose call names its claim, and of a counter that remembers no call.
+async fn is_made_once(place: &Place, statements: Statements) -> Result<()> {
+    let schema = &place.schema;
+    let (store, claim) = (store(place, statements)?, ClaimId::new("ada")?);
+    let bank = store.item_bank(&"bank".parse()?)?;
+    let mut other = session(place, &format!("SELECT FROM {schema}.claims FOR UPDATE")).await?;
+    let end = async {
+        two_were_stuck(place).await?;
+        tell(&mut other, "ROLLBACK").await
+    };
+    let (confirmed, ()) = tokio::try_join!(bank.confirm(&claim), end)?;
+    assert!(matches!(confirmed, Confirmed::Confirmed(_)), "{confirmed:?}");
+    let mut other = session(place, &format!("SELECT FROM {schema}.counters FOR UPDATE")).await?;
+    let end = async {
+        two_were_stuck(place).await?;
+        tell(&mut other, "ROLLBACK").await
+    };
+    tokio::try_join!(an_addition_is_made_once(&store, 2), end)?;
+    refusals_are_certain(&store).await
+}
+
+/// The server may have committed by then: a timeout that comes just before the commit ends the session after it.
+#[tokio::test]
+async fn a_session_that_is_ended_after_its_rows_were_sent_is_no_refusal() -> Result<()> {
+    with_place(async |place| {
+        if !has_transaction_timeout(place, "300ms").await? {
+            return Ok(());
+        }
+        let schema = &place.schema;
+        let late = format!(
+            "CREATE FUNCTION {schema}.late() RETURNS trigger LANGUAGE plpgsql
+                 AS $$ BEGIN PERFORM pg_catalog.pg_sleep(3600); RETURN NULL; END $$;
+             CREATE CONSTRAINT TRIGGER late AFTER INSERT ON {schema}.claims
+                 DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION {schema}.late()"
+        );
+        run(place.database.owner(), late).await?;
+        for statements in [Statements::Prepared, Statements::Simple] {
+            let bank = store(place, statements)?.item_bank(&"namespace".parse()?)?;
+            bank.add(&[Item::new("item")?]).await?;
+            let error = bank.take(&ClaimId::new("ada")?, Hold::Forever).await.unwrap_err();
+            assert_eq!((error.kind(), error.certainty()), (ErrorKind::OutcomeUnknown, Certainty::Unknown), "{error}");
+            assert_eq!(bank.counts().await?.free, 1, "the connection that was ended serves no other call");
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// A pool that was handed in, whose connections somebody left in a transaction, and which looks at none of them before it
+/// gives it out.
+#[tokio::test]
+async fn after_an_idle_transaction_was_ended_the_next_call_is_certain_and_alone() -> Result<()> {
+    with_place(async |place| {
+        let (role, owner) = (place.database.role(), place.database.owner());
+        run(owner, format!("ALTER ROLE {role} SET idle_in_transaction_session_timeout = '50ms'")).await?;
+        let begun = PgPoolOptions::new().max_connections(1).test_before_acquire(false);
+        let pool = begun.connect(&place.database.url()).await.map_err(failed)?;
+        raw_sql("BEGIN").execute(&mut *pool.acquire().await.map_err(failed)?).await.map_err(failed)?;
+        let store = place.builder()?.call_timeout(LONG).from_pool(pool)?;
+        until("the end of the idle session", async || Ok(sessions(place).await? == 0)).await?;
+        let bank = store.item_bank(&"namespace".parse()?)?;
+        let error = bank.take(&ClaimId::new("ada")?, Hold::Forever).await.unwrap_err();
+        assert_eq!((error.kind(), error.certainty()), (ErrorKind::Unavailable, Certainty::NotApplied), "{error}");
+        assert_eq!(bank.take(&ClaimId::new("ada")?, Hold::Forever).await?, Taken::Empty);
+        Ok(())
+    })
+    .await
+}

@@ -1,0 +1,41 @@
+-- Claims that have an item which is not theirs: a release, a retirement or a confirmation that was refused half-way. A hold that
+-- ends is among those that are looked for.
+-- ARGV bucket
+-- the next bucket or '', how many were mended, then since claim of those that ended
+local answer = { '', '' }
+check()
+
+local function settle_with(item, claim, value, key)
+    local its, state = find_item(item)
+    if not state then corrupt('a claim without its item') end
+    if state == claim then
+        if string.sub(value, 1, 2) == UNTIL then
+            mended = mended + write('ZADD', base .. ':t', 'CH', text(stamped(value, 3)), claim)
+        end
+        return
+    end
+    if string.sub(value, 1, 2) ~= SPENT then
+        write('ZREM', base .. ':t', claim)
+        finish(key, claim, RELEASED, now())
+        mended = mended + 1
+    elseif state == RETIRED then
+        mend('HDEL', key, claim)
+    elseif state == '' then
+        mend('HSET', its, item, claim)
+    else
+        corrupt('a confirmed claim whose item is not its own')
+    end
+end
+
+local function look(claim, value, key)
+    local item = item_of(value)
+    if not item then
+        answer[#answer + 1] = string.sub(value, 3, 18) .. claim
+        return
+    end
+    settle_with(item, claim, value, key)
+end
+
+answer[1] = walk(claim_buckets, claim_level, tonumber(ARGV[1]), look)
+answer[2] = text(mended)
+return answer

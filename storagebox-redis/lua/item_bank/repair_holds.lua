@@ -1,0 +1,7 @@
+-- Ends of holds of claims that hold nothing for a while.
+return walk_scores(function(claim)
+    local _, value = find_claim(claim)
+    if value and string.sub(value, 1, 2) == UNTIL then return false end
+    mend('ZREM', zset, claim)
+    return true
+end)

@@ -1,0 +1,26 @@
+-- Keys that are listed without a value, and tombstones of values that are there or of nothing.
+local keeps = tonumber(head[2])
+
+-- When the tombstone may go at the earliest, as `write` reckons it.
+local function goes(at, arrived)
+    return keeps and math.max(arrived + keeps * 1000, (tonumber(at) + keeps + 1) * 1000) or tonumber(arrived)
+end
+
+local function look_at_key(key)
+    local found = redis.call('HMGET', base .. ':o:' .. key, 'a', 'r', 'v')
+    if found[3] then return end
+    if found[1] and tonumber(found[2]) then
+        write('ZADD', base .. ':t', string.format('%.17g', goes(found[1], found[2])), key)
+    end
+    mend('ZREM', zset, key)
+end
+
+local function look_at_tombstone(key)
+    local found = redis.call('HMGET', base .. ':o:' .. key, 'a', 'v')
+    if found[1] and not found[2] then return false end
+    if found[2] then write('ZADD', base .. ':x', 0, key) end
+    mend('ZREM', zset, key)
+    return true
+end
+
+return ARGV[1] == 'x' and walk_names(look_at_key) or walk_scores(look_at_tombstone)

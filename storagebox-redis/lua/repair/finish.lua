@@ -1,0 +1,11 @@
+-- The namespace is sound from now on, unless what was counted has changed meanwhile.
+-- ARGV word, then counts and what they are to be
+-- how many of them were not so
+opened('sound')
+if head[2] ~= ARGV[1] then return { '0' } end
+local wrong = 0
+for i = 2, #ARGV, 2 do
+    if (redis.call('HGET', KEYS[1], ARGV[i]) or '0') ~= ARGV[i + 1] then wrong = wrong + 1 end
+end
+write('HSET', KEYS[1], 'sound', '1', unpack(ARGV, 2))
+return { string.format('%.0f', wrong) }

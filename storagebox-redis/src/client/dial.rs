@@ -1,0 +1,114 @@
+//! How one node is connected to: over a line that is watched, with TLS of the store's own.
+
+use std::io;
+use std::sync::Arc;
+
+use redis::aio::MultiplexedConnection;
+use redis::io::tcp::TcpSettings;
+use redis::io::tcp::socket2::SockRef;
+use redis::{AsyncConnectionConfig, ConnectionAddr, ConnectionInfo, RedisConnectionInfo, RedisError};
+use rustls::pki_types::ServerName;
+use storagebox_core::{Error, ErrorKind, Result};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, lookup_host};
+use tokio::task::{AbortHandle, JoinSet};
+use tokio_rustls::TlsConnector;
+
+use super::line::{Counted, Ending, Line};
+use crate::config::Access;
+use crate::error;
+
+/// A connection to one node, whose clones are the same one.
+#[derive(Clone)]
+pub(super) struct Node {
+    pub(super) connection: MultiplexedConnection,
+    /// Nothing where the driver made the line, as to a Unix socket.
+    pub(super) line: Option<Arc<Line>>,
+    _driver: Option<Arc<Driver>>,
+}
+
+/// The task that writes and reads, which goes with the last clone of its connection.
+struct Driver(AbortHandle);
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Node {
+    /// The driver makes the line where only it can: to a Unix socket, or with TLS settings of its own.
+    pub(super) async fn connect(node: &ConnectionInfo, access: &Access, config: AsyncConnectionConfig) -> Result<Self> {
+        let login = node.redis_settings();
+        match node.addr() {
+            ConnectionAddr::Tcp(host, port) => {
+                let (counted, line) = Counted::new(reached(host, *port, node.tcp_settings()).await?);
+                Self::over(counted, line, login, config).await
+            }
+            ConnectionAddr::TcpTls { host, port, insecure: false, tls_params: None } => {
+                let (counted, line) = Counted::new(reached(host, *port, node.tcp_settings()).await?);
+                let name =
+                    ServerName::try_from(host.clone()).map_err(|_| error::bad("host", "cannot be in a certificate"))?;
+                let tls = TlsConnector::from(Arc::new(access.tls()?));
+                Self::over(tls.connect(name, counted).await.map_err(error::securing)?, line, login, config).await
+            }
+            _ => Self::by_the_driver(node, config).await,
+        }
+    }
+
+    /// The end of a connection before it was used.
+    pub(super) fn refused(line: Option<&Line>, error: RedisError) -> Error {
+        match line.is_some_and(Line::was_refused) {
+            true => error::refusing(error),
+            false => error::connecting(error),
+        }
+    }
+
+    async fn over<S>(
+        stream: S,
+        line: Arc<Line>,
+        login: &RedisConnectionInfo,
+        config: AsyncConnectionConfig,
+    ) -> Result<Self>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let ending = Ending { stream, line: Arc::clone(&line) };
+        let made = MultiplexedConnection::new_with_config(login, ending, config).await;
+        let (connection, driver) = made.map_err(|error| Self::refused(Some(&line), error))?;
+        let driver = Arc::new(Driver(tokio::spawn(driver).abort_handle()));
+        Ok(Self { connection, line: Some(line), _driver: Some(driver) })
+    }
+
+    async fn by_the_driver(node: &ConnectionInfo, config: AsyncConnectionConfig) -> Result<Self> {
+        super::server::trust_some_cipher(node.addr());
+        let client = redis::Client::open(node.clone()).map_err(error::connecting)?;
+        let connected = client.get_multiplexed_async_connection_with_config(&config).await;
+        Ok(Self { connection: connected.map_err(error::connecting)?, line: None, _driver: None })
+    }
+}
+
+/// The first address of the host that answers.
+async fn reached(host: &str, port: u16, settings: &TcpSettings) -> Result<TcpStream> {
+    let addresses = lookup_host((host, port)).await.map_err(error::resolving)?;
+    let mut dials: JoinSet<_> = addresses.map(TcpStream::connect).collect();
+    let mut refused = io::Error::other("the host has no address");
+    while let Some(dialed) = dials.join_next().await {
+        match dialed.map_err(io::Error::other).and_then(|stream| with(stream?, settings)) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => refused = error,
+        }
+    }
+    Err(Error::new(ErrorKind::Unavailable, error::UNREACHABLE).caused_by(refused).on("redis"))
+}
+
+fn with(stream: TcpStream, settings: &TcpSettings) -> io::Result<TcpStream> {
+    stream.set_nodelay(settings.nodelay())?;
+    let socket = SockRef::from(&stream);
+    if let Some(keepalive) = settings.keepalive() {
+        socket.set_tcp_keepalive(keepalive)?;
+    }
+    #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
+    socket.set_tcp_user_timeout(settings.user_timeout())?;
+    Ok(stream)
+}

@@ -1,0 +1,127 @@
+//! Banks: the claims say who has an item, the items say which are free, and the queue, the ends of holds and the counts
+//! follow from both.
+
+use std::collections::HashSet;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher as _;
+
+use storagebox_core::Result;
+
+use super::Repair;
+use crate::script::{Script, script};
+
+/// A script about a bank, with what it needs beside that.
+macro_rules! of_bank {
+    ($name:literal, [$($lib:literal),*], $file:literal) => {
+        script!($name, CHANGES, timed, ["number", "buckets", "queue", "bank" $(, $lib)*], $file)
+    };
+}
+
+static QUEUE: Script = of_bank!("bank_repair_queue", [], "item_bank/repair_queue");
+static HOLDS: Script = of_bank!("bank_repair_holds", ["claims", "walk"], "item_bank/repair_holds");
+static CLAIMS: Script = of_bank!("bank_repair_claims", ["claims", "repair_bank"], "item_bank/repair_claims");
+static ENDED: Script = of_bank!("bank_repair_ended", ["claims", "repair_bank"], "item_bank/repair_ended");
+static ITEMS: Script = of_bank!("bank_repair_items", ["claims", "repair_bank"], "item_bank/repair_items");
+static FREE: Script = of_bank!("bank_repair_free", ["claims", "repair_bank"], "item_bank/repair_free");
+
+/// What stood in a queue: of each entry a hash, since there may be millions.
+struct Queue {
+    /// The last piece when looking through it began: what was queued since is in it, or behind it.
+    last: String,
+    hashes: HashSet<u64>,
+    by: RandomState,
+}
+
+impl Queue {
+    fn has(&self, entry: &[u8]) -> bool {
+        self.hashes.contains(&self.by.hash_one(entry))
+    }
+
+    /// Whether the item is among the free ones, as the scripts write it there.
+    fn has_item(&self, bucket: u64, item: &[u8]) -> bool {
+        let [.., high, middle, low] = bucket.to_be_bytes();
+        self.has(&[&[high, middle, low], item].concat())
+    }
+}
+
+impl Repair<'_> {
+    /// All of the bank: what it is to count.
+    pub(super) async fn bank(&mut self) -> Result<[(&'static str, u64); 4]> {
+        let (free, ended) = (self.queue("f").await?, self.queue("e").await?);
+        self.claims(&ended).await?;
+        let counts = self.items(&free).await?;
+        // Only now: until when an item is held is learned from there.
+        self.sets(&HOLDS, &["t"]).await?;
+        Ok(counts)
+    }
+
+    /// Looks through a queue, from its first piece to its last.
+    async fn queue(&mut self, name: &'static str) -> Result<Queue> {
+        let mut queue = Queue { last: String::new(), hashes: HashSet::new(), by: RandomState::new() };
+        let mut at = String::new();
+        loop {
+            let answer = self.ask(&self.about(&QUEUE).with(name).with(at.as_str()).in_bulk()).await?;
+            let (piece, last) = (answer.count(0)?, answer.count(1)?);
+            if queue.last.is_empty() {
+                queue.last = last.to_string();
+            }
+            self.mended += answer.count(2)?;
+            for entry in answer.entries_after(3, 1) {
+                queue.hashes.insert(queue.by.hash_one(answer.bytes(entry)?));
+            }
+            if piece >= last {
+                return Ok(queue);
+            }
+            at = (piece + 1).to_string();
+        }
+    }
+
+    async fn claims(&mut self, ended: &Queue) -> Result<()> {
+        let mut from = "0".to_owned();
+        while !from.is_empty() {
+            let answer = self.ask(&self.about(&CLAIMS).with(from.as_str()).in_bulk()).await?;
+            self.mended += answer.count(1)?;
+            let mut call = self.about(&ENDED).with(ended.last.as_str());
+            let mut is_any = false;
+            for at in answer.entries_after(2, 1) {
+                let entry = answer.bytes(at)?;
+                if !ended.has(entry) {
+                    (call, is_any) = (call.with(entry), true);
+                }
+            }
+            if is_any {
+                let mended = self.ask(&call).await?.count(0)?;
+                self.mended += mended;
+            }
+            answer.text(0)?.clone_into(&mut from);
+        }
+        Ok(())
+    }
+
+    async fn items(&mut self, free: &Queue) -> Result<[(&'static str, u64); 4]> {
+        let mut counts = [("n", 0), ("s", 0), ("w", 0), ("q", 0)];
+        let mut from = "0".to_owned();
+        while !from.is_empty() {
+            let answer = self.ask(&self.about(&ITEMS).with(from.as_str()).in_bulk()).await?;
+            self.mended += answer.count(1)?;
+            for (at, (_, count)) in counts.iter_mut().enumerate() {
+                *count += answer.count(2 + at)?;
+            }
+            let mut call = self.about(&FREE).with(free.last.as_str());
+            let mut is_any = false;
+            for at in answer.entries_after(6, 2) {
+                let (bucket, item) = (answer.count(at)?, answer.bytes(at + 1)?);
+                if !free.has_item(bucket, item) {
+                    (call, is_any) = (call.with(bucket).with(item), true);
+                }
+            }
+            if is_any {
+                let done = self.ask(&call).await?;
+                self.mended += done.count(0)?;
+                counts[3].1 -= done.count(1)?;
+            }
+            answer.text(0)?.clone_into(&mut from);
+        }
+        Ok(counts)
+    }
+}

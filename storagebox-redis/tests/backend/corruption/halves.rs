@@ -1,0 +1,294 @@
+//! What a version that did not ask for its rights first left half done: of each call of each part, the first writes
+//! without the rest. Upkeep mends it: then the call can be made again, and all is as if it had been made at once.
+
+use std::collections::BTreeSet;
+use std::pin::Pin;
+use std::time::Duration;
+
+use redis::{Cmd, cmd};
+use storagebox_conformance::listed;
+use storagebox_core::{
+    Backend, BankAdmin as _, DedupRepo as _, EntityLedger as _, Hold, Item, ItemBank as _, ItemState, Joins,
+    ListedItem, OrderedOptions, OrderedStore as _, Result,
+};
+use storagebox_redis::{Moved, RedisStore};
+use storagebox_testkit::redis::Settings;
+
+use super::watched::{Watch, words};
+use super::{NAMESPACE, Part, Scene, bank, entities, ordered, records};
+use crate::scene::with_server;
+use crate::support::failed;
+
+/// Those of the scripts' commands that write.
+const WRITES: [&str; 13] =
+    ["del", "hdel", "hincrby", "hset", "hsetnx", "lpop", "lpush", "rpush", "sadd", "setbit", "zadd", "zrem", "append"];
+
+/// Long after everything that is remembered for a while.
+const LATER: Duration = Duration::from_secs(100 * 24 * 3_600);
+
+/// A step that was refused at its last write.
+struct Half {
+    call: usize,
+    /// In a few words: the call, its writes, and those that were refused.
+    what: String,
+    done: Vec<Cmd>,
+}
+
+fn name(command: &Cmd) -> String {
+    words(command)[0].to_lowercase()
+}
+
+/// The command and the kind of its key.
+fn shape(command: &Cmd, tag: &str) -> String {
+    let words = words(command);
+    let rest = words[1].split_once(&format!("{{{tag}}}")).map_or(words[1].as_str(), |(_, rest)| rest);
+    format!("{} {}", name(command), rest.split(':').nth(1).unwrap_or("-"))
+}
+
+impl Half {
+    /// Those of one call. Where one right alone was missing, it was refused at the first write that needs it.
+    fn of(call: usize, said: &str, writes: &[Cmd], tag: &str) -> Vec<Self> {
+        let of_one_right = |number: &usize| !writes[..*number].iter().any(|done| name(done) == name(&writes[*number]));
+        let half = |number: usize| {
+            let done: Vec<_> = writes[..number].iter().map(|one| shape(one, tag)).collect();
+            let verb = said.split(' ').next().unwrap_or_default();
+            let rest: Vec<_> = writes[number..].iter().map(|one| shape(one, tag)).collect();
+            let what = format!("{verb}: {}; not {}", done.join(", "), rest.join(", "));
+            Self { call, what, done: writes[..number].to_vec() }
+        };
+        (1..writes.len()).filter(of_one_right).map(half).collect()
+    }
+}
+
+impl Scene<'_> {
+    /// Every half of every call, each kind once; what is seen after the whole call.
+    async fn halves(&mut self, part: &Part, see: See, of: &str) -> Result<(Vec<Half>, Vec<Vec<String>>)> {
+        let (mut watch, mut halves, mut seen, mut kinds) =
+            (Watch::of(self.place).await?, vec![], vec![], BTreeSet::new());
+        let store = self.place.store()?;
+        for (number, call) in self.calls.iter().enumerate() {
+            watch.commands().await?;
+            call.make().await?;
+            let mut writes = watch.commands().await?;
+            writes.retain(|command| WRITES.contains(&name(command).as_str()));
+            seen.push(see(&store).await?);
+            self.whole.put_back(&mut self.admin).await?;
+            halves.extend(Half::of(number, &call.name, &writes, part.tag));
+        }
+        let is_asked = |half: &Half| half.what.starts_with(of);
+        halves.retain(|half: &Half| is_asked(half) && kinds.insert(half.what.clone()));
+        Ok((halves, seen))
+    }
+
+    /// What is wrong after upkeep has mended it, and after the call was made again.
+    async fn mends(&mut self, half: &Half, part: &Part, see: See, seen: &[String]) -> Result<Result<()>> {
+        let mut left = redis::pipe();
+        for write in &half.done {
+            left.add_command(write.clone()).ignore();
+        }
+        left.add_command(cmd("HDEL").arg(self.place.key(part.tag)).arg("sound").clone()).ignore();
+        left.exec_async(&mut self.admin).await.map_err(failed)?;
+        let outcome = self.goes_on(half.call, see, seen).await;
+        self.whole.put_back(&mut self.admin).await?;
+        Ok(outcome)
+    }
+
+    async fn goes_on(&mut self, number: usize, see: See, seen: &[String]) -> Result<()> {
+        let store = self.place.store()?;
+        while store.maintain(1_000).await?.more {}
+        see(&store).await?;
+        self.calls[number].make().await?;
+        let now = see(&store).await?;
+        if now != seen {
+            return Err(failed(format!("{now:?} instead of {seen:?}")));
+        }
+        for call in &self.calls {
+            call.make().await.map_err(|error| failed(format!("then {}: {error}", call.name)))?;
+        }
+        let moved = Moved::default();
+        moved.advance(LATER + Duration::from_micros(self.place.moved.micros().unsigned_abs()));
+        let later = self.place.builder()?.moved(moved).connect(&self.place.server.url())?;
+        while later.maintain(1_000).await?.more {}
+        see(&later).await.map(drop)
+    }
+}
+
+/// What users see of a namespace. It fails where that does not agree with itself.
+type See = for<'a> fn(&'a RedisStore) -> Seeing<'a>;
+
+type Seeing<'a> = Pin<Box<dyn Future<Output = Result<Vec<String>>> + Send + 'a>>;
+
+/// The halves of the calls whose names begin so. Some are beyond mending, because they leave no trace of what they were
+/// to do.
+async fn mends_each_half(part: &Part, of: &str, see: See, beyond: &[&str]) -> Result<()> {
+    with_server(Settings::quick().with("rdbcompression", "no"), async |place| {
+        let mut scene = Scene::of(place, part).await?;
+        let (halves, seen) = scene.halves(part, see, of).await?;
+        assert!(halves.len() > 3, "{} halves", halves.len());
+        let mut left = BTreeSet::new();
+        for half in &halves {
+            let outcome = scene.mends(half, part, see, &seen[half.call]).await?;
+            let Err(error) = outcome else { continue };
+            match beyond.iter().find(|known| half.what.starts_with(**known)) {
+                Some(known) => drop(left.insert(*known)),
+                None => scene.faults.push(format!("{}: {error}", half.what)),
+            }
+        }
+        assert!(scene.faults.is_empty(), "{} of {} halves: {:#?}", scene.faults.len(), halves.len(), scene.faults);
+        assert_eq!(left, beyond.iter().copied().collect(), "what is beyond mending");
+        Ok(())
+    })
+    .await
+}
+
+/// The counts, which the list must bear out.
+fn of_bank(store: &RedisStore) -> Seeing<'_> {
+    Box::pin(async move {
+        let name = NAMESPACE.parse()?;
+        let bank = store.item_bank(&name)?;
+        let (counts, all) = (bank.counts().await?, listed(store, &name).await?);
+        let mut tally = [0_u64; 4];
+        for one in &all {
+            let at = match &one.state {
+                ItemState::Free => 0,
+                ItemState::Held(_) => 1,
+                ItemState::Spent(_) => 2,
+                _ => 3,
+            };
+            tally[at] += 1;
+        }
+        let counted = [counts.free, counts.held, counts.spent, counts.withdrawn];
+        if counted != tally {
+            return Err(failed(format!("{counted:?} are counted, and {tally:?} listed")));
+        }
+        Ok(vec![format!("{counted:?}")])
+    })
+}
+
+/// The same, where every free item can be taken, once, and no other one.
+fn of_bank_to_the_end(store: &RedisStore) -> Seeing<'_> {
+    Box::pin(async move {
+        let (seen, name) = (of_bank(store).await?, NAMESPACE.parse()?);
+        let bank = store.item_bank(&name)?;
+        let is_free = |one: &ListedItem| one.state == ItemState::Free;
+        let free = listed(store, &name).await?.into_iter().filter(is_free);
+        let mut free: BTreeSet<_> = free.map(|one| format!("{:?}", one.item.as_str())).collect();
+        let mut takers = vec![];
+        loop {
+            let taker = format!("TAKER-{}", takers.len()).parse()?;
+            let taken = bank.take(&taker, Hold::Forever).await?;
+            let Some(item) = taken.item() else { break };
+            if !free.remove(&format!("{:?}", item.as_str())) {
+                return Err(failed(format!("{item:?} was not free, or was given twice")));
+            }
+            takers.push(taker);
+        }
+        if !free.is_empty() {
+            return Err(failed(format!("{free:?} are free, and nobody can take them")));
+        }
+        for taker in takers {
+            let _ = bank.release(&taker).await?;
+            let _ = bank.retire(&taker).await?;
+        }
+        Ok(seen)
+    })
+}
+
+fn of_records(store: &RedisStore) -> Seeing<'_> {
+    Box::pin(async move {
+        let listed = store.dedup_repo(&NAMESPACE.parse()?)?.list(None, 1_000).await?.entries;
+        Ok(listed.into_iter().map(|one| format!("{:?} {:?}", one.id, one.entry.value.as_bytes())).collect())
+    })
+}
+
+fn of_entities(store: &RedisStore) -> Seeing<'_> {
+    Box::pin(async move {
+        let entities = store.entity_ledger(&NAMESPACE.parse()?, &Joins::default())?;
+        let pending = entities.pending(None, 1_000).await?.entries;
+        Ok(pending.into_iter().map(|one| format!("{one:?}")).collect())
+    })
+}
+
+fn of_ordered(store: &RedisStore) -> Seeing<'_> {
+    Box::pin(async move {
+        let values = store.ordered_store(&NAMESPACE.parse()?, OrderedOptions::sequence())?;
+        let listed = values.list(None, None, 1_000).await?.entries;
+        Ok(listed.into_iter().map(|one| format!("{:?} {:?}", one.key, one.versioned.value.as_bytes())).collect())
+    })
+}
+
+#[tokio::test]
+async fn a_bank_that_was_left_half_done_is_mended() -> Result<()> {
+    mends_each_half(&bank::PART, "", of_bank_to_the_end, &[]).await
+}
+
+#[tokio::test]
+async fn an_empty_bank_that_was_left_half_done_is_mended() -> Result<()> {
+    mends_each_half(&bank::EMPTY, "take", of_bank_to_the_end, &[]).await
+}
+
+/// The fence of a record that was over: its operation is not known any more.
+const UNFENCED: [&str; 2] = ["record: del r; not zrem x", "record: del r, zrem x, zrem d; not hset e"];
+
+#[tokio::test]
+async fn records_that_were_left_half_done_are_mended() -> Result<()> {
+    mends_each_half(&records::PART, "", of_records, &UNFENCED).await
+}
+
+/// The entry of an entity that rested: it is listed when its commit is made again, unless the entity was forgotten before.
+const UNLISTED: [&str; 1] = ["commit: hincrby -, hset s, hset m; not zadd x, hdel s"];
+
+#[tokio::test]
+async fn entities_that_were_left_half_done_are_mended() -> Result<()> {
+    mends_each_half(&entities::PART, "", of_entities, &UNLISTED).await
+}
+
+#[tokio::test]
+async fn ordered_values_that_were_left_half_done_are_mended() -> Result<()> {
+    mends_each_half(&ordered::PART, "", of_ordered, &[]).await
+}
+
+/// As often as it was tried, and then some calls that worked: items that left the queue, a piece that grew too long, counts that
+/// lack some, and items in no bucket that is listed.
+#[tokio::test]
+async fn what_many_halves_left_is_mended_together() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let store = place.store()?;
+        let bank = store.item_bank(&NAMESPACE.parse()?)?;
+        let items = (0..3_000).map(|number| Item::new(format!("{number:04}"))).collect::<Result<Vec<_>>>()?;
+        bank.add(&items).await?;
+        let base = place.key(bank::PART.tag);
+        let mut left = redis::pipe();
+        left.cmd("LPOP").arg(format!("{base}:f:0")).arg(3).ignore();
+        left.cmd("LMOVE").arg(format!("{base}:f:1")).arg(format!("{base}:f:0")).arg("LEFT").arg("RIGHT").ignore();
+        left.cmd("HINCRBY").arg(&base).arg("n").arg(-5).ignore();
+        left.cmd("HSET").arg(&base).arg("q").arg(2).arg("s").arg(7).ignore();
+        left.cmd("DEL").arg(format!("{base}:m")).ignore();
+        left.cmd("HDEL").arg(&base).arg("sound").ignore();
+        left.exec_async(&mut place.server.node(0).await?).await.map_err(failed)?;
+        let given = bank.take(&"ada".parse()?, Hold::Forever).await?;
+        assert!(given.item().is_some());
+        store.maintain(10).await?;
+        let counts = bank.counts().await?;
+        assert_eq!((counts.free, counts.held, counts.total()), (2_999, 1, 3_000));
+        assert_eq!(of_bank_to_the_end(&store).await?, [format!("{:?}", [2_999, 1, 0, 0])]);
+        Ok(())
+    })
+    .await
+}
+
+/// A namespace and a store whose creation was refused at its second write.
+#[tokio::test]
+async fn what_was_half_made_is_made() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let set = |tag: &str, field: &str, value: &str| cmd("HSET").arg(place.key(tag)).arg(field).arg(value).clone();
+        place.server.ask::<()>(&set("o.namespace.0", "options", "whatever")).await?;
+        of_ordered(&place.store()?).await?;
+        let elsewhere = format!("{}:elsewhere", place.prefix);
+        place.server.ask::<()>(cmd("HSET").arg(format!("{elsewhere}:{{store}}")).arg("version").arg(1)).await?;
+        let store = place.builder()?.prefix(&elsewhere)?.connect(&place.server.url())?;
+        store.setup().await?;
+        store.ping().await
+    })
+    .await
+}

@@ -1,0 +1,108 @@
+//! A right of the README's list that is taken from a running program: each one, before every call of every part that
+//! uses it.
+//!
+//! Such a call is `Denied`, and leaves all keys as they were. Once the right is there again, every call works.
+
+use std::collections::BTreeSet;
+
+use redis::cmd;
+use storagebox_core::{Certainty, ErrorKind, Result};
+use storagebox_testkit::redis::Settings;
+use tokio::task::JoinSet;
+
+use super::watched::words;
+use super::{Part, Scene, UPKEEP, bank, counters, entities, ordered, records, tokens};
+use crate::scene::with_server;
+use crate::support::Place;
+
+const COMMANDS: &str = include_str!("../../../lua/commands.txt");
+
+async fn set(place: &Place, rule: &str) -> Result<()> {
+    place.server.ask(cmd("ACL").arg("SETUSER").arg(place.server.user()).arg(rule)).await
+}
+
+impl Scene<'_> {
+    /// The commands that each call gives. All work.
+    async fn used(&mut self) -> Result<Vec<BTreeSet<String>>> {
+        self.watched(|command| words(command).first().map(|name| name.to_lowercase())).await
+    }
+
+    /// Whether any call but upkeep, which asks for all rights, uses this one; what went wrong is noted.
+    async fn stands_without(&mut self, right: &str, used: &[BTreeSet<String>]) -> Result<bool> {
+        set(self.place, &format!("-{right}")).await?;
+        let mut calls = JoinSet::new();
+        for (call, its) in self.calls.iter().zip(used) {
+            if call.name == UPKEEP || its.contains(right) {
+                let (name, making) = (call.name.clone(), call.make());
+                calls.spawn(async move { (name, making.await) });
+            }
+        }
+        let is_used = calls.len() > 1;
+        for (name, outcome) in calls.join_all().await {
+            let is_denied = outcome.as_ref().is_err_and(|error| {
+                let certainty = (error.kind(), error.certainty());
+                certainty == (ErrorKind::Denied, Certainty::NotApplied) && error.to_string().contains(right)
+            });
+            if !is_denied {
+                self.faults.push(format!("without {right}: {name}: {outcome:?}"));
+            }
+        }
+        set(self.place, &format!("+{right}")).await?;
+        let changed = self.whole.put_back(&mut self.admin).await?;
+        if !changed.is_empty() {
+            self.faults.push(format!("without {right}: {changed:?} changed"));
+        }
+        Ok(is_used)
+    }
+}
+
+async fn stands_without_each_right(part: &Part) -> Result<()> {
+    with_server(Settings::quick().with("rdbcompression", "no"), async |place| {
+        let mut scene = Scene::of(place, part).await?;
+        let used = scene.used().await?;
+        let mut of_this_part = 0;
+        for right in COMMANDS.lines().filter_map(|line| line.split(' ').next()) {
+            of_this_part += usize::from(scene.stands_without(right, &used).await?);
+        }
+        assert_eq!(scene.used().await?, used, "with all rights again");
+        assert!(scene.faults.is_empty(), "{} faults: {:#?}", scene.faults.len(), scene.faults);
+        assert!(of_this_part > 4, "the calls of the part use {of_this_part} rights");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_bank_loses_nothing_when_a_right_is_taken_away() -> Result<()> {
+    stands_without_each_right(&bank::PART).await
+}
+
+#[tokio::test]
+async fn an_empty_bank_loses_nothing_when_a_right_is_taken_away() -> Result<()> {
+    stands_without_each_right(&bank::EMPTY).await
+}
+
+#[tokio::test]
+async fn records_lose_nothing_when_a_right_is_taken_away() -> Result<()> {
+    stands_without_each_right(&records::PART).await
+}
+
+#[tokio::test]
+async fn tokens_lose_nothing_when_a_right_is_taken_away() -> Result<()> {
+    stands_without_each_right(&tokens::PART).await
+}
+
+#[tokio::test]
+async fn entities_lose_nothing_when_a_right_is_taken_away() -> Result<()> {
+    stands_without_each_right(&entities::JOINED).await
+}
+
+#[tokio::test]
+async fn counters_lose_nothing_when_a_right_is_taken_away() -> Result<()> {
+    stands_without_each_right(&counters::PART).await
+}
+
+#[tokio::test]
+async fn ordered_values_lose_nothing_when_a_right_is_taken_away() -> Result<()> {
+    stands_without_each_right(&ordered::PART).await
+}

@@ -1,0 +1,94 @@
+//! What calls ask of the server: the commands of their scripts, as the server itself tells them to one who watches.
+
+use redis::{Cmd, cmd};
+use storagebox_core::Result;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufStream};
+use tokio::net::TcpStream;
+
+use crate::support::{Place, failed};
+
+/// A connection that is told every command of the server.
+pub(super) struct Watch<'a> {
+    place: &'a Place,
+    told: BufStream<TcpStream>,
+}
+
+/// What stands in the line of a command that a script gave.
+const OF_A_SCRIPT: &str = " lua] ";
+/// What is said after the calls that are watched.
+const END: &str = "that was all";
+
+impl<'a> Watch<'a> {
+    pub(super) async fn of(place: &'a Place) -> Result<Self> {
+        let told = TcpStream::connect(place.server.address()).await.map_err(failed)?;
+        let mut watch = Self { place, told: BufStream::new(told) };
+        watch.told.write_all(b"MONITOR\r\n").await.map_err(failed)?;
+        watch.told.flush().await.map_err(failed)?;
+        watch.line().await?;
+        Ok(watch)
+    }
+
+    /// The commands of all scripts since the last time.
+    pub(super) async fn commands(&mut self) -> Result<Vec<Cmd>> {
+        self.place.server.ask::<String>(cmd("ECHO").arg(END)).await?;
+        let mut commands = vec![];
+        loop {
+            let line = self.line().await?;
+            if let Some((_, words)) = line.split_once(OF_A_SCRIPT) {
+                commands.push(command(words));
+            } else if line.contains(END) {
+                return Ok(commands);
+            }
+        }
+    }
+
+    async fn line(&mut self) -> Result<String> {
+        let mut line = String::new();
+        self.told.read_line(&mut line).await.map_err(failed)?;
+        Ok(line)
+    }
+}
+
+/// The words of a command, in small letters its name.
+pub(super) fn words(command: &Cmd) -> Vec<String> {
+    let words = command.args_iter().map(|word| match word {
+        redis::Arg::Simple(word) => String::from_utf8_lossy(word).into_owned(),
+        redis::Arg::Cursor => String::new(),
+        _ => unreachable!("commands of scripts have texts alone"),
+    });
+    words.collect()
+}
+
+/// A command as a line has it: each word in quotes, and bytes that cannot be printed by their numbers.
+fn command(line: &str) -> Cmd {
+    let mut command = Cmd::new();
+    let mut bytes = line.trim_end().bytes();
+    while bytes.by_ref().any(|byte| byte == b'"') {
+        command.arg(word(&mut bytes));
+    }
+    command
+}
+
+/// Up to the quote that ends it.
+fn word(bytes: &mut impl Iterator<Item = u8>) -> Vec<u8> {
+    let mut word = vec![];
+    while let Some(byte) = bytes.next().filter(|byte| *byte != b'"') {
+        word.push(if byte == b'\\' { escaped(bytes) } else { byte });
+    }
+    word
+}
+
+fn escaped(bytes: &mut impl Iterator<Item = u8>) -> u8 {
+    match bytes.next().unwrap_or_default() {
+        b'x' => {
+            let digits: String = bytes.take(2).map(char::from).collect();
+            u8::from_str_radix(&digits, 16).unwrap_or_default()
+        }
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
+        b'a' => 7,
+        b'b' => 8,
+        other => other,
+    }
+}

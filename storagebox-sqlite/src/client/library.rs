@@ -1,0 +1,56 @@
+//! The SQLite that is linked, which another package of the program may have chosen, and whether a file may be written to.
+
+use sqlx::{Executor, SqliteConnection, query, query_scalar};
+use storagebox_core::{Error, Result};
+
+use crate::error;
+
+const WRITABLE: &str = include_str!("../../sql/store/writable.sql");
+
+/// Versions before could lose what was committed when a log was begun anew.
+const OLDEST: [u32; 3] = [3, 51, 3];
+
+/// Refuses one that does not keep what the library promises.
+pub(crate) async fn check(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+    let found: String = query_scalar("SELECT sqlite_version()").fetch_one(connection).await?;
+    judge(&found).map_err(error::through)
+}
+
+fn judge(found: &str) -> Result<()> {
+    let parts: Vec<u32> = found.split('.').map_while(|part| part.parse().ok()).collect();
+    if parts >= OLDEST.to_vec() {
+        return Ok(());
+    }
+    let why = format_args!(
+        "{found} is linked by a package of this program or by its machine, and 3.51.3 is needed: earlier ones can lose what \
+         was committed when they begin a log anew"
+    );
+    Err(Error::misconfigured("SQLite", why).on("sqlite"))
+}
+
+/// Refuses a file that may only be read. Whoever writes to it meanwhile shows that it may be written to.
+pub(crate) async fn check_writable(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+    match connection.execute(query(WRITABLE)).await {
+        Err(error) if !error::is_busy(&error) => Err(error),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use storagebox_core::ErrorKind;
+
+    use super::judge;
+
+    #[test]
+    fn one_that_loses_what_was_committed_is_refused_by_its_name() {
+        for found in ["3.51.3", "3.51.10", "3.52.0", "4.0.0"] {
+            assert!(judge(found).is_ok(), "{found}");
+        }
+        for found in ["3.51.2", "3.50.99", "3.40.1", "3.6.23.1", "2.8.17", "3.51", "", "new"] {
+            let error = judge(found).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Misconfigured, "{found}");
+            assert!(error.to_string().contains(found) && error.to_string().contains("3.51.3"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Versions and fences where a part of the tables is of an older copy than the rest.
+
+use std::time::Duration;
+
+use sqlx::{Connection as _, query};
+use storagebox_core::{
+    Backend as _, Begun, Commit, Committed, Completed, DedupRepo as _, EntityChange, EntityLedger as _, Joins,
+    LeaseRepo as _, Payload, Recorded, Replaced, Result, Retention,
+};
+
+use crate::support::{Place, failed};
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// The namespaces as they were before any of the rows.
+async fn put_back(place: &Place) -> Result<()> {
+    let mut raw = place.raw().await?;
+    query("UPDATE storagebox_namespaces SET last_number = 0").execute(&mut raw).await.map_err(failed)?;
+    raw.close().await.map_err(failed)
+}
+
+#[tokio::test]
+async fn a_fence_is_above_those_of_its_row() -> Result<()> {
+    let place = Place::ready().await?;
+    let leases = place.store()?.lease_repo(&"namespace".parse()?)?;
+    let id = "id".parse()?;
+    let mut last = 0;
+    for number in 0..4 {
+        let begun = leases.begin(&id, &format!("op-{number}").parse()?, HOUR, None).await?;
+        let Begun::Started(lease) = begun else { return Err(failed(format_args!("{begun:?}"))) };
+        assert!(lease.fence.number() > last, "{lease:?} after {last}");
+        last = lease.fence.number();
+        place.clock.advance(2 * HOUR);
+        if number % 2 == 1 {
+            put_back(&place).await?;
+        }
+    }
+    let begun = leases.begin(&id, &"last".parse()?, HOUR, None).await?;
+    let Begun::Started(lease) = begun else { return Err(failed(format_args!("{begun:?}"))) };
+    put_back(&place).await?;
+    let completed = leases.complete(&lease, &Payload::try_from("done")?, Retention::Forever).await?;
+    let Completed::Completed(entry) = completed else { return Err(failed(format_args!("{completed:?}"))) };
+    assert!(entry.version.number() > lease.fence.number(), "{entry:?} after {lease:?}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_version_is_above_those_of_its_row() -> Result<()> {
+    let place = Place::ready().await?;
+    let records = place.store()?.dedup_repo(&"namespace".parse()?)?;
+    let (id, value) = ("id".parse()?, Payload::try_from("value")?);
+    for number in 0..5 {
+        let _ = records.record(&format!("other-{number}").parse()?, &value, &"op".parse()?, Retention::Forever).await?;
+    }
+    let recorded = records.record(&id, &value, &"op".parse()?, Retention::Forever).await?;
+    let Recorded::New(mut last) = recorded else { return Err(failed(format_args!("{recorded:?}"))) };
+    for number in 0..3 {
+        put_back(&place).await?;
+        let replaced = records.replace(&id, last, &value, &format!("next-{number}").parse()?).await?;
+        let Replaced::Replaced(next) = replaced else { return Err(failed(format_args!("{replaced:?}"))) };
+        assert!(next > last, "{next:?} after {last:?}");
+        last = next;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_entitys_version_is_above_that_of_its_row() -> Result<()> {
+    let place = Place::ready().await?;
+    let entities = place.store()?.entity_ledger(&"namespace".parse()?, &Joins::default())?;
+    let mut last = None;
+    for number in 0..4 {
+        let message = format!("message-{number}").parse()?;
+        let commit = Commit {
+            key: "key".parse()?,
+            opened: last,
+            change: EntityChange::Put(Payload::try_from("state")?),
+            attempt: format!("op-{number}").parse()?,
+            entry: Some(Payload::try_from("entry")?),
+            consume: None,
+            create: vec![],
+            message,
+        };
+        assert_eq!(entities.commit(&commit).await?, Committed::Committed);
+        let next = entities.open(&commit.key, &commit.message, None).await?.version;
+        assert!(next > last, "{next:?} after {last:?}");
+        last = next;
+        put_back(&place).await?;
+    }
+    Ok(())
+}

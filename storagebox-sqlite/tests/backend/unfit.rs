@@ -1,0 +1,66 @@
+//! Tables that something else changed: what no statement would miss is asked when a namespace is opened.
+
+use sqlx::{AssertSqlSafe, Connection, Executor, raw_sql};
+use storagebox_core::{
+    Backend, Certainty, DedupId, DedupRepo, ErrorKind, OpId, Payload, Result, Retention, TokenStore,
+};
+
+use crate::support::{Place, failed};
+
+/// What the first call of a namespace, `ping` and `setup` answer once this was done to the file.
+async fn are_refused(done: &str, kind: ErrorKind) -> Result<()> {
+    let place = Place::ready().await?;
+    let mut raw = place.raw().await?;
+    raw.execute(raw_sql(AssertSqlSafe(done))).await.map_err(failed)?;
+    raw.close().await.map_err(failed)?;
+    let store = place.store()?;
+    let (records, value) = (store.dedup_repo(&"namespace".parse()?)?, Payload::try_from("value")?);
+    let record = records.record(&DedupId::new("id")?, &value, &OpId::new("op")?, Retention::Forever).await;
+    let get = records.get(&DedupId::new("id")?).await;
+    for error in
+        [record.unwrap_err(), get.unwrap_err(), store.ping().await.unwrap_err(), store.setup().await.unwrap_err()]
+    {
+        assert_eq!((error.kind(), error.certainty()), (kind, Certainty::NotApplied), "{done}: {error}");
+    }
+    Ok(())
+}
+
+/// A record was new for each caller, and an operation of a counter was applied each time.
+#[tokio::test]
+async fn a_trigger_that_may_make_nothing_of_a_write_is_refused() -> Result<()> {
+    for table in ["records", "items", "counter_ops", "tokens"] {
+        let ignore =
+            format!("CREATE TRIGGER ignores BEFORE INSERT ON storagebox_{table} BEGIN SELECT RAISE(IGNORE); END");
+        are_refused(&ignore, ErrorKind::Misconfigured).await?;
+    }
+    Ok(())
+}
+
+/// `setup` said that all was set up, and each call that setup was to be run.
+#[tokio::test]
+async fn an_index_or_a_key_that_is_gone_is_said() -> Result<()> {
+    for gone in [
+        "DROP INDEX storagebox_items_by_claim",
+        "DROP INDEX storagebox_items_free",
+        "DROP TABLE storagebox_tokens",
+        "CREATE TABLE copy AS SELECT * FROM storagebox_counter_ops; DROP TABLE storagebox_counter_ops;
+         ALTER TABLE copy RENAME TO storagebox_counter_ops;
+         CREATE INDEX storagebox_counter_ops_by_age ON storagebox_counter_ops (namespace, at);
+         CREATE INDEX storagebox_counter_ops_by_key ON storagebox_counter_ops (namespace, key, at)",
+    ] {
+        are_refused(gone, ErrorKind::Corrupt).await?;
+    }
+    Ok(())
+}
+
+/// Another program's tables in the same file.
+#[tokio::test]
+async fn a_trigger_on_a_table_of_the_callers_is_none_of_ours() -> Result<()> {
+    let place = Place::ready().await?;
+    let mut raw = place.raw().await?;
+    let own = "CREATE TABLE mine (a); CREATE TRIGGER t BEFORE INSERT ON mine BEGIN SELECT RAISE(IGNORE); END";
+    raw.execute(raw_sql(own)).await.map_err(failed)?;
+    let store = place.store()?;
+    store.ping().await?;
+    store.token_store(&"namespace".parse()?)?.create_tokens(&["token".parse()?]).await.map(drop)
+}

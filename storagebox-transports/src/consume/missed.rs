@@ -1,0 +1,95 @@
+//! What a worker says of errors of its queue: each kind once, and then rarely.
+
+use std::collections::HashMap;
+use std::error::Error as StdError;
+use std::sync::Arc;
+use std::time::Duration;
+
+use storagebox_core::{BoxError, Error, ErrorKind};
+use tokio::time::Instant;
+use tracing::{debug, error, warn};
+
+/// How long nothing more is said of errors of one kind.
+const RARELY: Duration = Duration::from_secs(300);
+
+/// When each kind of error was last said.
+#[derive(Default)]
+pub(super) struct Missed(HashMap<String, Instant>);
+
+impl Missed {
+    /// Says that the stream gave an error. Returns it if no other attempt can help.
+    pub(super) fn note(&mut self, error: BoxError) -> Option<Arc<Error>> {
+        let told = told(error.as_ref());
+        let error = match error.downcast::<Error>() {
+            Ok(error) => *error,
+            Err(_) => {
+                self.warn("", &told);
+                return None;
+            }
+        };
+        if is_final(error.kind()) {
+            error!(error = told, "the queue refuses the worker, and no other attempt can help: it ends");
+            return Some(Arc::new(error));
+        }
+        self.warn(&format!("{:?}", error.kind()), &told);
+        None
+    }
+
+    /// Says that a queue was not told what became of a message. Returns the error if it can be told of none.
+    pub(super) fn note_unsettled(&mut self, error: BoxError) -> Option<Arc<Error>> {
+        let told = told(error.as_ref());
+        match error.downcast::<Error>() {
+            Ok(error) if matches!(error.kind(), ErrorKind::Denied | ErrorKind::Unsupported) => {
+                error!(
+                    error = told,
+                    "the queue cannot be told what became of a message, and no other attempt can help: it ends"
+                );
+                Some(Arc::new(*error))
+            }
+            _ if self.is_due("unsettled") => {
+                warn!(error = told, "the queue was not told what became of a message, which comes again");
+                None
+            }
+            _ => None,
+        }
+    }
+
+    fn warn(&mut self, kind: &str, error: &str) {
+        match self.is_due(kind) {
+            true => warn!(error, "the queue gives no messages; the worker goes on asking"),
+            false => debug!(error, "the queue gave no delivery"),
+        }
+    }
+
+    fn is_due(&mut self, kind: &str) -> bool {
+        let now = now();
+        let is_due = self.0.get(kind).is_none_or(|last| now.duration_since(*last) >= RARELY);
+        if is_due {
+            self.0.insert(kind.to_owned(), now);
+        }
+        is_due
+    }
+}
+
+/// What stays so until a person changes it: a login, a right, a command, the type of a key, the shape of a table. All
+/// else may pass, or be set up by somebody.
+fn is_final(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Denied | ErrorKind::Unsupported | ErrorKind::Corrupt | ErrorKind::InvalidInput)
+}
+
+/// The error and its causes.
+fn told(error: &(dyn StdError + 'static)) -> String {
+    let mut told = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let text = cause.to_string();
+        told = if told.contains(&text) { told } else { format!("{told}: {text}") };
+        next = cause.source();
+    }
+    told
+}
+
+#[allow(clippy::disallowed_methods, reason = "how often something is logged; no promise depends on it")]
+fn now() -> Instant {
+    Instant::now()
+}

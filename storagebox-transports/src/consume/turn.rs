@@ -1,0 +1,32 @@
+//! One lone run at a time, of all loops that may end with each other.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use tokio::runtime::{Handle, Id};
+use tokio::sync::{Mutex as Queue, MutexGuard};
+use tokio::time::timeout;
+
+static TURNS: LazyLock<Mutex<HashMap<Id, Weak<Queue<()>>>>> = LazyLock::new(Mutex::default);
+
+/// The turns of the loops of one runtime. Those of other runtimes may have another clock.
+#[derive(Clone)]
+pub(super) struct Turn(Arc<Queue<()>>);
+
+impl Turn {
+    /// Of the runtime that this is called in.
+    pub(super) fn here() -> Self {
+        let mut turns = TURNS.lock().unwrap_or_else(PoisonError::into_inner);
+        turns.retain(|_, turn| turn.strong_count() > 0);
+        let turn = turns.entry(Handle::current().id()).or_default();
+        let known = turn.upgrade().unwrap_or_default();
+        *turn = Arc::downgrade(&known);
+        Self(known)
+    }
+
+    /// Waits until no other lone run goes on, but no longer than so long: it may hang.
+    pub(super) async fn take(&self, patience: Duration) -> Option<MutexGuard<'_, ()>> {
+        timeout(patience, self.0.lock()).await.ok()
+    }
+}

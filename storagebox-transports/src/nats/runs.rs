@@ -1,0 +1,142 @@
+//! What a queue remembers of a message between two deliveries. The server counts a delivery that was given back and one
+//! that nobody settled alike, so that a note says which it was.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_nats::jetstream::context::Context;
+use async_nats::jetstream::stream::{RawMessageErrorKind, Stream};
+use storagebox_core::BoxError;
+use tracing::debug;
+
+use super::NatsQueue;
+
+/// The last thing that was said of a message that comes again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Note {
+    /// The delivery of this number was settled.
+    Settled(u64),
+    /// So many lone runs have begun since.
+    Alone(u32),
+}
+
+/// The notes on the messages of a queue, one for each at the most.
+#[derive(Clone)]
+pub(super) struct Runs(Arc<Notes>);
+
+struct Notes {
+    context: Context,
+    stream: Stream,
+    subject: String,
+}
+
+/// A delivery, and the note that it found.
+pub(super) struct Run {
+    notes: Arc<Notes>,
+    subject: String,
+    delivery: u64,
+    lapsed: Option<u32>,
+}
+
+impl Runs {
+    pub(super) async fn open(context: Context, queue: &NatsQueue) -> Result<Self, BoxError> {
+        let stream = context.get_stream(queue.runs_stream()).await?;
+        Ok(Self(Arc::new(Notes { context, stream, subject: queue.runs_subject() })))
+    }
+
+    /// Finds the note on a message, by its place in the stream and the number of this delivery. The first one needs none.
+    pub(super) async fn of(&self, message: u64, delivery: u64) -> Result<Run, BoxError> {
+        let subject = format!("{}.{message}", self.0.subject);
+        let lapsed = if delivery > 1 { lapsed(self.0.find(&subject).await?, delivery) } else { None };
+        Ok(Run { notes: Arc::clone(&self.0), subject, delivery, lapsed })
+    }
+}
+
+/// How many lone runs nobody settled, of a message that somebody let go of without a word.
+fn lapsed(note: Option<Note>, delivery: u64) -> Option<u32> {
+    match note {
+        Some(Note::Settled(settled)) if settled.checked_add(1) == Some(delivery) => None,
+        Some(Note::Alone(runs)) => Some(runs),
+        _ => Some(0),
+    }
+}
+
+impl Notes {
+    async fn find(&self, subject: &str) -> Result<Option<Note>, BoxError> {
+        match self.stream.get_last_raw_message_by_subject(subject).await {
+            Ok(note) => Ok(read(&note.payload)),
+            Err(error) if error.kind() == RawMessageErrorKind::NoMessageFound => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl Run {
+    pub(super) fn lapsed(&self) -> Option<u32> {
+        self.lapsed
+    }
+
+    pub(super) async fn begin_alone(&self) -> Result<(), BoxError> {
+        self.note(Note::Alone(self.lapsed.unwrap_or_default().saturating_add(1))).await
+    }
+
+    /// Notes that the message is given back. Without the note its next run is taken for a suspect's, and no harm is done.
+    pub(super) async fn is_given_back(&self) {
+        if let Err(error) = self.note(Note::Settled(self.delivery)).await {
+            debug!(%error, "it was not noted that a message is given back");
+        }
+    }
+
+    /// Forgets the note on a message that is over. It would go by itself, later.
+    pub(super) async fn is_over(&self) {
+        if self.delivery > 1
+            && let Err(error) = self.notes.stream.purge().filter(&self.subject).await
+        {
+            debug!(%error, "a note on a message that is over stays for a while");
+        }
+    }
+
+    async fn note(&self, note: Note) -> Result<(), BoxError> {
+        self.notes.context.publish(self.subject.clone(), note.to_string().into()).await?.await?;
+        Ok(())
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Settled(delivery) => write!(f, "settled {delivery}"),
+            Self::Alone(runs) => write!(f, "alone {runs}"),
+        }
+    }
+}
+
+/// What is no note says nothing.
+fn read(text: &[u8]) -> Option<Note> {
+    match std::str::from_utf8(text).ok()?.split_once(' ')? {
+        ("settled", delivery) => delivery.parse().ok().map(Note::Settled),
+        ("alone", runs) => runs.parse().ok().map(Note::Alone),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_comes_back() {
+        for note in [Note::Settled(u64::MAX), Note::Alone(u32::MAX)] {
+            assert_eq!(read(note.to_string().as_bytes()), Some(note));
+        }
+        for text in ["", "alone", "alone -1", "settled x", "other 1", "alone 4294967296"] {
+            assert_eq!(read(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_a_delivery_that_nobody_settled_has_lapsed() {
+        assert_eq!([lapsed(Some(Note::Settled(3)), 4), lapsed(Some(Note::Settled(2)), 4)], [None, Some(0)]);
+        assert_eq!([lapsed(Some(Note::Alone(7)), 4), lapsed(None, 4)], [Some(7), Some(0)]);
+    }
+}

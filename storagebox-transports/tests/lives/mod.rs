@@ -1,0 +1,134 @@
+//! Worker processes that end in the middle of a message. Each case gets an empty queue.
+
+mod worker;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use storagebox_core::{Dispatcher, Outgoing, async_trait};
+
+use crate::checks::cases::ack;
+use crate::checks::{Deliveries, Queue, id, take};
+
+pub(crate) use worker::work;
+use worker::{BEGUN, DONE, Worker};
+
+const GOOD: usize = 20;
+/// What the id of a message begins with that ends its worker.
+const KILLER: &str = "killer";
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A queue that another process can read.
+#[async_trait]
+pub(crate) trait Shared: Queue {
+    /// For how long a worker process holds a message.
+    const HOLDS: Duration = Self::LEASE;
+
+    /// Where it is.
+    fn place(&self) -> [&str; 2];
+
+    /// What a worker process reads.
+    async fn open(place: [&str; 2]) -> Deliveries<Self::Delivery>;
+}
+
+/// The messages that are to be processed.
+fn good() -> BTreeSet<String> {
+    (0..GOOD).map(|number| format!("good {number:02}")).collect()
+}
+
+fn killers() -> [String; 2] {
+    [0, 1].map(|number| format!("{KILLER} {number}"))
+}
+
+async fn send<Q: Shared>(queue: &Q, ids: impl IntoIterator<Item = String>) {
+    let message = |id: String| Outgoing {
+        token: id.as_str().try_into().unwrap(),
+        destination: queue.name(),
+        body: id.as_str().try_into().unwrap(),
+        id: id.try_into().unwrap(),
+    };
+    let messages: Vec<_> = ids.into_iter().map(message).collect();
+    queue.dispatcher().dispatch(&messages).await.unwrap();
+}
+
+/// Lets a worker live until it ends, or until all is done and so many messages are parked. Returns whether it is so.
+async fn live<Q: Shared>(queue: &Q, left: &mut BTreeSet<String>, parked: usize) -> bool {
+    let mut worker = Worker::start::<Q>(queue.place());
+    loop {
+        tokio::select! {
+            said = worker.says() => match said {
+                Some((DONE, id)) => drop(left.remove(&id)),
+                Some(_) => {}
+                None => break,
+            },
+            () = tokio::time::sleep(LOOK), if left.is_empty() => if queue.parked().await == parked {
+                worker.stop().await;
+                return true;
+            },
+        }
+    }
+    queue.lapse().await;
+    false
+}
+
+pub(crate) async fn a_message_that_ends_its_workers_is_parked_and_those_around_it_are_not<Q: Shared>(queue: &Q) {
+    let (killers, mut left) = (killers(), good());
+    let half: Vec<_> = left.iter().take(GOOD / 2).cloned().collect();
+    let others: Vec<_> = left.iter().skip(GOOD / 2).cloned().collect();
+    send(queue, [killers[0].clone()].into_iter().chain(half).chain([killers[1].clone()]).chain(others)).await;
+    let mut lives = 1;
+    while !live(queue, &mut left, killers.len()).await {
+        lives += 1;
+        assert!(lives <= 15, "{left:?} are not processed, and {} are parked", queue.parked().await);
+    }
+    queue.holds(0, 2).await;
+    queue.redrive().await;
+    let mut parked = BTreeSet::new();
+    for _ in &killers {
+        let delivery = take(queue).await;
+        parked.insert(id(&delivery));
+        ack(delivery).await;
+    }
+    assert_eq!(parked, BTreeSet::from(killers));
+}
+
+pub(crate) async fn messages_whose_workers_are_killed_often_are_processed<Q: Shared>(queue: &Q) {
+    let mut left = good();
+    send(queue, left.clone()).await;
+    for life in 0..8 {
+        let mut worker = Worker::start::<Q>(queue.place());
+        // The first, the second or the third that it begins with.
+        let mut more = 1 + life % 3;
+        while more > 0 && !left.is_empty() {
+            match worker.says().await.expect("nothing else ends it") {
+                (DONE, id) => drop(left.remove(&id)),
+                (BEGUN, _) => more -= 1,
+                other => panic!("{other:?}"),
+            }
+        }
+        worker.kill().await;
+        queue.lapse().await;
+    }
+    assert!(live(queue, &mut left, 0).await);
+    queue.holds(0, 0).await;
+}
+
+/// Makes a test of each case, with a queue of its own of this type that `$fresh` makes.
+#[macro_export]
+macro_rules! lives {
+    ($queue:ty, $fresh:path) => {
+        $crate::lives! { $queue, $fresh, [cfg(test)] }
+    };
+    ($queue:ty, $fresh:path, $attribute:tt) => {
+        $crate::checks! { $fresh, $attribute, $crate::lives:
+            a_message_that_ends_its_workers_is_parked_and_those_around_it_are_not
+            messages_whose_workers_are_killed_often_are_processed
+        }
+
+        #[ignore = "what another process does, which cases start"]
+        #[tokio::test]
+        async fn as_a_worker_process() {
+            $crate::lives::work::<$queue>().await;
+        }
+    };
+}

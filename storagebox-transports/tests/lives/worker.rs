@@ -1,0 +1,121 @@
+//! A worker process, and how its parent sees it.
+
+use std::env;
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use storagebox_core::{Backend, BoxError, Decision, Joins, Message, Payload, Processor};
+use storagebox_memory::MemoryStore;
+use storagebox_transports::{ConsumeOptions, consume};
+use tokio::sync::{mpsc, oneshot};
+
+use super::{KILLER, Shared, good, killers};
+use crate::checks::endpoint::entity_of;
+
+const PLACE: [&str; 2] = ["STORAGEBOX_WORKER_SERVER", "STORAGEBOX_WORKER_QUEUE"];
+pub(crate) const BEGUN: &str = "begun";
+pub(crate) const DONE: &str = "done";
+/// What precedes a word to the parent: the harness writes to the same lines.
+const SAYS: &str = "the worker has ";
+
+/// Long enough for others to begin beside it.
+const KILLER_TAKES: Duration = Duration::from_millis(30);
+const OTHERS_TAKE: Duration = Duration::from_millis(60);
+
+pub(crate) struct Worker {
+    child: Child,
+    words: mpsc::UnboundedReceiver<(&'static str, String)>,
+}
+
+impl Worker {
+    pub(crate) fn start<Q: Shared>(place: [&str; 2]) -> Self {
+        let mut program = Command::new(env::current_exe().unwrap());
+        program.args(["--exact", "as_a_worker_process", "--ignored", "--nocapture"]);
+        program.envs(PLACE.into_iter().zip(place)).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = program.spawn().unwrap();
+        let (to, words) = mpsc::unbounded_channel();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        std::thread::spawn(move || {
+            lines.map_while(Result::ok).filter_map(|line| word(&line)).try_for_each(|word| to.send(word))
+        });
+        Self { child, words }
+    }
+
+    /// What it says next; `None` once it has ended.
+    pub(crate) async fn says(&mut self) -> Option<(&'static str, String)> {
+        self.words.recv().await
+    }
+
+    /// Lets it finish what it is at.
+    pub(crate) async fn stop(mut self) {
+        drop(self.child.stdin.take());
+        while self.says().await.is_some() {}
+        assert!(self.child.wait().unwrap().success());
+    }
+
+    /// Ends it as the system does.
+    pub(crate) async fn kill(mut self) {
+        self.child.kill().unwrap();
+        while self.says().await.is_some() {}
+    }
+}
+
+/// A test that fails leaves none behind.
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn word(line: &str) -> Option<(&'static str, String)> {
+    let (said, id) = line.split_once(SAYS)?.1.split_once(' ')?;
+    let said = [BEGUN, DONE].into_iter().find(|known| *known == said)?;
+    Some((said, id.to_owned()))
+}
+
+fn say(word: &str, id: impl std::fmt::Display) {
+    println!("{SAYS}{word} {id}");
+}
+
+/// What the worker process does, until its standard input ends.
+pub(crate) async fn work<Q: Shared>() {
+    let [Ok(server), Ok(queue)] = PLACE.map(env::var) else { return };
+    let deliveries = Q::open([&server, &queue]).await;
+    let options = ConsumeOptions::default().lease(Q::HOLDS).park_after(1).until(eof()).observe(|received, result| {
+        if result.is_ok() {
+            say(DONE, &received.id);
+        }
+    });
+    let _ = consume(deliveries, entity_of, &processor().await, options).await;
+}
+
+async fn eof() {
+    let (ended, end) = oneshot::channel();
+    std::thread::spawn(move || {
+        let _ = std::io::stdin().read_to_end(&mut vec![]);
+        ended.send(())
+    });
+    let _ = end.await;
+}
+
+/// Its store is new, and has all tokens: what comes again is processed again.
+async fn processor() -> Processor {
+    let store = MemoryStore::new();
+    let tokens = store.token_store(&"tokens".parse().unwrap()).unwrap();
+    let entities = store.entity_ledger(&"entities".parse().unwrap(), &Joins::default()).unwrap();
+    let all: Vec<_> = good().into_iter().chain(killers()).map(|id| id.try_into().unwrap()).collect();
+    tokens.create_tokens(&all).await.unwrap();
+    Processor::new(entities, tokens, handle)
+}
+
+async fn handle(_: Option<Payload>, message: Message) -> Result<Decision, BoxError> {
+    say(BEGUN, &message.id);
+    if message.id.as_str().starts_with(KILLER) {
+        tokio::time::sleep(KILLER_TAKES).await;
+        std::process::abort();
+    }
+    tokio::time::sleep(OTHERS_TAKE).await;
+    Ok(Decision::put("done")?)
+}

@@ -1,0 +1,300 @@
+//! A worker whose queue, group, right or password is missing: what it says, and when it ends.
+#![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
+
+mod said;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_nats::jetstream;
+use futures_util::Stream;
+use redis::aio::MultiplexedConnection;
+use redis::cmd;
+use sqlx::{AssertSqlSafe, Connection, PgConnection, raw_sql};
+use storagebox_core::{
+    Backend, BoxError, Decision, Destination, Dispatcher, ErrorKind, Joins, Key, Message, MissingToken, Outgoing,
+    Payload, Processor,
+};
+use storagebox_memory::MemoryStore;
+use storagebox_testkit::nats::Nats;
+use storagebox_testkit::redis::{Redis, Settings};
+use storagebox_testkit::servers::{shared_postgres, shared_redis};
+use storagebox_transports::{
+    ConsumeOptions, Consumed, Delivery, NatsQueue, NatsQueues, PostgresQueues, Received, RedisQueues, consume,
+};
+use tokio::sync::mpsc;
+use tracing::level_filters::LevelFilter;
+
+use said::Said;
+
+/// Consumes until so many messages, whose tokens are not in this store, were finished as duplicates, or the loop ends by itself.
+async fn worker<D: Delivery>(deliveries: impl Stream<Item = Result<D, BoxError>> + Send, messages: usize) -> Consumed {
+    let (done, mut all) = mpsc::unbounded_channel();
+    let enough = async move {
+        for _ in 0..messages {
+            all.recv().await;
+        }
+    };
+    let options = ConsumeOptions::default().observe(move |_, _| done.send(()).unwrap_or_default()).until(enough);
+    run(deliveries, options).await
+}
+
+async fn run<D: Delivery>(
+    deliveries: impl Stream<Item = Result<D, BoxError>> + Send,
+    options: ConsumeOptions,
+) -> Consumed {
+    let store = MemoryStore::new();
+    let tokens = store.token_store(&"tokens".parse().unwrap()).unwrap();
+    let entities = store.entity_ledger(&"entities".parse().unwrap(), &Joins::default()).unwrap();
+    let handler = async |_: Option<Payload>, _: Message| Ok(Decision::keep());
+    let processor = Processor::new(entities, tokens, handler).without_token(MissingToken::Unprotected);
+    let entity_of = |_: &Received| -> Result<Key, BoxError> { Ok("entity".parse()?) };
+    consume(deliveries, entity_of, &processor, options).await
+}
+
+/// The loop ended with this error, and said so at `INFO` in one line.
+fn assert_ended(consumed: &Consumed, said: &Said, kind: ErrorKind) {
+    let error = consumed.error.as_ref().unwrap();
+    assert_eq!((error.kind(), consumed.stream_errors), (kind, 1), "{error}: {:?}", std::error::Error::source(error));
+    assert_eq!(said.lines("ERROR").len(), 1, "{}", said.text());
+    assert!(said.text().contains("it ends"), "{}", said.text());
+    assert!(!said.text().contains("hunter2"), "{}", said.text());
+}
+
+fn unique() -> String {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    format!("r{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::SeqCst))
+}
+
+fn message(queue: &str) -> Outgoing {
+    let (id, token) = ("1".parse().unwrap(), "token".parse().unwrap());
+    Outgoing { id, token, destination: queue.parse().unwrap(), body: "body".try_into().unwrap() }
+}
+
+async fn direct(url: &str) -> MultiplexedConnection {
+    redis::Client::open(url).unwrap().get_multiplexed_async_connection().await.unwrap()
+}
+
+/// A Redis user with these rights.
+async fn user(url: &str, rights: &[&str]) -> String {
+    let (mut set, name) = (cmd("ACL"), unique());
+    set.arg("SETUSER").arg(&name).arg("on").arg(">hunter2").arg("~*").arg(rights);
+    set.query_async::<()>(&mut direct(url).await).await.unwrap();
+    url.replace("redis://", &format!("redis://{name}:hunter2@"))
+}
+
+#[tokio::test]
+async fn redis_refuses_a_password_a_right_a_command_and_a_key() {
+    let url = shared_redis().unwrap().url();
+    let wrong = user(url, &["+@all"]).await.replace("hunter2", "wrong-hunter2");
+    let lacking = user(url, &["+@all", "-xreadgroup"]).await;
+    let renamed = Redis::start(&Settings::quick().with("rename-command", "XREADGROUP \"\"")).unwrap();
+    let typed = unique();
+    cmd("SET").arg(&typed).arg(1).query_async::<()>(&mut direct(url).await).await.unwrap();
+    for (url, name, kind) in [
+        (wrong, unique(), ErrorKind::Denied),
+        (lacking, unique(), ErrorKind::Denied),
+        (renamed.url(), unique(), ErrorKind::Unsupported),
+        (url.to_owned(), typed, ErrorKind::Corrupt),
+    ] {
+        let (said, _here) = Said::here(LevelFilter::INFO);
+        let name: Destination = name.parse().unwrap();
+        let queues = RedisQueues::connect(&url).unwrap();
+        // Where it can be made.
+        let _ = queues.setup(&name).await;
+        assert_ended(&worker(queues.deliveries(&name), 1).await, &said, kind);
+    }
+}
+
+/// It would take its messages again and again, and end none.
+#[tokio::test]
+async fn redis_that_lets_nobody_finish_a_message_ends_the_loop() {
+    let url = shared_redis().unwrap().url();
+    let (queues, name) = (RedisQueues::connect(&user(url, &["+@all", "-xdel"]).await).unwrap(), unique());
+    queues.setup(&name.parse().unwrap()).await.unwrap();
+    queues.dispatch(&[message(&name)]).await.unwrap();
+    let (said, _here) = Said::here(LevelFilter::INFO);
+    let consumed = run(queues.deliveries(&name.parse().unwrap()), ConsumeOptions::default()).await;
+    assert_eq!((consumed.duplicates, consumed.failed_settles), (1, 1));
+    assert_eq!(consumed.error.unwrap().kind(), ErrorKind::Denied);
+    assert!(said.text().contains("XDEL") && said.text().contains("it ends"), "{}", said.text());
+}
+
+#[tokio::test]
+async fn redis_without_a_group_makes_it_and_says_so() {
+    let (said, _here) = Said::here(LevelFilter::INFO);
+    let name = unique();
+    let queues = RedisQueues::connect(shared_redis().unwrap().url()).unwrap();
+    queues.dispatch(&[message(&name)]).await.unwrap();
+    assert_eq!(worker(queues.deliveries(&name.parse().unwrap()), 1).await.duplicates, 1);
+    assert_eq!(said.lines("WARN").len(), 1, "{}", said.text());
+    assert!(said.text().contains("made again") && said.text().contains(&name), "{}", said.text());
+}
+
+#[tokio::test]
+async fn redis_without_a_group_that_the_user_may_make_is_waited_for() {
+    let (said, _here) = Said::here(LevelFilter::INFO);
+    let url = shared_redis().unwrap().url();
+    let (queues, name) = (RedisQueues::connect(&user(url, &["+@all", "-xgroup"]).await).unwrap(), unique());
+    let others = RedisQueues::connect(url).unwrap();
+    others.dispatch(&[message(&name)]).await.unwrap();
+    let name: Destination = name.parse().unwrap();
+    let set_up = async {
+        while said.lines("WARN").is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        others.setup(&name).await.unwrap();
+    };
+    let (consumed, ()) = tokio::join!(worker(queues.deliveries(&name), 1), set_up);
+    assert_eq!((consumed.duplicates, consumed.error.is_none()), (1, true));
+    assert!(said.text().contains("not set up"), "{}", said.text());
+}
+
+/// One line, however many errors there are.
+#[tokio::test]
+async fn a_server_that_is_not_there_is_said_once() {
+    let (said, _here) = Said::here(LevelFilter::INFO);
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let queues = RedisQueues::connect(&format!("redis://ann:hunter2@{free}")).unwrap();
+    let until = tokio::time::sleep(Duration::from_secs(1));
+    let consumed = run(queues.deliveries(&"orders".parse().unwrap()), ConsumeOptions::default().until(until)).await;
+    assert!(consumed.stream_errors > 1 && consumed.error.is_none(), "{consumed:?}");
+    assert_eq!(said.lines("goes on asking").len(), 1, "{}", said.text());
+    assert!(!said.text().contains("hunter2"));
+}
+
+/// A schema with queues, and a role with a password and these rights.
+async fn role(grants: &str) -> (String, String) {
+    let (url, name) = (shared_postgres().unwrap().url(), unique());
+    PostgresQueues::connect(url).unwrap().schema(&name).unwrap().setup().await.unwrap();
+    let mut direct = PgConnection::connect(url).await.unwrap();
+    let sql = format!("CREATE ROLE {name} LOGIN PASSWORD 'hunter2'; {}", grants.replace("{name}", &name));
+    raw_sql(AssertSqlSafe(sql)).execute(&mut direct).await.unwrap();
+    let (_, rest) = url.rsplit_once('@').unwrap();
+    (format!("postgres://{name}:hunter2@{rest}?schema={name}"), name)
+}
+
+#[tokio::test]
+async fn postgres_refuses_a_password_a_right_and_a_table() {
+    let all = "GRANT USAGE ON SCHEMA {name} TO {name}; GRANT ALL ON ALL TABLES IN SCHEMA {name} TO {name}; \
+               GRANT ALL ON ALL SEQUENCES IN SCHEMA {name} TO {name};";
+    for (url, kind) in [
+        (role(all).await.0.replace("hunter2", "wrong-hunter2"), ErrorKind::Denied),
+        (role("").await.0, ErrorKind::Denied),
+        (role(&format!("{all} ALTER TABLE {{name}}.messages DROP COLUMN attempts")).await.0, ErrorKind::Corrupt),
+    ] {
+        let (said, _here) = Said::here(LevelFilter::INFO);
+        let queues = PostgresQueues::connect(&url).unwrap();
+        assert_ended(&worker(queues.deliveries(&"orders".parse().unwrap()), 1).await, &said, kind);
+    }
+}
+
+#[tokio::test]
+async fn postgres_without_its_table_is_waited_for() {
+    let (said, _here) = Said::here(LevelFilter::INFO);
+    let queues = PostgresQueues::connect(&format!("{}?schema={}", shared_postgres().unwrap().url(), unique())).unwrap();
+    let set_up = async {
+        while said.lines("goes on asking").is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        queues.setup().await.unwrap();
+        queues.dispatch(&[message("orders")]).await.unwrap();
+    };
+    let (consumed, ()) = tokio::join!(worker(queues.deliveries(&"orders".parse().unwrap()), 1), set_up);
+    assert_eq!((consumed.duplicates, consumed.error.is_none()), (1, true));
+    assert!(said.text().contains("does not exist"), "{}", said.text());
+}
+
+/// A store and its queues may have one URL, and so one schema and one prefix.
+#[tokio::test]
+async fn a_store_and_its_queues_share_a_url() {
+    let url = format!("{}?schema={}&call_timeout=9s&remember=3d", shared_postgres().unwrap().url(), unique());
+    let (store, queues) =
+        (storagebox_postgres::PostgresStore::connect(&url).unwrap(), PostgresQueues::connect(&url).unwrap());
+    queues.setup().await.unwrap();
+    for _ in 0..2 {
+        store.setup().await.unwrap();
+        queues.setup().await.unwrap();
+    }
+    queues.dispatch(&[message("orders")]).await.unwrap();
+    store.ping().await.unwrap();
+    assert_eq!(worker(queues.deliveries(&"orders".parse().unwrap()), 1).await.duplicates, 1);
+
+    let (url, prefix) = (shared_redis().unwrap().url(), unique());
+    let both = format!("{url}?prefix={prefix}&call_timeout=9s&remember=3d");
+    let (store, queues) = (storagebox_redis::RedisStore::connect(&both).unwrap(), RedisQueues::connect(&both).unwrap());
+    store.setup().await.unwrap();
+    queues.setup(&"orders".parse().unwrap()).await.unwrap();
+    let mut keys = cmd("KEYS");
+    let keys: Vec<String> = keys.arg(format!("{prefix}*")).query_async(&mut direct(url).await).await.unwrap();
+    assert!(keys.contains(&format!("{prefix}:orders")), "{keys:?}");
+}
+
+/// What the store refuses, its transport refuses in the same words.
+#[test]
+fn a_url_is_refused_as_by_the_store() {
+    for end in [
+        "?surprise=hunter2",
+        "?call_timeout=hunter2",
+        "#hunter2",
+        "?prefix={hunter2}",
+        "?wait=hunter2",
+        ":port",
+        "?tls_ca_cert_file=/none",
+    ] {
+        let url = format!("redis://ann:hunter2@127.0.0.1{end}");
+        let (store, queues) =
+            (storagebox_redis::RedisStore::connect(&url).unwrap_err(), RedisQueues::connect(&url).unwrap_err());
+        assert_eq!((queues.kind(), queues.to_string()), (ErrorKind::Misconfigured, store.to_string()), "{end}");
+        assert!(!format!("{queues} {queues:?}").contains("hunter2"));
+    }
+    for end in
+        ["?surprise=hunter2", "?schema=hunter2-", "#hunter2", "?sslmode=hunter2", ",other/db", "?max_connections=0"]
+    {
+        let url = format!("postgres://ann:hunter2@127.0.0.1{end}");
+        let store = storagebox_postgres::PostgresStore::connect(&url).unwrap_err();
+        let queues = PostgresQueues::connect(&url).unwrap_err();
+        assert_eq!((queues.kind(), queues.to_string()), (ErrorKind::Misconfigured, store.to_string()), "{end}");
+        assert!(!format!("{queues} {queues:?}").contains("hunter2"));
+    }
+    let simple = PostgresQueues::connect("postgres://127.0.0.1/db?statements=simple").unwrap_err();
+    let cluster = RedisQueues::connect("redis+cluster://127.0.0.1").unwrap_err();
+    assert_eq!((simple.kind(), cluster.kind()), (ErrorKind::Unsupported, ErrorKind::Unsupported));
+}
+
+#[tokio::test]
+async fn nats_without_its_consumer_or_a_stream_makes_them_and_says_so() {
+    let server = Nats::start().unwrap();
+    let raw = jetstream::new(async_nats::connect(server.url()).await.unwrap());
+    let (queues, queue) = (NatsQueues::connect(&server.url()).await.unwrap(), NatsQueue::new("orders"));
+    // The stream of the notes is missing after an earlier version too.
+    for removed in [None, Some("orders"), Some("orders-runs")] {
+        let (said, _here) = Said::here(LevelFilter::INFO);
+        queues.setup(&queue).await.unwrap();
+        match removed {
+            None => drop(raw.delete_consumer_from_stream("orders", "orders").await.unwrap()),
+            Some(stream) => drop(raw.delete_stream(stream).await.unwrap()),
+        }
+        let send = async {
+            while said.lines("made again").is_empty() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            queues.dispatch(&[message("orders")]).await.unwrap();
+        };
+        let (consumed, ()) = tokio::join!(worker(queues.deliveries(&queue), 1), send);
+        assert_eq!((consumed.duplicates, consumed.error.is_none()), (1, true));
+    }
+}
+
+#[tokio::test]
+async fn nats_refuses_a_right() {
+    let deny = "permissions: { publish: { deny: [\"$JS.API.CONSUMER.INFO.>\"] } }";
+    let users = format!("{{ user: root, password: hunter2 }}, {{ user: ann, password: hunter2, {deny} }}");
+    let server = Nats::start_with(format!("authorization {{ users: [ {users} ] }}")).unwrap();
+    let at = |user: &str| server.url().replace("nats://", &format!("nats://{user}:hunter2@"));
+    let queue = NatsQueue::new("orders");
+    NatsQueues::connect(&at("root")).await.unwrap().setup(&queue).await.unwrap();
+    let (said, _here) = Said::here(LevelFilter::INFO);
+    let queues = NatsQueues::connect(&at("ann")).await.unwrap().timeout(Duration::from_secs(1));
+    assert_ended(&worker(queues.deliveries(&queue), 1).await, &said, ErrorKind::Denied);
+}
