@@ -32,6 +32,7 @@ fn main() -> ExitCode {
     if commands::is_a_guard() {
         return ExitCode::SUCCESS;
     }
+    choose_ciphers();
     let cli = Cli::of_process();
     verbose::begin(cli.global.verbose);
     let as_json = cli.global.json;
@@ -39,6 +40,12 @@ fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(failure) => failure.report(as_json).into(),
     }
+}
+
+/// For TLS to a cluster of Redis, which uses those of the process; this process is ours.
+fn choose_ciphers() {
+    #[cfg(feature = "redis")]
+    rustls::crypto::ring::default_provider().install_default().ok();
 }
 
 fn run(cli: Cli) -> Result<Exit, Failure> {

@@ -10,6 +10,8 @@ mod line;
 mod namespaces;
 #[cfg(feature = "pool")]
 mod pool;
+#[cfg(feature = "sentinel")]
+mod sentinels;
 mod server;
 mod slot;
 #[cfg(test)]

@@ -114,8 +114,7 @@ pub(crate) fn connecting(error: RedisError) -> Error {
     }
     let found = known(error.code().unwrap_or_default());
     let (kind, message) = match found {
-        _ if error.kind() == redis::ErrorKind::InvalidClientConfig => (ErrorKind::Misconfigured, NO_SENTINEL),
-        _ if error.kind() == redis::ErrorKind::MasterNameNotFoundBySentinel => (ErrorKind::Unavailable, NO_MASTER),
+        _ if error.kind() == redis::ErrorKind::InvalidClientConfig => (ErrorKind::Misconfigured, UNFIT),
         _ if refused => (ErrorKind::Denied, "the server refused the user or the password"),
         Some(found) => found,
         None => (ErrorKind::Unavailable, UNREACHABLE),
@@ -123,9 +122,7 @@ pub(crate) fn connecting(error: RedisError) -> Error {
     Error::new(kind, message).caused_by(error).on("redis")
 }
 
-const NO_SENTINEL: &str =
-    "the URL does not fit what is at its address, such as a server where a sentinel is asked for; the cause says why";
-const NO_MASTER: &str = "the sentinels know no master of the name in the URL, or none that is up";
+const UNFIT: &str = "the URL does not fit what is at its address; the cause says why";
 pub(crate) const UNREACHABLE: &str = "the server could not be reached";
 
 /// A name that could not be looked up, or for which there is no address.

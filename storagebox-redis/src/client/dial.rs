@@ -81,12 +81,24 @@ impl Node {
     }
 
     async fn by_the_driver(node: &ConnectionInfo, config: AsyncConnectionConfig) -> Result<Self> {
-        super::server::trust_some_cipher(node.addr());
+        check_ciphers(node)?;
         let client = redis::Client::open(node.clone()).map_err(error::connecting)?;
         let connected = client.get_multiplexed_async_connection_with_config(&config).await;
         Ok(Self { connection: connected.map_err(error::connecting)?, line: None, _driver: None })
     }
 }
+
+/// The driver's own TLS takes the ciphers of the process. Without any it would choose for the process, or panic.
+pub(super) fn check_ciphers(node: &ConnectionInfo) -> Result<()> {
+    let is_tls = matches!(node.addr(), ConnectionAddr::TcpTls { .. });
+    match is_tls && rustls::crypto::CryptoProvider::get_default().is_none() {
+        true => Err(error::bad("TLS", NO_CIPHERS)),
+        false => Ok(()),
+    }
+}
+
+const NO_CIPHERS: &str = "to a cluster, or of a client that was handed in, uses the ciphers of the process, which has \
+    chosen none: call `rustls::crypto::ring::default_provider().install_default()` before";
 
 /// The first address of the host that answers.
 async fn reached(host: &str, port: u16, settings: &TcpSettings) -> Result<TcpStream> {

@@ -5,21 +5,19 @@ use std::collections::HashMap;
 use std::pin::pin;
 use std::time::Duration;
 
-#[cfg(feature = "sentinel")]
-use redis::RedisError;
 use redis::aio::ConnectionLike;
 #[cfg(feature = "cluster")]
 use redis::cluster::NodeAddress;
 #[cfg(feature = "cluster")]
 use redis::cluster_async::ClusterConnection;
-use redis::{AsyncConnectionConfig, Cmd, ConnectionAddr, ConnectionInfo, Pipeline, RedisFuture, Value};
+use redis::{AsyncConnectionConfig, Cmd, ConnectionInfo, Pipeline, RedisFuture, Value};
 use storagebox_core::backend::in_time;
 use storagebox_core::{Error, ErrorKind, Result};
 
 use super::dial::Node;
 use super::line::Line;
 use crate::config::{Access, At};
-#[cfg(any(feature = "cluster", feature = "sentinel"))]
+#[cfg(feature = "cluster")]
 use crate::error;
 
 /// Where a store is.
@@ -83,10 +81,12 @@ impl Server {
 
     async fn connect_to_node(&self, node: &ConnectionInfo) -> Result<Wire> {
         let connected = async { answering(Node::connect(node, &self.access, self.config()).await?).await };
-        in_time(self.patience, pin!(connected)).await.unwrap_or_else(|| {
-            let why = format!("the server could not be reached within {:?}", self.patience);
-            Err(Error::new(ErrorKind::Unavailable, why).on("redis"))
-        })
+        in_time(self.patience, pin!(connected)).await.unwrap_or_else(|| Err(self.unreached()))
+    }
+
+    fn unreached(&self) -> Error {
+        let why = format!("the server could not be reached within {:?}", self.patience);
+        Error::new(ErrorKind::Unavailable, why).on("redis")
     }
 
     /// Whatever node the sentinels call the master now.
@@ -97,54 +97,10 @@ impl Server {
         settings: &ConnectionInfo,
         watched: &str,
     ) -> Result<Wire> {
-        let mut client = self.sentinels(sentinels, settings, watched).map_err(error::connecting)?;
-        sentinels.iter().for_each(|sentinel| trust_some_cipher(sentinel.addr()));
-        let master = client.async_get_client().await.map_err(error::connecting)?;
-        let master = master.get_connection_info().clone();
-        // With the store's own certificates, which the driver has put into its own form.
-        let addr = match master.addr().clone() {
-            ConnectionAddr::TcpTls { host, port, insecure, .. } => {
-                ConnectionAddr::TcpTls { host, port, insecure, tls_params: None }
-            }
-            other => other,
-        };
-        self.connect_to_node(&master.set_addr(addr)).await
-    }
-
-    #[cfg(feature = "sentinel")]
-    fn sentinels(
-        &self,
-        sentinels: &[ConnectionInfo],
-        settings: &ConnectionInfo,
-        watched: &str,
-    ) -> Result<redis::sentinel::SentinelClient, RedisError> {
-        use redis::sentinel::{SentinelClientBuilder, SentinelServerType};
-        let addresses = sentinels.iter().map(|sentinel| sentinel.addr().clone());
-        let (login, tcp) = (settings.redis_settings(), settings.tcp_settings());
-        let mut builder = SentinelClientBuilder::new(addresses, watched, SentinelServerType::Master)?
-            .set_client_to_redis_tcp_settings(tcp.clone())
-            .set_client_to_sentinel_tcp_settings(tcp.clone());
-        if matches!(settings.addr(), ConnectionAddr::TcpTls { .. }) {
-            let secure = redis::TlsMode::Secure;
-            builder = builder.set_client_to_redis_tls_mode(secure).set_client_to_sentinel_tls_mode(secure);
-        }
-        if let Some(certificates) = self.access.certificates() {
-            builder = builder.set_client_to_redis_certificates(certificates.clone());
-            builder = builder.set_client_to_sentinel_certificates(certificates);
-        }
-        if let Some(own) = &self.access.sentinels {
-            builder = builder.set_client_to_sentinel_password(own.password());
-            if let Some(user) = own.user() {
-                builder = builder.set_client_to_sentinel_username(user);
-            }
-        }
-        if let Some(user) = login.username() {
-            builder = builder.set_client_to_redis_username(user);
-        }
-        if let Some(password) = login.password() {
-            builder = builder.set_client_to_redis_password(password);
-        }
-        builder.build()
+        let config = self.config();
+        let master = super::sentinels::master(sentinels, watched, &self.access, &config);
+        let master = in_time(self.patience, pin!(master)).await.unwrap_or_else(|| Err(self.unreached()))?;
+        self.connect_to_node(&settings.clone().set_addr(master)).await
     }
 
     /// Without retries: the driver would send a script again whose answer was lost, and tell nobody. It still learns
@@ -155,7 +111,7 @@ impl Server {
         nodes: Vec<ConnectionInfo>,
         reached: &HashMap<NodeAddress, NodeAddress>,
     ) -> Result<Wire> {
-        nodes.iter().for_each(|node| trust_some_cipher(node.addr()));
+        nodes.iter().try_for_each(super::dial::check_ciphers)?;
         let nodelay = redis::io::tcp::TcpSettings::default().set_nodelay(true);
         let builder = redis::cluster::ClusterClientBuilder::new(nodes).retries(0).tcp_settings(nodelay);
         let builder = builder.connection_timeout(self.patience).overall_response_timeout(None);
@@ -188,16 +144,6 @@ async fn answering(mut node: Node) -> Result<Wire> {
     match info.concat().contains("cluster_enabled:1") {
         true => Err(Error::unsupported("one node of a cluster", "the whole cluster, by redis+cluster://").on("redis")),
         false => Ok(Wire::Node(node)),
-    }
-}
-
-/// The driver's own TLS takes the implementation of the ciphers that the whole process has, and panics if there is none.
-/// So one is chosen for a process that has none: only for TLS that is left to the driver, as that of a cluster.
-pub(super) fn trust_some_cipher(address: &ConnectionAddr) {
-    let is_tls = matches!(address, ConnectionAddr::TcpTls { .. });
-    if is_tls && rustls::crypto::CryptoProvider::get_default().is_none() {
-        // Somebody else may have been quicker, with a choice that is as good.
-        let _ = rustls::crypto::ring::default_provider().install_default();
     }
 }
 

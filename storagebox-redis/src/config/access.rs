@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use redis::ConnectionInfo;
-#[cfg(any(feature = "cluster", feature = "sentinel"))]
+#[cfg(feature = "cluster")]
 use redis::{ClientTlsConfig, TlsCertificates};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject as _;
@@ -32,16 +32,6 @@ impl Login {
     /// Creates the login of the server's default user.
     pub fn with_password(password: impl Into<String>) -> Self {
         Self { user: None, password: password.into() }
-    }
-
-    #[cfg(feature = "sentinel")]
-    pub(crate) fn user(&self) -> Option<&str> {
-        self.user.as_deref()
-    }
-
-    #[cfg(feature = "sentinel")]
-    pub(crate) fn password(&self) -> &str {
-        &self.password
     }
 
     /// How a server is connected to, with this login.
@@ -106,8 +96,8 @@ impl Access {
         self.asked.is_some()
     }
 
-    /// For the TLS that is left to the driver.
-    #[cfg(any(feature = "cluster", feature = "sentinel"))]
+    /// For the lines to a cluster, which the driver makes.
+    #[cfg(feature = "cluster")]
     pub(crate) fn certificates(&self) -> Option<TlsCertificates> {
         let (root_cert, own) = (self.authority.clone(), self.own.clone());
         let client_tls = own.map(|(client_cert, client_key)| ClientTlsConfig { client_cert, client_key });

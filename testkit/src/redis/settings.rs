@@ -30,7 +30,7 @@ impl Settings {
     }
 
     /// For a sentinel, which keeps nothing but what it knows of others.
-    pub(super) fn sentinel() -> Self {
+    pub fn sentinel() -> Self {
         Self { sentinel: true, ..Self::new() }
     }
 
