@@ -40,6 +40,7 @@ pub const CLAUSES: &[Clause] = &[
     clause("S-3", "namespaces of different names and kinds share nothing; handles of one name share one namespace"),
     clause("S-4", "a namespace is opened the way it was created"),
     clause("S-5", "what the backend cannot do is Unsupported, with what to use instead"),
+    clause("S-8", "what was acknowledged is there for every process, also when its process or its server was killed"),
     clause("IB-1", "exclusive: at any moment an item is held by at most one claim"),
     clause("IB-2", "conserved: every item added is free, held, spent or withdrawn at every moment"),
     clause("IB-3", "same claim, same item, also from an empty bank; nothing is taken and the hold does not change"),

@@ -38,7 +38,8 @@ impl<B: Backend + Clone> Embedded<B> {
     pub fn new(name: impl Into<String>, make: impl Fn(ManualClock) -> Result<B> + Send + Sync + 'static) -> Self {
         let declared = Declared::all()
             .without_network("a store in this process has no server")
-            .without_restart("a store in this process ends with it");
+            .without_restart("a store in this process ends with it")
+            .without_processes("a store in this process is its alone");
         Self { name: name.into(), declared, make: Box::new(make) }
     }
 

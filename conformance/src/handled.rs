@@ -53,6 +53,10 @@ impl Sandbox for Held {
         self.0.clock()
     }
 
+    fn address(&self) -> Option<String> {
+        self.0.address()
+    }
+
     fn upstream(&self) -> Option<SocketAddr> {
         self.0.upstream()
     }

@@ -85,6 +85,12 @@ pub trait Sandbox: Send + Sync + 'static {
         text.as_bytes().to_vec()
     }
 
+    /// Returns what tells another process where the place is, for the opener of [`neighbour`](crate::neighbour): one
+    /// line, such as a URL or a path. `None` for a store that no other process can open, which declares it.
+    fn address(&self) -> Option<String> {
+        None
+    }
+
     /// Ends the server of a sandbox from [`fresh_alone`](Harness::fresh_alone), starts it again, and returns when it
     /// accepts connections; only for backends that declare it. Clients that were open stay so, and reconnect.
     async fn restart(&self, how: Restart) -> Result<()> {
@@ -126,11 +132,13 @@ pub struct Declared {
     left_out: BTreeMap<Part, String>,
     network: Option<String>,
     restart: Option<String>,
+    processes: Option<String>,
+    beside: Option<String>,
     answers: Option<String>,
 }
 
 impl Declared {
-    /// Every part, a network on the way to the server, and a server that can be restarted.
+    /// Every part, a network on the way to the server, a server that can be restarted, and other processes.
     pub fn all() -> Self {
         Self::default()
     }
@@ -154,6 +162,23 @@ impl Declared {
     #[must_use]
     pub fn without_restart(mut self, reason: impl Into<String>) -> Self {
         self.restart = Some(reason.into());
+        self
+    }
+
+    /// No other process can open the store; the cases of other processes are reported as ignored, with the reason.
+    #[must_use]
+    pub fn without_processes(mut self, reason: impl Into<String>) -> Self {
+        let reason = reason.into();
+        self.processes = Some(reason.clone());
+        self.beside = Some(reason);
+        self
+    }
+
+    /// One process has the store at a time: it is free for another one when every client of the first is closed. The
+    /// cases of processes that work at the same time are reported as ignored, with the reason.
+    #[must_use]
+    pub fn one_process_at_a_time(mut self, reason: impl Into<String>) -> Self {
+        self.beside = Some(reason.into());
         self
     }
 
@@ -183,6 +208,8 @@ impl Declared {
         let power = match family {
             Family::Network => &self.network,
             Family::Crash => &self.restart,
+            Family::Process => &self.processes,
+            Family::Beside => &self.beside,
             _ => &None,
         };
         let answers = self.answers.as_ref().filter(|_| answered);

@@ -31,7 +31,7 @@ pub(crate) fn lesson(failure: &Failure, case: &Case, seed: u64) -> String {
 /// What a replay depends on besides the seed.
 fn chance(family: Family) -> &'static str {
     match family {
-        Family::Concurrent | Family::Network | Family::Crash => {
+        Family::Concurrent | Family::Network | Family::Beside | Family::Process | Family::Crash => {
             "\nthe seed repeats the calls and not their order: STORAGEBOX_RUNS=100 tries a hundred seeds"
         }
         Family::Sequential | Family::Edge | Family::Ambiguous | Family::Cancel => "",

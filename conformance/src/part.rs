@@ -45,6 +45,10 @@ pub enum Family {
     Cancel,
     /// Connections that are cut, by a proxy in front of the server.
     Network,
+    /// Another process that works beside this one.
+    Beside,
+    /// Processes that are killed.
+    Process,
     /// Servers that are restarted.
     Crash,
 }
@@ -78,9 +82,9 @@ impl Family {
     pub fn level(self) -> u8 {
         match self {
             Self::Sequential | Self::Edge => 1,
-            Self::Concurrent => 2,
+            Self::Concurrent | Self::Beside => 2,
             Self::Ambiguous | Self::Cancel | Self::Network => 3,
-            Self::Crash => 4,
+            Self::Process | Self::Crash => 4,
         }
     }
 }

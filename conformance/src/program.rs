@@ -11,6 +11,7 @@ use crate::certificate::{Certificate, End, Entry};
 use crate::handled::Handled;
 use crate::harness::Harness;
 use crate::lesson::lesson;
+use crate::neighbour::is_neighbour;
 use crate::options::Options;
 use crate::runner::{Outcome, Runner};
 use crate::stop::Over;
@@ -29,6 +30,9 @@ pub fn run(harness: impl Harness) -> ExitCode {
 /// As [`run`], with options. A backend that conforms is tried with [`Selection::Smoke`](crate::Selection::Smoke) in its
 /// other set-ups: behind a pooler, over TLS, with other options.
 pub fn run_with(harness: impl Harness, options: impl Into<Options>) -> ExitCode {
+    if is_neighbour() {
+        return unopened();
+    }
     let run = options.into().from_environment().and_then(|options| match options.handles {
         true => Run::new(Handled(harness), options),
         false => Run::new(harness, options),
@@ -40,6 +44,14 @@ pub fn run_with(harness: impl Harness, options: impl Into<Options>) -> ExitCode 
             ExitCode::FAILURE
         }
     }
+}
+
+/// A process that was to be a neighbour, and would run the suite on top of it.
+fn unopened() -> ExitCode {
+    eprintln!(
+        "the `main` of this test must begin with `storagebox_conformance::neighbour`, or declare `without_processes`"
+    );
+    ExitCode::FAILURE
 }
 
 /// Certifies a backend from a program: runs the cases, calls the observer with each as it ends, and returns what was

@@ -62,6 +62,8 @@ pub use store_options::StoreOptions;
 /// - S-4 a namespace must be opened the way it was created: another strategy or other options return `Misconfigured`.
 /// - S-5 [`promises`](Backend::promises) states what the backend cannot promise; an operation that it cannot do returns
 ///   `Unsupported`.
+/// - S-8 what was acknowledged is there for every later call of any process, also when the process that made the call
+///   was killed.
 ///
 /// # Cancel safety
 ///
@@ -144,7 +146,7 @@ pub trait Backend: Debug + Send + Sync + 'static {
     ///
     /// # Guarantees
     ///
-    /// - S-2: closing loses no acknowledged change.
+    /// - S-8: closing loses no acknowledged change.
     ///
     /// # Cancel safety
     ///

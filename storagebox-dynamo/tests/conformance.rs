@@ -5,10 +5,14 @@ mod support;
 
 use std::process::ExitCode;
 
-use storagebox_conformance::{Profile, run_with};
-use support::{DynamoHarness, SetUp};
+use storagebox_conformance::{Profile, neighbour, run_with};
+use support::{DynamoHarness, SetUp, open_beside};
 
 fn main() -> ExitCode {
+    neighbour(open_beside).unwrap_or_else(suite)
+}
+
+fn suite() -> ExitCode {
     DynamoHarness::with_table(|_, table| {
         let harness = DynamoHarness::new(table, SetUp::plain(), 0);
         Ok(run_with(harness, Profile::SMOKE))

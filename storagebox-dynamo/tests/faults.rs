@@ -7,9 +7,9 @@ mod support;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use storagebox_conformance::{Options, Profile, Selection, run_with};
+use storagebox_conformance::{Options, Profile, Selection, neighbour, run_with};
 use storagebox_dynamo::faults::Fault;
-use support::{DynamoHarness, SetUp};
+use support::{DynamoHarness, SetUp, open_beside};
 
 /// The share of the requests that have a fault, in percent.
 const SHARE: u8 = 20;
@@ -38,6 +38,10 @@ fn run(name: &str, faults: Vec<Fault>, selection: Selection) -> (ExitCode, u64) 
 }
 
 fn main() -> ExitCode {
+    neighbour(open_beside).unwrap_or_else(suites)
+}
+
+fn suites() -> ExitCode {
     let one = std::env::var("STORAGEBOX_FAULT").ok();
     if one.is_none() && std::env::var("STORAGEBOX_FAULTS").is_err() {
         return run("all faults", faults(), Selection::Smoke).0;

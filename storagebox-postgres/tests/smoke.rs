@@ -6,10 +6,10 @@ mod support;
 use std::env;
 use std::process::ExitCode;
 
-use storagebox_conformance::run_with;
+use storagebox_conformance::{neighbour, run_with};
 use storagebox_postgres::Statements;
 use storagebox_testkit::checks::harness::{everything, in_other_set_ups};
-use support::{PostgresHarness, SetUp};
+use support::{PostgresHarness, SetUp, open_beside};
 
 const SET_UPS: [SetUp; 2] = [
     SetUp { name: "smoke, combining off", combining: false, ..SetUp::PLAIN },
@@ -41,6 +41,10 @@ const OTHERS: [SetUp; 4] = [
 ];
 
 fn main() -> ExitCode {
+    neighbour(open_beside).unwrap_or_else(suites)
+}
+
+fn suites() -> ExitCode {
     let others: &[SetUp] = if everything() { &OTHERS } else { &[] };
     let named = env::var("STORAGEBOX_SET_UP").unwrap_or_default();
     let set_ups = SET_UPS.iter().chain(others).filter(|set_up| set_up.name.contains(&named)).copied();

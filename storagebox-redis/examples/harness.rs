@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_conformance::{
-    Declared, Harness, Options, Part, Profile, Restart, Sandbox, Selection, Server, TestClock, listed, run_with,
+    Declared, Harness, Options, Part, Profile, Restart, Sandbox, Selection, Server, TestClock, listed, neighbour,
+    run_with,
 };
 use storagebox_core::{Backend, Error, ListedItem, Namespace, Result, async_trait};
 use storagebox_redis::{Moved, RedisStore};
@@ -68,6 +69,10 @@ impl Sandbox for OneServer {
         Some(Arc::new(Hand(self.moved.clone())))
     }
 
+    fn address(&self) -> Option<String> {
+        Some(format!("redis://{}", self.server.address()))
+    }
+
     fn upstream(&self) -> Option<SocketAddr> {
         Some(self.server.address())
     }
@@ -95,5 +100,6 @@ impl TestClock for Hand {
 }
 
 fn main() -> ExitCode {
-    run_with(Redis, Options::new(Profile::SMOKE).selection(Selection::Smoke))
+    neighbour(async |url| Ok(Arc::new(RedisStore::connect(&url)?) as _))
+        .unwrap_or_else(|| run_with(Redis, Options::new(Profile::SMOKE).selection(Selection::Smoke)))
 }

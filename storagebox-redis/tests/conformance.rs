@@ -5,10 +5,14 @@ mod support;
 
 use std::process::ExitCode;
 
-use storagebox_conformance::{Profile, run_with};
-use support::{RedisHarness, SetUp};
+use storagebox_conformance::{Profile, neighbour, run_with};
+use support::{RedisHarness, SetUp, open_beside};
 
 fn main() -> ExitCode {
+    neighbour(open_beside).unwrap_or_else(suite)
+}
+
+fn suite() -> ExitCode {
     RedisHarness::with_server(SetUp::PLAIN, |runtime, server| {
         let harness = runtime.block_on(RedisHarness::new(server, SetUp::PLAIN))?;
         Ok(run_with(harness, Profile::BRIEF))

@@ -4,9 +4,9 @@ mod support;
 
 use std::process::ExitCode;
 
-use storagebox_conformance::run_with;
+use storagebox_conformance::{neighbour, run_with};
 use storagebox_testkit::checks::harness::in_other_set_ups;
-use support::{RedisHarness, Servers, SetUp};
+use support::{RedisHarness, Servers, SetUp, open_beside};
 
 const SET_UPS: [SetUp; 5] = [
     SetUp { name: "smoke, pool", pool: Some(8), ..SetUp::PLAIN },
@@ -17,6 +17,10 @@ const SET_UPS: [SetUp; 5] = [
 ];
 
 fn main() -> ExitCode {
+    neighbour(open_beside).unwrap_or_else(suites)
+}
+
+fn suites() -> ExitCode {
     in_other_set_ups(SET_UPS, |set_up, options| {
         RedisHarness::with_server(set_up, |runtime, server| {
             let harness = runtime.block_on(RedisHarness::new(server, set_up))?;

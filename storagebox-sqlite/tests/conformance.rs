@@ -4,9 +4,10 @@ mod support;
 
 use std::process::ExitCode;
 
-use storagebox_conformance::{Profile, run_with};
-use support::{SetUp, SqliteHarness, be_a_worker_if_asked};
+use storagebox_conformance::{Profile, neighbour, run_with};
+use support::{SetUp, SqliteHarness, be_a_worker_if_asked, open_beside};
 
 fn main() -> ExitCode {
-    be_a_worker_if_asked().unwrap_or_else(|| run_with(SqliteHarness(SetUp::PLAIN), Profile::BRIEF))
+    let asked = neighbour(open_beside).or_else(be_a_worker_if_asked);
+    asked.unwrap_or_else(|| run_with(SqliteHarness(SetUp::PLAIN), Profile::BRIEF))
 }

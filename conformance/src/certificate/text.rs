@@ -10,7 +10,7 @@ use crate::part::Part;
 const HIGHEST: u8 = 4;
 
 /// What was tried for each level.
-const LEVELS: &str = "levels: L1 one caller and odd input; L2 many callers at once; L3 lost replies, late requests, dropped \
+const LEVELS: &str = "levels: L1 one caller and odd input; L2 many callers and processes at once; L3 lost replies, late requests, dropped \
                       futures and cut connections; L4 a store that is ended, killed and opened again";
 
 impl Certificate {

@@ -1,4 +1,4 @@
-//! S-2: what was acknowledged is there after a client or a server has ended.
+//! S-8: what was acknowledged is there after a client or a server has ended.
 
 use super::everything::Everything;
 use crate::failure::Verdict;

@@ -1,12 +1,17 @@
-//! The store as a whole: S-1 to S-5.
+//! The store as a whole: S-1 to S-5 and S-8.
 
 mod apart;
 mod ends;
 mod everything;
 mod namespaces;
+pub(crate) mod numbers;
 mod options;
+mod processes;
 mod promises;
+pub(crate) mod race;
 mod setup;
+pub(crate) mod steps;
+pub(crate) mod storm;
 mod upkeep;
 
 use crate::case::cases;
@@ -19,10 +24,28 @@ cases! { Store:
     "S-1" Cancel [ItemBank] setup: dropping_a_setup_leaves_the_store_whole;
     "S-2" Sequential [..] upkeep: upkeep_keeps_what_a_promise_needs, upkeep_after_a_while_keeps_what_lives;
     "S-2" Sequential [ItemBank, Dedup, Tokens, Counter] upkeep: upkeep_is_bounded, upkeep_says_whether_there_is_more;
-    "S-2" Sequential [..] ends: closing_loses_nothing;
+    "S-8" Sequential [..] ends: closing_loses_nothing;
     "S-2" Concurrent [ItemBank, Dedup, Tokens] upkeep: upkeep_beside_callers_disturbs_nobody;
     "S-2" Cancel [..] upkeep: dropping_upkeep_loses_nothing;
-    "S-2" Crash [..] ends: every_namespace_survives_a_restart;
+    "S-8" Crash [..] ends: every_namespace_survives_a_restart;
+    "S-8" Process [ItemBank] processes:
+        a_killed_process_has_made_what_it_was_told_of_a_bank, a_process_that_is_killed_in_the_middle_leaves_a_whole_bank;
+    "S-8" Process [Dedup] processes:
+        a_killed_process_has_made_what_it_was_told_of_records, no_process_repeats_a_fence_or_a_version;
+    "S-8" Process [Tokens] processes: a_killed_process_has_made_what_it_was_told_of_tokens;
+    "S-8" Process [Counter] processes: a_killed_process_has_made_what_it_was_told_of_counters;
+    "S-8" Process [Ordered] processes: a_killed_process_has_made_what_it_was_told_of_values;
+    "S-8" Process [Entities] processes:
+        a_killed_process_has_made_what_it_was_told_of_entities, no_process_repeats_a_version_of_an_entity;
+    "S-8" Crash [ItemBank] processes: a_killed_server_has_made_what_it_said_of_a_bank;
+    "S-8" Crash [Dedup] processes: a_killed_server_has_made_what_it_said_of_records;
+    "S-8" Crash [Tokens] processes: a_killed_server_has_made_what_it_said_of_tokens;
+    "S-8" Crash [Counter] processes: a_killed_server_has_made_what_it_said_of_counters;
+    "S-8" Crash [Ordered] processes: a_killed_server_has_made_what_it_said_of_values;
+    "S-8" Crash [Entities] processes: a_killed_server_has_made_what_it_said_of_entities;
+    "S-8" Beside [..] processes: a_process_sees_at_once_what_another_does;
+    "S-8" Beside [Entities] processes: a_process_sees_at_once_what_another_does_to_entities;
+    "S-8" Beside [ItemBank, Dedup, Tokens, Counter] processes: what_two_processes_race_for_is_won_once;
     "S-3" Sequential [..] namespaces:
         namespaces_of_different_kinds_share_nothing, namespaces_of_different_names_share_nothing,
         handles_of_one_name_share_one_namespace;

@@ -34,6 +34,7 @@ impl Harness for Mutated {
         Declared::all()
             .without_network("a memory store has no server to connect to")
             .without_restart("a memory store ends with its process")
+            .without_processes("a memory store is of its process alone")
     }
 
     async fn fresh(&self) -> Result<Box<dyn Sandbox>> {

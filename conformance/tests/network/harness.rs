@@ -50,6 +50,7 @@ impl Harness for Wired {
         Declared::all()
             .without(Part::Entities, "this store has none")
             .without(Part::JoinedEntities, "this store has none")
+            .without_processes("the server is in this process")
     }
 
     async fn fresh(&self) -> Result<Box<dyn Sandbox>> {

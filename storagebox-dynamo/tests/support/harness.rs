@@ -18,7 +18,7 @@ use storagebox_testkit::checks::harness::{Acts, run_with};
 use storagebox_testkit::dynamodb::{Data, Dynamo};
 use tokio::runtime::Runtime;
 
-use super::place::{Place, Table, failed};
+use super::place::{PATIENCE, Place, Table, failed};
 
 /// How the stores under test are set up.
 #[derive(Clone, Debug)]
@@ -36,9 +36,6 @@ impl SetUp {
 
 /// How often a caller calls again who meets faults all the time.
 const ATTEMPTS: usize = 40;
-
-/// Longer than a case may stand still, so that no call ends because the machine is busy.
-const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The suite's harness.
 pub struct DynamoHarness {
@@ -72,6 +69,11 @@ impl DynamoHarness {
         let faults = (self.set_up.faults.0 > 0).then(|| self.faults.clone());
         Box::new(Keys { place, faults })
     }
+}
+
+/// Opens a prefix as another process of the suite.
+pub async fn open_beside(address: String) -> Result<Arc<dyn Backend>> {
+    Ok(Arc::new(Place::opened_at(&address).await?))
 }
 
 /// A prefix of keys for one case.
@@ -123,6 +125,10 @@ impl Sandbox for Keys {
         let store = self.store(None).await?;
         store.ping().await?;
         Ok(store)
+    }
+
+    fn address(&self) -> Option<String> {
+        Some(self.place.address())
     }
 
     fn upstream(&self) -> Option<SocketAddr> {

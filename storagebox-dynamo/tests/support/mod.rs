@@ -7,5 +7,5 @@ mod harness;
 mod place;
 
 pub use articles::{Articles, items};
-pub use harness::{DynamoHarness, SetUp};
+pub use harness::{DynamoHarness, SetUp, open_beside};
 pub use place::{Place, Table, driver, failed, longest_row};

@@ -17,6 +17,12 @@ use storagebox_testkit::dynamodb::{Data, Dynamo};
 use storagebox_testkit::servers;
 use tokio::task::spawn_blocking;
 
+/// Stands for the endpoint of AWS itself in an address.
+const AWS: &str = "aws";
+
+/// Longer than a case may stand still, so that no call ends because the machine is busy.
+pub const PATIENCE: Duration = Duration::from_secs(300);
+
 /// A table that is removed in the end.
 #[derive(Debug)]
 pub struct Table {
@@ -136,6 +142,21 @@ impl Place {
     /// A store with a client of its own.
     pub async fn store(&self) -> Result<DynamoStore> {
         self.builder().from_client(&self.table.client(None, None).await)
+    }
+
+    /// What another process opens it by.
+    pub fn address(&self) -> String {
+        let endpoint = self.table.endpoint.as_deref().unwrap_or(AWS);
+        [&self.table.region, endpoint, &self.name, &self.prefix].join(" ")
+    }
+
+    /// A store at the address of a place of another process.
+    pub async fn opened_at(address: &str) -> Result<DynamoStore> {
+        let parts: Vec<&str> = address.split(' ').collect();
+        let [region, endpoint, table, prefix] = parts[..] else { return Err(failed("no address of a place")) };
+        let driver = driver(region, Some(endpoint).filter(|endpoint| *endpoint != AWS), None).await;
+        let builder = DynamoStore::builder().table(table).prefix(prefix).max_skew(Duration::ZERO);
+        builder.clock(ManualClock::new()).call_timeout(PATIENCE).from_client(&driver)
     }
 
     /// Every row here, past the library.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use sqlx::{AssertSqlSafe, Row, query};
 use storagebox_conformance::{Declared, Harness, Part, Restart, Sandbox, TestClock};
 use storagebox_core::{Backend, ListedItem, Namespace, Result, async_trait};
-use storagebox_postgres::{PostgresBuilder, Statements};
+use storagebox_postgres::{PostgresBuilder, PostgresStore, Statements};
 use storagebox_testkit::checks::harness::{self, Acts, run_with};
 use storagebox_testkit::pgbouncer::{self, PgBouncer};
 use storagebox_testkit::postgres::{Postgres, Settings};
@@ -89,6 +89,11 @@ struct Schema {
     set_up: SetUp,
 }
 
+/// Opens a schema as another process of the suite.
+pub async fn open_beside(url: String) -> Result<Arc<dyn Backend>> {
+    Ok(Arc::new(PostgresStore::builder().call_timeout(PATIENCE).connect(&url)?))
+}
+
 impl Schema {
     /// Where clients connect to.
     fn address(&self) -> SocketAddr {
@@ -160,6 +165,11 @@ impl Sandbox for Schema {
         let store = self.store(self.address())?;
         store.ping().await?;
         Ok(store)
+    }
+
+    /// Past the pooler.
+    fn address(&self) -> Option<String> {
+        Some(format!("{}&schema={}", self.place.url_at(self.place.database.server()), self.place.schema))
     }
 
     fn upstream(&self) -> Option<SocketAddr> {

@@ -7,6 +7,6 @@ mod harness;
 mod place;
 
 pub use drained::{Behind, Buffers, end_holds};
-pub use harness::{PostgresHarness, SetUp};
+pub use harness::{PostgresHarness, SetUp, open_beside};
 pub use place::{Database, Place, failed, run};
 pub use storagebox_postgres::moved_clock;

@@ -91,6 +91,7 @@ impl Harness for Denying {
             .without(Part::Strategies, "of the counters, Redis has Atomic, Marker, Window and Sharded")
             .without_network("it is rights that are looked at")
             .without_restart("it is rights that are looked at")
+            .without_processes("it is rights that are looked at")
     }
 
     async fn fresh(&self) -> Result<Box<dyn Sandbox>> {

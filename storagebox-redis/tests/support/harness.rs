@@ -10,7 +10,7 @@ use redis::aio::MultiplexedConnection;
 use redis::cmd;
 use storagebox_conformance::{Declared, Harness, Part, Restart, Sandbox, TestClock};
 use storagebox_core::{Backend, ClaimId, Item, ItemState, ListedItem, Namespace, Result, async_trait};
-use storagebox_redis::Moved;
+use storagebox_redis::{Moved, RedisStore};
 use storagebox_testkit::checks::harness::{Acts, run_with};
 use storagebox_testkit::redis::{Redis, Settings};
 use tokio::runtime::Runtime;
@@ -75,6 +75,11 @@ impl RedisHarness {
     }
 }
 
+/// Opens a prefix as another process of the suite.
+pub async fn open_beside(url: String) -> Result<Arc<dyn Backend>> {
+    Ok(Arc::new(RedisStore::builder().call_timeout(PATIENCE).connect(&url)?))
+}
+
 /// A prefix of keys for one case.
 struct Prefix {
     place: Place,
@@ -105,7 +110,8 @@ impl Harness for RedisHarness {
             Servers::One => declared,
             Servers::Tls => declared
                 .without_network("the proxy cannot read what is encrypted")
-                .without_restart("the set-up without TLS restarts its server"),
+                .without_restart("the set-up without TLS restarts its server")
+                .without_processes("the set-up without TLS has other processes"),
             Servers::Cluster => declared
                 .without(Part::JoinedEntities, "on a cluster, tokens are on other nodes than entities")
                 .without_network("nodes tell their own addresses; the long checks cut a cluster's")
@@ -133,6 +139,10 @@ impl Sandbox for Prefix {
         let store = self.store(&self.place.server.url())?;
         store.ping().await?;
         Ok(store)
+    }
+
+    fn address(&self) -> Option<String> {
+        Some(format!("{}?prefix={}", self.place.server.url(), self.place.prefix))
     }
 
     fn upstream(&self) -> Option<SocketAddr> {

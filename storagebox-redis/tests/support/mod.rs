@@ -6,6 +6,6 @@ mod harness;
 mod place;
 mod resharding;
 
-pub use harness::{RedisHarness, Servers, SetUp};
+pub use harness::{RedisHarness, Servers, SetUp, open_beside};
 pub use place::{Place, Server, failed, grants};
 pub use resharding::Resharding;

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
-use storagebox_conformance::{Declared, Harness, Part, Restart, Sandbox, TestClock};
-use storagebox_core::{Backend, ListedItem, Namespace, Result, async_trait};
+use storagebox_conformance::{Declared, Harness, Part, Sandbox, TestClock};
+use storagebox_core::{Backend, ListedItem, ManualClock, Namespace, Result, async_trait};
+use storagebox_sqlite::SqliteStore;
 use storagebox_testkit::checks::harness;
 
 use super::place::{Place, failed};
-use super::worker::Worker;
 
 /// Longer than a case may stand still, so that no call ends because the machine is busy.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -32,6 +32,11 @@ impl SetUp {
 #[derive(Debug)]
 pub struct SqliteHarness(pub SetUp);
 
+/// Opens a file as another process of the suite.
+pub async fn open_beside(path: String) -> Result<Arc<dyn Backend>> {
+    Ok(Arc::new(SqliteStore::builder().clock(ManualClock::new()).call_timeout(PATIENCE).open(path)?))
+}
+
 /// A file for one case.
 struct File {
     place: Place,
@@ -48,6 +53,7 @@ impl Harness for SqliteHarness {
         Declared::all()
             .without(Part::Strategies, "of the counters, SQLite has Atomic, Marker, Window and Sharded")
             .without_network("a file has no server to connect to")
+            .without_restart("a file has no server that could be restarted")
     }
 
     async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
@@ -76,15 +82,8 @@ impl Sandbox for File {
         Some(Arc::new(self.place.clock.clone()))
     }
 
-    /// There is no server. What ends is another process that is in the middle of writing to the file, and what it was
-    /// told must be so.
-    async fn restart(&self, how: Restart) -> Result<()> {
-        let worker = Worker::start(&self.place.path(), "neighbour", usize::MAX).map_err(failed)?;
-        let acked = tokio::task::block_in_place(|| match how {
-            Restart::Clean => worker.ended_after(5),
-            Restart::Kill => worker.killed_after(5),
-        });
-        acked.map_err(failed)?.audit(&self.place.path()).await
+    fn address(&self) -> Option<String> {
+        Some(self.place.path().display().to_string())
     }
 }
 

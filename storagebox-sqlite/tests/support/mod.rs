@@ -6,6 +6,6 @@ mod harness;
 mod place;
 mod worker;
 
-pub use harness::{SetUp, SqliteHarness};
+pub use harness::{SetUp, SqliteHarness, open_beside};
 pub use place::{Place, failed};
 pub use worker::{Acked, Worker, be_a_worker_if_asked};

@@ -1,16 +1,14 @@
-//! What the suite needs of the backend: an empty file, clients of it, a look past the library, and a restart.
+//! What the suite needs of the backend: an empty file, clients of it, other processes on it, and a look past the library.
 
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 use std::sync::Arc;
 
 use custom_backend::RedbStore;
 use redb::{Database, ReadableDatabase, TableDefinition};
-use storagebox_conformance::{Declared, Harness, Part, Profile, Restart, Sandbox, TestClock, run_with};
+use storagebox_conformance::{Declared, Harness, Part, Profile, Sandbox, TestClock, neighbour, run_with};
 use storagebox_core::{
-    Backend, ClaimId, Clock, Error, Hold, Item, ItemBank, ItemState, ListedItem, ManualClock, Namespace, Result,
-    async_trait,
+    Backend, ClaimId, Clock, Error, Item, ItemState, ListedItem, ManualClock, Namespace, Result, async_trait,
 };
 use tempfile::TempDir;
 use tokio::task::spawn_blocking;
@@ -50,6 +48,8 @@ impl Harness for Redb {
             .without(Part::JoinedEntities, "this store has none")
             .without(Part::Strategies, "of the counters, this backend has Atomic, Marker, Window and Sharded")
             .without_network("a file has no server to connect to")
+            .without_restart("a file has no server that could be restarted")
+            .one_process_at_a_time("redb locks the file")
     }
 
     async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
@@ -78,24 +78,8 @@ impl Sandbox for Place {
         Some(Arc::new(self.clock.clone()))
     }
 
-    /// The store lives in its caller's process, so there is no server to restart. The file is closed and opened again;
-    /// to be killed, another process has it in between, and is killed while it writes.
-    async fn restart(&self, how: Restart) -> Result<()> {
-        let file = self.file();
-        let claims = match how {
-            Restart::Clean => self.store.lend(async { vec![] }).await?,
-            Restart::Kill => {
-                let killed = async { spawn_blocking(move || killed_neighbour(&file)).await.map_err(failed)? };
-                self.store.lend(killed).await??
-            }
-        };
-        let bank = self.store.item_bank(&NEIGHBOUR.parse()?)?;
-        for claim in claims {
-            if bank.take(&ClaimId::new(claim)?, Hold::Forever).await?.item().is_none() {
-                return Err(failed("a take was acknowledged and is not there"));
-            }
-        }
-        Ok(())
+    fn address(&self) -> Option<String> {
+        Some(self.file().display().to_string())
     }
 }
 
@@ -125,38 +109,8 @@ fn items(file: &Path, bank: &str, now: i64) -> Result<Vec<ListedItem>> {
     Ok(listed)
 }
 
-/// Names the file to a process that is to be killed.
-const NEIGHBOUR: &str = "CUSTOM_BACKEND_NEIGHBOUR";
-
-/// Starts this program again, kills it while it takes items, and returns the claims whose takes were acknowledged.
-fn killed_neighbour(file: &Path) -> Result<Vec<String>> {
-    let program = std::env::current_exe().map_err(failed)?;
-    let mut neighbour = Command::new(program).env(NEIGHBOUR, file).stdout(Stdio::piped()).spawn().map_err(failed)?;
-    let told = neighbour.stdout.take().ok_or_else(|| failed("it tells nothing"))?;
-    let claims = BufReader::new(told).lines().take(5).collect::<std::io::Result<Vec<_>>>().map_err(failed)?;
-    neighbour.kill().and_then(|()| neighbour.wait()).map_err(failed)?;
-    if claims.len() == 5 { Ok(claims) } else { Err(failed("a neighbour ended too early")) }
-}
-
-/// Runs the suite on the store as this function makes it, or takes items if this process is to be killed.
+/// Runs the suite on the store as this function makes it.
 pub fn suite(opened: Opened, profile: Profile) -> ExitCode {
-    let Some(file) = std::env::var_os(NEIGHBOUR) else {
-        return run_with(Redb(opened), profile);
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread().build();
-    let ended = runtime.map(|runtime| runtime.block_on(take_until_killed(file.into())));
-    eprintln!("a neighbour ended before it was killed: {ended:?}");
-    ExitCode::FAILURE
-}
-
-/// Takes items until it is killed, and tells which claims have one.
-async fn take_until_killed(file: PathBuf) -> Result<()> {
-    let bank = RedbStore::with_clock(file, ManualClock::new()).item_bank(&NEIGHBOUR.parse()?)?;
-    for number in 0.. {
-        let claim = format!("{}/{number}", std::process::id());
-        bank.add(&[Item::new(claim.as_str())?]).await?;
-        let _item = bank.take(&ClaimId::new(claim.as_str())?, Hold::Forever).await?;
-        println!("{claim}");
-    }
-    Ok(())
+    neighbour(async |file| Ok(Arc::new(RedbStore::with_clock(file, ManualClock::new())) as _))
+        .unwrap_or_else(|| run_with(Redb(opened), profile))
 }

@@ -128,7 +128,9 @@ impl Harness for Prefixes {
     }
 
     fn declared(&self) -> Declared {
-        let declared = Declared::all().without_restart("a service by its URL is not restarted");
+        let declared = Declared::all()
+            .without_restart("a service by its URL is not restarted")
+            .without_processes("the command starts no others");
         match self.table.upstream {
             Some(_) => declared,
             None => declared.without_network("the proxy cannot read what is encrypted"),

@@ -132,7 +132,8 @@ impl Harness for Prefixes {
     fn declared(&self) -> Declared {
         let declared = Declared::all()
             .without(Part::Strategies, "of the counters, Redis has Atomic, Marker, Window and Sharded")
-            .without_restart("a server by its URL is not restarted");
+            .without_restart("a server by its URL is not restarted")
+            .without_processes("the command starts no others");
         match self.keys.upstream {
             Some(_) => declared,
             None => declared.without_network("the proxy cannot read what is encrypted"),

@@ -61,6 +61,7 @@ impl Harness for Files {
             .without(Part::Strategies, "of the counters, SQLite has Atomic, Marker, Window and Sharded")
             .without_network("a file has no server")
             .without_restart("a file has no server")
+            .without_processes("the command starts no others")
     }
 
     async fn fresh(&self) -> Result<Box<dyn Sandbox>> {

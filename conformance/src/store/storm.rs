@@ -1,0 +1,46 @@
+//! A process that takes items until it is killed in the middle, and what it must leave.
+
+use std::collections::BTreeSet;
+
+use storagebox_core::{Backend, BankAdmin, ClaimId, Hold, Item, ItemBank, ItemState, Taken};
+
+use crate::failure::{Failure, Verdict, ensure, ensure_eq};
+use crate::world::World;
+
+/// Takes items without an end, and says each claim with its item.
+pub(crate) async fn run(store: &dyn Backend, say: impl Fn(&str) -> Verdict) -> Verdict {
+    let bank = store.item_bank(&"bank".parse()?)?;
+    for number in 0.. {
+        bank.add(&[Item::new(format!("item-{number}"))?]).await?;
+        let claim = format!("claim-{number}");
+        let taken = bank.take(&ClaimId::new(&*claim)?, Hold::Forever).await?;
+        let item = taken.item().ok_or_else(|| Failure::new("an item was added, and cannot be taken"))?;
+        say(&format!("{claim} {}", item.as_str()))?;
+    }
+    Ok(())
+}
+
+/// Who was told of an item has it, and every item is in one place.
+pub(crate) async fn judge(world: &World, told: &[String]) -> Verdict {
+    let bank = world.client().await?.item_bank(&"bank".parse()?)?;
+    for (claim, item) in told.iter().filter_map(|line| line.split_once(' ')) {
+        let (claim, item) = (ClaimId::new(claim)?, Item::new(item)?);
+        ensure_eq!(bank.holder(&item).await?, ItemState::Held(claim), "{item:?}, of which a killed process was told");
+    }
+    let listed = world.audit().await?;
+    let items: BTreeSet<_> = listed.iter().map(|listed| &listed.item).collect();
+    let (counts, all) = (bank.counts().await?, listed.len() as u64);
+    ensure_eq!(items.len(), listed.len(), "different items in the bank");
+    ensure_eq!(counts.free + counts.held, all, "free and held items by count, of all that are listed");
+    // One call was under way: at most its item is free, or held by a claim that was not told.
+    let untold = all - told.len() as u64;
+    ensure!(untold <= 1, "{untold} items that nobody was told of");
+    takes_the_next(&*bank).await
+}
+
+async fn takes_the_next(bank: &dyn BankAdmin) -> Verdict {
+    bank.add(&[Item::new("next")?]).await?;
+    let taken = bank.take(&ClaimId::new("next")?, Hold::Forever).await?;
+    ensure!(matches!(taken, Taken::New(_)), "a take after a process was killed: {taken:?}");
+    Ok(())
+}
