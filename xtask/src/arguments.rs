@@ -8,9 +8,13 @@ use crate::mutants::Wanted;
 
 pub(crate) const HELP: &str = "\
 cargo xtask test [--servers docker|local|none]
-    Everything that must be green. Installs the programs that the tests lack and says first which ones: Debian
-    packages as root or with sudo, dynoxide with cargo into target/tools. `--servers` says where the tests get
-    their servers from; with `none` it runs the tests that need no server, and installs nothing.
+    Builds and runs the tests. Installs the programs that they lack and says first which ones: Debian packages as
+    root or with sudo, dynoxide with cargo into target/tools. `--servers` says where the tests get their servers
+    from; with `none` it runs the tests that need no server, and installs nothing.
+
+cargo xtask lint
+    What must be green besides the tests: format, clippy, documentation, each feature alone, the packages, a fresh
+    crate, the public names.
 
 cargo xtask prove features|dependencies|memory|sqlite|postgres|dynamo|redis|deduplicator|tokens|messages|transports|handles|fresh|hand-out|bench
     The long checks, one part at a time.
@@ -43,6 +47,7 @@ cargo xtask api [--check]
 pub(crate) enum Task {
     Help,
     Test(Servers),
+    Lint,
     Prove(Part),
     Mutants(Wanted),
     Pipeline(Option<String>),
@@ -153,6 +158,7 @@ impl Task {
         };
         match task.as_str() {
             "test" => Servers::parse(arguments).map(Self::Test),
+            "lint" => end(arguments).map(|()| Self::Lint),
             "prove" => prove(arguments),
             "soak" => soak(arguments).map(Self::Soak),
             "clauses" => is_check(arguments).map(|check| Self::Clauses { check }),
@@ -262,6 +268,7 @@ mod tests {
         assert_eq!(parse("test"), Ok(Task::Test(Servers::Any)));
         assert_eq!(parse("test --servers docker"), Ok(Task::Test(Servers::By(Way::Docker))));
         assert_eq!(parse("test --servers none"), Ok(Task::Test(Servers::None)));
+        assert_eq!(parse("lint"), Ok(Task::Lint));
         assert_eq!(parse("clauses"), Ok(Task::Clauses { check: false }));
         assert_eq!(parse("clauses --check"), Ok(Task::Clauses { check: true }));
         assert_eq!(parse("api --check"), Ok(Task::Api { check: true }));

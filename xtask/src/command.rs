@@ -32,6 +32,11 @@ pub(crate) fn captured(command: Command) -> Result<String, Failure> {
     Beside::begin(command)?.captured()
 }
 
+/// The same of a child whose output says nothing of use.
+pub(crate) fn silent(command: Command) -> Result<String, Failure> {
+    captured(command).map(|_| String::new())
+}
+
 /// A child that is at work beside us, in silence. It is ended with this value.
 #[derive(Debug)]
 pub(crate) struct Beside {

@@ -18,6 +18,7 @@ mod given;
 #[cfg(test)]
 mod guide;
 mod install;
+mod lint;
 mod mutants;
 mod needed;
 mod outside;
@@ -54,6 +55,7 @@ fn run(task: Task) -> Result<(), Failure> {
     match task {
         Task::Help => println!("{HELP}"),
         Task::Test(servers) => test::run(servers)?,
+        Task::Lint => lint::run()?,
         Task::Prove(part) => prove::run(part)?,
         Task::Mutants(wanted) => mutants::run(&wanted)?,
         Task::Pipeline(transport) => prove::pipeline(transport.as_deref())?,

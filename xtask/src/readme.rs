@@ -15,7 +15,7 @@ use crate::workspace;
 /// Runs the command; everybody must have one code, and no two the same.
 pub(crate) fn run() -> Result<String, Failure> {
     let readme = workspace::read("README.md")?;
-    let words = first_command(&readme).ok_or(Failure::NoCommand)?;
+    let words = marked_command(&readme).ok_or(Failure::NoCommand)?;
     let folder = Folder::new("readme")?;
     captured(in_folder(&words, folder.path()))?;
     let files = Files::of(&words).ok_or(Failure::NoCommand)?;
@@ -37,9 +37,12 @@ fn same(what: &'static str, expected: usize, found: usize) -> Result<(), Failure
     if expected == found { Ok(()) } else { Err(Failure::Untrue { what, expected, found }) }
 }
 
-/// The words of the first line in the first block of shell, if it is a `cargo run`.
-fn first_command(readme: &str) -> Option<Vec<&str>> {
-    let (_, block) = readme.split_once("```sh\n")?;
+/// Stands before the block of shell with this command, which `.ci/run` finds by it too.
+const MARK: &str = "<!-- gate: hand-out -->\n```sh\n";
+
+/// The words of the first line in the marked block, if it is a `cargo run`.
+fn marked_command(readme: &str) -> Option<Vec<&str>> {
+    let (_, block) = readme.split_once(MARK)?;
     let words: Vec<_> = block.lines().next()?.split_whitespace().collect();
     words.starts_with(&["cargo", "run"]).then_some(words)
 }
@@ -79,12 +82,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_command_is_found() {
-        let readme = "# Title\n```rust\nlet a;\n```\n```sh\ncargo run -p one -- --out given.csv\n```\n```sh\nls\n```\n";
+    fn the_command_is_found_by_its_mark() {
+        let readme = format!("# Title\n```sh\nls\n```\n{MARK}cargo run -p one -- --out given.csv\n```\n");
         let expected = ["cargo", "run", "-p", "one", "--", "--out", "given.csv"];
-        assert_eq!(first_command(readme).unwrap(), expected);
-        assert_eq!(first_command("```sh\nls\n```\n"), None);
-        assert_eq!(first_command("no block"), None);
+        assert_eq!(marked_command(&readme).unwrap(), expected);
+        assert_eq!(marked_command(&format!("{MARK}ls\n```\n")), None);
+        assert_eq!(marked_command("```sh\ncargo run\n```\n"), None);
     }
 
     #[test]

@@ -1,23 +1,18 @@
-//! Everything that must be green.
+//! The tests: what they need is installed, they are built, and they run.
 
-use std::env;
-use std::panic::resume_unwind;
-use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread;
 use std::time::Instant;
 
 use storagebox_testkit::servers::WAY_VARIABLE;
 use storagebox_testkit::{Server, Way};
 
-use crate::api::{self, Lists};
 use crate::arguments::Servers;
-use crate::command::{captured, cargo, shown};
+use crate::command::{cargo, shown, silent};
 use crate::failure::Failure;
 use crate::programs::Program;
 use crate::steps::Steps;
 use crate::summary::Summary;
-use crate::{examples, features, fresh, install, packages, programs, readme, servers};
+use crate::{examples, install, programs, readme, servers};
 
 const EVERYTHING: &[&str] = &["--workspace"];
 
@@ -68,35 +63,17 @@ fn with_docker() -> Command {
 
 fn without_servers(steps: &mut Steps, summary: &mut Summary) -> Result<(), Failure> {
     steps.step("the README's first command", readme::run)?;
-    Tests { of: WITHOUT_SERVERS, way: None, servers: Vec::new() }.run(steps, summary, &[])
+    Tests { of: WITHOUT_SERVERS, way: None, servers: Vec::new() }.run(steps, summary)
 }
 
 fn everything(way: Option<Way>, steps: &mut Steps, summary: &mut Summary) -> Result<(), Failure> {
     let coming = if way == Some(Way::Docker) { None } else { Some(install::all()?) };
-    steps.step("format", || silent(cargo(["fmt", "--all", "--check"])))?;
     steps.step("the README's first command", readme::run)?;
-    steps.step("clippy", || silent(clippy()))?;
-    steps.step("documentation", || silent(documentation()))?;
+    let tests = Tests { of: EVERYTHING, way, servers: Vec::new() };
+    tests.build(steps)?;
     coming.map_or(Ok(()), |coming| coming.arrive(steps))?;
-    Tests { of: EVERYTHING, way, servers: servers::start(way)? }.run(steps, summary, &[small_builds, builds_elsewhere])
+    Tests { servers: servers::start(way)?, ..tests }.run_built(steps, summary)
 }
-
-/// What builds one small thing after another: alone it would leave all cores but one idle, so it runs beside the tests.
-fn small_builds(steps: &mut Steps) -> Result<(), Failure> {
-    steps.step("each feature of what people use", features::each_used)?;
-    steps.step("one driver for each feature", features::one_driver_each)?;
-    steps.step("a feature that is off", features::off_is_named)?;
-    steps.step("what the packages hold", packages::run)
-}
-
-/// Likewise, in folders of their own, so that cargo makes none of them wait for the others.
-fn builds_elsewhere(steps: &mut Steps) -> Result<(), Failure> {
-    steps.step("a fresh crate with one feature", fresh::run)?;
-    steps.step("the public names", || api::run(Lists::Light, true))
-}
-
-/// Steps that run beside the tests.
-type Beside = fn(&mut Steps) -> Result<(), Failure>;
 
 /// What cargo is asked to test, and where the tests get their servers from.
 struct Tests {
@@ -106,22 +83,22 @@ struct Tests {
 }
 
 impl Tests {
-    fn run(&self, steps: &mut Steps, summary: &mut Summary, beside: &[Beside]) -> Result<(), Failure> {
-        steps.step("the tests are built", || silent(self.cargo(&["--no-run"])))?;
+    fn run(&self, steps: &mut Steps, summary: &mut Summary) -> Result<(), Failure> {
+        self.build(steps)?;
+        self.run_built(steps, summary)
+    }
+
+    fn build(&self, steps: &mut Steps) -> Result<(), Failure> {
+        steps.step("the tests are built", || silent(self.cargo(&["--no-run"])))
+    }
+
+    fn run_built(&self, steps: &mut Steps, summary: &mut Summary) -> Result<(), Failure> {
         steps.step("the examples run", examples::run)?;
         println!();
         let (programs, start) = (self.programs()?, Instant::now());
-        thread::scope(|scope| {
-            let beside: Vec<_> = beside.iter().map(|work| scope.spawn(|| alone(*work))).collect();
-            let mut outcome = programs::run(programs, summary);
-            steps.add("the tests run", start.elapsed(), outcome.is_ok().then(|| summary.to_string()));
-            for work in beside {
-                let (others, ended) = work.join().unwrap_or_else(|panic| resume_unwind(panic));
-                steps.append(others);
-                outcome = outcome.and(ended);
-            }
-            outcome
-        })
+        let outcome = programs::run(programs, summary);
+        steps.add("the tests run", start.elapsed(), outcome.is_ok().then(|| summary.to_string()));
+        outcome
     }
 
     /// The examples in the documentation are compiled and run by cargo alone.
@@ -153,13 +130,6 @@ impl Tests {
     }
 }
 
-/// The steps of some work, and what came of it.
-fn alone(work: Beside) -> (Steps, Result<(), Failure>) {
-    let mut steps = Steps::beside();
-    let outcome = work(&mut steps);
-    (steps, outcome)
-}
-
 /// Nothing of what has not begun.
 fn print(steps: &Steps, summary: Summary) {
     if steps.any() {
@@ -173,35 +143,6 @@ fn print(steps: &Steps, summary: Summary) {
         }
         println!("\n{counts}");
     }
-}
-
-fn silent(command: Command) -> Result<String, Failure> {
-    captured(command).map(|_| String::new())
-}
-
-/// Of libraries and programs. Tests are compiled without a warning; `prove features` lints them too.
-fn clippy() -> Command {
-    cargo(["clippy", "--workspace", "--locked", "--", "-D", "warnings"])
-}
-
-/// Of all packages at once, so that the dependencies are those that clippy looked at; and by clippy's compiler, called as
-/// by clippy, so that the packages are too.
-fn documentation() -> Command {
-    let mut command = cargo(["doc", "--workspace", "--no-deps", "--locked"]);
-    command.env("RUSTDOCFLAGS", "-D warnings");
-    if let Some(driver) = beside_cargo("clippy-driver") {
-        command.env("RUSTC_WORKSPACE_WRAPPER", driver).env("CLIPPY_ARGS", CLIPPY_ARGS);
-    }
-    command
-}
-
-/// How clippy tells its compiler of `-D warnings`. If it is told otherwise, the packages are compiled once more.
-const CLIPPY_ARGS: &str = "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__";
-
-/// Another program of cargo's toolchain.
-fn beside_cargo(program: &str) -> Option<PathBuf> {
-    let path = Path::new(&env::var_os("CARGO")?).with_file_name(program);
-    path.is_file().then_some(path)
 }
 
 #[cfg(test)]

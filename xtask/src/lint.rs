@@ -1,0 +1,73 @@
+//! What must be green besides the tests: it proves nothing to a user, and much to whoever changes the code.
+
+use std::env;
+use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+
+use crate::api::{self, Lists};
+use crate::command::{cargo, silent};
+use crate::failure::Failure;
+use crate::steps::Steps;
+use crate::{features, fresh, packages};
+
+/// Runs two lanes at once, and lists the times of their steps.
+pub(crate) fn run() -> Result<(), Failure> {
+    let mut steps = Steps::new();
+    let outcome = thread::scope(|scope| {
+        let elsewhere = scope.spawn(|| {
+            let mut steps = Steps::beside();
+            let outcome = builds_elsewhere(&mut steps);
+            (steps, outcome)
+        });
+        let here = builds_here(&mut steps);
+        let (others, outcome) = elsewhere.join().unwrap_or_else(|panic| resume_unwind(panic));
+        steps.append(others);
+        here.and(outcome)
+    });
+    println!("\n{steps}");
+    outcome
+}
+
+/// What builds in the folder of the tests, one thing after another: cargo lets one build have it at a time.
+fn builds_here(steps: &mut Steps) -> Result<(), Failure> {
+    steps.step("format", || silent(cargo(["fmt", "--all", "--check"])))?;
+    steps.step("clippy", || silent(clippy()))?;
+    steps.step("documentation", || silent(documentation()))?;
+    steps.step("each feature of what people use", features::each_used)?;
+    steps.step("one driver for each feature", features::one_driver_each)?;
+    steps.step("a feature that is off", features::off_is_named)?;
+    steps.step("what the packages hold", packages::run)
+}
+
+/// What has folders of its own.
+fn builds_elsewhere(steps: &mut Steps) -> Result<(), Failure> {
+    steps.step("a fresh crate with one feature", fresh::run)?;
+    steps.step("the public names", || api::run(Lists::Light, true))
+}
+
+/// Of libraries and programs. Tests are compiled without a warning; `prove features` lints them too.
+fn clippy() -> Command {
+    cargo(["clippy", "--workspace", "--locked", "--", "-D", "warnings"])
+}
+
+/// Of all packages at once, so that the dependencies are those that clippy looked at; and by clippy's compiler, called as
+/// by clippy, so that the packages are too.
+fn documentation() -> Command {
+    let mut command = cargo(["doc", "--workspace", "--no-deps", "--locked"]);
+    command.env("RUSTDOCFLAGS", "-D warnings");
+    if let Some(driver) = beside_cargo("clippy-driver") {
+        command.env("RUSTC_WORKSPACE_WRAPPER", driver).env("CLIPPY_ARGS", CLIPPY_ARGS);
+    }
+    command
+}
+
+/// How clippy tells its compiler of `-D warnings`. If it is told otherwise, the packages are compiled once more.
+const CLIPPY_ARGS: &str = "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__";
+
+/// Another program of cargo's toolchain.
+fn beside_cargo(program: &str) -> Option<PathBuf> {
+    let path = Path::new(&env::var_os("CARGO")?).with_file_name(program);
+    path.is_file().then_some(path)
+}
