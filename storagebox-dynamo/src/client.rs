@@ -42,6 +42,15 @@ pub(crate) struct Client {
     clock: Corrected,
 }
 
+/// The times by which a row is judged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    /// What lapsed up to here has lapsed by every clock.
+    pub(crate) past: Millis,
+    /// What lasts beyond here lasts by every clock.
+    pub(crate) coming: Millis,
+}
+
 impl Client {
     pub(crate) fn new(connection: Connection, settings: Settings) -> Arc<Self> {
         let clock = Corrected::new(settings.clock(), settings.max_skew);
@@ -72,6 +81,11 @@ impl Client {
     /// What lasts beyond here lasts by every clock that is within `max_skew`.
     pub(crate) fn surely_coming(&self) -> Millis {
         self.now().after(self.settings.max_skew)
+    }
+
+    /// Both at once, taken before a row is read: what has ended since was there when the call began.
+    pub(crate) fn moment(&self) -> Moment {
+        Moment { past: self.surely_past(), coming: self.surely_coming() }
     }
 
     /// How long a call is under way that begins now: as its timers say, or as the clock does by which everything is judged,

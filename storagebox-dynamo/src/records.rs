@@ -67,8 +67,9 @@ impl Records {
     }
 
     pub(crate) async fn get(&self, id: &DedupId) -> Result<Option<Entry>> {
-        let row = self.client().get(&self.key(id).await?).await?;
-        Ok(self.read(row.as_ref(), self.client().surely_past())?.entry().cloned())
+        let (key, past) = (self.key(id).await?, self.client().surely_past());
+        let row = self.client().get(&key).await?;
+        Ok(self.read(row.as_ref(), past)?.entry().cloned())
     }
 
     pub(crate) async fn list(&self, position: &Position, limit: usize) -> Result<Page<ListedRecord>> {

@@ -9,7 +9,7 @@ use super::Bank;
 use super::claim::{CONFIRMED, EXPIRED, HELD, RELEASED, has_lapsed};
 use super::item::{FREE, Standing, free_at, item_of};
 use super::release::moving;
-use crate::client::{Index, Tag, Write, Wrote};
+use crate::client::{Index, Moment, Tag, Write, Wrote};
 use crate::page::{self, Position};
 use crate::row::{Row, RowKey};
 
@@ -143,21 +143,9 @@ impl Bank {
 
     /// Where an item is that is with a claim: the claim's row decides.
     async fn claimed(&self, item: &Row, by: &str) -> Result<ItemState> {
-        let claim = self.client().get(&self.claim_key(by).await?).await?;
-        self.shown(item, by, claim.as_ref())
-    }
-
-    fn shown(&self, item: &Row, by: &str, claim: Option<&Row>) -> Result<ItemState> {
-        let by = ClaimId::new(by).map_err(|_| item.unreadable("its claim id is not valid"))?;
-        let Some(claim) = claim else { return Ok(ItemState::Free) };
-        let is_of_this = claim.maybe("i", Row::text)? == item.text("sk");
-        let lapsed = has_lapsed(self.client(), claim)?;
-        Ok(match claim.needed("s", claim.text("s"))? {
-            CONFIRMED if is_of_this => ItemState::Spent(Some(by)),
-            HELD if is_of_this && !lapsed => ItemState::Held(by),
-            HELD | CONFIRMED | RELEASED | EXPIRED => ItemState::Free,
-            _ => return Err(claim.unreadable("its state is not known")),
-        })
+        let (key, at) = (self.claim_key(by).await?, self.client().moment());
+        let claim = self.client().get(&key).await?;
+        shown(item, by, claim.as_ref(), at)
     }
 
     pub(super) async fn holder(&self, item: &Item) -> Result<ItemState> {
@@ -179,10 +167,11 @@ impl Bank {
                 keys.push(self.claim_key(&by).await?);
             }
         }
+        let at = self.client().moment();
         let claims = self.claims(&keys).await?;
         let entries = page.entries.iter().map(|row| {
             let state = match Standing::of(row)? {
-                Standing::With(by) => self.shown(row, &by, claims.get(&by))?,
+                Standing::With(by) => shown(row, &by, claims.get(&by), at)?,
                 alone => without_claim(&alone),
             };
             Ok(ListedItem { item: item_of(row)?, state })
@@ -196,6 +185,20 @@ impl Bank {
         let rows = self.client().rows(&distinct).await?;
         rows.into_iter().map(|row| Ok((row.sort()?.to_owned(), row))).collect()
     }
+}
+
+/// Where an item is that is with a claim, as the claim's row says.
+fn shown(item: &Row, by: &str, claim: Option<&Row>, at: Moment) -> Result<ItemState> {
+    let by = ClaimId::new(by).map_err(|_| item.unreadable("its claim id is not valid"))?;
+    let Some(claim) = claim else { return Ok(ItemState::Free) };
+    let is_of_this = claim.maybe("i", Row::text)? == item.text("sk");
+    let lapsed = has_lapsed(at, claim)?;
+    Ok(match claim.needed("s", claim.text("s"))? {
+        CONFIRMED if is_of_this => ItemState::Spent(Some(by)),
+        HELD if is_of_this && !lapsed => ItemState::Held(by),
+        HELD | CONFIRMED | RELEASED | EXPIRED => ItemState::Free,
+        _ => return Err(claim.unreadable("its state is not known")),
+    })
 }
 
 /// A copy of the write that lands late changes nothing once another withdrawal or restoration has changed the row. A

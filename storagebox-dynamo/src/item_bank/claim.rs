@@ -2,7 +2,7 @@
 
 use storagebox_core::{ClaimId, ClaimState, End, Held, Hold, HoldState, Item, Result};
 
-use crate::client::{Client, Write};
+use crate::client::{Client, Moment, Write};
 use crate::clock::Millis;
 use crate::item_bank::Bank;
 use crate::row::{EXPIRES, Row, RowKey};
@@ -38,16 +38,14 @@ impl From<Judged> for ClaimState {
 }
 
 /// Judges a row as its holder may: a hold has lapsed a skew before its end.
-pub(super) fn judge(client: &Client, row: Option<&Row>) -> Result<Judged> {
+pub(super) fn judge(at: Moment, row: Option<&Row>) -> Result<Judged> {
     let Some(row) = row else { return Ok(Judged::Unknown) };
-    if row.moment("g")?.is_some_and(|forgotten| forgotten <= client.surely_past()) {
+    if row.moment("g")?.is_some_and(|forgotten| forgotten <= at.past) {
         return Ok(Judged::Unknown);
     }
     let hold = match (row.text("s"), until(row)?) {
         (Some(HELD), None) => HoldState::Forever,
-        (Some(HELD), Some(until)) if client.surely_coming() < until => {
-            HoldState::Remaining(client.surely_coming().until(until))
-        }
+        (Some(HELD), Some(until)) if at.coming < until => HoldState::Remaining(at.coming.until(until)),
         (Some(HELD), Some(_)) => return Ok(Judged::Ended(End::Expired)),
         (Some(CONFIRMED), _) => HoldState::Confirmed,
         (Some(RELEASED), _) => return Ok(Judged::Ended(End::Released)),
@@ -66,8 +64,8 @@ pub(super) fn held_item(row: &Row) -> Result<Item> {
 }
 
 /// Whether the hold that the row tells of has lapsed by every clock, so that others may take its item.
-pub(super) fn has_lapsed(client: &Client, row: &Row) -> Result<bool> {
-    Ok(row.text("s") == Some(HELD) && until(row)?.is_some_and(|until| until <= client.surely_past()))
+pub(super) fn has_lapsed(at: Moment, row: &Row) -> Result<bool> {
+    Ok(row.text("s") == Some(HELD) && until(row)?.is_some_and(|until| until <= at.past))
 }
 
 /// The end of a hold that begins now.
@@ -92,8 +90,9 @@ impl Bank {
     }
 
     pub(super) async fn state(&self, claim: &ClaimId) -> Result<ClaimState> {
-        let row = self.client().get(&self.claim_key(claim.as_str()).await?).await?;
-        Ok(judge(self.client(), row.as_ref())?.into())
+        let (key, at) = (self.claim_key(claim.as_str()).await?, self.client().moment());
+        let row = self.client().get(&key).await?;
+        Ok(judge(at, row.as_ref())?.into())
     }
 
     /// From when on a claim that ends then need not be remembered, as attributes.

@@ -121,7 +121,7 @@ impl Bank {
     /// Judges the claim's row, for good: the end of a hold is written before anybody is told of it. So a `confirm` or
     /// an `extend` that was sent in time and lands after that finds the claim ended.
     pub(super) async fn told(&self, key: &RowKey, claim: &ClaimId, row: Option<&Row>, tag: &Tag) -> Result<Judged> {
-        let judged = judge(self.client(), row)?;
+        let judged = judge(self.client().moment(), row)?;
         let Some(row) = row.filter(|row| row.text("s") == Some(HELD)) else { return Ok(judged) };
         let (Judged::Ended(_), Some(end)) = (&judged, until(row)?) else { return Ok(judged) };
         match self.ended(key, claim, &held_item(row)?, Ending::RunOut(end), tag).await? {
@@ -195,8 +195,9 @@ impl Bank {
     /// A confirmed claim's item stays spent, without a claim.
     pub(super) async fn retire(&self, claim: &ClaimId, sent: &Sent) -> Result<Retired> {
         let key = self.claim_key(claim.as_str()).await?;
+        let at = self.client().moment();
         let row = self.client().get(&key).await?;
-        let judged = judge(self.client(), row.as_ref())?;
+        let judged = judge(at, row.as_ref())?;
         let (Some(row), false) = (row, judged == Judged::Unknown) else {
             return Ok(if sent.0.load(Ordering::Relaxed) { Retired::Retired } else { Retired::Unknown });
         };

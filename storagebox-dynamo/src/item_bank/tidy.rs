@@ -37,7 +37,7 @@ impl Bank {
         let by = row.text("c").and_then(|by| ClaimId::new(by).ok());
         let (Some(by), Some(at), Ok(item)) = (by, row.text("o"), item_of(row)) else { return Ok(false) };
         let claim = self.client().get(&self.claim_key(by.as_str()).await?).await?;
-        let lasts = |claim: &Row| matches!(has_lapsed(self.client(), claim), Ok(false));
+        let lasts = |claim: &Row| matches!(has_lapsed(self.client().moment(), claim), Ok(false));
         let stays = |claim: &Row| claim.text("i") == Some(item.as_str()) && lasts(claim);
         let Some(claim) = claim.filter(stays) else { return Ok(false) };
         self.moved(&item, &by, at, &claim).await.map(|()| true)
