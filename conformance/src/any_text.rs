@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BankAdmin, Begun, Change, ClaimId, ClaimState, Consumed, Counted, DedupId, DedupRepo, Fingerprint, Hold,
-    Item, ItemBank, ItemState, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Retention, Stamp,
+    Backend, Begun, Change, ClaimId, ClaimState, Consumed, Counted, DedupId, DedupRepo, Fingerprint, Hold, Item,
+    ItemBank, ItemState, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Retention, Stamp,
     Strategy, TokenId, TokenStore, WriterId, Written,
 };
 

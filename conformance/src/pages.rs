@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use storagebox_core::{BankAdmin, Cursor, DedupRepo, Key, OrderedStore, Page, Result};
+use storagebox_core::{Cursor, DedupRepo, ItemBank, Key, OrderedStore, Page, Result};
 
 use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::race::answered;
@@ -10,7 +10,7 @@ use crate::race::answered;
 /// A listing of one namespace.
 #[derive(Clone, Copy)]
 pub(crate) enum Listing<'a> {
-    Items(&'a dyn BankAdmin),
+    Items(&'a dyn ItemBank),
     Records(&'a dyn DedupRepo),
     /// Those whose keys begin with this one, if there is one.
     Values(&'a dyn OrderedStore, Option<&'a Key>),

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use storagebox_core::{
-    Backend, BankAdmin, Counter, DedupRepo, EntityLedger, Item, Joins, LeaseRepo, ListedItem, Namespace,
-    OrderedOptions, OrderedStore, Result, Retention, Strategy, TokenStore,
+    Backend, Counter, DedupRepo, EntityLedger, Item, ItemBank, Joins, LeaseRepo, ListedItem, Namespace, OrderedOptions,
+    OrderedStore, Result, Retention, Strategy, TokenStore,
 };
 
 use crate::failure::Verdict;
@@ -130,17 +130,17 @@ impl World {
         answered(|| self.store.ping()).await
     }
 
-    pub(crate) fn bank(&self) -> Result<Arc<dyn BankAdmin>> {
+    pub(crate) fn bank(&self) -> Result<Arc<dyn ItemBank>> {
         self.store.item_bank(&"bank".parse()?)
     }
 
     /// The bank with items in it, named `item-0` and so on.
-    pub(crate) async fn filled(&self, count: usize) -> Result<Arc<dyn BankAdmin>> {
+    pub(crate) async fn filled(&self, count: usize) -> Result<Arc<dyn ItemBank>> {
         self.filled_bank("bank", count).await
     }
 
     /// A bank of this name with items in it.
-    pub(crate) async fn filled_bank(&self, name: &str, count: usize) -> Result<Arc<dyn BankAdmin>> {
+    pub(crate) async fn filled_bank(&self, name: &str, count: usize) -> Result<Arc<dyn ItemBank>> {
         let bank = self.store.item_bank(&name.parse()?)?;
         bank.add(&items(count)?).await?;
         Ok(bank)

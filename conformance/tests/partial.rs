@@ -7,7 +7,7 @@ use std::sync::Arc;
 use storagebox_conformance::{Embedded, Outcome, Part, Profile, Runner, cases};
 use storagebox_core::backend::Promises;
 use storagebox_core::{
-    Backend, BankAdmin, Counter, DedupRepo, EntityLedger, Error, Joins, LeaseRepo, Ledger, Maintained, Namespace,
+    Backend, Counter, DedupRepo, EntityLedger, Error, ItemBank, Joins, LeaseRepo, Ledger, Maintained, Namespace,
     OrderedOptions, OrderedStore, Result, Strategy, TokenStore, async_trait,
 };
 use storagebox_memory::MemoryStore;
@@ -36,7 +36,7 @@ impl Backend for Only {
     fn promises(&self) -> Promises {
         self.1.promises()
     }
-    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {
+    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn ItemBank>> {
         self.having(Part::ItemBank)?.item_bank(name)
     }
     fn dedup_repo(&self, name: &Namespace) -> Result<Arc<dyn DedupRepo>> {

@@ -27,7 +27,7 @@ use crate::counter::Counter;
 use crate::dedup_repo::DedupRepo;
 use crate::entity_ledger::{EntityLedger, Joins};
 use crate::error::{Error, Result};
-use crate::item_bank::BankAdmin;
+use crate::item_bank::ItemBank;
 use crate::lease_repo::LeaseRepo;
 use crate::ledger::Ledger;
 use crate::ordered_store::{OrderedOptions, OrderedStore};
@@ -170,7 +170,7 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// # Errors
     ///
     /// `Unsupported` if the backend has no banks.
-    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {
+    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn ItemBank>> {
         let _ = name;
         Err(lacks(self.backend(), "banks"))
     }

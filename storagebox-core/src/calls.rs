@@ -13,7 +13,7 @@ macro_rules! calls {
             Chosen, Commit, Committed, EntityLedger, EntryId, Joins, Opened, Registered,
         };
         use $crate::item_bank::{
-            Added, BankAdmin, ClaimState, Confirmed, Counts, Extended, ItemBank, ItemState, ListedItem,
+            Added, ClaimState, Confirmed, Counts, Extended, ItemBank, ItemState, ListedItem,
             Released, Restored, Retired, Taken, Withdrawn,
         };
         use $crate::lease_repo::{Aborted, Begun, Completed, Lease, LeaseExtended, LeaseRepo};
@@ -33,9 +33,6 @@ macro_rules! calls {
             Change release<'a>(claim: &'a ClaimId) -> Released;
             Read get<'a>(claim: &'a ClaimId) -> ClaimState;
             Read counts<>() -> Counts;
-        });
-
-        $write!(BankAdmin {
             Change retire<'a>(claim: &'a ClaimId) -> Retired;
             Read holder<'a>(item: &'a Item) -> ItemState;
             Read list<'a>(cursor: Option<&'a Cursor>, limit: usize) -> Page<ListedItem>;

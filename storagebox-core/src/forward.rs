@@ -77,7 +77,7 @@ impl<T: Backend + ?Sized> Backend for Arc<T> {
         (**self).promises()
     }
 
-    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {
+    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn ItemBank>> {
         (**self).item_bank(name)
     }
 

@@ -166,38 +166,7 @@ pub trait ItemBank: Send + Sync {
     ///
     /// Only errors of the store itself.
     async fn counts(&self) -> Result<Counts>;
-}
 
-/// Operator methods of a bank.
-///
-/// # Guarantees
-///
-/// - IB-2, IB-5: no method frees an item that is held or spent, because its holder may already know it.
-///
-/// # Cancel safety
-///
-/// As for [`ItemBank`]: call again.
-///
-/// # Errors
-///
-/// As for [`ItemBank`].
-///
-/// # Example
-///
-/// ```
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
-/// use storagebox_core::{Backend, BankAdmin, Hold, Item, ItemBank, ItemState};
-/// use storagebox_memory::MemoryStore;
-///
-/// let bank = MemoryStore::new().item_bank(&"vouchers".parse()?)?;
-/// let code = Item::new("SAVE-10")?;
-/// bank.add(std::slice::from_ref(&code)).await?;
-/// assert_eq!(bank.take(&"ada@example.com".parse()?, Hold::Forever).await?.item(), Some(&code));
-/// assert!(matches!(bank.holder(&code).await?, ItemState::Held(_)));
-/// # Ok(()) }
-/// ```
-#[async_trait]
-pub trait BankAdmin: ItemBank {
     /// Forgets an ended or confirmed claim, so that its id can be used again. The item of a confirmed claim stays
     /// spent.
     ///

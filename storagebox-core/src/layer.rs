@@ -156,7 +156,7 @@ pub enum Kind {
 pub enum Part {
     /// The backend as a whole.
     Store,
-    /// [`ItemBank`](crate::ItemBank) and [`BankAdmin`](crate::BankAdmin).
+    /// [`ItemBank`](crate::ItemBank).
     Bank,
     /// [`DedupRepo`](crate::DedupRepo).
     Records,

@@ -51,8 +51,8 @@ pub use entity_ledger::{
 pub use error::{Certainty, Error, ErrorKind, Result};
 pub use ids::{Ids, RandomIds};
 pub use item_bank::{
-    Added, BankAdmin, ClaimState, Confirmed, Counts, End, Extended, Held, HoldState, ItemBank, ItemState, ListedItem,
-    Released, Restored, Retired, Taken, Withdrawn,
+    Added, ClaimState, Confirmed, Counts, End, Extended, Held, HoldState, ItemBank, ItemState, ListedItem, Released,
+    Restored, Retired, Taken, Withdrawn,
 };
 pub use lease_repo::{Aborted, Begun, Completed, Fence, Lease, LeaseExtended, LeaseRepo};
 pub use ledger::{Ledger, LedgerEntry};

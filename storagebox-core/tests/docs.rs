@@ -96,7 +96,7 @@ fn every_trait_has_a_running_example() {
 /// The traits that a handle hides from its user.
 const HIDDEN: [&str; 9] = [
     "ItemBank",
-    "BankAdmin",
+    "ItemBank",
     "DedupRepo",
     "LeaseRepo",
     "TokenStore",

@@ -15,7 +15,7 @@ use storagebox::layer::{Deadline, Kind, Layer, Layered, Part, Retries};
 use storagebox::{
     Added, Certainty, ClaimId, Counted, End, ErrorKind, Hold, Item, Key, MemoryStore, Result, Retired, Retry, Strategy,
     Taken, Timer, TokioTimer,
-    parts::{Backend, BankAdmin, Change, Counter, ItemBank},
+    parts::{Backend, Change, Counter, ItemBank},
 };
 
 fn around(layer: impl Layer) -> Layered {

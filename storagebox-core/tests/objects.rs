@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use storagebox_core::{
-    Backend, BankAdmin, ClaimId, Counter, DedupRepo, EntityLedger, Hold, ItemBank, Joins, LeaseRepo, Ledger,
-    OrderedOptions, OrderedStore, Result, Strategy, TokenStore,
+    Backend, ClaimId, Counter, DedupRepo, EntityLedger, Hold, ItemBank, Joins, LeaseRepo, Ledger, OrderedOptions,
+    OrderedStore, Result, Strategy, TokenStore,
 };
 use storagebox_memory::MemoryStore;
 
-fn is_bank(_: impl BankAdmin + 'static) {}
+fn is_bank(_: impl ItemBank + 'static) {}
 fn is_dedup(_: impl DedupRepo + 'static) {}
 fn is_leases(_: impl LeaseRepo + 'static) {}
 fn is_tokens(_: impl TokenStore + 'static) {}
@@ -39,7 +39,7 @@ fn handles_are_implementations() -> Result<()> {
 fn parts_have_debug() -> Result<()> {
     let (store, name) = (MemoryStore::new(), "namespace".parse()?);
     let bank = store.item_bank(&name)?;
-    assert_eq!(format!("{:?} {bank:?}", &*bank as &dyn ItemBank), "ItemBank BankAdmin");
+    assert_eq!(format!("{bank:?}"), "ItemBank");
     assert_eq!(format!("{:?} {:?}", store.dedup_repo(&name)?, store.lease_repo(&name)?), "DedupRepo LeaseRepo");
     let (tokens, entities) = (store.token_store(&name)?, store.entity_ledger(&name, &Joins::default())?);
     assert_eq!(format!("{tokens:?} {entities:?}"), "TokenStore EntityLedger");

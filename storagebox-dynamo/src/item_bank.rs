@@ -18,8 +18,8 @@ mod tidy;
 use std::sync::Arc;
 
 use storagebox_core::{
-    Added, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item, ItemBank, ItemState,
-    ListedItem, Namespace, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
+    Added, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item, ItemBank, ItemState, ListedItem,
+    Namespace, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
 };
 use tracing::instrument;
 
@@ -110,10 +110,7 @@ impl ItemBank for DynamoBank {
     async fn counts(&self) -> Result<Counts> {
         self.0.counts().await
     }
-}
 
-#[async_trait]
-impl BankAdmin for DynamoBank {
     #[instrument(level = "trace", skip_all)]
     async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
         let sent = release::Sent::default();

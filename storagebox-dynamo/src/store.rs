@@ -8,7 +8,7 @@ use std::sync::Arc;
 use aws_sdk_dynamodb::Client as Driver;
 use storagebox_core::backend::OpenNamespaces;
 use storagebox_core::{
-    Backend, BankAdmin, Counter, DedupRepo, EntityLedger, Joins, LeaseRepo, Ledger, Maintained, Namespace,
+    Backend, Counter, DedupRepo, EntityLedger, ItemBank, Joins, LeaseRepo, Ledger, Maintained, Namespace,
     OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
@@ -171,7 +171,7 @@ impl Backend for DynamoStore {
         if settings.keys_alone { promises.with("keys alone", KEYS_ALONE) } else { promises }
     }
 
-    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {
+    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn ItemBank>> {
         let create = || Ok(DynamoBank::new(&self.client, name));
         Ok(self.namespaces.open("bank", name, String::new(), create)?)
     }

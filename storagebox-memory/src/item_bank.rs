@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use storagebox_core::{
-    Added, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, Cursor, End, Extended, Held, Hold, HoldState, Item,
-    ItemBank, ItemState, ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
+    Added, ClaimId, ClaimState, Confirmed, Counts, Cursor, End, Extended, Held, Hold, HoldState, Item, ItemBank,
+    ItemState, ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
 };
 use tracing::instrument;
 
@@ -404,10 +404,7 @@ impl ItemBank for MemoryBank {
     async fn counts(&self) -> Result<Counts> {
         Ok(self.counts_now())
     }
-}
 
-#[async_trait]
-impl BankAdmin for MemoryBank {
     async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
         Ok(self.retire_now(claim))
     }

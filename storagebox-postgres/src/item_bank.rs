@@ -10,8 +10,8 @@ use std::sync::Arc;
 use sqlx::postgres::PgRow;
 use storagebox_core::backend::Listing;
 use storagebox_core::{
-    Added, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item, ItemBank, ItemState,
-    ListedItem, Namespace, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
+    Added, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item, ItemBank, ItemState, ListedItem,
+    Namespace, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
 };
 use tracing::instrument;
 
@@ -134,10 +134,7 @@ impl ItemBank for PostgresBank {
         };
         self.client().settled("counts", attempt).await
     }
-}
 
-#[async_trait]
-impl BankAdmin for PostgresBank {
     #[instrument(level = "trace", skip_all)]
     async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
         let attempt = || async move { answers::retired(&self.about("bank_retire", claim).await?) };

@@ -5,8 +5,8 @@ mod answers;
 use std::collections::HashSet;
 
 use storagebox_core::{
-    Added, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item, ItemBank, ItemState,
-    ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
+    Added, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item, ItemBank, ItemState, ListedItem, Page,
+    Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
 };
 use tracing::instrument;
 
@@ -178,10 +178,7 @@ impl ItemBank for RedisBank {
         };
         self.0.client().settled("counts", attempt).await
     }
-}
 
-#[async_trait]
-impl BankAdmin for RedisBank {
     #[instrument(level = "trace", skip_all)]
     async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
         let attempt = || async move { answers::retired(&self.about(&RETIRE, claim).await?) };

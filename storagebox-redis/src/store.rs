@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use storagebox_core::backend::OpenNamespaces;
 use storagebox_core::{
-    Backend, BankAdmin, Counter, DedupRepo, EntityLedger, Error, Joins, LeaseRepo, Ledger, Maintained, Namespace,
+    Backend, Counter, DedupRepo, EntityLedger, Error, ItemBank, Joins, LeaseRepo, Ledger, Maintained, Namespace,
     OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
@@ -111,7 +111,7 @@ impl Backend for RedisStore {
             .with("counters", COUNTERS)
     }
 
-    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {
+    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn ItemBank>> {
         let create = || Ok(RedisBank(self.namespace(Kind::Bank, name)));
         Ok(self.namespaces.open("bank", name, String::new(), create)?)
     }

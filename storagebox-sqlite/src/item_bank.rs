@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use sqlx::Row;
 use storagebox_core::{
-    Added, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item, ItemBank, ItemState,
-    ListedItem, Namespace, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
+    Added, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item, ItemBank, ItemState, ListedItem,
+    Namespace, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
 };
 use tracing::instrument;
 
@@ -106,10 +106,7 @@ impl ItemBank for SqliteBank {
             withdrawn: count("withdrawn")?,
         })
     }
-}
 
-#[async_trait]
-impl BankAdmin for SqliteBank {
     #[instrument(level = "trace", skip_all)]
     async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
         self.bank.write("retire", claim.clone(), |step, claim| Box::pin(claim::retire(step, claim))).await

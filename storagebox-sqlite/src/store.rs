@@ -11,7 +11,7 @@ use std::sync::Arc;
 use sqlx::SqlitePool;
 use storagebox_core::backend::OpenNamespaces;
 use storagebox_core::{
-    Backend, BankAdmin, Counter, DedupRepo, EntityLedger, Error, Joins, LeaseRepo, Ledger, Maintained, Namespace,
+    Backend, Counter, DedupRepo, EntityLedger, Error, ItemBank, Joins, LeaseRepo, Ledger, Maintained, Namespace,
     OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
@@ -135,7 +135,7 @@ impl Backend for SqliteStore {
             .with("counters", "Atomic, Marker, Window and Sharded; the others are Unsupported")
     }
 
-    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {
+    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn ItemBank>> {
         let create = || Ok(SqliteBank::new(&self.client, name));
         Ok(self.namespaces.open("bank", name, String::new(), create)?)
     }

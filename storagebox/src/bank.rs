@@ -1,8 +1,8 @@
 //! The handle of a bank.
 
 use storagebox_core::{
-    Added, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item, ItemState, ListedItem,
-    Page, Released, Restored, Result, Retired, Taken, Withdrawn,
+    Added, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item, ItemBank, ItemState, ListedItem, Page,
+    Released, Restored, Result, Retired, Taken, Withdrawn,
 };
 
 use crate::handle::{IntoValue, all, handle};
@@ -10,7 +10,7 @@ use crate::handle::{IntoValue, all, handle};
 handle! {
     /// A bank of items. Each claim takes one item, and always the same one (article 1).
     ///
-    /// [`ItemBank`](crate::parts::ItemBank) and [`BankAdmin`](crate::parts::BankAdmin) list the guarantees. After any
+    /// [`ItemBank`](crate::parts::ItemBank) lists the guarantees. After any
     /// error or a dropped future, make the same call again.
     ///
     /// # Errors
@@ -32,7 +32,7 @@ handle! {
     /// assert!(matches!(vouchers.confirm("ada@example.com").await?, Confirmed::Confirmed(_)));
     /// # Ok(()) }
     /// ```
-    Bank of BankAdmin
+    Bank of ItemBank
 }
 
 impl Bank {

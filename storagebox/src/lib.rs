@@ -28,10 +28,10 @@ pub mod parts {
     pub use crate::open::open;
     pub use storagebox_core::backend;
     pub use storagebox_core::{
-        Backend, BankAdmin, Change, Chosen, Combine, Combined, Combiner, Commit, Committed, Counter, DedupRepo,
-        EntityLedger, Ids, ItemBank, Joins, LeaseRepo, Ledger, MAX_DURATION, MIN_DURATION, Opened, OrderedStore,
-        OutboxEntry, Patience, RandomIds, Registered, Settles, Spawn, Spawner, Together, TokenStore, checked_duration,
-        run, run_to_end, run_with_heartbeat,
+        Backend, Change, Chosen, Combine, Combined, Combiner, Commit, Committed, Counter, DedupRepo, EntityLedger, Ids,
+        ItemBank, Joins, LeaseRepo, Ledger, MAX_DURATION, MIN_DURATION, Opened, OrderedStore, OutboxEntry, Patience,
+        RandomIds, Registered, Settles, Spawn, Spawner, Together, TokenStore, checked_duration, run, run_to_end,
+        run_with_heartbeat,
     };
 }
 

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BankAdmin, Change, ClaimId, ClaimState, Confirmed, Consumed, Counted, Counter, DedupId, DedupRepo, Error,
-    Hold, HoldState, Item, ItemBank, Key, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Result, Retention,
-    Stamp, Strategy, Taken, TokenId, TokenStore, WriterId, Written,
+    Backend, Change, ClaimId, ClaimState, Confirmed, Consumed, Counted, Counter, DedupId, DedupRepo, Error, Hold,
+    HoldState, Item, ItemBank, Key, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Result, Retention, Stamp,
+    Strategy, Taken, TokenId, TokenStore, WriterId, Written,
 };
 use tokio::time::sleep;
 
@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 #[allow(missing_debug_implementations, reason = "namespaces show nothing")]
 pub struct Namespaces {
     /// Items.
-    pub bank: Arc<dyn BankAdmin>,
+    pub bank: Arc<dyn ItemBank>,
     records: Arc<dyn DedupRepo>,
     tokens: Arc<dyn TokenStore>,
     /// Counters.

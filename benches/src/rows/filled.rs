@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use storagebox::{
     Bank, ClaimId, Hold, Item, Namespace, Store, Taken,
-    parts::{Backend, BankAdmin},
+    parts::{Backend, ItemBank},
 };
 
 use super::side::{Caller, ids, prepared};
@@ -21,7 +21,7 @@ const LOADED_TOGETHER: usize = 100_000;
 
 /// A bank of a store, by its part and by a handle.
 pub(super) struct Filled {
-    part: Arc<dyn BankAdmin>,
+    part: Arc<dyn ItemBank>,
     handle: Bank,
     /// How many items there have been.
     items: AtomicUsize,
@@ -46,7 +46,7 @@ impl Filled {
         Ok(filled)
     }
 
-    pub(super) fn part(&self) -> &Arc<dyn BankAdmin> {
+    pub(super) fn part(&self) -> &Arc<dyn ItemBank> {
         &self.part
     }
 
@@ -67,7 +67,7 @@ impl Filled {
     }
 }
 
-struct ByPart(Arc<dyn BankAdmin>);
+struct ByPart(Arc<dyn ItemBank>);
 
 impl Caller for ByPart {
     type Argument = ClaimId;

@@ -5,10 +5,7 @@ mod prototype;
 use std::sync::Arc;
 
 use storagebox::memory::MemoryBank;
-use storagebox::{
-    ClaimId, Hold, Item, MemoryStore, Namespace, Taken,
-    parts::{BankAdmin, ItemBank},
-};
+use storagebox::{ClaimId, Hold, Item, MemoryStore, Namespace, Taken, parts::ItemBank};
 
 use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared, Row, Side, Target, Work};
@@ -67,7 +64,7 @@ async fn by_a_handle(load: Load) -> Result<Prepared> {
 }
 
 async fn through_the_library(load: Load) -> Result<Prepared> {
-    let bank: Arc<dyn BankAdmin> = filled_bank(load).await?;
+    let bank: Arc<dyn ItemBank> = filled_bank(load).await?;
     prepared(load, &bank, |bank, ids| async move {
         for id in ids.iter() {
             expect_new(&bank.take(id, Hold::Forever).await?)?;

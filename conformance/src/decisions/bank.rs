@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox_core::{BankAdmin, ClaimId, ClaimState, Hold, HoldState, Item, ItemState, async_trait};
+use storagebox_core::{ClaimId, ClaimState, Hold, HoldState, Item, ItemBank, ItemState, async_trait};
 
 use super::Age::{self, LongAgo, Recent};
 use super::{Cell, ROUNDS, Scene, Table, brief};
@@ -98,7 +98,7 @@ enum State {
 /// A bank of three items: `kim` holds one, the claim is brought into its state with the second, and the third is spare.
 struct Claims {
     cell: Cell,
-    bank: Arc<dyn BankAdmin>,
+    bank: Arc<dyn ItemBank>,
     ada: ClaimId,
     bob: ClaimId,
     kim: ClaimId,

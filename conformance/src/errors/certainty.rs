@@ -4,9 +4,9 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BankAdmin, Certainty, Change, ClaimId, ClaimState, Counter, Cursor, DedupId, DedupRepo, Error, ErrorKind,
-    Hold, Item, ItemBank, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Result, Retention, Stamp,
-    Strategy, TokenId, TokenStore, Version, WriterId,
+    Backend, Certainty, Change, ClaimId, ClaimState, Counter, Cursor, DedupId, DedupRepo, Error, ErrorKind, Hold, Item,
+    ItemBank, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Result, Retention, Stamp, Strategy, TokenId,
+    TokenStore, Version, WriterId,
 };
 
 use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};

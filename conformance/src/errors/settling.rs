@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use storagebox_core::layer::{LayeredPart, OnePart};
 use storagebox_core::{
-    Backend, BankAdmin, Begun, Bounds, Cancelled, Certainty, Change, ClaimId, ClaimState, Confirmed, Counted, Counter,
-    DedupId, DedupRepo, End, ErrorKind, Extended, Fingerprint, Hold, ItemBank, Key, LeaseRepo, OpId, Payload, Recorded,
+    Backend, Begun, Bounds, Cancelled, Certainty, Change, ClaimId, ClaimState, Confirmed, Counted, Counter, DedupId,
+    DedupRepo, End, ErrorKind, Extended, Fingerprint, Hold, ItemBank, Key, LeaseRepo, OpId, Payload, Recorded,
     Released, Result, Retention, Retired, Retry, Strategy, Taken, TokenId, TokenStore,
 };
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    BankAdmin, ClaimId, Cursor, DedupRepo, Deduplicator, Error, ErrorKind, Hold, Item, ItemBank, OrderedOptions,
-    OrderedStore, Payload, Result, Retention, Retry, Stamp, Taken,
+    ClaimId, Cursor, DedupRepo, Deduplicator, Error, ErrorKind, Hold, Item, ItemBank, OrderedOptions, OrderedStore,
+    Payload, Result, Retention, Retry, Stamp, Taken,
 };
 
 use super::certainty::KINDS;

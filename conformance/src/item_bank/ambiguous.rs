@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use storagebox_core::{
-    Added, BankAdmin, ClaimId, Confirmed, End, ErrorKind, Hold, Item, ItemBank, ItemState, Released, Result, Taken,
+    Added, ClaimId, Confirmed, End, ErrorKind, Hold, Item, ItemBank, ItemState, Released, Result, Taken,
 };
 
 use super::take_new;
@@ -14,7 +14,7 @@ use crate::race::answered;
 use crate::world::{World, items};
 
 /// The bank behind a link whose first call has this fate.
-fn linked(bank: &Arc<dyn BankAdmin>, fate: Fate) -> (Arc<dyn BankAdmin>, Arc<Link>) {
+fn linked(bank: &Arc<dyn ItemBank>, fate: Fate) -> (Arc<dyn ItemBank>, Arc<Link>) {
     let link = Link::script([fate]);
     (link.before(bank), link)
 }
@@ -118,7 +118,7 @@ enum Last {
     Released,
 }
 
-async fn live(bank: &dyn BankAdmin, claim: &ClaimId, choice: u8) -> Result<Last, Failure> {
+async fn live(bank: &dyn ItemBank, claim: &ClaimId, choice: u8) -> Result<Last, Failure> {
     let taken = answered(|| bank.take(claim, Hold::Forever)).await?;
     let item = match taken {
         Taken::New(held) | Taken::Again(held) => held.item,
@@ -137,13 +137,13 @@ async fn live(bank: &dyn BankAdmin, claim: &ClaimId, choice: u8) -> Result<Last,
     }
 }
 
-async fn released(bank: &dyn BankAdmin, claim: &ClaimId) -> Verdict {
+async fn released(bank: &dyn ItemBank, claim: &ClaimId) -> Verdict {
     let released = answered(|| bank.release(claim)).await?;
     ensure_eq!(released, Released::Released, "releasing a claim that is not confirmed");
     Ok(())
 }
 
-async fn check_ends(world: &World, bank: &dyn BankAdmin, ends: &BTreeMap<ClaimId, Last>) -> Verdict {
+async fn check_ends(world: &World, bank: &dyn ItemBank, ends: &BTreeMap<ClaimId, Last>) -> Verdict {
     let states: BTreeMap<_, _> = world.audit().await?.into_iter().map(|entry| (entry.item, entry.state)).collect();
     ensure_eq!(states.len(), 20, "items of the audit");
     let mut taken = 0;

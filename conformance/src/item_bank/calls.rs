@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Added, Backend, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, HoldState, Item, ItemBank,
-    ItemState, Namespace, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
+    Added, Backend, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, HoldState, Item, ItemBank, ItemState,
+    Namespace, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
 };
 
 use super::take_new;
@@ -41,7 +41,7 @@ pub(super) struct Scene {
 }
 
 impl Scene {
-    fn bank(&self, store: &Arc<dyn Backend>) -> Result<Arc<dyn BankAdmin>> {
+    fn bank(&self, store: &Arc<dyn Backend>) -> Result<Arc<dyn ItemBank>> {
         store.item_bank(&self.name)
     }
 }

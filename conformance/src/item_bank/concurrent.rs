@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use storagebox_core::{Added, Backend, BankAdmin, ClaimId, Hold, Item, ItemBank, ItemState, Taken};
+use storagebox_core::{Added, Backend, ClaimId, Hold, Item, ItemBank, ItemState, Taken};
 
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::race::{SIZES, answered, race};
 use crate::world::{World, items};
 
 /// Each claim takes once, all at the same time.
-async fn race_takers(bank: &Arc<dyn BankAdmin>, claims: Vec<ClaimId>) -> Result<Vec<Taken>, Failure> {
+async fn race_takers(bank: &Arc<dyn ItemBank>, claims: Vec<ClaimId>) -> Result<Vec<Taken>, Failure> {
     let claims = Arc::new(claims);
     race(claims.len(), |number| {
         let (bank, claims) = (Arc::clone(bank), Arc::clone(&claims));
@@ -87,7 +87,7 @@ pub(super) async fn plenty_of_items_is_never_empty(world: &World) -> Verdict {
     Ok(())
 }
 
-async fn take_and_release(bank: &dyn BankAdmin, number: usize) -> Verdict {
+async fn take_and_release(bank: &dyn ItemBank, number: usize) -> Verdict {
     for turn in 0..8 {
         let claim = ClaimId::new(format!("{number}/{turn}"))?;
         let taken = answered(|| bank.take(&claim, Hold::Forever)).await?;
@@ -148,7 +148,7 @@ pub(super) async fn every_item_is_somewhere_at_every_moment(world: &World) -> Ve
     Ok(())
 }
 
-async fn take_and_end(bank: &dyn BankAdmin, claim: &str, choice: u8) -> Verdict {
+async fn take_and_end(bank: &dyn ItemBank, claim: &str, choice: u8) -> Verdict {
     let claim = ClaimId::new(claim)?;
     if answered(|| bank.take(&claim, Hold::Forever)).await? == Taken::Empty {
         return Ok(());

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use storagebox_core::{Backend, BankAdmin, ClaimId, ClaimState, Counts, Hold, Item, ItemBank, ItemState};
+use storagebox_core::{Backend, ClaimId, ClaimState, Counts, Hold, Item, ItemBank, ItemState};
 use tokio::sync::{Semaphore, watch};
 
 use super::take_new;
@@ -66,7 +66,7 @@ pub(super) async fn calls_under_way_survive_a_kill(world: &World) -> Verdict {
 
 /// Takes until the server fails, and goes on when it is back.
 async fn take_all(
-    bank: &dyn BankAdmin,
+    bank: &dyn ItemBank,
     caller: usize,
     taken: &Semaphore,
     mut back: watch::Receiver<bool>,

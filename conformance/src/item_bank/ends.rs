@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, HoldState, Item, ItemBank, ItemState,
-    Released, Taken, async_trait,
+    ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, HoldState, Item, ItemBank, ItemState, Released, Taken,
+    async_trait,
 };
 
 use super::take_new;
@@ -17,7 +17,7 @@ use crate::world::World;
 const HOUR: Duration = Duration::from_secs(3_600);
 
 /// A hold by the claim of its name.
-struct Holds(Arc<dyn BankAdmin>);
+struct Holds(Arc<dyn ItemBank>);
 
 #[async_trait]
 impl Ending for Holds {
@@ -111,7 +111,7 @@ pub(super) async fn a_hold_that_ends_under_waiting_calls_has_one_holder(world: &
     Ok(())
 }
 
-async fn ensure_one_holder(bank: &dyn BankAdmin, ada: &ClaimId) -> Verdict {
+async fn ensure_one_holder(bank: &dyn ItemBank, ada: &ClaimId) -> Verdict {
     let mut holders = vec![];
     let claims = (0..CALLERS).map(|number| ClaimId::new(format!("claim-{number}")));
     for claim in claims.chain([Ok(ada.clone())]) {

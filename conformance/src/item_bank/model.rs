@@ -7,7 +7,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::strategy::BoxedStrategy;
 use storagebox_core::{
-    Added, Backend, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Held, Hold, HoldState, Item,
+    Added, Backend, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Held, Hold, HoldState, Item, ItemBank,
     ItemState, Released, Result, Retired, Taken,
 };
 
@@ -265,7 +265,7 @@ impl Bank {
 
 impl model::Model for Bank {
     type Call = Call;
-    type Namespaces = Arc<dyn BankAdmin>;
+    type Namespaces = Arc<dyn ItemBank>;
 
     fn calls() -> BoxedStrategy<Call> {
         let claim = || "[a-d]".prop_map(claim_id);
@@ -287,11 +287,11 @@ impl model::Model for Bank {
         .boxed()
     }
 
-    fn open(&self, store: &Arc<dyn Backend>) -> Result<Arc<dyn BankAdmin>> {
+    fn open(&self, store: &Arc<dyn Backend>) -> Result<Arc<dyn ItemBank>> {
         store.item_bank(&"bank".parse()?)
     }
 
-    async fn step(&mut self, bank: &Arc<dyn BankAdmin>, call: &Call) -> Verdict {
+    async fn step(&mut self, bank: &Arc<dyn ItemBank>, call: &Call) -> Verdict {
         self.lapse();
         match call {
             Call::Add(items) => self.add(items, bank.add(items).await?),

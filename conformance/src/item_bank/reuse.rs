@@ -1,6 +1,6 @@
 //! Items and claims that are used again after a hold has ended and the store may have forgotten it.
 
-use storagebox_core::{BankAdmin, ClaimId, ClaimState, Confirmed, End, Extended, Hold, ItemState, Released, Taken};
+use storagebox_core::{ClaimId, ClaimState, Confirmed, End, Extended, Hold, ItemBank, ItemState, Released, Taken};
 
 use super::take_new;
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
@@ -109,7 +109,7 @@ pub(super) async fn claims_taken_anew_beside_upkeep_hold(world: &World) -> Verdi
 }
 
 /// The claim and its item name each other.
-async fn ensure_held(bank: &dyn BankAdmin, claim: &ClaimId) -> Verdict {
+async fn ensure_held(bank: &dyn ItemBank, claim: &ClaimId) -> Verdict {
     let held = ensure_matches!(bank.get(claim).await?, ClaimState::Held(held) => held, "{claim:?}");
     ensure_eq!(bank.holder(&held.item).await?, ItemState::Held(claim.clone()), "the holder of its item");
     let again = bank.take(claim, Hold::Forever).await?;

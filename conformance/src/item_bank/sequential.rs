@@ -1,8 +1,8 @@
 //! One caller, one call after another.
 
 use storagebox_core::{
-    Added, Backend, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, HoldState, Item, ItemBank,
-    ItemState, Released, Retention, Retired, Taken,
+    Added, Backend, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, HoldState, Item, ItemBank, ItemState,
+    Released, Retention, Retired, Taken,
 };
 
 use super::take_new;
@@ -259,7 +259,7 @@ pub(super) async fn counts_are_exact_at_rest(world: &World) -> Verdict {
     Ok(())
 }
 
-async fn free_item(bank: &dyn BankAdmin) -> Result<Item, crate::failure::Failure> {
+async fn free_item(bank: &dyn ItemBank) -> Result<Item, crate::failure::Failure> {
     let page = bank.list(None, 1_000).await?;
     let free = page.entries.into_iter().find(|entry| entry.state == ItemState::Free);
     free.map(|entry| entry.item).ok_or_else(|| crate::failure::Failure::new("no free item is listed"))

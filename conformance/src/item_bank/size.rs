@@ -1,6 +1,6 @@
 //! Banks of more items than one statement, one page or one number of a store may take.
 
-use storagebox_core::{Added, Backend, BankAdmin, ClaimId, Counts, Hold, ItemBank, Withdrawn};
+use storagebox_core::{Added, Backend, ClaimId, Counts, Hold, ItemBank, Withdrawn};
 
 use super::take_new;
 use crate::failure::{Verdict, ensure_eq};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BankAdmin, Begun, Cancelled, Change, ClaimId, ClaimState, Consumed, Counted, Counter, DedupId, DedupRepo,
-    End, Fingerprint, Hold, ItemBank, Key, Lease, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded,
+    Backend, Begun, Cancelled, Change, ClaimId, ClaimState, Consumed, Counted, Counter, DedupId, DedupRepo, End,
+    Fingerprint, Hold, ItemBank, Key, Lease, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded,
     Retention, Stamp, Strategy, TokenId, TokenStore, Version, Written,
 };
 
@@ -16,7 +16,7 @@ const LONG: Duration = Duration::from_secs(3_600);
 
 /// One namespace of each kind, of the same name, with the same in each.
 struct Namespaces {
-    bank: Arc<dyn BankAdmin>,
+    bank: Arc<dyn ItemBank>,
     records: Arc<dyn DedupRepo>,
     leases: Arc<dyn LeaseRepo>,
     tokens: Arc<dyn TokenStore>,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use storagebox_core::{Backend, BankAdmin, ClaimId, Hold, Item, ItemBank, ItemState, Taken};
+use storagebox_core::{Backend, ClaimId, Hold, Item, ItemBank, ItemState, Taken};
 
 use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::world::World;
@@ -38,7 +38,7 @@ pub(crate) async fn judge(world: &World, told: &[String]) -> Verdict {
     takes_the_next(&*bank).await
 }
 
-async fn takes_the_next(bank: &dyn BankAdmin) -> Verdict {
+async fn takes_the_next(bank: &dyn ItemBank) -> Verdict {
     bank.add(&[Item::new("next")?]).await?;
     let taken = bank.take(&ClaimId::new("next")?, Hold::Forever).await?;
     ensure!(matches!(taken, Taken::New(_)), "a take after a process was killed: {taken:?}");

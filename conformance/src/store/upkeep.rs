@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BankAdmin, Change, ClaimId, Counter, DedupRepo, Hold, ItemBank, Key, OpId, OrderedOptions, OrderedStore,
-    Recorded, Retention, Stamp, Strategy, Taken, TokenId,
+    Backend, Change, ClaimId, Counter, DedupRepo, Hold, ItemBank, Key, OpId, OrderedOptions, OrderedStore, Recorded,
+    Retention, Stamp, Strategy, Taken, TokenId,
 };
 
 use super::everything::Everything;
@@ -140,7 +140,7 @@ async fn maintain_often(store: &dyn Backend) -> Verdict {
 }
 
 /// A caller whose every step depends on what it did before.
-async fn live(store: &dyn Backend, bank: &dyn BankAdmin, name: &str) -> Result<(), Failure> {
+async fn live(store: &dyn Backend, bank: &dyn ItemBank, name: &str) -> Result<(), Failure> {
     let (claim, op, token) = (ClaimId::new(name)?, OpId::new(name)?, TokenId::new(name)?);
     let (records, tokens) = (store.dedup_repo(&"records".parse()?)?, store.token_store(&"tokens".parse()?)?);
     let _ = bank.take(&claim, Hold::Forever).await?;

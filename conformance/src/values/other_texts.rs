@@ -4,9 +4,9 @@ use std::slice;
 use std::time::Duration;
 
 use storagebox_core::{
-    Aborted, BankAdmin, Begun, Cancelled, Change, Chosen, ClaimId, ClaimState, Commit, Committed, Completed, Confirmed,
-    Counted, Counter, DedupId, DedupRepo, End, EntityChange, EntityLedger, EntryId, Extended, Fingerprint, Forgotten,
-    Hold, Item, ItemBank, ItemState, Joins, Key, Lease, LeaseExtended, LeaseRepo, MessageId, OpId, OrderedOptions,
+    Aborted, Begun, Cancelled, Change, Chosen, ClaimId, ClaimState, Commit, Committed, Completed, Confirmed, Counted,
+    Counter, DedupId, DedupRepo, End, EntityChange, EntityLedger, EntryId, Extended, Fingerprint, Forgotten, Hold,
+    Item, ItemBank, ItemState, Joins, Key, Lease, LeaseExtended, LeaseRepo, MessageId, OpId, OrderedOptions,
     OrderedStore, Payload, Recorded, Registered, Released, Replaced, Reset, Retention, Retired, Stamp, Strategy,
     TokenId, TokenStore, Version, WriterId, Written,
 };

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use storagebox_core::{
-    Backend, BankAdmin, Counter, DedupRepo, EntityLedger, Error, ErrorKind, Joins, LeaseRepo, Ledger, Maintained,
+    Backend, Counter, DedupRepo, EntityLedger, Error, ErrorKind, ItemBank, Joins, LeaseRepo, Ledger, Maintained,
     ManualClock, Namespace, OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
 };
 use storagebox_memory::MemoryStore;
@@ -195,7 +195,7 @@ impl Backend for Broken {
         self.inner.promises()
     }
 
-    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {
+    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn ItemBank>> {
         let mistake = of_part!(self.mistake, Bank);
         let kept_by = match mistake {
             Some(BankMistake::ClaimsSpanBanks) => &Namespace::new("every bank")?,

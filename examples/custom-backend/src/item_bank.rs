@@ -5,8 +5,8 @@ mod items;
 
 use storagebox_core::backend::Listing;
 use storagebox_core::{
-    Added, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, Cursor, End, Extended, Hold, Item, ItemBank, ItemState,
-    ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
+    Added, ClaimId, ClaimState, Confirmed, Counts, Cursor, End, Extended, Hold, Item, ItemBank, ItemState, ListedItem,
+    Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
 };
 
 use crate::client::{BACKEND, Step};
@@ -147,10 +147,7 @@ impl ItemBank for RedbBank {
     async fn counts(&self) -> Result<Counts> {
         self.0.read("counts", items::counts).await
     }
-}
 
-#[async_trait]
-impl BankAdmin for RedbBank {
     async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
         self.call("retire", claim, |caller| caller.retire()).await
     }

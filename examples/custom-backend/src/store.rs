@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use storagebox_core::{
-    Backend, BankAdmin, Clock, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, Namespace, OrderedOptions,
+    Backend, Clock, Counter, DedupRepo, Error, ItemBank, LeaseRepo, Ledger, Maintained, Namespace, OrderedOptions,
     OrderedStore, Promises, Result, Retention, Strategy, SystemClock, TokenStore, async_trait,
 };
 
@@ -112,7 +112,7 @@ impl Backend for RedbStore {
             .with("counters", "Atomic, Marker, Window and Sharded; the others are Unsupported")
     }
 
-    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {
+    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn ItemBank>> {
         Ok(Arc::new(RedbBank(self.space(name))))
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use storagebox_core::layer::{Answered, Call, Layer, Layered, Next};
 use storagebox_core::{
-    Backend, BankAdmin, ClaimId, ClaimState, DedupId, DedupRepo, ItemBank, OpId, Payload, Released, Replaced, Result,
+    Backend, ClaimId, ClaimState, DedupId, DedupRepo, ItemBank, OpId, Payload, Released, Replaced, Result,
 };
 
 use crate::gate::arg;
@@ -97,7 +97,7 @@ impl fmt::Debug for Mistaken {
 }
 
 /// A bank that does not end a claim which it never saw. Behind the gate, because it is one atomic step.
-pub(crate) struct Unfenced(pub(crate) Arc<dyn BankAdmin>);
+pub(crate) struct Unfenced(pub(crate) Arc<dyn ItemBank>);
 
 #[async_trait]
 impl Layer for Unfenced {

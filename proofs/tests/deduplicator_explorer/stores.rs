@@ -6,8 +6,8 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use storagebox_core::layer::LayeredPart;
 use storagebox_core::{
-    Backend, BankAdmin, ClaimId, ClaimState, DedupId, DedupRepo, Hold, Item, ItemBank, ItemState, ManualClock,
-    Namespace, OpId, Page, Recorded, Replaced, Result, Retention, Taken,
+    Backend, ClaimId, ClaimState, DedupId, DedupRepo, Hold, Item, ItemBank, ItemState, ManualClock, Namespace, OpId,
+    Page, Recorded, Replaced, Result, Retention, Taken,
 };
 use storagebox_memory::MemoryStore;
 
@@ -29,7 +29,7 @@ pub(crate) struct Stores {
 }
 
 pub(crate) struct Bank {
-    pub(crate) admin: Arc<dyn BankAdmin>,
+    pub(crate) admin: Arc<dyn ItemBank>,
     /// Where calls land: the bank itself, or a mutant in front of it.
     port: Arc<dyn ItemBank>,
     pub(crate) added: u64,
@@ -128,7 +128,7 @@ fn seen_record(listed: storagebox_core::ListedRecord) -> (String, (u64, Written)
 }
 
 impl Bank {
-    fn open(admin: Arc<dyn BankAdmin>, mutant: Option<Mutant>) -> Self {
+    fn open(admin: Arc<dyn ItemBank>, mutant: Option<Mutant>) -> Self {
         let port: Arc<dyn ItemBank> = match mutant {
             Some(Mutant::GivesUpWithoutFence) => {
                 Arc::new(LayeredPart::new(Arc::clone(&admin), Arc::new(Unfenced(Arc::clone(&admin)))))

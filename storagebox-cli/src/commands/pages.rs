@@ -1,6 +1,6 @@
 //! A listing, page by page.
 
-use storagebox::{Cursor, ListedItem, Page, Result, async_trait, parts::BankAdmin};
+use storagebox::{Cursor, ListedItem, Page, Result, async_trait, parts::ItemBank};
 use tokio::task::yield_now;
 
 use crate::exit::Failure;
@@ -18,7 +18,7 @@ pub(crate) trait Listed: Sync {
 }
 
 #[async_trait]
-impl Listed for dyn BankAdmin + '_ {
+impl Listed for dyn ItemBank + '_ {
     type Entry = ListedItem;
 
     async fn page(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedItem>> {

@@ -15,7 +15,7 @@ use crate::counter::Counter;
 use crate::dedup_repo::DedupRepo;
 use crate::entity_ledger::{EntityLedger, Joins};
 use crate::error::Result;
-use crate::item_bank::BankAdmin;
+use crate::item_bank::ItemBank;
 use crate::lease_repo::LeaseRepo;
 use crate::ledger::Ledger;
 use crate::ordered_store::{OrderedOptions, OrderedStore};
@@ -93,7 +93,7 @@ impl Backend for Layered {
         self.inner.promises()
     }
 
-    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {
+    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn ItemBank>> {
         Ok(self.part(name, self.inner.item_bank(name)?))
     }
 

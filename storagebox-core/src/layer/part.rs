@@ -6,7 +6,7 @@ use super::Part;
 use crate::counter::Counter;
 use crate::dedup_repo::DedupRepo;
 use crate::entity_ledger::EntityLedger;
-use crate::item_bank::{BankAdmin, ItemBank};
+use crate::item_bank::ItemBank;
 use crate::lease_repo::LeaseRepo;
 use crate::ledger::Ledger;
 use crate::ordered_store::OrderedStore;
@@ -39,7 +39,6 @@ macro_rules! parts {
 
 parts! {
     ItemBank: Bank;
-    BankAdmin: Bank;
     DedupRepo: Records;
     LeaseRepo: Leases;
     TokenStore: Tokens;

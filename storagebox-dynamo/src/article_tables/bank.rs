@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use storagebox_core::{
-    Added, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, Cursor, Error, Extended, Hold, Item, ItemBank, ItemState,
+    Added, ClaimId, ClaimState, Confirmed, Counts, Cursor, Error, Extended, Hold, Item, ItemBank, ItemState,
     ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
 };
 use tracing::instrument;
@@ -58,10 +58,7 @@ impl ItemBank for ArticleBank {
     async fn counts(&self) -> Result<Counts> {
         self.0.counts().await
     }
-}
 
-#[async_trait]
-impl BankAdmin for ArticleBank {
     async fn retire(&self, _: &ClaimId) -> Result<Retired> {
         Err(no_room("retiring"))
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use storagebox_core::{
-    Backend, BankAdmin, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, Namespace, OrderedOptions,
+    Backend, Counter, DedupRepo, Error, ItemBank, LeaseRepo, Ledger, Maintained, Namespace, OrderedOptions,
     OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
@@ -54,7 +54,7 @@ impl Backend for ArticleTables {
         PROMISES.iter().fold(Promises::of("dynamo"), |list, (about, statement)| list.with(about, *statement))
     }
 
-    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {
+    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn ItemBank>> {
         let own = self.0.items();
         match name.as_str() == own {
             true => Ok(Arc::new(ArticleBank(self.clone()))),

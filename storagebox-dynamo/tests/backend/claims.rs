@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, Item, ItemBank, ItemState,
-    Released, Result, Taken,
+    Backend, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, Item, ItemBank, ItemState, Released, Result,
+    Taken,
 };
 use storagebox_dynamo::faults::{Fault, Faults};
 
@@ -23,7 +23,7 @@ enum Told {
 }
 
 impl Told {
-    async fn is_told(self, bank: &dyn BankAdmin, claim: &ClaimId) -> Result<()> {
+    async fn is_told(self, bank: &dyn ItemBank, claim: &ClaimId) -> Result<()> {
         let is_expired = match self {
             Self::Release => bank.release(claim).await? == Released::Expired,
             Self::Confirm => bank.confirm(claim).await? == Confirmed::Ended(End::Expired),
@@ -103,7 +103,7 @@ enum Kept {
 }
 
 impl Kept {
-    async fn keep(self, bank: &dyn BankAdmin, claim: &ClaimId) -> Result<()> {
+    async fn keep(self, bank: &dyn ItemBank, claim: &ClaimId) -> Result<()> {
         let is_kept = match self {
             Self::Confirmed => matches!(bank.confirm(claim).await?, Confirmed::Confirmed(_)),
             Self::Extended => {

@@ -3,9 +3,7 @@
 use std::env;
 use std::fs;
 
-use storagebox_core::{
-    Backend, BankAdmin as _, Change, ClaimId, Counter, Hold, Item, ItemBank, Result, Strategy, Taken,
-};
+use storagebox_core::{Backend, Change, ClaimId, Counter, Hold, Item, ItemBank, Result, Strategy, Taken};
 use storagebox_dynamo::{DynamoBuilder, WindowPlan};
 
 use crate::metered::{Cost, Metered, cost};

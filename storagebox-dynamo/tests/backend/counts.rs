@@ -9,9 +9,7 @@ use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_types::body::SdkBody;
 use http::StatusCode;
 use serde_json::json;
-use storagebox_core::{
-    Backend, BankAdmin, ClaimId, Counts, Hold, Item, ItemBank, ItemState, ListedItem, Result, Taken,
-};
+use storagebox_core::{Backend, ClaimId, Counts, Hold, Item, ItemBank, ItemState, ListedItem, Result, Taken};
 use storagebox_dynamo::DynamoStore;
 
 use crate::scene::{Gate, with_place};
@@ -23,7 +21,7 @@ const SHARDS: u16 = 3;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Every state an item may be in.
-async fn filled(bank: &dyn BankAdmin) -> Result<Counts> {
+async fn filled(bank: &dyn ItemBank) -> Result<Counts> {
     bank.add(&items(30)?).await?;
     for number in 0..12 {
         let (claim, hold) = (ClaimId::new(format!("id-{number}"))?, Hold::For(MINUTE));

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BankAdmin, Change, ClaimId, Counted, Counter, DedupId, DedupRepo, Error, ErrorKind, Hold, Item, ItemBank,
-    ItemState, Key, LeaseRepo, Ledger, Namespace, OpId, Payload, Recorded, Result, Retention, Strategy, TokenId,
+    Backend, Change, ClaimId, Counted, Counter, DedupId, DedupRepo, Error, ErrorKind, Hold, Item, ItemBank, ItemState,
+    Key, LeaseRepo, Ledger, Namespace, OpId, Payload, Recorded, Result, Retention, Strategy, TokenId,
 };
 use storagebox_dynamo::DynamoStore;
 use storagebox_testkit::checks::hostile::{self, Texts};

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Added, Backend, BankAdmin, Certainty, Change, ClaimId, ClaimState, Counter, ErrorKind, Hold, Item, ItemBank,
-    ItemState, Key, Result, Strategy, Taken,
+    Added, Backend, Certainty, Change, ClaimId, ClaimState, Counter, ErrorKind, Hold, Item, ItemBank, ItemState, Key,
+    Result, Strategy, Taken,
 };
 use storagebox_dynamo::faults::Fault;
 

@@ -14,8 +14,8 @@ use aws_smithy_runtime_api::client::dns::{DnsFuture, ResolveDns, ResolveDnsError
 use serde_json::Value;
 use storagebox_conformance::{Proxy, keeps_text};
 use storagebox_core::{
-    Backend, BankAdmin, Certainty, Change, ClaimId, Counted, Counter, ErrorKind, Hold, ItemBank, ItemState,
-    ManualClock, OpId, Result, Retention, Strategy, Taken,
+    Backend, Certainty, Change, ClaimId, Counted, Counter, ErrorKind, Hold, ItemBank, ItemState, ManualClock, OpId,
+    Result, Retention, Strategy, Taken,
 };
 use storagebox_dynamo::faults::{Exchange, Fault};
 use storagebox_testkit::checks::{clocks, pauses};

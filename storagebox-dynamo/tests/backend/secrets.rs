@@ -9,7 +9,7 @@ use aws_sdk_dynamodb::config::Credentials;
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use futures_util::future::try_join_all;
 use storagebox_core::{
-    Backend, BankAdmin, ClaimId, DedupId, DedupRepo, ErrorKind, Hold, Item, ItemBank, OpId, Payload, Result, Retention,
+    Backend, ClaimId, DedupId, DedupRepo, ErrorKind, Hold, Item, ItemBank, OpId, Payload, Result, Retention,
 };
 use storagebox_dynamo::DynamoStore;
 use storagebox_dynamo::faults::{Fault, Faults};

@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BankAdmin, Begun, Bounds, Change, ClaimId, Commit, Counter, DedupId, DedupRepo, EntityChange,
-    EntityLedger, EntryId, Fingerprint, Hold, Item, ItemBank, Joins, Key, Lease, LeaseRepo, Ledger, MessageId, OpId,
-    OrderedOptions, OrderedStore, Payload, Recorded, Replaced, Result, Retention, Stamp, Strategy, TokenId, TokenStore,
-    WriterId,
+    Backend, Begun, Bounds, Change, ClaimId, Commit, Counter, DedupId, DedupRepo, EntityChange, EntityLedger, EntryId,
+    Fingerprint, Hold, Item, ItemBank, Joins, Key, Lease, LeaseRepo, Ledger, MessageId, OpId, OrderedOptions,
+    OrderedStore, Payload, Recorded, Replaced, Result, Retention, Stamp, Strategy, TokenId, TokenStore, WriterId,
 };
 use storagebox_dynamo::{DynamoBuilder, ReadFirst};
 
@@ -105,7 +104,7 @@ impl Metered {
     }
 
     /// A page that is not full makes the next one that of the whole bank.
-    async fn have_all_candidates(&mut self, bank: &dyn BankAdmin) -> Result<()> {
+    async fn have_all_candidates(&mut self, bank: &dyn ItemBank) -> Result<()> {
         self.aside();
         for number in 0..ITEMS {
             let _ = bank.take(&claim(&format!("early-{number}"))?, Hold::Forever).await?;

@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, HoldState, Item, ItemState,
+    Backend, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, HoldState, Item, ItemBank, ItemState,
     Released, Result, Taken,
 };
 
@@ -64,7 +64,7 @@ enum Told {
 }
 
 impl Step {
-    async fn make(self, bank: &dyn BankAdmin, place: &Place) -> Result<Told> {
+    async fn make(self, bank: &dyn ItemBank, place: &Place) -> Result<Told> {
         let id = |claim| ClaimId::new(claim);
         Ok(match self {
             Take(claim) => match bank.take(&id(claim)?, hold_of(claim)).await? {
@@ -121,7 +121,7 @@ impl Cell<'_> {
     }
 
     /// Whether the call had such a request.
-    async fn holds(&self, other: &dyn BankAdmin, bank: &str) -> Result<bool> {
+    async fn holds(&self, other: &dyn ItemBank, bank: &str) -> Result<bool> {
         let gate = Gate::default();
         let (store, faults) = gate.store(&self.place.table, self.place.builder()).await?;
         other.add(&[item()?]).await?;
@@ -141,7 +141,7 @@ impl Cell<'_> {
         self.is_right(&told, other).await.map(|()| true)
     }
 
-    async fn run_through(&self, gate: &Gate, bank: &dyn BankAdmin) -> Result<Vec<Told>> {
+    async fn run_through(&self, gate: &Gate, bank: &dyn ItemBank) -> Result<Vec<Told>> {
         gate.reached().await;
         let mut told = vec![];
         for step in self.meanwhile {
@@ -150,7 +150,7 @@ impl Cell<'_> {
         Ok(told)
     }
 
-    async fn is_right(&self, told: &[Told], bank: &dyn BankAdmin) -> Result<()> {
+    async fn is_right(&self, told: &[Told], bank: &dyn ItemBank) -> Result<()> {
         let (ada, bob) = (bank.get(&ClaimId::new(ADA)?).await?, bank.get(&ClaimId::new(BOB)?).await?);
         let (counts, holder) = (bank.counts().await?, bank.holder(&item()?).await?);
         let shown = format!("{}: {told:?}; ada {ada:?}, bob {bob:?}, {counts:?}, {holder:?}", self.name());

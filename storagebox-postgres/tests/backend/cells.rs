@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use storagebox_core::{Backend, BankAdmin, ClaimId, ItemBank, Released, Result};
+use storagebox_core::{Backend, ClaimId, ItemBank, Released, Result};
 
 use crate::drained::assert_none_is_hidden;
 use crate::scene::{session, tell, with_database, with_place};
 use crate::support::{Behind, Place, run};
 
 /// Sixteen items in each of two cells of one section, those of the first one taken. Its bit is still there.
-async fn drained_cell(place: &Place) -> Result<Arc<dyn BankAdmin>> {
+async fn drained_cell(place: &Place) -> Result<Arc<dyn ItemBank>> {
     let bank = place.builder()?.connect(&place.url_at(place.database.server()))?.item_bank(&"namespace".parse()?)?;
     bank.counts().await?;
     let sql = "

@@ -1,9 +1,8 @@
 //! What was changed by hand is said at once: never retried, never called lost.
 
 use storagebox_core::{
-    Backend, BankAdmin, Certainty, ClaimId, Counter, DedupId, DedupRepo, EntityLedger, EntryId, ErrorKind, Hold, Item,
-    ItemBank, Joins, Key, LeaseRepo, MAX_DURATION, MessageId, OpId, Payload, Result, Retention, Strategy, TokenId,
-    TokenStore,
+    Backend, Certainty, ClaimId, Counter, DedupId, DedupRepo, EntityLedger, EntryId, ErrorKind, Hold, Item, ItemBank,
+    Joins, Key, LeaseRepo, MAX_DURATION, MessageId, OpId, Payload, Result, Retention, Strategy, TokenId, TokenStore,
 };
 use storagebox_postgres::PostgresStore;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::{AssertSqlSafe, PgConnection, query_scalar};
-use storagebox_core::{Backend, BankAdmin, ClaimId, Hold, Item, ItemBank, Released, Result, Taken};
+use storagebox_core::{Backend, ClaimId, Hold, Item, ItemBank, Released, Result, Taken};
 use storagebox_postgres::PostgresStore;
 use tokio::task::JoinSet;
 
@@ -52,7 +52,7 @@ async fn look_past(place: &Place, claim: &str) -> Result<String> {
 }
 
 /// With a session whose snapshot keeps them.
-async fn bank_of_ended_holds(place: &Place) -> Result<(Arc<dyn BankAdmin>, PgConnection)> {
+async fn bank_of_ended_holds(place: &Place) -> Result<(Arc<dyn ItemBank>, PgConnection)> {
     let bank = place.builder()?.connect(&place.url_at(place.database.server()))?.item_bank(&"namespace".parse()?)?;
     bank.counts().await?;
     let snapshot = format!("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; TABLE {}.namespaces", place.schema);
@@ -136,7 +136,7 @@ pub(crate) async fn assert_none_is_hidden(place: &Place) -> Result<()> {
 }
 
 /// Takes and gives back, and keeps every fourth.
-async fn take_and_release(bank: Arc<dyn BankAdmin>, task: usize) -> Result<usize> {
+async fn take_and_release(bank: Arc<dyn ItemBank>, task: usize) -> Result<usize> {
     let mut kept = 0;
     for round in 0..ROUNDS {
         let claim = ClaimId::new(format!("{task}-{round}"))?;
@@ -151,7 +151,7 @@ async fn take_and_release(bank: Arc<dyn BankAdmin>, task: usize) -> Result<usize
     Ok(kept)
 }
 
-async fn take_all(bank: &Arc<dyn BankAdmin>) -> Result<usize> {
+async fn take_all(bank: &Arc<dyn ItemBank>) -> Result<usize> {
     for taken in 0.. {
         if bank.take(&ClaimId::new(format!("last-{taken}"))?, Hold::Forever).await? == Taken::Empty {
             return Ok(taken);

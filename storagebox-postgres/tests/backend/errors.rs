@@ -6,7 +6,7 @@ use sqlx::postgres::PgPoolOptions;
 use sqlx::{Connection, query_scalar};
 use storagebox_conformance::{Cut, Proxy};
 use storagebox_core::{
-    Added, Backend, BankAdmin, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result, Retired, Taken,
+    Added, Backend, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result, Retired, Taken,
 };
 
 use crate::scene::{LONG, count, session, tell, until, with_place};
@@ -15,7 +15,7 @@ use crate::support::{Place, failed, run};
 /// As often as a call is made at least before it gives way to others.
 const MANY: usize = 20;
 
-fn bank(place: &Place) -> Result<Arc<dyn BankAdmin>> {
+fn bank(place: &Place) -> Result<Arc<dyn ItemBank>> {
     let server = place.database.server();
     place
         .builder()?
@@ -38,7 +38,7 @@ fn assert_not_applied(error: &Error, kind: ErrorKind) {
     assert_eq!((error.kind(), error.certainty()), (kind, Certainty::NotApplied), "{error:?}");
 }
 
-async fn take(bank: &Arc<dyn BankAdmin>) -> Result<Error> {
+async fn take(bank: &Arc<dyn ItemBank>) -> Result<Error> {
     Ok(bank.take(&ClaimId::new("ada")?, Hold::Forever).await.expect_err("a take that cannot be"))
 }
 

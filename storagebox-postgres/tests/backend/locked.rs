@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox_core::{
-    Backend, BankAdmin, Certainty, ClaimId, ClaimState, End, ErrorKind, Hold, Item, ItemBank, Result, Taken,
-};
+use storagebox_core::{Backend, Certainty, ClaimId, ClaimState, End, ErrorKind, Hold, Item, ItemBank, Result, Taken};
 
 use crate::scene::{session, tell, until, with_database, with_place};
 use crate::support::Place;
@@ -13,7 +11,7 @@ use crate::support::Place;
 /// Longer than a take is tried again, and no longer than a test should last that fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-async fn bank(place: &Place, count: usize) -> Result<Arc<dyn BankAdmin>> {
+async fn bank(place: &Place, count: usize) -> Result<Arc<dyn ItemBank>> {
     let store = place.builder()?.call_timeout(PATIENCE).connect(&place.url_at(place.database.server()))?;
     let bank = store.item_bank(&"namespace".parse()?)?;
     let items = (0..count).map(|number| Item::new(format!("item-{number}"))).collect::<Result<Vec<_>>>()?;
@@ -22,7 +20,7 @@ async fn bank(place: &Place, count: usize) -> Result<Arc<dyn BankAdmin>> {
 }
 
 /// What this statement locks is neither given out nor called gone, and is there when the other is through.
-async fn is_not_empty(place: &Place, bank: &dyn BankAdmin, lock: &str) -> Result<()> {
+async fn is_not_empty(place: &Place, bank: &dyn ItemBank, lock: &str) -> Result<()> {
     let mut other = session(place, &lock.replace("{schema}", &place.schema)).await?;
     let error = bank.take(&ClaimId::new("bob")?, Hold::Forever).await.expect_err("a take that cannot be");
     assert_eq!((error.kind(), error.certainty()), (ErrorKind::Contention, Certainty::NotApplied), "{error:?}");

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BankAdmin, Bounds, Change, ClaimId, Commit, Committed, Counted, Counter, EntityChange, EntityLedger, Hold,
-    Item, ItemBank, Joins, Key, Maintained, MessageId, OpId, Result, Retention, Strategy, TokenId, TokenStore,
+    Backend, Bounds, Change, ClaimId, Commit, Committed, Counted, Counter, EntityChange, EntityLedger, Hold, Item,
+    ItemBank, Joins, Key, Maintained, MessageId, OpId, Result, Retention, Strategy, TokenId, TokenStore,
 };
 use storagebox_postgres::PostgresStore;
 
@@ -46,7 +46,7 @@ async fn two_items(place: &Place) -> Result<[(Item, String); 2]> {
     Ok([(Item::new(order[0])?, statement(order[0])), (Item::new(order[1])?, statement(order[1]))])
 }
 
-async fn bank(place: &Place) -> Result<(PostgresStore, Arc<dyn BankAdmin>)> {
+async fn bank(place: &Place) -> Result<(PostgresStore, Arc<dyn ItemBank>)> {
     let store = store(place).await?;
     let bank = store.item_bank(&"namespace".parse()?)?;
     Ok((store, bank))

@@ -8,7 +8,7 @@ use sqlx::postgres::PgPoolOptions;
 use sqlx::{AssertSqlSafe, Postgres, Transaction, raw_sql};
 use storagebox_conformance::{Cut, Proxy};
 use storagebox_core::{
-    Backend, BankAdmin, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result, Taken, TokenId, TokenStore,
+    Backend, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result, Taken, TokenId, TokenStore,
 };
 use storagebox_postgres::PostgresStore;
 use tokio::task::JoinSet;
@@ -199,7 +199,7 @@ async fn a_reset_connection_is_lost_once() -> Result<()> {
         fill(&store, 10).await?;
         for cut in [Cut::RequestLost, Cut::HalfRequest, Cut::ReplyLost, Cut::HalfReply] {
             let claim = ClaimId::new(format!("claim-{cut:?}"))?;
-            let bank: Arc<dyn BankAdmin> = store.item_bank(&"namespace".parse()?)?;
+            let bank: Arc<dyn ItemBank> = store.item_bank(&"namespace".parse()?)?;
             proxy.arm(cut, claim.as_str(), 0);
             let taken = bank.take(&claim, Hold::Forever).await?;
             assert!(matches!(taken, Taken::New(_) | Taken::Again(_)), "{cut:?}: {taken:?}");

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use sqlx::{AssertSqlSafe, query_scalar};
 use storagebox_core::{
-    Backend, BankAdmin, Certainty, ClaimId, Counts, DedupId, DedupRepo, ErrorKind, Hold, Item, ItemBank, OpId, Payload,
-    Recorded, Result, Retention, Taken,
+    Backend, Certainty, ClaimId, Counts, DedupId, DedupRepo, ErrorKind, Hold, Item, ItemBank, OpId, Payload, Recorded,
+    Result, Retention, Taken,
 };
 use storagebox_postgres::{PostgresStore, Statements};
 use tokio::task::JoinSet;
@@ -108,7 +108,7 @@ async fn bank_of(store: &PostgresStore) -> Result<Counts> {
     store.item_bank(&"namespace".parse()?)?.counts().await
 }
 
-async fn bank(place: &Place) -> Result<Arc<dyn BankAdmin>> {
+async fn bank(place: &Place) -> Result<Arc<dyn ItemBank>> {
     let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))?;
     let bank = store.item_bank(&"namespace".parse()?)?;
     bank.add(&[Item::new("item")?]).await?;

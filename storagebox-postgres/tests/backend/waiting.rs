@@ -110,13 +110,13 @@ async fn a_record_whose_neighbour_waited_is_kept_from_then_on() -> Result<()> {
     .await
 }
 
-async fn bank(place: &Place) -> Result<Arc<dyn storagebox_core::BankAdmin>> {
+async fn bank(place: &Place) -> Result<Arc<dyn ItemBank>> {
     let bank = store(place).await?.item_bank(&"namespace".parse()?)?;
     bank.add(&[Item::new("item")?]).await?;
     Ok(bank)
 }
 
-async fn assert_holds(bank: &Arc<dyn storagebox_core::BankAdmin>, claim: &str) -> Result<()> {
+async fn assert_holds(bank: &Arc<dyn ItemBank>, claim: &str) -> Result<()> {
     let state = bank.get(&ClaimId::new(claim)?).await?;
     assert!(matches!(state, ClaimState::Held(_)), "{claim}'s hold was over when it was had: {state:?}");
     Ok(())

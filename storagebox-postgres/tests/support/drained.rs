@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, Postgres, query_scalar, raw_sql};
-use storagebox_core::{Backend, BankAdmin, ClaimId, Hold, Item, ItemBank, Result, Taken};
+use storagebox_core::{Backend, ClaimId, Hold, Item, ItemBank, Result, Taken};
 use tokio::task::JoinSet;
 
 use super::{Place, failed, run};
@@ -172,7 +172,7 @@ impl Rounds {
 }
 
 /// A bank of so many items, all in one section, and what a take from it reads.
-async fn full_section(place: &Place, items: usize) -> Result<(Arc<dyn BankAdmin>, Meter, u64)> {
+async fn full_section(place: &Place, items: usize) -> Result<(Arc<dyn ItemBank>, Meter, u64)> {
     let bank = unvacuumed(place).await?;
     section(place, FILL_SECTION, items).await?;
     let mut meter = Meter::of(place, SECTION).await?;
@@ -186,7 +186,7 @@ fn median(mut read: Vec<u64>) -> u64 {
 }
 
 /// A bank whose rows stay, dead or not.
-async fn unvacuumed(place: &Place) -> Result<Arc<dyn BankAdmin>> {
+async fn unvacuumed(place: &Place) -> Result<Arc<dyn ItemBank>> {
     let schema = &place.schema;
     for table in ["free_items", "claims", "bank_sections", "bank_cells", "bank_lapses"] {
         let off = format!("ALTER TABLE {schema}.{table} SET (autovacuum_enabled = off)");
@@ -223,7 +223,7 @@ async fn open(place: &Place) -> Result<PgConnection> {
     Ok(old)
 }
 
-async fn drain(bank: &Arc<dyn BankAdmin>, takes: usize) -> Result<()> {
+async fn drain(bank: &Arc<dyn ItemBank>, takes: usize) -> Result<()> {
     let (next, mut callers) = (Arc::new(AtomicUsize::new(0)), JoinSet::new());
     for _ in 0..CALLERS {
         let (bank, next) = (Arc::clone(bank), Arc::clone(&next));

@@ -4,9 +4,7 @@ use std::time::Duration;
 
 use redis::cmd;
 use storagebox_conformance::{Cut, Proxy};
-use storagebox_core::{
-    Backend, BankAdmin, Certainty, ClaimId, ErrorKind, Hold, Item, ItemBank, Result, Retired, Taken,
-};
+use storagebox_core::{Backend, Certainty, ClaimId, ErrorKind, Hold, Item, ItemBank, Result, Retired, Taken};
 use storagebox_testkit::redis::Settings;
 
 use crate::scene::with_server;

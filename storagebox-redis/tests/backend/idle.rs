@@ -20,7 +20,7 @@ const TERM: Duration = Duration::from_secs(3_600);
 
 /// Calls whose answer would leave open what became of an attempt that was lost.
 struct Certain {
-    bank: Arc<dyn storagebox_core::BankAdmin>,
+    bank: Arc<dyn ItemBank>,
     leases: Arc<dyn LeaseRepo>,
     counters: Arc<dyn Counter>,
 }

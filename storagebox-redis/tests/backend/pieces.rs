@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use redis::cmd;
 use storagebox_core::{
-    Backend, BankAdmin, ClaimId, Hold, Item, ItemBank, ItemState, OpId, Released, Restored, Result, Taken, TokenId,
-    TokenStore, Withdrawn,
+    Backend, ClaimId, Hold, Item, ItemBank, ItemState, OpId, Released, Restored, Result, Taken, TokenId, TokenStore,
+    Withdrawn,
 };
 use storagebox_testkit::redis::Settings;
 
@@ -50,7 +50,7 @@ async fn no_key_grows_with_its_namespace() -> Result<()> {
     .await
 }
 
-async fn take_one(bank: Arc<dyn BankAdmin>, number: usize) -> Result<Item> {
+async fn take_one(bank: Arc<dyn ItemBank>, number: usize) -> Result<Item> {
     match bank.take(&ClaimId::new(format!("{number}"))?, Hold::Forever).await? {
         Taken::New(held) => Ok(held.item),
         other => panic!("{number} got none: {other:?}"),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fastrand::Rng;
-use storagebox_core::{Backend, BankAdmin, ClaimId, Counts, Hold, Item, ItemBank, Released, Result, Taken};
+use storagebox_core::{Backend, ClaimId, Counts, Hold, Item, ItemBank, Released, Result, Taken};
 
 use crate::scene::with_place;
 use crate::support::Place;
@@ -20,7 +20,7 @@ struct Model {
 }
 
 impl Model {
-    async fn step(&mut self, bank: &dyn BankAdmin, items: &[Item], number: usize, random: &mut Rng) -> Result<()> {
+    async fn step(&mut self, bank: &dyn ItemBank, items: &[Item], number: usize, random: &mut Rng) -> Result<()> {
         match random.u32(..10) {
             0..4 => self.take(bank, &ClaimId::new(format!("claim-{number}"))?).await,
             4..6 => self.release(bank, random).await,
@@ -29,7 +29,7 @@ impl Model {
         }
     }
 
-    async fn take(&mut self, bank: &dyn BankAdmin, claim: &ClaimId) -> Result<()> {
+    async fn take(&mut self, bank: &dyn ItemBank, claim: &ClaimId) -> Result<()> {
         match bank.take(claim, Hold::Forever).await? {
             Taken::New(held) => {
                 assert!(self.free.remove(&held.item), "{:?} was not free", held.item);
@@ -41,21 +41,21 @@ impl Model {
         Ok(())
     }
 
-    async fn release(&mut self, bank: &dyn BankAdmin, random: &mut Rng) -> Result<()> {
+    async fn release(&mut self, bank: &dyn ItemBank, random: &mut Rng) -> Result<()> {
         let Some(claim) = random.choice(self.held.keys()).cloned() else { return Ok(()) };
         assert_eq!(bank.release(&claim).await?, Released::Released);
         self.free.extend(self.held.remove(&claim));
         Ok(())
     }
 
-    async fn withdraw(&mut self, bank: &dyn BankAdmin, items: &[Item]) -> Result<()> {
+    async fn withdraw(&mut self, bank: &dyn ItemBank, items: &[Item]) -> Result<()> {
         let those: Vec<_> = items.iter().filter(|item| self.free.remove(*item)).cloned().collect();
         assert_eq!(bank.withdraw(items).await?.withdrawn, those.len() as u64);
         self.withdrawn.extend(those);
         Ok(())
     }
 
-    async fn restore(&mut self, bank: &dyn BankAdmin, items: &[Item]) -> Result<()> {
+    async fn restore(&mut self, bank: &dyn ItemBank, items: &[Item]) -> Result<()> {
         let those: Vec<_> = items.iter().filter(|item| self.withdrawn.remove(*item)).cloned().collect();
         assert_eq!(bank.restore(items).await?.restored, those.len() as u64);
         self.free.extend(those);
@@ -63,7 +63,7 @@ impl Model {
     }
 
     /// The queue holds each free item, and those that were withdrawn while they queued.
-    async fn check(&self, place: &Place, bank: &dyn BankAdmin) -> Result<()> {
+    async fn check(&self, place: &Place, bank: &dyn ItemBank) -> Result<()> {
         let key = place.key("b.namespace.0");
         let mut ask = redis::pipe();
         ask.cmd("HGET").arg(&key).arg("q").cmd("LLEN").arg(format!("{key}:f:0"));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{Backend, BankAdmin, Certainty, Error, ErrorKind, Hold, Item, ItemBank, Result, Taken};
+use storagebox_core::{Backend, Certainty, Error, ErrorKind, Hold, Item, ItemBank, Result, Taken};
 use storagebox_redis::RedisStore;
 use storagebox_testkit::redis::Settings;
 
@@ -46,7 +46,7 @@ fn is_stopped(outcome: Result<()>) {
 }
 
 /// None is missing, and none is there twice.
-async fn drain(bank: &dyn BankAdmin) -> Result<()> {
+async fn drain(bank: &dyn ItemBank) -> Result<()> {
     for number in 0..ITEMS {
         assert!(
             matches!(bank.take(&format!("claim-{number}").parse()?, Hold::Forever).await?, Taken::New(_)),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use storagebox_core::{Backend, BankAdmin, ClaimId, ClaimState, Error, Hold, Item, ItemBank, Result, Taken};
+use storagebox_core::{Backend, ClaimId, ClaimState, Error, Hold, Item, ItemBank, Result, Taken};
 use storagebox_testkit::redis::{Redis, Settings};
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::sleep;
@@ -98,7 +98,7 @@ struct Load {
 }
 
 impl Load {
-    fn on(bank: &Arc<dyn BankAdmin>) -> Self {
+    fn on(bank: &Arc<dyn ItemBank>) -> Self {
         let (is_over, answered, met) = Default::default();
         let mut load = Self { callers: JoinSet::new(), is_over, answered, met };
         for number in 0..CALLERS {
@@ -143,7 +143,7 @@ struct Caller {
 
 impl Caller {
     /// One claim after another, each until it is answered.
-    async fn takes_on(self, bank: Arc<dyn BankAdmin>) -> Result<Given> {
+    async fn takes_on(self, bank: Arc<dyn ItemBank>) -> Result<Given> {
         let mut given = Given::new();
         while !self.is_over.load(Ordering::SeqCst) {
             let claim = format!("{}-{}", self.number, given.len());
@@ -198,7 +198,7 @@ async fn on_the_node(
 }
 
 /// How many acknowledged takes the bank knows nothing of any more, and how many items were acknowledged to two claims.
-async fn audit(bank: &dyn BankAdmin, given: &Given) -> Result<(usize, usize)> {
+async fn audit(bank: &dyn ItemBank, given: &Given) -> Result<(usize, usize)> {
     let (mut lost, mut claims_of) = (HashSet::new(), HashMap::<_, Vec<_>>::new());
     for (claim, item) in given {
         claims_of.entry(item).or_default().push(claim);

@@ -7,9 +7,9 @@ use std::time::Duration;
 use sqlx::Connection;
 use sqlx::sqlite::SqlitePoolOptions;
 use storagebox_core::{
-    Backend, BankAdmin, Begun, Change, ClaimId, Commit, Counter, DedupId, DedupRepo, EntityChange, EntityLedger,
-    EntryId, Hold, Item, ItemBank, Joins, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded,
-    Replaced, Result, Retention, Stamp, Strategy, TokenId, TokenStore, WriterId,
+    Backend, Begun, Change, ClaimId, Commit, Counter, DedupId, DedupRepo, EntityChange, EntityLedger, EntryId, Hold,
+    Item, ItemBank, Joins, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Replaced, Result,
+    Retention, Stamp, Strategy, TokenId, TokenStore, WriterId,
 };
 use storagebox_sqlite::SqliteStore;
 use tokio::task::JoinSet;

@@ -8,7 +8,7 @@ use std::{env, fs};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, query, query_scalar, raw_sql};
 use storagebox_core::{
-    Backend, BankAdmin, Certainty, ClaimState, Counts, Error, ErrorKind, Hold, Item, ItemBank, ItemState, Result,
+    Backend, Certainty, ClaimState, Counts, Error, ErrorKind, Hold, Item, ItemBank, ItemState, Result,
 };
 use storagebox_sqlite::SqliteStore;
 
@@ -309,7 +309,7 @@ async fn put_back(place: &Place, copy: &Path) -> Result<()> {
 }
 
 /// The bank of a process that goes on while a copy is put back which knows nothing of it.
-async fn put_back_below() -> Result<(Place, Arc<dyn BankAdmin>)> {
+async fn put_back_below() -> Result<(Place, Arc<dyn ItemBank>)> {
     let place = Place::ready().await?;
     let copy = copied(&place).await?;
     let adas = place.store()?.item_bank(&"adas".parse()?)?;

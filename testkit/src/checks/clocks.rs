@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BankAdmin, Begun, Change, ClaimId, Completed, Confirmed, Consumed, Counted, Counter, Created, DedupId,
-    End, Hold, Item, ItemBank, Key, Lease, LeaseRepo, Namespace, OpId, Payload, Result, Retention, Strategy, Taken,
-    TokenId, TokenStore,
+    Backend, Begun, Change, ClaimId, Completed, Confirmed, Consumed, Counted, Counter, Created, DedupId, End, Hold,
+    Item, ItemBank, Key, Lease, LeaseRepo, Namespace, OpId, Payload, Result, Retention, Strategy, Taken, TokenId,
+    TokenStore,
 };
 
 use super::{HOUR, failed};
@@ -36,7 +36,7 @@ pub async fn set_back(mut at: impl AsyncFnMut(Duration) -> Result<Arc<dyn Backen
 
 struct Scene {
     store: Arc<dyn Backend>,
-    bank: Arc<dyn BankAdmin>,
+    bank: Arc<dyn ItemBank>,
     leases: Arc<dyn LeaseRepo>,
     tokens: Arc<dyn TokenStore>,
     counters: Arc<dyn Counter>,

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use storagebox_core::{
-    Backend, BankAdmin, Certainty, ClaimId, ClaimState, ErrorKind, Hold, Item, ItemBank, Result, Taken,
-};
+use storagebox_core::{Backend, Certainty, ClaimId, ClaimState, ErrorKind, Hold, Item, ItemBank, Result, Taken};
 
 use super::{failed, until};
 use crate::Failure;
@@ -58,7 +56,7 @@ pub async fn lose_nothing<P>(
 }
 
 /// The item of a claim, which has one, now or from an attempt before.
-async fn take(bank: Arc<dyn BankAdmin>, claim: ClaimId) -> Result<Item> {
+async fn take(bank: Arc<dyn ItemBank>, claim: ClaimId) -> Result<Item> {
     match bank.take(&claim, Hold::Forever).await? {
         Taken::New(held) | Taken::Again(held) => Ok(held.item),
         other => Err(failed(format_args!("{claim:?} was told {other:?}"))),

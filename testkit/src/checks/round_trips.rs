@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use storagebox_conformance::Proxy;
 use storagebox_core::{
-    Backend, BankAdmin, Begun, Change, ClaimId, Counter, DedupId, DedupRepo, Hold, Item, Key, LeaseRepo, OpId,
+    Backend, Begun, Change, ClaimId, Counter, DedupId, DedupRepo, Hold, Item, ItemBank, Key, LeaseRepo, OpId,
     OrderedOptions, OrderedStore, Payload, Recorded, Replaced, Result, Retention, Stamp, Strategy, TokenId, TokenStore,
     WriterId,
 };

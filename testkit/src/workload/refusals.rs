@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BankAdmin, Bounds, Change, ClaimId, Completed, Confirmed, Consumed, Counted, Counter, DedupId, DedupRepo,
-    Error, Extended, Fence, Forgotten, Hold, Item, ItemBank, Key, Lease, LeaseExtended, LeaseRepo, OpId,
-    OrderedOptions, OrderedStore, Payload, Replaced, Restored, Result, Retention, Retired, Stamp, Strategy, Taken,
-    TokenId, TokenStore, Version, Withdrawn, WriterId, Written,
+    Backend, Bounds, Change, ClaimId, Completed, Confirmed, Consumed, Counted, Counter, DedupId, DedupRepo, Error,
+    Extended, Fence, Forgotten, Hold, Item, ItemBank, Key, Lease, LeaseExtended, LeaseRepo, OpId, OrderedOptions,
+    OrderedStore, Payload, Replaced, Restored, Result, Retention, Retired, Stamp, Strategy, Taken, TokenId, TokenStore,
+    Version, Withdrawn, WriterId, Written,
 };
 
 const HOUR: Duration = Duration::from_secs(3_600);

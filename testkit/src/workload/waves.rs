@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use storagebox_core::{Backend, BankAdmin, ClaimId, Counts, Hold, Item, ItemBank, ItemState, Result, Taken};
+use storagebox_core::{Backend, ClaimId, Counts, Hold, Item, ItemBank, ItemState, Result, Taken};
 use tokio::task::JoinSet;
 
 /// The ids of one wave.
@@ -49,7 +49,7 @@ pub async fn wave(clients: &[impl Backend], name: &str) -> Result<Findings> {
     judge(&banks[0], told).await
 }
 
-async fn judge(bank: &Arc<dyn BankAdmin>, told: Vec<(usize, Taken)>) -> Result<Findings> {
+async fn judge(bank: &Arc<dyn ItemBank>, told: Vec<(usize, Taken)>) -> Result<Findings> {
     let (mut found, mut given, mut new) = (Findings::default(), HashMap::new(), HashSet::new());
     for (id, taken) in told {
         let is_new = matches!(taken, Taken::New(_));
@@ -67,7 +67,7 @@ async fn judge(bank: &Arc<dyn BankAdmin>, told: Vec<(usize, Taken)>) -> Result<F
 }
 
 /// How many items are held by the ids that were told so.
-async fn in_the_bank(bank: &Arc<dyn BankAdmin>, given: &HashMap<usize, Item>) -> Result<usize> {
+async fn in_the_bank(bank: &Arc<dyn ItemBank>, given: &HashMap<usize, Item>) -> Result<usize> {
     let mut held = 0;
     for (id, item) in given {
         let holder = ItemState::Held(ClaimId::new(format!("id-{id}"))?);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use sqlx::query_scalar;
-use storagebox::{Item, parts::BankAdmin};
+use storagebox::{Item, parts::ItemBank};
 
 use super::client::Client;
 use crate::error::{Failure, Result};
@@ -18,7 +18,7 @@ const BATCH: usize = 5_000;
 type Batch = (Vec<i64>, Vec<String>);
 
 /// One call of `add` with all items of the slice.
-pub(super) fn add(bank: &Arc<dyn BankAdmin>, load: Load) -> Result<Prepared> {
+pub(super) fn add(bank: &Arc<dyn ItemBank>, load: Load) -> Result<Prepared> {
     let items = Arc::new(fresh(load)?);
     let world = Box::new((Arc::clone(bank), Arc::clone(&items)));
     let bank = Arc::clone(bank);

@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
-use storagebox_core::{
-    Backend, BankAdmin, ClaimId, ClaimState, End, Hold, HoldState, Item, ItemBank, ItemState, Result,
-};
+use storagebox_core::{Backend, ClaimId, ClaimState, End, Hold, HoldState, Item, ItemBank, ItemState, Result};
 
 use super::LONG;
 use crate::failure::{Failure, Verdict};
 
 pub(super) const CALLS: &[&str] = &["add", "take", "extend", "confirm", "release", "retire", "withdraw", "restore"];
 
-fn bank_of(store: &dyn Backend, call: &str) -> Result<Arc<dyn BankAdmin>> {
+fn bank_of(store: &dyn Backend, call: &str) -> Result<Arc<dyn ItemBank>> {
     store.item_bank(&format!("step-{call}").parse()?)
 }
 

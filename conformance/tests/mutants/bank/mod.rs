@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use storagebox_core::{
-    Added, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Held, Hold, Item, ItemBank, ItemState,
-    ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
+    Added, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Held, Hold, Item, ItemBank, ItemState, ListedItem,
+    Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
 };
 
 use crate::steps::{OwnIds, lock};
@@ -75,7 +75,7 @@ impl BankState {
 }
 
 pub(crate) struct BrokenBank {
-    pub(crate) inner: Arc<dyn BankAdmin>,
+    pub(crate) inner: Arc<dyn ItemBank>,
     pub(crate) mistake: Option<Mistake>,
     pub(crate) state: Arc<BankState>,
     pub(crate) client: u64,
@@ -240,10 +240,7 @@ impl ItemBank for BrokenBank {
             _ => counts,
         })
     }
-}
 
-#[async_trait]
-impl BankAdmin for BrokenBank {
     async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
         let claim = &self.below(claim)?;
         let retired = self.inner.retire(claim).await?;

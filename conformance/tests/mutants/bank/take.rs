@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use storagebox_core::{
-    BankAdmin, ClaimId, ClaimState, Extended, Held, Hold, HoldState, MAX_DURATION, MIN_DURATION, Result, Taken,
+    ClaimId, ClaimState, Extended, Held, Hold, HoldState, ItemBank, MAX_DURATION, MIN_DURATION, Result, Taken,
 };
 
 use super::BrokenBank;
@@ -12,7 +12,7 @@ use crate::steps::{Shown, UnderWay, between_steps, lock};
 
 /// Forgets the claim, and with it whose the item is, unless the take came to its end.
 struct Unfinished<'a> {
-    bank: &'a dyn BankAdmin,
+    bank: &'a dyn ItemBank,
     claim: &'a ClaimId,
     ended: bool,
 }

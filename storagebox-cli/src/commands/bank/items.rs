@@ -1,6 +1,6 @@
 //! `storagebox bank withdraw` and `restore`: items that are set aside, and free again.
 
-use storagebox::{Item, parts::BankAdmin};
+use storagebox::{Item, parts::ItemBank};
 
 use crate::answer::Answer;
 use crate::cli::{OfItems, without_line_end};
@@ -11,7 +11,7 @@ use crate::rejects::Rejected;
 use crate::retry;
 use crate::step::Step;
 
-pub(super) async fn withdraw(args: &OfItems, bank: &dyn BankAdmin, reserved: &Reserved) -> Result<Answer, Failure> {
+pub(super) async fn withdraw(args: &OfItems, bank: &dyn ItemBank, reserved: &Reserved) -> Result<Answer, Failure> {
     let batches = Batches::of(given(args)?, &args.file, "withdrawing", reserved).await?;
     let summed = batches.sum(|batch| async move {
         let done = retry::harmless(Step::Withdraw, || bank.withdraw(&batch)).await?;
@@ -23,7 +23,7 @@ pub(super) async fn withdraw(args: &OfItems, bank: &dyn BankAdmin, reserved: &Re
     Ok(answer.figure("unknown", unknown).figure("rejected_lines", rejected.lines))
 }
 
-pub(super) async fn restore(args: &OfItems, bank: &dyn BankAdmin, reserved: &Reserved) -> Result<Answer, Failure> {
+pub(super) async fn restore(args: &OfItems, bank: &dyn ItemBank, reserved: &Reserved) -> Result<Answer, Failure> {
     let batches = Batches::of(given(args)?, &args.file, "restoring", reserved).await?;
     let summed = batches.sum(|batch| async move {
         let done = retry::harmless(Step::Restore, || bank.restore(&batch)).await?;

@@ -1,6 +1,6 @@
 //! `storagebox bank load`: puts a file of items into a bank.
 
-use storagebox::parts::BankAdmin;
+use storagebox::parts::ItemBank;
 
 use crate::answer::Answer;
 use crate::cli::Load;
@@ -10,7 +10,7 @@ use crate::input::{Lines, Source};
 use crate::output::Reserved;
 use crate::rejects::Rejects;
 
-pub(super) async fn run(args: &Load, bank: &dyn BankAdmin, reserved: &Reserved) -> Result<Answer, Failure> {
+pub(super) async fn run(args: &Load, bank: &dyn ItemBank, reserved: &Reserved) -> Result<Answer, Failure> {
     let items = Source::named(&args.items);
     let reserved = reserved.clone().and_input(&items)?;
     let mut rejects = Rejects::at(args.rejects.as_deref(), &items, &reserved)?;

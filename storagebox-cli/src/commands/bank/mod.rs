@@ -11,7 +11,7 @@ mod reclaim;
 mod tests;
 
 pub(crate) use audit::audit_of;
-use storagebox::parts::{Backend, BankAdmin};
+use storagebox::parts::{Backend, ItemBank};
 use storagebox::{Hold, Item, async_trait};
 
 use crate::answer::Answer;
@@ -48,47 +48,47 @@ impl OnStore for Bank {
     }
 }
 
-async fn take(args: &Take, bank: &dyn BankAdmin) -> Result<Answer, Failure> {
+async fn take(args: &Take, bank: &dyn ItemBank) -> Result<Answer, Failure> {
     let Take { claim, hold } = args;
     let hold = hold.unwrap_or(Hold::Forever);
     let taken = retry::named(Step::Take, || bank.take(&claim.id, hold)).await?;
     Ok(answers::taken(claim, &taken))
 }
 
-async fn extend(args: &Extend, bank: &dyn BankAdmin) -> Result<Answer, Failure> {
+async fn extend(args: &Extend, bank: &dyn ItemBank) -> Result<Answer, Failure> {
     let Extend { claim, hold } = args;
     let hold = hold.unwrap_or(Hold::Forever);
     let extended = retry::named(Step::Prolong, || bank.extend(&claim.id, hold)).await?;
     Ok(answers::extended(claim, &extended))
 }
 
-async fn confirm(args: &OfClaim, bank: &dyn BankAdmin) -> Result<Answer, Failure> {
+async fn confirm(args: &OfClaim, bank: &dyn ItemBank) -> Result<Answer, Failure> {
     let confirmed = retry::named(Step::Confirm, || bank.confirm(&args.id)).await?;
     Ok(answers::confirmed(args, &confirmed))
 }
 
-async fn release(args: &OfClaim, bank: &dyn BankAdmin) -> Result<Answer, Failure> {
+async fn release(args: &OfClaim, bank: &dyn ItemBank) -> Result<Answer, Failure> {
     let released = retry::named(Step::Release, || bank.release(&args.id)).await?;
     Ok(answers::released(args, released))
 }
 
-async fn retire(args: &OfClaim, bank: &dyn BankAdmin) -> Result<Answer, Failure> {
+async fn retire(args: &OfClaim, bank: &dyn ItemBank) -> Result<Answer, Failure> {
     let retired = retry::harmless(Step::Retire, || bank.retire(&args.id)).await?;
     Ok(answers::retired(args, retired))
 }
 
-async fn show(args: &OfClaim, bank: &dyn BankAdmin) -> Result<Answer, Failure> {
+async fn show(args: &OfClaim, bank: &dyn ItemBank) -> Result<Answer, Failure> {
     let state = retry::harmless(Step::Show, || bank.get(&args.id)).await?;
     Ok(answers::shown(args, &state))
 }
 
-async fn holder(args: &OfItem, bank: &dyn BankAdmin) -> Result<Answer, Failure> {
+async fn holder(args: &OfItem, bank: &dyn ItemBank) -> Result<Answer, Failure> {
     let item = without_line_end(&args.item).and_then(Item::new).map_err(Failure::Argument)?;
     let state = retry::harmless(Step::FindHolder, || bank.holder(&item)).await?;
     Ok(answers::found(&args.of, &item, &state))
 }
 
-async fn counts(args: &OfNamespace, bank: &dyn BankAdmin) -> Result<Answer, Failure> {
+async fn counts(args: &OfNamespace, bank: &dyn ItemBank) -> Result<Answer, Failure> {
     let counts = retry::harmless(Step::Count, || bank.counts()).await?;
     Ok(answers::counted(args, &counts))
 }

@@ -1,7 +1,7 @@
 //! `storagebox bank reclaim`: ends the claims of a file of ids, and frees their items.
 
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use storagebox::{ClaimId, Released, parts::BankAdmin};
+use storagebox::{ClaimId, Released, parts::ItemBank};
 
 use crate::answer::Answer;
 use crate::cli::Reclaim;
@@ -26,7 +26,7 @@ struct Reclaimed {
     confirmed: u64,
 }
 
-pub(super) async fn run(args: &Reclaim, bank: &dyn BankAdmin, reserved: &Reserved) -> Result<Answer, Failure> {
+pub(super) async fn run(args: &Reclaim, bank: &dyn ItemBank, reserved: &Reserved) -> Result<Answer, Failure> {
     let ids = Source::named(&args.ids);
     let reserved = reserved.clone().and_input(&ids)?;
     let mut rejects = Rejects::at(args.rejects.as_deref(), &ids, &reserved)?;
@@ -37,7 +37,7 @@ pub(super) async fn run(args: &Reclaim, bank: &dyn BankAdmin, reserved: &Reserve
     Ok(answer(args, reclaimed, rejected))
 }
 
-async fn reclaim(mut lines: Lines, bank: &dyn BankAdmin, rejects: &mut Rejects) -> Result<Reclaimed, Failure> {
+async fn reclaim(mut lines: Lines, bank: &dyn ItemBank, rejects: &mut Rejects) -> Result<Reclaimed, Failure> {
     let progress = Progress::of_lines("reclaiming", lines.bytes());
     let mut reclaimed = Reclaimed::default();
     let mut batch = Vec::with_capacity(BATCH);
@@ -56,7 +56,7 @@ async fn reclaim(mut lines: Lines, bank: &dyn BankAdmin, rejects: &mut Rejects) 
 }
 
 impl Reclaimed {
-    async fn release(&mut self, ids: Vec<ClaimId>, bank: &dyn BankAdmin) -> Result<(), Failure> {
+    async fn release(&mut self, ids: Vec<ClaimId>, bank: &dyn ItemBank) -> Result<(), Failure> {
         let releases = stream::iter(ids).map(|id| release(id, bank));
         let mut releases = releases.buffer_unordered(CONCURRENCY);
         while let Some(released) = releases.try_next().await? {
@@ -72,7 +72,7 @@ impl Reclaimed {
     }
 }
 
-async fn release(id: ClaimId, bank: &dyn BankAdmin) -> Result<Released, Failure> {
+async fn release(id: ClaimId, bank: &dyn ItemBank) -> Result<Released, Failure> {
     retry::named(Step::Release, || bank.release(&id)).await
 }
 

@@ -12,7 +12,7 @@ use futures_util::stream::{self, StreamExt, TryStreamExt};
 use storagebox::layer::LayeredPart;
 use storagebox::{
     Certainty, ClaimId, Item, Namespace, Retry,
-    parts::{Backend, BankAdmin, Ids, ItemBank, RandomIds},
+    parts::{Backend, Ids, ItemBank, RandomIds},
 };
 
 use super::bank::audit_of;
@@ -60,7 +60,7 @@ struct Shown {
     mismatches: Vec<Mismatch>,
 }
 
-async fn show(args: &Demo, bank: Arc<dyn BankAdmin>) -> Result<Shown, Failure> {
+async fn show(args: &Demo, bank: Arc<dyn ItemBank>) -> Result<Shown, Failure> {
     let mut random = args.seed.map_or_else(Rng::new, Rng::with_seed);
     let seed = args.seed.unwrap_or_else(|| random.get_seed());
     let faults = Arc::new(Faults::default());
@@ -77,7 +77,7 @@ async fn show(args: &Demo, bank: Arc<dyn BankAdmin>) -> Result<Shown, Failure> {
     Ok(Shown { seed, faults, audit, mismatches })
 }
 
-async fn fill(items: u32, bank: &dyn BankAdmin) -> Result<Loaded, Failure> {
+async fn fill(items: u32, bank: &dyn ItemBank) -> Result<Loaded, Failure> {
     let items: Result<Vec<_>, _> = (1..=items).map(|number| Item::new(format!("CODE-{number:06}"))).collect();
     let items = items.map_err(Failure::Argument)?;
     let mut loaded = Loaded::default();

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use storagebox::layer::{Answered, Call, Layer, LayeredPart, Next};
 use storagebox::{
     ClaimId, ClaimState, Counts, Cursor, Error, ErrorKind, Hold, HoldState, Item, ItemState, ListedItem, Page, Result,
-    async_trait, parts::BankAdmin,
+    async_trait, parts::ItemBank,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub(crate) enum Fault {
 
 pub(crate) struct FaultyBank {
     /// As other programs have it.
-    inner: Arc<dyn BankAdmin>,
+    inner: Arc<dyn ItemBank>,
     fault: Fault,
     calls: AtomicU64,
     longest_add: AtomicU64,
@@ -52,12 +52,12 @@ pub(crate) struct FaultyBank {
 impl FaultyBank {
     /// The bank with a fault, as those have it who are tested.
     #[allow(clippy::new_ret_no_self, reason = "the layer alone is of use to few")]
-    pub(crate) fn new(inner: Arc<dyn BankAdmin>, fault: Fault) -> LayeredPart<dyn BankAdmin> {
+    pub(crate) fn new(inner: Arc<dyn ItemBank>, fault: Fault) -> LayeredPart<dyn ItemBank> {
         Self::watched(inner, fault).0
     }
 
     /// The same, and the layer, which tells what passed through it.
-    pub(crate) fn watched(inner: Arc<dyn BankAdmin>, fault: Fault) -> (LayeredPart<dyn BankAdmin>, Arc<Self>) {
+    pub(crate) fn watched(inner: Arc<dyn ItemBank>, fault: Fault) -> (LayeredPart<dyn ItemBank>, Arc<Self>) {
         let (calls, longest_add) = (AtomicU64::new(0), AtomicU64::new(0));
         let layer = Arc::new(Self { inner: Arc::clone(&inner), fault, calls, longest_add });
         (LayeredPart::new(inner, Arc::clone(&layer) as _), layer)

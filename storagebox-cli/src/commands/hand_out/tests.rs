@@ -8,7 +8,7 @@ use clap::Parser;
 use storagebox::layer::{Answered, Call, Layer, LayeredPart, Next};
 use storagebox::{
     Added, End, Error, ErrorKind, Held, Hold, HoldState, Item, MemoryStore, Result, Taken, async_trait,
-    parts::{Backend, BankAdmin, ItemBank},
+    parts::{Backend, ItemBank},
 };
 use storagebox_testkit::Folder;
 
@@ -47,7 +47,7 @@ struct Faulty {
 }
 
 impl Faulty {
-    fn bank(fault: Fault) -> LayeredPart<dyn BankAdmin> {
+    fn bank(fault: Fault) -> LayeredPart<dyn ItemBank> {
         let inner = MemoryStore::new();
         let bank = inner.item_bank(&"items".parse().unwrap()).unwrap();
         LayeredPart::new(bank, Arc::new(Self { inner, fault, calls: AtomicU64::new(0) }))

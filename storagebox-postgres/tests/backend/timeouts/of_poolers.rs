@@ -5,8 +5,8 @@ use std::sync::Arc;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{Connection, PgConnection, Row, raw_sql};
 use storagebox_core::{
-    Backend, BankAdmin, Certainty, Change, ClaimId, Confirmed, Counter, ErrorKind, Hold, Item, ItemBank, Key, OpId,
-    Result, Strategy,
+    Backend, Certainty, Change, ClaimId, Confirmed, Counter, ErrorKind, Hold, Item, ItemBank, Key, OpId, Result,
+    Strategy,
 };
 use storagebox_postgres::{PostgresStore, Statements};
 use storagebox_testkit::pgbouncer::{PgBouncer, Settings};
@@ -189,7 +189,7 @@ async fn a_pooler_that_ends_idle_transactions_ends_no_call() -> Result<()> {
     with_place(async |place| {
         let pooler = pooler(place, Settings::transactions().with("idle_transaction_timeout", "0.05")).await?;
         for store in by_way_of(place, &pooler)? {
-            let bank: Arc<dyn BankAdmin> = store.item_bank(&"bank".parse()?)?;
+            let bank: Arc<dyn ItemBank> = store.item_bank(&"bank".parse()?)?;
             bank.add(&[Item::new("item")?]).await?;
             let claim = ClaimId::new("ada")?;
             let _ = bank.take(&claim, Hold::For(LONG)).await?;

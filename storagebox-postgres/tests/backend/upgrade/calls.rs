@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BankAdmin, Begun, Change, ClaimId, Commit, Counter, DedupId, DedupRepo, EntityChange, EntityLedger,
-    EntryId, Error, Hold, Item, ItemBank, Joins, Key, Lease, LeaseRepo, MessageId, OpId, OrderedOptions, OrderedStore,
-    Payload, Recorded, Result, Retention, Stamp, Strategy, TokenId, TokenStore, Version, WriterId,
+    Backend, Begun, Change, ClaimId, Commit, Counter, DedupId, DedupRepo, EntityChange, EntityLedger, EntryId, Error,
+    Hold, Item, ItemBank, Joins, Key, Lease, LeaseRepo, MessageId, OpId, OrderedOptions, OrderedStore, Payload,
+    Recorded, Result, Retention, Stamp, Strategy, TokenId, TokenStore, Version, WriterId,
 };
 use storagebox_postgres::PostgresStore;
 

@@ -1,8 +1,8 @@
 //! Namespaces of every kind, with something in every table, and whether they still hold it.
 
 use storagebox_core::{
-    Backend, BankAdmin, Begun, Bounds, Change, Chosen, ClaimId, ClaimState, Commit, Committed, Consumed, Counted,
-    Counter, DedupId, DedupRepo, End, EntityChange, EntityLedger, EntryId, Forgotten, Hold, HoldState, Item, ItemBank,
+    Backend, Begun, Bounds, Change, Chosen, ClaimId, ClaimState, Commit, Committed, Consumed, Counted, Counter,
+    DedupId, DedupRepo, End, EntityChange, EntityLedger, EntryId, Forgotten, Hold, HoldState, Item, ItemBank,
     ItemState, Joins, Key, LeaseRepo, MAX_DURATION, MessageId, OpId, OrderedOptions, OrderedStore, Payload, Recorded,
     Result, Retention, Stamp, Strategy, TokenId, TokenStore, WriterId, Written,
 };

@@ -8,8 +8,8 @@ use std::time::Duration;
 use redis::{Cmd, cmd};
 use storagebox_conformance::listed;
 use storagebox_core::{
-    Backend, BankAdmin as _, DedupRepo as _, EntityLedger as _, Hold, Item, ItemBank as _, ItemState, Joins,
-    ListedItem, OrderedOptions, OrderedStore as _, Result,
+    Backend, DedupRepo as _, EntityLedger as _, Hold, Item, ItemBank as _, ItemState, Joins, ListedItem,
+    OrderedOptions, OrderedStore as _, Result,
 };
 use storagebox_redis::{Moved, RedisStore};
 use storagebox_testkit::redis::Settings;

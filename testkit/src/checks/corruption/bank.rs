@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use storagebox_core::{Backend, BankAdmin as _, ClaimId, Hold, Item, ItemBank as _, Result};
+use storagebox_core::{Backend, ClaimId, Hold, Item, ItemBank as _, Result};
 
 use super::{Call, call};
 use crate::checks::HOUR;

@@ -1,6 +1,6 @@
 //! Whether the claim that is said to have an item shows that item.
 
-use storagebox::{ClaimId, ClaimState, HoldState, Item, ItemState, ListedItem, parts::BankAdmin};
+use storagebox::{ClaimId, ClaimState, HoldState, Item, ItemState, ListedItem, parts::ItemBank};
 
 use crate::exit::Failure;
 use crate::retry;
@@ -35,7 +35,7 @@ impl Claimed {
 
     /// An item and its claim change together, so if they still disagree while the item stays where it was listed,
     /// no change in between explains it. The second look is for an id that was retired and took its item anew.
-    pub(super) async fn look(self, bank: &dyn BankAdmin) -> Result<Verdict, Failure> {
+    pub(super) async fn look(self, bank: &dyn ItemBank) -> Result<Verdict, Failure> {
         if self.is_shown(bank).await? {
             return Ok(Verdict::Agrees);
         }
@@ -45,7 +45,7 @@ impl Claimed {
         Ok(Verdict::AtOdds(self.claim))
     }
 
-    async fn is_shown(&self, bank: &dyn BankAdmin) -> Result<bool, Failure> {
+    async fn is_shown(&self, bank: &dyn ItemBank) -> Result<bool, Failure> {
         let state = retry::harmless(Step::Show, || bank.get(&self.claim)).await?;
         Ok(match state {
             ClaimState::Held(held) => held.item == self.item && (held.hold == HoldState::Confirmed) == self.spent,
@@ -53,7 +53,7 @@ impl Claimed {
         })
     }
 
-    async fn has_moved(&self, bank: &dyn BankAdmin) -> Result<bool, Failure> {
+    async fn has_moved(&self, bank: &dyn ItemBank) -> Result<bool, Failure> {
         let state = retry::harmless(Step::FindHolder, || bank.holder(&self.item)).await?;
         Ok(match state {
             ItemState::Held(claim) => self.spent || claim != self.claim,

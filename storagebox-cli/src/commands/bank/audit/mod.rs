@@ -9,7 +9,7 @@ mod tests;
 use std::io::Write;
 
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use storagebox::{ClaimId, Counts, ItemState, ListedItem, parts::BankAdmin};
+use storagebox::{ClaimId, Counts, ItemState, ListedItem, parts::ItemBank};
 
 use crate::check::{Check, Comparison, Mismatch};
 use crate::cli::OfNamespace;
@@ -28,7 +28,7 @@ const NAMED: usize = 10;
 
 pub(super) async fn run(
     args: &OfNamespace,
-    bank: &dyn BankAdmin,
+    bank: &dyn ItemBank,
     as_json: bool,
     to: &mut (dyn Write + Send),
 ) -> Result<Exit, Failure> {
@@ -39,7 +39,7 @@ pub(super) async fn run(
 }
 
 /// The counts at the end, and what does not agree.
-pub(crate) async fn audit_of(bank: &dyn BankAdmin) -> Result<(Counts, Vec<Mismatch>), Failure> {
+pub(crate) async fn audit_of(bank: &dyn ItemBank) -> Result<(Counts, Vec<Mismatch>), Failure> {
     let audit = audit(bank).await?;
     Ok((audit.after, audit.mismatches()))
 }
@@ -60,7 +60,7 @@ struct Audit {
     named: Vec<ClaimId>,
 }
 
-async fn audit(bank: &dyn BankAdmin) -> Result<Audit, Failure> {
+async fn audit(bank: &dyn ItemBank) -> Result<Audit, Failure> {
     let before = counts(bank).await?;
     let progress = Progress::of_items("auditing", before.total());
     let mut audit = Audit { before, ..Audit::default() };
@@ -77,7 +77,7 @@ async fn audit(bank: &dyn BankAdmin) -> Result<Audit, Failure> {
     Ok(audit)
 }
 
-async fn counts(bank: &dyn BankAdmin) -> Result<Counts, Failure> {
+async fn counts(bank: &dyn ItemBank) -> Result<Counts, Failure> {
     retry::harmless(Step::Count, || bank.counts()).await
 }
 
@@ -93,7 +93,7 @@ impl Audit {
         } += 1;
     }
 
-    async fn look_at_claims(&mut self, entries: Vec<ListedItem>, bank: &dyn BankAdmin) -> Result<(), Failure> {
+    async fn look_at_claims(&mut self, entries: Vec<ListedItem>, bank: &dyn ItemBank) -> Result<(), Failure> {
         let claims = entries.into_iter().filter_map(claims::Claimed::of);
         let looks = stream::iter(claims).map(|claimed| claimed.look(bank));
         let mut verdicts = looks.buffer_unordered(CONCURRENCY);

@@ -12,7 +12,7 @@ use crate::commands::bank::tests::{args, item};
 use crate::commands::faulty::{Fault, FaultyBank};
 
 /// Three free, two held (one of them for a while), one spent, one spent by a retired claim, one withdrawn.
-async fn bank() -> Arc<dyn BankAdmin> {
+async fn bank() -> Arc<dyn ItemBank> {
     let bank = MemoryStore::new().item_bank(&"vouchers".parse().unwrap()).unwrap();
     bank.add(&(0..8).map(|n| item(&format!("SAVE-{n}"))).collect::<Vec<_>>()).await.unwrap();
     for id in ["ada", "bob", "cyd", "dan"] {
@@ -27,7 +27,7 @@ async fn bank() -> Arc<dyn BankAdmin> {
     bank
 }
 
-async fn free_item(bank: &dyn BankAdmin) -> storagebox::Item {
+async fn free_item(bank: &dyn ItemBank) -> storagebox::Item {
     let page = bank.list(None, PAGE).await.unwrap();
     page.entries.into_iter().find(|entry| entry.state == ItemState::Free).unwrap().item
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use storagebox::{ClaimId, ClaimState, HoldState, Item, ItemState, ListedItem, parts::BankAdmin};
+use storagebox::{ClaimId, ClaimState, HoldState, Item, ItemState, ListedItem, parts::ItemBank};
 
 use crate::commands::pages::{PAGE, Pages};
 use crate::exit::Failure;
@@ -35,7 +35,7 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    pub(super) async fn read(bank: &dyn BankAdmin) -> Result<Self, Failure> {
+    pub(super) async fn read(bank: &dyn ItemBank) -> Result<Self, Failure> {
         let counts = retry::harmless(Step::Count, || bank.counts()).await?;
         let progress = Progress::of_items("reading", counts.total());
         let (mut contents, mut pages) = (Self::default(), Pages::of(bank));
@@ -102,7 +102,7 @@ impl Contents {
 }
 
 /// A listing does not say for how long a claim has its item.
-async fn placed(entry: ListedItem, bank: &dyn BankAdmin) -> Result<(Item, Place), Failure> {
+async fn placed(entry: ListedItem, bank: &dyn ItemBank) -> Result<(Item, Place), Failure> {
     let place = match entry.state {
         ItemState::Free => Place::Free,
         ItemState::Withdrawn => Place::Aside,
@@ -115,7 +115,7 @@ async fn placed(entry: ListedItem, bank: &dyn BankAdmin) -> Result<(Item, Place)
     Ok((entry.item, place))
 }
 
-async fn is_for_good(item: &Item, claim: &ClaimId, bank: &dyn BankAdmin) -> Result<bool, Failure> {
+async fn is_for_good(item: &Item, claim: &ClaimId, bank: &dyn ItemBank) -> Result<bool, Failure> {
     let state = retry::harmless(Step::Show, || bank.get(claim)).await?;
     Ok(matches!(state, ClaimState::Held(held) if held.item == *item && held.hold == HoldState::Forever))
 }

@@ -1,6 +1,6 @@
 //! Copies what is missing: first the ids, one by one, then what is free.
 
-use storagebox::{ClaimId, Hold, Item, Taken, parts::BankAdmin};
+use storagebox::{ClaimId, Hold, Item, Taken, parts::ItemBank};
 use tokio::task::yield_now;
 
 use super::contents::{Contents, Place};
@@ -18,7 +18,7 @@ pub(super) struct Copied {
     pub(super) free: u64,
 }
 
-pub(super) async fn all(there: &Contents, here: &Contents, into: &dyn BankAdmin) -> Result<Copied, Failure> {
+pub(super) async fn all(there: &Contents, here: &Contents, into: &dyn ItemBank) -> Result<Copied, Failure> {
     let missing = missing(there, here);
     if !missing.is_empty() {
         set_aside(here, into).await?;
@@ -46,7 +46,7 @@ fn has(here: &Contents, item: &Item, id: &ClaimId) -> bool {
 }
 
 /// Nothing is free afterwards, so that an id finds its own item alone.
-async fn set_aside(here: &Contents, into: &dyn BankAdmin) -> Result<(), Failure> {
+async fn set_aside(here: &Contents, into: &dyn ItemBank) -> Result<(), Failure> {
     let free: Vec<_> = here.free().cloned().collect();
     for batch in free.chunks(BATCH) {
         retry::harmless(Step::Withdraw, || into.withdraw(batch)).await?;
@@ -55,7 +55,7 @@ async fn set_aside(here: &Contents, into: &dyn BankAdmin) -> Result<(), Failure>
 }
 
 /// The item was unknown, or was set aside; and the id is the only one who takes.
-async fn give(id: &ClaimId, item: &Item, into: &dyn BankAdmin) -> Result<(), Failure> {
+async fn give(id: &ClaimId, item: &Item, into: &dyn ItemBank) -> Result<(), Failure> {
     let own = std::slice::from_ref(item);
     let added = retry::named(Step::Add, || into.add(own)).await?;
     if added.already_present > 0 {
@@ -69,12 +69,7 @@ async fn give(id: &ClaimId, item: &Item, into: &dyn BankAdmin) -> Result<(), Fai
 }
 
 /// How many are free that were not.
-async fn free_all(
-    there: &Contents,
-    here: &Contents,
-    was_set_aside: bool,
-    into: &dyn BankAdmin,
-) -> Result<u64, Failure> {
+async fn free_all(there: &Contents, here: &Contents, was_set_aside: bool, into: &dyn ItemBank) -> Result<u64, Failure> {
     let is_free = |item: &&Item| !was_set_aside && here.place(item) == Some(&Place::Free);
     let missing: Vec<_> = there.free().filter(|item| !is_free(item)).cloned().collect();
     let progress = Progress::of_items("importing", missing.len() as u64);

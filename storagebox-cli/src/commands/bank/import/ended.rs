@@ -1,7 +1,7 @@
 //! Ids that can take nothing here: no listing shows a claim that has ended.
 
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use storagebox::{ClaimId, ClaimState, Item, parts::BankAdmin};
+use storagebox::{ClaimId, ClaimState, Item, parts::ItemBank};
 
 use super::compare::Comparison;
 use crate::exit::Failure;
@@ -17,7 +17,7 @@ const BATCH: usize = 1_000;
 pub(super) async fn enter_all(
     obstacles: &mut Comparison,
     missing: &[(&Item, &ClaimId)],
-    into: &dyn BankAdmin,
+    into: &dyn ItemBank,
 ) -> Result<(), Failure> {
     let progress = Progress::of_items("checking ids", missing.len() as u64);
     for batch in missing.chunks(BATCH) {
@@ -33,7 +33,7 @@ pub(super) async fn enter_all(
     Ok(())
 }
 
-async fn state(id: ClaimId, bank: &dyn BankAdmin) -> Result<ClaimState, Failure> {
+async fn state(id: ClaimId, bank: &dyn ItemBank) -> Result<ClaimState, Failure> {
     retry::harmless(Step::Show, || bank.get(&id)).await
 }
 

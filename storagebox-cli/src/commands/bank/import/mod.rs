@@ -14,7 +14,7 @@ mod tests;
 
 use std::io::Write;
 
-use storagebox::parts::{Backend, BankAdmin};
+use storagebox::parts::{Backend, ItemBank};
 
 use crate::cli::Import;
 use crate::exit::{Exit, Failure};
@@ -26,7 +26,7 @@ use copy::Copied;
 
 pub(super) async fn run(
     args: &Import,
-    into: &dyn BankAdmin,
+    into: &dyn ItemBank,
     as_json: bool,
     to: &mut (dyn Write + Send),
 ) -> Result<Exit, Failure> {
@@ -37,7 +37,7 @@ pub(super) async fn run(
     imported.verdict()
 }
 
-async fn of_store(args: &Import, other: &dyn Backend, into: &dyn BankAdmin) -> Result<Imported, Failure> {
+async fn of_store(args: &Import, other: &dyn Backend, into: &dyn ItemBank) -> Result<Imported, Failure> {
     let name = args.from_namespace.as_ref().unwrap_or(&args.of.name);
     let from = other.item_bank(name).map_err(|error| Step::OpenNamespace.failed(error))?;
     import(&*from, into).await
@@ -55,7 +55,7 @@ struct Imported {
 }
 
 /// Reads both, copies what is missing, and reads both again.
-async fn import(from: &dyn BankAdmin, into: &dyn BankAdmin) -> Result<Imported, Failure> {
+async fn import(from: &dyn ItemBank, into: &dyn ItemBank) -> Result<Imported, Failure> {
     let (there, here) = (Contents::read(from).await?, Contents::read(into).await?);
     let mut obstacles = Comparison::obstacles(&there, &here);
     ended::enter_all(&mut obstacles, &copy::missing(&there, &here), into).await?;

@@ -18,7 +18,7 @@ use crate::commands::pages::{PAGE, Pages};
 
 const IDS: [&str; 3] = ["ada", "bob", "cyd"];
 
-fn empty() -> Arc<dyn BankAdmin> {
+fn empty() -> Arc<dyn ItemBank> {
     MemoryStore::new().item_bank(&"vouchers".parse().unwrap()).unwrap()
 }
 
@@ -27,7 +27,7 @@ fn id(text: &str) -> ClaimId {
 }
 
 /// Three of seven items are given.
-async fn source() -> Arc<dyn BankAdmin> {
+async fn source() -> Arc<dyn ItemBank> {
     let bank = empty();
     bank.add(&(0..7).map(|n| item(&format!("SAVE-{n}"))).collect::<Vec<_>>()).await.unwrap();
     for id in IDS {
@@ -36,7 +36,7 @@ async fn source() -> Arc<dyn BankAdmin> {
     bank
 }
 
-async fn states(bank: &dyn BankAdmin) -> BTreeMap<Item, ItemState> {
+async fn states(bank: &dyn ItemBank) -> BTreeMap<Item, ItemState> {
     let (mut states, mut pages) = (BTreeMap::new(), Pages::of(bank));
     while let Some(entries) = pages.next(PAGE).await.unwrap() {
         states.extend(entries.into_iter().map(|entry| (entry.item, entry.state)));
@@ -48,12 +48,12 @@ fn checks(imported: &Imported) -> Vec<Check> {
     imported.compared.mismatches().iter().map(|mismatch| mismatch.check).collect()
 }
 
-async fn imported(from: &dyn BankAdmin, into: &dyn BankAdmin) -> Imported {
+async fn imported(from: &dyn ItemBank, into: &dyn ItemBank) -> Imported {
     import(from, into).await.unwrap_or_else(|failure| panic!("{failure}"))
 }
 
 /// Everybody is given there what he has here, and nobody is given what another has.
-async fn ensure_same(from: &dyn BankAdmin, into: &dyn BankAdmin) {
+async fn ensure_same(from: &dyn ItemBank, into: &dyn ItemBank) {
     assert_eq!(states(into).await, states(from).await);
     for id in IDS {
         let [there, here] = [
