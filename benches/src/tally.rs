@@ -4,7 +4,8 @@ use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use storagebox::{Timer, TokioTimer, async_trait};
+use storagebox::async_trait;
+use storagebox::time::{Timer, TokioTimer};
 
 /// How many allocations the process has made so far, told by the program that has a counting allocator.
 pub type Allocations = fn() -> u64;

@@ -1,6 +1,7 @@
 //! The ratings of article 4, arriving in every order: the newest write stays, a deleted one does not come back.
 
-use storagebox::{OrderedOptions, Result, Store};
+use storagebox::ordered::OrderedOptions;
+use storagebox::{Result, Store};
 
 const MOVIE: &str = "user-1/movie-a";
 

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use storagebox::{OrderedOptions, OrderedValues, Result, Store, Written};
+use storagebox::ordered::OrderedOptions;
+use storagebox::{OrderedValues, Result, Store, Written};
 
 const ROWS: [(&str, &str, i64); 4] = [
     ("User#1/Movie#A", "3", 1_721_769_060_000),

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use storagebox::{Error, Payload, Ran, RunError, RunOptions, Store};
+use storagebox::dedup::RunOptions;
+use storagebox::{Error, Payload, Ran, RunError, Store};
 
 const INVOICE: &str = "invoice-7";
 

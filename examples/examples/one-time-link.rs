@@ -5,8 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use storagebox::messages::BoxError;
 use storagebox::parts::{Ids, RandomIds};
-use storagebox::{BoxError, OneTimeTokens, Payload, Peeked, Store, Timer, TokenBegun, TokenCommitted, TokioTimer};
+use storagebox::time::{Timer, TokioTimer};
+use storagebox::tokens::{Peeked, TokenBegun, TokenCommitted};
+use storagebox::{OneTimeTokens, Payload, Store};
 
 /// Much longer than a press takes, so that no press loses its lease.
 const LEASE: Duration = Duration::from_secs(30);

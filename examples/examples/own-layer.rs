@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use storagebox::layer::{Answered, Call, Layer, Next};
-use storagebox::{Result, Store, Taken, Timer, TokioTimer, async_trait};
+use storagebox::time::{Timer, TokioTimer};
+use storagebox::{Result, Store, Taken, async_trait};
 
 #[derive(Debug)]
 struct Slow(Duration);

@@ -1,6 +1,7 @@
 //! 10 pairs of shoes, 30 orders, each sent twice and all at once: 10 are sold, never 11.
 
-use storagebox::{Bounds, Counted, Result, Store};
+use storagebox::counters::Bounds;
+use storagebox::{Counted, Result, Store};
 
 #[tokio::main]
 async fn main() -> Result<()> {

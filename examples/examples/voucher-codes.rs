@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use storagebox::{Item, Result, Store};
+use storagebox::values::Item;
+use storagebox::{Result, Store};
 
 #[tokio::main]
 async fn main() -> Result<()> {

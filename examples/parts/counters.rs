@@ -1,6 +1,7 @@
 //! Stock that is never oversold, with an order that is sent twice.
 
-use storagebox::{Bounds, Counted, Result, Store};
+use storagebox::counters::Bounds;
+use storagebox::{Counted, Result, Store};
 
 #[tokio::main]
 async fn main() -> Result<()> {

@@ -1,6 +1,7 @@
 //! A value whose newest write wins, in whatever order writes arrive.
 
-use storagebox::{OrderedOptions, Result, Store, Written};
+use storagebox::ordered::OrderedOptions;
+use storagebox::{Result, Store, Written};
 
 #[tokio::main]
 async fn main() -> Result<()> {

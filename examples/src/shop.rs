@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use storagebox::{
-    Bank, Bounds, Confirmed, Counted, Counters, Error, Hold, Leases, Ran, Result, RunError, RunOptions, Store, Taken,
-};
+use storagebox::counters::Bounds;
+use storagebox::dedup::RunOptions;
+use storagebox::{Bank, Confirmed, Counted, Counters, Error, Hold, Leases, Ran, Result, RunError, Store, Taken};
 use tracing::instrument;
 
 /// How long a seat is held for a customer who pays for it.

@@ -5,7 +5,9 @@
 
 use std::time::Duration;
 
-use storagebox::{Bounds, Counted, Error, ManualClock, MemoryStore, RunError, Store};
+use storagebox::counters::Bounds;
+use storagebox::time::ManualClock;
+use storagebox::{Counted, Error, MemoryStore, RunError, Store};
 use storagebox_examples::shop::{Delivered, Ordered, Seat, Shop, TO_PAY, Uncounted};
 
 async fn shop(clock: &ManualClock) -> Shop {

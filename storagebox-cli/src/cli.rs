@@ -24,7 +24,9 @@ use std::env::args_os;
 use std::iter::once;
 
 use clap::{Args, Parser, Subcommand};
-use storagebox::{ClaimId, Error, Key, OpId, Reason};
+use storagebox::counters::Reason;
+use storagebox::values::{ClaimId, Key};
+use storagebox::{Error, OpId};
 
 pub(crate) use assign::{Assign, OfBanks, Recover};
 pub(crate) use bank::{Bank, Extend, Import, Load, OfClaim, OfItem, OfItems, Reclaim, Take};

@@ -2,7 +2,8 @@
 
 use std::io::{self, Read, Write};
 
-use storagebox::{MAX_PAYLOAD_BYTES, Payload};
+use storagebox::Payload;
+use storagebox::values::MAX_PAYLOAD_BYTES;
 use tokio::task::spawn_blocking;
 
 use crate::cli::Content;

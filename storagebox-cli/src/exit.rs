@@ -8,7 +8,8 @@ use std::io;
 use std::iter::successors;
 use std::path::PathBuf;
 
-use storagebox::{ClaimId, Error, ErrorKind};
+use storagebox::values::ClaimId;
+use storagebox::{Error, ErrorKind};
 
 use crate::answer::{Answer, Fact};
 use crate::check::Mismatch;

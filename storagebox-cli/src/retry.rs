@@ -2,9 +2,11 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use storagebox::counters::CounterPromise;
 use storagebox::parts::Settles;
 use storagebox::parts::backend::{Attempts, Settled};
-use storagebox::{Counted, CounterPromise, Result, Retry, Timer, TokioTimer};
+use storagebox::time::{Timer, TokioTimer};
+use storagebox::{Counted, Result, Retry};
 use tracing::{Instrument, debug, debug_span};
 
 use crate::exit::Failure;

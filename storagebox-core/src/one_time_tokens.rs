@@ -69,7 +69,8 @@ const REPLAY: Duration = Duration::from_secs(3_600);
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// use std::time::Duration;
-/// use storagebox::{Payload, Peeked, Store, TokenBegun, TokenCommitted};
+/// use storagebox::tokens::{Peeked, TokenBegun, TokenCommitted};
+/// use storagebox::{Payload, Store};
 ///
 /// let links = Store::open("memory:").await?.one_time_tokens("sign-in")?;
 /// links.create(["hash-of-the-link"]).await?;

@@ -205,7 +205,8 @@ pub enum Stamping {
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox::Result<()> {
 /// use std::time::Duration;
-/// use storagebox::{OrderedOptions, Store, Written};
+/// use storagebox::ordered::OrderedOptions;
+/// use storagebox::{Store, Written};
 ///
 /// const YEAR: Duration = Duration::from_secs(365 * 24 * 3_600);
 /// let (store, rated_at) = (Store::open("memory:").await?, 1_721_769_060_000);

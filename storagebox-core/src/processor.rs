@@ -69,7 +69,8 @@ const MAX_ROUNDS: usize = 64;
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// use std::sync::{Arc, Mutex};
-/// use storagebox::{BoxError, Decision, Dispatcher, Message, Outcome, Outgoing, Payload, Store, async_trait};
+/// use storagebox::messages::{BoxError, Dispatcher, Outgoing};
+/// use storagebox::{Decision, Message, Outcome, Payload, Store, async_trait};
 ///
 /// #[derive(Default)]
 /// struct Queue(Mutex<Vec<Outgoing>>);

@@ -21,7 +21,8 @@ use crate::time::Timer;
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox::Result<()> {
-/// use storagebox::{Retry, Store, Taken, TokioTimer};
+/// use storagebox::time::TokioTimer;
+/// use storagebox::{Retry, Store, Taken};
 ///
 /// // A handle retries its calls by itself: `Store::with_retry` sets how.
 /// let store = Store::open("memory:").await?.with_retry(Retry { attempts: 10, ..Retry::default() });

@@ -110,7 +110,10 @@ pub enum RunError<E> {
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use storagebox::{DedupId, Error, MemoryStore, Payload, Ran, RunOptions, TokioTimer, parts::{Backend, run}};
+/// use storagebox::dedup::RunOptions;
+/// use storagebox::time::TokioTimer;
+/// use storagebox::values::DedupId;
+/// use storagebox::{Error, MemoryStore, Payload, Ran, parts::{Backend, run}};
 ///
 /// let jobs = MemoryStore::new().lease_repo(&"jobs".parse()?)?;
 /// let id = DedupId::new("invoice-7")?;

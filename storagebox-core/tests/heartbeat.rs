@@ -5,11 +5,12 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use storagebox::dedup::{Begun, RunOptions};
 use storagebox::layer::{Answered, Call, Deadline, Layer, LayeredPart, Next};
 use storagebox::parts::{Backend, LeaseRepo, run_to_end, run_with_heartbeat};
-use storagebox::{
-    Begun, DedupId, Error, ErrorKind, MemoryStore, OpId, Ran, Result, RunOptions, Store, TokioTimer, async_trait,
-};
+use storagebox::time::TokioTimer;
+use storagebox::values::DedupId;
+use storagebox::{Error, ErrorKind, MemoryStore, OpId, Ran, Result, Store, async_trait};
 use tokio::sync::Notify;
 use tracing::{Span, info_span};
 
@@ -119,7 +120,7 @@ struct Lost;
 impl Layer for Lost {
     async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
         match call.operation {
-            "extend" => Ok(Answered::of(storagebox::LeaseExtended::Fenced)),
+            "extend" => Ok(Answered::of(storagebox::dedup::LeaseExtended::Fenced)),
             _ => next.call().await,
         }
     }

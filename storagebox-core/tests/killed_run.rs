@@ -3,7 +3,9 @@
 
 use std::time::Duration;
 
-use storagebox::{Error, Fingerprint, ManualClock, MemoryStore, Ran, Result, RunOptions, Store};
+use storagebox::dedup::RunOptions;
+use storagebox::time::ManualClock;
+use storagebox::{Error, Fingerprint, MemoryStore, Ran, Result, Store};
 
 /// Another request with the same key found nothing in stock and settled the order; the true retry then got `Mismatch`
 /// for ever, charged and without an order.

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use storagebox::dedup::{Begun, RunOptions};
+use storagebox::time::{Timer, TokioTimer};
+use storagebox::values::DedupId;
 use storagebox::{
-    Begun, DedupId, Error, ErrorKind, MemoryStore, OpId, Payload, Ran, Result, Retry, RunOptions, Timer, TokioTimer,
-    async_trait,
+    Error, ErrorKind, MemoryStore, OpId, Payload, Ran, Result, Retry, async_trait,
     layer::{Answered, Call, Layer, LayeredPart, Next},
     parts::{Backend, LeaseRepo, run, run_to_end},
 };

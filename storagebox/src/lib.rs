@@ -6,21 +6,11 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::disallowed_methods))]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
-mod apply;
-mod bank;
-mod counters;
-mod entities;
-mod handle;
-mod leases;
-mod ledger;
+mod handles;
 mod open;
-mod ordered_values;
 mod policy;
-mod processors;
-mod records;
 mod store;
 mod timer;
-mod tokens;
 
 /// The traits that backends implement, and the items that backend authors and generic code need.
 /// [`Ledger`](parts::Ledger) is the only trait here that shares its name with a handle.
@@ -35,70 +25,73 @@ pub mod parts {
     };
 }
 
-pub use apply::Apply;
-pub use bank::Bank;
-pub use counters::Counters;
-pub use entities::Entities;
-pub use handle::IntoValue;
-pub use leases::Leases;
-pub use ledger::Ledger;
+pub use handles::{Bank, Counters, Entities, Leases, Ledger, OrderedValues, Records, Tokens};
 pub use open::files;
-pub use ordered_values::OrderedValues;
-pub use processors::ProcessorBuilder;
-pub use records::Records;
 pub use store::Store;
-pub use timer::TokioTimer;
-pub use tokens::Tokens;
 
-// Values.
+// What most programs match on, and what they build. The rest stands in the module of its part.
 pub use storagebox_core::{
-    ClaimId, DedupId, Destination, Fingerprint, Item, Key, MAX_ID_BYTES, MAX_ITEM_BYTES, MAX_PAYLOAD_BYTES, MessageId,
-    Namespace, OpId, Payload, Reason, TokenId, WriterId,
+    Assigned, Certainty, Confirmed, Consumed, Counted, Cursor, Decision, Deduplicator, Error, ErrorKind, Fence,
+    Fingerprint, Held, Hold, Lease, Maintained, Message, OneTimeTokens, OpId, Outcome, Page, Payload, Processor,
+    Promise, Promises, Ran, Recorded, Released, Result, Retention, Retry, RunError, Stamp, Strategy, Taken, Written,
 };
-
-// Items and claims.
-pub use storagebox_core::{
-    Added, ClaimState, Confirmed, Counts, End, Extended, Held, HoldState, ItemState, ListedItem, Released, Restored,
-    Retired, Taken, Withdrawn,
-};
-
-// Items from several banks.
-pub use storagebox_core::{Assigned, Deduplicator, Recovery};
-
-// Records, leases and runs.
-pub use storagebox_core::{
-    Aborted, Begun, Completed, Entry, Fence, Forgotten, Lease, LeaseExtended, ListedRecord, Ran, Recorded, Replaced,
-    RunError, RunOptions, Version,
-};
-
-// Tokens.
-pub use storagebox_core::{
-    Consumed, Created, Discarded, OneTimeTokens, Peeked, TokenBegun, TokenCommitted, TokenLease,
-};
-
-// Messages, and what processes each of them once.
-pub use storagebox_core::{
-    Abandoned, BoxError, Decision, Dispatcher, EntityChange, EntryId, Handler, Message, MissingToken, Outcome,
-    Outgoing, Output, ProcessError, Processor,
-};
-
-// Counters.
-pub use storagebox_core::{Bounds, Cancelled, Counted, CounterPromise, LedgerEntry, Remember, Strategy};
-
-// Ordered values.
-pub use storagebox_core::{ListedValue, OrderedOptions, Reset, Stamp, Stamping, Versioned, Written};
-
-// Pages, upkeep, promises.
-pub use storagebox_core::{Cursor, Maintained, Page, Promise, Promises};
-
-// Errors.
-pub use storagebox_core::{Certainty, Error, ErrorKind, Result};
-
-// Time.
-pub use storagebox_core::{Clock, Hold, ManualClock, Retention, Retry, SystemClock, Timer};
 
 // For custom layers.
 pub use storagebox_core::{async_trait, layer};
+
+/// Banks: what the calls of [`Bank`] and [`Deduplicator`] answer, beside what stands at the root.
+pub mod bank {
+    pub use storagebox_core::{
+        Added, ClaimState, Counts, End, Extended, HoldState, ItemState, ListedItem, Recovery, Restored, Retired,
+        Withdrawn,
+    };
+}
+
+/// Records and leases: what the calls of [`Records`] and [`Leases`] answer, beside what stands at the root.
+pub mod dedup {
+    pub use storagebox_core::{
+        Aborted, Begun, Completed, Entry, Forgotten, LeaseExtended, ListedRecord, Replaced, RunOptions, Version,
+    };
+}
+
+/// Tokens: what the calls of [`Tokens`] and [`OneTimeTokens`] answer, beside what stands at the root.
+pub mod tokens {
+    pub use storagebox_core::{Created, Discarded, Peeked, TokenBegun, TokenCommitted, TokenLease};
+}
+
+/// Messages: what a [`Processor`] is given, asks for and answers, beside what stands at the root.
+pub mod messages {
+    pub use crate::handles::ProcessorBuilder;
+    pub use storagebox_core::{
+        Abandoned, BoxError, Destination, Dispatcher, EntityChange, EntryId, Handler, MessageId, MissingToken,
+        Outgoing, Output, ProcessError,
+    };
+}
+
+/// Counters: what the calls of [`Counters`] and [`Ledger`] take and answer, beside what stands at the root.
+pub mod counters {
+    pub use crate::handles::Apply;
+    pub use storagebox_core::{Bounds, Cancelled, CounterPromise, LedgerEntry, Reason, Remember};
+}
+
+/// Ordered values: what the calls of [`OrderedValues`] take and answer, beside what stands at the root.
+pub mod ordered {
+    pub use storagebox_core::{ListedValue, OrderedOptions, Reset, Stamping, Versioned, WriterId};
+}
+
+/// The texts and bytes that calls take, beside what stands at the root.
+pub mod values {
+    pub use crate::handles::IntoValue;
+    pub use storagebox_core::{
+        ClaimId, DedupId, Item, Key, MAX_ID_BYTES, MAX_ITEM_BYTES, MAX_PAYLOAD_BYTES, Namespace, TokenId,
+    };
+}
+
+/// Clocks and timers, which a test moves by hand.
+pub mod time {
+    pub use crate::timer::TokioTimer;
+    pub use storagebox_core::{Clock, ManualClock, SystemClock, Timer};
+}
 
 #[cfg(feature = "dynamo")]
 pub use storagebox_dynamo::{self as dynamo, DynamoStore};

@@ -130,7 +130,7 @@ impl Store {
         Self::of(self.inner, policy)
     }
 
-    /// Sets the timer of retries, deadlines and runs. Defaults to [`TokioTimer`](crate::TokioTimer).
+    /// Sets the timer of retries, deadlines and runs. Defaults to [`TokioTimer`](crate::time::TokioTimer).
     #[must_use]
     pub fn with_timer(self, timer: impl Timer + 'static) -> Self {
         let policy = Policy { timer: Arc::new(timer), ..self.policy };

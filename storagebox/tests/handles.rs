@@ -4,10 +4,13 @@
 
 use std::time::Duration;
 
+use storagebox::bank::{Extended, ItemState, Retired};
+use storagebox::counters::{Bounds, Cancelled, LedgerEntry};
+use storagebox::dedup::{Begun, Completed, Forgotten, LeaseExtended, Replaced, RunOptions};
+use storagebox::ordered::{OrderedOptions, Reset};
 use storagebox::{
-    Begun, Bounds, Cancelled, Completed, Confirmed, Consumed, Counted, Error, Extended, Forgotten, Hold, ItemState,
-    LeaseExtended, LedgerEntry, OrderedOptions, Ran, Recorded, Released, Replaced, Reset, Result, Retention, Retired,
-    RunError, RunOptions, Store, Strategy, Taken, Written,
+    Confirmed, Consumed, Counted, Error, Hold, Ran, Recorded, Released, Result, Retention, RunError, Store, Strategy,
+    Taken, Written,
 };
 
 const HOUR: Duration = Duration::from_secs(3_600);

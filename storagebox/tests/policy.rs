@@ -7,10 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use storagebox::dedup::{Begun, RunOptions};
 use storagebox::layer::{Answered, Call, Layer, Next};
+use storagebox::time::{Timer, TokioTimer};
 use storagebox::{
-    Bank, Begun, Certainty, Counters, Error, ErrorKind, Leases, Ledger, MemoryStore, OrderedValues, Ran, Records,
-    Result, Retention, Retry, RunOptions, Store, Strategy, Taken, Timer, Tokens, TokioTimer, async_trait,
+    Bank, Certainty, Counters, Error, ErrorKind, Leases, Ledger, MemoryStore, OrderedValues, Ran, Records, Result,
+    Retention, Retry, Store, Strategy, Taken, Tokens, async_trait,
 };
 
 /// Loses the first replies, and counts attempts.

@@ -4,10 +4,9 @@
 
 use std::sync::{Arc, Mutex};
 
+use storagebox::messages::{BoxError, Dispatcher, MissingToken, Outgoing, ProcessError};
 use storagebox::parts::Joins;
-use storagebox::{
-    BoxError, Decision, Dispatcher, Message, MissingToken, Outcome, Outgoing, Payload, ProcessError, Store,
-};
+use storagebox::{Decision, Message, Outcome, Payload, Store};
 use storagebox_core::async_trait;
 
 #[derive(Clone, Default)]

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use storagebox::layer::{Answered, Call, Layer, Next};
-use storagebox::{ErrorKind, MemoryStore, OrderedOptions, Result, Retention, Store, async_trait};
+use storagebox::ordered::OrderedOptions;
+use storagebox::{ErrorKind, MemoryStore, Result, Retention, Store, async_trait};
 
 const MINUTE: Duration = Duration::from_secs(60);
 

@@ -5,10 +5,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use storagebox::counters::Bounds;
 use storagebox::layer::{Answered, Call, Layer, Next};
-use storagebox::{
-    Bounds, Error, ErrorKind, MemoryStore, Result, Retention, Retry, Store, Strategy, Timer, TokioTimer, async_trait,
-};
+use storagebox::time::{Timer, TokioTimer};
+use storagebox::{Error, ErrorKind, MemoryStore, Result, Retention, Retry, Store, Strategy, async_trait};
 
 const REMEMBERED: Duration = Duration::from_secs(20);
 

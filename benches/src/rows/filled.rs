@@ -4,8 +4,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use storagebox::values::{ClaimId, Item, Namespace};
 use storagebox::{
-    Bank, ClaimId, Hold, Item, Namespace, Store, Taken,
+    Bank, Hold, Store, Taken,
     parts::{Backend, ItemBank},
 };
 

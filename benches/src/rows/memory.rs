@@ -5,7 +5,8 @@ mod prototype;
 use std::sync::Arc;
 
 use storagebox::memory::MemoryBank;
-use storagebox::{ClaimId, Hold, Item, MemoryStore, Namespace, Taken, parts::ItemBank};
+use storagebox::values::{ClaimId, Item, Namespace};
+use storagebox::{Hold, MemoryStore, Taken, parts::ItemBank};
 
 use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared, Row, Side, Target, Work};

@@ -11,7 +11,8 @@ mod sides;
 mod template;
 mod update;
 
-use storagebox::{Bounds, Retention, Strategy};
+use storagebox::counters::Bounds;
+use storagebox::{Retention, Strategy};
 
 use crate::row::{Name, Row, Side, Target};
 

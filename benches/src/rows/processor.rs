@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use storagebox::dedup::Version;
+use storagebox::messages::{BoxError, Dispatcher, EntryId, Outgoing, Output};
 use storagebox::parts::{Backend, Chosen, Commit, Committed, EntityLedger, Ids, Joins, RandomIds, TokenStore};
-use storagebox::{
-    BoxError, Consumed, Decision, Dispatcher, EntryId, MemoryStore, Message, Namespace, OpId, Outcome, Outgoing,
-    Output, Payload, Processor, TokenId, Version, async_trait,
-};
+use storagebox::values::{Namespace, TokenId};
+use storagebox::{Consumed, Decision, MemoryStore, Message, OpId, Outcome, Payload, Processor, async_trait};
 
 use super::side::{Caller, ids, prepared};
 use crate::error::{Failure, Result};

@@ -8,10 +8,9 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::{Method, StatusCode};
-use storagebox::{
-    BoxError, Decision, Dispatcher, Entities, Handler, Message, Outcome, Outgoing, Payload, ProcessError, Processor,
-    Store, TokenId, Tokens, async_trait,
-};
+use storagebox::messages::{BoxError, Dispatcher, Handler, Outgoing, ProcessError};
+use storagebox::values::TokenId;
+use storagebox::{Decision, Entities, Message, Outcome, Payload, Processor, Store, Tokens, async_trait};
 
 use crate::http::Http;
 

@@ -9,7 +9,8 @@ use axum::http::{Method, Request, StatusCode, header};
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1::handshake;
 use hyper_util::rt::TokioIo;
-use storagebox::{BoxError, Payload};
+use storagebox::Payload;
+use storagebox::messages::BoxError;
 use tokio::net::TcpStream;
 
 use crate::crashes::Crashes;

@@ -11,8 +11,9 @@ mod rounds;
 mod server;
 
 use client::Protocol;
+use storagebox::Store;
+use storagebox::messages::BoxError;
 use storagebox::parts::{Ids, RandomIds};
-use storagebox::{BoxError, Store};
 
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {

@@ -4,7 +4,8 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use axum::http::{Method, StatusCode};
-use storagebox::{BoxError, Outcome, Payload, Store};
+use storagebox::messages::BoxError;
+use storagebox::{Outcome, Payload, Store};
 use tokio::net::TcpListener;
 
 use crate::client::{self, Client, ORDER, Protocol, Queue};

@@ -21,9 +21,12 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{post, put};
+use storagebox::dedup::Entry;
+use storagebox::messages::{Abandoned, BoxError, Dispatcher, Handler, MissingToken, Outgoing, ProcessError};
+use storagebox::values::TokenId;
 use storagebox::{
-    Abandoned, BoxError, Decision, Dispatcher, Entities, Entry, Error, ErrorKind, Handler, Message, MissingToken,
-    Outgoing, Payload, ProcessError, Processor, Recorded, Records, Retention, Store, TokenId, Tokens, async_trait,
+    Decision, Entities, Error, ErrorKind, Message, Payload, Processor, Recorded, Records, Retention, Store, Tokens,
+    async_trait,
 };
 
 pub(crate) const ACCOUNT: &str = "account-1";

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use storagebox::{BoxError, async_trait};
+use storagebox::async_trait;
+use storagebox::messages::BoxError;
 use storagebox_transports::{Delivery, Malformed, Received, Settle};
 
 /// A delivery of any transport, with or without the token that it came with.

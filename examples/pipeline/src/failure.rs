@@ -2,7 +2,7 @@
 
 use std::io;
 
-use storagebox::{BoxError, ProcessError};
+use storagebox::messages::{BoxError, ProcessError};
 
 use crate::balance::Unbalanced;
 

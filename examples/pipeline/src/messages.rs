@@ -1,7 +1,8 @@
 //! What the stages tell each other.
 
 use serde::{Deserialize, Serialize};
-use storagebox::{BoxError, Payload};
+use storagebox::Payload;
+use storagebox::messages::BoxError;
 
 /// Customers, each with an account.
 pub(crate) const CUSTOMERS: u64 = 16;

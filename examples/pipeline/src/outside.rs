@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{Row, SqlitePool};
-use storagebox::TokenId;
+use storagebox::values::TokenId;
 
 use crate::messages::Order;
 use crate::names::{BANK, CARRIER};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use futures_util::StreamExt;
-use storagebox::{Dispatcher, Outgoing};
+use storagebox::messages::{Dispatcher, Outgoing};
 use storagebox_testkit::Folder;
 use storagebox_transports::{Delivery, Received, Settle};
 

@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use storagebox::{
-    Destination, Entities, Message, MissingToken, Payload, Processor, Result as StoreResult, Store, Tokens,
-};
+use storagebox::messages::{Destination, MissingToken};
+use storagebox::{Entities, Message, Payload, Processor, Result as StoreResult, Store, Tokens};
 
 use crate::failure::Failure;
 use crate::names::Names;

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt, TryStreamExt};
-use storagebox::{BoxError, Destination, Dispatcher, Outgoing, async_trait};
+use storagebox::async_trait;
+use storagebox::messages::{BoxError, Destination, Dispatcher, Outgoing};
 use storagebox_transports::{Delivery, NatsQueue, NatsQueues, PostgresQueues, RabbitQueue, RabbitQueues, RedisQueues};
 
 use crate::copy::Copy;

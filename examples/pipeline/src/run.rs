@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::future::try_join_all;
-use storagebox::{ProcessError, Processor};
+use storagebox::Processor;
+use storagebox::messages::ProcessError;
 
 use crate::balance::Balance;
 use crate::broker::Broker;

@@ -6,7 +6,9 @@ use std::fmt;
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
-use storagebox::{BoxError, Decision, Key, Message, Payload};
+use storagebox::messages::BoxError;
+use storagebox::values::Key;
+use storagebox::{Decision, Message, Payload};
 use storagebox_transports::Received;
 
 use crate::messages::{Body, Refused};

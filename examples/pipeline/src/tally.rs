@@ -2,7 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use storagebox::{Outcome, ProcessError};
+use storagebox::Outcome;
+use storagebox::messages::ProcessError;
 
 use crate::stage::Stage;
 

@@ -4,7 +4,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-use storagebox::{BoxError, Dispatcher, Outgoing, Tokens, async_trait};
+use storagebox::messages::{BoxError, Dispatcher, Outgoing};
+use storagebox::{Tokens, async_trait};
 
 use crate::messages::Body;
 use crate::outside::{Outside, Service};

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use clap::Args;
-use storagebox::{Outcome, ProcessError};
+use storagebox::Outcome;
+use storagebox::messages::ProcessError;
 use storagebox_transports::{ConsumeOptions, Received, consume};
 use tokio::io::AsyncReadExt;
 

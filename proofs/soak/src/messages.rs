@@ -16,7 +16,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use storagebox::{Outcome, ProcessError, Store};
+use storagebox::messages::ProcessError;
+use storagebox::{Outcome, Store};
 use storagebox_conformance::{Cut, Link};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};

@@ -1,7 +1,7 @@
 //! The arguments of `assign` and `recover`.
 
 use clap::Args;
-use storagebox::{DedupId, Namespace};
+use storagebox::values::{DedupId, Namespace};
 
 use super::dedup::dedup_id;
 use super::namespace::{OfNamespace, namespace};

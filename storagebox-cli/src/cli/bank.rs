@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use storagebox::{ClaimId, Hold, Namespace};
+use storagebox::Hold;
+use storagebox::values::{ClaimId, Namespace};
 
 use super::duration::hold;
 use super::file::OfFile;

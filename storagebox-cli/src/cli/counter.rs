@@ -5,7 +5,9 @@ mod strategy;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use storagebox::{Key, OpId, Reason, Strategy};
+use storagebox::counters::Reason;
+use storagebox::values::Key;
+use storagebox::{OpId, Strategy};
 
 use super::duration::any;
 use super::namespace::OfNamespace;

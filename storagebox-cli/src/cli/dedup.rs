@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use storagebox::{DedupId, Error, Fingerprint, OpId, Retention};
+use storagebox::values::DedupId;
+use storagebox::{Error, Fingerprint, OpId, Retention};
 
 use super::duration::{any, lease, retention};
 use super::namespace::OfNamespace;

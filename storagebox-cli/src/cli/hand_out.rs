@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use storagebox::Namespace;
+use storagebox::values::Namespace;
 
 use super::FILES;
 use super::namespace::namespace;

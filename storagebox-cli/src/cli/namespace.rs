@@ -1,8 +1,9 @@
 //! The namespace that a command works in: the first argument of every command of every part.
 
 use clap::Args;
+use storagebox::Error;
 use storagebox::parts::backend::url::plain;
-use storagebox::{Error, MAX_ID_BYTES, Namespace};
+use storagebox::values::{MAX_ID_BYTES, Namespace};
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct OfNamespace {

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use storagebox::{Error, Key, OrderedOptions, Stamp, Stamping, WriterId};
+use storagebox::ordered::{OrderedOptions, Stamping, WriterId};
+use storagebox::values::Key;
+use storagebox::{Error, Stamp};
 
 use super::duration::{NoDuration, any};
 use super::key;

@@ -1,7 +1,8 @@
 //! The arguments of `token ...`.
 
 use clap::{Args, Subcommand};
-use storagebox::{Error, OpId, TokenId};
+use storagebox::values::TokenId;
+use storagebox::{Error, OpId};
 
 use super::file::OfFile;
 use super::namespace::OfNamespace;

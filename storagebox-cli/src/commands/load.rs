@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use storagebox::{Added, Certainty, Item, parts::ItemBank};
+use storagebox::bank::Added;
+use storagebox::values::Item;
+use storagebox::{Certainty, parts::ItemBank};
 use tokio::task::yield_now;
 
 use crate::exit::Failure;

@@ -1,6 +1,7 @@
 //! A listing, page by page.
 
-use storagebox::{Cursor, ListedItem, Page, Result, async_trait, parts::ItemBank};
+use storagebox::bank::ListedItem;
+use storagebox::{Cursor, Page, Result, async_trait, parts::ItemBank};
 use tokio::task::yield_now;
 
 use crate::exit::Failure;

@@ -11,7 +11,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use storagebox::{ClaimId, Error, Item, MAX_ID_BYTES, MAX_ITEM_BYTES, TokenId};
+use storagebox::Error;
+use storagebox::values::{ClaimId, Item, MAX_ID_BYTES, MAX_ITEM_BYTES, TokenId};
 
 pub(crate) use format::{Foreign, is_meant};
 pub(crate) use lines::Lines;

@@ -37,7 +37,10 @@ use crate::value::DedupId;
 ///
 /// ```
 /// # #[tokio::main] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use storagebox::{DedupId, Error, MemoryStore, Payload, Ran, RunOptions, TokioTimer};
+/// use storagebox::dedup::RunOptions;
+/// use storagebox::time::TokioTimer;
+/// use storagebox::values::DedupId;
+/// use storagebox::{Error, MemoryStore, Payload, Ran};
 /// use storagebox::parts::{Backend, run_with_heartbeat};
 ///
 /// let jobs = MemoryStore::new().lease_repo(&"jobs".parse()?)?;

@@ -7,10 +7,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use storagebox::bank::End;
 use storagebox::layer::{Answered, Call, Layer, Next};
-use storagebox::{
-    ClaimId, Cursor, End, Error, ErrorKind, Item, Namespace, Result, Taken, Timer, TokioTimer, async_trait,
-};
+use storagebox::time::{Timer, TokioTimer};
+use storagebox::values::{ClaimId, Item, Namespace};
+use storagebox::{Cursor, Error, ErrorKind, Result, Taken, async_trait};
 
 /// Writes down each call.
 #[derive(Debug, Default)]
@@ -203,7 +204,7 @@ impl Layer for Lies {
             return Ok(Answered::of(Taken::Ended(End::Released)));
         }
         let answered = next.call().await?;
-        assert!(answered.outcome::<storagebox::Counts>().is_none_or(|counts| counts.free == 1));
-        Ok(answered.map(|counts: &mut storagebox::Counts| counts.free *= 2))
+        assert!(answered.outcome::<storagebox::bank::Counts>().is_none_or(|counts| counts.free == 1));
+        Ok(answered.map(|counts: &mut storagebox::bank::Counts| counts.free *= 2))
     }
 }

@@ -6,17 +6,10 @@ use storagebox_core::layer::LayeredPart;
 use storagebox_core::{Deduplicator, Handler, Joins, Namespace, OneTimeTokens, OrderedOptions, Result, Strategy};
 
 use super::Store;
-use crate::bank::Bank;
-use crate::counters::Counters;
-use crate::entities::Entities;
-use crate::handle::{IntoValue, all};
-use crate::leases::Leases;
-use crate::ledger::Ledger;
-use crate::ordered_values::OrderedValues;
+use crate::handles::{
+    Bank, Counters, Entities, IntoValue, Leases, Ledger, OrderedValues, ProcessorBuilder, Records, Tokens, all,
+};
 use crate::policy::Extensions;
-use crate::processors::ProcessorBuilder;
-use crate::records::Records;
-use crate::tokens::Tokens;
 
 /// Opens the parts of a store.
 ///
@@ -62,7 +55,8 @@ impl Store {
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox::Result<()> {
     /// use std::time::Duration;
-    /// use storagebox::{Peeked, Store};
+    /// use storagebox::Store;
+    /// use storagebox::tokens::Peeked;
     ///
     /// let store = Store::open("memory:").await?;
     /// let links = store.one_time_tokens("sign-in")?.replay(Duration::from_secs(600))?;

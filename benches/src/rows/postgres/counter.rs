@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use storagebox::values::{Key, Namespace};
 use storagebox::{
-    Counted, Key, Namespace, OpId, Strategy,
+    Counted, OpId, Strategy,
     parts::{Backend as _, Change, Counter},
 };
 use storagebox_postgres::PostgresStore;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use sqlx::query_scalar;
-use storagebox::{Item, parts::ItemBank};
+use storagebox::parts::ItemBank;
+use storagebox::values::Item;
 
 use super::client::Client;
 use crate::error::{Failure, Result};

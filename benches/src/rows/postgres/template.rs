@@ -1,6 +1,7 @@
 //! What the sides' databases are copied from.
 
-use storagebox::{Namespace, parts::Backend as _};
+use storagebox::parts::Backend as _;
+use storagebox::values::Namespace;
 use storagebox_postgres::PostgresStore;
 
 use super::cluster::Database;

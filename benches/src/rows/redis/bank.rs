@@ -3,7 +3,8 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use storagebox::{Item, parts::Backend as _};
+use storagebox::parts::Backend as _;
+use storagebox::values::Item;
 use storagebox_redis::RedisStore;
 
 use super::server::Server;

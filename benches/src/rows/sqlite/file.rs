@@ -3,7 +3,8 @@
 use sqlx::SqliteConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, query_scalar};
-use storagebox::{Item, parts::Backend as _};
+use storagebox::parts::Backend as _;
+use storagebox::values::Item;
 use storagebox_sqlite::SqliteStore;
 use tempfile::TempDir;
 

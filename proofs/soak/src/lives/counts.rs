@@ -1,6 +1,7 @@
 //! Changes of counters, each made twice.
 
-use storagebox::{Bounds, Counted, Counters, Result, Retention, Store, Strategy};
+use storagebox::counters::Bounds;
+use storagebox::{Counted, Counters, Result, Retention, Store, Strategy};
 
 use super::wrong;
 use crate::caller::{Caller, MEMORY, Wrong};

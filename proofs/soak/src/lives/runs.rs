@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use storagebox::{Leases, Ran, Result, Retention, RunError, RunOptions, Store};
+use storagebox::dedup::RunOptions;
+use storagebox::{Leases, Ran, Result, Retention, RunError, Store};
 use tokio::time::{Instant, sleep};
 
 use super::{Lately, Shared, wrong};

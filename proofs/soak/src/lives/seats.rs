@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use storagebox::{Bank, End, Extended, Held, Hold, HoldState, Released, Result, Store, Taken};
+use storagebox::bank::{End, Extended, HoldState};
+use storagebox::{Bank, Held, Hold, Released, Result, Store, Taken};
 use tokio::time::{Instant, sleep};
 
 use super::{Shared, wrong};

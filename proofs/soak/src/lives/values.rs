@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use storagebox::{OrderedOptions, OrderedValues, Result, Store, Written};
+use storagebox::ordered::OrderedOptions;
+use storagebox::{OrderedValues, Result, Store, Written};
 
 use super::wrong;
 use crate::caller::{Caller, MEMORY, Wrong};

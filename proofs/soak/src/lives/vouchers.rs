@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use storagebox::{Entry, Recorded, Records, Result, Retention, Store};
+use storagebox::dedup::Entry;
+use storagebox::{Recorded, Records, Result, Retention, Store};
 use tokio::time::Instant;
 
 use super::{Lately, wrong};

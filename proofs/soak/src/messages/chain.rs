@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use storagebox::{
-    BoxError, Decision, Entities, Message, Outcome, Payload, ProcessError, Processor, Result, Store, TokenId, Tokens,
-};
+use storagebox::messages::{BoxError, ProcessError};
+use storagebox::values::TokenId;
+use storagebox::{Decision, Entities, Message, Outcome, Payload, Processor, Result, Store, Tokens};
 
 use super::drawn::Drawn;
 use super::pass_memory;

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use storagebox::{Message, Payload, ProcessError, Processor, Result, Store};
+use storagebox::messages::ProcessError;
+use storagebox::{Message, Payload, Processor, Result, Store};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 

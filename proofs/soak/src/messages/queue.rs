@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use storagebox::{BoxError, Dispatcher, Message, Outgoing, Result};
+use storagebox::messages::{BoxError, Dispatcher, Outgoing};
+use storagebox::{Message, Result};
 use storagebox_core::async_trait;
 
 /// Message `n` sends `n` modulo this many messages.

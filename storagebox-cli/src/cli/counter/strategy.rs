@@ -4,7 +4,8 @@ use std::num::ParseIntError;
 use std::ops::Deref;
 use std::str::FromStr;
 
-use storagebox::{Bounds, Error, Strategy};
+use storagebox::counters::Bounds;
+use storagebox::{Error, Strategy};
 
 use super::super::duration::{NoDuration, any, retention};
 

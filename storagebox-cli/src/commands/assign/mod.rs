@@ -5,7 +5,8 @@ mod tests;
 
 use std::io::Write;
 
-use storagebox::{Assigned, Deduplicator, Recovery, parts::Backend};
+use storagebox::bank::Recovery;
+use storagebox::{Assigned, Deduplicator, parts::Backend};
 
 use crate::answer::Answer;
 use crate::cli::{Assign, Global, OfBanks, OfNamespace, Recover};

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use clap::Parser;
 use serde_json::{Value, json};
+use storagebox::values::Item;
 use storagebox::{
-    Item, MemoryStore,
+    MemoryStore,
     parts::{Backend, ItemBank},
 };
 

@@ -1,8 +1,8 @@
 //! The bank's outcomes as answers, each with its exit code.
 
-use storagebox::{
-    ClaimState, Confirmed, Counts, End, Extended, Held, HoldState, Item, ItemState, Released, Retired, Taken,
-};
+use storagebox::bank::{ClaimState, Counts, End, Extended, HoldState, ItemState, Retired};
+use storagebox::values::Item;
+use storagebox::{Confirmed, Held, Released, Taken};
 
 use crate::answer::{Answer, Fact};
 use crate::cli::{OfClaim, OfNamespace};

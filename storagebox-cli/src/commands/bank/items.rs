@@ -1,6 +1,7 @@
 //! `storagebox bank withdraw` and `restore`: items that are set aside, and free again.
 
-use storagebox::{Item, parts::ItemBank};
+use storagebox::parts::ItemBank;
+use storagebox::values::Item;
 
 use crate::answer::Answer;
 use crate::cli::{OfItems, without_line_end};

@@ -1,6 +1,6 @@
 //! `storagebox bank list`: every item with its state, as a stream.
 
-use storagebox::ListedItem;
+use storagebox::bank::ListedItem;
 
 use super::answers::{claim, name};
 use crate::commands::listing::{Cell, Row};

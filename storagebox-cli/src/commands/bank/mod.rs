@@ -12,7 +12,8 @@ mod tests;
 
 pub(crate) use audit::audit_of;
 use storagebox::parts::{Backend, ItemBank};
-use storagebox::{Hold, Item, async_trait};
+use storagebox::values::Item;
+use storagebox::{Hold, async_trait};
 
 use crate::answer::Answer;
 use crate::cli::{Bank, Extend, OfClaim, OfItem, OfNamespace, Take, without_line_end};

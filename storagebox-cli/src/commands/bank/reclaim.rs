@@ -1,7 +1,8 @@
 //! `storagebox bank reclaim`: ends the claims of a file of ids, and frees their items.
 
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use storagebox::{ClaimId, Released, parts::ItemBank};
+use storagebox::values::ClaimId;
+use storagebox::{Released, parts::ItemBank};
 
 use crate::answer::Answer;
 use crate::cli::Reclaim;

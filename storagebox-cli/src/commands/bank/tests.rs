@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use clap::Parser;
 use serde_json::{Value, json};
+use storagebox::values::Namespace;
 use storagebox::{
-    MemoryStore, Namespace,
+    MemoryStore,
     parts::{Backend, ItemBank},
 };
 

@@ -12,8 +12,11 @@ use aws_sdk_dynamodb::operation::delete_table::DeleteTableError;
 use aws_sdk_dynamodb::{Client, Config};
 use aws_smithy_http_client::Builder as Http;
 use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
+use storagebox::bank::ListedItem;
 use storagebox::parts::Backend;
-use storagebox::{DynamoStore, Error, ErrorKind, ListedItem, ManualClock, Namespace, Result, async_trait};
+use storagebox::time::ManualClock;
+use storagebox::values::Namespace;
+use storagebox::{DynamoStore, Error, ErrorKind, Result, async_trait};
 use storagebox_conformance::{Declared, Harness, Sandbox, TestClock, listed};
 
 use super::{Ground, MARK, PATIENCE, address};

@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, RedisError, cmd};
+use storagebox::bank::ListedItem;
 use storagebox::parts::Backend;
-use storagebox::{Error, ErrorKind, ListedItem, Namespace, RedisStore, Result, async_trait};
+use storagebox::values::Namespace;
+use storagebox::{Error, ErrorKind, RedisStore, Result, async_trait};
 use storagebox_conformance::{Declared, Harness, Part, Sandbox, TestClock, listed};
 use storagebox_redis::Moved;
 

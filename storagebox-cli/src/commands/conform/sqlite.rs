@@ -4,8 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use storagebox::bank::ListedItem;
 use storagebox::parts::Backend;
-use storagebox::{Error, ListedItem, ManualClock, Namespace, Result, SqliteStore, async_trait};
+use storagebox::time::ManualClock;
+use storagebox::values::Namespace;
+use storagebox::{Error, Result, SqliteStore, async_trait};
 use storagebox_conformance::{Declared, Harness, Part, Sandbox, TestClock, listed};
 use tempfile::TempDir;
 

@@ -1,7 +1,9 @@
 //! `storagebox counter log`: the operations of a ledger, as a stream.
 
+use storagebox::counters::LedgerEntry;
 use storagebox::parts::Ledger;
-use storagebox::{Cursor, Key, LedgerEntry, Page, Result, async_trait};
+use storagebox::values::Key;
+use storagebox::{Cursor, Page, Result, async_trait};
 
 use crate::commands::listing::{Cell, Row};
 use crate::commands::pages::Listed;

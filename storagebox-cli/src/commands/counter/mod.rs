@@ -10,8 +10,9 @@ mod tests;
 use std::io::Write;
 use std::sync::Arc;
 
+use storagebox::counters::{Bounds, Cancelled};
 use storagebox::parts::{self, Backend, Change, Ledger};
-use storagebox::{Bounds, Cancelled, Counted, Maintained};
+use storagebox::{Counted, Maintained};
 
 use super::listing;
 use crate::answer::{Answer, Fact};

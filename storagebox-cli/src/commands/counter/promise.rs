@@ -1,6 +1,6 @@
 //! `storagebox counter promise`: what a strategy promises.
 
-use storagebox::{CounterPromise, Remember};
+use storagebox::counters::{CounterPromise, Remember};
 
 use crate::answer::{Answer, Fact};
 use crate::cli::Promise;

@@ -5,7 +5,8 @@ use std::time::Duration;
 use clap::Parser;
 use serde_json::{Value, json};
 use storagebox::layer::{Answered, Call, Layer, Layered, Next};
-use storagebox::{Error, MemoryStore, Timer, TokioTimer, async_trait};
+use storagebox::time::{Timer, TokioTimer};
+use storagebox::{Error, MemoryStore, async_trait};
 
 use super::*;
 use crate::cli::{Cli, Command};

@@ -1,6 +1,7 @@
 //! The outcomes of records as answers, each with its exit code.
 
-use storagebox::{Entry, Forgotten, Payload, Recorded, Replaced, Version};
+use storagebox::dedup::{Entry, Forgotten, Replaced, Version};
+use storagebox::{Payload, Recorded};
 
 use super::run::Ended;
 use crate::answer::{Answer, Fact};

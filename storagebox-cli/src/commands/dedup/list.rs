@@ -1,6 +1,7 @@
 //! `storagebox dedup list`: every record, as a stream.
 
-use storagebox::{Cursor, ListedRecord, Page, Result, async_trait, parts::DedupRepo};
+use storagebox::dedup::ListedRecord;
+use storagebox::{Cursor, Page, Result, async_trait, parts::DedupRepo};
 
 use crate::commands::listing::{Cell, Row};
 use crate::commands::pages::Listed;

@@ -8,8 +8,9 @@ mod tests;
 
 use std::io::{self, Write};
 
+use storagebox::async_trait;
+use storagebox::dedup::{Forgotten, Version};
 use storagebox::parts::{Backend, DedupRepo};
-use storagebox::{Forgotten, Version, async_trait};
 
 use super::listing;
 use super::on_store::{self, OnStore, Outlet};

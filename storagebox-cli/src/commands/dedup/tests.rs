@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use clap::Parser;
 use serde_json::{Value, json};
-use storagebox::{DedupId, MemoryStore, OpId, parts::Backend};
+use storagebox::values::DedupId;
+use storagebox::{MemoryStore, OpId, parts::Backend};
 use storagebox_testkit::Folder;
 
 use super::*;

@@ -10,8 +10,9 @@ use std::time::Duration;
 use fastrand::Rng;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use storagebox::layer::LayeredPart;
+use storagebox::values::{ClaimId, Item, Namespace};
 use storagebox::{
-    Certainty, ClaimId, Item, Namespace, Retry,
+    Certainty, Retry,
     parts::{Backend, Ids, ItemBank, RandomIds},
 };
 

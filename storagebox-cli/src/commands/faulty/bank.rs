@@ -4,11 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use storagebox::bank::{ClaimState, Counts, HoldState, ItemState, ListedItem};
 use storagebox::layer::{Answered, Call, Layer, LayeredPart, Next};
-use storagebox::{
-    ClaimId, ClaimState, Counts, Cursor, Error, ErrorKind, Hold, HoldState, Item, ItemState, ListedItem, Page, Result,
-    async_trait, parts::ItemBank,
-};
+use storagebox::values::{ClaimId, Item};
+use storagebox::{Cursor, Error, ErrorKind, Hold, Page, Result, async_trait, parts::ItemBank};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {

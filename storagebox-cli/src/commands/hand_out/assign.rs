@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::stream::{self, StreamExt};
-use storagebox::{ClaimId, Hold, Retry, Taken, parts::ItemBank};
+use storagebox::values::ClaimId;
+use storagebox::{Hold, Retry, Taken, parts::ItemBank};
 use tokio::task::JoinHandle;
 
 use super::ledger::{Answer, Entry, Ledger};

@@ -1,6 +1,6 @@
 //! Checks that the work was done as promised.
 
-use storagebox::Counts;
+use storagebox::bank::Counts;
 
 use super::ledger::Summary;
 use crate::check::{Check, Comparison, Mismatch};

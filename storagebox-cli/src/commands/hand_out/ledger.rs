@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use storagebox::{ClaimId, Item};
+use storagebox::values::{ClaimId, Item};
 
 /// One line of ids and its answer.
 #[derive(Clone, Debug)]

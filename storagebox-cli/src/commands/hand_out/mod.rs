@@ -11,10 +11,8 @@ mod tests;
 use std::io::Write;
 use std::sync::Arc;
 
-use storagebox::{
-    Counts,
-    parts::{Backend, ItemBank},
-};
+use storagebox::bank::Counts;
+use storagebox::parts::{Backend, ItemBank};
 
 use super::load::{Loaded, load};
 use crate::cli::{Global, HandOut};

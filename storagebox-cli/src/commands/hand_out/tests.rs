@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Parser;
+use storagebox::bank::{Added, End, HoldState};
 use storagebox::layer::{Answered, Call, Layer, LayeredPart, Next};
+use storagebox::values::Item;
 use storagebox::{
-    Added, End, Error, ErrorKind, Held, Hold, HoldState, Item, MemoryStore, Result, Taken, async_trait,
+    Error, ErrorKind, Held, Hold, MemoryStore, Result, Taken, async_trait,
     parts::{Backend, ItemBank},
 };
 use storagebox_testkit::Folder;

@@ -3,8 +3,9 @@
 #[cfg(test)]
 mod tests;
 
+use storagebox::async_trait;
+use storagebox::dedup::{Aborted, Begun, Completed, LeaseExtended};
 use storagebox::parts::{Backend, LeaseRepo};
-use storagebox::{Aborted, Begun, Completed, LeaseExtended, async_trait};
 
 use super::dedup::answers::{outcome, shown};
 use super::on_store::{OnStore, Outlet};

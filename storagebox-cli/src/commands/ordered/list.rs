@@ -1,6 +1,8 @@
 //! `storagebox ordered list`: every value with its stamp, as a stream.
 
-use storagebox::{Cursor, Key, ListedValue, Page, Result, async_trait, parts::OrderedStore};
+use storagebox::ordered::ListedValue;
+use storagebox::values::Key;
+use storagebox::{Cursor, Page, Result, async_trait, parts::OrderedStore};
 
 use crate::commands::listing::{Cell, Row};
 use crate::commands::pages::Listed;

@@ -6,8 +6,9 @@ mod tests;
 
 use humantime::format_duration;
 use jiff::Timestamp;
+use storagebox::ordered::{Reset, Versioned};
 use storagebox::parts::{Backend, OrderedStore};
-use storagebox::{Maintained, Reset, Stamp, Versioned, Written, async_trait};
+use storagebox::{Maintained, Stamp, Written, async_trait};
 
 use super::listing;
 use super::on_store::{OnStore, Outlet};

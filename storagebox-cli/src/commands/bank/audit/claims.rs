@@ -1,6 +1,8 @@
 //! Whether the claim that is said to have an item shows that item.
 
-use storagebox::{ClaimId, ClaimState, HoldState, Item, ItemState, ListedItem, parts::ItemBank};
+use storagebox::bank::{ClaimState, HoldState, ItemState, ListedItem};
+use storagebox::parts::ItemBank;
+use storagebox::values::{ClaimId, Item};
 
 use crate::exit::Failure;
 use crate::retry;

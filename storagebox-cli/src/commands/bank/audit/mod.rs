@@ -9,7 +9,9 @@ mod tests;
 use std::io::Write;
 
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use storagebox::{ClaimId, Counts, ItemState, ListedItem, parts::ItemBank};
+use storagebox::bank::{Counts, ItemState, ListedItem};
+use storagebox::parts::ItemBank;
+use storagebox::values::ClaimId;
 
 use crate::check::{Check, Comparison, Mismatch};
 use crate::cli::OfNamespace;

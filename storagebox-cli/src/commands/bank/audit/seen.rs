@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
-use storagebox::Item;
+use storagebox::values::Item;
 
 /// Two keyed hashes of 64 bits: among ten million items the odds that any two look alike are below 1 in 10^24.
 #[derive(Debug, Default)]

@@ -27,7 +27,7 @@ async fn bank() -> Arc<dyn ItemBank> {
     bank
 }
 
-async fn free_item(bank: &dyn ItemBank) -> storagebox::Item {
+async fn free_item(bank: &dyn ItemBank) -> storagebox::values::Item {
     let page = bank.list(None, PAGE).await.unwrap();
     page.entries.into_iter().find(|entry| entry.state == ItemState::Free).unwrap().item
 }

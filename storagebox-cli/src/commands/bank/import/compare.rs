@@ -1,6 +1,6 @@
 //! The two banks beside each other.
 
-use storagebox::ClaimId;
+use storagebox::values::ClaimId;
 
 use super::contents::{Contents, Place};
 use crate::check::{Check, Comparison as Compared, Mismatch};

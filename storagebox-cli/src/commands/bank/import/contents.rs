@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use storagebox::{ClaimId, ClaimState, HoldState, Item, ItemState, ListedItem, parts::ItemBank};
+use storagebox::bank::{ClaimState, HoldState, ItemState, ListedItem};
+use storagebox::parts::ItemBank;
+use storagebox::values::{ClaimId, Item};
 
 use crate::commands::pages::{PAGE, Pages};
 use crate::exit::Failure;

@@ -1,6 +1,7 @@
 //! Copies what is missing: first the ids, one by one, then what is free.
 
-use storagebox::{ClaimId, Hold, Item, Taken, parts::ItemBank};
+use storagebox::values::{ClaimId, Item};
+use storagebox::{Hold, Taken, parts::ItemBank};
 use tokio::task::yield_now;
 
 use super::contents::{Contents, Place};

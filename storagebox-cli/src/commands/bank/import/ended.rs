@@ -1,7 +1,9 @@
 //! Ids that can take nothing here: no listing shows a claim that has ended.
 
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use storagebox::{ClaimId, ClaimState, Item, parts::ItemBank};
+use storagebox::bank::ClaimState;
+use storagebox::parts::ItemBank;
+use storagebox::values::{ClaimId, Item};
 
 use super::compare::Comparison;
 use crate::exit::Failure;

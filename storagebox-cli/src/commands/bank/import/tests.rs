@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use storagebox::bank::ItemState;
+use storagebox::values::{ClaimId, Item};
 use storagebox::{
-    ClaimId, Hold, Item, ItemState, MemoryStore,
+    Hold, MemoryStore,
     parts::{Backend, ItemBank},
 };
 

@@ -23,8 +23,10 @@ use std::io::{self, Write};
 use std::pin::pin;
 
 use sha2::{Digest, Sha256};
+use storagebox::dedup::RunOptions;
+use storagebox::time::TokioTimer;
 use storagebox::{
-    Error, Fingerprint, Ran, RunError, RunOptions, TokioTimer,
+    Error, Fingerprint, Ran, RunError,
     parts::{LeaseRepo, MAX_DURATION, run as run_once},
 };
 

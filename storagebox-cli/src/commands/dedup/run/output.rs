@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use storagebox::MAX_PAYLOAD_BYTES;
+use storagebox::values::MAX_PAYLOAD_BYTES;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::watch;
 use tokio::time::timeout;

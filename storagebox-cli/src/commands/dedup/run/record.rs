@@ -1,7 +1,8 @@
 //! How a run is recorded: a line of JSON that says how it ended, then what it wrote, byte for byte.
 
 use serde::{Deserialize, Serialize};
-use storagebox::{MAX_PAYLOAD_BYTES, Payload};
+use storagebox::Payload;
+use storagebox::values::MAX_PAYLOAD_BYTES;
 
 use crate::answer::Answer;
 

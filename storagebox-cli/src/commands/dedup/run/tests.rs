@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use clap::Parser;
 use serde_json::{Value, json};
+use storagebox::dedup::{Begun, LeaseExtended};
 use storagebox::layer::{Answered, Call, Layer, LayeredPart, Next};
 use storagebox::parts::{Backend, DedupRepo};
-use storagebox::{Begun, DedupId, ErrorKind, LeaseExtended, MemoryStore, OpId, Result, Retention, async_trait};
+use storagebox::values::DedupId;
+use storagebox::{ErrorKind, MemoryStore, OpId, Result, Retention, async_trait};
 use storagebox_testkit::Folder;
 
 use super::*;

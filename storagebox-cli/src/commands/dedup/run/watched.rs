@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use storagebox::dedup::{Aborted, Begun, Completed, LeaseExtended};
+use storagebox::values::DedupId;
 use storagebox::{
-    Aborted, Begun, Completed, DedupId, Fingerprint, Lease, LeaseExtended, OpId, Payload, Result, Retention, Retry,
-    async_trait,
+    Fingerprint, Lease, OpId, Payload, Result, Retention, Retry, async_trait,
     parts::{LeaseRepo, Settles},
 };
 

@@ -5,7 +5,7 @@ use storagebox_core::{
     Retention, Version,
 };
 
-use crate::handle::{IntoValue, handle};
+use crate::handles::{IntoValue, handle};
 
 handle! {
     /// Records of completed work, one value per id. The first value wins (articles 1 and 3).

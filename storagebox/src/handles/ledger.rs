@@ -6,8 +6,8 @@ use storagebox_core::{
     Cancelled, Counted, CounterPromise, Cursor, Key, Ledger as Part, LedgerEntry, Maintained, OpId, Page, Result,
 };
 
-use crate::apply::Apply;
-use crate::handle::{IntoValue, handle};
+use crate::handles::Apply;
+use crate::handles::{IntoValue, handle};
 
 handle! {
     /// Counters that store every change as a separate entry (article 5, approach 6).
@@ -24,7 +24,8 @@ handle! {
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox::Result<()> {
     /// use std::time::Duration;
-    /// use storagebox::{Counted, LedgerEntry, Store};
+    /// use storagebox::counters::LedgerEntry;
+    /// use storagebox::{Counted, Store};
     ///
     /// let balances = Store::open("memory:").await?.ledger("balances")?;
     /// let deposit = balances.apply("customer-1", "deposit-1", 30).because("opening balance").await?;

@@ -7,15 +7,15 @@ use storagebox_core::{
     Written,
 };
 
-use crate::handle::{IntoValue, handle};
+use crate::handles::{IntoValue, handle};
 
 handle! {
     /// Values that an older write never overwrites (article 4).
     ///
     /// The stamp of a write is its writer and its time, in milliseconds since 1970. A time more than a day ahead of the
     /// store's clock is refused, so that one in microseconds does not lock its key;
-    /// [`OrderedOptions`](crate::OrderedOptions) sets another limit or none. With
-    /// [`Stamping::Sequence`](crate::Stamping::Sequence), any growing number takes the place of the time.
+    /// [`OrderedOptions`](crate::ordered::OrderedOptions) sets another limit or none. With
+    /// [`Stamping::Sequence`](crate::ordered::Stamping::Sequence), any growing number takes the place of the time.
     /// [`OrderedStore`](crate::parts::OrderedStore) lists the guarantees. After any error or a dropped future, make the
     /// same call again, with the same stamp.
     ///
@@ -28,7 +28,8 @@ handle! {
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox::Result<()> {
-    /// use storagebox::{OrderedOptions, Store, Written};
+    /// use storagebox::ordered::OrderedOptions;
+    /// use storagebox::{Store, Written};
     ///
     /// let store = Store::open("memory:").await?;
     /// let ratings = store.ordered_with("ratings", OrderedOptions::sequence())?;

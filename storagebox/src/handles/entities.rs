@@ -2,7 +2,7 @@
 
 use storagebox_core::{Cursor, EntityLedger, EntryId, Key, MessageId, Page, Payload, Result};
 
-use crate::handle::{IntoValue, handle};
+use crate::handles::{IntoValue, handle};
 
 handle! {
     /// The entities that a [`Processor`](crate::Processor) changes (article 2), to be looked at. Messages alone change

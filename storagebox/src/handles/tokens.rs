@@ -2,7 +2,7 @@
 
 use storagebox_core::{Consumed, Created, Discarded, OpId, Result, TokenId, TokenStore};
 
-use crate::handle::{IntoValue, all, handle};
+use crate::handles::{IntoValue, all, handle};
 
 handle! {
     /// Tokens that a producer creates in advance and that are consumed once (article 2).

@@ -10,7 +10,7 @@ use storagebox_core::{
     Ran, Result, Retention, Retry, RunError, RunOptions,
 };
 
-use crate::handle::IntoValue;
+use crate::handles::IntoValue;
 use crate::policy::Policy;
 
 /// Leases on ids: one runner at a time, and one recorded result (article 3).

@@ -6,7 +6,7 @@ use std::pin::Pin;
 
 use storagebox_core::{Bounds, Change, Counted, Counter, Key, OpId, Reason, Result};
 
-use crate::handle::IntoValue;
+use crate::handles::IntoValue;
 
 /// A change of a counter. Awaiting it makes the change.
 #[must_use = "a change is made when it is awaited"]

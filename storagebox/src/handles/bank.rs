@@ -5,7 +5,7 @@ use storagebox_core::{
     Released, Restored, Result, Retired, Taken, Withdrawn,
 };
 
-use crate::handle::{IntoValue, all, handle};
+use crate::handles::{IntoValue, all, handle};
 
 handle! {
     /// A bank of items. Each claim takes one item, and always the same one (article 1).

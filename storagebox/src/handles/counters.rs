@@ -2,8 +2,8 @@
 
 use storagebox_core::{Cancelled, Counted, Counter, CounterPromise, Key, OpId, Result};
 
-use crate::apply::Apply;
-use crate::handle::{IntoValue, handle};
+use crate::handles::Apply;
+use crate::handles::{IntoValue, handle};
 
 handle! {
     /// Counters that apply each change once (articles 3 and 5).
@@ -19,7 +19,8 @@ handle! {
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox::Result<()> {
-    /// use storagebox::{Bounds, Counted, Store};
+    /// use storagebox::counters::Bounds;
+    /// use storagebox::{Counted, Store};
     ///
     /// let stock = Store::open("memory:").await?.counters("stock")?;
     /// assert_eq!(stock.add("red-shoes", "delivery-1", 1).await?, Counted::Applied { value: Some(1) });

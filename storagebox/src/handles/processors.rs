@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use storagebox_core::{Backend, Dispatcher, Handler, Joins, MissingToken, Namespace, Processor, Result, TokenStore};
 
-use crate::handle::IntoValue;
-use crate::tokens::Tokens;
+use crate::handles::IntoValue;
+use crate::handles::Tokens;
 
 /// Makes a [`Processor`] over a store: [`Store::processor`](crate::Store::processor).
 ///
