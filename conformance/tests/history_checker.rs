@@ -189,15 +189,38 @@ fn the_report_marks_the_attempt_without_a_place() {
 not linearizable: the reply to #1 has no place
       0  client 0   calls   #0 Consume
 >>    1  client 1   calls   #1 Consume
-      2  client 2   calls   #2 Consume  (outcome unknown)
       3  client 0   returns #0 Consume -> Won
 >>    4  client 1   returns #1 Consume -> Won
-      5  client 3   calls   #5 Consume
-      6  client 3   returns #5 Consume -> Late
+whatever the 2 other calls did, and whenever
 just before it responded, the state was one of:
        Spent, where Consume replies Late or Busy
 ";
     assert_eq!(verdict(&Token, &token).to_string(), expected);
+}
+
+/// Three of eighteen: 3 was read before 4, and 3 is written once.
+#[test]
+fn the_report_shows_the_calls_that_matter() {
+    let register = Recorder::new();
+    for value in 1..=8 {
+        call(&register, 0, Write(value), Written);
+        call(&register, 1, Read, Value(value));
+    }
+    call(&register, 2, Read, Value(3));
+    call(&register, 0, Write(9), Written);
+
+    let expected = "\
+not linearizable: the reply to #32 has no place
+     10  client 1   calls   #10 Read
+     11  client 1   returns #10 Read -> Value(3)
+     14  client 1   calls   #14 Read
+     15  client 1   returns #14 Read -> Value(4)
+>>   32  client 2   calls   #32 Read
+>>   33  client 2   returns #32 Read -> Value(3)
+whatever the 15 other calls did, and whenever
+";
+    let report = verdict(&Register, &register).to_string();
+    assert!(report.starts_with(expected), "{report}");
 }
 
 #[test]

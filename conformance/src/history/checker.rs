@@ -1,24 +1,57 @@
 //! The search for an order that explains a history.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::hash::Hash;
 use std::mem;
 use std::ops::{BitOr, ControlFlow};
 
-use super::attempt::{Attempt, Event, EventKind, History};
+use super::attempt::{Event, EventKind, History};
+use super::relevant::narrowed;
 use super::specification::Specification;
 use super::verdict::{Exceeded, Limits, Verdict};
 use super::violation::Violation;
 
 /// Decides whether the `history` of one object is linearizable with respect to `spec`.
 pub fn check<S: Specification>(spec: &S, history: &History<S::Op, S::Reply>, limits: Limits) -> Verdict {
-    let events = history.events();
-    if events.len() > limits.events {
-        return Verdict::OverBudget(Exceeded::Events);
+    match explain(spec, history, &BTreeSet::new(), limits) {
+        Found::Explained => Verdict::Linearizable,
+        Found::OverBudget(exceeded) => Verdict::OverBudget(exceeded),
+        Found::Misplaced(misplaced) => {
+            let (left_out, misplaced) = narrowed(spec, history, limits, misplaced);
+            Verdict::Violation(Violation::new(spec, history, &left_out, &misplaced))
+        }
     }
-    let mut search = Search::new(spec, history, limits);
+}
+
+/// What the search for an order found.
+pub(super) enum Found<State> {
+    Explained,
+    Misplaced(Misplaced<State>),
+    OverBudget(Exceeded),
+}
+
+/// A reply that none of the states allows, which are all that were possible just before it.
+pub(super) struct Misplaced<State> {
+    pub(super) attempt: usize,
+    pub(super) states: Vec<State>,
+}
+
+/// Looks for an order of the attempts. The replies of those that are left out count as unknown.
+pub(super) fn explain<S: Specification>(
+    spec: &S,
+    history: &History<S::Op, S::Reply>,
+    left_out: &BTreeSet<usize>,
+    limits: Limits,
+) -> Found<S::State> {
+    let mut events = history.events();
+    if events.len() > limits.events {
+        return Found::OverBudget(Exceeded::Events);
+    }
+    events.retain(|event| matches!(event.kind, EventKind::Invocation) || !left_out.contains(&event.attempt));
+    let mut search = Search::new(spec, history, left_out, limits);
     match events.into_iter().try_for_each(|event| search.advance(event)) {
-        ControlFlow::Continue(()) => Verdict::Linearizable,
-        ControlFlow::Break(verdict) => verdict,
+        ControlFlow::Continue(()) => Found::Explained,
+        ControlFlow::Break(found) => found,
     }
 }
 
@@ -44,6 +77,7 @@ impl<State> Configuration<State> {
 struct Search<'a, S: Specification> {
     spec: &'a S,
     history: &'a History<S::Op, S::Reply>,
+    left_out: &'a BTreeSet<usize>,
     limits: Limits,
     /// The bit of each pending attempt, by its position in the history.
     pending: BTreeMap<usize, u64>,
@@ -53,13 +87,13 @@ struct Search<'a, S: Specification> {
 }
 
 impl<'a, S: Specification> Search<'a, S> {
-    fn new(spec: &'a S, history: &'a History<S::Op, S::Reply>, limits: Limits) -> Self {
+    fn new(spec: &'a S, history: &'a History<S::Op, S::Reply>, left_out: &'a BTreeSet<usize>, limits: Limits) -> Self {
         let initial = Configuration { linearized: 0, state: spec.initial() };
         let (pending, configurations) = (BTreeMap::new(), vec![initial]);
-        Self { spec, history, limits, pending, configurations, considered: 0 }
+        Self { spec, history, left_out, limits, pending, configurations, considered: 0 }
     }
 
-    fn advance(&mut self, event: Event) -> ControlFlow<Verdict> {
+    fn advance(&mut self, event: Event) -> ControlFlow<Found<S::State>> {
         match event.kind {
             EventKind::Invocation => self.invoke(event.attempt),
             EventKind::Response => self.respond(event.attempt),
@@ -67,7 +101,7 @@ impl<'a, S: Specification> Search<'a, S> {
     }
 
     /// From here on the attempt may take effect; whether it has is left open until a response asks.
-    fn invoke(&mut self, attempt: usize) -> ControlFlow<Verdict> {
+    fn invoke(&mut self, attempt: usize) -> ControlFlow<Found<S::State>> {
         let taken = self.pending.values().copied().fold(0, u64::bitor);
         match 1u64.checked_shl(taken.trailing_ones()) {
             Some(free) if self.pending.len() < self.limits.pending => self.pending.insert(attempt, free),
@@ -77,14 +111,14 @@ impl<'a, S: Specification> Search<'a, S> {
     }
 
     /// By now the attempt has taken effect: only the configurations in which it has are kept.
-    fn respond(&mut self, attempt: usize) -> ControlFlow<Verdict> {
+    fn respond(&mut self, attempt: usize) -> ControlFlow<Found<S::State>> {
         // No attempt has the bit 0: a response without an invocation would be a violation, not a pass.
         let bit = self.pending.get(&attempt).copied().unwrap_or_default();
         let reached = self.linearize_until(bit)?;
         let (explained, unexplained): (Vec<_>, _) =
             reached.into_iter().partition(|configuration| configuration.has_linearized(bit));
         if explained.is_empty() {
-            return ControlFlow::Break(self.violation(attempt, unexplained));
+            return ControlFlow::Break(misplaced(attempt, unexplained));
         }
         self.configurations = explained.into_iter().map(|configuration| configuration.without(bit)).collect();
         self.pending.remove(&attempt);
@@ -93,7 +127,7 @@ impl<'a, S: Specification> Search<'a, S> {
 
     /// Lets pending attempts take effect in every order that ends with the attempt of `bit`, and gives
     /// all configurations on the way. What could follow it is left to later responses: just in time.
-    fn linearize_until(&mut self, bit: u64) -> ControlFlow<Verdict, Vec<Configuration<S::State>>> {
+    fn linearize_until(&mut self, bit: u64) -> ControlFlow<Found<S::State>, Vec<Configuration<S::State>>> {
         let mut reached = mem::take(&mut self.configurations);
         let mut seen: HashSet<_> = reached.iter().cloned().collect();
         let mut next = 0;
@@ -117,31 +151,32 @@ impl<'a, S: Specification> Search<'a, S> {
         let mut successors = Vec::new();
         for (&attempt, &bit) in self.pending.iter().filter(|&(_, &bit)| !from.has_linearized(bit)) {
             let linearized = from.linearized | bit;
-            let states = self.effects(&from.state, &self.history.attempts()[attempt]);
+            let states = self.effects(&from.state, attempt);
             successors.extend(states.map(|state| Configuration { linearized, state }));
         }
         successors
     }
 
     /// The states in which the attempt can leave the object, given what it was answered.
-    fn effects(&self, state: &S::State, attempt: &Attempt<S::Op, S::Reply>) -> impl Iterator<Item = S::State> {
+    fn effects(&self, state: &S::State, position: usize) -> impl Iterator<Item = S::State> {
+        let attempt = &self.history.attempts()[position];
+        let answered = attempt.reply().filter(|_| !self.left_out.contains(&position));
         let outcomes = self.spec.step(state, &attempt.op).into_iter();
-        let possible = outcomes.filter(move |(next, reply)| match attempt.reply() {
+        let possible = outcomes.filter(move |(next, reply)| match answered {
             Some(answered) => reply == answered,
             // Nobody saw a reply: without a change of state it explains nothing, and is better kept.
             None => next != state,
         });
         possible.map(|(next, _)| next)
     }
-
-    fn violation(&self, attempt: usize, unexplained: Vec<Configuration<S::State>>) -> Verdict {
-        let mut seen = HashSet::new();
-        let states = unexplained.into_iter().map(|configuration| configuration.state);
-        let states: Vec<_> = states.filter(|state| seen.insert(state.clone())).collect();
-        Verdict::Violation(Violation::new(self.spec, self.history, attempt, &states))
-    }
 }
 
-fn over<C>(exceeded: Exceeded) -> ControlFlow<Verdict, C> {
-    ControlFlow::Break(Verdict::OverBudget(exceeded))
+fn misplaced<State: Clone + Eq + Hash>(attempt: usize, unexplained: Vec<Configuration<State>>) -> Found<State> {
+    let mut seen = HashSet::new();
+    let states = unexplained.into_iter().map(|configuration| configuration.state);
+    Found::Misplaced(Misplaced { attempt, states: states.filter(|state| seen.insert(state.clone())).collect() })
+}
+
+fn over<State, C>(exceeded: Exceeded) -> ControlFlow<Found<State>, C> {
+    ControlFlow::Break(Found::OverBudget(exceeded))
 }

@@ -43,6 +43,7 @@
 mod attempt;
 mod checker;
 mod recorder;
+mod relevant;
 mod specification;
 mod verdict;
 mod violation;

@@ -1,8 +1,10 @@
 //! Telling why a history is not linearizable.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use super::attempt::{Attempt, Event, EventKind, History};
+use super::checker::Misplaced;
 use super::specification::Specification;
 
 /// More states than this only hide the others.
@@ -12,25 +14,28 @@ const STATES_SHOWN: usize = 10;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     attempt: usize,
+    left_out: usize,
     events: Vec<String>,
     states: Vec<String>,
 }
 
 impl Violation {
-    /// Reports that none of the `states`, which are all that were possible just before `misplaced`
-    /// responded, allows its reply.
+    /// Reports the misplaced reply with the calls that are not left out, until then.
     pub(super) fn new<S: Specification>(
         spec: &S,
         history: &History<S::Op, S::Reply>,
-        misplaced: usize,
-        states: &[S::State],
+        left_out: &BTreeSet<usize>,
+        misplaced: &Misplaced<S::State>,
     ) -> Self {
-        let attempt = &history.attempts()[misplaced];
-        let line = |event: Event| event_line(event, history, event.attempt == misplaced);
+        let attempt = &history.attempts()[misplaced.attempt];
+        let end = attempt.response.as_ref().map_or(usize::MAX, |response| response.at);
+        let events = history.events().into_iter().filter(|event| event.at <= end && !left_out.contains(&event.attempt));
+        let line = |event: Event| event_line(event, history, event.attempt == misplaced.attempt);
         Self {
             attempt: attempt.invoked,
-            events: history.events().into_iter().map(line).collect(),
-            states: states.iter().map(|state| state_line(spec, state, &attempt.op)).collect(),
+            left_out: left_out.len(),
+            events: events.map(line).collect(),
+            states: misplaced.states.iter().map(|state| state_line(spec, state, &attempt.op)).collect(),
         }
     }
 }
@@ -39,6 +44,9 @@ impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "not linearizable: the reply to #{} has no place", self.attempt)?;
         self.events.iter().try_for_each(|line| writeln!(f, "{line}"))?;
+        if self.left_out > 0 {
+            writeln!(f, "whatever the {} other calls did, and whenever", self.left_out)?;
+        }
         writeln!(f, "just before it responded, the state was one of:")?;
         self.states.iter().take(STATES_SHOWN).try_for_each(|line| writeln!(f, "{line}"))?;
         match self.states.len().saturating_sub(STATES_SHOWN) {

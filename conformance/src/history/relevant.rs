@@ -1,0 +1,37 @@
+//! Which calls of a history that is not linearizable show it.
+
+use std::collections::BTreeSet;
+
+use super::attempt::History;
+use super::checker::{Found, Misplaced, explain};
+use super::specification::Specification;
+use super::verdict::Limits;
+
+/// What one of many checks may cost: a failure is printed within seconds.
+const CONFIGURATIONS: usize = 2_000;
+
+/// Leaves out the replies of calls, many at once and then one by one, for as long as the others have no place. A call
+/// without a reply may take effect at any time or never, so what is found does not depend on the calls that are left out.
+pub(super) fn narrowed<S: Specification>(
+    spec: &S,
+    history: &History<S::Op, S::Reply>,
+    limits: Limits,
+    whole: Misplaced<S::State>,
+) -> (BTreeSet<usize>, Misplaced<S::State>) {
+    let limits = Limits { configurations: limits.configurations.min(CONFIGURATIONS), ..limits };
+    let count = history.attempts().len();
+    let (mut left_out, mut found, mut size) = (BTreeSet::new(), whole, count.next_power_of_two());
+    while size > 0 {
+        for start in (0..count).step_by(size) {
+            let more: BTreeSet<_> = left_out.iter().copied().chain(start..count.min(start + size)).collect();
+            if more.len() == left_out.len() {
+                continue;
+            }
+            if let Found::Misplaced(misplaced) = explain(spec, history, &more, limits) {
+                (left_out, found) = (more, misplaced);
+            }
+        }
+        size /= 2;
+    }
+    (left_out, found)
+}
