@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::strategy::BoxedStrategy;
-use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use proptest_state_machine::ReferenceStateMachine;
 use storagebox_core::{Backend, Result, Retention};
 use tokio::runtime::Handle;
@@ -117,22 +117,27 @@ pub(crate) async fn compare<M: Model>(world: &World, model: M) -> Verdict {
     let mut runner = TestRunner::new_with_rng(config, rng(world.seed()));
     let strategy = Sequence::<M>::sequential_strategy(1..profile.steps);
     let here = Handle::current();
+    let attempt = |steps: &[Step<M::Call>], seen: Option<&AtomicUsize>| {
+        let replay = bounded(replay(world, model.clone(), steps, seen));
+        here.block_on(world.over().or(replay)).unwrap_or_else(|| Ok(Err(over()))).flatten()
+    };
     let failed = Mutex::new(None);
     let compared = tokio::task::block_in_place(|| {
-        runner.run(&strategy, |(_, steps, seen)| {
-            let replay = bounded(replay(world, model.clone(), &steps, seen.as_deref()));
-            let replayed = here.block_on(world.over().or(replay)).unwrap_or_else(|| Ok(Err(over())));
-            replayed.flatten().map_err(|failure| {
+        let run = runner.run(&strategy, |(_, steps, seen)| {
+            attempt(&steps, seen.as_deref()).map_err(|failure| {
                 let why = TestCaseError::fail(failure.to_string());
-                *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure.after(listed(&steps)));
+                *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some((steps, failure));
                 why
             })
-        })
+        });
+        let found = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let found = found.map(|(steps, why)| shortened(steps, why, |steps| attempt(steps, None)));
+        run.map_err(|error| (error, found))
     });
     match compared {
         Ok(()) => Ok(()),
-        Err(TestError::Fail(why, _)) => Err(shortest(failed, why.message())),
-        Err(TestError::Abort(why)) => Err(Failure::new(format!("no sequences could be made: {why}"))),
+        Err((_, Some((steps, why)))) => Err(why.after(listed(&steps))),
+        Err((why, None)) => Err(Failure::new(format!("no sequences could be made: {why}"))),
     }
 }
 
@@ -141,9 +146,28 @@ fn over() -> Failure {
     Failure::new("the run is over")
 }
 
-/// What failed last, which is the shortest sequence that still fails.
-fn shortest(failed: Mutex<Option<Failure>>, why: &str) -> Failure {
-    failed.into_inner().unwrap_or_else(PoisonError::into_inner).unwrap_or_else(|| Failure::new(why))
+/// Leaves out each step without which the others still fail, until every step that is left is needed.
+fn shortened<C: Clone>(
+    mut steps: Vec<Step<C>>,
+    mut why: Failure,
+    attempt: impl Fn(&[Step<C>]) -> Verdict,
+) -> (Vec<Step<C>>, Failure) {
+    let (mut attempts, mut before) = (0, usize::MAX);
+    // A step may be idle only without one that was looked at later.
+    while steps.len() < before {
+        before = steps.len();
+        for position in (0..before).rev() {
+            if attempts == SHRINKS {
+                return (steps, why);
+            }
+            attempts += 1;
+            let others = [&steps[..position], &steps[position + 1..]].concat();
+            if let Err(failure) = attempt(&others) {
+                (steps, why) = (others, failure);
+            }
+        }
+    }
+    (steps, why)
 }
 
 /// Makes the steps, and counts those that were begun: the others are the first that shrinking leaves out.
@@ -172,10 +196,17 @@ async fn replay<M: Model>(world: &World, mut model: M, steps: &[Step<M::Call>], 
     Ok(())
 }
 
-/// The steps as a numbered list.
+/// The steps as a numbered list. What comes for the first time is no retry.
 fn listed<C: Debug>(steps: &[Step<C>]) -> String {
-    let lines = steps.iter().enumerate().map(|(number, step)| format!("\n{number:>4}. {step:?}"));
-    lines.collect()
+    let mut shown: Vec<String> = vec![];
+    for step in steps {
+        let text = match step {
+            Step::Retry(call) => Some(format!("{:?}", Step::Call(call))).filter(|first| !shown.contains(first)),
+            _ => None,
+        };
+        shown.push(text.unwrap_or_else(|| format!("{step:?}")));
+    }
+    shown.iter().enumerate().map(|(number, text)| format!("\n{:>4}. {text}", number + 1)).collect()
 }
 
 async fn maintain(world: &World, most: usize) -> Verdict {
@@ -215,6 +246,37 @@ mod tests {
         }
 
         fn pass(&mut self, _: Duration) {}
+    }
+
+    /// One that fails where 3, 7 and 11 come one after the other, whatever is between them.
+    fn fails(steps: &[Step<u8>]) -> Verdict {
+        let mut missing = vec![11, 7, 3];
+        for step in steps {
+            if matches!(step, Step::Call(call) | Step::Retry(call) if missing.last() == Some(call)) {
+                missing.pop();
+            }
+        }
+        ensure!(!missing.is_empty(), "all came");
+        Ok(())
+    }
+
+    #[test]
+    fn a_sequence_is_shown_without_idle_steps() {
+        let idle = || [Step::Reopen, Step::Call(3), Step::Maintain(1), Step::Pass(minutes(4))];
+        let needed = [Step::Call(3), Step::Retry(7), Step::Call(11)];
+        let steps: Vec<_> = needed.into_iter().flat_map(|step| [idle().as_slice(), &[step]].concat()).collect();
+        let why = fails(&steps).unwrap_err();
+        let (steps, why) = shortened(steps, why, fails);
+        assert_eq!(listed(&steps), "\n   1. Call(3)\n   2. Call(7)\n   3. Call(11)");
+        assert_eq!(why.to_string(), "all came");
+    }
+
+    /// The first failure is kept if no shorter sequence fails.
+    #[test]
+    fn a_sequence_whose_steps_are_all_needed_stays() {
+        let steps = vec![Step::Call(3), Step::Call(7), Step::Call(11)];
+        let (steps, why) = shortened(steps, Failure::new("the first"), fails);
+        assert_eq!((steps.len(), why.to_string()), (3, "the first".to_owned()));
     }
 
     /// A retry does not keep the calls before it.
