@@ -35,6 +35,7 @@ pub(crate) struct Row {
     pub(crate) needs: &'static [Part],
     /// Whether its verdict rests on the answer to every call.
     pub(crate) answered: bool,
+    pub(crate) module: &'static str,
     pub(crate) function: &'static str,
     pub(crate) check: Check,
 }
@@ -97,6 +98,14 @@ impl Case {
         }
     }
 
+    /// What its failure takes to read: few calls one after another, then tables and random sequences of calls, then
+    /// everything else in the order of the families.
+    pub(crate) fn plainness(&self) -> (Family, bool) {
+        let has_many_calls = ["model", "decisions"].iter().any(|module| self.row.module.ends_with(module));
+        let family = if self.family() == Family::Edge { Family::Sequential } else { self.family() };
+        (family, has_many_calls)
+    }
+
     /// Whether its verdict rests on the answer to every call, because by contract a call that is made again after a
     /// lost answer may count again or tell less than the first.
     pub fn needs_each_answer(&self) -> bool {
@@ -105,7 +114,7 @@ impl Case {
     }
 
     /// Why it cannot be run on a backend that claims this, if it cannot.
-    pub(crate) fn ignored_by<'a>(&self, declared: &'a Declared) -> Option<&'a str> {
+    pub(crate) fn ignored_by(&self, declared: &Declared) -> Option<String> {
         let parts = [self.part()].into_iter().chain(self.needs().iter().copied());
         declared.lacks(parts, self.family(), self.needs_each_answer())
     }
@@ -155,6 +164,7 @@ macro_rules! cases {
             use $($module)::+ as module;
             const NEEDS: &[$crate::part::Part] = $crate::case::needs!($($($needs)+)?);
             const ANSWERED: bool = $crate::case::answered!($($answered)?);
+            const MODULE: &str = stringify!($($module)::+);
             &[$(
                 $crate::case::Row {
                     part: $crate::part::Part::$part,
@@ -162,6 +172,7 @@ macro_rules! cases {
                     family: $crate::part::Family::$family,
                     needs: NEEDS,
                     answered: ANSWERED,
+                    module: MODULE,
                     function: stringify!($function),
                     check: $crate::case::check!(module::$function $([$($kind $($name)?),+])?),
                 },

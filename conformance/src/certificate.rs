@@ -16,6 +16,7 @@ use crate::part::Part;
 use crate::suite::Selection;
 
 pub use judgement::Judgement;
+pub use text::LEVELS;
 
 /// What a run of the suite found: each case with its end, and the verdict.
 #[derive(Clone, Debug)]
@@ -54,7 +55,7 @@ impl Certificate {
     /// Creates the certificate of a run that has not begun.
     pub(crate) fn of(name: String, options: Options, seed: u64, declared: &Declared) -> Self {
         let end = |case: &Case| match case.ignored_by(declared) {
-            Some(reason) => End::Ignored(reason.to_owned()),
+            Some(reason) => End::Ignored(reason),
             None => End::NotRun,
         };
         let entries = options.selection.cases().into_iter();

@@ -168,9 +168,7 @@ impl Declared {
     /// No other process can open the store; the cases of other processes are reported as ignored, with the reason.
     #[must_use]
     pub fn without_processes(mut self, reason: impl Into<String>) -> Self {
-        let reason = reason.into();
-        self.processes = Some(reason.clone());
-        self.beside = Some(reason);
+        self.processes = Some(reason.into());
         self
     }
 
@@ -203,17 +201,24 @@ impl Declared {
         self.answers.is_some()
     }
 
-    /// Why a case of this family that works with these parts cannot be run, if it cannot.
-    pub(crate) fn lacks(&self, mut parts: impl Iterator<Item = Part>, family: Family, answered: bool) -> Option<&str> {
+    /// Why a case of this family that works with these parts cannot be run, if it cannot: what is left out, and the
+    /// harness's reason.
+    pub(crate) fn lacks(
+        &self,
+        mut parts: impl Iterator<Item = Part>,
+        family: Family,
+        answered: bool,
+    ) -> Option<String> {
+        let part = parts.find_map(|part| Some((part.name(), self.left_out.get(&part)?)));
+        let other_processes = self.processes.as_ref().map(|why| ("other processes", why));
         let power = match family {
-            Family::Network => &self.network,
-            Family::Crash => &self.restart,
-            Family::Process => &self.processes,
-            Family::Beside => &self.beside,
-            _ => &None,
+            Family::Network => self.network.as_ref().map(|why| ("a network", why)),
+            Family::Crash => self.restart.as_ref().map(|why| ("restarts", why)),
+            Family::Process => other_processes,
+            Family::Beside => other_processes.or(self.beside.as_ref().map(|why| ("processes at the same time", why))),
+            _ => None,
         };
-        let answers = self.answers.as_ref().filter(|_| answered);
-        let left_out = parts.find_map(|part| self.left_out.get(&part));
-        left_out.or(power.as_ref()).or(answers).map(String::as_str)
+        let answers = self.answers.as_ref().filter(|_| answered).map(|why| ("an answer to each call", why));
+        part.or(power).or(answers).map(|(what, why)| format!("without {what}: {why}"))
     }
 }

@@ -49,7 +49,7 @@ mod world;
 
 pub use any_text::keeps_text;
 pub use case::Case;
-pub use certificate::{Certificate, End, Entry, Judgement};
+pub use certificate::{Certificate, End, Entry, Judgement, LEVELS};
 pub use clauses::{CLAUSES, Clause, table};
 pub use decisions::decisions;
 pub use embedded::{Embedded, listed};

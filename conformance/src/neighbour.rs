@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::io::{self, Write as _};
 use std::process::{ExitCode, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use storagebox_core::{Backend, Result};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
@@ -89,6 +90,13 @@ async fn answer(store: &dyn Backend, question: &str) -> Result<String, Failure> 
     }
 }
 
+/// How many neighbours were killed, for the report: where none is, nothing shows what outlives a process.
+static KILLED: AtomicUsize = AtomicUsize::new(0);
+
+pub(crate) fn killed() -> usize {
+    KILLED.load(Ordering::Relaxed)
+}
+
 /// A neighbour on its way, which is killed with this value.
 pub(crate) struct Neighbour {
     child: Child,
@@ -136,7 +144,7 @@ impl Neighbour {
         while told.len() < items {
             told.extend(self.answers.next_line().await.map_err(failed)?);
         }
-        self.child.kill().await.map_err(failed)?;
+        self.end().await?;
         while let Some(line) = self.answers.next_line().await.map_err(failed)? {
             told.push(line);
         }
@@ -145,6 +153,11 @@ impl Neighbour {
 
     /// Ends it by SIGKILL.
     pub(crate) async fn kill(mut self) -> Result<(), Failure> {
+        self.end().await
+    }
+
+    async fn end(&mut self) -> Result<(), Failure> {
+        KILLED.fetch_add(1, Ordering::Relaxed);
         self.child.kill().await.map_err(failed)
     }
 

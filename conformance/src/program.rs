@@ -128,12 +128,14 @@ impl Run {
         self.certificate.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The cases that are to be run, with their numbers.
+    /// The cases that are to be run, with their numbers, the plain ones first: so is the first failure.
     fn numbered(&self) -> Vec<(usize, Case)> {
         let certificate = self.entered();
         let entries = certificate.entries().iter().enumerate();
         let chosen = entries.filter(|(_, entry)| entry.end == End::NotRun && self.options.has(entry.case.part()));
-        chosen.map(|(number, entry)| (number, entry.case)).collect()
+        let mut chosen: Vec<_> = chosen.map(|(number, entry)| (number, entry.case)).collect();
+        chosen.sort_by_key(|(_, case)| case.plainness());
+        chosen
     }
 
     fn entered(&self) -> std::sync::MutexGuard<'_, Certificate> {
@@ -169,10 +171,13 @@ fn take<T>(next: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
     next.lock().unwrap_or_else(PoisonError::into_inner).next()
 }
 
-/// One trial for each case; those that the backend leaves out are ignored, with the reason as their kind.
+/// One trial for each case, the plain ones first; those that the backend leaves out are ignored, with the reason as
+/// their kind.
 fn trials(run: &Arc<Run>) -> Vec<Trial> {
     let certificate = run.entered();
     let entries = certificate.entries().iter().enumerate().filter(|(_, entry)| run.options.has(entry.case.part()));
+    let mut entries: Vec<_> = entries.collect();
+    entries.sort_by_key(|(_, entry)| entry.case.plainness());
     let trial = |(number, entry): (usize, &Entry)| {
         let (run, case, name) = (Arc::clone(run), entry.case, entry.case.name());
         let trial = Trial::test(name, move || result(told(&case, run.end(number, &case)), run.options.within));
@@ -181,7 +186,7 @@ fn trials(run: &Arc<Run>) -> Vec<Trial> {
             _ => trial,
         }
     };
-    entries.map(trial).collect()
+    entries.into_iter().map(trial).collect()
 }
 
 /// Says at once what failed: the run may take minutes, or be killed.

@@ -61,7 +61,7 @@ impl Runner {
 
     async fn outcome(&self, case: &Case, seed: u64, over: &Over) -> Outcome {
         if let Some(reason) = case.ignored_by(&self.harness.declared()) {
-            return Outcome::Ignored(reason.to_owned());
+            return Outcome::Ignored(reason);
         }
         self.verdict(case, seed, over).await.map_or_else(Outcome::Failed, |()| Outcome::Passed)
     }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::part::Family;
 use crate::world::Profile;
 
 /// What a run says of a backend that leaves this out, after these cases were run and this one of them failed.
@@ -31,10 +32,52 @@ fn the_slowest_come_first_and_only_so_many() {
 fn a_backend_conforms_at_the_highest_level_that_was_asked_in_the_parts_that_it_has() {
     let all = Declared::all();
     assert_eq!(said(&all, |_| true, None), "conforms at L4 in all 12 parts");
-    let calm = all.without_restart("no server").without_network("no server");
+    let calm = all.without_restart("no server").without_network("no server").without_processes("in memory");
     assert_eq!(said(&calm, |_| true, None), "conforms at L3 in all 12 parts");
     let partial = calm.without(Part::Ordered, "not yet").without(Part::Strategies, "some");
     assert_eq!(said(&partial, |_| true, None), "conforms at L3 in 10 of 12 parts, without strategies, ordered");
+}
+
+/// Nothing was killed, however many cases held.
+#[test]
+fn a_store_without_restarts_and_other_processes_is_not_at_l4() {
+    let unkilled = Declared::all().without_restart("no server").without_processes("in memory");
+    let certificate = certificate(&unkilled, |_| true, None);
+    assert_eq!(certificate.judgement().to_string(), "conforms at L3 in all 12 parts");
+    assert!(certificate.parts().iter().all(|(_, judgement)| judgement.level() < Some(4)));
+}
+
+/// Clauses whose plainest failure is plainer come first.
+#[test]
+fn failures_are_summed_up_by_clause() {
+    let mut certificate = certificate(&Declared::all(), |_| true, None);
+    let breaks = |case: &Case| match case.clause() {
+        "IB-1" => case.family() == Family::Concurrent,
+        clause => clause == "IB-7",
+    };
+    for entry in certificate.entries.iter_mut().filter(|entry| breaks(&entry.case)) {
+        entry.end = End::Failed("it broke".to_owned());
+    }
+    let text = certificate.to_text();
+    let lines: Vec<_> = text.lines().filter(|line| line.contains(" is broken, ")).collect();
+    assert!(
+        lines[0].starts_with("here: IB-7 is broken, ") && lines[1].starts_with("here: IB-1 is broken, "),
+        "{lines:?}"
+    );
+    assert_eq!(lines.len(), 2);
+}
+
+/// A reason says of what it is one.
+#[test]
+fn what_is_ignored_names_what_is_left_out() {
+    let declared =
+        Declared::all().without(Part::Ordered, "not yet").without_network("a file").without_processes("a file");
+    let certificate = certificate(&declared, |_| true, None);
+    let reasons: Vec<_> = certificate.ignored().into_iter().map(|(reason, _)| reason).collect();
+    for reason in ["without ordered: not yet", "without a network: a file", "without other processes: a file"] {
+        assert!(reasons.contains(&reason), "{reasons:?}");
+    }
+    assert_eq!(reasons.len(), 3);
 }
 
 #[test]
@@ -55,13 +98,14 @@ fn a_part_that_was_not_run_says_so() {
 
 #[test]
 fn each_part_has_a_verdict_of_its_own_and_what_is_missing_is_said() {
-    let calm = Declared::all().without_restart("no server").without(Part::Ordered, "not yet");
+    let calm = Declared::all().without_restart("no server").without_processes("in memory");
+    let calm = calm.without(Part::Ordered, "not yet");
     let certificate = certificate(&calm, |_| true, None);
     let parts = certificate.parts();
     assert!(parts.iter().all(|(part, judgement)| *part != Part::Ordered && judgement.level() >= Some(1)), "{parts:?}");
     let text = certificate.to_text();
     assert!(text.contains("here: item_bank    L3, "), "{text}");
-    assert!(text.contains(", from L4 on: no server\n"), "{text}");
+    assert!(text.contains(", from L4 on: without restarts: no server\n"), "{text}");
     assert!(text.ends_with("here: conforms at L3 in 11 of 12 parts, without ordered\n"), "{text}");
 }
 

@@ -4,26 +4,27 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Certificate, End, Entry, Judgement};
 use crate::link::dropped;
+use crate::neighbour::killed;
 use crate::part::Part;
 
 /// The highest level there is.
 const HIGHEST: u8 = 4;
 
-/// What was tried for each level.
-const LEVELS: &str = "levels: L1 one caller and odd input; L2 many callers and processes at once; L3 lost replies, late requests, dropped \
-                      futures and cut connections; L4 a store that is ended, killed and opened again";
+/// What a store is tried with for each level of conformance. A level includes those below it.
+pub const LEVELS: &str = "L1 one caller and odd input; L2 many callers and processes at once; L3 lost replies, late \
+                          requests, dropped futures and cut connections; L4 processes and servers that are killed";
 
 impl Certificate {
     /// Returns what people read at the end of a run: the levels, each part, what is missing for a higher level, the
-    /// slowest cases, as many as the options say, and the verdict.
+    /// slowest cases, as many as the options say, each clause that was broken, and the verdict.
     pub fn to_text(&self) -> String {
         let name = &self.name;
-        let lines = [self.levels(), LEVELS.to_owned()]
+        let lines = [self.levels(), format!("levels: {LEVELS}")]
             .into_iter()
             .chain(self.part_lines())
             .chain(self.missing())
             .chain(self.slowest());
-        let lines = lines.chain([self.judgement().to_string()]);
+        let lines = lines.chain(self.broken()).chain([self.judgement().to_string()]);
         lines.map(|line| format!("{name}: {line}\n")).collect()
     }
 
@@ -36,7 +37,7 @@ impl Certificate {
             *ran += 1;
         }
         let levels: Vec<_> = levels.iter().map(|(level, (held, ran))| format!("L{level} {held} of {ran}")).collect();
-        format!("{}; futures dropped half-way: {}", levels.join(", "), dropped())
+        format!("{}; futures dropped half-way: {}, processes killed: {}", levels.join(", "), dropped(), killed())
     }
 
     fn part_lines(&self) -> Vec<String> {
@@ -64,6 +65,25 @@ impl Certificate {
             format!("{count} ignored of {}, from L{level} on: {reason}", parts.join(", "))
         };
         self.ignored().into_iter().map(line).collect()
+    }
+
+    /// Each clause that was broken, with its plainest case: the first line has the case to begin with.
+    fn broken(&self) -> Vec<String> {
+        let mut failed: Vec<&Entry> = self.entries.iter().filter(|entry| matches!(entry.end, End::Failed(_))).collect();
+        failed.sort_by_key(|entry| entry.case.plainness());
+        let mut clauses: Vec<&str> = vec![];
+        for entry in &failed {
+            if !clauses.contains(&entry.case.clause()) {
+                clauses.push(entry.case.clause());
+            }
+        }
+        let line = |clause: &&str| {
+            let of_clause = |entry: &&&Entry| entry.case.clause() == *clause;
+            let ran = self.entries.iter().filter(|entry| entry.ran()).filter(|entry| of_clause(&entry)).count();
+            let plainest = failed.iter().find(of_clause).map(|entry| entry.case.name()).unwrap_or_default();
+            format!("{clause} is broken, {} of {ran} cases failed: {plainest}", failed.iter().filter(of_clause).count())
+        };
+        clauses.iter().map(line).collect()
     }
 
     fn slowest(&self) -> Vec<String> {

@@ -3,14 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use storagebox_conformance::{Part, Profile};
+use storagebox_conformance::{LEVELS, Part, Profile};
 
 /// Certify the server at a URL: run the conformance suite on it
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Makes prefixes of keys, schemas, a table or a folder of its own and removes them at the end. Without TLS it also cuts \
-connections, by a proxy. It restarts no server, so no verdict is above L3. Exits with 0 if the server conforms, with 1 \
-if cases were left out, with 3 if it does not conform or does not answer any more.")]
+#[command(after_help = about_the_run())]
 pub(crate) struct Conform {
     /// URL of the server [default: that of --url or STORAGEBOX_URL]
     #[arg(value_name = "URL")]
@@ -33,6 +30,16 @@ pub(crate) struct Conform {
     /// File for the certificate: .xml is JUnit, badge.json a badge, .json all, else text; may be repeated
     #[arg(long = "report", value_name = "FILE")]
     pub reports: Vec<PathBuf>,
+}
+
+/// What a run does to the server, what its verdict means, and how it ends.
+fn about_the_run() -> String {
+    format!(
+        "Makes prefixes of keys, schemas, a table or a folder of its own and removes them at the end. Without TLS it also \
+         cuts connections, by a proxy. It restarts no server, so no verdict is above L3. Exits with 0 if the server \
+         conforms, with 1 if cases were left out, with 3 if it does not conform or does not answer any more.\n\n\
+         Levels of a verdict: {LEVELS}."
+    )
 }
 
 /// A part of the suite.
