@@ -8,13 +8,15 @@ use crate::options::HANDLES;
 use crate::part::Family;
 use crate::world::PROFILE;
 
+/// More causes than this help nobody.
+const CAUSES_SHOWN: usize = 3;
+
 /// What was promised and what happened, which line noticed, which mistakes broke this promise before, and how to see it
 /// again.
 pub(crate) fn lesson(failure: &Failure, case: &Case, seed: u64) -> String {
     let clause = case.clause();
     let promise = CLAUSES.iter().find(|known| known.id == clause).map_or("", |known| known.promise);
-    let causes: String = Mistake::of(clause).map(|mistake| format!("\n  - {}", mistake.wrong)).collect();
-    let causes = if causes.is_empty() { causes } else { format!("\nother stores that broke {clause}:{causes}") };
+    let causes = causes(case);
     let set = |variable| std::env::var(variable).map(|value| format!("{variable}={value} ")).unwrap_or_default();
     let profile = [PROFILE, HANDLES].map(set).concat();
     let package = std::env::var("CARGO_PKG_NAME").map(|name| format!("-p {name} ")).unwrap_or_default();
@@ -26,6 +28,13 @@ pub(crate) fn lesson(failure: &Failure, case: &Case, seed: u64) -> String {
         case.name(),
         chance(case.family())
     )
+}
+
+/// What other stores did that failed the same case, the likeliest first.
+fn causes(case: &Case) -> String {
+    let noticed = Mistake::noticed_by(case);
+    let lines: String = noticed.iter().take(CAUSES_SHOWN).map(|mistake| format!("\n  - {}", mistake.wrong)).collect();
+    if lines.is_empty() { lines } else { format!("\nother stores that failed this case:{lines}") }
 }
 
 /// What a replay depends on besides the seed.

@@ -1,6 +1,7 @@
 //! What broken stores did, clause by clause. Each is a store of `tests/mutants` that the suite must catch, and a likely
 //! cause of a failure.
 
+use crate::case::Case;
 use crate::part::Family::{self, Ambiguous, Cancel, Concurrent, Edge, Sequential};
 
 /// A mistake that a store may make.
@@ -17,11 +18,27 @@ pub struct Mistake {
 }
 
 impl Mistake {
-    /// Returns the known mistakes that break this clause.
-    pub fn of(clause: &str) -> impl Iterator<Item = &'static Self> {
-        MISTAKES.iter().filter(move |mistake| mistake.clause == clause)
+    /// Returns the mistakes of broken stores that fail the case, first those that break the case's own clause, and of
+    /// these the ones that fail the fewest cases.
+    pub fn noticed_by(case: &Case) -> Vec<&'static Self> {
+        let name = case.name();
+        let line = NOTICED.lines().find(|line| line.split(' ').next() == Some(&name)).unwrap_or_default();
+        let mut noticed: Vec<_> = MISTAKES.iter().filter(|known| known.is_in(line)).collect();
+        noticed.sort_by_key(|known| {
+            let failed = NOTICED.lines().filter(|line| known.is_in(line)).count();
+            (known.clause != case.clause(), failed)
+        });
+        noticed
+    }
+
+    fn is_in(&self, line: &str) -> bool {
+        line.split(' ').skip(1).any(|name| name == self.name)
     }
 }
+
+/// The cases that notice each mistake: a line has the name of a case and the names of the mistakes. Written by
+/// `STORAGEBOX_NOTICED=1 cargo test -p storagebox-conformance --test mutants`.
+const NOTICED: &str = include_str!("mistakes/noticed.txt");
 
 const fn mistake(name: &'static str, clause: &'static str, family: Family, wrong: &'static str) -> Mistake {
     Mistake { name, clause, family, wrong }
@@ -215,3 +232,35 @@ pub const MISTAKES: &[Mistake] = &[
     mistake("store::keeps_the_skew", "S-4", Sequential, "a namespace is opened only with the skew that it was created with"),
     mistake("store::weaker_than_asked", "S-5", Sequential, "a strategy that it does not have becomes a weaker one"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suite::cases;
+
+    /// A case that was renamed, or a mistake that is gone, is in no line.
+    #[test]
+    fn the_table_of_causes_names_cases_and_mistakes() {
+        let cases: Vec<_> = cases().iter().map(Case::name).collect();
+        for line in NOTICED.lines() {
+            let mut names = line.split(' ');
+            let case = names.next().unwrap();
+            assert!(cases.iter().any(|known| known == case), "{case} is no case");
+            let unknown = names.find(|name| !MISTAKES.iter().any(|known| known.name == *name));
+            assert_eq!(unknown, None, "a mistake that {case} notices");
+        }
+    }
+
+    /// Cases of one clause have causes of their own, of which those of another clause come last.
+    #[test]
+    fn causes_are_those_of_the_case() {
+        let causes = |name: &str| {
+            let case = cases().into_iter().find(|case| case.name() == name).unwrap();
+            Mistake::noticed_by(&case).iter().map(|mistake| mistake.name).collect::<Vec<_>>()
+        };
+        let stays = causes("item_bank::IB-7::an_item_that_was_taken_again_stays_with_its_holder");
+        assert_eq!((stays[0], stays.contains(&"bank::retires_holders")), ("bank::stale_release_frees", false));
+        let retired = causes("item_bank::IB-7::a_claim_is_answered_by_its_table");
+        assert!(retired.contains(&"bank::retires_holders"), "{retired:?}");
+    }
+}

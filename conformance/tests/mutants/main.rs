@@ -1,6 +1,7 @@
 //! The suite's own acceptance: stores with one mistake each, each caught by a case of the clause that it breaks.
 //!
 //! `STORAGEBOX_SEEDS` says with how many seeds (20 if it says nothing), `STORAGEBOX_SEED` which is the first.
+//! `STORAGEBOX_NOTICED=1` writes the table of the cases that notice each mutant, `src/mistakes/noticed.txt`.
 
 mod bank;
 mod catalogue;
@@ -10,6 +11,7 @@ mod entities;
 mod harness;
 mod lease;
 mod ledger;
+mod noticed;
 mod ordered;
 mod steps;
 mod store;
@@ -21,10 +23,11 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use storagebox_conformance::{CLAUSES, Case, Failure, Outcome, Part, Profile, Runner, cases};
+use storagebox_conformance::{CLAUSES, Case, Failure, Mistake as Known, Outcome, Part, Profile, Runner, cases};
 
 use crate::catalogue::{Mutant, is_complete, mutants};
 use crate::harness::Mutated;
+use crate::noticed::ASKED;
 use crate::steps::lock;
 use crate::store::Mistake;
 
@@ -53,6 +56,9 @@ const PARTS: [Part; 12] = [
 type Lines = Arc<Mutex<BTreeMap<&'static str, String>>>;
 
 fn main() -> ExitCode {
+    if std::env::var_os(ASKED).is_some() {
+        return written(noticed::write());
+    }
     let seeds = seeds();
     let lines = Lines::default();
     let mut trials = vec![Trial::test("catalogue", check_catalogue)];
@@ -74,6 +80,16 @@ fn main() -> ExitCode {
     conclusion.exit_code()
 }
 
+fn written(written: Result<(), String>) -> ExitCode {
+    match written {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
 fn seeds() -> Range<u64> {
     let number = |variable| std::env::var(variable).ok()?.parse().ok();
     let first = number("STORAGEBOX_SEED").unwrap_or_else(|| fastrand::Rng::new().u64(..u64::MAX / 2));
@@ -93,10 +109,19 @@ fn check_catalogue() -> Result<(), Failed> {
         return Err(format!("{} mutants, and there must be {AT_LEAST}", mutants.len()).into());
     }
     let known = |clause| CLAUSES.iter().any(|known| known.id == clause);
-    match mutants.iter().find(|mutant| !known(mutant.clause)) {
-        Some(mutant) => Err(format!("{} names the unknown clause {}", mutant.name, mutant.clause).into()),
+    if let Some(mutant) = mutants.iter().find(|mutant| !known(mutant.clause)) {
+        return Err(format!("{} names the unknown clause {}", mutant.name, mutant.clause).into());
+    }
+    match mutants.iter().find(|mutant| !is_noticed(mutant)) {
+        Some(mutant) => Err(format!("the table lacks {} of {}: run with {ASKED}=1", mutant.name, mutant.clause).into()),
         None => Ok(()),
     }
+}
+
+/// Whether the table of likely causes has the mutant, with a case of its clause.
+fn is_noticed(mutant: &Mutant) -> bool {
+    let of_clause = cases().into_iter().filter(|case| case.clause() == mutant.clause);
+    of_clause.flat_map(|case| Known::noticed_by(&case)).any(|known| known.name == mutant.name)
 }
 
 /// The wrapper without a mistake passes everything: what a mutant fails by is its mistake.

@@ -118,15 +118,16 @@ impl BrokenCounter {
         }
     }
 
-    /// Moves the counter to a value, in as many steps as `i64` needs.
+    /// Moves the counter to a value, in at most as many steps as `i64` needs: a full window does not move.
     async fn set(&self, key: &Key, target: i64) -> Result<()> {
-        loop {
+        for _ in 0..3 {
             let delta = target.saturating_sub(self.inner.value(key).await?);
             if delta == 0 {
-                return Ok(());
+                break;
             }
             let _ = self.inner.apply(key, &Change::new(self.own_op()?, delta)).await?;
         }
+        Ok(())
     }
 
     async fn apply_below(&self, key: &Key, change: &Change) -> Result<Counted> {
