@@ -10,7 +10,7 @@ use storagebox_core::{
     OrderedStore, Result, Retention, Strategy, TokenStore,
 };
 
-use crate::failure::Verdict;
+use crate::failure::{Failure, Verdict};
 use crate::harness::{Harness, Restart, Sandbox, TestClock};
 use crate::part::Part;
 use crate::race::answered;
@@ -171,8 +171,9 @@ impl World {
     }
 
     /// The default bank's whole contents, read past the library where the harness can.
-    pub(crate) async fn audit(&self) -> Result<Vec<ListedItem>> {
-        self.sandbox.audit(&Namespace::new("bank")?).await
+    pub(crate) async fn audit(&self) -> Result<Vec<ListedItem>, Failure> {
+        let audit = self.sandbox.audit(&Namespace::new("bank")?).await;
+        audit.map_err(|error| Failure::from(error).during("the audit of the bank, which has items"))
     }
 
     /// Whether time can be moved on instead of waited for.

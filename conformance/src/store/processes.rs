@@ -126,7 +126,7 @@ async fn prepare(world: &World, step: Step) -> Verdict {
 
 async fn ensure_made(world: &World, step: Step, when: &str) -> Verdict {
     let store = world.client().await?;
-    ensure!(step.is_made(&*store).await?, "`{}` was acknowledged {when}, and is not made", step.name());
+    ensure!(step.is_made(&*store).await?, "what `{}` did is lost: it was acknowledged {when}", step.name());
     Ok(store.close().await?)
 }
 

@@ -25,7 +25,8 @@ pub(crate) async fn judge(world: &World, told: &[String]) -> Verdict {
     let bank = world.client().await?.item_bank(&"bank".parse()?)?;
     for (claim, item) in told.iter().filter_map(|line| line.split_once(' ')) {
         let (claim, item) = (ClaimId::new(claim)?, Item::new(item)?);
-        ensure_eq!(bank.holder(&item).await?, ItemState::Held(claim), "{item:?}, of which a killed process was told");
+        let text = item.as_str();
+        ensure_eq!(bank.holder(&item).await?, ItemState::Held(claim), "who holds {text}, which a killed process took");
     }
     let listed = world.audit().await?;
     let items: BTreeSet<_> = listed.iter().map(|listed| &listed.item).collect();

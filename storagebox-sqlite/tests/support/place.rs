@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, SqliteConnection, SqlitePool};
-use storagebox_core::{Backend as _, Error, ManualClock, Result};
+use storagebox_core::{Backend as _, Error, ErrorKind, ManualClock, Result};
 use storagebox_sqlite::{SqliteBuilder, SqliteStore};
 use storagebox_testkit::{Failure, Folder};
 use tempfile::TempDir;
@@ -67,5 +67,5 @@ impl Place {
 }
 
 pub fn failed(error: impl std::fmt::Display) -> Error {
-    Error::corrupt("the test", error)
+    Error::new(ErrorKind::Unavailable, format!("the file could not be looked at past the library: {error}"))
 }
