@@ -4,6 +4,7 @@ mod bytes;
 mod durations;
 mod limits;
 mod other_texts;
+mod part_texts;
 mod pool;
 mod scopes;
 mod shown;
@@ -32,6 +33,9 @@ cases! { Values:
     "V-2" Edge [Tokens] other_texts: nasty_tokens_are_discarded_alone;
     "V-2" Edge [Counter] other_texts: nasty_operations_are_cancelled_alone;
     "V-2" Edge [Entities] other_texts: nasty_attempts_stay_different;
+    "V-2" Edge [Entities] part_texts: every_call_of_a_nasty_entry_is_its_own;
+    "V-2" Edge [JoinedEntities, Entities, Tokens] part_texts: nasty_tokens_of_commits_stay_different;
+    "V-2" Edge [Strategies, Counter] part_texts: nasty_keys_of_ledgers_stay_different;
     "V-2" Edge [Ordered] other_texts: every_call_of_a_nasty_key_is_its_own;
     "V-2" Edge [..] texts: nasty_namespace_names_stay_different;
     "V-3" Edge bytes: a_payload_has_up_to_256_kib;

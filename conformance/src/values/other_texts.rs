@@ -11,7 +11,7 @@ use storagebox_core::{
     TokenId, TokenStore, Version, WriterId, Written,
 };
 
-use super::pool::{nasty_items, nasty_texts};
+use super::pool::{nasty_items, nasty_texts, pairs};
 use super::texts::as_values;
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::pages::Listing;
@@ -22,11 +22,6 @@ const FOREVER: Retention = Retention::Forever;
 
 fn value() -> storagebox_core::Result<Payload> {
     Payload::try_from("value")
-}
-
-/// Each text with the one after it, which is alike where texts are.
-fn pairs<T>(values: &[T]) -> impl Iterator<Item = (usize, &T, &T)> {
-    values.iter().enumerate().map(|(number, value)| (number, value, &values[(number + 1) % values.len()]))
 }
 
 pub(super) async fn every_call_of_a_nasty_claim_is_its_own(world: &World) -> Verdict {
@@ -44,8 +39,11 @@ pub(super) async fn every_call_of_a_nasty_claim_is_its_own(world: &World) -> Ver
         if number % 2 == 0 {
             ensure_eq!(bank.release(claim).await?, Released::Released, "releasing {claim:?}");
             ensure_eq!(bank.holder(item).await?, ItemState::Free, "the item of {claim:?}");
+            let late = bank.confirm(claim).await?;
+            ensure_eq!(late, Confirmed::Ended(End::Released), "confirming {claim:?}, which is released");
         } else {
             ensure_eq!(bank.confirm(claim).await?, Confirmed::Confirmed(item.clone()), "confirming {claim:?}");
+            ensure_eq!(bank.release(claim).await?, Released::Confirmed, "releasing {claim:?}, which is confirmed");
         }
     }
     for (number, (claim, item)) in claims.iter().zip(&items).enumerate() {
@@ -115,6 +113,10 @@ pub(super) async fn nasty_ids_are_forgotten_alone(world: &World) -> Verdict {
     for id in &ids {
         versions.push(recorded(&*records, id, &op).await?);
     }
+    for (number, id, _) in pairs(&ids) {
+        let replaced = records.replace(id, versions[number], &value()?, &"another".parse()?).await?;
+        versions[number] = ensure_matches!(replaced, Replaced::Replaced(version) => version, "replacing {id:?}");
+    }
     for (number, id, next) in pairs(&ids) {
         ensure_eq!(records.forget(id, versions[number]).await?, Forgotten::Forgotten, "forgetting {id:?}");
         ensure_eq!(records.record(id, &value()?, &op, FOREVER).await?, Recorded::Fenced, "a late copy of {id:?}");
@@ -142,6 +144,7 @@ pub(super) async fn every_call_of_a_nasty_lease_is_its_own(world: &World) -> Ver
         let stranger = Lease { op: next.op.clone(), ..lease.clone() };
         let completed = leases.complete(&stranger, &value()?, FOREVER).await?;
         ensure_eq!(completed, Completed::Fenced, "completing {:?} as {:?}", lease.id, next.op);
+        ensure_eq!(leases.abort(&stranger).await?, Aborted::Fenced, "aborting {:?} as {:?}", lease.id, next.op);
         if number % 2 == 0 {
             ensure_eq!(leases.abort(lease).await?, Aborted::Aborted, "aborting {:?}", lease.id);
             let late = leases.begin(&lease.id, &lease.op, LONG, None).await?;
@@ -223,6 +226,8 @@ pub(super) async fn every_call_of_a_nasty_key_is_its_own(world: &World) -> Verdi
         let (mine, others) = (&writers[number], &writers[(number + 1) % writers.len()]);
         let stale = ordered.reset(key, &Stamp::new(1, others.clone())).await?;
         ensure_matches!(stale, Reset::Stale { .. }, "a reset in the name of {others:?} of a value of {mine:?}");
+        let early = ordered.delete(key, &Stamp::new(0, mine.clone())).await?;
+        ensure_matches!(early, Written::Stale { .. }, "a delete of {key:?} that is older than its value");
         if number % 2 == 0 {
             ensure_eq!(ordered.reset(key, &Stamp::new(1, mine.clone())).await?, Reset::Reset, "a reset of {key:?}");
         } else {

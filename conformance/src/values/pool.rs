@@ -17,6 +17,11 @@ pub(crate) fn nasty_items() -> Vec<String> {
     texts
 }
 
+/// Each text with the one after it, which is alike where texts are.
+pub(super) fn pairs<T>(values: &[T]) -> impl Iterator<Item = (usize, &T, &T)> {
+    values.iter().enumerate().map(|(number, value)| (number, value, &values[(number + 1) % values.len()]))
+}
+
 /// The longest text of a limit, starting with something of one's own.
 pub(crate) fn longest(start: &str, limit: usize) -> String {
     format!("{start}{}", "x".repeat(limit - start.len()))

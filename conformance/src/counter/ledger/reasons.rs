@@ -37,8 +37,9 @@ pub(in crate::counter) async fn a_log_shows_why_each_change_was_made(world: &Wor
     let mut texts = nasty_texts();
     texts.extend([longest("r", MAX_ID_BYTES), " ".to_owned(), "order 7 was returned".to_owned()]);
     let mut expected = vec![];
-    for (number, text) in texts.into_iter().enumerate() {
-        let reason = Some(Reason::new(text)?).filter(|_| number % 3 > 0);
+    let unsaid = [const { None }; 50];
+    for (number, text) in texts.into_iter().map(Some).chain(unsaid).enumerate() {
+        let reason = text.map(Reason::new).transpose()?;
         let op = format!("op-{number:03}");
         let applied = book.apply_because(&op, 1, reason.as_ref()).await?;
         ensure_matches!(applied, Counted::Applied { .. }, "a change for a reason");

@@ -1,0 +1,176 @@
+//! V-2: every text that a method of the parts is given is tried with texts that stores mistake for each other. The lists
+//! of public names in `docs/api` say which texts there are: a new method or argument without a case fails here.
+
+#![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use storagebox_conformance::{Case, Embedded, Outcome, Profile, Runner, cases};
+use storagebox_core::layer::{self, Answered, Call, Layer, Layered, Next};
+use storagebox_core::{
+    Change, ClaimId, Commit, DedupId, EntryId, Fingerprint, Item, Key, Lease, MessageId, OpId, Result, Stamp, TokenId,
+    async_trait,
+};
+use storagebox_memory::MemoryStore;
+
+/// The public names of the core.
+const NAMES: &str = include_str!("../../docs/api/storagebox-core.txt");
+
+/// The traits of the parts, with the part whose calls a layer sees.
+const TRAITS: [(&str, layer::Part); 9] = [
+    ("ItemBank", layer::Part::Bank),
+    ("BankAdmin", layer::Part::Bank),
+    ("DedupRepo", layer::Part::Records),
+    ("LeaseRepo", layer::Part::Leases),
+    ("TokenStore", layer::Part::Tokens),
+    ("EntityLedger", layer::Part::Entities),
+    ("Counter", layer::Part::Counters),
+    ("Ledger", layer::Part::Ledger),
+    ("OrderedStore", layer::Part::OrderedValues),
+];
+
+/// The text of an argument: the part, the method, and where in the arguments it is, such as `Lease.op`.
+type Place = (String, String, String);
+
+/// Every text that the names list as an argument of a method of a part. A cursor is the store's own text.
+fn arguments() -> BTreeSet<Place> {
+    let mut places = BTreeSet::new();
+    for (name, part) in TRAITS {
+        let prefix = format!("pub fn storagebox_core::{name}::");
+        for line in NAMES.lines().filter_map(|line| line.strip_prefix(&prefix)) {
+            let (method, rest) = line.split_once(['<', '(']).unwrap();
+            let arguments = rest.split_once("self").unwrap().1.split(") ->").next().unwrap();
+            for found in types(arguments).into_iter().flat_map(|of| texts(of, of)) {
+                places.insert((part.to_string(), method.to_owned(), found));
+            }
+        }
+    }
+    places
+}
+
+/// The types of the core that are named in a list of arguments.
+fn types(arguments: &str) -> Vec<&str> {
+    let named = arguments.split("storagebox_core::").skip(1);
+    named.map(|name| name.split(|c: char| !c.is_alphanumeric()).next().unwrap()).collect()
+}
+
+/// The texts in a value of this type.
+fn texts(of: &str, path: &str) -> Vec<String> {
+    if of == "Cursor" {
+        return vec![];
+    }
+    if NAMES.contains(&format!("pub fn storagebox_core::{of}::as_str(&self)")) {
+        return vec![path.to_owned()];
+    }
+    let prefix = format!("pub storagebox_core::{of}::");
+    let fields = NAMES.lines().filter_map(|line| line.strip_prefix(&prefix)?.split_once(": "));
+    let inner = fields.flat_map(|(field, of)| types(of).into_iter().map(move |of| (field, of)));
+    inner.flat_map(|(field, of)| texts(of, &format!("{path}.{field}"))).collect()
+}
+
+/// Keeps the texts that calls are given.
+#[derive(Debug, Default)]
+struct Given(Mutex<BTreeMap<Place, BTreeSet<String>>>);
+
+#[async_trait]
+impl Layer for Given {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        for (path, text) in given(call) {
+            let place = (call.part.to_string(), call.operation.to_owned(), path.to_owned());
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(place).or_default().insert(text);
+        }
+        next.call().await
+    }
+}
+
+/// The texts of a call, each with its place. Where a call has an optional argument and others, all are looked for.
+fn given(call: &Call<'_>) -> Vec<(&'static str, String)> {
+    let mut given = vec![];
+    macro_rules! look {
+        ($($argument:ty: |$value:ident| $($path:literal $text:expr),+;)*) => {$(
+            if let Some($value) = call.argument::<$argument>() {
+                $(given.extend($text.into_iter().map(|text| ($path, text.as_str().to_owned())));)+
+            }
+        )*};
+    }
+    look! {
+        ClaimId: |id| "ClaimId" [&id];
+        DedupId: |id| "DedupId" [&id];
+        Item: |item| "Item" [&item];
+        Vec<Item>: |items| "Item" &items;
+        Key: |key| "Key" [&key];
+        Option<Key>: |key| "Key" &key;
+        MessageId: |id| "MessageId" [&id];
+        OpId: |op| "OpId" [&op];
+        TokenId: |token| "TokenId" [&token];
+        Option<TokenId>: |token| "TokenId" &token;
+        Vec<TokenId>: |tokens| "TokenId" &tokens;
+        Option<Fingerprint>: |print| "Fingerprint" &print;
+        Stamp: |stamp| "Stamp.writer" [&stamp.writer];
+        Lease: |lease| "Lease.id" [&lease.id], "Lease.op" [&lease.op];
+        EntryId: |entry|
+            "EntryId.commit" [&entry.commit], "EntryId.key" [&entry.key], "EntryId.message" [&entry.message];
+        Change: |change| "Change.op" [&change.op], "Change.reason" &change.reason;
+        Commit: |commit|
+            "Commit.attempt" [&commit.attempt], "Commit.consume" &commit.consume, "Commit.create" &commit.create,
+            "Commit.key" [&commit.key], "Commit.message" [&commit.message];
+    }
+    given
+}
+
+/// What the cases of texts give to a store.
+fn tried() -> BTreeMap<Place, BTreeSet<String>> {
+    let given = Arc::<Given>::default();
+    let layer = Arc::clone(&given);
+    let harness = Embedded::new("memory", move |clock| {
+        let store = MemoryStore::builder().clock(clock).build()?;
+        Ok(Layered::new(Arc::new(store), Arc::clone(&layer) as _))
+    });
+    let runner = Runner::new(harness, Profile::SMOKE).unwrap();
+    // Reasons are only in logs, which have a clause of their own.
+    let is_about_texts = |case: &&Case| case.clause() == "V-2" || case.clause() == "C-9";
+    for case in cases().iter().filter(is_about_texts) {
+        assert!(matches!(runner.run(case, 7), Outcome::Passed), "{case:?}");
+    }
+    let given = std::mem::take(&mut *given.0.lock().unwrap_or_else(PoisonError::into_inner));
+    let mut tried = BTreeMap::<Place, BTreeSet<String>>::new();
+    for ((part, method, path), texts) in given {
+        // A ledger's changes are a counter's.
+        let is_inherited = part == layer::Part::Ledger.to_string()
+            && !NAMES.contains(&format!("pub fn storagebox_core::Ledger::{method}<"));
+        let part = if is_inherited { layer::Part::Counters.to_string() } else { part };
+        tried.entry((part, method, path)).or_default().extend(texts);
+    }
+    tried
+}
+
+/// The texts that are tried wherever the suite is known to try them; cases have names of their own besides.
+fn pool(tried: &BTreeMap<Place, BTreeSet<String>>) -> BTreeSet<String> {
+    let of = |part: &str, method: &str, path: &str| &tried[&(part.to_owned(), method.to_owned(), path.to_owned())];
+    let (claims, ids) = (of("bank", "take", "ClaimId"), of("records", "record", "DedupId"));
+    claims.intersection(ids).cloned().collect()
+}
+
+#[test]
+fn every_text_of_every_method_is_tried() {
+    let (arguments, tried) = (arguments(), tried());
+    assert!(arguments.len() > 45, "{} texts are listed", arguments.len());
+    let pool = pool(&tried);
+    assert!(pool.len() > 150, "{} texts are tried", pool.len());
+    let is_tried = |place: &&Place| tried.get(*place).is_some_and(|texts| texts.is_superset(&pool));
+    let untried: Vec<_> = arguments.iter().filter(|place| !is_tried(place)).collect();
+    assert!(untried.is_empty(), "no case of V-2 or C-9 tries these texts: {untried:#?}");
+}
+
+/// The lists of names are read as they are written.
+#[test]
+fn texts_are_found_in_arguments_and_in_their_fields() {
+    let found = arguments();
+    let has =
+        |part: &str, method: &str, path: &str| found.contains(&(part.to_owned(), method.to_owned(), path.to_owned()));
+    assert!(has("leases", "begin", "Fingerprint") && has("leases", "complete", "Lease.op"));
+    assert!(has("bank", "add", "Item") && has("entities", "commit", "Commit.create"));
+    assert!(has("ledger", "log", "Key") && has("counters", "apply", "Change.reason"));
+    assert!(!found.iter().any(|(_, _, path)| path.contains("Payload") || path.contains("Cursor")));
+}
