@@ -44,7 +44,6 @@ pub(crate) struct Settings {
     pub(crate) fetch_limit: usize,
     pub(crate) read_first: ReadFirst,
     pub(crate) retry_atomic: bool,
-    pub(crate) keys_alone: bool,
     pub(crate) regions: Regions,
     pub(crate) report_capacity: bool,
     pub(crate) protect: bool,
@@ -79,7 +78,6 @@ impl Default for DynamoBuilder {
             fetch_limit: 30,
             read_first: ReadFirst::Auto,
             retry_atomic: false,
-            keys_alone: false,
             regions: Regions::One,
             report_capacity: false,
             protect: true,
@@ -148,22 +146,6 @@ impl DynamoBuilder {
     #[must_use]
     pub fn retry_atomic(mut self, on: bool) -> Self {
         self.settings.retry_atomic = on;
-        self
-    }
-
-    /// Sets whether `Strategy::TokenSet` and `Strategy::Window` store only a key of 12 bytes per operation, as in the
-    /// articles. Defaults to off. A namespace keeps the setting that it was created with. With keys alone, six times as
-    /// many operations fit, and the same number of operations costs a sixth. A repeat then gets no value and no
-    /// `Mismatch` (C-3, C-5). After a lost reply it gets `AlreadyApplied` for its own change if other operations have
-    /// written since. A window remembers operations for up to a sixteenth longer than its lifetime.
-    ///
-    /// A key is 95 bits of the operation's hash. The chance that a new operation has the same key as one of 31,369
-    /// others, and is not applied, is below 10⁻²⁴. But a caller who chooses the operation ids can find two ids with the
-    /// same key after about 2⁴⁸ hashes. If untrusted callers choose the ids, leave this off (128 bits), or use
-    /// `Marker`, which stores ids in full.
-    #[must_use]
-    pub fn keys_alone(mut self, on: bool) -> Self {
-        self.settings.keys_alone = on;
         self
     }
 

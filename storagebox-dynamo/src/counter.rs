@@ -6,13 +6,11 @@
 //! | `n` | how often the row was written, where that is what a writer compares |
 //! | `h` | the last writers ([`history`]) |
 //! | `d`, `w` | the operations of a set: what each did and when, and the value after it ([`entries`]) |
-//! | `q`, `e`, `b`, `k…` | the same where keys are kept alone ([`keys`]) |
 //! | `up`, `down` | the room of a shard ([`parts`]) |
 
 mod atomic;
 mod entries;
 mod history;
-mod keys;
 mod ledger;
 mod marker;
 mod optimistic;
@@ -26,7 +24,6 @@ mod token;
 mod values;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use storagebox_core::{
     Cancelled, Change, Counted, Counter, CounterPromise, Error, ErrorKind, Key, Namespace, OpId, Result, Strategy,
@@ -39,8 +36,6 @@ use crate::error::CONFLICT;
 
 pub(crate) use entries::{ENTRY_BYTES, OTHER_BYTES, RECORD_BYTES, most_entries};
 pub(crate) use history::BYTES as HISTORY_BYTES;
-use keys::Keys;
-pub(crate) use keys::{BESIDE_KEYS, KEY_BYTES, SLOTS, slot_of};
 pub(crate) use ledger::DynamoLedger;
 use marker::Markers;
 use optimistic::Optimistic;
@@ -65,44 +60,34 @@ enum Approach {
     Token,
     Marker(Markers),
     Set(Set),
-    Keys(Keys),
     Sharded(Sharded),
 }
 
 impl DynamoCounter {
     /// Of any strategy but `Ledger`, which is [`DynamoLedger`]'s.
     pub(crate) fn new(client: &Arc<Client>, name: &Namespace, strategy: Strategy) -> Result<Self> {
-        let rules = Rules::of(strategy, client.settings().keys_alone)?;
-        let approach = Approach::of(strategy, client)?;
+        let rules = Rules::of(strategy)?;
+        let approach = Approach::of(strategy)?;
         let values = Values::new(client, name, rules.in_words()).remembering(rules.promise().remembers());
         Ok(Self { rules, values, approach })
     }
 }
 
 impl Approach {
-    fn of(strategy: Strategy, client: &Client) -> Result<Self> {
+    fn of(strategy: Strategy) -> Result<Self> {
         Ok(match strategy {
             Strategy::Atomic => Self::Atomic,
             Strategy::Optimistic => Self::Optimistic(Optimistic::new(1)),
             Strategy::OptimisticHistory { len } => Self::Optimistic(Optimistic::new(len)),
             Strategy::TransactionToken => Self::Token,
             Strategy::Marker { retention } => Self::Marker(Markers::new(retention)),
-            Strategy::TokenSet { max } => Self::within(client, max, None)?,
-            Strategy::Window { lifetime, capacity } => Self::within(client, capacity, Some(lifetime))?,
+            Strategy::TokenSet { max } => Self::Set(Set::new(max, None)),
+            Strategy::Window { lifetime, capacity } => Self::Set(Set::new(capacity, Some(lifetime))),
             Strategy::Sharded { shards, bounds, retention } => Self::Sharded(Sharded::new(shards, bounds, retention)),
             Strategy::Ledger => {
                 return Err(unsupported("a ledger with a value of its own", "Backend::ledger"));
             }
         })
-    }
-
-    /// The operations in the counter's row.
-    fn within(client: &Client, capacity: u32, lifetime: Option<Duration>) -> Result<Self> {
-        let settings = client.settings();
-        match settings.keys_alone {
-            true => Keys::new(capacity, lifetime, settings.max_skew).map(Self::Keys),
-            false => Ok(Self::Set(Set::new(capacity, lifetime))),
-        }
     }
 }
 
@@ -127,7 +112,6 @@ impl Counter for DynamoCounter {
             Approach::Token => token::apply(&self.values, key, change).await,
             Approach::Marker(markers) => markers.apply(&self.values, key, change).await,
             Approach::Set(set) => set.apply(&self.values, key, change).await,
-            Approach::Keys(keys) => keys.apply(&self.values, key, change).await,
             Approach::Sharded(sharded) => sharded.apply(&self.values, key, change).await,
         };
         applied.map_err(|error| self.failed(error))
@@ -138,7 +122,6 @@ impl Counter for DynamoCounter {
         match &self.approach {
             Approach::Marker(markers) => markers.cancel(&self.values, key, op).await,
             Approach::Set(set) => set.cancel(&self.values, key, op).await,
-            Approach::Keys(keys) => keys.cancel(&self.values, key, op).await,
             Approach::Sharded(sharded) => sharded.cancel(&self.values, key, op).await,
             Approach::Atomic | Approach::Optimistic(_) | Approach::Token => {
                 let what = format_args!("a fence with the counter strategy {}", self.rules.in_words());

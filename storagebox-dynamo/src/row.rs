@@ -151,11 +151,6 @@ impl Row {
         self.0.get(name)?.as_m().ok()
     }
 
-    /// The members of a set of bytes.
-    pub(crate) fn byte_set(&self, name: &str) -> Option<&[Blob]> {
-        self.0.get(name)?.as_bs().ok().map(Vec::as_slice)
-    }
-
     /// The sort key, which is an id or an item.
     pub(crate) fn sort(&self) -> Result<&str> {
         self.needed("sk", self.text("sk"))

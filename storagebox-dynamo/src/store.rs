@@ -137,9 +137,6 @@ const PROMISES: [(&str, &str); 9] = [
     ),
 ];
 
-/// What is not promised of sets and windows whose operations are keys.
-const KEYS_ALONE: &str = "TokenSet and Window know 95 bits of an operation's hash, and tell no value and no Mismatch";
-
 #[async_trait]
 impl Backend for DynamoStore {
     fn backend(&self) -> &'static str {
@@ -164,11 +161,9 @@ impl Backend for DynamoStore {
     }
 
     fn promises(&self) -> Promises {
-        let settings = self.client.settings();
         let promises =
             PROMISES.iter().fold(Promises::of("dynamo"), |list, (about, statement)| list.with(about, *statement));
-        let promises = promises.remembers(settings.options.remember);
-        if settings.keys_alone { promises.with("keys alone", KEYS_ALONE) } else { promises }
+        promises.remembers(self.client.settings().options.remember)
     }
 
     fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn ItemBank>> {

@@ -32,10 +32,12 @@ fn row(name: &str, text: &str, names: &[String]) -> Option<String> {
         .then(|| format!("| [{number}]({name}) | {title} | {status} |"))
 }
 
-/// A decision is accepted, or replaced by a later one, which is there.
+/// A decision is accepted, withdrawn, or replaced by a later one, which is there.
 fn is_status(status: &str, number: &str, names: &[String]) -> bool {
     let replaced = status.strip_prefix("in part ").unwrap_or(status).strip_prefix("replaced by [ADR ");
-    let Some((later, link)) = replaced.and_then(|rest| rest.split_once("](")) else { return status == "accepted" };
+    let Some((later, link)) = replaced.and_then(|rest| rest.split_once("](")) else {
+        return ["accepted", "withdrawn"].contains(&status);
+    };
     let is_later = number.parse::<u16>().ok() < later.parse().ok();
     let is_there =
         names.iter().any(|name| link.strip_suffix(')') == Some(name) && name.starts_with(&format!("{later:0>4}-")));
@@ -55,7 +57,9 @@ fn each_decision_has_a_status_and_is_in_the_index() {
 fn a_decision_without_a_status_has_no_row() {
     let names = ["0001-a.md", "0002-b.md"].map(str::to_owned);
     let row = |status: &str| row("0001-a.md", &format!("# 1. A title\n\n2026-11-20, {status}.\n\nText.\n"), &names);
-    assert_eq!(row("accepted").unwrap(), "| [1](0001-a.md) | A title | accepted |");
+    for status in ["accepted", "withdrawn"] {
+        assert_eq!(row(status).unwrap(), format!("| [1](0001-a.md) | A title | {status} |"));
+    }
     let replaced = "in part replaced by [ADR 2](0002-b.md)";
     assert_eq!(row(replaced).unwrap(), format!("| [1](0001-a.md) | A title | {replaced} |"));
     for wrong in ["", "old", "replaced by [ADR 3](0003-c.md)", "replaced by [ADR 1](0001-a.md)", "replaced by ADR 2"] {

@@ -56,7 +56,6 @@ enum Act {
 struct Clauses {
     sets: Vec<String>,
     removes: Vec<String>,
-    adds: Vec<String>,
 }
 
 /// Writes one of the driver's requests, which all have the same parts.
@@ -140,15 +139,6 @@ impl Write {
     pub(crate) fn remove(mut self, paths: &[&str]) -> Self {
         if let Act::Update { clauses, .. } = &mut self.act {
             clauses.removes.extend(paths.iter().map(|path| (*path).to_owned()));
-        }
-        self
-    }
-
-    /// `ADD name placeholder`: to a set, which is created if it does not exist.
-    #[must_use]
-    pub(crate) fn add_to(mut self, name: &str, placeholder: &str) -> Self {
-        if let Act::Update { clauses, .. } = &mut self.act {
-            clauses.adds.push(format!("{name} {placeholder}"));
         }
         self
     }
@@ -283,7 +273,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 
 impl Clauses {
     fn expression(&self) -> String {
-        let clauses = [("SET", &self.sets), ("REMOVE", &self.removes), ("ADD", &self.adds)];
+        let clauses = [("SET", &self.sets), ("REMOVE", &self.removes)];
         let clauses = clauses.into_iter().filter(|(_, parts)| !parts.is_empty());
         let clauses: Vec<_> = clauses.map(|(word, parts)| format!("{word} {}", parts.join(", "))).collect();
         clauses.join(" ")

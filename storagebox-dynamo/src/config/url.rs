@@ -15,7 +15,7 @@ const FORM: &str = "must be dynamodb://region/table?key=value";
 /// The same for the tables of article 1's package.
 const FORM_OF_ARTICLES: &str = "must be dynamodb+articles://region/items/records?key=value";
 
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 11] = [
     "endpoint",
     "prefix",
     "remember",
@@ -25,7 +25,6 @@ const KEYS: [&str; 12] = [
     "fetch_limit",
     "read_first",
     "retry_atomic",
-    "keys_alone",
     "regions",
     "protect",
 ];
@@ -111,7 +110,6 @@ fn set((builder, endpoint): Read, key: &str, value: &str) -> Result<Read> {
         "fetch_limit" => builder.fetch_limit(number("fetch_limit", value)?),
         "read_first" => builder.read_first(one_of("read_first", value, &READ_FIRST)?),
         "retry_atomic" => builder.retry_atomic(switch("retry_atomic", value)?),
-        "keys_alone" => builder.keys_alone(switch("keys_alone", value)?),
         "regions" => builder.regions(one_of("regions", value, &REGIONS)?),
         "protect" => builder.protect(switch("protect", value)?),
         _ => return Err(unknown(key, value, &KEYS)),

@@ -33,15 +33,11 @@ impl<'a> Room<'a> {
         }
     }
 
-    /// What [`condition`](Self::condition) compares with.
-    pub(super) fn compared(&self, write: Write) -> Write {
-        write.value(":low", self.low).value(":high", self.high)
-    }
-
     /// Adds the delta, if the value is within.
     pub(super) fn added(&self, write: Write) -> Write {
         let write = write.set_to("v", "if_not_exists(v, :zero) + :delta").value(":zero", 0_i64);
-        self.compared(write.value(":delta", self.change.delta)).only_if(self.condition())
+        let write = write.value(":delta", self.change.delta).value(":low", self.low).value(":high", self.high);
+        write.only_if(self.condition())
     }
 
     /// Why the change cannot be made to this value, if it cannot.

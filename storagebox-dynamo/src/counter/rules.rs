@@ -6,7 +6,6 @@ use std::time::Duration;
 use storagebox_core::{Bounds, Change, CounterPromise, Error, Remember, Result, Retention, Strategy};
 
 use super::entries::most_entries;
-use super::keys::most_keys;
 use crate::client::millis_of;
 use crate::error::bad;
 
@@ -17,27 +16,21 @@ const TOKEN: Duration = Duration::from_secs(600);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     strategy: Strategy,
-    /// Of the operations in its row a counter keeps the keys alone.
-    keys_alone: bool,
 }
 
 impl Rules {
-    pub(super) fn of(strategy: Strategy, keys_alone: bool) -> Result<Self> {
+    pub(super) fn of(strategy: Strategy) -> Result<Self> {
         let strategy = strategy.checked()?;
-        let (field, asked, instead) = match strategy {
-            Strategy::TokenSet { max } => ("max", max, "Marker with Retention::Forever"),
-            Strategy::Window { capacity, .. } => ("capacity", capacity, "Marker, or Sharded"),
-            _ => return Ok(Self { strategy, keys_alone: false }),
-        };
-        match keys_alone {
-            true => fits(field, asked, most_keys(), instead)?,
-            false => fits(field, asked, most_entries(), &format!("keys_alone, or {instead}"))?,
+        match strategy {
+            Strategy::TokenSet { max } => fits("max", max, "Marker with Retention::Forever")?,
+            Strategy::Window { capacity, .. } => fits("capacity", capacity, "Marker, or Sharded")?,
+            _ => {}
         }
-        Ok(Self { strategy, keys_alone })
+        Ok(Self { strategy })
     }
 
     pub(super) fn ledger() -> Self {
-        Self { strategy: Strategy::Ledger, keys_alone: false }
+        Self { strategy: Strategy::Ledger }
     }
 
     pub(super) fn check(&self, change: &Change) -> Result<()> {
@@ -67,9 +60,9 @@ impl Rules {
             Strategy::TransactionToken => "TransactionToken".to_owned(),
             Strategy::Marker { retention } => format!("Marker {}", kept(retention)),
             Strategy::Ledger => "Ledger".to_owned(),
-            Strategy::TokenSet { max } => format!("TokenSet of {max}{}", self.form()),
+            Strategy::TokenSet { max } => format!("TokenSet of {max}"),
             Strategy::Window { lifetime, capacity } => {
-                format!("Window of {capacity} {}{}", kept(Retention::For(lifetime)), self.form())
+                format!("Window of {capacity} {}", kept(Retention::For(lifetime)))
             }
             Strategy::Sharded { shards, bounds, retention } => {
                 let side = |bound: Option<i64>| bound.map_or("any".to_owned(), |bound| bound.to_string());
@@ -79,10 +72,6 @@ impl Rules {
         }
     }
 
-    fn form(&self) -> &'static str {
-        if self.keys_alone { ", keys alone" } else { "" }
-    }
-
     /// The sums of a ledger and of shards are no snapshots: their rows are read one after the other.
     pub(super) fn promise(&self) -> CounterPromise {
         let is_sum = matches!(self.strategy, Strategy::Ledger | Strategy::Sharded { .. });
@@ -90,7 +79,7 @@ impl Rules {
             remember: self.memory(),
             bounds_per_change: !is_sum,
             answers_value: self.answers_value(),
-            tells_mismatch: self.strategy != Strategy::Atomic && !self.keys_alone,
+            tells_mismatch: self.strategy != Strategy::Atomic,
             snapshot: !is_sum,
             capacity: self.capacity(),
         }
@@ -108,17 +97,16 @@ impl Rules {
         }
     }
 
-    /// A transaction answers no values, a sum is not known when a change is made, and a key alone tells of none.
+    /// A transaction answers no values, and a sum is not known when a change is made.
     fn answers_value(&self) -> bool {
-        let knows = matches!(
+        matches!(
             self.strategy,
             Strategy::Atomic
                 | Strategy::Optimistic
                 | Strategy::OptimisticHistory { .. }
                 | Strategy::TokenSet { .. }
                 | Strategy::Window { .. }
-        );
-        knows && !self.keys_alone
+        )
     }
 
     fn capacity(&self) -> Option<u32> {
@@ -131,7 +119,8 @@ impl Rules {
 }
 
 /// The operations of a set and of a window are in one row, and a row has its limit.
-fn fits(field: &'static str, asked: u32, most: u32, instead: &str) -> Result<()> {
+fn fits(field: &'static str, asked: u32, instead: &str) -> Result<()> {
+    let most = most_entries();
     if asked <= most {
         return Ok(());
     }
@@ -155,42 +144,23 @@ mod tests {
 
     #[test]
     fn what_would_pass_400_kb_is_refused() {
-        let lifetime = Duration::from_secs(1);
-        for (keys_alone, most) in [(false, most_entries()), (true, most_keys())] {
-            for asked in [most, most + 1] {
-                let refused = Rules::of(Strategy::Window { lifetime, capacity: asked }, keys_alone).err();
-                let refused = refused.map(|error| (error.kind(), error.to_string()));
-                assert_eq!(refused.is_some(), asked > most, "{asked}");
-                if let Some((kind, message)) = refused {
-                    assert_eq!(kind, ErrorKind::InvalidInput);
-                    assert!(message.contains(&most.to_string()) && message.contains("Marker"), "{message}");
-                    assert_eq!(message.contains("keys_alone"), !keys_alone, "{message}");
-                }
-            }
+        let (lifetime, most) = (Duration::from_secs(1), most_entries());
+        let window = |capacity| Rules::of(Strategy::Window { lifetime, capacity });
+        let set = |max| Rules::of(Strategy::TokenSet { max });
+        assert!(window(most).is_ok() && set(most).is_ok());
+        for error in [window(most + 1).unwrap_err(), set(most + 1).unwrap_err()] {
+            assert_eq!(error.kind(), ErrorKind::InvalidInput);
+            let message = error.to_string();
+            assert!(message.contains(&most.to_string()) && message.contains("use Marker"), "{message}");
         }
-        let set = |max| Rules::of(Strategy::TokenSet { max }, false);
-        assert!(set(most_entries()).is_ok() && set(most_entries() + 1).is_err());
-        assert!(Rules::of(Strategy::TokenSet { max: 10_000 }, true).is_ok());
     }
 
-    /// "5 min * 60 seconds * 100 RPS = 30k keys"
+    /// "5 min * 60 seconds * 100 RPS = 30k keys": of keys alone, and an entry here has more.
     #[test]
-    fn article_3s_window_of_30000_keys_is_taken() {
+    fn article_3s_window_of_30000_keys_is_refused() {
         let window = Strategy::Window { lifetime: Duration::from_secs(300), capacity: 30_000 };
-        assert!(Rules::of(window, true).is_ok());
-        assert!(Rules::of(window, false).is_err());
-    }
-
-    /// What a key alone does not tell is not promised.
-    #[test]
-    fn keys_alone_promise_neither_values_nor_mismatches() {
-        let set = Strategy::TokenSet { max: 9 };
-        let promised = |keys_alone| {
-            let promise = Rules::of(set, keys_alone).unwrap().promise();
-            (promise.answers_value, promise.tells_mismatch, promise.capacity)
-        };
-        assert_eq!((promised(false), promised(true)), ((true, true, Some(9)), (false, false, Some(9))));
-        assert!(Rules::of(Strategy::default(), true).unwrap().promise().tells_mismatch);
+        let error = Rules::of(window).unwrap_err().to_string();
+        assert!(error.contains("at most 5235") && error.contains("use Marker"), "{error}");
     }
 
     #[test]
@@ -208,9 +178,7 @@ mod tests {
             ),
         ];
         for (strategy, words) in rows {
-            assert_eq!(Rules { strategy, keys_alone: false }.in_words(), words);
+            assert_eq!(Rules { strategy }.in_words(), words);
         }
-        let alone = Rules { strategy: Strategy::TokenSet { max: 9 }, keys_alone: true };
-        assert_eq!(alone.in_words(), "TokenSet of 9, keys alone");
     }
 }

@@ -6,11 +6,9 @@ use storagebox_core::{Result, Strategy};
 
 use super::UNITS_A_SECOND;
 use crate::clock::millis;
-use crate::counter::{BESIDE_KEYS, ENTRY_BYTES, KEY_BYTES, OTHER_BYTES, RECORD_BYTES, SLOTS, slot_of};
+use crate::counter::{ENTRY_BYTES, OTHER_BYTES, RECORD_BYTES};
 use crate::error::bad;
 
-/// Into how many parts a lifetime is cut where keys are kept alone.
-const PARTS: u32 = SLOTS as u32;
 /// The default `max_skew` of a store.
 const USUAL_SKEW: Duration = Duration::from_secs(1);
 
@@ -48,12 +46,6 @@ const USUAL_SKEW: Duration = Duration::from_secs(1);
 /// assert!(longer.fits());
 /// assert_eq!(longer.writes_per_second(), 4);
 /// assert!(!longer.holds() && longer.strategy().is_err());
-///
-/// // They do where the store keeps keys alone: 13 bytes, for up to a sixteenth longer.
-/// let alone = longer.keys_alone();
-/// assert_eq!((alone.capacity(), alone.row_bytes(), alone.write_units()), (3_198, 43_374, 43));
-/// assert_eq!(alone.writes_per_second(), 23);
-/// assert!(alone.holds() && alone.strategy().is_ok());
 /// ```
 ///
 /// Article 3's figures, in its own bytes:
@@ -77,7 +69,6 @@ pub struct WindowPlan {
     rate: u32,
     lifetime: Duration,
     skew: Duration,
-    keys_alone: bool,
     bytes: Bytes,
 }
 
@@ -96,16 +87,7 @@ impl WindowPlan {
     pub fn for_rate(rate: u32, lifetime: Duration) -> Self {
         let bytes =
             Bytes { row: RECORD_BYTES.into(), unit: 1_024, entry: ENTRY_BYTES.into(), other: OTHER_BYTES.into() };
-        Self { rate, lifetime, skew: USUAL_SKEW, keys_alone: false, bytes }
-    }
-
-    /// Changes the plan to a store with [keys alone](crate::DynamoBuilder::keys_alone), which keeps each key for up to
-    /// a sixteenth longer than its lifetime.
-    #[must_use]
-    pub fn keys_alone(mut self) -> Self {
-        self.bytes = Bytes { entry: KEY_BYTES.into(), other: BESIDE_KEYS.into(), ..self.bytes };
-        self.keys_alone = true;
-        self
+        Self { rate, lifetime, skew: USUAL_SKEW, bytes }
     }
 
     /// Sets the store's [`max_skew`](crate::DynamoBuilder::max_skew), the time for which an operation stays in the row
@@ -133,8 +115,7 @@ impl WindowPlan {
 
     /// How long an operation is in the row, in whole milliseconds, as the store counts.
     fn held(&self) -> Duration {
-        let slot = if self.keys_alone { slot_of(self.lifetime) } else { Duration::ZERO };
-        full(self.lifetime).saturating_add(full(self.skew)).saturating_add(slot)
+        full(self.lifetime).saturating_add(full(self.skew))
     }
 
     /// Returns how many operations fit in a row.
@@ -145,8 +126,7 @@ impl WindowPlan {
     /// Returns the longest lifetime whose operations fit in the row at this rate, in whole milliseconds.
     pub fn longest_lifetime(&self) -> Duration {
         let held = Duration::from_secs(self.largest_capacity()) / self.rate.max(1);
-        let held = over(held.saturating_sub(full(self.skew)));
-        if self.keys_alone { over(held * PARTS / (PARTS + 1)) } else { held }
+        over(held.saturating_sub(full(self.skew)))
     }
 
     /// Returns how many bytes a key may have for the operations to fit in the row. The entries of this library have a
@@ -190,8 +170,7 @@ impl WindowPlan {
     ///
     /// Returns `InvalidInput` if the plan does not hold. The message names the limit and what to use instead.
     pub fn strategy(&self) -> Result<Strategy> {
-        const INSTEAD: &str =
-            "keep keys alone, or use Marker, or Sharded for a counter that is written more often than a row can be";
+        const INSTEAD: &str = "use Marker, or Sharded for a counter that is written more often than a row can be";
         if !self.fits() {
             let (most, asked) = (self.largest_capacity(), self.capacity());
             let why = format_args!("needs {asked} entries, and a row holds {most}; {INSTEAD}");

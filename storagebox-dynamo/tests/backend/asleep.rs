@@ -31,11 +31,11 @@ impl Clock for Sleeper {
 }
 
 /// A store that sleeps after each fault.
-async fn sleeper(place: &Place, keys_alone: bool) -> Result<(DynamoStore, Faults)> {
+async fn sleeper(place: &Place) -> Result<(DynamoStore, Faults)> {
     let faults = Faults::new(place.table.http());
     let client = place.table.client(None, Some(SharedHttpClient::new(faults.clone()))).await;
     let clock = Sleeper { clock: place.clock.clone(), faults: faults.clone() };
-    let builder = place.builder().keys_alone(keys_alone).remember(Retention::For(MINUTE));
+    let builder = place.builder().remember(Retention::For(MINUTE));
     Ok((builder.clock(clock).from_client(&client)?, faults))
 }
 
@@ -45,15 +45,14 @@ async fn sleeper(place: &Place, keys_alone: bool) -> Result<(DynamoStore, Faults
 async fn a_change_is_applied_once() -> Result<()> {
     let retention = Retention::For(MINUTE);
     let strategies = [
-        (Strategy::Marker { retention }, false),
-        (Strategy::Sharded { shards: 3, bounds: Bounds::NONE, retention }, false),
-        (Strategy::Window { lifetime: MINUTE, capacity: 9 }, false),
-        (Strategy::Window { lifetime: MINUTE, capacity: 9 }, true),
-        (Strategy::TransactionToken, false),
+        Strategy::Marker { retention },
+        Strategy::Sharded { shards: 3, bounds: Bounds::NONE, retention },
+        Strategy::Window { lifetime: MINUTE, capacity: 9 },
+        Strategy::TransactionToken,
     ];
-    for (strategy, keys_alone) in strategies {
+    for strategy in strategies {
         with_place(async |place| {
-            let (store, faults) = sleeper(place, keys_alone).await?;
+            let (store, faults) = sleeper(place).await?;
             let (counter, key) = (store.counter(&"namespace".parse()?, strategy)?, Key::new("key")?);
             let _ = counter.apply(&key, &Change::new("first".parse()?, 1)).await?;
             for fault in [Fault::DropAfter, Fault::Twice, Fault::DropBefore, Fault::Torn] {
@@ -85,7 +84,7 @@ async fn a_change_is_applied_once() -> Result<()> {
 #[tokio::test]
 async fn a_record_is_new_once() -> Result<()> {
     with_place(async |place| {
-        let (store, faults) = sleeper(place, false).await?;
+        let (store, faults) = sleeper(place).await?;
         let records = store.dedup_repo(&"namespace".parse()?)?;
         for fault in [Fault::DropAfter, Fault::Twice, Fault::DropBefore, Fault::Torn] {
             let (id, op) = (format!("{fault:?}").parse()?, format!("{fault:?}").parse()?);
@@ -102,7 +101,7 @@ async fn a_record_is_new_once() -> Result<()> {
 #[tokio::test]
 async fn a_token_is_consumed_now_once() -> Result<()> {
     with_place(async |place| {
-        let (store, faults) = sleeper(place, false).await?;
+        let (store, faults) = sleeper(place).await?;
         let tokens = store.token_store(&"namespace".parse()?)?;
         for fault in [Fault::DropAfter, Fault::Twice, Fault::DropBefore, Fault::Torn] {
             let (token, op) = (format!("{fault:?}").parse()?, format!("{fault:?}").parse()?);

@@ -12,7 +12,6 @@ mod entities;
 #[cfg(unix)]
 mod environment;
 mod hostile;
-mod keys_alone;
 mod ledgers;
 mod left;
 mod lost;

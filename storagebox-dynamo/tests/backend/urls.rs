@@ -95,7 +95,6 @@ fn values_that_make_no_sense_are_refused() {
         ("read_first=yes", "read_first"),
         ("read_first=", "read_first"),
         ("retry_atomic=yes", "retry_atomic"),
-        ("keys_alone=yes", "keys_alone"),
         ("regions=all", "regions"),
     ] {
         urls::refused_because(DynamoStore::connect, &format!("{NOWHERE}&{pair}"), because);
@@ -109,8 +108,8 @@ fn every_key_is_taken_and_decoded() {
         "prefix=a%2Fb%20%C3%A9&remember=forever&max_skew=0&call_timeout=9m&shards=256&fetch_limit=1000",
         "remember=1d&read_first=auto&retry_atomic=off&shards=1&fetch_limit=1",
         "read_first=never&retry_atomic=on&&",
-        "read_first=always&keys_alone=on&regions=several",
-        "keys_alone=off&regions=one",
+        "read_first=always&regions=several",
+        "regions=one",
         "regions=moved",
         "",
     ] {

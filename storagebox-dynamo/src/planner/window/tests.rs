@@ -104,26 +104,15 @@ fn our_entries_have_78_bytes() {
     assert_eq!(plan.longest_lifetime(), SECOND * 5_234);
 }
 
-#[test]
-fn keys_alone_have_13_bytes() {
-    let plan = WindowPlan::for_rate(16, SECOND).keys_alone();
-    // A lifetime, a skew and a slot of 63 ms.
-    assert_eq!((plan.largest_capacity(), plan.capacity(), plan.row_bytes()), (31_369, 34, 2_242));
-    // Sixteen parts of seventeen of 1,960,562 ms less the skew.
-    assert_eq!(plan.longest_lifetime(), Duration::from_millis(1_844_293));
-}
-
-/// Of both forms, with any skew; beyond it there is no room for the next operation.
+/// With any skew; beyond it there is no room for the next operation.
 #[test]
 fn the_longest_lifetime_fits_and_a_longer_one_does_not() {
     for (rate, skew) in [(1, 1_000), (7, 0), (94, 1_000), (1_000, 60), (3_000, 1_500)] {
         let plan = |lifetime| WindowPlan::for_rate(rate, lifetime).with_max_skew(Duration::from_millis(skew));
-        for form in [|plan: WindowPlan| plan, |plan: WindowPlan| plan.keys_alone()] {
-            let longest = form(plan(SECOND)).longest_lifetime();
-            assert!(form(plan(longest)).fits(), "{rate}, {skew}: {longest:?}");
-            let longer = longest + SECOND / rate + Duration::from_millis(2);
-            assert!(!form(plan(longer)).fits(), "{rate}, {skew}: {longer:?}");
-        }
+        let longest = plan(SECOND).longest_lifetime();
+        assert!(plan(longest).fits(), "{rate}, {skew}: {longest:?}");
+        let longer = longest + SECOND / rate + Duration::from_millis(2);
+        assert!(!plan(longer).fits(), "{rate}, {skew}: {longer:?}");
     }
 }
 
@@ -131,20 +120,10 @@ fn the_longest_lifetime_fits_and_a_longer_one_does_not() {
 #[test]
 fn an_operation_stays_for_the_skew_too() {
     let plan = WindowPlan::for_rate(10, SECOND * 4);
-    let of = |plan: WindowPlan| [plan.capacity(), plan.keys_alone().capacity()];
-    assert_eq!([40, 43], of(plan.with_max_skew(Duration::ZERO)));
-    assert_eq!([50, 53], of(plan));
-    assert_eq!([70, 73], of(plan.with_max_skew(SECOND * 3)));
-    assert_eq!([40, 43], of(plan.in_the_articles_bytes(8)));
-}
-
-/// Its 30,000 keys are in a row of this many at last; 100 writes a second of it are not, by the article's own formula.
-#[test]
-fn article_3s_keys_fit_and_its_rate_does_not() {
-    let largest = WindowPlan::for_rate(1, SECOND).keys_alone().largest_capacity();
-    assert!(largest >= 30_000, "{largest}");
-    let plan = WindowPlan::for_rate(94, SECOND * 300).keys_alone();
-    assert!(plan.fits() && !plan.holds() && plan.writes_per_second() == 2);
+    assert_eq!(plan.with_max_skew(Duration::ZERO).capacity(), 40);
+    assert_eq!(plan.capacity(), 50);
+    assert_eq!(plan.with_max_skew(SECOND * 3).capacity(), 70);
+    assert_eq!(plan.in_the_articles_bytes(8).capacity(), 40);
 }
 
 #[test]
