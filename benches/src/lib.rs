@@ -10,8 +10,6 @@ mod driver;
 mod effort;
 mod error;
 mod options;
-#[cfg(feature = "dynamo")]
-mod plans;
 mod report;
 mod row;
 mod rows;
@@ -33,11 +31,6 @@ use crate::row::Row;
 pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
     let options = match Options::parse(arguments) {
         Ok(Wish::Measure(options)) => options,
-        #[cfg(feature = "dynamo")]
-        Ok(Wish::Plans) => {
-            println!("{}", plans::table());
-            return ExitCode::SUCCESS;
-        }
         Ok(Wish::Help) => {
             println!("{}", options::HELP);
             return ExitCode::SUCCESS;

@@ -10,7 +10,6 @@ cargo bench -p storagebox-benches --bench table -- [OPTIONS]
                     three times as many
   --only TEXT       only rows whose name holds TEXT, such as `P11` or `memory`; given again, also those of that TEXT
   --slow            banks of ten million items where the targets name them, not of a million
-  --plans           what the counter strategies cost on DynamoDB at 10 to 10,000 operations, reckoned; measures nothing
   --json            for machines
   --gate            exit with 1 if a row falls short
   --help            this text";
@@ -32,9 +31,6 @@ pub(crate) struct Options {
 #[derive(Debug, PartialEq)]
 pub(crate) enum Wish {
     Measure(Options),
-    /// What strategies cost, reckoned.
-    #[cfg(feature = "dynamo")]
-    Plans,
     Help,
 }
 
@@ -68,8 +64,6 @@ impl Options {
                 "--slow" => options.slow = true,
                 "--json" => options.json = true,
                 "--gate" => options.gate = true,
-                #[cfg(feature = "dynamo")]
-                "--plans" => return Ok(Wish::Plans),
                 "--help" | "-h" => return Ok(Wish::Help),
                 // Cargo's own.
                 "--bench" => {}
@@ -125,8 +119,6 @@ mod tests {
             ["--slice", "0.25", "--rounds", "9", "--only", "P11", "--only", "P12", "--slow", "--json", "--gate"];
         assert_eq!(parse(&arguments), Ok(Wish::Measure(expected)));
         assert_eq!(parse(&["--help"]), Ok(Wish::Help));
-        #[cfg(feature = "dynamo")]
-        assert_eq!(parse(&["--plans"]), Ok(Wish::Plans));
     }
 
     #[test]

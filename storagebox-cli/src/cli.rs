@@ -32,8 +32,6 @@ pub(crate) use assign::{Assign, OfBanks, Recover};
 pub(crate) use bank::{Bank, Extend, Import, Load, OfClaim, OfItem, OfItems, Reclaim, Take};
 #[cfg(feature = "conform")]
 pub(crate) use conform::Conform;
-#[cfg(feature = "dynamo")]
-pub(crate) use counter::Plan;
 pub(crate) use counter::{Add, Cancel, Compact, Counter, OfCounter, OfKeyAlone, OfStrategy, Promise};
 pub(crate) use dedup::{Dedup, Forget, GetRecord, OfRecord, Record, Records, Replace, Run};
 pub(crate) use demo::Demo;

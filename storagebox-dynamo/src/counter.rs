@@ -34,7 +34,7 @@ use tracing::instrument;
 use crate::client::Client;
 use crate::error::CONFLICT;
 
-pub(crate) use entries::{ENTRY_BYTES, OTHER_BYTES, RECORD_BYTES, most_entries};
+pub(crate) use entries::{ENTRY_BYTES, OTHER_BYTES};
 pub(crate) use history::BYTES as HISTORY_BYTES;
 pub(crate) use ledger::DynamoLedger;
 use marker::Markers;
@@ -61,6 +61,11 @@ enum Approach {
     Marker(Markers),
     Set(Set),
     Sharded(Sharded),
+}
+
+/// Checks that a store opens a counter with this strategy.
+pub(crate) fn checked(strategy: Strategy) -> Result<()> {
+    Rules::of(strategy).map(drop)
 }
 
 impl DynamoCounter {

@@ -36,8 +36,6 @@ pub(crate) enum Counter {
     Log(Log),
     Compact(Compact),
     Promise(Promise),
-    #[cfg(feature = "dynamo")]
-    Plan(Plan),
 }
 
 #[derive(Debug, Args)]
@@ -130,27 +128,4 @@ pub(crate) struct Promise {
     pub of: OfNamespace,
     #[command(flatten)]
     pub by: OfStrategy,
-}
-
-/// Estimate the cost of each strategy on DynamoDB: CSV with a header, or JSON
-#[cfg(feature = "dynamo")]
-#[derive(Clone, Debug, Args)]
-#[command(after_help = "\
-Prints the write and read units of all operations on one key together, and of one read of the value (`value_units`); the \
-final size of the counter's row; how many operations per second the key takes then; and whether the row and the rate \
-hold. A strategy that has a size is as large as the operations need. Sets and windows are cheap at first and expensive in \
-the end, because each change writes the whole row. Opens no store.")]
-pub(crate) struct Plan {
-    /// Number of operations; several numbers are separated by commas
-    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "10,100,1000,10000")]
-    pub operations: Vec<u64>,
-    /// Number of operations per second; with --keep, instead of --operations
-    #[arg(long, value_name = "N", requires = "keep", conflicts_with = "operations")]
-    pub rate: Option<u32>,
-    /// How long each operation is remembered
-    #[arg(long, value_name = "DURATION", requires = "rate", value_parser = any)]
-    pub keep: Option<Duration>,
-    /// Bytes of the partition key: the store's prefix, the namespace, the key, and about 30 more
-    #[arg(long, value_name = "N", default_value = "64")]
-    pub key_bytes: u32,
 }

@@ -14,9 +14,11 @@ use crate::clock::Millis;
 use crate::row::{Attributes, Row};
 
 /// DynamoDB's limit for a row: 400 KB of 1,024 bytes.
-pub(crate) const RECORD_BYTES: u32 = 409_600;
-/// What a row takes beside its operations, at the most: a partition key of 1,110 bytes, the value, the maps.
-pub(crate) const OTHER_BYTES: u32 = 1_200;
+const RECORD_BYTES: u32 = 409_600;
+/// The longest partition key.
+const KEY_BYTES: u32 = 1_110;
+/// What a row takes beside its partition key and its operations: the value and the maps.
+pub(crate) const OTHER_BYTES: u32 = 90;
 /// What an operation takes: its name and a byte of overhead in both maps, 20 bytes in one, a number of up to 19 digits
 /// in the other.
 pub(crate) const ENTRY_BYTES: u32 = 2 * (NAME + 1) + 20 + 12;
@@ -26,8 +28,8 @@ const NAME: u32 = 22;
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 /// How many operations a row holds, however long its partition key is.
-pub(crate) fn most_entries() -> u32 {
-    (RECORD_BYTES - OTHER_BYTES) / ENTRY_BYTES
+pub(super) fn most_entries() -> u32 {
+    (RECORD_BYTES - KEY_BYTES - OTHER_BYTES) / ENTRY_BYTES
 }
 
 /// What an operation is called in the maps.

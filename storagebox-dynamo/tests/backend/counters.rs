@@ -9,13 +9,14 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use storagebox_core::{
     Backend, Bounds, Change, Counted, Counter, ErrorKind, Key, Namespace, OpId, Result, Retention, Strategy,
 };
-use storagebox_dynamo::WindowPlan;
 use storagebox_dynamo::faults::Fault;
 
 use crate::scene::{Gate, recorded, with_place};
 use crate::support::{Place, failed};
 
 const MINUTE: Duration = Duration::from_secs(60);
+/// How many operations a row holds, as the README says.
+const MOST: u32 = 5_235;
 
 fn applied(value: i64) -> Counted {
     Counted::Applied { value: Some(value) }
@@ -121,14 +122,15 @@ async fn overtaken(place: &Place, strategy: Strategy, others: u32) -> Result<Cou
 
 /// As long names as there are, and values of as many digits: the largest number of operations just fits.
 #[tokio::test]
-async fn a_row_holds_as_many_operations_as_the_plan_says() -> Result<()> {
+async fn a_row_holds_as_many_operations_as_a_set_may_have() -> Result<()> {
     with_place(async |place| {
-        let most = u32::try_from(WindowPlan::for_rate(1, MINUTE).largest_capacity()).unwrap();
         let store = place.builder().prefix("p".repeat(64)).from_client(place.table.raw())?;
         let (name, key) = (Namespace::new("n".repeat(512))?, Key::new("k".repeat(512))?);
-        let counter = store.counter(&name, Strategy::TokenSet { max: most })?;
+        let set = |max| store.counter(&name, Strategy::TokenSet { max });
+        assert!(set(MOST + 1).is_err());
+        let counter = set(MOST)?;
         assert_eq!(counter.value(&key).await?, 0);
-        fill(place, &name, &key, most - 1).await?;
+        fill(place, &name, &key, MOST - 1).await?;
         let change = |op: &str| Ok::<_, storagebox_core::Error>(Change::new(OpId::new(op)?, -1));
         assert_eq!(counter.apply(&key, &change("last")?).await?, applied(i64::MIN + 1));
         assert_eq!(counter.apply(&key, &change("beyond")?).await?, Counted::Full);

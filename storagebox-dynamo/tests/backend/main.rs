@@ -20,7 +20,6 @@ mod metered;
 mod mixed;
 mod namespaces;
 mod outside;
-mod planned;
 mod readme;
 mod refusals;
 mod regions;
@@ -30,6 +29,7 @@ mod scene;
 mod secrets;
 mod setup;
 mod spread;
+mod strategies;
 #[path = "../support/mod.rs"]
 mod support;
 mod templates;

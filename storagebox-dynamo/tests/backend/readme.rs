@@ -1,6 +1,7 @@
 //! The README says what the code does, word for word where it is copied.
 
 use std::collections::BTreeSet;
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -33,6 +34,19 @@ pub(crate) fn block<'a>(text: &'a str, language: &str) -> &'a str {
 pub(crate) fn between<'a>(text: &'a str, begin: &str, end: &str) -> &'a str {
     let (_, rest) = text.split_once(begin).unwrap();
     rest.split_once(end).unwrap().0
+}
+
+/// Compares the table between the marks with the right one, or writes it if `STORAGEBOX_WRITE_COSTS` is set.
+#[track_caller]
+pub(crate) fn compared(begin: &str, end: &str, table: &str) {
+    let readme = read("README.md");
+    let found = between(&readme, begin, end);
+    if env::var_os("STORAGEBOX_WRITE_COSTS").is_some() {
+        let fresh = readme.replace(&format!("{begin}{found}{end}"), &format!("{begin}{table}{end}"));
+        fs::write(path("README.md"), fresh).unwrap();
+    } else {
+        assert_eq!(found, table, "the README is stale");
+    }
 }
 
 /// The words in backticks that begin each row of a table.

@@ -1,8 +1,6 @@
 //! `storagebox counter ...`: counters whose changes are applied once each.
 
 mod log;
-#[cfg(feature = "dynamo")]
-mod plan;
 mod promise;
 #[cfg(test)]
 mod tests;
@@ -28,10 +26,6 @@ use log::Entries;
 const BATCH: usize = 1_000;
 
 pub(crate) async fn run(command: Counter, global: &Global) -> Result<Exit, Failure> {
-    #[cfg(feature = "dynamo")]
-    if let Counter::Plan(args) = &command {
-        return listing::list(args, None, global.json, &mut terminal::stdout(global.json)).await;
-    }
     let store = store::ready(global).await?;
     let asked = ask(command, &*store, global.json, &mut terminal::stdout(global.json)).await;
     store::closed(&*store, asked).await
@@ -44,8 +38,6 @@ async fn ask(
     to: &mut (dyn Write + Send),
 ) -> Result<Exit, Failure> {
     let answer = match command {
-        #[cfg(feature = "dynamo")]
-        Counter::Plan(args) => return listing::list(&args, None, as_json, to).await,
         Counter::Log(args) => {
             let ledger = store.ledger(&args.of.of.name).map_err(|error| Step::OpenNamespace.failed(error))?;
             let entries = Entries { ledger: &*ledger, key: &args.of.key };

@@ -154,22 +154,6 @@ async fn a_ledger_lists_its_operations_and_merges_them() {
     assert_eq!(got, json!({ "value": 25 }));
 }
 
-#[cfg(feature = "dynamo")]
-#[tokio::test]
-async fn a_plan_has_each_strategy_at_each_number() {
-    let store = MemoryStore::new();
-    let (_, csv) = lines(&store, &["plan"], false).await;
-    assert_eq!(csv.lines().count(), 1 + 4 * 9, "{csv}");
-    assert!(csv.contains("\nmarker:KEEP,10000,40000,0,10000,"), "{csv}");
-    let (_, json) = lines(&store, &["plan", "--rate", "10", "--keep", "5m"], true).await;
-    let rows: Vec<Value> = json.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
-    let holds = |strategy: &str| rows.iter().find(|row| row["strategy"] == strategy).unwrap()["holds"].clone();
-    assert_eq!([holds("window:KEEP:3010"), holds("marker:KEEP")], ["no", "yes"]);
-    for args in [&["plan", "--rate", "10"][..], &["plan", "--rate", "1", "--keep", "1s", "--operations", "5"]] {
-        assert!(Cli::try_parse_from(line(args)).is_err(), "{args:?}");
-    }
-}
-
 #[tokio::test]
 async fn a_cancelled_operation_never_counts() {
     let store = MemoryStore::new();

@@ -1,0 +1,187 @@
+//! What operations on one key cost with each counter strategy, in the service's units.
+
+use storagebox_core::{Result, Strategy};
+
+use crate::counter::{ENTRY_BYTES, HISTORY_BYTES, OTHER_BYTES, checked};
+
+/// A counter's row without operations, with a partition key of 64 bytes.
+const ROW_BYTES: u64 = OTHER_BYTES as u64 + 64;
+const WRITE_UNIT: u64 = 1_024;
+const READ_UNIT: u64 = 4_096;
+/// Write units per second that DynamoDB gives to one row.
+const UNITS_PER_SECOND: u64 = 1_000;
+
+/// The cost of all operations on one key together. See [`cost`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CounterCost {
+    /// Requests for all operations.
+    pub requests: u64,
+    /// Write units for all operations.
+    pub write_units: u64,
+    /// Read units for all operations.
+    pub read_units: u64,
+    /// How many operations per second the key allows in the end.
+    pub per_second: u64,
+}
+
+/// Returns the cost of this number of operations on one key, made one after another.
+///
+/// One write unit is one KB written, double in a transaction, and one read unit is 4 KB. The figures hold for partition
+/// keys and operation ids of up to 64 bytes, without reasons. Refused and repeated attempts are not included. Each
+/// operation beyond the size of a window costs the same.
+///
+/// # Guarantees
+///
+/// - C-1 no figure is below what the service charges for such names, with numbers of any size.
+///
+/// # Errors
+///
+/// Returns `InvalidInput` if no store opens a counter with this strategy: the row does not hold as many operations. The
+/// message names the maximum and what to use instead.
+///
+/// # Example
+///
+/// ```
+/// use storagebox_core::Strategy;
+/// use storagebox_dynamo::cost;
+///
+/// # fn main() -> storagebox_core::Result<()> {
+/// let seats = cost(Strategy::TokenSet { max: 50 }, 50)?;
+/// assert!(seats.write_units < cost(Strategy::default(), 50)?.write_units);
+/// // A set of 5,000 operations is a row of 390 KB, which each change writes.
+/// assert_eq!(cost(Strategy::TokenSet { max: 5_000 }, 5_000)?.per_second, 2);
+/// # Ok(()) }
+/// ```
+pub fn cost(strategy: Strategy, operations: u64) -> Result<CounterCost> {
+    checked(strategy)?;
+    let even = |units, of_row| even(operations, units, of_row);
+    Ok(match strategy {
+        Strategy::Atomic => even(1, 1),
+        // A ledger's entry is written to the index too.
+        Strategy::TransactionToken | Strategy::Ledger => even(2, 2),
+        Strategy::Marker { .. } => even(4, 2),
+        Strategy::Sharded { shards, .. } => {
+            let one = even(4, 2);
+            CounterCost { per_second: one.per_second * u64::from(shards), ..one }
+        }
+        Strategy::Optimistic => history(operations, 1),
+        Strategy::OptimisticHistory { len } => history(operations, len.into()),
+        Strategy::TokenSet { max } => entries(operations, max.into()),
+        Strategy::Window { capacity, .. } => entries(operations, capacity.into()),
+    })
+}
+
+/// The same number of units for each operation, of which some are for the counter's row.
+fn even(operations: u64, units: u64, of_row: u64) -> CounterCost {
+    let write_units = operations.saturating_mul(units);
+    CounterCost { requests: operations, write_units, read_units: 0, per_second: UNITS_PER_SECOND / of_row }
+}
+
+/// A read and a write of a row that has the last `len` writers.
+fn history(operations: u64, len: u64) -> CounterCost {
+    let row = |writers: u64| ROW_BYTES + HISTORY_BYTES as u64 * writers;
+    let written = |operation: u64| row(operation.min(len)).div_ceil(WRITE_UNIT);
+    CounterCost {
+        requests: operations.saturating_mul(2),
+        write_units: sum(operations, len, written),
+        read_units: sum(operations, len + 1, |operation| row(operation - 1).div_ceil(READ_UNIT)),
+        per_second: UNITS_PER_SECOND / written(operations),
+    }
+}
+
+/// A write of a row that has the last `capacity` operations. The first write is refused, because there is no row yet.
+fn entries(operations: u64, capacity: u64) -> CounterCost {
+    let written = |operation: u64| (ROW_BYTES + u64::from(ENTRY_BYTES) * operation.min(capacity)).div_ceil(WRITE_UNIT);
+    let refused = operations.min(1);
+    CounterCost {
+        requests: operations.saturating_add(refused),
+        write_units: sum(operations, capacity, written).saturating_add(refused),
+        read_units: 0,
+        per_second: UNITS_PER_SECOND / written(operations),
+    }
+}
+
+/// Adds up the units of each operation; from the `steady`th on they are the same.
+fn sum(operations: u64, steady: u64, units: impl Fn(u64) -> u64) -> u64 {
+    let growing = operations.min(steady);
+    let first: u64 = (1..=growing).map(&units).sum();
+    first.saturating_add((operations - growing).saturating_mul(units(steady)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use storagebox_core::{Bounds, Retention};
+
+    use super::*;
+
+    fn write_units(strategy: Strategy, operations: u64) -> u64 {
+        cost(strategy, operations).unwrap().write_units
+    }
+
+    fn window(capacity: u32) -> Strategy {
+        Strategy::Window { lifetime: Duration::from_secs(1), capacity }
+    }
+
+    /// "at double the cost", "double the cost of using a CRT"
+    #[test]
+    fn article_5_a_token_costs_double_and_a_marker_double_that() {
+        let strategies = [Strategy::Atomic, Strategy::TransactionToken, Strategy::default()];
+        assert_eq!(strategies.map(|strategy| write_units(strategy, 1_000)), [1_000, 2_000, 4_000]);
+    }
+
+    /// "this is likely the most cost effective approach", while the number of updates is limited.
+    #[test]
+    fn article_5_a_small_set_is_the_cheapest_and_a_large_one_is_not() {
+        let is_cheaper = |max: u32| {
+            let set = write_units(Strategy::TokenSet { max }, max.into());
+            set < write_units(Strategy::default(), max.into())
+        };
+        assert!((1..87).all(is_cheaper));
+        assert!(![87, 1_000, 5_000].into_iter().any(is_cheaper));
+    }
+
+    /// "an item that is 1KB large has a 1000 RPS, but an Item that is 2KB in size only has a 500 RPS"
+    #[test]
+    fn article_3_a_row_of_2_kb_takes_500_writes_a_second() {
+        let per_second = |capacity: u32| cost(window(capacity), capacity.into()).unwrap().per_second;
+        assert_eq!([11, 12, 24, 25, 5_235].map(per_second), [1_000, 500, 500, 333, 2]);
+    }
+
+    #[test]
+    fn a_full_row_costs_the_same_for_each_further_operation() {
+        let history = Strategy::OptimisticHistory { len: 100 };
+        for (strategy, len, each) in [(window(20), 20, 2), (history, 100, 4)] {
+            assert_eq!(write_units(strategy, len + 100) - write_units(strategy, len), 100 * each, "{strategy:?}");
+        }
+    }
+
+    #[test]
+    fn a_strategy_that_no_store_opens_has_no_cost() {
+        for strategy in [Strategy::TokenSet { max: 5_236 }, window(5_236), Strategy::OptimisticHistory { len: 0 }] {
+            assert!(cost(strategy, 10).is_err(), "{strategy:?}");
+        }
+        assert!(cost(Strategy::TokenSet { max: 5_235 }, 10).is_ok());
+    }
+
+    #[test]
+    fn every_strategy_has_a_cost_at_every_number() {
+        let retention = Retention::Forever;
+        let strategies = [
+            Strategy::Atomic,
+            Strategy::Optimistic,
+            Strategy::OptimisticHistory { len: 100 },
+            Strategy::Ledger,
+            Strategy::TokenSet { max: 5_235 },
+            Strategy::Sharded { shards: 8, bounds: Bounds::NONE, retention },
+        ];
+        for strategy in strategies {
+            for operations in [0, 1, 10_000, u64::MAX] {
+                let cost = cost(strategy, operations).unwrap();
+                assert!(cost.write_units >= operations && cost.requests >= operations, "{cost:?}");
+                assert!(cost.per_second > 0, "{cost:?}");
+            }
+        }
+    }
+}

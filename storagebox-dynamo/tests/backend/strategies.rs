@@ -1,0 +1,107 @@
+//! What a number of operations costs with each counter strategy: as the server counts it, and as the README says.
+
+use std::time::Duration;
+
+use storagebox_core::{Backend, Bounds, Change, Counted, Counter, Result, Retention, Strategy};
+use storagebox_dynamo::{CounterCost, cost};
+
+use crate::metered::{self, Metered};
+use crate::readme::compared;
+use crate::scene::with_place;
+
+/// Enough for rows of several write units.
+const OPERATIONS: u32 = 60;
+/// The columns of the README's table.
+const COLUMNS: [u32; 4] = [10, 100, 1_000, 10_000];
+
+/// Each strategy; a set and a window for so many operations.
+fn strategies(operations: u32) -> [(&'static str, Strategy); 9] {
+    let (lifetime, retention) = (Duration::from_secs(3_600), Retention::Forever);
+    let len = u16::try_from(operations).unwrap_or(u16::MAX).min(100);
+    [
+        ("Atomic", Strategy::Atomic),
+        ("Optimistic", Strategy::Optimistic),
+        ("OptimisticHistory", Strategy::OptimisticHistory { len }),
+        ("TransactionToken", Strategy::TransactionToken),
+        ("Marker", Strategy::Marker { retention }),
+        ("Ledger", Strategy::Ledger),
+        ("TokenSet", Strategy::TokenSet { max: operations }),
+        ("Window", Strategy::Window { lifetime, capacity: operations }),
+        ("Sharded over 8", Strategy::Sharded { shards: 8, bounds: Bounds::NONE, retention }),
+    ]
+}
+
+/// The function allows for numbers of any size, and these are small: it may be a fifth above.
+#[tokio::test]
+async fn a_strategy_costs_what_is_calculated() -> Result<()> {
+    with_place(async |place| {
+        let mut metered = Metered::of(place, place.builder()).await?;
+        for (number, (_, strategy)) in strategies(OPERATIONS).into_iter().enumerate() {
+            let counter = metered.store.counter(&format!("namespace-{number}").parse()?, strategy)?;
+            // The first call of a namespace registers it.
+            let _ = counter.apply(&"other".parse()?, &Change::new("first".parse()?, 1)).await?;
+            metered.aside();
+            for operation in 0..OPERATIONS {
+                let change = Change::new(format!("op-{operation:02}").parse()?, i64::MAX / 1_000);
+                let _ = counter.apply(&"key".parse()?, &change).await?;
+            }
+            let taken: metered::Cost = metered.aside().iter().map(metered::cost).sum();
+            let calculated = cost(strategy, OPERATIONS.into())?;
+            let (write, read) = (calculated.write_units as f64, calculated.read_units as f64);
+            assert_eq!(taken.requests as u64, calculated.requests, "{strategy:?}");
+            assert!(taken.write <= write && write <= taken.write * 1.2, "{strategy:?}: {taken:?}, {calculated:?}");
+            assert!(taken.read <= read && read <= taken.read * 1.2 + 1.0, "{strategy:?}: {taken:?}, {calculated:?}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[test]
+fn the_readme_has_what_strategies_cost() {
+    compared("<!-- strategies:begin -->\n", "<!-- strategies:end -->\n", &table());
+}
+
+fn table() -> String {
+    let mut table = format!("| operations | {} |\n|---|{}\n", COLUMNS.map(grouped).join(" | "), "--:|".repeat(4));
+    for (row, (name, _)) in strategies(1).into_iter().enumerate() {
+        let cells = COLUMNS.map(|operations| cell(cost(strategies(operations)[row].1, operations.into())));
+        table.push_str(&format!("| `{name}` | {} |\n", cells.join(" | ")));
+    }
+    table
+}
+
+fn cell(cost: Result<CounterCost>) -> String {
+    match cost {
+        Ok(CounterCost { write_units, read_units, per_second, .. }) => {
+            format!("{write_units} + {read_units}, {per_second}/s")
+        }
+        Err(_) => "over 400 KB".to_owned(),
+    }
+}
+
+fn grouped(number: u32) -> String {
+    if number < 1_000 { number.to_string() } else { format!("{},{:03}", number / 1_000, number % 1_000) }
+}
+
+/// At a steady rate, by one clock: an operation is in the row for its lifetime and the skew.
+#[tokio::test]
+async fn a_window_with_room_for_its_rate_is_not_full() -> Result<()> {
+    const RATE: u32 = 10;
+    with_place(async |place| {
+        for seconds in [1, 3] {
+            let (lifetime, skew) = (Duration::from_secs(4), Duration::from_secs(seconds.into()));
+            let store = place.builder().max_skew(skew).from_client(place.table.raw())?;
+            let window = Strategy::Window { lifetime, capacity: RATE * (4 + seconds) };
+            let counter = store.counter(&format!("window-{seconds}").parse()?, window)?;
+            for operation in 0..100 {
+                let change = Change::new(format!("op-{operation}").parse()?, 1);
+                let counted = counter.apply(&"key".parse()?, &change).await?;
+                assert_ne!(counted, Counted::Full, "operation {operation} with a skew of {seconds} s");
+                place.clock.advance(Duration::from_secs(1) / RATE);
+            }
+        }
+        Ok(())
+    })
+    .await
+}
