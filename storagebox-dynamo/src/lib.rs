@@ -16,8 +16,6 @@ mod counter;
 mod dedup_repo;
 mod entity_ledger;
 mod error;
-#[cfg(feature = "faults")]
-pub mod faults;
 mod item_bank;
 mod lease_repo;
 mod ordered_store;

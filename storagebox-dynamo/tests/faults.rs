@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use storagebox_conformance::{Options, Profile, Selection, neighbour, run_with};
-use storagebox_dynamo::faults::Fault;
+use storagebox_testkit::dynamodb::faults::Fault;
 use support::{DynamoHarness, SetUp, open_beside};
 
 /// The share of the requests that have a fault, in percent.
@@ -49,7 +49,7 @@ fn suites() -> ExitCode {
     let chosen = faults().into_iter().filter(|fault| one.as_deref().is_none_or(|one| one == fault.name()));
     let (mut total, mut broken) = (0, Vec::new());
     for fault in chosen {
-        let (outcome, injected) = run(fault.name(), vec![fault], Selection::Everything);
+        let (outcome, injected) = run(&fault.name(), vec![fault], Selection::Everything);
         total += injected;
         if outcome != ExitCode::SUCCESS {
             broken.push(fault.name());

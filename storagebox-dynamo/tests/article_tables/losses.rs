@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use storagebox_core::{Certainty, ErrorKind, Result, Taken};
-use storagebox_dynamo::faults::Fault;
+use storagebox_testkit::dynamodb::faults::Fault;
 
 use crate::scene::{assign, at_once, ensure_conserved, tally};
 use crate::support::{Articles, items};
@@ -35,7 +35,7 @@ async fn each_fault_alone_and_twice_in_a_row_is_met_within_the_call() -> Result<
                 faults.script_for("TransactWriteItems", std::iter::repeat_n(fault, times));
                 let taken = tables.assign(id.as_str()).await;
                 assert!(matches!(taken, Ok(Taken::New(_))), "{id}: {taken:?}");
-                assert!(faults.injected()[fault.name()] > 0, "{id}: the fault did not happen");
+                assert!(faults.injected()[&fault.name()] > 0, "{id}: the fault did not happen");
                 answers.push((id, taken));
                 faults.heal();
             }

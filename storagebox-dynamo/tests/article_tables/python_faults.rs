@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use storagebox_core::{Added, Certainty, ErrorKind, Item, Result, Taken};
-use storagebox_dynamo::faults::Fault;
+use storagebox_testkit::dynamodb::faults::Fault;
 
 use crate::scene::{assign, at_once, ensure_conserved, given};
 use crate::support::{Articles, items};

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use storagebox_core::{ClaimId, Result, Taken};
-use storagebox_dynamo::faults::Exchange;
+use storagebox_testkit::dynamodb::faults::Exchange;
 
 use crate::support::{Articles, items};
 

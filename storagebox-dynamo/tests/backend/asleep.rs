@@ -8,7 +8,7 @@ use storagebox_core::{
     Result, Retention, Strategy, TokenStore,
 };
 use storagebox_dynamo::DynamoStore;
-use storagebox_dynamo::faults::{Fault, Faults};
+use storagebox_testkit::dynamodb::faults::{Fault, Faults};
 
 use crate::scene::with_place;
 use crate::support::Place;

@@ -12,8 +12,8 @@ use aws_smithy_types::body::SdkBody;
 use http::StatusCode;
 use serde_json::{Value, json};
 use storagebox_core::{Backend as _, Result};
-use storagebox_dynamo::faults::{Exchange, Faults};
 use storagebox_dynamo::{DynamoBuilder, DynamoStore};
+use storagebox_testkit::dynamodb::faults::{Exchange, Faults};
 
 use crate::scene::with_table;
 use crate::support::{Table, failed};

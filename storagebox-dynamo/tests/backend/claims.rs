@@ -6,7 +6,7 @@ use storagebox_core::{
     Backend, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, Item, ItemBank, ItemState, Released, Result,
     Taken,
 };
-use storagebox_dynamo::faults::{Fault, Faults};
+use storagebox_testkit::dynamodb::faults::{Fault, Faults};
 
 use crate::scene::{Gate, recorded, with_place};
 use crate::support::{Place, failed, items};

@@ -19,8 +19,8 @@ use std::time::Duration;
 use aws_sdk_dynamodb::types::AttributeValue;
 use storagebox_core::{Backend, Certainty, ErrorKind, Result};
 use storagebox_dynamo::DynamoStore;
-use storagebox_dynamo::faults::Faults;
 use storagebox_testkit::checks::corruption::{Call, Filling, Unnoticed, kinds};
+use storagebox_testkit::dynamodb::faults::Faults;
 
 use crate::scene::{recorded, with_place};
 use crate::support::{Place, failed};

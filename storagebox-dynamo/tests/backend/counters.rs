@@ -9,7 +9,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use storagebox_core::{
     Backend, Bounds, Change, Counted, Counter, ErrorKind, Key, Namespace, OpId, Result, Retention, Strategy,
 };
-use storagebox_dynamo::faults::Fault;
+use storagebox_testkit::dynamodb::faults::Fault;
 
 use crate::scene::{Gate, recorded, with_place};
 use crate::support::{Place, failed};

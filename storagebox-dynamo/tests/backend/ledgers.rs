@@ -4,7 +4,7 @@ use std::iter::repeat_n;
 use std::time::Duration;
 
 use storagebox_core::{Backend, Change, Counter, Key, Ledger, LedgerEntry, Maintained, Result};
-use storagebox_dynamo::faults::Fault;
+use storagebox_testkit::dynamodb::faults::Fault;
 
 use crate::scene::{Gate, recorded, with_place};
 use crate::support::Place;

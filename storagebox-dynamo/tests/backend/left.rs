@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use storagebox_core::{Backend, Change, ClaimId, Counter, Hold, Item, ItemBank, Key, OpId, Result, Strategy};
 use storagebox_dynamo::DynamoStore;
-use storagebox_dynamo::faults::Faults;
+use storagebox_testkit::dynamodb::faults::Faults;
 use tokio::task::yield_now;
 
 use crate::scene::{recorded, with_place};

@@ -6,7 +6,7 @@ use storagebox_core::{
     Added, Backend, Certainty, Change, ClaimId, ClaimState, Counter, ErrorKind, Hold, Item, ItemBank, ItemState, Key,
     Result, Strategy, Taken,
 };
-use storagebox_dynamo::faults::Fault;
+use storagebox_testkit::dynamodb::faults::Fault;
 
 use crate::scene::{Gate, recorded, with_place};
 use crate::support::{failed, items};

@@ -7,8 +7,8 @@ use aws_sdk_dynamodb::Client as Driver;
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use serde_json::Value;
 use storagebox_core::Result;
-use storagebox_dynamo::faults::{Exchange, Faults};
 use storagebox_dynamo::{DynamoBuilder, DynamoStore};
+use storagebox_testkit::dynamodb::faults::{Exchange, Faults};
 
 use crate::support::Place;
 

@@ -4,7 +4,7 @@ use storagebox_core::{
     Backend, Bounds, Change, ClaimId, Counted, Counter, Hold, Item, ItemBank, Key, OpId, Released, Result, Retention,
     Strategy,
 };
-use storagebox_dynamo::faults::Fault;
+use storagebox_testkit::dynamodb::faults::Fault;
 
 use crate::scene::{recorded, with_place};
 

@@ -17,9 +17,9 @@ use storagebox_core::{
     Backend, Certainty, Change, ClaimId, Counted, Counter, ErrorKind, Hold, ItemBank, ItemState, ManualClock, OpId,
     Result, Retention, Strategy, Taken,
 };
-use storagebox_dynamo::faults::{Exchange, Fault};
 use storagebox_testkit::checks::{clocks, pauses};
 use storagebox_testkit::dynamodb::Data;
+use storagebox_testkit::dynamodb::faults::{Exchange, Fault};
 
 use crate::metered::Metered;
 use crate::scene::{recorded, with_place};

@@ -9,7 +9,7 @@ use storagebox_core::{
     Strategy, Taken,
 };
 use storagebox_dynamo::DynamoStore;
-use storagebox_dynamo::faults::Exchange;
+use storagebox_testkit::dynamodb::faults::Exchange;
 
 use crate::backups::{recorded_with_backups, remove};
 use crate::metered::Metered;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use aws_sdk_dynamodb::config::{AsyncSleep, Sleep};
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use storagebox_core::Result;
-use storagebox_dynamo::faults::{Fault, Faults};
 use storagebox_dynamo::{DynamoBuilder, DynamoStore};
+use storagebox_testkit::dynamodb::faults::{Fault, Faults};
 use tokio::sync::watch;
 
 use crate::support::{Place, Table};

@@ -12,8 +12,8 @@ use storagebox_core::{
     Backend, ClaimId, DedupId, DedupRepo, ErrorKind, Hold, Item, ItemBank, OpId, Payload, Result, Retention,
 };
 use storagebox_dynamo::DynamoStore;
-use storagebox_dynamo::faults::{Fault, Faults};
 use storagebox_testkit::checks::secrets::{SECRET, assert_hidden, assert_none_shows, refused, where_nobody_listens};
+use storagebox_testkit::dynamodb::faults::{Fault, Faults};
 
 use crate::scene::{with_place, with_table};
 use crate::support::{Place, Table};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use storagebox_core::{Backend, Bounds, Cancelled, Change, Counted, Counter, Key, OpId, Result, Retention, Strategy};
-use storagebox_dynamo::faults::{Fault, Faults};
+use storagebox_testkit::dynamodb::faults::{Fault, Faults};
 
 use crate::scene::{recorded, with_place};
 use crate::support::Place;

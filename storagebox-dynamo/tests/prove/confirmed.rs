@@ -5,7 +5,7 @@ use std::time::Duration;
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use storagebox_core::{Backend, ClaimId, Confirmed, Hold, Item, ItemBank, Result, Taken};
-use storagebox_dynamo::faults::Faults;
+use storagebox_testkit::dynamodb::faults::Faults;
 
 use crate::support::{Table, items};
 

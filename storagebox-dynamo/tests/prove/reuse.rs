@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use storagebox_core::{Backend, Begun, DedupId, LeaseRepo, OpId, Result};
-use storagebox_dynamo::faults::Faults;
+use storagebox_testkit::dynamodb::faults::Faults;
 
 use crate::support::{Table, failed, longest_row};
 

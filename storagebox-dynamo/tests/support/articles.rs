@@ -11,8 +11,8 @@ use aws_sdk_dynamodb::types::{
 };
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use storagebox_core::{Item, Result};
-use storagebox_dynamo::faults::Faults;
 use storagebox_dynamo::{ArticleTables, DynamoBuilder, DynamoStore};
+use storagebox_testkit::dynamodb::faults::Faults;
 
 use super::place::{Table, failed};
 

@@ -13,8 +13,8 @@ use storagebox_core::layer::Layered;
 use storagebox_core::{
     Backend, ClaimId, Clock, Item, ItemState, ListedItem, ManualClock, Namespace, Result, async_trait,
 };
-use storagebox_dynamo::faults::{Fault, Faults};
 use storagebox_testkit::checks::harness::{Acts, run_with};
+use storagebox_testkit::dynamodb::faults::{Fault, Faults};
 use storagebox_testkit::dynamodb::{Data, Dynamo};
 use tokio::runtime::Runtime;
 

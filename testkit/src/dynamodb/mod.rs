@@ -1,5 +1,7 @@
 //! DynamoDB from a program of this machine: dynoxide, which speaks its protocol and keeps its data in SQLite.
 
+#[cfg(feature = "dynamo-faults")]
+pub mod faults;
 mod kind;
 mod program;
 mod url;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use aws_sdk_dynamodb::Client as Driver;
 use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region};
 use futures_util::future::BoxFuture;
-use storagebox_dynamo::faults::Faults;
+use storagebox_testkit::dynamodb::faults::Faults;
 use storagebox_testkit::dynamodb::{Data, Dynamo};
 use tokio::sync::OnceCell;
 use tokio::task::block_in_place;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use storagebox_core::{Backend, Commit, Committed, EntityChange, EntityLedger, Opened, Result, Retention};
-use storagebox_dynamo::faults::Fault;
+use storagebox_testkit::dynamodb::faults::Fault;
 
 use super::{commit_of, entry, key, message, payload, split};
 use crate::scene::{Gate, with_place};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{Chosen, Commit, Committed, EntityLedger, ErrorKind, Registered, Result, TokenStore};
-use storagebox_dynamo::faults::Fault;
+use storagebox_testkit::dynamodb::faults::Fault;
 
 use super::{commit_of, entry, exchange_of, joined, key, message, op, payload, split, token};
 use crate::scene::{Gate, recorded, with_place};

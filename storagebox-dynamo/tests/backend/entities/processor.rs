@@ -9,7 +9,7 @@ use storagebox_core::{
     Processor, Result, TokenStore, async_trait,
 };
 use storagebox_dynamo::DynamoStore;
-use storagebox_dynamo::faults::Faults;
+use storagebox_testkit::dynamodb::faults::Faults;
 
 use crate::scene::{recorded, with_place};
 use crate::support::{Place, failed};

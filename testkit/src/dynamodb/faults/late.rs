@@ -1,4 +1,4 @@
-//! Requests that are still under way.
+//! Requests whose connection was lost and that the server still gets.
 
 use std::collections::VecDeque;
 
@@ -11,22 +11,13 @@ use super::request::Request;
 /// The longest that a late request waits, in requests that come after it.
 const LATEST: u64 = 3;
 
-/// When a request lands whose connection is lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lands {
-    /// After one to three more requests.
-    Soon,
-    /// After whatever comes before it is told to.
-    WhenTold,
-}
-
 #[derive(Default)]
 pub(super) struct Late {
     /// Numbers the requests.
     calls: u64,
-    /// How many were ever late.
+    /// How many were to land soon.
     lates: u64,
-    parked: VecDeque<Parked>,
+    pub(super) parked: VecDeque<Parked>,
 }
 
 /// A request, and the way that it is to take.
@@ -44,29 +35,22 @@ impl Late {
         self.calls
     }
 
-    pub(super) fn park(&mut self, request: Request, connector: SharedHttpConnector, lands: Lands) {
-        let due = (lands == Lands::Soon).then_some(self.calls + 1 + self.lates % LATEST);
-        self.lates += u64::from(due.is_some());
+    /// Keeps a request until `land`, or until one to three more requests have come.
+    pub(super) fn park(&mut self, request: Request, connector: SharedHttpConnector, lands_soon: bool) {
+        let due = lands_soon.then_some(self.calls + 1 + self.lates % LATEST);
+        self.lates += u64::from(lands_soon);
         self.parked.push_back(Parked { request, connector, due });
     }
 
-    /// One that is to land when the request of this number has been answered.
+    /// A request that lands once the request of this number has been answered.
     pub(super) fn due(&mut self, call: u64) -> Option<Parked> {
         let first = self.parked.iter().position(|parked| parked.due.is_some_and(|due| due <= call))?;
         self.parked.remove(first)
     }
-
-    pub(super) fn first(&mut self) -> Option<Parked> {
-        self.parked.pop_front()
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.parked.len()
-    }
 }
 
 impl Parked {
-    /// Nobody waits for the answer any more.
+    /// Sends the request; no caller waits for the answer.
     pub(super) async fn land(self, state: &State) {
         let _ = send(state, &self.connector, self.request).await;
     }

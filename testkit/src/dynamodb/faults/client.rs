@@ -4,18 +4,14 @@ use std::fmt;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::config::{AsyncSleep, SharedAsyncSleep};
-use aws_smithy_runtime_api::box_error::BoxError;
-use aws_smithy_runtime_api::client::connector_metadata::ConnectorMetadata;
 use aws_smithy_runtime_api::client::http::{
     HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector,
 };
 use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
-use aws_smithy_runtime_api::client::runtime_components::{RuntimeComponents, RuntimeComponentsBuilder};
-use aws_smithy_types::config_bag::ConfigBag;
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 
 use super::answer::{self, Answer, lost, whole};
 use super::fault::Fault;
-use super::late::{Lands, Parked};
 use super::request::{Request, operation};
 use super::{Faults, State, batch, lock};
 
@@ -23,22 +19,6 @@ impl HttpClient for Faults {
     fn http_connector(&self, settings: &HttpConnectorSettings, components: &RuntimeComponents) -> SharedHttpConnector {
         let inner = self.inner.http_connector(settings, components);
         SharedHttpConnector::new(Connector { faults: self.clone(), inner, timer: components.sleep_impl() })
-    }
-
-    fn validate_base_client_config(
-        &self,
-        components: &RuntimeComponentsBuilder,
-        config: &ConfigBag,
-    ) -> Result<(), BoxError> {
-        self.inner.validate_base_client_config(components, config)
-    }
-
-    fn validate_final_config(&self, components: &RuntimeComponents, config: &ConfigBag) -> Result<(), BoxError> {
-        self.inner.validate_final_config(components, config)
-    }
-
-    fn connector_metadata(&self) -> Option<ConnectorMetadata> {
-        self.inner.connector_metadata()
     }
 }
 
@@ -73,10 +53,11 @@ impl Connector {
             Some((fault, turn)) => self.meet(fault, turn, request).await,
             None => self.send(request).await,
         };
-        while let Some(late) = self.due(call) {
+        loop {
+            let due = lock(&self.state().late).due(call);
+            let Some(late) = due else { return answer };
             late.land(self.state()).await;
         }
-        answer
     }
 
     /// The fault of this request, and how many of its kind there were before.
@@ -98,8 +79,8 @@ impl Connector {
             Fault::InProgress => Ok(answer::in_progress()),
             Fault::Unprocessed => self.send_half(request).await,
             Fault::Delay(time) => self.send_after(time, request).await,
-            Fault::Late => self.lose(request, Lands::Soon),
-            Fault::Parked => self.lose(request, Lands::WhenTold),
+            Fault::Late => self.park(request, true),
+            Fault::Parked => self.park(request, false),
             Fault::Twice => self.send_twice(request).await,
         }
     }
@@ -120,8 +101,8 @@ impl Connector {
         self.send(request).await
     }
 
-    fn lose(&self, request: Request, lands: Lands) -> Answer {
-        self.park(request, lands);
+    fn park(&self, request: Request, lands_soon: bool) -> Answer {
+        lock(&self.state().late).park(request, self.inner.clone(), lands_soon);
         Err(lost())
     }
 
@@ -132,14 +113,6 @@ impl Connector {
             Some(request) => self.send(request).await,
             None => answer,
         }
-    }
-
-    fn park(&self, request: Request, lands: Lands) {
-        lock(&self.state().late).park(request, self.inner.clone(), lands);
-    }
-
-    fn due(&self, call: u64) -> Option<Parked> {
-        lock(&self.state().late).due(call)
     }
 
     fn state(&self) -> &State {

@@ -1,20 +1,5 @@
-//! A client that loses, delays, refuses and repeats requests as DynamoDB and a network may, and records the requests
-//! that it sends.
-//!
-//! The client sits between the driver and the driver's real HTTP client, for tests: no server that can run locally
-//! throttles, reports conflicts or fails to reply. Programs that build on this backend can use it in their own tests.
-//!
-//! ```
-//! use aws_smithy_http_client::Builder;
-//! use storagebox_dynamo::faults::{Fault, Faults};
-//!
-//! let faults = Faults::new(Builder::new().build_http());
-//! let config = aws_sdk_dynamodb::Config::builder().behavior_version_latest().http_client(faults.clone());
-//! // The next transaction is applied, and its reply is lost.
-//! faults.script_for("TransactWriteItems", [Fault::DropAfter]);
-//! let client = aws_sdk_dynamodb::Client::from_conf(config.build());
-//! println!("{client:?}: {} requests so far", faults.total());
-//! ```
+//! An HTTP client for the driver that loses, delays, refuses and repeats requests as DynamoDB and a network may, and
+//! records them. No server that can run locally throttles, reports conflicts or fails to reply.
 
 mod answer;
 mod batch;
@@ -39,9 +24,8 @@ use plan::Plan;
 pub use record::Exchange;
 use record::Record;
 
-/// An HTTP client for the driver that injects faults.
+/// A client that injects faults. Clones share one plan, one count and one record.
 ///
-/// Clones share one plan, one count and one record, so a test keeps a clone of the client that it passes to the driver.
 /// Requests that are not for DynamoDB, such as requests for credentials, pass unchanged and are not counted.
 #[derive(Clone)]
 pub struct Faults {
@@ -88,7 +72,7 @@ impl Faults {
     }
 
     /// Returns how often each fault was injected, by its [name](Fault::name).
-    pub fn injected(&self) -> BTreeMap<&'static str, u64> {
+    pub fn injected(&self) -> BTreeMap<String, u64> {
         lock(&self.state.record).injected().clone()
     }
 
@@ -119,32 +103,20 @@ impl Faults {
         lock(&self.state.record).take()
     }
 
-    /// Returns how many requests of [`Fault::Late`] and [`Fault::Parked`] are still in progress.
-    pub fn under_way(&self) -> usize {
-        lock(&self.state.late).len()
-    }
-
     /// Sends every request that is still in progress, in the order of their calls.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropping the future leaves the rest in progress, and may lose the request that is being sent.
     pub async fn land(&self) {
-        while let Some(request) = self.first_late() {
+        loop {
+            let first = lock(&self.state.late).parked.pop_front();
+            let Some(request) = first else { return };
             request.land(&self.state).await;
         }
-    }
-
-    fn first_late(&self) -> Option<late::Parked> {
-        lock(&self.state.late).first()
     }
 }
 
 /// Shows only counts, because requests contain items and signing keys.
 impl fmt::Debug for Faults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("Faults");
-        shown.field("injected", &self.injected()).field("under_way", &self.under_way()).finish_non_exhaustive()
+        f.debug_struct("Faults").field("injected", &self.injected()).finish_non_exhaustive()
     }
 }
 

@@ -1,7 +1,6 @@
 //! What was sent, and what was done to it.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::mem;
 
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
@@ -11,8 +10,7 @@ use super::fault::Fault;
 use super::request::{Request, json};
 
 /// A request that was sent to the server, and the server's own reply, whatever happened to the reply on its way back.
-#[derive(Clone, PartialEq)]
-#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Exchange {
     /// The operation, such as `TransactWriteItems`.
     pub operation: String,
@@ -24,17 +22,9 @@ pub struct Exchange {
     pub status: Option<u16>,
 }
 
-/// Leaves out the bodies, because they contain items.
-impl fmt::Debug for Exchange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { operation, status, .. } = self;
-        f.debug_struct("Exchange").field("operation", operation).field("status", status).finish_non_exhaustive()
-    }
-}
-
 #[derive(Default)]
 pub(super) struct Record {
-    injected: BTreeMap<&'static str, u64>,
+    injected: BTreeMap<String, u64>,
     requests: BTreeMap<String, u64>,
     keeps: bool,
     /// By the number of the request, so that they are in order.
@@ -43,7 +33,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    pub(super) fn injected(&self) -> &BTreeMap<&'static str, u64> {
+    pub(super) fn injected(&self) -> &BTreeMap<String, u64> {
         &self.injected
     }
 

@@ -5,12 +5,8 @@ use std::time::Duration;
 use super::batch::has_halves;
 use super::request::Request;
 
-/// What happens to one request.
-///
-/// The client cannot distinguish some of these faults, and that is their purpose: a lost reply looks the same as a lost
-/// request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
+/// What happens to one request. A client cannot tell some of them apart: a lost reply looks the same as a lost request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The server fails with status 500, and nothing was applied.
     ErrorBefore,
@@ -40,10 +36,10 @@ pub enum Fault {
     Unprocessed,
     /// The request is sent after this delay. Needs a driver that has a timer.
     Delay(Duration),
-    /// The connection is lost, and the request is applied later: by [`land`](super::Faults::land), or after one to
+    /// The connection is lost, and the request is applied later: by `land`, or after one to
     /// three more requests.
     Late,
-    /// The connection is lost, and the request is applied by [`land`](super::Faults::land), however many others come
+    /// The connection is lost, and the request is applied by `land`, however many others come
     /// before.
     Parked,
     /// The request is applied, and at once applied again; the second reply arrives. A proxy does the same if it resends
@@ -70,24 +66,10 @@ impl Fault {
         Self::Twice,
     ];
 
-    /// Returns the name under which the fault is counted. All delays have one name, whatever their length.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ErrorBefore => "ErrorBefore",
-            Self::ErrorAfter => "ErrorAfter",
-            Self::DropBefore => "DropBefore",
-            Self::DropAfter => "DropAfter",
-            Self::Torn => "Torn",
-            Self::Throttle => "Throttle",
-            Self::Conflict => "Conflict",
-            Self::Mixed => "Mixed",
-            Self::InProgress => "InProgress",
-            Self::Unprocessed => "Unprocessed",
-            Self::Delay(_) => "Delay",
-            Self::Late => "Late",
-            Self::Parked => "Parked",
-            Self::Twice => "Twice",
-        }
+    /// Returns the name under which the fault is counted: all delays have one.
+    pub fn name(self) -> String {
+        let shown = format!("{self:?}");
+        shown.split('(').next().unwrap_or_default().to_owned()
     }
 
     /// Returns whether a request may be applied without its own reply.
