@@ -24,6 +24,7 @@ mod harness;
 pub mod history;
 mod item_bank;
 mod kind;
+mod lasting;
 mod lesson;
 mod link;
 mod mistakes;

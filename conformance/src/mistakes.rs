@@ -78,6 +78,9 @@ pub const MISTAKES: &[Mistake] = &[
     mistake("bank::trims_claims", "V-2", Edge, "claims are trimmed"),
     mistake("bank::claims_span_banks", "V-5", Sequential, "a claim of one bank holds its item in every other"),
     mistake("bank::applies_then_checks", "ER-1", Edge, "a call is refused after it was applied"),
+    mistake("bank::looks_at_one_page", "IB-4", Edge, "a take that finds a page of items in use says Empty"),
+    mistake("bank::add_counts_the_lapsed", "IB-5", Sequential, "an item whose hold has lapsed is added once more"),
+    mistake("bank::restores_one_page", "IB-8", Edge, "the rest of a large batch is not restored"),
     mistake("bank::clamps_durations", "V-6", Edge, "a hold out of range is made to fit"),
     // Deduplicators.
     mistake("deduplicator::checks_then_puts", "A-1", Concurrent, "two intents of one id both win"),
@@ -103,6 +106,7 @@ pub const MISTAKES: &[Mistake] = &[
     mistake("dedup::cuts_ids", "V-2", Edge, "ids are cut at 200 bytes"),
     mistake("dedup::payloads_are_text", "V-3", Edge, "bytes that are no text are replaced"),
     mistake("dedup::joins_names", "S-3", Edge, "namespace `a:b` with id `c` is namespace `a` with id `b:c`"),
+    mistake("dedup::list_reads_once", "D-4", Sequential, "a page ends with what one read shows, and so does the listing"),
     // Leases.
     mistake("lease::results_for_ever", "D-4", Sequential, "a completed result outlives its retention"),
     mistake("lease::fenced_completes", "D-5", Sequential, "a lease that was begun by another meanwhile completes"),
@@ -183,6 +187,9 @@ pub const MISTAKES: &[Mistake] = &[
     mistake("counter::cancel_does_not_fence", "C-8", Ambiguous, "an operation that lands after its cancel is applied"),
     mistake("counter::drops_reasons", "C-9", Sequential, "a reason is dropped where there is no log"),
     mistake("counter::ops_span_keys", "V-5", Sequential, "an operation on one key is known on every other"),
+    mistake("counter::forgets_a_second_early", "C-1", Sequential, "a marker is kept for a second less than its retention"),
+    mistake("counter::counts_places_of_others", "C-1", Sequential, "a key that frees its places leaves those of other keys taken"),
+    mistake("counter::forever_is_fifty_years", "C-1", Sequential, "a marker that is kept for ever ends after fifty years"),
     // Ledgers.
     mistake("ledger::keyed_by_time", "C-1", Sequential, "an entry's key begins with its time, so a retry is another entry"),
     mistake("ledger::tests_bounds_on_a_read", "C-2", Sequential, "bounds are tested on a sum that was read before"),
@@ -220,6 +227,7 @@ pub const MISTAKES: &[Mistake] = &[
     mistake("ordered::resets_any_stamp", "O-6", Sequential, "a reset removes a value whatever its stamp is"),
     mistake("ordered::reset_spares_tombstones", "O-6", Sequential, "a reset finds no tombstone"),
     mistake("ordered::checks_then_resets", "O-6", Concurrent, "a reset removes the newer write that came after it looked"),
+    mistake("ordered::list_reads_once", "O-3", Edge, "a page ends with what one read shows, and so does the listing"),
     // Stores as a whole.
     mistake("store::sets_up_once", "S-1", Sequential, "a second setup fails"),
     mistake("store::set_up_races", "S-1", Concurrent, "a setup fails while another is under way"),
@@ -231,6 +239,9 @@ pub const MISTAKES: &[Mistake] = &[
     mistake("store::opens_any_way", "S-4", Sequential, "a namespace is opened otherwise than it was created"),
     mistake("store::keeps_the_skew", "S-4", Sequential, "a namespace is opened only with the skew that it was created with"),
     mistake("store::weaker_than_asked", "S-5", Sequential, "a strategy that it does not have becomes a weaker one"),
+    mistake("store::forgets_a_second_early", "IB-7", Sequential, "what has ended is forgotten a second early"),
+    mistake("store::sets_up_anew", "S-1", Sequential, "a second setup forgets which claims have ended"),
+    mistake("store::maintains_one_page", "S-2", Sequential, "maintain leaves some for later, and says that nothing is left"),
 ];
 
 #[cfg(test)]

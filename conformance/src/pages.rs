@@ -7,6 +7,9 @@ use storagebox_core::{Cursor, DedupRepo, ItemBank, Key, OrderedStore, Page, Resu
 use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::race::answered;
 
+/// Pages that have more entries than a store may read in one step.
+pub(crate) const MANY_PAGES: [usize; 2] = [550, 1_000];
+
 /// A listing of one namespace.
 #[derive(Clone, Copy)]
 pub(crate) enum Listing<'a> {

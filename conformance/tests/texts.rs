@@ -18,9 +18,8 @@ use storagebox_memory::MemoryStore;
 const NAMES: &str = include_str!("../../docs/api/storagebox-core.txt");
 
 /// The traits of the parts, with the part whose calls a layer sees.
-const TRAITS: [(&str, layer::Part); 9] = [
+const TRAITS: [(&str, layer::Part); 8] = [
     ("ItemBank", layer::Part::Bank),
-    ("BankAdmin", layer::Part::Bank),
     ("DedupRepo", layer::Part::Records),
     ("LeaseRepo", layer::Part::Leases),
     ("TokenStore", layer::Part::Tokens),

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use storagebox_core::{Bounds, Cancelled, Counted, ErrorKind, Remember};
+use storagebox_core::{Bounds, Cancelled, Counted, ErrorKind, Remember, async_trait};
 
 use super::ambiguous::ensure_lost;
 use super::subject::HOUR;
 use super::{Kind, Subject};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq};
+use crate::lasting::{Lasting, ensure_lasts};
 use crate::link::{Fate, Link};
 use crate::race::{SIZES, race};
 use crate::world::World;
@@ -63,6 +64,29 @@ pub(super) async fn remembers_fences(world: &World, kind: Kind) -> Verdict {
     ensure_eq!(counter.cancel("fenced").await?, Cancelled::Cancelled, "cancelling once more");
     ensure_eq!(counter.value().await?, 40, "the value in the end");
     Ok(())
+}
+
+/// Operations that were applied, each beside one that was cancelled.
+struct Operations(Subject);
+
+#[async_trait]
+impl Lasting for Operations {
+    async fn end(&self, name: &str) -> Verdict {
+        let _ = self.0.apply(name, 1).await?;
+        let _ = self.0.cancel(&format!("{name} cancelled")).await?;
+        Ok(())
+    }
+
+    async fn is_known(&self, name: &str) -> Result<bool, Failure> {
+        let (applied, cancelled) = (self.0.apply(name, 1).await?, self.0.apply(&format!("{name} cancelled"), 1).await?);
+        Ok(matches!(applied, Counted::AlreadyApplied { .. }) && cancelled == Counted::Fenced)
+    }
+}
+
+pub(super) async fn remembers_to_the_end_of_its_time(world: &World, kind: Kind) -> Verdict {
+    let odd = HOUR + Duration::from_millis(900);
+    let counter = Subject::open(world.store(), kind.strategy(Bounds::NONE, odd), Bounds::NONE)?;
+    ensure_lasts(world, &Operations(counter), odd).await
 }
 
 /// Where operations are remembered by none, by the next writers or by the store itself, a fence has no place.

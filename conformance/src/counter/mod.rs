@@ -37,11 +37,12 @@ cases! { Counter:
         remembers_a_delta_of_0 [Marker, Window, Sharded],
         is_remembered_for_ever [Marker as a_marker_for_ever_is_remembered_for_ever],
         strategies_promise_what_they_were_asked_for;
+    "C-1" Sequential fences: remembers_to_the_end_of_its_time [Marker, Window, Sharded];
     "C-1" Sequential model: matches_the_model [Marker, Window, Sharded];
     "C-1" Sequential window:
         full_is_full_and_forgets_nothing [Window as a_full_window_is_full_and_forgets_nothing],
         a_window_frees_its_places_after_the_lifetime, a_window_has_room_after_upkeep,
-        each_operation_has_a_lifetime_of_its_own,
+        each_operation_has_a_lifetime_of_its_own, every_key_frees_its_own_places,
         every_key_has_room_of_its_own [Window as every_key_has_a_window_of_its_own];
     "C-1" Concurrent concurrent: races_of_one_operation_apply_it_once [Marker, Window, Sharded];
     "C-1" Concurrent window: racing_callers_fill_it_exactly [Window as racing_callers_fill_a_window_exactly];

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox_core::{Backend, Bounds, Counted, Remember, Retention, Strategy};
+use storagebox_core::{Backend, Bounds, Counted, MAX_DURATION, Remember, Retention, Strategy};
 
 use super::subject::{CAPACITY, HOUR, SHARDS};
 use super::{Kind, Subject};
@@ -96,8 +96,7 @@ pub(super) async fn is_remembered_for_ever(world: &World, kind: Kind) -> Verdict
     ensure_eq!(counter.promise().remember, Remember::Forever, "the memory that is promised");
     let _ = counter.apply("op", 5).await?;
     let _ = counter.cancel("fenced").await?;
-    let decade = Duration::from_secs(10 * 365 * 24 * 3_600);
-    world.pass(if world.can_travel() { decade } else { world.short() }).await;
+    world.pass(if world.can_travel() { MAX_DURATION } else { world.short() }).await;
     world.upkeep().await?;
     ensure_eq!(counter.apply("op", 5).await?, counter.already(5), "a retry after years");
     ensure_eq!(counter.apply("fenced", 5).await?, Counted::Fenced, "a fenced operation after years");

@@ -104,6 +104,32 @@ pub(super) async fn each_operation_has_a_lifetime_of_its_own(world: &World) -> V
     Ok(())
 }
 
+/// One key forgets what is over without a look at the others, whose places stay counted.
+pub(super) async fn every_key_frees_its_own_places(world: &World) -> Verdict {
+    let namespace_of = window(world, world.short(), 2)?;
+    let keys = ["a", "b", "ba", "c"];
+    for key in keys {
+        for op in ["first", "second"] {
+            let _ = namespace_of.at(key)?.apply(op, 1).await?;
+        }
+    }
+    world.pass(world.short()).await;
+    for (turn, key) in ["b", "a", "c", "ba"].into_iter().enumerate() {
+        let counter = namespace_of.at(key)?;
+        for (op, value) in [("third", 3), ("fourth", 4)] {
+            ensure_eq!(
+                freed(world, &counter, op).await?,
+                counter.applied(value),
+                "{op} at {key}, freed in turn {turn}"
+            );
+        }
+        if world.can_travel() {
+            ensure_eq!(counter.apply("fifth", 1).await?, Counted::Full, "a fifth operation at {key}");
+        }
+    }
+    Ok(())
+}
+
 pub(super) async fn every_key_has_room_of_its_own(world: &World, kind: Kind) -> Verdict {
     let counter = holding(world, kind, 2)?;
     for key in ["one", "two", "three"] {

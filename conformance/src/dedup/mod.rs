@@ -55,7 +55,8 @@ cases! { Dedup:
         the_same_op_after_its_lapse_has_a_new_lease, a_lease_that_lapsed_unnoticed_still_works,
         extend_lasts_and_never_shortens, a_completed_lease_is_over, fences_only_grow;
     "D-4" Sequential sequential::ends: a_record_ends_at_its_time_and_not_before, a_result_ends_at_its_time_and_not_before;
-    "D-4" Sequential sequential::pages: pages_show_each_record_that_lives_once;
+    "D-4" Sequential sequential::pages:
+        pages_show_each_record_that_lives_once, pages_of_many_records_show_each_once;
     "D-5" Sequential sequential::ends:
         a_lease_ends_at_its_time_and_not_before, an_extended_lease_counts_from_now,
         a_clock_that_is_set_back_gives_no_lease_twice;
@@ -85,6 +86,7 @@ cases! { Dedup:
         late_copies_of_what_was_forgotten_are_fenced, an_expired_op_is_fenced,
         an_expired_op_is_fenced_after_upkeep, versions_never_repeat, fences_are_remembered_for_the_retention,
         an_operation_that_ended_anew_is_fenced_anew;
+    "D-7" Sequential sequential::ends: an_end_is_remembered_to_the_end_of_the_retention;
     "D-7" Sequential run::sequential: a_failure_is_not_remembered;
     "D-7" Sequential run::ends: a_name_whose_work_failed_is_over, work_that_panics_gives_its_lease_back;
     "D-7" Concurrent concurrent::records: racing_forgets_have_one_winner, racing_resets_repeat_no_version;

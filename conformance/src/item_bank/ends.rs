@@ -11,6 +11,7 @@ use storagebox_core::{
 use super::take_new;
 use crate::ends::{Ending, ensure_ends_in_time};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
+use crate::lasting::{Lasting, MEMORY, ensure_lasts};
 use crate::race::{answered, race};
 use crate::world::World;
 
@@ -40,6 +41,25 @@ impl Ending for Holds {
 
 pub(super) async fn a_hold_ends_at_its_time_and_not_before(world: &World) -> Verdict {
     ensure_ends_in_time(world, &Holds(world.bank()?)).await
+}
+
+/// Claims that were released.
+struct Fences(Arc<dyn ItemBank>);
+
+#[async_trait]
+impl Lasting for Fences {
+    async fn end(&self, name: &str) -> Verdict {
+        let _ = self.0.release(&ClaimId::new(name)?).await?;
+        Ok(())
+    }
+
+    async fn is_known(&self, name: &str) -> Result<bool, Failure> {
+        Ok(self.0.get(&ClaimId::new(name)?).await? == ClaimState::Ended(End::Released))
+    }
+}
+
+pub(super) async fn a_release_is_remembered_to_the_end_of_the_retention(world: &World) -> Verdict {
+    ensure_lasts(world, &Fences(world.bank()?), MEMORY).await
 }
 
 pub(super) async fn an_extension_counts_from_now(world: &World) -> Verdict {

@@ -24,6 +24,20 @@ pub(super) async fn a_withdrawn_item_added_again_stays_withdrawn(world: &World) 
     Ok(())
 }
 
+/// Whether upkeep has met the end of the hold or not.
+pub(super) async fn an_item_whose_hold_has_lapsed_is_not_added_again(world: &World) -> Verdict {
+    let (bank, short) = (world.filled(2).await?, world.short());
+    take_new(&bank, &ClaimId::new("ada")?, Hold::For(short)).await?;
+    world.pass(short).await;
+    for when in ["before upkeep", "after it"] {
+        let report = bank.add(&items(2)?).await?;
+        ensure_eq!(report, Added { added: 0, already_present: 2 }, "a load of known items {when}");
+        ensure_eq!(bank.counts().await?, Counts { free: 2, ..Counts::default() }, "the counts {when}");
+        world.upkeep().await?;
+    }
+    Ok(())
+}
+
 pub(super) async fn a_lapsed_hold_whose_item_is_withdrawn_is_expired(world: &World) -> Verdict {
     let bank = world.filled(1).await?;
     let (ada, short) = (ClaimId::new("ada")?, world.short());

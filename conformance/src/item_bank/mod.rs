@@ -36,9 +36,11 @@ cases! { ItemBank:
     "IB-3" Concurrent concurrent: racing_calls_of_one_claim_share_one_item;
     "IB-3" Ambiguous ambiguous: a_lost_reply_is_found_again;
     "IB-4" Sequential sequential: empty_is_true_and_ends, a_lapsed_hold_is_not_empty;
+    "IB-4" Edge edge: free_items_among_many_others_are_found;
     "IB-4" Concurrent concurrent: plenty_of_items_is_never_empty;
     "IB-5" Sequential sequential: adding_again_changes_nothing, a_taken_item_added_again_stays_taken;
-    "IB-5" Sequential keeper: a_withdrawn_item_added_again_stays_withdrawn;
+    "IB-5" Sequential keeper:
+        a_withdrawn_item_added_again_stays_withdrawn, an_item_whose_hold_has_lapsed_is_not_added_again;
     "IB-5" Edge edge: duplicates_in_one_call_count_once;
     "IB-5" Concurrent concurrent: racing_loads_add_each_item_once;
     "IB-5" Ambiguous ambiguous: a_load_that_lands_twice_adds_once;
@@ -51,6 +53,7 @@ cases! { ItemBank:
     "IB-6" Concurrent ends: a_hold_that_is_extended_in_time_is_never_seen_ended;
     "IB-6" Sequential keeper: a_lapsed_hold_whose_item_is_withdrawn_is_expired;
     "IB-7" Sequential reuse: an_item_that_was_taken_again_stays_with_its_holder;
+    "IB-7" Sequential ends: a_release_is_remembered_to_the_end_of_the_retention;
     "IB-7" Sequential @answered reuse: a_claim_that_was_retired_and_taken_anew_outlives_upkeep;
     "IB-7" Concurrent reuse: claims_taken_anew_beside_upkeep_hold;
     "IB-7" Sequential sequential:

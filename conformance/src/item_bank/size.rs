@@ -1,6 +1,6 @@
 //! Banks of more items than one statement, one page or one number of a store may take.
 
-use storagebox_core::{Added, Backend, ClaimId, Counts, Hold, ItemBank, Withdrawn};
+use storagebox_core::{Added, Backend, ClaimId, Counts, Hold, ItemBank, Restored, Withdrawn};
 
 use super::take_new;
 use crate::failure::{Verdict, ensure_eq};
@@ -28,6 +28,9 @@ pub(super) async fn a_bank_of_more_than_ten_thousand_items(world: &World) -> Ver
     ensure_eq!(bank.withdraw(last).await?, expected, "a part, withdrawn at once");
     let (free, withdrawn) = (count - batch - 1 + in_use, batch - in_use);
     ensure_eq!(bank.counts().await?, Counts { free, held: 1, withdrawn, ..Counts::default() }, "the counts then");
+    let expected = Restored { restored: withdrawn, not_withdrawn: in_use, ..Restored::default() };
+    ensure_eq!(bank.restore(last).await?, expected, "that part, restored at once");
+    ensure_eq!(bank.counts().await?, Counts { free: count - 1, held: 1, ..Counts::default() }, "the counts in the end");
     let other = world.client().await?.item_bank(&"bank".parse()?)?;
     ensure_eq!(other.counts().await?.total(), count, "items in all, as another client counts them");
     Ok(())

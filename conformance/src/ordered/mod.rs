@@ -47,7 +47,7 @@ cases! { Ordered:
     "O-3" Sequential sequential:
         a_deleted_key_is_not_shown, an_older_put_does_not_bring_a_key_back, an_older_delete_deletes_nothing,
         deleting_what_never_was_fences_it, a_newer_put_is_over_a_tombstone, a_listing_shows_each_live_value_once;
-    "O-3" Edge pages: pages_of_a_prefix_show_each_live_key_once;
+    "O-3" Edge pages: pages_of_a_prefix_show_each_live_key_once, pages_of_many_values_show_each_once;
     "O-3" Edge edge:
         a_prefix_is_a_prefix_and_no_pattern, a_listing_refuses_what_it_cannot_go_on_from,
         a_prefix_may_be_the_longest_key;

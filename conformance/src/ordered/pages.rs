@@ -1,10 +1,11 @@
 //! Listings, page by page, of keys of which many are not shown.
 
-use storagebox_core::{Backend, Key};
+use storagebox_core::{Backend, Key, OrderedStore, Payload, Written};
 
-use super::{SEQUENCE, delete_new, put_new};
-use crate::failure::Verdict;
-use crate::pages::Listing;
+use super::{SEQUENCE, delete_new, put_new, stamp};
+use crate::failure::{Verdict, ensure_matches};
+use crate::pages::{Listing, MANY_PAGES};
+use crate::race::{answered, race};
 use crate::world::World;
 
 const LIMITS: [usize; 6] = [1, 2, 3, 7, 40, 1_000];
@@ -38,4 +39,24 @@ pub(super) async fn pages_of_a_prefix_show_each_live_key_once(world: &World) -> 
     Listing::Values(&*store, None).ensure_shows(all, &LIMITS).await?;
     Listing::Values(&*store, Some(&Key::new("p-00")?)).ensure_shows([], &LIMITS).await?;
     Listing::Values(&*store, Some(&Key::new("nothing")?)).ensure_shows([], &LIMITS).await
+}
+
+/// More than a store may read in one step.
+pub(super) async fn pages_of_many_values_show_each_once(world: &World) -> Verdict {
+    const AT_ONCE: usize = 60;
+    let (store, mut keys) = (world.ordered(SEQUENCE)?, vec![]);
+    for round in 0..10 {
+        let put = race(AT_ONCE, |number| {
+            let (store, key) = (store.clone(), format!("{round}-{number}"));
+            async move {
+                let (at, value) = (stamp(1, "w")?, Payload::try_from("value")?);
+                let name = Key::new(key.as_str())?;
+                let written = answered(|| store.put(&name, &value, &at)).await?;
+                ensure_matches!(written, Written::Applied | Written::Duplicate, "putting {key}");
+                Ok(key)
+            }
+        });
+        keys.extend(put.await?);
+    }
+    Listing::Values(&*store, None).ensure_shows(keys, &MANY_PAGES).await
 }

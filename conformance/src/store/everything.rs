@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, Begun, Change, ClaimId, ClaimState, Consumed, Counted, Counter, DedupId, DedupRepo, End, Hold, HoldState,
-    Item, Key, Lease, LeaseExtended, OpId, OrderedOptions, OrderedStore, Recorded, Retention, Stamp, Strategy, Taken,
-    TokenId, TokenStore, WriterId, Written,
+    Backend, Begun, Change, ClaimId, ClaimState, Consumed, Counted, Counter, DedupId, DedupRepo, End, ErrorKind, Hold,
+    HoldState, Item, Key, Lease, LeaseExtended, OpId, OrderedOptions, OrderedStore, Recorded, Result, Retention, Stamp,
+    Strategy, Taken, TokenId, TokenStore, WriterId, Written,
 };
 
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
@@ -115,7 +115,11 @@ async fn ensure_counter(store: &dyn Backend) -> Verdict {
         "an operation's retry"
     );
     ensure_eq!(counter.value(&Key::new("key")?).await?, 5, "the counter");
-    Ok(())
+    let otherwise = match store.counter(&"counters".parse()?, Strategy::Atomic) {
+        Ok(counter) => counter.value(&Key::new("key")?).await.map(drop),
+        Err(refused) => Err(refused),
+    };
+    ensure_misconfigured("a counter opened with another strategy", otherwise)
 }
 
 async fn ensure_ordered(store: &dyn Backend) -> Verdict {
@@ -131,5 +135,14 @@ async fn ensure_ordered(store: &dyn Backend) -> Verdict {
         Written::Stale { current },
         "a put before a delete"
     );
+    let otherwise = match store.ordered_store(&"ordered".parse()?, OrderedOptions::time()) {
+        Ok(ordered) => ordered.get(&Key::new("key")?).await.map(drop),
+        Err(refused) => Err(refused),
+    };
+    ensure_misconfigured("ordered values opened with other options", otherwise)
+}
+
+fn ensure_misconfigured(what: &str, answer: Result<()>) -> Verdict {
+    ensure_matches!(answer, Err(error) if error.kind() == ErrorKind::Misconfigured, "{what}");
     Ok(())
 }

@@ -20,10 +20,12 @@ cases! { Store:
     "S-1" Sequential setup: a_store_that_is_set_up_answers;
     "S-1" Sequential [ItemBank] setup: setting_up_again_changes_nothing;
     "S-1" Sequential [Dedup] setup: setting_up_again_repeats_no_number;
+    "S-1" Sequential [..] setup: setting_up_again_loses_nothing;
     "S-1" Concurrent [ItemBank] setup: many_set_up_at_once;
     "S-1" Cancel [ItemBank] setup: dropping_a_setup_leaves_the_store_whole;
     "S-2" Sequential [..] upkeep: upkeep_keeps_what_a_promise_needs, upkeep_after_a_while_keeps_what_lives;
     "S-2" Sequential [ItemBank, Dedup, Tokens, Counter] upkeep: upkeep_is_bounded, upkeep_says_whether_there_is_more;
+    "S-2" Sequential [Tokens] upkeep: upkeep_of_much_says_whether_there_is_more;
     "S-8" Sequential [..] ends: closing_loses_nothing;
     "S-2" Concurrent [ItemBank, Dedup, Tokens] upkeep: upkeep_beside_callers_disturbs_nobody;
     "S-2" Cancel [..] upkeep: dropping_upkeep_loses_nothing;

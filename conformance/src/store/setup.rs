@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use storagebox_core::{Backend, Begun, ClaimId, Fence, Hold, ItemBank, Recorded, Retention, Taken, Version};
 
+use super::everything::Everything;
 use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Link, drop_after};
 use crate::race::race;
@@ -23,6 +24,16 @@ pub(super) async fn setting_up_again_changes_nothing(world: &World) -> Verdict {
     ensure_eq!(bank.list(None, 10).await?.entries.len(), before, "items listed after setting up again");
     ensure_matches!(bank.take(&claim, Hold::Forever).await?, Taken::Again(_), "the claim after setting up again");
     Ok(())
+}
+
+/// Nothing that lives, nothing that has ended, and not how a namespace was created.
+pub(super) async fn setting_up_again_loses_nothing(world: &World) -> Verdict {
+    let everything = Everything::put(&**world.store()).await?;
+    for client in [Arc::clone(world.store()), world.client().await?] {
+        client.setup().await?;
+        everything.ensure_there(&*client).await?;
+    }
+    everything.ensure_there(&*world.client().await?).await
 }
 
 /// `setup` by any client repeats no fence and no version (D-5, D-7).

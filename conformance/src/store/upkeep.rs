@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use storagebox_core::{
     Backend, Change, ClaimId, Counter, DedupRepo, Hold, ItemBank, Key, OpId, OrderedOptions, OrderedStore, Recorded,
-    Retention, Stamp, Strategy, Taken, TokenId,
+    Result, Retention, Stamp, Strategy, Taken, TokenId,
 };
 
 use super::everything::Everything;
@@ -98,6 +98,30 @@ pub(super) async fn upkeep_says_whether_there_is_more(world: &World) -> Verdict 
         let left = world.store().maintain(1_000).await?;
         ensure_eq!((left.deleted, left.more), (0, false), "what is left when upkeep of {budget} says that nothing is");
     }
+    Ok(())
+}
+
+/// Not even where more is over than a store deletes in one step: what it leaves for later it tells.
+pub(super) async fn upkeep_of_much_says_whether_there_is_more(world: &World) -> Verdict {
+    const MUCH: usize = 1_200;
+    let tokens = world.tokens()?;
+    let gone = (0..MUCH).map(|number| TokenId::new(format!("token-{number}"))).collect::<Result<Vec<_>>>()?;
+    tokens.discard(&gone).await?;
+    world.pass_memory().await;
+    let mut deleted = 0;
+    loop {
+        let done = world.store().maintain(MUCH * 2).await?;
+        deleted += done.deleted;
+        if !done.more {
+            break;
+        }
+    }
+    let left = world.store().maintain(MUCH * 2).await?;
+    ensure_eq!(
+        (left.deleted, left.more),
+        (0, false),
+        "what is left when upkeep has deleted {deleted} and says that is all"
+    );
     Ok(())
 }
 

@@ -41,7 +41,8 @@ cases! { Tokens:
     "T-6" Network network: a_cut_connection_ends_each_token_once;
     "T-7" Sequential sequential:
         a_gone_token_is_not_created_again, discarding_an_unknown_token_fences_it,
-        gone_tokens_are_remembered_for_the_retention, a_token_discarded_anew_is_remembered_anew;
+        gone_tokens_are_remembered_for_the_retention, a_token_discarded_anew_is_remembered_anew,
+        a_discard_is_remembered_to_the_end_of_the_retention;
     "T-7" Sequential @answered crate::decisions: a_token_is_answered_by_its_table;
     "T-7" Concurrent concurrent: racing_creates_bring_nothing_back;
     "T-7" Ambiguous ambiguous: a_create_that_lands_after_the_end_creates_nothing;

@@ -1,11 +1,13 @@
 //! One caller, one call after another.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox_core::{Consumed, Created, Discarded, Retention, TokenStore};
+use storagebox_core::{Consumed, Created, Discarded, Retention, TokenStore, async_trait};
 
 use super::{GONE, LIVE, NEW, batch, create, op, token, tokens_of};
-use crate::failure::{Verdict, ensure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq};
+use crate::lasting::{Lasting, MEMORY, ensure_lasts};
 use crate::world::World;
 
 pub(super) async fn every_client_sees_the_same(world: &World) -> Verdict {
@@ -170,6 +172,25 @@ pub(super) async fn gone_tokens_are_remembered_for_the_retention(world: &World) 
     }
     ensure_eq!(tokens.consume(&known[0], &winner).await?, Consumed::Again, "the winner after upkeep");
     Ok(())
+}
+
+/// Tokens that were discarded.
+struct Gone(Arc<dyn TokenStore>);
+
+#[async_trait]
+impl Lasting for Gone {
+    async fn end(&self, name: &str) -> Verdict {
+        self.0.discard(&[token(name)?]).await?;
+        Ok(())
+    }
+
+    async fn is_known(&self, name: &str) -> Result<bool, Failure> {
+        Ok(create(&*self.0, &token(name)?).await? == GONE)
+    }
+}
+
+pub(super) async fn a_discard_is_remembered_to_the_end_of_the_retention(world: &World) -> Verdict {
+    ensure_lasts(world, &Gone(world.tokens()?), MEMORY).await
 }
 
 pub(super) async fn a_token_discarded_anew_is_remembered_anew(world: &World) -> Verdict {

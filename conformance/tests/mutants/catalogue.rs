@@ -72,6 +72,9 @@ const MUTANTS: &[(&str, Mistake)] = &[
     ("bank::trims_claims", Bank(B::TrimsClaims)),
     ("bank::claims_span_banks", Bank(B::ClaimsSpanBanks)),
     ("bank::applies_then_checks", Bank(B::AppliesThenChecks)),
+    ("bank::looks_at_one_page", Bank(B::LooksAtOnePage)),
+    ("bank::add_counts_the_lapsed", Bank(B::AddCountsTheLapsed)),
+    ("bank::restores_one_page", Bank(B::RestoresOnePage)),
     ("bank::clamps_durations", Bank(B::ClampsDurations)),
     // Deduplicators.
     ("deduplicator::checks_then_puts", Dedup(D::ChecksThenPuts)),
@@ -97,6 +100,7 @@ const MUTANTS: &[(&str, Mistake)] = &[
     ("dedup::cuts_ids", Dedup(D::CutsIds)),
     ("dedup::payloads_are_text", Dedup(D::PayloadsAreText)),
     ("dedup::joins_names", Dedup(D::JoinsNames)),
+    ("dedup::list_reads_once", Dedup(D::ListReadsOnce)),
     // Leases.
     ("lease::results_for_ever", Lease(L::ResultsForEver)),
     ("lease::fenced_completes", Lease(L::FencedCompletes)),
@@ -177,6 +181,9 @@ const MUTANTS: &[(&str, Mistake)] = &[
     ("counter::cancel_does_not_fence", Counter(C::CancelDoesNotFence)),
     ("counter::drops_reasons", Counter(C::DropsReasons)),
     ("counter::ops_span_keys", Counter(C::OpsSpanKeys)),
+    ("counter::forgets_a_second_early", Counter(C::ForgetsASecondEarly)),
+    ("counter::counts_places_of_others", Counter(C::CountsPlacesOfOthers)),
+    ("counter::forever_is_fifty_years", Counter(C::ForeverIsFiftyYears)),
     // Ledgers.
     ("ledger::keyed_by_time", Ledger(G::KeyedByTime)),
     ("ledger::tests_bounds_on_a_read", Ledger(G::TestsBoundsOnARead)),
@@ -214,6 +221,7 @@ const MUTANTS: &[(&str, Mistake)] = &[
     ("ordered::resets_any_stamp", Ordered(O::ResetsAnyStamp)),
     ("ordered::reset_spares_tombstones", Ordered(O::ResetSparesTombstones)),
     ("ordered::checks_then_resets", Ordered(O::ChecksThenResets)),
+    ("ordered::list_reads_once", Ordered(O::ListReadsOnce)),
     // Stores as a whole.
     ("store::sets_up_once", Store(S::SetsUpOnce)),
     ("store::set_up_races", Store(S::SetUpRaces)),
@@ -225,4 +233,7 @@ const MUTANTS: &[(&str, Mistake)] = &[
     ("store::opens_any_way", Store(S::OpensAnyWay)),
     ("store::keeps_the_skew", Store(S::KeepsTheSkew)),
     ("store::weaker_than_asked", Store(S::WeakerThanAsked)),
+    ("store::forgets_a_second_early", Store(S::ForgetsASecondEarly)),
+    ("store::sets_up_anew", Store(S::SetsUpAnew)),
+    ("store::maintains_one_page", Store(S::MaintainsOnePage)),
 ];

@@ -15,6 +15,9 @@ use crate::tokens::TokenMistake;
 /// Makes stores that all have the same mistake.
 pub(crate) struct Mutated(pub(crate) Mistake);
 
+const HOUR: Duration = Duration::from_secs(3_600);
+const WEEK: Duration = Duration::from_secs(7 * 24 * 3_600);
+
 /// A store and its clock.
 struct Place {
     mistake: Mistake,
@@ -40,8 +43,11 @@ impl Harness for Mutated {
     async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
         let clock = ManualClock::new();
         let mut builder = MemoryStore::builder().clock(clock.clone());
-        if self.0 == Mistake::Store(StoreMistake::ForgetsWithinAnHour) {
-            builder = builder.remember(Retention::For(Duration::from_secs(3_600)));
+        if let Mistake::Store(StoreMistake::ForgetsWithinAnHour) = self.0 {
+            builder = builder.remember(Retention::For(HOUR));
+        }
+        if let Mistake::Store(StoreMistake::ForgetsASecondEarly) = self.0 {
+            builder = builder.remember(Retention::For(WEEK - Duration::from_secs(1)));
         }
         let (store, clients) = (builder.build()?, AtomicU64::new(0));
         Ok(Box::new(Place { mistake: self.0, store, clock, kept: Arc::default(), clients }))

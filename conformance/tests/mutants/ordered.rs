@@ -35,9 +35,13 @@ pub(crate) enum OrderedMistake {
     ResetsAnyStamp,
     ResetSparesTombstones,
     ChecksThenResets,
+    ListReadsOnce,
 }
 
 use OrderedMistake as Mistake;
+
+/// How many rows the store reads in one step.
+const READ: usize = 500;
 
 /// What the mistakes need to remember.
 #[derive(Default)]
@@ -289,7 +293,11 @@ impl OrderedStore for BrokenOrdered {
     }
 
     async fn list(&self, prefix: Option<&Key>, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedValue>> {
-        let page = self.inner.list(prefix, cursor, limit).await?;
+        let mut page = self.inner.list(prefix, cursor, limit).await?;
+        if self.mistake == Some(Mistake::ListReadsOnce) && page.entries.len() > READ {
+            // A page that is not full looks like the last.
+            page = Page { next: None, ..self.inner.list(prefix, cursor, READ).await? };
+        }
         let entries = page.entries.into_iter();
         let mut entries: Vec<_> = entries.filter_map(|entry| self.listed_above(entry)).collect();
         if self.mistake == Some(Mistake::ListShowsTombstones) && page.next.is_none() {

@@ -57,6 +57,9 @@ pub(crate) enum StoreMistake {
     OpensAnyWay,
     KeepsTheSkew,
     WeakerThanAsked,
+    ForgetsASecondEarly,
+    SetsUpAnew,
+    MaintainsOnePage,
 }
 
 /// What the mistakes remember, of one server or of one client.
@@ -171,6 +174,7 @@ impl Backend for Broken {
                 Err(Error::new(ErrorKind::Denied, "the table is there already"))
             }
             Mistake::Store(StoreMistake::SetUpRaces) => self.set_up_alone().await,
+            Mistake::Store(StoreMistake::SetsUpAnew) => self.forget_ended_claims().await.map(drop),
             _ => self.inner.setup().await,
         }
     }
@@ -183,6 +187,10 @@ impl Backend for Broken {
         match self.mistake {
             Mistake::Store(StoreMistake::MaintainsWithoutBound) => self.inner.maintain(usize::MAX).await,
             Mistake::Store(StoreMistake::MaintainsTooMuch) => self.forget_ended_claims().await,
+            Mistake::Store(StoreMistake::MaintainsOnePage) if max_entries > 1_000 => {
+                // What is left for later is not told.
+                Ok(Maintained { more: false, ..self.inner.maintain(1_000).await? })
+            }
             _ => self.inner.maintain(max_entries).await,
         }
     }

@@ -1,8 +1,6 @@
 //! What calls cost: the table in the README is measured here, and the bounds that it must keep.
 
-use storagebox_core::{
-    Backend, Change, ClaimId, Counter, Hold, Item, ItemBank, Result, Strategy, Taken,
-};
+use storagebox_core::{Backend, Change, ClaimId, Counter, Hold, Item, ItemBank, Result, Strategy, Taken};
 
 use crate::metered::{Cost, Metered, cost};
 use crate::readme::{compared, read};

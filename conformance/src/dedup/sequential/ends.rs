@@ -7,6 +7,7 @@ use storagebox_core::{Begun, Completed, Recorded, Retention, async_trait};
 use super::super::{LONG, Repos, id, op, text};
 use crate::ends::{Ending, ensure_ends_in_time};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
+use crate::lasting::{Lasting, MEMORY, ensure_lasts};
 use crate::world::World;
 
 /// A lease on the id of its name.
@@ -60,6 +61,32 @@ pub(in crate::dedup) async fn a_record_ends_at_its_time_and_not_before(world: &W
 
 pub(in crate::dedup) async fn a_result_ends_at_its_time_and_not_before(world: &World) -> Verdict {
     ensure_ends_in_time(world, &Kept(Repos::of(world.store())?, true)).await
+}
+
+/// Operations that gave their lease back, or whose record was forgotten.
+struct Ended(Repos);
+
+#[async_trait]
+impl Lasting for Ended {
+    async fn end(&self, name: &str) -> Verdict {
+        let Self(repos) = self;
+        let lease = repos.begin_new(&id(name)?, &op("aborted")?, LONG).await?;
+        let _ = repos.leases.abort(&lease).await?;
+        let version = repos.record_new(&id(name)?, "value", &op("forgotten")?, Retention::Forever).await?;
+        let _ = repos.records.forget(&id(name)?, version).await?;
+        Ok(())
+    }
+
+    async fn is_known(&self, name: &str) -> Result<bool, Failure> {
+        let Self(repos) = self;
+        let aborted = repos.leases.begin(&id(name)?, &op("aborted")?, LONG, None).await?;
+        let forgotten = repos.records.record(&id(name)?, &text("late")?, &op("forgotten")?, Retention::Forever).await?;
+        Ok(aborted == Begun::Fenced && forgotten == Recorded::Fenced)
+    }
+}
+
+pub(in crate::dedup) async fn an_end_is_remembered_to_the_end_of_the_retention(world: &World) -> Verdict {
+    ensure_lasts(world, &Ended(Repos::of(world.store())?), MEMORY).await
 }
 
 pub(in crate::dedup) async fn an_extended_lease_counts_from_now(world: &World) -> Verdict {

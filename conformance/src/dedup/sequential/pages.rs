@@ -1,10 +1,11 @@
 //! Listings, page by page, of ids of which many have no record.
 
-use storagebox_core::Retention;
+use storagebox_core::{DedupRepo, Recorded, Retention};
 
-use super::super::{LONG, Repos, id, op};
-use crate::failure::Verdict;
-use crate::pages::Listing;
+use super::super::{LONG, Repos, id, op, text};
+use crate::failure::{Verdict, ensure_matches};
+use crate::pages::{Listing, MANY_PAGES};
+use crate::race::{answered, race};
 use crate::world::World;
 
 const LIMITS: [usize; 6] = [1, 2, 3, 7, 40, 1_000];
@@ -33,4 +34,23 @@ pub(in crate::dedup) async fn pages_show_each_record_that_lives_once(world: &Wor
     Listing::Records(&*repos.records).ensure_shows(live.clone(), &LIMITS).await?;
     world.upkeep().await?;
     Listing::Records(&*repos.records).ensure_shows(live, &LIMITS).await
+}
+
+/// More than a store may read in one step.
+pub(in crate::dedup) async fn pages_of_many_records_show_each_once(world: &World) -> Verdict {
+    const AT_ONCE: usize = 60;
+    let (records, mut names) = (world.dedup()?, vec![]);
+    for round in 0..10 {
+        let recorded = race(AT_ONCE, |number| {
+            let (records, name) = (records.clone(), format!("{round}-{number}"));
+            async move {
+                let (id, op, value) = (id(&name)?, op("ada")?, text("value")?);
+                let recorded = answered(|| records.record(&id, &value, &op, Retention::Forever)).await?;
+                ensure_matches!(recorded, Recorded::New(_) | Recorded::Again(_), "recording {name}");
+                Ok(name)
+            }
+        });
+        names.extend(recorded.await?);
+    }
+    Listing::Records(&*records).ensure_shows(names, &MANY_PAGES).await
 }

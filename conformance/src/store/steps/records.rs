@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use storagebox_core::{
-    Aborted, Backend, Begun, DedupId, DedupRepo, Lease, LeaseRepo, OpId, Payload, Result, Retention,
+    Aborted, Backend, Begun, DedupId, DedupRepo, Lease, LeaseExtended, LeaseRepo, OpId, Payload, Result, Retention,
 };
 
 use super::LONG;
 use crate::failure::{Failure, Verdict, ensure, ensure_matches};
 
-pub(super) const CALLS: &[&str] = &["record", "replace", "forget", "begin", "complete", "abort"];
+pub(super) const CALLS: &[&str] = &["record", "replace", "forget", "begin", "extend", "complete", "abort"];
 
 fn records_of(store: &dyn Backend) -> Result<Arc<dyn DedupRepo>> {
     store.dedup_repo(&"steps".parse()?)
@@ -33,13 +33,17 @@ async fn lease(store: &dyn Backend, id: &DedupId) -> Result<Lease, Failure> {
     Ok(ensure_matches!(begun, Begun::Started(lease) => lease, "beginning"))
 }
 
+async fn anothers_begin(leases: &dyn LeaseRepo, id: &DedupId) -> Result<Begun> {
+    leases.begin(id, &"other".parse()?, LONG, None).await
+}
+
 pub(super) async fn prepare(store: &dyn Backend, call: &str) -> Verdict {
     let id = DedupId::new(call)?;
     match call {
         "replace" | "forget" => {
             let _ = records_of(store)?.record(&id, &value()?, &"op".parse()?, Retention::Forever).await?;
         }
-        "complete" | "abort" => drop(lease(store, &id).await?),
+        "extend" | "complete" | "abort" => drop(lease(store, &id).await?),
         _ => {}
     }
     Ok(())
@@ -53,6 +57,10 @@ pub(super) async fn make(store: &dyn Backend, call: &str) -> Verdict {
         ("replace", Some(version)) => drop(records.replace(&id, version, &other()?, &"other".parse()?).await?),
         ("forget", Some(version)) => drop(records.forget(&id, version).await?),
         ("begin", _) => drop(lease(store, &id).await?),
+        ("extend", _) => {
+            let extended = leases.extend(&lease(store, &id).await?, LONG * 5).await?;
+            ensure!(extended == LeaseExtended::Extended, "extending: {extended:?}");
+        }
         ("complete", _) => {
             drop(leases.complete(&lease(store, &id).await?, &value()?, Retention::Forever).await?);
         }
@@ -72,7 +80,8 @@ pub(super) async fn is_made(store: &dyn Backend, call: &str) -> Result<bool, Fai
         "record" | "complete" => there == Some(value()?),
         "replace" => there == Some(other()?),
         "forget" => there.is_none(),
-        "begin" => matches!(leases.begin(&id, &"other".parse()?, LONG, None).await?, Begun::InFlight { .. }),
-        _ => matches!(leases.begin(&id, &"other".parse()?, LONG, None).await?, Begun::Started(_)),
+        "begin" => matches!(anothers_begin(&*leases, &id).await?, Begun::InFlight { .. }),
+        "extend" => matches!(anothers_begin(&*leases, &id).await?, Begun::InFlight { remaining } if remaining > LONG),
+        _ => matches!(anothers_begin(&*leases, &id).await?, Begun::Started(_)),
     })
 }

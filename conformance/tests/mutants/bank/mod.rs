@@ -50,9 +50,15 @@ pub(crate) enum BankMistake {
     TrimsClaims,
     ClampsDurations,
     AppliesThenChecks,
+    LooksAtOnePage,
+    AddCountsTheLapsed,
+    RestoresOnePage,
 }
 
 use BankMistake as Mistake;
+
+/// What one statement of the store reads or writes.
+const PAGE: usize = 1_000;
 
 /// What the mistakes need to remember.
 #[derive(Default)]
@@ -98,6 +104,19 @@ impl BrokenBank {
             (Some(Mistake::ClaimsOfOneClient), ItemState::Held(claim)) => ItemState::Held(strip(claim)?),
             (_, state) => state,
         })
+    }
+
+    /// An item whose hold has lapsed looks as if it were not there.
+    async fn add_counting_the_lapsed(&self, items: &[Item]) -> Result<Added> {
+        let had: Vec<_> = lock(&self.state.had).values().cloned().collect();
+        let mut report = self.inner.add(items).await?;
+        for item in items.iter().filter(|item| had.contains(item)) {
+            if self.inner.holder(item).await? == ItemState::Free {
+                report.added += 1;
+                report.already_present -= 1;
+            }
+        }
+        Ok(report)
     }
 
     fn told(&self, claim: &ClaimId) -> Option<Held> {
@@ -153,6 +172,7 @@ impl ItemBank for BrokenBank {
                 self.inner.add(items).await
             }
             Some(Mistake::AddCountsDuplicates) => self.add_counting_duplicates(items).await,
+            Some(Mistake::AddCountsTheLapsed) => self.add_counting_the_lapsed(items).await,
             _ => self.inner.add(items).await,
         }
     }
@@ -173,9 +193,10 @@ impl ItemBank for BrokenBank {
             Some(Mistake::WaitsForAWorker) => self.inner.take(claim, until_a_worker_comes(hold)).await,
             Some(Mistake::RetryTakesAnother) => self.take_another(claim, hold).await,
             Some(Mistake::RetryRenewsTheHold) => self.take_and_renew(claim, hold).await,
-            Some(Mistake::StaleReleaseFrees | Mistake::ConfirmsTheExpired) => {
+            Some(Mistake::StaleReleaseFrees | Mistake::ConfirmsTheExpired | Mistake::AddCountsTheLapsed) => {
                 self.remember_what_it_had(claim, hold).await
             }
+            Some(Mistake::LooksAtOnePage) => self.take_from_one_page(claim, hold).await,
             Some(Mistake::ClientsClock) => self.take_by_the_clients_clock(claim, hold).await,
             Some(Mistake::EndedTakesAgain) => self.take_once_more(claim, hold).await,
             Some(Mistake::ClaimsSpanBanks) => self.take_in_any_bank(claim, hold).await,
@@ -271,6 +292,9 @@ impl ItemBank for BrokenBank {
     async fn restore(&self, items: &[Item]) -> Result<Restored> {
         if self.mistake == Some(Mistake::RestoreFreesHeld) {
             self.free_under_holders_of(items).await?;
+        }
+        if self.mistake == Some(Mistake::RestoresOnePage) {
+            return self.inner.restore(&items[..items.len().min(PAGE)]).await;
         }
         self.inner.restore(items).await
     }

@@ -7,7 +7,7 @@ use storagebox_core::{
     ClaimId, ClaimState, Extended, Held, Hold, HoldState, ItemBank, MAX_DURATION, MIN_DURATION, Result, Taken,
 };
 
-use super::BrokenBank;
+use super::{BrokenBank, PAGE};
 use crate::steps::{Shown, UnderWay, between_steps, lock};
 
 /// Forgets the claim, and with it whose the item is, unless the take came to its end.
@@ -128,6 +128,16 @@ impl BrokenBank {
     pub(super) async fn take_once_more(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         if matches!(self.inner.get(claim).await?, ClaimState::Ended(_)) {
             let _ = self.inner.retire(claim).await?;
+        }
+        self.inner.take(claim, hold).await
+    }
+
+    /// Looks for a free item among those of one page, which may all be in use.
+    pub(super) async fn take_from_one_page(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+        let counts = self.inner.counts().await?;
+        let in_use = counts.total() - counts.free;
+        if in_use > PAGE as u64 && self.is_unknown(claim).await? {
+            return Ok(Taken::Empty);
         }
         self.inner.take(claim, hold).await
     }

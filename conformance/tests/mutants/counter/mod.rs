@@ -5,10 +5,11 @@ mod steps;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use storagebox_core::{
-    Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Key, OpId, Remember, Result, Retention, Strategy,
-    async_trait,
+    Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Key, MAX_DURATION, MIN_DURATION, OpId, Remember,
+    Result, Retention, Strategy, async_trait,
 };
 
 use crate::steps::{OwnIds, lock};
@@ -43,6 +44,9 @@ pub(crate) enum CounterMistake {
     CachesValues,
     FloorIsExclusive,
     DropsReasons,
+    ForgetsASecondEarly,
+    CountsPlacesOfOthers,
+    ForeverIsFiftyYears,
 }
 
 use CounterMistake as Mistake;
@@ -59,6 +63,9 @@ pub(crate) struct CounterState {
     applied: Mutex<HashSet<(Key, OpId)>>,
     shards: Mutex<HashMap<(Key, u64), i64>>,
     cached: Mutex<HashMap<Key, i64>>,
+    places: Mutex<HashMap<Key, usize>>,
+    /// Keys whose places stay taken.
+    stuck: Mutex<HashSet<Key>>,
 }
 
 pub(crate) struct BrokenCounter {
@@ -85,6 +92,12 @@ pub(crate) fn strategy_below(mistake: Option<Mistake>, strategy: Strategy) -> St
         (Some(Mistake::WindowDropsTheOldest), Strategy::Window { lifetime, .. }) => {
             Strategy::Window { lifetime, capacity: 100_000 }
         }
+        (Some(Mistake::ForgetsASecondEarly), Strategy::Marker { retention: Retention::For(duration) }) => {
+            Strategy::Marker { retention: Retention::For(less_a_second(duration)) }
+        }
+        (Some(Mistake::ForeverIsFiftyYears), Strategy::Marker { retention: Retention::Forever }) => {
+            Strategy::Marker { retention: Retention::For(MAX_DURATION / 2) }
+        }
         (Some(Mistake::HistoryForgetsEarly), Strategy::OptimisticHistory { len }) => {
             Strategy::OptimisticHistory { len: len.div_ceil(2) }
         }
@@ -97,6 +110,10 @@ pub(crate) fn strategy_below(mistake: Option<Mistake>, strategy: Strategy) -> St
         }
         (_, strategy) => strategy,
     }
+}
+
+fn less_a_second(duration: Duration) -> Duration {
+    duration.checked_sub(Duration::from_secs(1)).filter(|less| *less >= MIN_DURATION).unwrap_or(duration)
 }
 
 fn rounded(bounds: Bounds) -> Bounds {
@@ -143,6 +160,9 @@ impl BrokenCounter {
             (Some(Mistake::RemembersTwo), _) => self.apply_remembering(2, key, change).await,
             (Some(Mistake::WindowDropsTheOldest), Strategy::Window { capacity, .. }) => {
                 self.apply_remembering(capacity as usize, key, change).await
+            }
+            (Some(Mistake::CountsPlacesOfOthers), Strategy::Window { capacity, .. }) => {
+                self.apply_counting_places(capacity as usize, key, change).await
             }
             (Some(Mistake::SetDropsTheOldest), Strategy::TokenSet { max }) => {
                 self.apply_remembering(max as usize, key, change).await

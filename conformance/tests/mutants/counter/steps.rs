@@ -32,6 +32,34 @@ impl BrokenCounter {
         self.inner.apply(key, &Change::new(change.op.clone(), change.delta)).await
     }
 
+    /// Counts how many places of each key are taken.
+    pub(super) async fn apply_counting_places(&self, capacity: usize, key: &Key, change: &Change) -> Result<Counted> {
+        let operation = (key.clone(), change.op.clone());
+        let is_known = lock(&self.state.applied).contains(&operation);
+        if lock(&self.state.stuck).contains(key) && !is_known {
+            return Ok(Counted::Full);
+        }
+        let counted = self.inner.apply(key, change).await?;
+        if matches!(counted, Counted::Applied { .. }) {
+            lock(&self.state.applied).insert(operation);
+            self.count_place(capacity, key);
+        }
+        Ok(counted)
+    }
+
+    /// A key that takes one more than it has must have freed its places, and with them those of the others, which it
+    /// does not count.
+    fn count_place(&self, capacity: usize, key: &Key) {
+        let mut places = lock(&self.state.places);
+        let taken = places.entry(key.clone()).or_default();
+        *taken += 1;
+        if *taken > capacity {
+            *taken = 1;
+            let full = places.iter().filter(|(other, taken)| *other != key && **taken >= capacity);
+            lock(&self.state.stuck).extend(full.map(|(other, _)| other.clone()));
+        }
+    }
+
     fn recent(&self, key: &Key, op: &OpId) -> Option<OpId> {
         let recent = lock(&self.state.recent);
         let known = recent.get(key)?.iter().find(|(asked, _)| asked == op);
