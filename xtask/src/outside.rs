@@ -86,6 +86,28 @@ mod tests {
         assert_eq!(outside(manifest, of_workspace), format!("{expected}\n\n[workspace]\n"));
     }
 
+    /// Those of the workspace, and those of the example that its mistake does not need.
+    #[test]
+    fn the_manifest_of_the_guide_has_the_versions_that_are_tested() {
+        let (guide, example) = ("examples/custom-backend/outside.toml", "examples/custom-backend/Cargo.toml");
+        let manifests = [guide, example, "Cargo.toml"].map(|path| workspace::read(path).unwrap());
+        let [guide, example, of_workspace]: [toml::Table; 3] = manifests.map(|text| text.parse().unwrap());
+        let of = |dependency: &toml::Value| {
+            let version = dependency.get("version").unwrap_or(dependency);
+            version.as_str().map(str::to_owned)
+        };
+        for section in ["dependencies", "dev-dependencies"] {
+            let mut names: Vec<_> = example[section].as_table().unwrap().keys().collect();
+            names.retain(|name| *name != "libtest-mimic");
+            assert_eq!(guide[section].as_table().unwrap().keys().collect::<Vec<_>>(), names);
+            for name in names {
+                assert_eq!(of(&guide[section][name]), of(&of_workspace["workspace"]["dependencies"][name]));
+            }
+        }
+        let profiles = guide["profile"]["dev"]["package"].as_table().unwrap();
+        assert!(profiles.iter().all(|(name, level)| of_workspace["profile"]["dev"]["package"][name] == *level));
+    }
+
     #[test]
     fn only_a_verdict_that_it_conforms_is_one() {
         let told = "redb: L1 5 of 5\nredb: conforms at L4 in all 10 parts\nother: conforms at L3 in all 10 parts\n";
