@@ -32,12 +32,12 @@ pub(super) async fn batches_of_any_length(world: &World) -> Verdict {
 /// More items that nobody may take than a store may look at in one step, with one before them and one behind them that
 /// may be taken.
 pub(super) async fn free_items_among_many_others_are_found(world: &World) -> Verdict {
-    let (bank, others) = (world.bank()?, items(1_200)?);
+    let (bank, others) = (world.bank()?, items(600)?);
     let free = [Item::new("a-first")?, Item::new("z-last")?];
     bank.add(&free[..1]).await?;
     bank.add(&others).await?;
     bank.add(&free[1..]).await?;
-    ensure_eq!(bank.withdraw(&others).await?.withdrawn, 1_200, "items withdrawn");
+    ensure_eq!(bank.withdraw(&others).await?.withdrawn, 600, "items withdrawn");
     let mut taken = vec![];
     for name in ["ada", "bob"] {
         taken.push(take_new(&bank, &ClaimId::new(name)?, Hold::Forever).await?);

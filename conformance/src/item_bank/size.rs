@@ -1,6 +1,6 @@
 //! Banks of more items than one statement, one page or one number of a store may take.
 
-use storagebox_core::{Added, Backend, ClaimId, Counts, Hold, ItemBank, Restored, Withdrawn};
+use storagebox_core::{Added, Backend, ClaimId, Counts, Hold, Item, ItemBank, Restored, Withdrawn};
 
 use super::take_new;
 use crate::failure::{Verdict, ensure_eq};
@@ -12,6 +12,9 @@ const MANY: usize = 10_500;
 /// More than a batch of a store may have.
 const BATCH: usize = 2_500;
 
+/// More than most statements of a store may name.
+const RESTORED: usize = 1_100;
+
 pub(super) async fn a_bank_of_more_than_ten_thousand_items(world: &World) -> Verdict {
     let (bank, all, count) = (world.bank()?, items(MANY)?, MANY as u64);
     ensure_eq!(bank.add(&all).await?, Added { added: count, already_present: 0 }, "one load");
@@ -22,16 +25,33 @@ pub(super) async fn a_bank_of_more_than_ten_thousand_items(world: &World) -> Ver
     let names = || all.iter().map(|item| item.as_str().to_owned());
     // More than a page may have.
     Listing::Items(&*bank).ensure_shows(names(), &[1_000, MANY * 2]).await?;
-    let (last, batch) = (&all[MANY - BATCH..], BATCH as u64);
-    let in_use = u64::from(last.contains(&held));
-    let expected = Withdrawn { withdrawn: batch - in_use, in_use, ..Withdrawn::default() };
-    ensure_eq!(bank.withdraw(last).await?, expected, "a part, withdrawn at once");
-    let (free, withdrawn) = (count - batch - 1 + in_use, batch - in_use);
-    ensure_eq!(bank.counts().await?, Counts { free, held: 1, withdrawn, ..Counts::default() }, "the counts then");
-    let expected = Restored { restored: withdrawn, not_withdrawn: in_use, ..Restored::default() };
-    ensure_eq!(bank.restore(last).await?, expected, "that part, restored at once");
-    ensure_eq!(bank.counts().await?, Counts { free: count - 1, held: 1, ..Counts::default() }, "the counts in the end");
+    withdraw_and_restore(&*bank, &first_of(&all), &held).await?;
     let other = world.client().await?.item_bank(&"bank".parse()?)?;
     ensure_eq!(other.counts().await?.total(), count, "items in all, as another client counts them");
+    Ok(())
+}
+
+/// The first items in the order of their load, and in that of their names: a store may look there for a free one.
+fn first_of(all: &[Item]) -> Vec<Item> {
+    let loaded_or_named_first =
+        |(number, item): &(usize, &Item)| *number < 1_000 || item.as_str().starts_with("item-1");
+    all.iter().enumerate().filter(loaded_or_named_first).map(|(_, item)| item.clone()).collect()
+}
+
+async fn withdraw_and_restore(bank: &dyn ItemBank, part: &[Item], held: &Item) -> Verdict {
+    let total = part.len() as u64;
+    let in_use = u64::from(part.contains(held));
+    let withdrawn = total - in_use;
+    let expected = Withdrawn { withdrawn, in_use, ..Withdrawn::default() };
+    ensure_eq!(bank.withdraw(part).await?, expected, "{total} items, withdrawn at once");
+    take_new(bank, &ClaimId::new("bob")?, Hold::Forever).await?;
+    let free = MANY as u64 - withdrawn - 2;
+    ensure_eq!(bank.counts().await?, Counts { free, held: 2, withdrawn, ..Counts::default() }, "the counts then");
+    let not_withdrawn = u64::from(part[..RESTORED].contains(held));
+    let restored = RESTORED as u64 - not_withdrawn;
+    let expected = Restored { restored, not_withdrawn, ..Restored::default() };
+    ensure_eq!(bank.restore(&part[..RESTORED]).await?, expected, "{RESTORED} of them, restored at once");
+    let (free, withdrawn) = (free + restored, withdrawn - restored);
+    ensure_eq!(bank.counts().await?, Counts { free, held: 2, withdrawn, ..Counts::default() }, "the counts in the end");
     Ok(())
 }

@@ -103,7 +103,7 @@ pub(super) async fn upkeep_says_whether_there_is_more(world: &World) -> Verdict 
 
 /// Not even where more is over than a store deletes in one step: what it leaves for later it tells.
 pub(super) async fn upkeep_of_much_says_whether_there_is_more(world: &World) -> Verdict {
-    const MUCH: usize = 1_200;
+    const MUCH: usize = 600;
     let tokens = world.tokens()?;
     let gone = (0..MUCH).map(|number| TokenId::new(format!("token-{number}"))).collect::<Result<Vec<_>>>()?;
     tokens.discard(&gone).await?;

@@ -187,9 +187,9 @@ impl Backend for Broken {
         match self.mistake {
             Mistake::Store(StoreMistake::MaintainsWithoutBound) => self.inner.maintain(usize::MAX).await,
             Mistake::Store(StoreMistake::MaintainsTooMuch) => self.forget_ended_claims().await,
-            Mistake::Store(StoreMistake::MaintainsOnePage) if max_entries > 1_000 => {
+            Mistake::Store(StoreMistake::MaintainsOnePage) if max_entries > 500 => {
                 // What is left for later is not told.
-                Ok(Maintained { more: false, ..self.inner.maintain(1_000).await? })
+                Ok(Maintained { more: false, ..self.inner.maintain(500).await? })
             }
             _ => self.inner.maintain(max_entries).await,
         }

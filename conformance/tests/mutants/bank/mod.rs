@@ -1,9 +1,10 @@
 //! Broken item banks.
 
+mod add;
 mod end;
 mod take;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -58,7 +59,7 @@ pub(crate) enum BankMistake {
 use BankMistake as Mistake;
 
 /// What one statement of the store reads or writes.
-const PAGE: usize = 1_000;
+const PAGE: usize = 500;
 
 /// What the mistakes need to remember.
 #[derive(Default)]
@@ -106,19 +107,6 @@ impl BrokenBank {
         })
     }
 
-    /// An item whose hold has lapsed looks as if it were not there.
-    async fn add_counting_the_lapsed(&self, items: &[Item]) -> Result<Added> {
-        let had: Vec<_> = lock(&self.state.had).values().cloned().collect();
-        let mut report = self.inner.add(items).await?;
-        for item in items.iter().filter(|item| had.contains(item)) {
-            if self.inner.holder(item).await? == ItemState::Free {
-                report.added += 1;
-                report.already_present -= 1;
-            }
-        }
-        Ok(report)
-    }
-
     fn told(&self, claim: &ClaimId) -> Option<Held> {
         lock(&self.state.told).get(claim).cloned()
     }
@@ -140,21 +128,6 @@ impl BrokenBank {
             }
         }
         Ok(())
-    }
-
-    /// Reports the whole batch, of which only full pages of 25 are written.
-    async fn add_without_tail(&self, items: &[Item]) -> Result<Added> {
-        let tail = if items.len() > 25 { items.len() % 25 } else { 0 };
-        let mut report = self.inner.add(&items[..items.len() - tail]).await?;
-        report.added += tail as u64;
-        Ok(report)
-    }
-
-    async fn add_counting_duplicates(&self, items: &[Item]) -> Result<Added> {
-        let mut report = self.inner.add(items).await?;
-        let distinct = items.iter().collect::<BTreeSet<_>>().len();
-        report.added += (items.len() - distinct) as u64;
-        Ok(report)
     }
 
     async fn is_unknown(&self, claim: &ClaimId) -> Result<bool> {
