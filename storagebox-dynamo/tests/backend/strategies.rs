@@ -65,13 +65,13 @@ fn the_readme_has_what_strategies_cost() {
 fn table() -> String {
     let mut table = format!("| operations | {} |\n|---|{}\n", COLUMNS.map(grouped).join(" | "), "--:|".repeat(4));
     for (row, (name, _)) in strategies(1).into_iter().enumerate() {
-        let cells = COLUMNS.map(|operations| cell(cost(strategies(operations)[row].1, operations.into())));
+        let cells = COLUMNS.map(|operations| cell(&cost(strategies(operations)[row].1, operations.into())));
         table.push_str(&format!("| `{name}` | {} |\n", cells.join(" | ")));
     }
     table
 }
 
-fn cell(cost: Result<CounterCost>) -> String {
+fn cell(cost: &Result<CounterCost>) -> String {
     match cost {
         Ok(CounterCost { write_units, read_units, per_second, .. }) => {
             format!("{write_units} + {read_units}, {per_second}/s")
