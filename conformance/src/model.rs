@@ -122,8 +122,8 @@ pub(crate) async fn compare<M: Model>(world: &World, model: M) -> Verdict {
         here.block_on(world.over().or(replay)).unwrap_or_else(|| Ok(Err(over()))).flatten()
     };
     let failed = Mutex::new(None);
-    let compared = tokio::task::block_in_place(|| {
-        let run = runner.run(&strategy, |(_, steps, seen)| {
+    tokio::task::block_in_place(|| {
+        let compared = runner.run(&strategy, |(_, steps, seen)| {
             attempt(&steps, seen.as_deref()).map_err(|failure| {
                 let why = TestCaseError::fail(failure.to_string());
                 *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some((steps, failure));
@@ -132,13 +132,12 @@ pub(crate) async fn compare<M: Model>(world: &World, model: M) -> Verdict {
         });
         let found = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
         let found = found.map(|(steps, why)| shortened(steps, why, |steps| attempt(steps, None)));
-        run.map_err(|error| (error, found))
-    });
-    match compared {
-        Ok(()) => Ok(()),
-        Err((_, Some((steps, why)))) => Err(why.after(listed(&steps))),
-        Err((why, None)) => Err(Failure::new(format!("no sequences could be made: {why}"))),
-    }
+        match (compared, found) {
+            (Ok(()), _) => Ok(()),
+            (Err(_), Some((steps, why))) => Err(why.after(listed(&steps))),
+            (Err(why), None) => Err(Failure::new(format!("no sequences could be made: {why}"))),
+        }
+    })
 }
 
 /// Why no sequence holds any more, so that the search for a short one ends too.
