@@ -80,9 +80,17 @@ impl Catalogue {
     }
 }
 
-/// The package of a backend, which is also its folder.
+/// The backend that is an example for authors.
+const EXAMPLE: &str = "custom-backend";
+
+/// The package of a backend.
 pub(super) fn package_of(backend: &str) -> String {
-    format!("storagebox-{backend}")
+    if backend == EXAMPLE { EXAMPLE.to_owned() } else { format!("storagebox-{backend}") }
+}
+
+/// Its folder in the workspace.
+pub(super) fn folder_of(backend: &str) -> String {
+    if backend == EXAMPLE { format!("examples/{EXAMPLE}") } else { package_of(backend) }
 }
 
 impl Patch {

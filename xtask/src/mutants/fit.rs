@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::catalogue::{Catalogue, Mutant, package_of};
+use super::catalogue::{Catalogue, Mutant, folder_of};
 use crate::failure::Failure;
 use crate::workspace;
 
@@ -54,10 +54,10 @@ fn faults_of(mutant: &Mutant, backend: &str, known: &BTreeSet<&str>, clauses: &s
 }
 
 fn patches(mutant: &Mutant, backend: &str) -> Vec<String> {
-    let folder = format!("{}/", package_of(backend));
+    let folder = format!("{}/", folder_of(backend));
     let fault = |file: &str, applied: Result<String, String>| match file.starts_with(&folder) {
         true => applied.err(),
-        false => Some(format!("{file} is not of {}", package_of(backend))),
+        false => Some(format!("{file} is not of {}", folder_of(backend))),
     };
     let read = |file: &str| workspace::read(file).map_err(|failure| failure.to_string());
     let applied = |patch: &super::catalogue::Patch| read(&patch.file).and_then(|text| patch.applied(&text));
@@ -74,7 +74,7 @@ fn is_test(backend: &str, test: &str, case: &str) -> bool {
 }
 
 fn module(backend: &str, test: &str, modules: &[&str]) -> PathBuf {
-    let folder = PathBuf::from(package_of(backend));
+    let folder = PathBuf::from(folder_of(backend));
     let folder = if test == "lib" { folder.join("src") } else { folder.join("tests").join(test) };
     modules.iter().fold(folder, |path, module| path.join(module)).with_extension("rs")
 }
@@ -89,7 +89,7 @@ mod tests {
     fn every_patch_applies_and_every_case_is_there() {
         let all = catalogue::read().unwrap();
         check(&all).unwrap_or_else(|failure| panic!("{failure}"));
-        for backend in ["dynamo", "postgres", "redis", "sqlite"] {
+        for backend in ["custom-backend", "dynamo", "postgres", "redis", "sqlite"] {
             let count = all.iter().find(|catalogue| catalogue.backend == backend).map_or(0, |one| one.mutants.len());
             assert!(count >= 25, "{backend} has {count} mutants");
         }
