@@ -1,4 +1,4 @@
-//! Another process of the suite's own program, which opens a place, does what it is told, and can be killed.
+//! A second process of the test program: it opens a sandbox's place, makes calls on request, and can be killed.
 
 use std::env;
 use std::fmt::Display;
@@ -138,7 +138,7 @@ impl Neighbour {
         Ok(self.ask(&format!("race {name}")).await?.split_whitespace().map(str::to_owned).collect())
     }
 
-    /// Has it take items, kills it after so many, and returns what it was told until then.
+    /// Has the process take items, kills it after `items` of them, and returns the lines that it printed until then.
     pub(crate) async fn killed_in_a_storm(mut self, items: usize) -> Result<Vec<String>, Failure> {
         let mut told = vec![self.ask(STORM).await?];
         while told.len() < items {

@@ -93,8 +93,8 @@ pub(super) async fn what_two_processes_race_for_is_won_once(world: &World) -> Ve
     race::judge(&**world.store(), [here?, there?].concat()).await
 }
 
-/// A process that was told that its call is made, and is killed at once, has made it. This process has the store closed
-/// meanwhile, because some are open in one at a time.
+/// A call that was acknowledged to a process is made, also if the process is killed right after it. This process closes
+/// the store meanwhile, because some stores are open in one process at a time.
 async fn process_killed(world: &World, part: Part) -> Verdict {
     world.store().close().await?;
     for step in Step::all_of(part) {

@@ -20,7 +20,7 @@ pub(crate) async fn run(store: &dyn Backend, say: impl Fn(&str) -> Verdict) -> V
     Ok(())
 }
 
-/// Who was told of an item has it, and every item is in one place.
+/// Every claim that was printed holds its item, and every item is in one place.
 pub(crate) async fn judge(world: &World, told: &[String]) -> Verdict {
     let bank = world.client().await?.item_bank(&"bank".parse()?)?;
     for (claim, item) in told.iter().filter_map(|line| line.split_once(' ')) {
@@ -33,9 +33,9 @@ pub(crate) async fn judge(world: &World, told: &[String]) -> Verdict {
     let (counts, all) = (bank.counts().await?, listed.len() as u64);
     ensure_eq!(items.len(), listed.len(), "different items in the bank");
     ensure_eq!(counts.free + counts.held, all, "free and held items by count, of all that are listed");
-    // One call was under way: at most its item is free, or held by a claim that was not told.
+    // One call was in progress: at most one more item is there, free or held by a claim that was not printed.
     let untold = all - told.len() as u64;
-    ensure!(untold <= 1, "{untold} items that nobody was told of");
+    ensure!(untold <= 1, "{untold} items that the process did not print");
     takes_the_next(&*bank).await
 }
 

@@ -1,8 +1,7 @@
-//! What the sentinels say: which node is the master now.
+//! What a sentinel says: which node is the master now.
 
 use redis::{AsyncConnectionConfig, ConnectionAddr, ConnectionInfo, RedisError};
 use storagebox_core::{Error, ErrorKind, Result};
-use tokio::task::JoinSet;
 
 use super::dial::Node;
 use crate::config::Access;
@@ -11,37 +10,15 @@ use crate::error;
 const NO_MASTER: &str = "the sentinels know no master of the name in the URL";
 const NO_SENTINEL: &str = "leads to a server that is no sentinel";
 
-/// The master that the first of them tells of. They are asked at once, so that one that is silent holds up nobody.
-pub(super) async fn master(
-    sentinels: &[ConnectionInfo],
-    watched: &str,
-    access: &Access,
-    config: &AsyncConnectionConfig,
-) -> Result<ConnectionAddr> {
-    let mut asked = JoinSet::new();
-    for sentinel in sentinels {
-        let sentinel = access.sentinels.as_ref().map_or_else(|| sentinel.clone(), |login| login.of(sentinel));
-        let (access, config, watched) = (access.clone(), config.clone(), watched.to_owned());
-        asked.spawn(async move { ask(&sentinel, &watched, &access, config).await });
-    }
-    let mut refused = Error::new(ErrorKind::Unavailable, error::UNREACHABLE).on("redis");
-    while let Some(answered) = asked.join_next().await {
-        match answered {
-            Ok(Ok(master)) => return Ok(master),
-            Ok(Err(error)) => refused = error,
-            Err(panicked) => refused = refused.caused_by(panicked),
-        }
-    }
-    Err(refused)
-}
-
-async fn ask(
+/// The address that this sentinel gives for the master of this name.
+pub(super) async fn ask(
     sentinel: &ConnectionInfo,
     watched: &str,
     access: &Access,
     config: AsyncConnectionConfig,
 ) -> Result<ConnectionAddr> {
-    let mut node = Node::connect(sentinel, access, config).await?;
+    let sentinel = access.sentinels.as_ref().map_or_else(|| sentinel.clone(), |login| login.of(sentinel));
+    let mut node = Node::connect(&sentinel, access, config).await?;
     let mut question = redis::cmd("SENTINEL");
     let answer = question.arg("GET-MASTER-ADDR-BY-NAME").arg(watched).query_async(&mut node.connection).await;
     let known: Option<(String, u16)> = answer.map_err(|error| refused(&node, error))?;

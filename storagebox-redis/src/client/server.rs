@@ -89,7 +89,9 @@ impl Server {
         Error::new(ErrorKind::Unavailable, why).on("redis")
     }
 
-    /// Whatever node the sentinels call the master now.
+    /// The first node that a sentinel calls the master and that is one. The sentinels are asked in the URL's order, so
+    /// that calls agree on whom they believe while the sentinels do not agree yet. One that is cut off from the others
+    /// may name a node that is a replica by now, or gone: then the next one is asked.
     #[cfg(feature = "sentinel")]
     async fn connect_to_master(
         &self,
@@ -97,10 +99,24 @@ impl Server {
         settings: &ConnectionInfo,
         watched: &str,
     ) -> Result<Wire> {
-        let config = self.config();
-        let master = super::sentinels::master(sentinels, watched, &self.access, &config);
-        let master = in_time(self.patience, pin!(master)).await.unwrap_or_else(|| Err(self.unreached()))?;
-        self.connect_to_node(&settings.clone().set_addr(master)).await
+        let (mut tried, mut refused) = (vec![], self.unreached());
+        let each = self.patience / u32::try_from(sentinels.len()).unwrap_or(u32::MAX).max(1);
+        for sentinel in sentinels {
+            let asked = super::sentinels::ask(sentinel, watched, &self.access, self.config());
+            let connected = match in_time(each, pin!(asked)).await.unwrap_or_else(|| Err(self.unreached())) {
+                Ok(master) if tried.contains(&master) => continue,
+                Ok(master) => {
+                    tried.push(master.clone());
+                    self.connect_to_node(&settings.clone().set_addr(master)).await
+                }
+                Err(error) => Err(error),
+            };
+            match connected {
+                Ok(wire) => return Ok(wire),
+                Err(error) => refused = error,
+            }
+        }
+        Err(refused)
     }
 
     /// Without retries: the driver would send a script again whose answer was lost, and tell nobody. It still learns

@@ -12,10 +12,11 @@ use storagebox_core::{Backend, Certainty, ErrorKind, Hold, Item, ItemBank, Resul
 use storagebox_redis::{Moved, RedisStore};
 use storagebox_testkit::checks::secrets::SECRET;
 use storagebox_testkit::checks::{clocks, pauses, skews};
-use storagebox_testkit::redis::Settings;
+use storagebox_testkit::redis::{Redis, Settings};
+use tokio::task::spawn_blocking;
 
 use crate::scene::{until, with_place, with_server};
-use crate::support::{Place, failed};
+use crate::support::{Place, Server, failed};
 
 /// Long enough for a call that a server answers, and what a test waits for.
 const SOON: Duration = Duration::from_secs(2);
@@ -93,6 +94,42 @@ async fn a_server_that_is_no_sentinel_is_refused_at_once() -> Result<()> {
         Ok(())
     })
     .await
+}
+
+/// As one that is cut off from the others does after a failover. It stands four times before the right one.
+#[tokio::test]
+async fn a_sentinel_that_names_a_replica_or_nobody_is_passed_over() -> Result<()> {
+    let server = Server::sentinels(Settings::quick()).await?;
+    let place = server.place().await?;
+    let (replica, right) = (server.nodes()[1].address(), server.watchers()[0].address());
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").map_err(failed)?.local_addr().map_err(failed)?;
+    for named in [replica, nobody] {
+        let watch = format!("mymaster {} {} 2", named.ip(), named.port());
+        let settings = Settings::sentinel().with("sentinel monitor", watch);
+        let stale = spawn_blocking(move || Redis::start(&settings)).await.map_err(failed)?.map_err(failed)?;
+        let at = stale.address();
+        let url = server.url();
+        let (login, _) = url.split_once('@').ok_or_else(|| failed("a URL without a login"))?;
+        let url = format!("{login}@{at},{at},{at},{at},{right}/mymaster");
+        let before = connections_of(&stale).await?;
+        for _ in 0..OPENINGS {
+            place.builder()?.connect(&url)?.ping().await?;
+        }
+        let asked = connections_of(&stale).await? - before;
+        assert!(asked <= 4 * OPENINGS + 1, "asked {asked} times for {OPENINGS} connections, so it was followed");
+    }
+    Ok(())
+}
+
+const OPENINGS: u64 = 8;
+
+/// How many connections a server has taken so far.
+async fn connections_of(server: &Redis) -> Result<u64> {
+    let client = redis::Client::open(server.url()).map_err(failed)?;
+    let mut connection = client.get_multiplexed_async_connection().await.map_err(failed)?;
+    let info: String = cmd("INFO").arg("stats").query_async(&mut connection).await.map_err(failed)?;
+    let taken = info.lines().find_map(|line| line.strip_prefix("total_connections_received:"));
+    taken.and_then(|taken| taken.trim().parse().ok()).ok_or_else(|| failed("no count of connections"))
 }
 
 /// The server's, which is the only one: it goes with each call here.
