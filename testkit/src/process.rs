@@ -97,11 +97,18 @@ impl Process {
         last_lines(&fs::read_to_string(&self.log).unwrap_or_default())
     }
 
-    /// Stops it with its children, until it is told to go on. The parent comes first: once it is stopped, it has no
-    /// more children.
+    /// Stops it with its children, until it is told to go on.
     pub(crate) fn pause(&self) {
+        send(Signal::Stop, self.last_children().into_iter());
+    }
+
+    /// Stops the server itself and lists its children: it makes no more of them. One that is made after the others were
+    /// killed may wait for ever for a lock that one of them had.
+    fn last_children(&self) -> Vec<u32> {
         send(Signal::Stop, std::iter::once(self.id()));
-        send(Signal::Stop, children(self.id()).into_iter());
+        // Until it stands still it may be in the middle of making one.
+        let _ = poll(PATIENCE, || (!matches!(state_of(self.id()).as_deref(), Some("R" | "S" | "D"))).then_some(()));
+        children(self.id())
     }
 
     pub(crate) fn go_on(&self) {
@@ -114,7 +121,7 @@ impl Process {
     }
 
     fn end_within(&mut self, limit: Duration, signal: Signal) -> Result<ExitStatus, Failure> {
-        let children = if signal == Signal::Kill { children(self.id()) } else { vec![] };
+        let children = if signal == Signal::Kill { self.last_children() } else { vec![] };
         send(signal, std::iter::once(self.id()).chain(children));
         let process = self.id();
         self.all_ended.recv_timeout(limit).map_err(|_| Failure::DoesNotEnd { process })?;
@@ -162,10 +169,20 @@ fn children(parent: u32) -> Vec<u32> {
     ids.filter(|id| parent_of(*id) == Some(parent)).collect()
 }
 
-/// A line is `id (name) state parent ...`, and the name may hold anything.
 fn parent_of(process: u32) -> Option<u32> {
+    stat(process)?.1.parse().ok()
+}
+
+/// One letter.
+fn state_of(process: u32) -> Option<String> {
+    stat(process).map(|(state, _)| state)
+}
+
+/// Of a line `id (name) state parent ...`, where the name may hold anything.
+fn stat(process: u32) -> Option<(String, String)> {
     let line = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    line.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+    let mut words = line.rsplit_once(')')?.1.split_whitespace().map(str::to_owned);
+    Some((words.next()?, words.next()?))
 }
 
 fn last_lines(text: &str) -> String {
@@ -194,6 +211,17 @@ mod tests {
         assert_eq!(children(process.id()).len(), 1);
         process.end(Signal::Kill).unwrap();
         assert!(!scratch.path("shell.pid").exists());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_child_that_is_made_during_the_kill_is_killed_too() {
+        let scratch = Scratch::new("process-children-test").unwrap();
+        let script = "for i in $(seq 300); do sleep 100 & echo $i >&2; done; wait";
+        let mut process = Process::start(&scratch, "shell", &shell(script)).unwrap();
+        let log = log_of(&scratch, "shell");
+        process.ready(|| fs::read_to_string(&log).is_ok_and(|log| log.lines().count() > 10)).unwrap();
+        process.end_within(Duration::from_secs(60), Signal::Kill).unwrap();
     }
 
     /// As a test does that a shell's `&` has begun.

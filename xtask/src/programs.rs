@@ -104,6 +104,9 @@ impl Program {
             true => Ok(()),
             false => Err(Failure::NoResult { program: self.name.clone() }),
         });
+        if outcome.is_err() {
+            summary.failed(format!("{}\n{}", self.name, failures(&lines)));
+        }
         Ran { name: self.name, lines, took, summary, outcome }
     }
 }
@@ -121,6 +124,18 @@ impl fmt::Display for Ran {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\n     Ran {} in {:.1} s\n{}", self.name, self.took.as_secs_f64(), self.lines)
     }
+}
+
+/// How many lines of a program that failed are shown once more.
+const SHOWN: usize = 60;
+
+/// What a program says of its cases that failed, or else how it ended.
+fn failures(lines: &str) -> String {
+    let (_, from_there) = lines.split_once("\nfailures:\n").unwrap_or_default();
+    let failures: Vec<_> = from_there.lines().take_while(|line| !line.starts_with("test result")).take(SHOWN).collect();
+    let all: Vec<_> = lines.lines().collect();
+    let shown = if failures.is_empty() { &all[all.len().saturating_sub(SHOWN)..] } else { &failures };
+    shown.join("\n")
 }
 
 /// Runs them all, whichever fail. What one says is shown when it has ended, so that its lines stay together.
@@ -177,6 +192,13 @@ mod tests {
         Program::new(name, command)
     }
 
+    #[test]
+    fn what_failed_is_said_once_more_without_what_passed() {
+        let lines = "test a ... ok\ntest b ... FAILED\n\nfailures:\n\n---- b ----\nlost\n\ntest result: FAILED. 1 passed; 1 failed";
+        assert_eq!(failures(lines), "\n---- b ----\nlost\n");
+        assert_eq!(failures("running 1 test\nkilled"), "running 1 test\nkilled");
+    }
+
     const PASSED: &str = "echo 'test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured'";
 
     #[test]
@@ -221,6 +243,7 @@ mod tests {
         let failure = run(programs, &mut summary).unwrap_err();
         assert_eq!(failure.exit_code(), 101);
         assert_eq!(summary.to_string(), "7 passed, 2 failed, 2 skipped");
+        assert!(summary.failures().starts_with("one\n"), "{}", summary.failures());
         assert_eq!(summary.longest(9).len(), 3);
     }
 

@@ -9,6 +9,7 @@ pub(crate) struct Summary {
     counts: Counts,
     results: usize,
     programs: Vec<Took>,
+    failures: Vec<String>,
 }
 
 #[derive(Debug, Default, PartialEq)]
@@ -39,11 +40,22 @@ impl Summary {
         self.programs.push(Took { name: name.to_owned(), time });
     }
 
+    /// A program has failed, and this is what it says of it.
+    pub(crate) fn failed(&mut self, failure: String) {
+        self.failures.push(failure);
+    }
+
+    /// All that was said of failures: a long log ends with it.
+    pub(crate) fn failures(&self) -> String {
+        self.failures.join("\n")
+    }
+
     /// What other programs came to.
     pub(crate) fn add(&mut self, other: Self) {
         self.counts.add(&other.counts);
         self.results += other.results;
         self.programs.extend(other.programs);
+        self.failures.extend(other.failures);
     }
 
     /// Whether a program said what its cases came to, and that none failed.

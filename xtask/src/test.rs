@@ -136,10 +136,13 @@ fn print(steps: &Steps, summary: Summary) {
         println!("\n{steps}");
     }
     if summary.any() {
-        let counts = summary.to_string();
+        let (counts, failures) = (summary.to_string(), summary.failures());
         println!("The longest of the tests:");
         for program in summary.longest(LONGEST) {
             println!("{:<42} {:>7.1} s", program.name, program.time.as_secs_f64());
+        }
+        if !failures.is_empty() {
+            println!("\nWhat failed:\n{failures}");
         }
         println!("\n{counts}");
     }
