@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use storagebox::dedup::RunOptions;
 use storagebox::{Error, Payload, Ran, RunError, Store};
 
 const INVOICE: &str = "invoice-7";
@@ -14,13 +13,13 @@ async fn main() -> Result<(), RunError<Error>> {
     let url = std::env::args().nth(1).unwrap_or_else(|| "memory:".into());
     let store = Store::open(url).await?;
     store.setup().await?;
-    let payments = store.leases("payments")?;
+    let payments = store.dedup("payments")?;
     let paid = Arc::new(AtomicU32::new(0));
 
     // The first worker crashes: its future is dropped while it works, and its lease lapses.
-    let crashing = RunOptions::default().lease(Duration::from_millis(200));
     let never = async |_fence| std::future::pending::<Result<Payload, Error>>().await;
-    let crash = tokio::time::timeout(Duration::from_millis(20), payments.run_with(INVOICE, &crashing, never));
+    let crashing = payments.run(INVOICE, never).lease(Duration::from_millis(200));
+    let crash = tokio::time::timeout(Duration::from_millis(20), crashing.into_future());
     assert!(crash.await.is_err(), "the first worker never answers");
 
     // Ten others get the same message; one pays, all answer with its result.
@@ -28,12 +27,11 @@ async fn main() -> Result<(), RunError<Error>> {
         .map(|_| {
             let (payments, paid) = (payments.clone(), Arc::clone(&paid));
             tokio::spawn(async move {
-                let waiting = RunOptions::default().wait(Duration::from_secs(30));
                 let pay = async |_fence| {
                     paid.fetch_add(1, Ordering::SeqCst);
                     Ok::<_, Error>("receipt 4711")
                 };
-                payments.run_with(INVOICE, &waiting, pay).await
+                payments.run(INVOICE, pay).wait(Duration::from_secs(30)).await
             })
         })
         .collect();

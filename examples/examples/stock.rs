@@ -1,6 +1,5 @@
 //! 10 pairs of shoes, 30 orders, each sent twice and all at once: 10 are sold, never 11.
 
-use storagebox::counters::Bounds;
 use storagebox::{Counted, Result, Store};
 
 #[tokio::main]
@@ -16,7 +15,7 @@ async fn main() -> Result<()> {
             let stock = stock.clone();
             tokio::spawn(async move {
                 let order = format!("order-{}", message % 30);
-                stock.apply("red-shoes", order, -1).within(Bounds::at_least(0)).await
+                stock.add("red-shoes", order, -1).within(0..).await
             })
         })
         .collect();

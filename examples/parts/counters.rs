@@ -1,6 +1,5 @@
 //! Stock that is never oversold, with an order that is sent twice.
 
-use storagebox::counters::Bounds;
 use storagebox::{Counted, Result, Store};
 
 #[tokio::main]
@@ -8,7 +7,7 @@ async fn main() -> Result<()> {
     let stock = Store::open("memory:").await?.counters("stock")?;
     let _ = stock.add("red-shoes", "delivery-1", 1).await?;
     for order in ["order-1", "order-1", "order-2"] {
-        match stock.apply("red-shoes", order, -1).within(Bounds::at_least(0)).await? {
+        match stock.add("red-shoes", order, -1).within(0..).await? {
             Counted::Applied { .. } => println!("{order}: sold"),
             Counted::AlreadyApplied { .. } => println!("{order}: was sold before"),
             Counted::OutOfBounds => println!("{order}: sold out"),

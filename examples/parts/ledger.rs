@@ -1,12 +1,12 @@
 //! A counter that keeps each change, with its reason.
 
-use storagebox::{Result, Store};
+use storagebox::{Result, Store, Strategy};
 
 #[tokio::main]
 async fn main() -> Result<()> {
-    let points = Store::open("memory:").await?.ledger("points")?;
-    let _ = points.apply("ada", "order-1", 30).because("order 1 was paid").await?;
-    let _ = points.apply("ada", "refund-1", -10).because("a part of order 1 was returned").await?;
+    let points = Store::open("memory:").await?.counters_with("points", Strategy::Ledger)?;
+    let _ = points.add("ada", "order-1", 30).because("order 1 was paid").await?;
+    let _ = points.add("ada", "refund-1", -10).because("a part of order 1 was returned").await?;
     for change in points.log("ada", None, 100).await?.entries {
         println!("{change:?}");
     }

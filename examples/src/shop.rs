@@ -3,9 +3,7 @@
 
 use std::time::Duration;
 
-use storagebox::counters::Bounds;
-use storagebox::dedup::RunOptions;
-use storagebox::{Bank, Confirmed, Counted, Counters, Error, Hold, Leases, Ran, Result, RunError, Store, Taken};
+use storagebox::{Bank, Confirmed, Counted, Counters, Dedup, Error, Hold, Ran, Result, RunError, Store, Taken};
 use tracing::instrument;
 
 /// How long a seat is held for a customer who pays for it.
@@ -19,10 +17,10 @@ const ENTRIES: usize = 1_000;
 pub struct Shop {
     store: Store,
     vouchers: Bank,
-    orders: Leases,
+    orders: Dedup,
     stock: Counters,
     seats: Bank,
-    webhooks: Leases,
+    webhooks: Dedup,
 }
 
 /// What became of an order.
@@ -81,8 +79,8 @@ impl Shop {
     pub async fn open(store: Store) -> Result<Self> {
         store.setup().await?;
         let (vouchers, seats) = (store.bank("vouchers")?, store.bank("seats")?);
-        let (orders, stock) = (store.leases("orders")?, store.counters("stock")?);
-        let webhooks = store.leases("webhooks")?;
+        let (orders, stock) = (store.dedup("orders")?, store.counters("stock")?);
+        let webhooks = store.dedup("webhooks")?;
         Ok(Self { store, vouchers, orders, stock, seats, webhooks })
     }
 
@@ -127,8 +125,7 @@ impl Shop {
     /// Those of the store and of the stock. After one, the same order may be sent again.
     #[instrument(skip(self), err)]
     pub async fn order(&self, id: &str, sku: &str) -> Result<Ordered, RunError<Uncounted>> {
-        let options = RunOptions::default().fingerprint(sku.parse()?);
-        let ran = self.orders.run_with(id, &options, |_fence| self.place(id, sku)).await?;
+        let ran = self.orders.run(id, |_fence| self.place(id, sku)).fingerprint(sku).await?;
         Ok(match ran {
             Ran::Done(receipt) | Ran::Replayed(receipt) => match String::from_utf8_lossy(receipt.as_bytes()) {
                 receipt if receipt.is_empty() => Ordered::SoldOut,
@@ -144,7 +141,7 @@ impl Shop {
 
     /// The sale has the order's id: placed again after a crash, it is not counted twice.
     async fn place(&self, id: &str, sku: &str) -> Result<String, Uncounted> {
-        match self.stock.apply(sku, id, -1).within(Bounds::at_least(0)).await? {
+        match self.stock.add(sku, id, -1).within(0..).await? {
             Counted::Applied { .. } | Counted::AlreadyApplied { .. } => Ok(receipt(id)),
             Counted::OutOfBounds => Ok(String::new()),
             // Nothing is recorded of a failure, so the order can be sent again once its cause is gone.

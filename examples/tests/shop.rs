@@ -5,7 +5,6 @@
 
 use std::time::Duration;
 
-use storagebox::counters::Bounds;
 use storagebox::time::ManualClock;
 use storagebox::{Counted, Error, MemoryStore, RunError, Store};
 use storagebox_examples::shop::{Delivered, Ordered, Seat, Shop, TO_PAY, Uncounted};
@@ -49,7 +48,7 @@ async fn only_an_empty_stock_is_sold_out() {
     let stock = store.counters("stock").unwrap();
 
     // Somebody has used the order's id for two pairs, and cancelled another order.
-    let two = stock.apply("red-shoes", "order-1", -2).within(Bounds::at_least(0)).await.unwrap();
+    let two = stock.add("red-shoes", "order-1", -2).within(0..).await.unwrap();
     assert_eq!(two, Counted::Applied { value: Some(0) });
     let _ = stock.cancel("red-shoes", "order-2").await.unwrap();
     for (order, counted) in [("order-1", Counted::Mismatch), ("order-2", Counted::Fenced)] {

@@ -110,12 +110,9 @@ pub(crate) enum Command {
     Bank(Bank),
     Assign(Assign),
     Recover(Recover),
-    /// Record values by id, and run a command once per id
+    /// Run a command once per id, or its steps one by one, and record values by id
     #[command(subcommand)]
     Dedup(Dedup),
-    /// Do the work of an id once, step by step: begin, extend, complete or abort
-    #[command(subcommand)]
-    Lease(Lease),
     /// Create tokens, and consume each once
     #[command(subcommand)]
     Token(Token),

@@ -14,6 +14,7 @@ use crate::entity_ledger::{Commit, Committed, EntityLedger, EntryId, Opened, Out
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::{Ids, RandomIds};
 use crate::message::{Decision, Message};
+use crate::page::{Cursor, Page};
 use crate::token_store::TokenStore;
 use crate::value::{Key, MessageId, OpId, Payload};
 
@@ -271,6 +272,48 @@ impl Processor {
             decision = decision.send(destination, body)?;
         }
         self.outbox.issue(&op, decision.outputs).await
+    }
+
+    /// Returns the state of an entity; `None` if there is none. Messages alone change it.
+    ///
+    /// # Guarantees
+    ///
+    /// - E-5 of [`EntityLedger`]: it is the state of the last message that changed the entity.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if the key breaks its limit.
+    pub async fn state<K>(&self, entity: K) -> Result<Option<Payload>>
+    where
+        K: TryInto<Key>,
+        Error: From<K::Error>,
+    {
+        // An entity is opened for a message, and no message has an entry under this id.
+        let no_message = MessageId::new("-")?;
+        let entity = entity.try_into().map_err(Error::from)?;
+        Ok(self.entities.open(&entity, &no_message, None).await?.state)
+    }
+
+    /// Lists the messages that have changed their entities and are not finished, in pages of at most `limit`. Entries
+    /// that stay belong to workers that crashed: [`resume`](Processor::resume) them.
+    ///
+    /// # Guarantees
+    ///
+    /// - E-5 of [`EntityLedger`]: an entry that exists throughout the listing is listed exactly once.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if the limit is 0 or the cursor cannot be read.
+    pub async fn pending(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<EntryId>> {
+        self.entities.pending(cursor, limit).await
     }
 
     /// One try, which ends in nothing if the entity was changed meanwhile.

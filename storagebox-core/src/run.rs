@@ -110,7 +110,7 @@ pub enum RunError<E> {
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use storagebox::dedup::RunOptions;
+/// use storagebox::parts::RunOptions;
 /// use storagebox::time::TokioTimer;
 /// use storagebox::values::DedupId;
 /// use storagebox::{Error, MemoryStore, Payload, Ran, parts::{Backend, run}};

@@ -5,9 +5,9 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use storagebox::dedup::{Begun, RunOptions};
+use storagebox::dedup::Begun;
 use storagebox::layer::{Answered, Call, Deadline, Layer, LayeredPart, Next};
-use storagebox::parts::{Backend, LeaseRepo, run_to_end, run_with_heartbeat};
+use storagebox::parts::{Backend, LeaseRepo, RunOptions, run_to_end, run_with_heartbeat};
 use storagebox::time::TokioTimer;
 use storagebox::values::DedupId;
 use storagebox::{Error, ErrorKind, MemoryStore, OpId, Ran, Result, Store, async_trait};
@@ -40,17 +40,16 @@ impl Layer for Extends {
 async fn a_run_whose_work_blocks_its_thread_keeps_its_lease() {
     let (sender, extended) = channel();
     let store = Store::new(MemoryStore::new()).layer(Extends(Mutex::new(sender)));
-    let leases = store.leases("payments").unwrap();
-    let again = leases.clone();
+    let payments = store.dedup("payments").unwrap();
+    let again = payments.clone();
     let work = async move |_fence| {
         for beat in 0..4 {
             extended.recv_timeout(Duration::from_secs(30)).map_err(|_| format!("no heartbeat after {beat}"))?;
         }
         Ok::<_, String>("sent")
     };
-    let options = RunOptions::default().lease(Duration::from_secs(3));
     // A worker of the runtime does the work; the test's own thread is none.
-    let ran = tokio::spawn(async move { leases.run_with(ID, &options, work).await }).await.unwrap();
+    let ran = tokio::spawn(async move { payments.run(ID, work).lease(Duration::from_secs(3)).await }).await.unwrap();
     assert!(matches!(ran, Ok(Ran::Done(_))), "{ran:?}");
     let ran = again.run(ID, async |_| Ok::<_, Error>("twice")).await;
     assert!(matches!(ran, Ok(Ran::Replayed(_))), "{ran:?}");

@@ -3,9 +3,8 @@
 
 use std::time::Duration;
 
-use storagebox::dedup::RunOptions;
 use storagebox::time::ManualClock;
-use storagebox::{Error, Fingerprint, MemoryStore, Ran, Result, Store};
+use storagebox::{Error, MemoryStore, Ran, Result, Store};
 
 /// Another request with the same key found nothing in stock and settled the order; the true retry then got `Mismatch`
 /// for ever, charged and without an order.
@@ -13,16 +12,18 @@ use storagebox::{Error, Fingerprint, MemoryStore, Ran, Result, Store};
 async fn a_killed_run_is_resumed_by_its_own_request_alone() {
     let clock = ManualClock::new();
     let store = Store::new(MemoryStore::builder().clock(clock.clone()).build().unwrap());
-    let (orders, lease) = (store.leases("orders").unwrap(), Duration::from_secs(30));
-    let request = |body: &str| RunOptions::default().lease(lease).fingerprint(Fingerprint::new(body).unwrap());
-    let (two_seats, no_stock) = (request("two seats"), request("ten seats"));
+    let (orders, lease) = (store.dedup("orders").unwrap(), Duration::from_secs(30));
+    let request = async |body: &str, answer: &'static str| {
+        let run = orders.run("customer-7:key", async move |_| Ok::<_, Error>(answer));
+        run.lease(lease).fingerprint(body).await.unwrap()
+    };
     let mut is_charged = false;
     {
         let charge = async |_| {
             is_charged = true;
             std::future::pending::<Result<&str>>().await
         };
-        let killed = orders.run_with("customer-7:key", &two_seats, charge);
+        let killed = orders.run("customer-7:key", charge).lease(lease).fingerprint("two seats");
         tokio::select! {
             ran = killed => panic!("a charge without an end came to its end: {ran:?}"),
             () = async { for _ in 0..100 { tokio::task::yield_now().await } } => {}
@@ -30,12 +31,10 @@ async fn a_killed_run_is_resumed_by_its_own_request_alone() {
     }
     assert!(is_charged);
     clock.advance(lease);
-    let other = orders.run_with("customer-7:key", &no_stock, async |_| Ok::<_, Error>("sold out")).await.unwrap();
-    assert_eq!(other, Ran::Mismatch);
-    let retry = orders.run_with("customer-7:key", &two_seats, async |_| Ok::<_, Error>("order 12")).await.unwrap();
+    assert_eq!(request("ten seats", "sold out").await, Ran::Mismatch);
+    let retry = request("two seats", "order 12").await;
     assert!(matches!(&retry, Ran::Done(order) if order.as_bytes() == b"order 12"), "{retry:?}");
-    let other = orders.run_with("customer-7:key", &no_stock, async |_| Ok::<_, Error>("sold out")).await.unwrap();
-    assert_eq!(other, Ran::Mismatch);
-    let again = orders.run_with("customer-7:key", &two_seats, async |_| Ok::<_, Error>("twice")).await.unwrap();
+    assert_eq!(request("ten seats", "sold out").await, Ran::Mismatch);
+    let again = request("two seats", "twice").await;
     assert!(matches!(again, Ran::Replayed(_)), "{again:?}");
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use storagebox::dedup::{Begun, RunOptions};
+use storagebox::dedup::Begun;
+use storagebox::parts::RunOptions;
 use storagebox::time::{Timer, TokioTimer};
 use storagebox::values::DedupId;
 use storagebox::{

@@ -1,27 +1,23 @@
 //! What all handles of parts have in common: they are made of a part and its name, and take whatever becomes a value.
 
-mod apply;
+mod add;
 mod bank;
 mod counters;
-mod entities;
-mod leases;
-mod ledger;
+mod dedup;
 mod ordered_values;
 mod processors;
-mod records;
+mod run;
 mod tokens;
 
 use storagebox_core::{Error, Result};
 
-pub use apply::Apply;
+pub use add::Add;
 pub use bank::Bank;
 pub use counters::Counters;
-pub use entities::Entities;
-pub use leases::Leases;
-pub use ledger::Ledger;
+pub use dedup::Dedup;
 pub use ordered_values::OrderedValues;
 pub use processors::ProcessorBuilder;
-pub use records::Records;
+pub use run::{Run, RunToEnd};
 pub use tokens::Tokens;
 
 /// A part and its name. The macro writes the type, its clone and its `Debug`.

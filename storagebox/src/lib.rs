@@ -13,19 +13,18 @@ mod store;
 mod timer;
 
 /// The traits that backends implement, and the items that backend authors and generic code need.
-/// [`Ledger`](parts::Ledger) is the only trait here that shares its name with a handle.
 pub mod parts {
     pub use crate::open::open;
     pub use storagebox_core::backend;
     pub use storagebox_core::{
         Backend, Change, Chosen, Combine, Combined, Combiner, Commit, Committed, Counter, DedupRepo, EntityLedger, Ids,
         ItemBank, Joins, LeaseRepo, Ledger, MAX_DURATION, MIN_DURATION, Opened, OrderedStore, OutboxEntry, Patience,
-        RandomIds, Registered, Settles, Spawn, Spawner, Together, TokenStore, checked_duration, run, run_to_end,
-        run_with_heartbeat,
+        RandomIds, Registered, RunOptions, Settles, Spawn, Spawner, Together, TokenStore, checked_duration, run,
+        run_to_end, run_with_heartbeat,
     };
 }
 
-pub use handles::{Bank, Counters, Entities, Leases, Ledger, OrderedValues, Records, Tokens};
+pub use handles::{Bank, Counters, Dedup, OrderedValues, Tokens};
 pub use open::files;
 pub use store::Store;
 
@@ -47,10 +46,11 @@ pub mod bank {
     };
 }
 
-/// Records and leases: what the calls of [`Records`] and [`Leases`] answer, beside what stands at the root.
+/// Deduplication: what the calls of [`Dedup`] take and answer, beside what stands at the root.
 pub mod dedup {
+    pub use crate::handles::{Run, RunToEnd};
     pub use storagebox_core::{
-        Aborted, Begun, Completed, Entry, Forgotten, LeaseExtended, ListedRecord, Replaced, RunOptions, Version,
+        Aborted, Begun, Completed, Entry, Forgotten, LeaseExtended, ListedRecord, Replaced, Version,
     };
 }
 
@@ -68,9 +68,9 @@ pub mod messages {
     };
 }
 
-/// Counters: what the calls of [`Counters`] and [`Ledger`] take and answer, beside what stands at the root.
+/// Counters: what the calls of [`Counters`] take and answer, beside what stands at the root.
 pub mod counters {
-    pub use crate::handles::Apply;
+    pub use crate::handles::Add;
     pub use storagebox_core::{Bounds, Cancelled, CounterPromise, LedgerEntry, Reason, Remember};
 }
 

@@ -106,7 +106,7 @@ impl Store {
     /// Passes each call to the backend once. The caller retries [retryable](crate::Error::is_retryable) errors with the
     /// same id. A backend may still repeat a request within a call, with the same id and within the call's own timeout,
     /// after a conflict or a lost reply.
-    /// Recording the result of a [run](crate::Leases::run) is still retried as often as necessary, because the work
+    /// Recording the result of a [run](crate::Dedup::run) is still retried as often as necessary, because the work
     /// cannot be done again.
     #[must_use]
     pub fn without_retry(self) -> Self {

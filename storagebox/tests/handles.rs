@@ -2,15 +2,17 @@
 #![cfg(feature = "memory")]
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
+use std::ops::Bound;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use storagebox::bank::{Extended, ItemState, Retired};
-use storagebox::counters::{Bounds, Cancelled, LedgerEntry};
-use storagebox::dedup::{Begun, Completed, Forgotten, LeaseExtended, Replaced, RunOptions};
+use storagebox::counters::{Cancelled, LedgerEntry};
+use storagebox::dedup::{Begun, Completed, Forgotten, LeaseExtended, Replaced};
 use storagebox::ordered::{OrderedOptions, Reset};
 use storagebox::{
-    Confirmed, Consumed, Counted, Error, Hold, Ran, Recorded, Released, Result, Retention, RunError, Store, Strategy,
-    Taken, Written,
+    Confirmed, Consumed, Counted, Error, ErrorKind, Hold, MemoryStore, Ran, Recorded, Released, Result, Retention,
+    RunError, Store, Strategy, Taken, Written,
 };
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -58,7 +60,7 @@ async fn a_bank() -> Result<()> {
 
 #[tokio::test]
 async fn records() -> Result<()> {
-    let orders = store().await?.records("orders")?;
+    let orders = store().await?.dedup("orders")?;
     let id = String::from("order-7");
     let Recorded::New(version) = orders.record(&id, "paid", "worker-1", Retention::DEFAULT).await? else {
         panic!("nobody else is here")
@@ -73,24 +75,25 @@ async fn records() -> Result<()> {
     assert_eq!(orders.get(&id).await?.map(|entry| entry.version), Some(newer));
     assert_eq!(orders.list(None, 10).await?.entries.len(), 1);
     assert!(matches!(orders.forget(&id, version).await?, Forgotten::Stale(_)));
-    assert!(orders.exists(&id).await?);
     assert_eq!(orders.forget(&id, newer).await?, Forgotten::Forgotten);
-    assert!(!orders.exists(id).await?);
+    assert_eq!(orders.get(id).await?, None);
     Ok(())
 }
 
 #[tokio::test]
 async fn runs() -> Result<(), Box<dyn std::error::Error>> {
-    let payments = store().await?.leases("payments")?;
+    let payments = store().await?.dedup("payments")?;
     let invoice = String::from("invoice-7");
     let declined = payments.run(&invoice, async |_fence| Err::<&str, _>("declined")).await;
     assert!(matches!(declined, Err(RunError::Work("declined"))));
     let charge = async |_fence| Ok::<_, Error>("charged");
     assert!(matches!(payments.run(&invoice, charge).await?, Ran::Done(_)));
     assert!(matches!(payments.run(&invoice, charge).await?, Ran::Replayed(result) if result.as_bytes() == b"charged"));
-    let options = RunOptions::default().lease(HOUR).wait(HOUR);
-    assert!(matches!(payments.run_with("invoice-8", &options, charge).await?, Ran::Done(_)));
-    let ran = payments.run_to_end(tokio::spawn, "invoice-9", &options, async |_fence| Ok::<_, Error>("sent")).await?;
+    let ran = payments.run("invoice-8", charge).lease(HOUR).wait(HOUR).fingerprint("17 EUR").await?;
+    assert!(matches!(ran, Ran::Done(_)));
+    let ran = payments.run("invoice-8", charge).fingerprint("18 EUR").await?;
+    assert!(matches!(ran, Ran::Mismatch));
+    let ran = payments.run("invoice-9", async |_fence| Ok::<_, Error>("sent")).to_end().await?;
     assert!(matches!(ran, Ran::Done(_)));
     assert!(matches!(payments.run("", charge).await, Err(RunError::Store(_))));
     Ok(())
@@ -99,7 +102,7 @@ async fn runs() -> Result<(), Box<dyn std::error::Error>> {
 #[tokio::test]
 async fn leases() -> Result<()> {
     let store = store().await?;
-    let payments = store.leases("payments")?;
+    let payments = store.dedup("payments")?;
     let Begun::Started(lease) = payments.begin("invoice-7", "worker-1", HOUR, Some("17 EUR")).await? else {
         panic!("nobody else is here")
     };
@@ -107,7 +110,7 @@ async fn leases() -> Result<()> {
     assert_eq!(payments.extend(&lease, 2 * HOUR).await?, LeaseExtended::Extended);
     assert!(matches!(payments.complete(&lease, "charged", Retention::DEFAULT).await?, Completed::Completed(_)));
     assert!(matches!(payments.begin("invoice-7", "worker-2", HOUR, None).await?, Begun::Done(_)));
-    assert!(store.records("payments")?.get("invoice-7").await?.is_some());
+    assert!(payments.get("invoice-7").await?.is_some());
     let Begun::Started(lease) = payments.begin("invoice-8", "worker-1", HOUR, None).await? else {
         panic!("nobody else is here")
     };
@@ -137,7 +140,7 @@ async fn counters() -> Result<()> {
     let stock = store.counters("stock")?;
     assert!(stock.promise().recognises_repeats());
     assert_eq!(stock.add("red-shoes", "delivery-1", 2).await?, Counted::Applied { value: Some(2) });
-    let sell = |order: &str| stock.apply("red-shoes", order, -2).within(Bounds::at_least(0));
+    let sell = |order: &str| stock.add("red-shoes", order, -2).within(0..);
     assert_eq!(sell("order-1").await?, Counted::Applied { value: Some(0) });
     assert_eq!(sell("order-1").await?, Counted::AlreadyApplied { value: Some(0) });
     assert_eq!(sell("order-2").await?, Counted::OutOfBounds);
@@ -145,15 +148,61 @@ async fn counters() -> Result<()> {
     assert_eq!(sell("order-3").await?, Counted::Fenced);
     assert_eq!(stock.value(String::from("red-shoes")).await?, 0);
     assert!(sell("").await.is_err());
-    assert!(stock.apply("red-shoes", "order-4", 1).because("found again").await.is_err());
+    assert!(stock.add("red-shoes", "order-4", 1).because("found again").await.is_err());
     assert!(!store.counters_with("hits", Strategy::Atomic)?.promise().recognises_repeats());
     Ok(())
 }
 
 #[tokio::test]
+async fn a_range_bounds_a_change() -> Result<()> {
+    let stock = store().await?.counters("stock")?;
+    let add = |op: &'static str, delta| stock.add("red-shoes", op, delta);
+    assert_eq!(add("delivery", 5).within(..).await?, Counted::Applied { value: Some(5) });
+    assert_eq!(add("to-6", 1).within(..7).await?, Counted::Applied { value: Some(6) });
+    assert_eq!(add("to-7", 1).within(..7).await?, Counted::OutOfBounds);
+    assert_eq!(add("to-7-again", 1).within(0..=7).await?, Counted::Applied { value: Some(7) });
+    assert_eq!(add("back-to-6", -1).within(7..).await?, Counted::OutOfBounds);
+    let above_6 = (Bound::Excluded(6), Bound::Unbounded);
+    assert_eq!(add("below-7", -1).within(above_6).await?, Counted::OutOfBounds);
+    for empty in [
+        (Bound::Included(1), Bound::Excluded(1)),
+        (Bound::Included(1), Bound::Included(0)),
+        (Bound::Unbounded, Bound::Excluded(i64::MIN)),
+        (Bound::Excluded(i64::MAX), Bound::Unbounded),
+    ] {
+        let refused = add("empty", 1).within(empty).await.map_err(|error| error.kind());
+        assert_eq!(refused, Err(ErrorKind::InvalidInput), "{empty:?}");
+    }
+    assert_eq!(stock.value("red-shoes").await?, 7);
+    Ok(())
+}
+
+#[tokio::test]
+async fn counters_without_a_log_say_so() -> Result<()> {
+    let stock = store().await?.counters("stock")?;
+    for refused in [
+        stock.log("red-shoes", None, 10).await.map(drop),
+        stock.compact("red-shoes", HOUR, 10).await.map(drop),
+        stock.value_within("red-shoes", HOUR).await.map(drop),
+    ] {
+        assert_eq!(refused.map_err(|error| error.kind()), Err(ErrorKind::Misconfigured));
+    }
+    Ok(())
+}
+
+#[test]
+fn a_run_to_its_end_needs_a_runtime() {
+    let jobs = Store::new(MemoryStore::new()).dedup("jobs").unwrap();
+    let mut run = jobs.run("job-1", async |_fence| Ok::<_, Error>("done")).to_end().into_future();
+    let refused = run.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    let Poll::Ready(Err(RunError::Store(error))) = refused else { panic!("{refused:?}") };
+    assert_eq!(error.kind(), ErrorKind::Misconfigured);
+}
+
+#[tokio::test]
 async fn a_ledger() -> Result<()> {
-    let balances = store().await?.ledger("balances")?;
-    let _first = balances.apply("ada", "deposit-1", 30).because("opening balance").await?;
+    let balances = store().await?.counters_with("balances", Strategy::Ledger)?;
+    let _first = balances.add("ada", "deposit-1", 30).because("opening balance").await?;
     let _second = balances.add("ada", "withdrawal-1", -5).await?;
     assert!(matches!(balances.add("ada", "withdrawal-1", -5).await?, Counted::AlreadyApplied { .. }));
     let log = balances.log("ada", None, 10).await?.entries;
@@ -163,7 +212,7 @@ async fn a_ledger() -> Result<()> {
     assert_eq!(balances.compact("ada", Duration::ZERO, 10).await?.deleted, 2);
     assert_eq!(balances.cancel("ada", "withdrawal-2").await?, Cancelled::Cancelled);
     assert_eq!((balances.value("ada").await?, balances.value_within("ada", HOUR).await?), (25, 25));
-    assert!(balances.apply("ada", "withdrawal-3", -5).within(Bounds::at_least(0)).await.is_err());
+    assert!(balances.add("ada", "withdrawal-3", -5).within(0..).await.is_err());
     Ok(())
 }
 

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use storagebox::dedup::{Begun, RunOptions};
+use storagebox::dedup::Begun;
 use storagebox::layer::{Answered, Call, Layer, Next};
 use storagebox::time::{Timer, TokioTimer};
 use storagebox::{
-    Bank, Certainty, Counters, Error, ErrorKind, Leases, Ledger, MemoryStore, OrderedValues, Ran, Records, Result,
-    Retention, Retry, Store, Strategy, Taken, Tokens, async_trait,
+    Bank, Certainty, Counters, Dedup, Error, ErrorKind, MemoryStore, OrderedValues, Ran, Result, Retention, Retry,
+    Store, Strategy, Taken, Tokens, async_trait,
 };
 
 /// Loses the first replies, and counts attempts.
@@ -143,14 +143,14 @@ async fn a_call_has_thirty_seconds_unless_the_store_says_otherwise() -> Result<(
 async fn a_run_is_repeated_as_the_store_says() -> Result<(), Box<dyn std::error::Error>> {
     let work = async |_fence| Ok::<_, Error>("done");
     let (store, loses) = losing(usize::MAX);
-    let ran = store.leases("jobs")?.run("job-1", work).await;
+    let ran = store.dedup("jobs")?.run("job-1", work).await;
     assert!(ran.is_err());
     assert_eq!(loses.attempts(), 6);
     let (store, _) = losing(2);
-    let ran = store.leases("jobs")?.run("job-1", work).await?;
+    let ran = store.dedup("jobs")?.run("job-1", work).await?;
     assert!(matches!(ran, Ran::Done(_)));
     let (store, _) = losing(1);
-    let lease = store.leases("jobs")?.begin("job-1", "worker-1", Duration::from_secs(30), None).await?;
+    let lease = store.dedup("jobs")?.begin("job-1", "worker-1", Duration::from_secs(30), None).await?;
     assert!(matches!(lease, Begun::Started(_)));
     Ok(())
 }
@@ -158,7 +158,7 @@ async fn a_run_is_repeated_as_the_store_says() -> Result<(), Box<dyn std::error:
 #[tokio::test(start_paused = true)]
 async fn a_run_without_retry_begins_once() -> Result<()> {
     let (store, loses) = losing(usize::MAX);
-    let ran = store.without_retry().leases("jobs")?.run("job-1", async |_fence| Ok::<_, Error>("done")).await;
+    let ran = store.without_retry().dedup("jobs")?.run("job-1", async |_fence| Ok::<_, Error>("done")).await;
     assert!(ran.is_err());
     assert_eq!(loses.attempts(), 1);
     Ok(())
@@ -169,7 +169,7 @@ async fn a_run_without_retry_begins_once() -> Result<()> {
 async fn a_run_without_retry_records_its_result_all_the_same() -> Result<(), Box<dyn std::error::Error>> {
     let loses = Arc::new(LosesCompletions(AtomicUsize::new(3)));
     let store = Store::new(MemoryStore::new()).layer(loses).without_retry();
-    let ran = store.leases("jobs")?.run("job-1", async |_fence| Ok::<_, Error>("done")).await?;
+    let ran = store.dedup("jobs")?.run("job-1", async |_fence| Ok::<_, Error>("done")).await?;
     assert!(matches!(ran, Ran::Done(_)), "{ran:?}");
     Ok(())
 }
@@ -178,7 +178,7 @@ async fn a_run_without_retry_records_its_result_all_the_same() -> Result<(), Box
 #[tokio::test(start_paused = true)]
 async fn a_run_begins_within_the_deadline() -> Result<()> {
     let store = Store::new(MemoryStore::new()).layer(Silent).with_deadline(Duration::from_secs(5));
-    let (leases, begun) = (store.without_retry().leases("jobs")?, tokio::time::Instant::now());
+    let (leases, begun) = (store.without_retry().dedup("jobs")?, tokio::time::Instant::now());
     let run = leases.run("job-1", async |_fence| Ok::<_, Error>("done"));
     let ran = tokio::time::timeout(Duration::from_secs(3_600), run).await;
     assert!(matches!(ran, Ok(Err(_))), "{ran:?}");
@@ -203,15 +203,14 @@ fn is_send<T: Send>(value: T) -> T {
 #[tokio::test]
 async fn handles_go_from_thread_to_thread_and_show_no_more_than_their_names() -> Result<()> {
     is_handle::<Store>();
-    is_handle::<(Bank, Records, Leases)>();
-    is_handle::<(Tokens, Counters, Ledger, OrderedValues)>();
+    is_handle::<(Bank, Dedup, Tokens, Counters, OrderedValues)>();
     let store = Store::from(MemoryStore::new());
     let (bank, stock) = (store.bank("vouchers")?, store.counters("stock")?);
     assert!(is_send(bank.add(vec![String::from("SAVE-10")])).await.is_ok());
     assert!(is_send(bank.assign("ada")).await.is_ok());
-    assert!(is_send(stock.apply("red-shoes", "delivery-1", 1).into_future()).await.is_ok());
+    assert!(is_send(stock.add("red-shoes", "delivery-1", 1).into_future()).await.is_ok());
     let work = async |_fence| Ok::<_, Error>("done");
-    assert!(is_send(store.leases("jobs")?.run("job-1", work)).await.is_ok());
+    assert!(is_send(store.dedup("jobs")?.run("job-1", work).into_future()).await.is_ok());
     assert_eq!(format!("{bank:?}"), "Bank { name: \"vouchers\", .. }");
     assert_eq!(
         format!("{:?}", store.without_retry().without_deadline()),
@@ -274,14 +273,14 @@ impl Layer for SilentOnce {
 #[tokio::test(start_paused = true)]
 async fn a_heartbeat_without_an_answer_does_not_cost_the_lease() -> Result<()> {
     let memory = MemoryStore::new();
-    let jobs = Store::new(memory.clone()).layer(SilentOnce("extend", AtomicUsize::new(0))).leases("jobs")?;
+    let jobs = Store::new(memory.clone()).layer(SilentOnce("extend", AtomicUsize::new(0))).dedup("jobs")?;
     let work = async |_| {
         TokioTimer.sleep(Duration::from_secs(60)).await;
         Ok::<_, Error>("first")
     };
     let second = async {
         TokioTimer.sleep(Duration::from_secs(31)).await;
-        Store::new(memory).leases("jobs")?.run("invoice-7", async |_| Ok::<_, Error>("second")).await
+        Store::new(memory).dedup("jobs")?.run("invoice-7", async |_| Ok::<_, Error>("second")).await
     };
     let (first, second) = tokio::join!(jobs.run("invoice-7", work), second);
     assert!(matches!(second, Ok(Ran::InFlight { .. })), "{second:?}");
@@ -309,7 +308,7 @@ impl Layer for RefusesResults {
 #[tokio::test(start_paused = true)]
 async fn a_result_is_recorded_however_seldom_calls_are_retried() -> Result<()> {
     let store = Store::new(MemoryStore::new()).layer(RefusesResults(AtomicUsize::new(3)));
-    let jobs = store.with_retry(Retry::NEVER).leases("jobs")?;
+    let jobs = store.with_retry(Retry::NEVER).dedup("jobs")?;
     let ran = jobs.run("invoice-7", async |_| Ok::<_, Error>("charged")).await;
     assert!(matches!(ran, Ok(Ran::Done(_))), "{ran:?}");
     Ok(())
@@ -320,9 +319,10 @@ async fn a_result_is_tried_for_no_longer_than_was_asked_for() -> Result<()> {
     let store = Store::new(MemoryStore::new()).layer(RefusesResults(AtomicUsize::new(usize::MAX)));
     let hour = Duration::from_secs(3_600);
     let retry = Retry { attempts: 2, first_delay: hour, max_delay: hour };
-    let options = RunOptions::default().retry(retry).record_within(Duration::from_secs(10));
     let before = TokioTimer.now();
-    let ran = store.leases("jobs")?.run_with("invoice-7", &options, async |_| Ok::<_, Error>("charged")).await;
+    let jobs = store.dedup("jobs")?;
+    let run = jobs.run("invoice-7", async |_| Ok::<_, Error>("charged"));
+    let ran = run.retry(retry).record_within(Duration::from_secs(10)).await;
     assert!(ran.is_err());
     assert_eq!((TokioTimer.now() - before).as_secs(), 10);
     Ok(())
@@ -372,7 +372,7 @@ async fn a_recovery_that_ends_at_a_damaged_record_says_whether_it_did_something(
     for number in 0..20 {
         assert!(denied.assign(format!("customer-{number}"), "vouchers").await.is_err());
     }
-    let _ = store.records("given")?.record("damaged", "by hand", "a stranger", Retention::Forever).await?;
+    let _ = store.dedup("given")?.record("damaged", "by hand", "a stranger", Retention::Forever).await?;
     let error = store.deduplicator("given", ["vouchers"])?.recover(None, 100).await.unwrap_err();
     let given = store.bank("vouchers")?.counts().await?.held;
     let expected = if given > 0 { Certainty::Unknown } else { Certainty::NotApplied };

@@ -53,9 +53,8 @@ async fn two_services_with_a_store_each() {
     let parcel = queue.next("order-7");
     assert_eq!(shipping.process(&parcel).await.unwrap(), Outcome::Processed { sent: 0 });
     assert_eq!(shipping.process(&parcel).await.unwrap(), Outcome::Duplicate { cleaned: false });
-    let parcels = there.entities("shipping").unwrap();
-    assert_eq!(parcels.get("order-7").await.unwrap(), Some("1 book".try_into().unwrap()));
-    assert_eq!(here.entities("payments").unwrap().pending(None, 9).await.unwrap().entries, []);
+    assert_eq!(shipping.state("order-7").await.unwrap(), Some("1 book".try_into().unwrap()));
+    assert_eq!(payments.pending(None, 9).await.unwrap().entries, []);
 }
 
 /// The sender creates tokens in its own store, where the receiver, whose entities are elsewhere, looks for them.
@@ -74,9 +73,8 @@ async fn tokens_that_stay_with_the_sender() {
     assert_eq!(shipping.process(&parcel).await.unwrap(), Outcome::Processed { sent: 0 });
     assert!(!tokens.exists(&token).await.unwrap(), "the token is consumed in the sender's store");
     assert_eq!(shipping.process(&parcel).await.unwrap(), Outcome::Duplicate { cleaned: false });
-    let entities = receiver.entities("shipping").unwrap();
-    assert_eq!(entities.get("order-7").await.unwrap(), Some("1 book".try_into().unwrap()));
-    assert_eq!(entities.pending(None, 9).await.unwrap().entries, []);
+    assert_eq!(shipping.state("order-7").await.unwrap(), Some("1 book".try_into().unwrap()));
+    assert_eq!(shipping.pending(None, 9).await.unwrap().entries, []);
 }
 
 /// Where a store cannot change both in one step.

@@ -39,14 +39,13 @@ async fn refused_by_a_bank(store: &Store, text: &str) -> Result<()> {
     Ok(())
 }
 
-async fn refused_by_records_and_leases(store: &Store, text: &str) -> Result<()> {
-    let (records, keep) = (store.records("orders")?, Retention::DEFAULT);
-    assert_refused("an id", records.record(text, "value", "op", keep).await);
-    assert_refused("the op of a record", records.record("id", "value", text, keep).await);
-    let leases = store.leases("orders")?;
-    assert_refused("the id of a lease", leases.begin(text, "op", MINUTE, None).await);
-    assert_refused("the op of a lease", leases.begin("id", text, MINUTE, None).await);
-    assert_refused("a fingerprint", leases.begin("id", "op", MINUTE, Some(text)).await);
+async fn refused_by_dedup(store: &Store, text: &str) -> Result<()> {
+    let (orders, keep) = (store.dedup("orders")?, Retention::DEFAULT);
+    assert_refused("an id", orders.record(text, "value", "op", keep).await);
+    assert_refused("the op of a record", orders.record("id", "value", text, keep).await);
+    assert_refused("the id of a lease", orders.begin(text, "op", MINUTE, None).await);
+    assert_refused("the op of a lease", orders.begin("id", text, MINUTE, None).await);
+    assert_refused("a fingerprint", orders.begin("id", "op", MINUTE, Some(text)).await);
     Ok(())
 }
 
@@ -74,7 +73,7 @@ async fn a_text_that_breaks_its_limit_never_reaches_the_backend() -> Result<()> 
     let store = Store::new(MemoryStore::new()).layer(Arc::clone(&reached));
     for text in ["", "secret\0", &"secret".repeat(200)] {
         refused_by_a_bank(&store, text).await?;
-        refused_by_records_and_leases(&store, text).await?;
+        refused_by_dedup(&store, text).await?;
         refused_by_tokens_and_counters(&store, text).await?;
         refused_by_ordered_values(&store, text).await?;
     }

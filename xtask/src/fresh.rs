@@ -100,8 +100,7 @@ mod tests {
     #[test]
     fn there_is_one_for_each_part_and_the_readme_s() {
         let names: Vec<_> = programs().unwrap().into_iter().map(|(name, _)| name).collect();
-        let expected =
-            ["bank", "counters", "deduplicator", "leases", "ledger", "ordered_values", "readme", "records", "tokens"];
+        let expected = ["bank", "counters", "dedup", "deduplicator", "ledger", "ordered_values", "readme", "tokens"];
         assert_eq!(names, expected);
     }
 

@@ -38,6 +38,7 @@ cases! { Dedup:
     "D-2" Ambiguous ambiguous: random_faults_leave_every_answer_true;
     "D-2" Crash crash: what_was_acknowledged_survives_a_restart;
     "D-3" Sequential sequential::records: the_winners_retry_is_again, an_op_is_scoped_by_its_id;
+    "D-3" Sequential sequential::leases: a_completion_is_known_after_its_result_was_replaced;
     "D-3" Edge edge: ops_that_look_alike_are_apart;
     "D-3" Concurrent concurrent::records: racing_retries_of_one_op_are_again;
     "D-3" Ambiguous ambiguous: a_record_of_any_fate_happens_once;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use axum::http::{Method, StatusCode};
 use storagebox::messages::{BoxError, Dispatcher, Handler, Outgoing, ProcessError};
 use storagebox::values::TokenId;
-use storagebox::{Decision, Entities, Message, Outcome, Payload, Processor, Store, Tokens, async_trait};
+use storagebox::{Decision, Message, Outcome, Payload, Processor, Store, Tokens, async_trait};
 
 use crate::http::Http;
 
@@ -60,6 +60,7 @@ impl Queue {
 
 pub(crate) struct Client {
     orders: Processor,
+    tokens: Tokens,
     queue: Arc<Queue>,
 }
 
@@ -74,9 +75,10 @@ impl Client {
     ) -> storagebox::Result<Self> {
         let orders = format!("{name}-orders");
         let handler = Buys { http: Arc::clone(http), protocol };
-        let sender = Sends { http: Arc::clone(http), queue: Arc::clone(queue), tokens: store.tokens(&orders)? };
+        let tokens = store.tokens(&orders)?;
+        let sender = Sends { http: Arc::clone(http), queue: Arc::clone(queue), tokens: tokens.clone() };
         let orders = store.processor(&orders, handler)?.sends(&orders, sender)?.build()?;
-        Ok(Self { orders, queue: Arc::clone(queue) })
+        Ok(Self { orders, tokens, queue: Arc::clone(queue) })
     }
 
     /// Processes messages until none waits.
@@ -91,6 +93,17 @@ impl Client {
     pub(crate) async fn process(&self, message: &Message) -> Result<Outcome, ProcessError> {
         self.orders.process(message).await
     }
+
+    /// What is left on the client's side of what it was sent.
+    pub(crate) async fn left(&self) -> storagebox::Result<Vec<String>> {
+        let mut left = vec![];
+        for token in self.queue.tokens() {
+            left.extend(self.tokens.exists(&token).await?.then(|| format!("the token {token}")));
+        }
+        let pending = self.orders.pending(None, 10).await?.entries;
+        left.extend(pending.iter().map(|entry| format!("the entry of {}", entry.message)));
+        Ok(left)
+    }
 }
 
 /// The order, sent by somebody who created its token first.
@@ -99,19 +112,6 @@ pub(crate) async fn order(store: &Store, name: &str, queue: &Queue) -> storagebo
     store.tokens(format!("{name}-orders"))?.create([&token]).await?;
     queue.push(Message::new(ORDER, ORDER, AMOUNT)?.with_token(token.parse()?));
     Ok(())
-}
-
-/// What is left on the client's side of what it was sent.
-pub(crate) async fn left(store: &Store, name: &str, queue: &Queue) -> storagebox::Result<Vec<String>> {
-    let (tokens, orders): (Tokens, Entities) =
-        (store.tokens(format!("{name}-orders"))?, store.entities(format!("{name}-orders"))?);
-    let mut left = vec![];
-    for token in queue.tokens() {
-        left.extend(tokens.exists(&token).await?.then(|| format!("the token {token}")));
-    }
-    let pending = orders.pending(None, 10).await?.entries;
-    left.extend(pending.iter().map(|entry| format!("the entry of {}", entry.message)));
-    Ok(left)
 }
 
 /// Pays for an order. The calls that it makes may be made again: a request is executed once.

@@ -122,8 +122,9 @@ impl Round {
     }
 
     async fn nothing_is_left(&self) -> Result<(), BoxError> {
+        let client = Client::open(&self.store, &self.name, &self.http, &self.queue, self.protocol)?;
         let mut left = self.server.left(&self.requests()).await?;
-        left.extend(client::left(&self.store, &self.name, &self.queue).await?);
+        left.extend(client.left().await?);
         if left.is_empty() { Ok(()) } else { Err(format!("left are {left:?}").into()) }
     }
 

@@ -25,18 +25,16 @@ use storagebox::dedup::Entry;
 use storagebox::messages::{Abandoned, BoxError, Dispatcher, Handler, MissingToken, Outgoing, ProcessError};
 use storagebox::values::TokenId;
 use storagebox::{
-    Decision, Entities, Error, ErrorKind, Message, Payload, Processor, Recorded, Records, Retention, Store, Tokens,
-    async_trait,
+    Decision, Dedup, Error, ErrorKind, Message, Payload, Processor, Recorded, Retention, Store, Tokens, async_trait,
 };
 
 pub(crate) const ACCOUNT: &str = "account-1";
 
 #[derive(Clone)]
 pub(crate) struct Server {
-    requests: Records,
-    responses: Records,
+    requests: Dedup,
+    responses: Dedup,
     tokens: Tokens,
-    accounts: Entities,
     payments: Processor,
     unprotected: Processor,
     responder: Arc<Responder>,
@@ -46,15 +44,14 @@ impl Server {
     /// Its stores begin with this name.
     pub(crate) fn open(store: &Store, name: &str) -> storagebox::Result<Self> {
         let (accounts, sent) = (format!("{name}-accounts"), format!("{name}-responses"));
-        let responses = store.records(&sent)?;
+        let responses = store.dedup(&sent)?;
         let responder =
             Responder { responses: responses.clone(), tokens: store.tokens(&sent)?, sent: Mutex::default() };
         let responder = Arc::new(responder);
         Ok(Self {
-            requests: store.records(format!("{name}-requests"))?,
+            requests: store.dedup(format!("{name}-requests"))?,
             responses,
             tokens: store.tokens(&accounts)?,
-            accounts: store.entities(&accounts)?,
             payments: store.processor(&accounts, Pays)?.sends(&sent, Arc::clone(&responder))?.build()?,
             unprotected: store.processor(&accounts, Adds)?.without_token(MissingToken::Unprotected).build()?,
             responder,
@@ -134,7 +131,7 @@ impl Server {
 
     /// What is on the account.
     pub(crate) async fn balance(&self) -> storagebox::Result<Payload> {
-        Ok(self.accounts.get(ACCOUNT).await?.unwrap_or_default())
+        Ok(self.payments.state(ACCOUNT).await?.unwrap_or_default())
     }
 
     /// What is left of these requests: their tokens, bodies, responses and entries.
@@ -149,7 +146,7 @@ impl Server {
         for token in self.responder.sent() {
             left.extend(self.responder.tokens.exists(&token).await?.then(|| format!("the token {token}")));
         }
-        let pending = self.accounts.pending(None, 10).await?.entries;
+        let pending = self.payments.pending(None, 10).await?.entries;
         left.extend(pending.iter().map(|entry| format!("the entry of {}", entry.message)));
         Ok(left)
     }
@@ -217,7 +214,7 @@ fn sum(balance: Option<Payload>, amount: &Payload) -> Result<Option<u64>, BoxErr
 
 /// Stores responses where their clients fetch them.
 struct Responder {
-    responses: Records,
+    responses: Dedup,
     tokens: Tokens,
     /// The tokens of the responses, for the check at the end.
     sent: Mutex<Vec<TokenId>>,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use storagebox::messages::{Destination, MissingToken};
-use storagebox::{Entities, Message, Payload, Processor, Result as StoreResult, Store, Tokens};
+use storagebox::{Message, Payload, Processor, Result as StoreResult, Store, Tokens};
 
 use crate::failure::Failure;
 use crate::names::Names;
@@ -123,10 +123,6 @@ impl Site {
 
     pub(crate) fn queue(&self, stage: Stage) -> StoreResult<Destination> {
         self.names.queue(stage).try_into()
-    }
-
-    pub(crate) fn entities(&self, stage: Stage) -> StoreResult<Entities> {
-        self.store.entities(self.names.entities(stage))
     }
 
     pub(crate) fn tokens(&self) -> StoreResult<Tokens> {

@@ -82,14 +82,14 @@ impl Watch {
 
     /// An order that was accepted stays so, so that only the open ones are looked up.
     async fn accepted(&mut self, placed: u64) -> Result<u64, Failure> {
-        let orders = self.site.entities(Stage::Orders)?;
+        let orders = self.site.processor(Stage::Orders)?;
         loop {
             while self.next < placed && self.open.len() < WINDOW {
                 self.open.push(self.next);
                 self.next += 1;
             }
             let before = self.open.len();
-            let looks = join_all(self.open.iter().map(|number| orders.get(order_key(*number)))).await;
+            let looks = join_all(self.open.iter().map(|number| orders.state(order_key(*number)))).await;
             let states = looks.into_iter().collect::<Result<Vec<_>, _>>()?;
             let mut states = states.iter();
             self.open.retain(|_| states.next().is_some_and(Option::is_none));
@@ -100,21 +100,21 @@ impl Watch {
     }
 
     async fn accounts(&self) -> Result<Vec<Account>, Failure> {
-        let entities = self.site.entities(Stage::Payments)?;
-        let states = try_join_all((0..CUSTOMERS).map(|customer| entities.get(account_key(customer)))).await?;
+        let accounts = self.site.processor(Stage::Payments)?;
+        let states = try_join_all((0..CUSTOMERS).map(|customer| accounts.state(account_key(customer)))).await?;
         Ok(states.into_iter().map(Account::read).collect::<Result<_, _>>()?)
     }
 
     async fn shelves(&self) -> Result<Vec<Shelf>, Failure> {
-        let entities = self.site.entities(Stage::Shipping)?;
-        let states = try_join_all((0..ARTICLES).map(|article| entities.get(shelf_key(article)))).await?;
+        let shelves = self.site.processor(Stage::Shipping)?;
+        let states = try_join_all((0..ARTICLES).map(|article| shelves.state(shelf_key(article)))).await?;
         Ok(states.into_iter().map(Shelf::read).collect::<Result<_, _>>()?)
     }
 
     async fn half_done(&self) -> Result<[usize; Stage::ALL.len()], Failure> {
         let mut entries = [0; Stage::ALL.len()];
         for stage in Stage::ALL {
-            entries[stage as usize] = self.site.entities(stage)?.pending(None, ENTRIES).await?.entries.len();
+            entries[stage as usize] = self.site.processor(stage)?.pending(None, ENTRIES).await?.entries.len();
         }
         Ok(entries)
     }

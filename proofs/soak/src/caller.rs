@@ -49,7 +49,7 @@ impl Caller {
     /// Makes a call until it is answered; some are dropped on their way.
     pub(crate) async fn answer<T, F>(&self, what: &str, call: impl Fn() -> F + Sync) -> Result<T, Wrong>
     where
-        F: Future<Output = Result<T>> + Send,
+        F: IntoFuture<Output = Result<T>, IntoFuture: Send> + Send,
     {
         let begun = Instant::now();
         while begun.elapsed() < PATIENCE {
@@ -71,7 +71,7 @@ impl Caller {
 
     async fn attempt<T, F>(&self, call: &(impl Fn() -> F + Sync)) -> Option<Result<T>>
     where
-        F: Future<Output = Result<T>> + Send,
+        F: IntoFuture<Output = Result<T>, IntoFuture: Send> + Send,
     {
         match fastrand::u32(..DROPPED) {
             0 => timeout(UNTIL_DROPPED.mul_f64(fastrand::f64()), call()).await.ok(),

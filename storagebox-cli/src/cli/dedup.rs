@@ -9,6 +9,7 @@ use storagebox::values::DedupId;
 use storagebox::{Error, Fingerprint, OpId, Retention};
 
 use super::duration::{any, lease, retention};
+use super::lease::Lease;
 use super::namespace::OfNamespace;
 use super::op_id;
 use super::value::{Content, without_line_end};
@@ -35,9 +36,11 @@ const REPLACE_USAGE: &str =
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Dedup {
+    Run(Run),
+    #[command(flatten)]
+    Lease(Lease),
     #[command(flatten)]
     Records(Records),
-    Run(Run),
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,4 +1,4 @@
-//! The arguments of `lease ...`.
+//! The arguments of the steps of `dedup run`.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::value::Content;
 
 /// With the result in its place; left alone, it would stand first.
 const COMPLETE_USAGE: &str =
-    "storagebox lease complete [OPTIONS] --op <OP> --fence <N> <NAMESPACE> <ID> <VALUE|--file>";
+    "storagebox dedup complete [OPTIONS] --op <OP> --fence <N> <NAMESPACE> <ID> <VALUE|--file>";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Lease {
@@ -37,7 +37,7 @@ impl Lease {
     }
 }
 
-/// A lease as `lease begin` showed it.
+/// A lease as `dedup begin` showed it.
 #[derive(Debug, Args)]
 pub(crate) struct OfLease {
     #[command(flatten)]
@@ -45,7 +45,7 @@ pub(crate) struct OfLease {
     /// Id of the operation that began the lease
     #[arg(long, value_name = "OP", value_parser = op_id)]
     pub op: OpId,
-    /// Fence of the lease, as `lease begin` showed it
+    /// Fence of the lease, as `dedup begin` showed it
     #[arg(long, value_name = "N")]
     pub fence: u64,
 }

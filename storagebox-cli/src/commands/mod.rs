@@ -12,7 +12,6 @@ mod dedup;
 mod demo;
 pub(crate) mod faulty;
 mod hand_out;
-mod lease;
 mod listing;
 mod load;
 mod maintain;
@@ -46,7 +45,6 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Assign(args) => assign::assign(args, &cli.global).await,
         Command::Recover(args) => assign::recover(args, &cli.global).await,
         Command::Dedup(command) => dedup::run(command, &cli.global).await,
-        Command::Lease(command) => on_store::run(command, &cli.global).await,
         Command::Token(command) => on_store::run(command, &cli.global).await,
         Command::Counter(command) => counter::run(command, &cli.global).await,
         Command::Ordered(command) => on_store::run(command, &cli.global).await,

@@ -37,7 +37,7 @@ use crate::value::DedupId;
 ///
 /// ```
 /// # #[tokio::main] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use storagebox::dedup::RunOptions;
+/// use storagebox::parts::RunOptions;
 /// use storagebox::time::TokioTimer;
 /// use storagebox::values::DedupId;
 /// use storagebox::{Error, MemoryStore, Payload, Ran};

@@ -39,10 +39,9 @@ use crate::value::DedupId;
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use storagebox::dedup::RunOptions;
 /// use storagebox::time::TokioTimer;
 /// use storagebox::values::DedupId;
-/// use storagebox::{Error, MemoryStore, Payload, Ran, parts::{Backend, run_to_end}};
+/// use storagebox::{Error, MemoryStore, Payload, Ran, parts::{Backend, RunOptions, run_to_end}};
 ///
 /// let jobs = MemoryStore::new().lease_repo(&"jobs".parse()?)?;
 /// let (id, options) = (DedupId::new("invoice-7")?, RunOptions::default());

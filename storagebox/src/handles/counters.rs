@@ -1,60 +1,74 @@
 //! The handle of counters.
 
-use storagebox_core::{Cancelled, Counted, Counter, CounterPromise, Key, OpId, Result};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
 
-use crate::handles::Apply;
-use crate::handles::{IntoValue, handle};
+use storagebox_core::{
+    Backend, Cancelled, Counter, CounterPromise, Cursor, Error, Key, Ledger, LedgerEntry, Maintained, Namespace, OpId,
+    Page, Result, Strategy,
+};
 
-handle! {
-    /// Counters that apply each change once (articles 3 and 5).
-    ///
-    /// [`Counter`](crate::parts::Counter) lists the guarantees. After a dropped future or a
-    /// [retryable](crate::Error::is_retryable) error, make the same call again, with the same `op`.
-    ///
-    /// # Errors
-    ///
-    /// Returns `InvalidInput` if a key or an `op` breaks its limit, before any I/O.
-    ///
-    /// # Example
-    ///
-    /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox::Result<()> {
-    /// use storagebox::counters::Bounds;
-    /// use storagebox::{Counted, Store};
-    ///
-    /// let stock = Store::open("memory:").await?.counters("stock")?;
-    /// assert_eq!(stock.add("red-shoes", "delivery-1", 1).await?, Counted::Applied { value: Some(1) });
-    /// let sold = stock.apply("red-shoes", "order-1", -1).within(Bounds::at_least(0)).await?;
-    /// assert_eq!(sold, Counted::Applied { value: Some(0) });
-    /// let none_left = stock.apply("red-shoes", "order-2", -1).within(Bounds::at_least(0)).await?;
-    /// assert_eq!(none_left, Counted::OutOfBounds);
-    /// # Ok(()) }
-    /// ```
-    Counters of Counter
+use crate::handles::{Add, IntoValue};
+
+/// Counters that apply each change once (articles 3 and 5).
+///
+/// With [`Strategy::Ledger`] they also store every change as a separate entry. [`Counter`](crate::parts::Counter) and
+/// [`Ledger`](crate::parts::Ledger) list the guarantees. After a dropped future or a
+/// [retryable](crate::Error::is_retryable) error, make the same call again, with the same `op`.
+///
+/// Cheap to clone: clones share one part. Calls are retried and have a deadline, as [`Store`](crate::Store) describes.
+///
+/// # Errors
+///
+/// Returns `InvalidInput` if a key or an `op` breaks its limit, before any I/O.
+///
+/// # Example
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox::Result<()> {
+/// use storagebox::{Counted, Store};
+///
+/// let stock = Store::open("memory:").await?.counters("stock")?;
+/// assert_eq!(stock.add("red-shoes", "delivery-1", 1).await?, Counted::Applied { value: Some(1) });
+/// assert_eq!(stock.add("red-shoes", "order-1", -1).within(0..).await?, Counted::Applied { value: Some(0) });
+/// assert_eq!(stock.add("red-shoes", "order-2", -1).within(0..).await?, Counted::OutOfBounds);
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct Counters {
+    part: Arc<dyn Counter>,
+    /// The same part, if the strategy keeps a log.
+    ledger: Option<Arc<dyn Ledger>>,
+    name: Namespace,
 }
 
 impl Counters {
-    /// Adds the delta to the counter, once per operation (C-1, C-4).
-    pub async fn add(&self, key: impl IntoValue<Key>, op: impl IntoValue<OpId>, delta: i64) -> Result<Counted> {
-        self.apply(key, op, delta).await
+    pub(crate) fn open(backend: &dyn Backend, name: Namespace, strategy: Strategy) -> Result<Self> {
+        if strategy == Strategy::Ledger {
+            let ledger = backend.ledger(&name)?;
+            return Ok(Self { part: Arc::clone(&ledger) as _, ledger: Some(ledger), name });
+        }
+        Ok(Self { part: backend.counter(&name, strategy)?, ledger: None, name })
     }
 
-    /// Prepares a change, with optional [bounds](Apply::within) and an optional [reason](Apply::because). Awaiting it
-    /// makes the change, once per operation, if the result is within the bounds (C-1, C-2, C-8).
+    /// Prepares a change, optionally [within](Add::within) a range and with a [reason](Add::because). Awaiting it makes
+    /// the change, once per operation, if the result is in the range (C-1, C-2, C-4, C-8, C-9).
     ///
     /// # Errors
     ///
     /// Returns `InvalidInput` if the counters have bounds of their own and the change names other bounds. Returns
     /// `Unsupported` if the strategy cannot keep bounds or a reason.
-    pub fn apply(&self, key: impl IntoValue<Key>, op: impl IntoValue<OpId>, delta: i64) -> Apply<'_> {
-        Apply::new(&*self.part, key, op, delta)
+    pub fn add(&self, key: impl IntoValue<Key>, op: impl IntoValue<OpId>, delta: i64) -> Add<'_> {
+        Add::new(&*self.part, key, op, delta)
     }
 
     /// Fences the operation: after this call, the operation either was applied or never will be (C-8).
     ///
     /// # Errors
     ///
-    /// Returns `Unsupported` if the strategy does not remember operations for long enough.
+    /// Returns `Unsupported` if the strategy does not remember operations for long enough, or if a ledger is used in
+    /// several regions.
     pub async fn cancel(&self, key: impl IntoValue<Key>, op: impl IntoValue<OpId>) -> Result<Cancelled> {
         self.part.cancel(&key.into_value()?, &op.into_value()?).await
     }
@@ -64,8 +78,75 @@ impl Counters {
         self.part.value(&key.into_value()?).await
     }
 
+    /// Returns the counter's value as of at most `max_age` ago, as this process knows it (C-6).
+    ///
+    /// # Errors
+    ///
+    /// Returns `Misconfigured` if the strategy is not [`Strategy::Ledger`], whose values alone take long to read.
+    pub async fn value_within(&self, key: impl IntoValue<Key>, max_age: Duration) -> Result<i64> {
+        self.ledger()?.value_within(&key.into_value()?, max_age).await
+    }
+
+    /// Lists at most `limit` entries of a key, from the start or from a cursor: first the sum of the compacted changes,
+    /// then the changes by time and operation (C-7, C-8, C-9).
+    ///
+    /// # Errors
+    ///
+    /// Returns `Misconfigured` if the strategy is not [`Strategy::Ledger`]. Returns `InvalidInput` if the limit is 0 or
+    /// the cursor cannot be read.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox::Result<()> {
+    /// use std::time::Duration;
+    /// use storagebox::counters::LedgerEntry;
+    /// use storagebox::{Counted, Store, Strategy};
+    ///
+    /// let balances = Store::open("memory:").await?.counters_with("balances", Strategy::Ledger)?;
+    /// let deposit = balances.add("customer-1", "deposit-1", 30).because("opening balance").await?;
+    /// let withdrawal = balances.add("customer-1", "withdrawal-1", -5).await?;
+    /// assert!(matches!((deposit, withdrawal), (Counted::Applied { .. }, Counted::Applied { .. })));
+    /// assert_eq!(balances.log("customer-1", None, 100).await?.entries.len(), 2);
+    ///
+    /// assert_eq!(balances.compact("customer-1", Duration::ZERO, 100).await?.deleted, 2);
+    /// let log = balances.log("customer-1", None, 100).await?.entries;
+    /// assert!(matches!(log[..], [LedgerEntry::Sum { delta: 25, changes: 2, .. }]));
+    /// # Ok(()) }
+    /// ```
+    pub async fn log(
+        &self,
+        key: impl IntoValue<Key>,
+        cursor: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<LedgerEntry>> {
+        self.ledger()?.log(&key.into_value()?, cursor, limit).await
+    }
+
+    /// Merges at most `limit` changes that are at least `older_than` old into one sum, the oldest first. The caller
+    /// guarantees that no attempt of an operation of that age is still in progress (C-7).
+    ///
+    /// # Errors
+    ///
+    /// Returns `Misconfigured` if the strategy is not [`Strategy::Ledger`]. Returns `Unsupported` if the ledger is used
+    /// in several regions.
+    pub async fn compact(&self, key: impl IntoValue<Key>, older_than: Duration, limit: usize) -> Result<Maintained> {
+        self.ledger()?.compact(&key.into_value()?, older_than, limit).await
+    }
+
     /// Returns what the strategy guarantees on this backend.
     pub fn promise(&self) -> CounterPromise {
         self.part.promise()
+    }
+
+    fn ledger(&self) -> Result<&dyn Ledger> {
+        let other = || Error::misconfigured("strategy", "keeps no log: open the counters with Strategy::Ledger");
+        self.ledger.as_deref().ok_or_else(other)
+    }
+}
+
+impl fmt::Debug for Counters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Counters").field("name", &self.name).finish_non_exhaustive()
     }
 }

@@ -8,7 +8,7 @@ handle! {
     /// Tokens that a producer creates in advance and that are consumed once (article 2).
     ///
     /// The producer creates the token of a message before it sends the message. A token that was never created looks
-    /// the same as a consumed token. For ids that no producer creates, use [`Leases::run`](crate::Leases::run) or
+    /// the same as a consumed token. For ids that no producer creates, use [`Dedup::run`](crate::Dedup::run) or
     /// [`Records`](crate::Records).
     ///
     /// [`TokenStore`](crate::parts::TokenStore) lists the guarantees. After any error or a dropped future, make the

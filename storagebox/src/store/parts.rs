@@ -3,12 +3,10 @@
 use std::sync::Arc;
 
 use storagebox_core::layer::LayeredPart;
-use storagebox_core::{Deduplicator, Handler, Joins, Namespace, OneTimeTokens, OrderedOptions, Result, Strategy};
+use storagebox_core::{Deduplicator, Handler, Namespace, OneTimeTokens, OrderedOptions, Result, Strategy};
 
 use super::Store;
-use crate::handles::{
-    Bank, Counters, Entities, IntoValue, Leases, Ledger, OrderedValues, ProcessorBuilder, Records, Tokens, all,
-};
+use crate::handles::{Bank, Counters, Dedup, IntoValue, OrderedValues, ProcessorBuilder, Tokens, all};
 use crate::policy::Extensions;
 
 /// Opens the parts of a store.
@@ -25,21 +23,14 @@ impl Store {
         Ok(Bank::new(name, part))
     }
 
-    /// Opens the deduplication records of this name.
-    pub fn records(&self, name: impl IntoValue<Namespace>) -> Result<Records> {
+    /// Opens the deduplication of this name: its runs, and the records of their results.
+    pub fn dedup(&self, name: impl IntoValue<Namespace>) -> Result<Dedup> {
         let name = name.into_value()?;
-        let part = self.backend.dedup_repo(&name)?;
-        Ok(Records::new(name, part))
-    }
-
-    /// Opens the leases over the records of the same name.
-    pub fn leases(&self, name: impl IntoValue<Namespace>) -> Result<Leases> {
-        let name = name.into_value()?;
-        let bounded = self.policy.bounding(&self.inner).lease_repo(&name)?;
+        let (leases, records) = (self.backend.lease_repo(&name)?, self.backend.dedup_repo(&name)?);
         let extensions = Extensions { timer: Arc::clone(&self.policy.timer) };
-        let bounded = Arc::new(LayeredPart::new(bounded, Arc::new(extensions)));
-        let part = self.backend.lease_repo(&name)?;
-        Ok(Leases::new(name, part, bounded, self.policy.clone()))
+        let bounded = self.policy.bounding(&self.inner).lease_repo(&name)?;
+        let of_runs = Arc::new(LayeredPart::new(bounded, Arc::new(extensions)));
+        Ok(Dedup::new(name, leases, records, of_runs, self.policy.clone()))
     }
 
     /// Opens the tokens of this name.
@@ -49,8 +40,8 @@ impl Store {
         Ok(Tokens::new(name, part))
     }
 
-    /// Opens the one-time tokens of this name, for links that people open. The tokens, leases and records of the name must
-    /// be used for nothing else.
+    /// Opens the one-time tokens of this name, for links that people open. The tokens and the deduplication of the name
+    /// must be used for nothing else.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox::Result<()> {
@@ -70,13 +61,6 @@ impl Store {
         Ok(OneTimeTokens::new(tokens, self.backend.lease_repo(&name)?, self.backend.dedup_repo(&name)?))
     }
 
-    /// Opens the entities of this name, to look at them.
-    pub fn entities(&self, name: impl IntoValue<Namespace>) -> Result<Entities> {
-        let name = name.into_value()?;
-        let part = self.backend.entity_ledger(&name, &Joins::default())?;
-        Ok(Entities::new(name, part))
-    }
-
     /// Begins a processor of the messages that change the entities of this name: each message once, whenever and however
     /// often its copies come.
     ///
@@ -94,7 +78,7 @@ impl Store {
     ///
     /// assert_eq!(payments.process(&message).await?, Outcome::Processed { sent: 0 });
     /// assert_eq!(payments.process(&message).await?, Outcome::Duplicate { cleaned: false });
-    /// assert_eq!(store.entities("payments")?.get("order-7").await?, Some("12 euros".try_into()?));
+    /// assert_eq!(payments.state("order-7").await?, Some("12 euros".try_into()?));
     /// # Ok(()) }
     /// ```
     pub fn processor<H: Handler + 'static>(
@@ -113,16 +97,7 @@ impl Store {
     /// Opens the counters of this name with a strategy. Counters keep the strategy that they were created with (S-4).
     /// Another strategy returns `Misconfigured`, at the latest from the first call.
     pub fn counters_with(&self, name: impl IntoValue<Namespace>, strategy: Strategy) -> Result<Counters> {
-        let name = name.into_value()?;
-        let part = self.backend.counter(&name, strategy)?;
-        Ok(Counters::new(name, part))
-    }
-
-    /// Opens the counters of this name with [`Strategy::Ledger`], and their log.
-    pub fn ledger(&self, name: impl IntoValue<Namespace>) -> Result<Ledger> {
-        let name = name.into_value()?;
-        let part = self.backend.ledger(&name)?;
-        Ok(Ledger::new(name, part))
+        Counters::open(&*self.backend, name.into_value()?, strategy)
     }
 
     /// Opens the ordered values of this name with the default [`OrderedOptions`]: their stamps are times in

@@ -1,7 +1,7 @@
 //! Leases and their fences: D-5.
 
 use storagebox_core::{
-    Aborted, Begun, Completed, DedupRepo, Forgotten, Lease, LeaseExtended, LeaseRepo, Recorded, Retention,
+    Aborted, Begun, Completed, DedupRepo, Forgotten, Lease, LeaseExtended, LeaseRepo, Recorded, Replaced, Retention,
 };
 
 use crate::dedup::{LONG, Repos, id, op, text};
@@ -189,6 +189,26 @@ pub(in crate::dedup) async fn a_completed_lease_is_over(world: &World) -> Verdic
     ensure_eq!(other, Recorded::Existing(entry.clone()), "recording what is done");
     ensure_eq!(repos.entry(&job).await?, entry, "the result after all that");
     Ok(())
+}
+
+pub(in crate::dedup) async fn a_completion_is_known_after_its_result_was_replaced(world: &World) -> Verdict {
+    let repos = Repos::of(world.store())?;
+    let (job, ada, bob) = (id("job")?, op("ada")?, op("bob")?);
+    let lease = repos.begin_new(&job, &ada, LONG).await?;
+    let _ = repos.leases.complete(&lease, &text("first")?, FOREVER).await?;
+    for value in ["second", "third"] {
+        let version = repos.entry(&job).await?.version;
+        let replaced = repos.records.replace(&job, version, &text(value)?, &op(value)?).await?;
+        ensure_matches!(replaced, Replaced::Replaced(_), "replacing by {value}");
+        let entry = repos.entry(&job).await?;
+        let again = repos.leases.complete(&lease, &text("first")?, FOREVER).await?;
+        ensure_eq!(again, Completed::Again(entry.clone()), "completing again what is now {value}");
+        for op in [&ada, &bob] {
+            let begun = repos.leases.begin(&job, op, LONG, None).await?;
+            ensure_eq!(begun, Begun::Done(entry.clone()), "{op} begins what is now {value}");
+        }
+    }
+    repos.ensure_value(&job, Some("third")).await
 }
 
 /// Whatever ends a lease, the next one's number is greater.

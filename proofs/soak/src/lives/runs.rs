@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use storagebox::dedup::RunOptions;
-use storagebox::{Leases, Ran, Result, Retention, RunError, Store};
+use storagebox::{Dedup, Ran, Result, Retention, RunError, Store};
 use tokio::time::{Instant, sleep};
 
 use super::{Lately, Shared, wrong};
@@ -78,18 +77,17 @@ impl Drop for Running<'_> {
 
 /// A caller of the leases.
 pub(super) struct Runs {
-    leases: Leases,
+    dedup: Dedup,
     shared: Arc<Shared>,
 }
 
 impl Runs {
     pub(super) fn of(store: &Store, shared: &Arc<Shared>) -> Result<Self> {
-        Ok(Self { leases: store.leases("soak-runs")?, shared: Arc::clone(shared) })
+        Ok(Self { dedup: store.dedup("soak-runs")?, shared: Arc::clone(shared) })
     }
 
     pub(super) async fn one(&self, caller: &mut Caller) -> Result<(), Wrong> {
         let (id, result) = (format!("soak-run-{}", fastrand::u32(..IDS)), caller.fresh());
-        let options = RunOptions::default().lease(LEASE).retention(Retention::For(KEPT));
         let (runs, mut done) = (&self.shared.runs, None);
         let work = async |_fence| {
             let _running = runs.begin(&id, result.as_bytes())?;
@@ -97,7 +95,7 @@ impl Runs {
             done = Some(Instant::now());
             Ok::<_, Wrong>(result.clone())
         };
-        match self.leases.run_with(id.as_str(), &options, work).await {
+        match self.dedup.run(id.as_str(), work).lease(LEASE).keep(Retention::For(KEPT)).await {
             Ok(Ran::Done(kept)) if kept.as_bytes() == result.as_bytes() => {
                 runs.recorded(&id, done.ok_or("it was done without being done")?);
             }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use storagebox::dedup::Entry;
-use storagebox::{Recorded, Records, Result, Retention, Store};
+use storagebox::{Dedup, Recorded, Result, Retention, Store};
 use tokio::time::Instant;
 
 use super::{Lately, wrong};
@@ -19,7 +19,7 @@ const SURELY_OVER: Duration = Duration::from_secs(8);
 
 /// A caller of records, and what is known of its ids.
 pub(super) struct Vouchers {
-    records: Records,
+    records: Dedup,
     known: HashMap<String, Known>,
 }
 
@@ -34,7 +34,7 @@ struct Known {
 
 impl Vouchers {
     pub(super) fn of(store: &Store) -> Result<Self> {
-        Ok(Self { records: store.records("soak-records")?, known: HashMap::new() })
+        Ok(Self { records: store.dedup("soak-records")?, known: HashMap::new() })
     }
 
     pub(super) async fn one(&mut self, caller: &mut Caller) -> Result<(), Wrong> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use storagebox::messages::{BoxError, ProcessError};
 use storagebox::values::TokenId;
-use storagebox::{Decision, Entities, Message, Outcome, Payload, Processor, Result, Store, Tokens};
+use storagebox::{Decision, Message, Outcome, Payload, Processor, Result, Store, Tokens};
 
 use super::drawn::Drawn;
 use super::pass_memory;
@@ -53,24 +53,24 @@ impl Chain {
     /// Looks that every message took effect once and that nothing is left.
     pub(super) async fn finished(&self, count: usize, tally: &Tally) -> Result<(), Failure> {
         let orders = (0..count as u64).fold(Sums::default(), Sums::with);
-        self.ensure(tally, ORDERS, "soak-order", orders).await?;
+        self.ensure(tally, &self.orders, "soak-order", orders).await?;
         let sent = (0..count).flat_map(|number| (0..number % OUTPUTS).map(move |output| parcel(number, output)));
-        self.ensure(tally, PARCELS, "soak-parcel", sent.fold(Sums::default(), Sums::with)).await?;
+        self.ensure(tally, &self.parcels, "soak-parcel", sent.fold(Sums::default(), Sums::with)).await?;
         self.one_token_for_all_copies(tally);
         self.no_token_is_left(count, tally).await?;
         self.nothing_grew(tally).await
     }
 
-    async fn ensure(&self, tally: &Tally, name: &str, entity: &str, expected: Sums) -> Result<(), Failure> {
-        let (entities, mut found) = (self.store.entities(name)?, Sums::default());
+    async fn ensure(&self, tally: &Tally, of: &Processor, entity: &str, expected: Sums) -> Result<(), Failure> {
+        let mut found = Sums::default();
         for number in 0..ENTITIES {
-            let state = entities.get(format!("{entity}-{number}")).await?;
+            let state = of.state(format!("{entity}-{number}")).await?;
             found = found.and(Sums::of(state.as_ref())?);
         }
         if found != expected {
-            tally.wrong(format!("{name} came to {found} instead of {expected}"));
+            tally.wrong(format!("the entities {entity} came to {found} instead of {expected}"));
         }
-        no_entry_is_left(&entities, name, tally).await
+        no_entry_is_left(of, entity, tally).await
     }
 
     fn one_token_for_all_copies(&self, tally: &Tally) {
@@ -110,10 +110,10 @@ impl Chain {
     }
 }
 
-async fn no_entry_is_left(entities: &Entities, name: &str, tally: &Tally) -> Result<(), Failure> {
-    let left = entities.pending(None, 10).await?.entries;
+async fn no_entry_is_left(of: &Processor, entity: &str, tally: &Tally) -> Result<(), Failure> {
+    let left = of.pending(None, 10).await?.entries;
     if !left.is_empty() {
-        tally.wrong(format!("entries of {name} are left: {left:?}"));
+        tally.wrong(format!("entries of {entity} are left: {left:?}"));
     }
     Ok(())
 }

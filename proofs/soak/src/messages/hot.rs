@@ -48,7 +48,8 @@ pub(super) async fn one(place: &Place, tally: &Tally) -> Result<Waits, Failure> 
         waits.contended += contended;
     }
     waits.sorted.sort_unstable();
-    let found = Sums::of(stores[0].entities(ENTITY)?.get(ENTITY).await?.as_ref())?;
+    let processor = stores[0].processor(ENTITY, received)?.build()?;
+    let found = Sums::of(processor.state(ENTITY).await?.as_ref())?;
     if found != (0..(WORKERS * MESSAGES) as u64).fold(Sums::default(), Sums::with) {
         tally.wrong(format!("{WORKERS} workers on one entity came to {found}"));
     }

@@ -1,6 +1,7 @@
 //! `storagebox dedup ...`: what was done for an id, remembered.
 
-pub(super) mod answers;
+mod answers;
+mod lease;
 mod list;
 pub(super) mod run;
 #[cfg(test)]
@@ -33,6 +34,7 @@ pub(crate) async fn run(command: Dedup, global: &Global) -> Result<Exit, Failure
             let args = Run { has_url: global.url.is_some(), ..args };
             once(&args, global).await.map_err(Failure::in_run)
         }
+        Dedup::Lease(lease) => on_store::run(lease, global).await,
         Dedup::Records(records) => on_store::run(records, global).await,
     }
 }

@@ -23,7 +23,7 @@ use std::io::{self, Write};
 use std::pin::pin;
 
 use sha2::{Digest, Sha256};
-use storagebox::dedup::RunOptions;
+use storagebox::parts::RunOptions;
 use storagebox::time::TokioTimer;
 use storagebox::{
     Error, Fingerprint, Ran, RunError,

@@ -4,10 +4,9 @@ use storagebox::{Error, Ran, RunError, Store};
 
 #[tokio::main]
 async fn main() -> Result<(), RunError<Error>> {
-    let payments = Store::open("memory:").await?.leases("payments")?;
+    let payments = Store::open("memory:").await?.dedup("payments")?;
     for _ in 0..2 {
-        let paid = payments.run("invoice-7", async |_fence| Ok::<_, Error>("receipt 4711")).await?;
-        match paid {
+        match payments.run("invoice-7", async |_fence| Ok::<_, Error>("receipt 4711")).await? {
             Ran::Done(receipt) => println!("paid now: {} bytes", receipt.as_bytes().len()),
             Ran::Replayed(receipt) => println!("paid before: {} bytes", receipt.as_bytes().len()),
             other => println!("{other:?}"),

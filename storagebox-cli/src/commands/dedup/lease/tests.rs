@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use storagebox::MemoryStore;
 
 use super::*;
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, Dedup};
 use crate::commands::asked::facts;
 
 async fn answer(store: &MemoryStore, args: &[&str]) -> (Exit, Value) {
-    let command = match Cli::parse_from([&["storagebox", "lease", args[0], "records"], &args[1..]].concat()).command {
-        Command::Lease(command) => command,
+    let command = match Cli::parse_from([&["storagebox", "dedup", args[0], "records"], &args[1..]].concat()).command {
+        Command::Dedup(Dedup::Lease(command)) => command,
         other => panic!("{other:?}"),
     };
     let (exit, mut answer) = facts(command, store, [("namespace", "records"), ("id", "order-7")]).await;

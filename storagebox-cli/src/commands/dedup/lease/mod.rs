@@ -1,4 +1,4 @@
-//! `storagebox lease ...`: the right to do what an id stands for, step by step.
+//! The steps of `dedup run`: a lease is the right to do the work of an id.
 
 #[cfg(test)]
 mod tests;
@@ -7,10 +7,10 @@ use storagebox::async_trait;
 use storagebox::dedup::{Aborted, Begun, Completed, LeaseExtended};
 use storagebox::parts::{Backend, LeaseRepo};
 
-use super::dedup::answers::{outcome, shown};
-use super::on_store::{OnStore, Outlet};
+use super::answers::{outcome, shown};
 use crate::answer::{Answer, Fact};
 use crate::cli::{Begin, Complete, ExtendLease, Lease, OfLease};
+use crate::commands::on_store::{OnStore, Outlet};
 use crate::content;
 use crate::exit::{Exit, Failure};
 use crate::output::Reserved;
