@@ -23,7 +23,7 @@ fn the_script_for_bash_is_one() {
     place.write("script.bash", format!("{script}\n{complete}"));
     let mut bash = std::process::Command::new("bash");
     let output = bash.arg(place.path("script.bash")).output().unwrap();
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), "record replace run\n");
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "run record replace\n");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The same on a terminal, which sends Ctrl-C and Ctrl-Z to all of its foreground itself.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 
 use super::processes::FAMILY;
@@ -50,6 +50,12 @@ impl Foreground {
             line.clear();
             assert_ne!(self.shown.read_line(&mut line).unwrap(), 0);
         }
+    }
+
+    /// Reads on without looking. A terminal that echoes more keys than are read takes no more of them.
+    fn read_on(&self) {
+        let mut shown = self.keys.try_clone().unwrap();
+        thread::spawn(move || io::copy(&mut shown, &mut io::sink()));
     }
 
     fn exits(mut self, code: i32) {
@@ -115,6 +121,7 @@ fn pressing_the_interrupt_key_again_kills_every_process() {
     let session = Session::new();
     let mut run = session.in_the_foreground(FAMILY);
     run.shows("started");
+    run.read_on();
     while run.runner.try_wait().unwrap().is_none() {
         run.press(b"\x03");
         thread::yield_now();
