@@ -167,9 +167,13 @@ impl Sandbox for Schema {
         Ok(store)
     }
 
-    /// Past the pooler.
+    /// Through the pooler, if there is one: a role may have no second connection to the server.
     fn address(&self) -> Option<String> {
-        Some(format!("{}&schema={}", self.place.url_at(self.place.database.server()), self.place.schema))
+        let statements = match self.set_up.statements {
+            Statements::Prepared => "",
+            Statements::Simple => "&statements=simple",
+        };
+        Some(format!("{}&schema={}{statements}", self.place.url_at(self.address()), self.place.schema))
     }
 
     fn upstream(&self) -> Option<SocketAddr> {
