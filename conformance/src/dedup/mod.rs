@@ -55,7 +55,9 @@ cases! { Dedup:
         an_overtaken_lease_is_fenced, a_lease_overtaken_by_a_record_is_fenced,
         the_same_op_after_its_lapse_has_a_new_lease, a_lease_that_lapsed_unnoticed_still_works,
         extend_lasts_and_never_shortens, a_completed_lease_is_over, fences_only_grow;
-    "D-4" Sequential sequential::ends: a_record_ends_at_its_time_and_not_before, a_result_ends_at_its_time_and_not_before;
+    "D-4" Sequential sequential::ends:
+        a_record_ends_at_its_time_and_not_before, a_result_ends_at_its_time_and_not_before,
+        a_result_of_a_lapsed_lease_is_kept_from_its_completion;
     "D-4" Sequential sequential::pages:
         pages_show_each_record_that_lives_once, pages_of_many_records_show_each_once;
     "D-5" Sequential sequential::ends:

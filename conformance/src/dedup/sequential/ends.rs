@@ -47,7 +47,13 @@ impl Ending for Kept {
     }
 
     async fn left(&self, name: &str) -> Result<Option<Option<Duration>>, Failure> {
-        Ok(self.0.records.get(&id(name)?).await?.map(|_| None))
+        let (records, id) = (&self.0.records, id(name)?);
+        let listed = records.list(None, 100).await?.entries;
+        let found = records.get(&id).await?;
+        if found.is_some() && !listed.iter().any(|listed| listed.id == id) {
+            return Err(Failure::new(format!("the listing ends {id} before its time")));
+        }
+        Ok(found.map(|_| None))
     }
 }
 
@@ -99,6 +105,19 @@ pub(in crate::dedup) async fn an_extended_lease_counts_from_now(world: &World) -
     let next = repos.begin_new(&job, &op("bob")?, LONG).await?;
     ensure!(next.fence > lease.fence, "the fence {:?} after {:?}", next.fence, lease.fence);
     Ok(())
+}
+
+pub(in crate::dedup) async fn a_result_of_a_lapsed_lease_is_kept_from_its_completion(world: &World) -> Verdict {
+    let (repos, job, short) = (Repos::of(world.store())?, id("job")?, world.short());
+    let lease = repos.begin_new(&job, &op("ada")?, short).await?;
+    world.pass(short * 4).await;
+    let completed = repos.leases.complete(&lease, &text("result")?, Retention::For(short * 3)).await?;
+    ensure_matches!(completed, Completed::Completed(_), "completing a lease that lapsed unnoticed");
+    repos.ensure_value(&job, Some("result")).await?;
+    world.pass(short).await;
+    repos.ensure_value(&job, Some("result")).await?;
+    world.pass(short * 3).await;
+    repos.ensure_value(&job, None).await
 }
 
 pub(in crate::dedup) async fn a_clock_that_is_set_back_gives_no_lease_twice(world: &World) -> Verdict {
