@@ -13,6 +13,7 @@ mod network;
 mod reuse;
 mod sequential;
 mod size;
+mod whole;
 
 use storagebox_core::{ClaimId, Hold, Item, ItemBank, Taken};
 
@@ -26,6 +27,8 @@ cases! { ItemBank:
     "IB-2" Sequential model: random_calls_match_the_model;
     "IB-2" Sequential sequential: restoring_frees_nothing_in_use;
     "IB-2" Concurrent concurrent: every_item_is_somewhere_at_every_moment;
+    "IB-2" Concurrent whole:
+        a_confirmed_claim_and_its_spent_item_are_seen_together, a_released_claim_and_its_free_item_are_seen_together;
     "IB-2" Ambiguous ambiguous: random_faults_lose_and_double_nothing;
     "IB-2" Cancel cancel: dropping_any_call_leaves_the_bank_whole;
     "IB-2" Network network: a_cut_connection_loses_and_doubles_nothing;

@@ -1,0 +1,113 @@
+//! A change is seen as a whole or not at all: what a caller sees of the claim, and then of its item, agrees.
+
+use std::sync::Arc;
+
+use storagebox_core::{Backend, ClaimId, ClaimState, Hold, HoldState, Item, ItemBank, ItemState};
+
+use super::take_new;
+use crate::failure::{Failure, Verdict, ensure};
+use crate::race::{answered, race};
+use crate::world::{World, items};
+
+/// How many claims end at once, each watched by two callers.
+const CLAIMS: usize = 4;
+
+/// How often a claim is looked at whose end does not come: the caller that ends it makes one call.
+const LOOKS: usize = 100_000;
+
+#[derive(Clone, Copy)]
+enum End {
+    Confirm,
+    Release,
+}
+
+/// A claim with the item that it has.
+#[derive(Clone)]
+struct Held {
+    bank: Arc<dyn ItemBank>,
+    claim: ClaimId,
+    item: Item,
+}
+
+pub(super) async fn a_confirmed_claim_and_its_spent_item_are_seen_together(world: &World) -> Verdict {
+    seen_together(world, End::Confirm).await
+}
+
+pub(super) async fn a_released_claim_and_its_free_item_are_seen_together(world: &World) -> Verdict {
+    seen_together(world, End::Release).await
+}
+
+async fn seen_together(world: &World, end: End) -> Verdict {
+    for round in 0..world.profile().rounds * 4 {
+        let bank = world.store().item_bank(&format!("bank-{round}").parse()?)?;
+        bank.add(&items(CLAIMS)?).await?;
+        let mut held = Vec::new();
+        for number in 0..CLAIMS {
+            let claim = ClaimId::new(format!("claim-{number}"))?;
+            let item = take_new(&bank, &claim, Hold::Forever).await?;
+            held.push(Held { bank: Arc::clone(&bank), claim, item });
+        }
+        race(3 * CLAIMS, |number| {
+            let held = held[number % CLAIMS].clone();
+            async move {
+                match number / CLAIMS {
+                    0 => held.end(end).await,
+                    1 => held.watched_from_the_claim(end).await,
+                    _ => held.watched_from_the_item(end).await,
+                }
+            }
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+impl Held {
+    async fn end(&self, end: End) -> Verdict {
+        match end {
+            End::Confirm => drop(answered(|| self.bank.confirm(&self.claim)).await?),
+            End::Release => drop(answered(|| self.bank.release(&self.claim)).await?),
+        }
+        Ok(())
+    }
+
+    async fn watched_from_the_claim(&self, end: End) -> Verdict {
+        for _ in 0..LOOKS {
+            if self.claim_has_ended(end).await? {
+                ensure!(self.item_has_left(end).await?, "{} has ended, and then its item has not", self.claim);
+                return Ok(());
+            }
+        }
+        Err(Failure::new(format!("{} never ends", self.claim)))
+    }
+
+    async fn watched_from_the_item(&self, end: End) -> Verdict {
+        for _ in 0..LOOKS {
+            if self.item_has_left(end).await? {
+                ensure!(
+                    self.claim_has_ended(end).await?,
+                    "an item of {} has left it, and then it has not ended",
+                    self.claim
+                );
+                return Ok(());
+            }
+        }
+        Err(Failure::new(format!("the item of {} never leaves it", self.claim)))
+    }
+
+    async fn claim_has_ended(&self, end: End) -> Result<bool, Failure> {
+        let state = self.bank.get(&self.claim).await?;
+        Ok(match end {
+            End::Confirm => matches!(state, ClaimState::Held(held) if held.hold == HoldState::Confirmed),
+            End::Release => matches!(state, ClaimState::Ended(_)),
+        })
+    }
+
+    async fn item_has_left(&self, end: End) -> Result<bool, Failure> {
+        let state = self.bank.holder(&self.item).await?;
+        Ok(match end {
+            End::Confirm => matches!(state, ItemState::Spent(_)),
+            End::Release => state == ItemState::Free,
+        })
+    }
+}
