@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use storagebox_core::{Backend, ClaimId, ClaimState, Hold, HoldState, Item, ItemBank, ItemState};
 
+use tokio::task::yield_now;
+
 use super::take_new;
 use crate::failure::{Failure, Verdict, ensure};
 use crate::race::{answered, race};
@@ -77,6 +79,8 @@ impl Held {
                 ensure!(self.item_has_left(end).await?, "{} has ended, and then its item has not", self.claim);
                 return Ok(());
             }
+            // A store that never waits would keep its thread from the caller that ends the claim.
+            yield_now().await;
         }
         Err(Failure::new(format!("{} never ends", self.claim)))
     }
@@ -91,6 +95,7 @@ impl Held {
                 );
                 return Ok(());
             }
+            yield_now().await;
         }
         Err(Failure::new(format!("the item of {} never leaves it", self.claim)))
     }
