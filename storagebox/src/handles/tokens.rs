@@ -8,8 +8,7 @@ handle! {
     /// Tokens that a producer creates in advance and that are consumed once (article 2).
     ///
     /// The producer creates the token of a message before it sends the message. A token that was never created looks
-    /// the same as a consumed token. For ids that no producer creates, use [`Dedup::run`](crate::Dedup::run) or
-    /// [`Records`](crate::Records).
+    /// the same as a consumed token. For ids that no producer creates, use [`Dedup`](crate::Dedup).
     ///
     /// [`TokenStore`](crate::parts::TokenStore) lists the guarantees. After any error or a dropped future, make the
     /// same call again, with the same `op`.
