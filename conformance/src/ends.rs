@@ -31,7 +31,7 @@ const ODD: [Duration; 6] = [
     Duration::from_millis(61_001),
 ];
 
-/// How long before its end something is looked for where time goes on: so much may pass for real.
+/// How long before its end something is read if time goes on: the call may take this long.
 const MARGIN: Duration = Duration::from_millis(250);
 
 /// How often a check is repeated whose time ended while the machine was busy.
@@ -83,7 +83,7 @@ async fn ensure_ends_between_seconds(world: &World, ending: &dyn Ending) -> Verd
     ending.begin("brief", lasts).await?;
     world.pass(lasts).await;
     ensure!(ending.left("brief").await?.is_none(), "what lasts {lasts:?} lives after its end");
-    // Of ends that are cut down to whole seconds, some of these come too early.
+    // An end that is rounded down to a second comes too early for most of these.
     for tenths in [11, 13, 15, 17, 19] {
         ensure_lives_until(world, ending, MILLI * 100 * tenths).await?;
     }

@@ -102,11 +102,11 @@ impl Process {
         send(Signal::Stop, self.last_children().into_iter());
     }
 
-    /// Stops the server itself and lists its children: it makes no more of them. One that is made after the others were
-    /// killed may wait for ever for a lock that one of them had.
+    /// Stops the server and lists its children; a stopped server starts no more of them. A child that starts after the
+    /// others were killed may wait for ever for a lock that one of them held.
     fn last_children(&self) -> Vec<u32> {
         send(Signal::Stop, std::iter::once(self.id()));
-        // Until it stands still it may be in the middle of making one.
+        // Until it has stopped, it may be in the middle of a fork.
         let _ = poll(PATIENCE, || (!matches!(state_of(self.id()).as_deref(), Some("R" | "S" | "D"))).then_some(()));
         children(self.id())
     }

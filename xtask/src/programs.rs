@@ -126,10 +126,10 @@ impl fmt::Display for Ran {
     }
 }
 
-/// How many lines of a program that failed are shown once more.
+/// The number of lines of a failed program that are printed again.
 const SHOWN: usize = 60;
 
-/// What a program says of its cases that failed, or else how it ended.
+/// Returns what a program printed about its failed cases, or else its last lines.
 fn failures(lines: &str) -> String {
     let (_, from_there) = lines.split_once("\nfailures:\n").unwrap_or_default();
     let failures: Vec<_> = from_there.lines().take_while(|line| !line.starts_with("test result")).take(SHOWN).collect();

@@ -40,12 +40,12 @@ impl Summary {
         self.programs.push(Took { name: name.to_owned(), time });
     }
 
-    /// A program has failed, and this is what it says of it.
+    /// Adds the report of a program that failed.
     pub(crate) fn failed(&mut self, failure: String) {
         self.failures.push(failure);
     }
 
-    /// All that was said of failures: a long log ends with it.
+    /// Returns the reports of all programs that failed.
     pub(crate) fn failures(&self) -> String {
         self.failures.join("\n")
     }

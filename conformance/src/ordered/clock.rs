@@ -98,6 +98,23 @@ pub(super) async fn a_newer_stamp_before_the_horizon_is_too_old(world: &World) -
     Ok(())
 }
 
+/// A retry is recognised however late it comes: the write that stands there is compared first.
+pub(super) async fn what_stands_there_decides_before_the_horizon(world: &World) -> Verdict {
+    let age = world.short();
+    let store = world.ordered(aged(age))?;
+    let at = store_time(world).await?;
+    put_new(&*store, "key", "value", at).await?;
+    world.pass(age * 4).await;
+    let put = async |value: &str, at: i64| {
+        store.put(&"key".parse()?, &value.try_into()?, &Stamp::new(at, "w".parse()?)).await
+    };
+    ensure_eq!(put("value", at).await?, Written::Duplicate, "the same write behind the horizon");
+    ensure_eq!(put("other", at).await?, Written::Mismatch, "another value with its stamp");
+    ensure!(is_stale(&put("value", at - 1).await?, at), "an older write is not stale");
+    ensure_eq!(shown(&*store, "key").await?, Some(("value".to_owned(), at)), "the value that stands there");
+    Ok(())
+}
+
 pub(super) async fn the_earliest_and_latest_times_are_judged_right(world: &World) -> Verdict {
     let widest = Duration::from_secs(3_155_760_000);
     let guarded = OrderedOptions { stamping: Stamping::Time { max_skew: Some(widest) }, tombstone_age: widest };

@@ -53,7 +53,7 @@ cases! { Ordered:
         a_prefix_may_be_the_longest_key;
     "O-3" Sequential clock:
         a_stamp_before_the_horizon_is_too_old, what_is_too_old_names_the_horizon,
-        a_newer_stamp_before_the_horizon_is_too_old;
+        a_newer_stamp_before_the_horizon_is_too_old, what_stands_there_decides_before_the_horizon;
     "O-3" Edge clock: the_earliest_and_latest_times_are_judged_right;
     "O-3" Sequential purge:
         a_tombstone_stays_for_its_age, a_tombstone_goes_after_its_age, a_callers_longer_age_is_kept,

@@ -45,7 +45,7 @@ pub(super) async fn pages_of_a_prefix_show_each_live_key_once(world: &World) -> 
 pub(super) async fn pages_of_many_values_show_each_once(world: &World) -> Verdict {
     const AT_ONCE: usize = 60;
     let (store, mut keys) = (world.ordered(SEQUENCE)?, vec![]);
-    for round in 0..10 {
+    for round in 0..19 {
         let put = race(AT_ONCE, |number| {
             let (store, key) = (store.clone(), format!("{round}-{number}"));
             async move {

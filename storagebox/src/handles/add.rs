@@ -41,7 +41,7 @@ impl<'a> Add<'a> {
     }
 }
 
-/// Those of a range of integers, both inclusive.
+/// Returns the inclusive bounds of a range.
 fn bounds(range: &impl RangeBounds<i64>) -> Result<Bounds> {
     let empty = || Error::invalid("bounds", "are an empty range");
     let floor = match range.start_bound() {

@@ -47,7 +47,7 @@ use crate::policy::Policy;
 pub struct Dedup {
     leases: Arc<dyn LeaseRepo>,
     records: Arc<dyn DedupRepo>,
-    /// The leases for runs, with deadlines and without retries, which a run makes itself.
+    /// Leases with a deadline and without retries: a run retries its own calls.
     of_runs: Arc<dyn LeaseRepo>,
     name: Namespace,
     policy: Policy,

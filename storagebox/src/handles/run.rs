@@ -25,7 +25,7 @@ pub struct Run<'a, W> {
 
 impl<'a, W> Run<'a, W> {
     pub(crate) fn new(leases: &'a Arc<dyn LeaseRepo>, policy: &'a Policy, id: Result<DedupId>, work: W) -> Self {
-        // Work that was done is recorded with patience in any case.
+        // The recording of a result is retried in any case.
         let once = Retry { attempts: 1, ..Retry::default() };
         let options = RunOptions::default().retry(policy.retry.unwrap_or(once));
         Self { leases, timer: &policy.timer, of: id.map(|id| (id, options)), work }

@@ -40,7 +40,7 @@ pub(in crate::dedup) async fn pages_show_each_record_that_lives_once(world: &Wor
 pub(in crate::dedup) async fn pages_of_many_records_show_each_once(world: &World) -> Verdict {
     const AT_ONCE: usize = 60;
     let (records, mut names) = (world.dedup()?, vec![]);
-    for round in 0..10 {
+    for round in 0..19 {
         let recorded = race(AT_ONCE, |number| {
             let (records, name) = (records.clone(), format!("{round}-{number}"));
             async move {

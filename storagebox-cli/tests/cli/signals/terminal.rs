@@ -52,7 +52,7 @@ impl Foreground {
         }
     }
 
-    /// Reads on without looking. A terminal that echoes more keys than are read takes no more of them.
+    /// Reads and discards what the terminal shows: a terminal whose output is not read takes no more keys.
     fn read_on(&self) {
         let mut shown = self.keys.try_clone().unwrap();
         thread::spawn(move || io::copy(&mut shown, &mut io::sink()));
