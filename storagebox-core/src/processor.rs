@@ -278,7 +278,7 @@ impl Processor {
     ///
     /// # Guarantees
     ///
-    /// - E-5 of [`EntityLedger`]: it is the state of the last message that changed the entity.
+    /// - E-5: it is the state of the last message that changed the entity.
     ///
     /// # Cancel safety
     ///
@@ -303,7 +303,7 @@ impl Processor {
     ///
     /// # Guarantees
     ///
-    /// - E-5 of [`EntityLedger`]: an entry that exists throughout the listing is listed exactly once.
+    /// - E-5: an entry that exists throughout the listing is listed exactly once.
     ///
     /// # Cancel safety
     ///
