@@ -97,7 +97,7 @@ impl Process {
         last_lines(&fs::read_to_string(&self.log).unwrap_or_default())
     }
 
-    /// Stops it with its children, until it is told to go on.
+    /// Stops it with its children, until [`Self::go_on`].
     pub(crate) fn pause(&self) {
         send(Signal::Stop, self.last_children().into_iter());
     }
