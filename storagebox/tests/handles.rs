@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
 use std::ops::Bound;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -10,9 +11,11 @@ use storagebox::bank::{Extended, ItemState, Retired};
 use storagebox::counters::{Cancelled, LedgerEntry};
 use storagebox::dedup::{Begun, Completed, Forgotten, LeaseExtended, Replaced};
 use storagebox::ordered::{OrderedOptions, Reset};
+use storagebox::parts::{Backend, DedupRepo};
+use storagebox::values::Namespace;
 use storagebox::{
-    Confirmed, Consumed, Counted, Error, ErrorKind, Hold, MemoryStore, Ran, Recorded, Released, Result, Retention,
-    RunError, Store, Strategy, Taken, Written,
+    Confirmed, Consumed, Counted, Error, ErrorKind, Hold, Maintained, MemoryStore, Promises, Ran, Recorded, Released,
+    Result, Retention, RunError, Store, Strategy, Taken, Written, async_trait,
 };
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -243,5 +246,54 @@ async fn one_item_for_an_id_out_of_several_banks() -> Result<()> {
     assert!(seats.assign("ada", "monday").await?.item().is_none());
     assert_eq!(seats.assign("ada", "friday").await?.item().map(|seat| seat.as_str()), Some("seat-50"));
     assert!(seats.assign("ada", "sunday").await.is_err());
+    Ok(())
+}
+
+/// A backend of an author who needs records alone.
+#[derive(Debug)]
+struct RecordsAlone(MemoryStore);
+
+#[async_trait]
+impl Backend for RecordsAlone {
+    fn backend(&self) -> &'static str {
+        "records-alone"
+    }
+
+    async fn setup(&self) -> Result<()> {
+        self.0.setup().await
+    }
+
+    async fn ping(&self) -> Result<()> {
+        self.0.ping().await
+    }
+
+    async fn maintain(&self, max_entries: usize) -> Result<Maintained> {
+        self.0.maintain(max_entries).await
+    }
+
+    async fn close(&self) -> Result<()> {
+        self.0.close().await
+    }
+
+    fn promises(&self) -> Promises {
+        self.0.promises()
+    }
+
+    fn dedup_repo(&self, name: &Namespace) -> Result<Arc<dyn DedupRepo>> {
+        self.0.dedup_repo(name)
+    }
+}
+
+#[tokio::test]
+async fn records_without_leases() -> Result<()> {
+    let store = Store::new(RecordsAlone(MemoryStore::new()));
+    let orders = store.dedup("orders")?;
+    assert!(matches!(orders.record("order-7", "paid", "worker-1", Retention::DEFAULT).await?, Recorded::New(_)));
+    assert!(orders.get("order-7").await?.is_some());
+    let ran = orders.run("order-8", async |_fence| -> Result<&str> { panic!("the run has no lease") }).await;
+    assert!(matches!(ran, Err(RunError::Store(error)) if error.kind() == ErrorKind::Unsupported));
+    let begun = orders.begin("order-8", "worker-1", HOUR, None).await;
+    assert_eq!(begun.unwrap_err().kind(), ErrorKind::Unsupported);
+    assert_eq!(store.bank("orders").unwrap_err().kind(), ErrorKind::Unsupported);
     Ok(())
 }

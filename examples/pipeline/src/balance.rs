@@ -53,7 +53,7 @@ impl Served {
 
 impl Balance {
     pub(crate) async fn of(site: &Site, placed: u64, supplied: u64) -> Result<Self, Failure> {
-        let seen = Watch::of(site).look(placed).await?;
+        let seen = Watch::of(site)?.look(placed).await?;
         let bank = Served::of(&site.outside.orders(Service::Bank).await?, placed);
         let carrier = Served::of(&site.outside.orders(Service::Carrier).await?, placed);
         let sent = Sent::all(&site.folder)?;

@@ -160,7 +160,7 @@ impl Run {
     /// Shows the picture until what is seen is as it should be. A look that fails is made again: the broker may be the
     /// store too, and be down.
     pub(crate) async fn until(&self, what: &'static str, is_so: impl Fn(&Seen) -> bool) -> Result<(), Failure> {
-        let (mut watch, mut wait) = (Watch::of(&self.site), Wait::for_(what, &self.log));
+        let (mut watch, mut wait) = (Watch::of(&self.site)?, Wait::for_(what, &self.log));
         loop {
             let counts = self.tally.counts();
             match watch.look(self.placed()).await {

@@ -1,6 +1,7 @@
 //! Where all orders are, as the store and the books say it.
 
 use futures_util::future::{join_all, try_join_all};
+use storagebox::Processor;
 
 use crate::failure::Failure;
 use crate::messages::{ARTICLES, CUSTOMERS};
@@ -53,14 +54,18 @@ impl Seen {
 /// Looks again and again.
 pub(crate) struct Watch {
     site: Site,
+    /// One of each stage, which only answers what stands there.
+    stages: [Processor; Stage::ALL.len()],
     /// The oldest orders that were not accepted when they were last looked up, and the number of the next one.
     open: Vec<u64>,
     next: u64,
 }
 
 impl Watch {
-    pub(crate) fn of(site: &Site) -> Self {
-        Self { site: site.clone(), open: Vec::new(), next: 0 }
+    pub(crate) fn of(site: &Site) -> Result<Self, Failure> {
+        let [orders, payments, shipping] = Stage::ALL;
+        let stages = [site.processor(orders)?, site.processor(payments)?, site.processor(shipping)?];
+        Ok(Self { site: site.clone(), stages, open: Vec::new(), next: 0 })
     }
 
     pub(crate) async fn look(&mut self, placed: u64) -> Result<Seen, Failure> {
@@ -82,7 +87,7 @@ impl Watch {
 
     /// An order that was accepted stays so, so that only the open ones are looked up.
     async fn accepted(&mut self, placed: u64) -> Result<u64, Failure> {
-        let orders = self.site.processor(Stage::Orders)?;
+        let orders = &self.stages[Stage::Orders as usize];
         loop {
             while self.next < placed && self.open.len() < WINDOW {
                 self.open.push(self.next);
@@ -100,21 +105,21 @@ impl Watch {
     }
 
     async fn accounts(&self) -> Result<Vec<Account>, Failure> {
-        let accounts = self.site.processor(Stage::Payments)?;
+        let accounts = &self.stages[Stage::Payments as usize];
         let states = try_join_all((0..CUSTOMERS).map(|customer| accounts.state(account_key(customer)))).await?;
         Ok(states.into_iter().map(Account::read).collect::<Result<_, _>>()?)
     }
 
     async fn shelves(&self) -> Result<Vec<Shelf>, Failure> {
-        let shelves = self.site.processor(Stage::Shipping)?;
+        let shelves = &self.stages[Stage::Shipping as usize];
         let states = try_join_all((0..ARTICLES).map(|article| shelves.state(shelf_key(article)))).await?;
         Ok(states.into_iter().map(Shelf::read).collect::<Result<_, _>>()?)
     }
 
     async fn half_done(&self) -> Result<[usize; Stage::ALL.len()], Failure> {
         let mut entries = [0; Stage::ALL.len()];
-        for stage in Stage::ALL {
-            entries[stage as usize] = self.site.processor(stage)?.pending(None, ENTRIES).await?.entries.len();
+        for (entries, stage) in entries.iter_mut().zip(&self.stages) {
+            *entries = stage.pending(None, ENTRIES).await?.entries.len();
         }
         Ok(entries)
     }

@@ -4,13 +4,15 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use storagebox_core::layer::LayeredPart;
 use storagebox_core::{
-    Aborted, Begun, Completed, Cursor, DedupId, DedupRepo, Entry, Fence, Fingerprint, Forgotten, Lease, LeaseExtended,
-    LeaseRepo, ListedRecord, Namespace, OpId, Page, Payload, Recorded, Replaced, Result, Retention, Version,
+    Aborted, Backend, Begun, Completed, Cursor, DedupId, DedupRepo, Entry, ErrorKind, Fence, Fingerprint, Forgotten,
+    Lease, LeaseExtended, LeaseRepo, ListedRecord, Namespace, OpId, Page, Payload, Recorded, Replaced, Result,
+    Retention, Version,
 };
 
 use crate::handles::{IntoValue, Run};
-use crate::policy::Policy;
+use crate::policy::{Extensions, Policy};
 
 /// Work that is done once per id, and its results (articles 1 and 3).
 ///
@@ -24,7 +26,7 @@ use crate::policy::Policy;
 /// # Errors
 ///
 /// Returns `InvalidInput` if an id, an `op`, a duration or a retention breaks its limit, and `TooLarge` if a value is
-/// over 256 KiB, before any I/O.
+/// over 256 KiB, before any I/O. If the backend has records without leases, runs and their steps return `Unsupported`.
 ///
 /// # Example
 ///
@@ -45,23 +47,33 @@ use crate::policy::Policy;
 /// ```
 #[derive(Clone)]
 pub struct Dedup {
-    leases: Arc<dyn LeaseRepo>,
-    records: Arc<dyn DedupRepo>,
+    records: Option<Arc<dyn DedupRepo>>,
+    leases: Option<Arc<dyn LeaseRepo>>,
     /// Leases with a deadline and without retries: a run retries its own calls.
-    of_runs: Arc<dyn LeaseRepo>,
+    of_runs: Option<Arc<dyn LeaseRepo>>,
+    backend: Arc<dyn Backend>,
     name: Namespace,
     policy: Policy,
 }
 
 impl Dedup {
-    pub(crate) fn new(
+    /// Opens the leases and the records of the name. A backend may have one of both.
+    pub(crate) fn open(
+        backend: &Arc<dyn Backend>,
+        bounded: &Arc<dyn Backend>,
         name: Namespace,
-        leases: Arc<dyn LeaseRepo>,
-        records: Arc<dyn DedupRepo>,
-        of_runs: Arc<dyn LeaseRepo>,
-        policy: Policy,
-    ) -> Self {
-        Self { leases, records, of_runs, name, policy }
+        policy: &Policy,
+    ) -> Result<Self> {
+        let records = if_there_is(backend.dedup_repo(&name))?;
+        let leases = if_there_is(backend.lease_repo(&name))?;
+        let of_runs = if_there_is(bounded.lease_repo(&name))?.map(|leases| {
+            let extensions = Extensions { timer: Arc::clone(&policy.timer) };
+            Arc::new(LayeredPart::new(leases, Arc::new(extensions))) as Arc<dyn LeaseRepo>
+        });
+        if records.is_none() && leases.is_none() {
+            backend.dedup_repo(&name)?;
+        }
+        Ok(Self { records, leases, of_runs, backend: Arc::clone(backend), name, policy: policy.clone() })
     }
 
     /// Prepares a run. Awaiting it runs the work once for the id and records its result, or returns the recorded result
@@ -96,7 +108,7 @@ impl Dedup {
     where
         W: FnOnce(Fence) -> F,
     {
-        Run::new(&self.of_runs, &self.policy, id.into_value(), work)
+        Run::new(self.part(&self.of_runs, <dyn Backend>::lease_repo), &self.policy, id.into_value(), work)
     }
 
     /// Begins work on the id, or returns the known state of the id (D-5, D-6).
@@ -108,12 +120,12 @@ impl Dedup {
         fingerprint: Option<&str>,
     ) -> Result<Begun> {
         let fingerprint = fingerprint.map(Fingerprint::try_from).transpose()?;
-        self.leases.begin(&id.into_value()?, &op.into_value()?, duration, fingerprint.as_ref()).await
+        self.leases()?.begin(&id.into_value()?, &op.into_value()?, duration, fingerprint.as_ref()).await
     }
 
     /// Extends the lease until now plus the duration. Never shortens a lease (D-5).
     pub async fn extend(&self, lease: &Lease, duration: Duration) -> Result<LeaseExtended> {
-        self.leases.extend(lease, duration).await
+        self.leases()?.extend(lease, duration).await
     }
 
     /// Records the result and ends the lease (D-5).
@@ -123,12 +135,12 @@ impl Dedup {
         result: impl IntoValue<Payload>,
         retention: Retention,
     ) -> Result<Completed> {
-        self.leases.complete(lease, &result.into_value()?, retention).await
+        self.leases()?.complete(lease, &result.into_value()?, retention).await
     }
 
     /// Ends the lease without a result. Another operation can then begin on the id (D-7).
     pub async fn abort(&self, lease: &Lease) -> Result<Aborted> {
-        self.leases.abort(lease).await
+        self.leases()?.abort(lease).await
     }
 
     /// Records the value unless the id has a value (D-1, D-2). Returns `Again` for the winner's own retry, which has
@@ -144,12 +156,12 @@ impl Dedup {
         op: impl IntoValue<OpId>,
         retention: Retention,
     ) -> Result<Recorded> {
-        self.records.record(&id.into_value()?, &value.into_value()?, &op.into_value()?, retention).await
+        self.records()?.record(&id.into_value()?, &value.into_value()?, &op.into_value()?, retention).await
     }
 
     /// Returns the record with its version, or `None` if the record does not exist or has expired (D-4).
     pub async fn get(&self, id: impl IntoValue<DedupId>) -> Result<Option<Entry>> {
-        self.records.get(&id.into_value()?).await
+        self.records()?.get(&id.into_value()?).await
     }
 
     /// Replaces the value if the record still has this version. The retention stays unchanged.
@@ -160,13 +172,13 @@ impl Dedup {
         value: impl IntoValue<Payload>,
         op: impl IntoValue<OpId>,
     ) -> Result<Replaced> {
-        self.records.replace(&id.into_value()?, version, &value.into_value()?, &op.into_value()?).await
+        self.records()?.replace(&id.into_value()?, version, &value.into_value()?, &op.into_value()?).await
     }
 
     /// Deletes the record if it still has this version, so that the id can be used again. The caller guarantees that no
     /// call that got `Existing` is still in progress (D-7).
     pub async fn forget(&self, id: impl IntoValue<DedupId>, version: Version) -> Result<Forgotten> {
-        self.records.forget(&id.into_value()?, version).await
+        self.records()?.forget(&id.into_value()?, version).await
     }
 
     /// Lists at most `limit` records, from the start or from a cursor (D-4).
@@ -175,7 +187,33 @@ impl Dedup {
     ///
     /// Returns `InvalidInput` if the limit is 0 or the cursor cannot be read.
     pub async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedRecord>> {
-        self.records.list(cursor, limit).await
+        self.records()?.list(cursor, limit).await
+    }
+
+    fn records(&self) -> Result<Arc<dyn DedupRepo>> {
+        self.part(&self.records, <dyn Backend>::dedup_repo)
+    }
+
+    fn leases(&self) -> Result<Arc<dyn LeaseRepo>> {
+        self.part(&self.leases, <dyn Backend>::lease_repo)
+    }
+
+    /// The part, or the backend's own error if it lacks the part.
+    fn part<P: ?Sized>(&self, part: &Option<Arc<P>>, open: Opener<P>) -> Result<Arc<P>> {
+        match part {
+            Some(part) => Ok(Arc::clone(part)),
+            None => open(&*self.backend, &self.name),
+        }
+    }
+}
+
+/// A constructor of a part.
+type Opener<P> = fn(&dyn Backend, &Namespace) -> Result<Arc<P>>;
+
+fn if_there_is<P: ?Sized>(part: Result<Arc<P>>) -> Result<Option<Arc<P>>> {
+    match part {
+        Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
+        part => part.map(Some),
     }
 }
 

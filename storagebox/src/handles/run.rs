@@ -17,14 +17,14 @@ use crate::policy::Policy;
 /// A run of work. Awaiting it runs the work: see [`Dedup::run`](crate::Dedup::run).
 #[must_use = "a run begins when it is awaited"]
 pub struct Run<'a, W> {
-    leases: &'a Arc<dyn LeaseRepo>,
+    leases: Result<Arc<dyn LeaseRepo>>,
     timer: &'a Arc<dyn Timer>,
     of: Result<(DedupId, RunOptions)>,
     work: W,
 }
 
 impl<'a, W> Run<'a, W> {
-    pub(crate) fn new(leases: &'a Arc<dyn LeaseRepo>, policy: &'a Policy, id: Result<DedupId>, work: W) -> Self {
+    pub(crate) fn new(leases: Result<Arc<dyn LeaseRepo>>, policy: &'a Policy, id: Result<DedupId>, work: W) -> Self {
         // The recording of a result is retried in any case.
         let once = Retry { attempts: 1, ..Retry::default() };
         let options = RunOptions::default().retry(policy.retry.unwrap_or(once));
@@ -106,21 +106,13 @@ where
     fn into_future(self) -> Self::IntoFuture {
         let Self { leases, timer, of, work } = self;
         Box::pin(async move {
-            let (id, options) = of?;
+            let ((id, options), leases) = (of?, leases?);
             match Handle::try_current() {
                 Ok(runtime) => {
                     let spawn = move |task| runtime.spawn(task);
-                    storagebox_core::run_with_heartbeat(
-                        Arc::clone(leases),
-                        Arc::clone(timer),
-                        spawn,
-                        &id,
-                        &options,
-                        work,
-                    )
-                    .await
+                    storagebox_core::run_with_heartbeat(leases, Arc::clone(timer), spawn, &id, &options, work).await
                 }
-                Err(_) => storagebox_core::run(&**leases, &**timer, &id, &options, work).await,
+                Err(_) => storagebox_core::run(&*leases, &**timer, &id, &options, work).await,
             }
         })
     }
@@ -142,9 +134,9 @@ where
 
     fn into_future(self) -> Self::IntoFuture {
         let Run { leases, timer, of, work } = self.0;
-        let (leases, timer) = (Arc::clone(leases), Arc::clone(timer));
+        let timer = Arc::clone(timer);
         Box::pin(async move {
-            let (id, options) = of?;
+            let ((id, options), leases) = (of?, leases?);
             let without = |_| Error::misconfigured("runtime", "is not tokio's, which alone goes on without the caller");
             let runtime = Handle::try_current().map_err(without)?;
             let spawn = move |task| runtime.spawn(task);

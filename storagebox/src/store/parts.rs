@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use storagebox_core::layer::LayeredPart;
 use storagebox_core::{Deduplicator, Handler, Namespace, OneTimeTokens, OrderedOptions, Result, Strategy};
 
 use super::Store;
 use crate::handles::{Bank, Counters, Dedup, IntoValue, OrderedValues, ProcessorBuilder, Tokens, all};
-use crate::policy::Extensions;
 
 /// Opens the parts of a store.
 ///
@@ -23,14 +21,10 @@ impl Store {
         Ok(Bank::new(name, part))
     }
 
-    /// Opens the deduplication of this name: its runs, and the records of their results.
+    /// Opens the deduplication of this name: its runs, and the records of their results. A backend may have records
+    /// without leases; then the runs return `Unsupported`.
     pub fn dedup(&self, name: impl IntoValue<Namespace>) -> Result<Dedup> {
-        let name = name.into_value()?;
-        let (leases, records) = (self.backend.lease_repo(&name)?, self.backend.dedup_repo(&name)?);
-        let extensions = Extensions { timer: Arc::clone(&self.policy.timer) };
-        let bounded = self.policy.bounding(&self.inner).lease_repo(&name)?;
-        let of_runs = Arc::new(LayeredPart::new(bounded, Arc::new(extensions)));
-        Ok(Dedup::new(name, leases, records, of_runs, self.policy.clone()))
+        Dedup::open(&self.backend, &self.policy.bounding(&self.inner), name.into_value()?, &self.policy)
     }
 
     /// Opens the tokens of this name.
