@@ -35,7 +35,10 @@ pub const CLAUSES: &[Clause] = &[
     ),
     clause("ER-3", "the driver's own error stays reachable through source()"),
     clause("ER-4", "after an unresolved attempt no outcome is answered that does not settle it"),
-    clause("S-1", "setup is idempotent and safe from many callers at once"),
+    clause(
+        "S-1",
+        "setup is idempotent and safe from many callers at once; until then every call is refused as NotSetUp",
+    ),
     clause("S-2", "maintain deletes only what no promise needs, a bounded amount per call"),
     clause("S-3", "namespaces of different names and kinds share nothing; handles of one name share one namespace"),
     clause("S-4", "a namespace is opened the way it was created"),

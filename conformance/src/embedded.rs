@@ -67,10 +67,9 @@ impl<B: Backend + Clone> Harness for Embedded<B> {
         self.declared.clone()
     }
 
-    async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
+    async fn bare(&self) -> Result<Box<dyn Sandbox>> {
         let clock = ManualClock::new();
         let store = (self.make)(clock.clone())?;
-        store.setup().await?;
         Ok(Box::new(Inside { store, clock }))
     }
 }

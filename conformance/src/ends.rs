@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use storagebox_core::async_trait;
+use storagebox_core::{MAX_DURATION, async_trait};
 
 use crate::failure::{Failure, Verdict, ensure};
 use crate::world::World;
@@ -74,6 +74,9 @@ async fn ensure_ends_to_the_microsecond(world: &World, ending: &dyn Ending) -> V
         world.pass(to_a_whole_millisecond(lasts) - (lasts - MICRO)).await;
         ensure!(ending.left(&name).await?.is_none(), "what lasts {lasts:?} lives at its end");
     }
+    ending.begin("longest", MAX_DURATION).await?;
+    world.pass(MAX_DURATION - MINUTE).await;
+    ensure!(ending.left("longest").await?.is_some(), "what lasts {MAX_DURATION:?} has ended a minute before");
     Ok(())
 }
 

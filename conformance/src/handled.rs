@@ -26,6 +26,10 @@ impl<H: Harness> Harness for Handled<H> {
         self.0.declared()
     }
 
+    async fn bare(&self) -> Result<Box<dyn Sandbox>> {
+        Ok(Box::new(Held(self.0.bare().await?)))
+    }
+
     async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
         Ok(Box::new(Held(self.0.fresh().await?)))
     }

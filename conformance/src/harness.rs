@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox_core::{Backend, Error, ListedItem, ManualClock, Namespace, Result, async_trait};
+use storagebox_core::{Backend, Error, ErrorKind, ListedItem, ManualClock, Namespace, Reading, Result, async_trait};
 
 use crate::part::{Family, Part};
 
@@ -20,8 +20,16 @@ pub trait Harness: Send + Sync + 'static {
     /// Returns what the backend claims. A part may be left out as a whole, a promise of a part may not.
     fn declared(&self) -> Declared;
 
+    /// Creates an empty sandbox that no other case sees, and does not set it up. A store that needs no setup returns what
+    /// [`fresh`](Self::fresh) does.
+    async fn bare(&self) -> Result<Box<dyn Sandbox>>;
+
     /// Creates an empty sandbox that no other case sees, set up.
-    async fn fresh(&self) -> Result<Box<dyn Sandbox>>;
+    async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
+        let sandbox = self.bare().await?;
+        sandbox.open().await?.setup().await?;
+        Ok(sandbox)
+    }
 
     /// Creates an empty sandbox whose server can be restarted while other cases run: one with a server of its own. The
     /// default is for servers that nobody else uses.
@@ -40,6 +48,10 @@ impl Harness for Box<dyn Harness> {
         (**self).declared()
     }
 
+    async fn bare(&self) -> Result<Box<dyn Sandbox>> {
+        (**self).bare().await
+    }
+
     async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
         (**self).fresh().await
     }
@@ -53,7 +65,7 @@ impl Harness for Box<dyn Harness> {
 #[async_trait]
 pub trait Sandbox: Send + Sync + 'static {
     /// Opens a new client: a new connection, as another process would have. A store that only one process can open
-    /// returns another handle.
+    /// returns another handle. A place that is not set up can be opened too: see [`connected`].
     async fn open(&self) -> Result<Arc<dyn Backend>>;
 
     /// Returns the whole contents of a bank, read past the library where that is possible. Nothing is proven without
@@ -98,6 +110,19 @@ pub trait Sandbox: Send + Sync + 'static {
     }
 }
 
+/// Returns the store once it is connected, whether it is set up or not: a case that drops calls where they wait is not
+/// about the wait for a connection.
+///
+/// # Errors
+///
+/// The errors of [`ping`](Backend::ping) but `NotSetUp`.
+pub async fn connected(store: impl Backend) -> Result<Arc<dyn Backend>> {
+    match store.ping().await {
+        Err(error) if error.kind() != ErrorKind::NotSetUp => Err(error),
+        _ => Ok(Arc::new(store)),
+    }
+}
+
 /// How a server is ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restart {
@@ -114,6 +139,13 @@ pub trait TestClock: Send + Sync {
 
     /// Sets the time back, by no more than it was moved on.
     fn turn_back(&self, duration: Duration);
+
+    /// Has this function answer each later reading of the clock, as [`ManualClock::intercept`] does, and returns whether it
+    /// will: not the clock of a server.
+    fn intercept(&self, reading: Option<Reading>) -> bool {
+        let _ = reading;
+        false
+    }
 }
 
 impl TestClock for ManualClock {
@@ -123,6 +155,11 @@ impl TestClock for ManualClock {
 
     fn turn_back(&self, duration: Duration) {
         Self::turn_back(self, duration);
+    }
+
+    fn intercept(&self, reading: Option<Reading>) -> bool {
+        Self::intercept(self, reading);
+        true
     }
 }
 

@@ -83,6 +83,7 @@ async fn answer(store: &dyn Backend, question: &str) -> Result<String, Failure> 
     let (what, of) = question.split_once(' ').unwrap_or((question, ""));
     match what {
         "make" => Step::named(of)?.make(store).await.map(|()| String::new()),
+        "setup" => store.setup().await.map(|()| String::new()).map_err(Failure::from),
         "made" => Step::named(of)?.is_made(store).await.map(|made| made.to_string()),
         "number" => numbers::next(store, of).await.map(|number| number.to_string()),
         "race" => race::run(store, of).await.map(|won| won.join(" ")),
@@ -120,6 +121,10 @@ impl Neighbour {
                 Err(Failure::new(format!("the test's `main` does not begin with `neighbour(...)`: it said {ready:?}")))
             }
         }
+    }
+
+    pub(crate) async fn set_up(&mut self) -> Result<(), Failure> {
+        self.ask("setup").await.map(drop)
     }
 
     pub(crate) async fn make(&mut self, step: Step) -> Result<(), Failure> {
@@ -173,7 +178,7 @@ impl Neighbour {
 
 /// Not the address, which may hold a password.
 fn first(question: &str) -> &str {
-    ["make ", "made ", "number ", "race "]
+    ["setup", "make ", "made ", "number ", "race "]
         .iter()
         .find(|word| question.starts_with(**word))
         .map_or("its start", |_| question)

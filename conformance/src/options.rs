@@ -60,7 +60,7 @@ impl Options {
         self
     }
 
-    /// Sets how many cases run at once. Defaults to the number of processors.
+    /// Sets how many cases run at once. Defaults to twice the number of processors: half of a case is waiting for the store.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads.max(1));
@@ -117,6 +117,11 @@ impl Options {
         self.handles |= text(HANDLES).is_some_and(|value| value == "on");
         self.reports.extend(text("STORAGEBOX_REPORT").iter().flat_map(|paths| paths.split(',')).map(PathBuf::from));
         Ok(self)
+    }
+
+    pub(crate) fn cases_at_once(&self) -> usize {
+        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.threads.unwrap_or_else(|| 2 * processors())
     }
 
     /// Whether a case of this part is run.

@@ -93,7 +93,7 @@ impl Run {
 
     fn test_program(self) -> ExitCode {
         let mut arguments = Arguments::from_args();
-        arguments.test_threads = arguments.test_threads.or(self.options.threads);
+        arguments.test_threads = arguments.test_threads.or(Some(self.options.cases_at_once()));
         let run = Arc::new(self);
         let mut trials = trials(&run);
         if let Some(filters) = arguments.filter.take_if(|filter| filter.contains(COMMA)) {
@@ -115,9 +115,8 @@ impl Run {
 
     fn certificate(self, observe: &(impl Fn(&Case, &End) + Sync)) -> Certificate {
         let next = Mutex::new(self.numbered().into_iter());
-        let threads = self.options.threads.or_else(|| std::thread::available_parallelism().ok().map(usize::from));
         std::thread::scope(|scope| {
-            for _ in 0..threads.unwrap_or(1) {
+            for _ in 0..self.options.cases_at_once() {
                 scope.spawn(|| {
                     while let Some((number, case)) = take(&next) {
                         observe(&case, &self.end(number, &case));

@@ -91,6 +91,11 @@ impl World {
         Self::of(harness, sandbox, self.seed, self.profile, self.over.clone()).await
     }
 
+    /// A place that is not set up.
+    pub(crate) async fn bare(&self) -> Result<Box<dyn Sandbox>> {
+        self.harness.bare().await
+    }
+
     /// When the run is over, for what cannot be dropped because it holds its thread.
     pub(crate) fn over(&self) -> &Over {
         &self.over
@@ -200,6 +205,16 @@ impl World {
     /// The store's clock, where a test moves it.
     pub(crate) fn clock(&self) -> Option<Arc<dyn TestClock>> {
         self.sandbox.clock()
+    }
+
+    /// Whether the backend has the part.
+    pub(crate) fn has(&self, part: Part) -> bool {
+        !self.left_out().contains(&part)
+    }
+
+    /// The store's clock, if calls can be held while they read it.
+    pub(crate) fn clock_that_holds(&self) -> Option<Arc<dyn TestClock>> {
+        self.clock().filter(|clock| clock.intercept(None))
     }
 
     /// The parts that the harness leaves out.

@@ -25,7 +25,7 @@ impl Harness for Silent {
         Declared::all()
     }
 
-    async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
+    async fn bare(&self) -> Result<Box<dyn Sandbox>> {
         self.0.now();
         pending().await
     }
@@ -70,13 +70,13 @@ impl<H: Harness> Harness for SilentLater<H> {
         self.harness.declared()
     }
 
-    async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
+    async fn bare(&self) -> Result<Box<dyn Sandbox>> {
         if Arc::strong_count(&self.first) > 1 {
             self.stop.now();
             return pending().await;
         }
         let counted = Arc::clone(&self.first);
-        Ok(Box::new(Place(self.harness.fresh().await?, counted)))
+        Ok(Box::new(Place(self.harness.bare().await?, counted)))
     }
 }
 

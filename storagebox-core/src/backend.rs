@@ -54,7 +54,8 @@ pub use store_options::StoreOptions;
 ///
 /// # Guarantees
 ///
-/// - S-1 [`setup`](Backend::setup) is idempotent and safe from many processes at once.
+/// - S-1 [`setup`](Backend::setup) is idempotent and safe from many processes at once. Until then, a store that needs it
+///   returns `NotSetUp` from every call.
 /// - S-2 [`maintain`](Backend::maintain) deletes only data that no promise needs, a bounded amount per call, and is
 ///   safe from many processes at once.
 /// - S-3 namespaces of different names or different kinds share nothing, however similar the names are; a dedup

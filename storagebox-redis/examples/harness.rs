@@ -39,7 +39,7 @@ impl Harness for Redis {
         Declared::all().without(Part::Strategies, "of the counters, Redis has Atomic, Marker, Window and Sharded")
     }
 
-    async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
+    async fn bare(&self) -> Result<Box<dyn Sandbox>> {
         let folder = TempDir::new().map_err(failed)?;
         let path = folder.path().to_owned();
         let server = Server::start(move |port| {
@@ -49,9 +49,7 @@ impl Harness for Redis {
             redis
         });
         let server = server.await.map_err(failed)?;
-        let sandbox = OneServer { server, moved: Moved::default(), _folder: folder };
-        sandbox.open().await?.setup().await?;
-        Ok(Box::new(sandbox))
+        Ok(Box::new(OneServer { server, moved: Moved::default(), _folder: folder }))
     }
 }
 

@@ -12,6 +12,9 @@ pub(crate) struct Script {
     rest: &'static str,
     /// Whether it asks first for the rights to all that any script uses, and not only for its own with its first write.
     asks_for_all: bool,
+    /// The function that asks about the rights to its commands: found once, because a clock that is moved makes a new
+    /// text for each call.
+    rights: OnceLock<String>,
     /// On one node and on a cluster.
     hashes: [OnceLock<String>; 2],
 }
@@ -61,7 +64,8 @@ fn ask(command: &str, arguments: usize) -> String {
 
 impl Script {
     pub(crate) const fn new(name: &'static str, head: &'static str, clock: &'static str, rest: &'static str) -> Self {
-        Self { name, head, clock, rest, asks_for_all: false, hashes: [OnceLock::new(), OnceLock::new()] }
+        let hashes = [OnceLock::new(), OnceLock::new()];
+        Self { name, head, clock, rest, asks_for_all: false, rights: OnceLock::new(), hashes }
     }
 
     /// The same, asking first for the rights to all that any script uses.
@@ -83,7 +87,7 @@ impl Script {
         let Self { head, clock, rest, .. } = self;
         let slot = if edition.clustered && self.changes() { SLOT } else { "" };
         let moved = edition.moved;
-        let rights = self.rights();
+        let rights = self.rights.get_or_init(|| self.rights());
         let demand = if self.asks_for_all { "demand_rights()\n" } else { "" };
         format!(
             "{head}local MOVED = {moved}\n{slot}{rights}{RIGHTS}{WRITE}{EPOCH}local function script()\n{demand}{clock}{rest}end\n{ANSWER}"

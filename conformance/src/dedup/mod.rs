@@ -63,6 +63,9 @@ cases! { Dedup:
     "D-5" Sequential sequential::ends:
         a_lease_ends_at_its_time_and_not_before, an_extended_lease_counts_from_now,
         a_clock_that_is_set_back_gives_no_lease_twice;
+    "D-5" Concurrent sequential::clock:
+        a_lease_that_is_extended_while_a_begin_reads_the_clock_is_in_flight,
+        a_call_that_was_held_after_it_read_the_clock_ends_no_other_lease;
     "D-5" Edge edge: leases_have_limits;
     "D-5" Concurrent concurrent::leases:
         racing_begins_have_one_lease, racing_begins_of_one_op_share_one_lease, racing_leases_exclude_each_other,

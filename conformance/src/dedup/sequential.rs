@@ -1,5 +1,6 @@
 //! One caller, one call after another.
 
+pub(super) mod clock;
 pub(super) mod ends;
 pub(super) mod fingerprints;
 pub(super) mod lapses;

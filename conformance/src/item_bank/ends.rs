@@ -86,6 +86,7 @@ pub(super) async fn a_clock_that_is_set_back_gives_no_item_twice(world: &World) 
     world.pass(short * 3).await;
     let item = take_new(&bank, &bob, Hold::Forever).await?;
     world.turn_back(short * 3).await;
+    world.store().setup().await?;
     let others = bank.get(&ada).await?;
     ensure_matches!(others, ClaimState::Ended(End::Expired), "the lapsed claim when the clock was set back");
     ensure_eq!(bank.confirm(&ada).await?, Confirmed::Ended(End::Expired), "confirming it");

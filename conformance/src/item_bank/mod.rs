@@ -3,6 +3,7 @@
 mod ambiguous;
 mod calls;
 mod cancel;
+mod clock;
 mod concurrent;
 mod crash;
 mod edge;
@@ -24,6 +25,9 @@ cases! { ItemBank:
     "IB-1" Concurrent concurrent: racing_takers_get_different_items, one_item_left_has_one_winner;
     "IB-1" Concurrent ends: a_hold_that_ends_under_waiting_calls_has_one_holder;
     "IB-1" Sequential ends: a_clock_that_is_set_back_gives_no_item_twice;
+    "IB-1" Concurrent clock:
+        a_hold_that_is_extended_while_a_call_reads_the_clock_is_seen,
+        a_call_that_was_held_after_it_read_the_clock_gives_no_item_twice;
     "IB-2" Sequential model: random_calls_match_the_model;
     "IB-2" Sequential sequential: restoring_frees_nothing_in_use;
     "IB-2" Concurrent concurrent: every_item_is_somewhere_at_every_moment;

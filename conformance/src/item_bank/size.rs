@@ -12,6 +12,9 @@ const MANY: usize = 10_500;
 /// More than a batch of a store may have.
 const BATCH: usize = 2_500;
 
+/// More than a page of a store may have, and less than the bank.
+const PAGE: usize = 7_000;
+
 /// More than most statements of a store may name.
 const RESTORED: usize = 1_100;
 
@@ -23,8 +26,7 @@ pub(super) async fn a_bank_of_more_than_ten_thousand_items(world: &World) -> Ver
     ensure_eq!(again, Added { added: 0, already_present: BATCH as u64 }, "a part of the load again");
     let held = take_new(&bank, &ClaimId::new("ada")?, Hold::Forever).await?;
     let names = || all.iter().map(|item| item.as_str().to_owned());
-    // More than a page may have.
-    Listing::Items(&*bank).ensure_shows(names(), &[1_000, MANY * 2]).await?;
+    Listing::Items(&*bank).ensure_shows(names(), &[PAGE]).await?;
     withdraw_and_restore(&*bank, &first_of(&all), &held).await?;
     let other = world.client().await?.item_bank(&"bank".parse()?)?;
     ensure_eq!(other.counts().await?.total(), count, "items in all, as another client counts them");

@@ -1,6 +1,6 @@
 //! Stamps that are times: the purge horizon, and the guard against stamps ahead of the store's clock.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use storagebox_core::{Backend, Certainty, ErrorKind, OrderedOptions, OrderedStore, Result, Stamp, Stamping, Written};
 
@@ -159,6 +159,37 @@ fn ensure_ahead(what: &str, at: i64, answer: Result<Written>) -> Verdict {
     let error = ensure_matches!(answer, Err(error) => error, "{what} at {at}, more than the skew ahead");
     ensure_eq!(error.kind(), ErrorKind::InvalidInput, "the kind of {error}");
     ensure_eq!(error.certainty(), Certainty::NotApplied, "the certainty of {error}");
+    Ok(())
+}
+
+/// The latest stamp that the guard lets pass, less the skew: the store's time, as the guard has it.
+async fn time_of_the_guard(store: &dyn OrderedStore) -> Result<i64, Failure> {
+    let (mut near, mut far) = (0, 1 << 45);
+    while far - near > 1 {
+        let middle = near + (far - near) / 2;
+        match store.put(&format!("{middle}").parse()?, &"".try_into()?, &Stamp::new(middle, "probe".parse()?)).await {
+            Err(error) if error.kind() == ErrorKind::InvalidInput => far = middle,
+            answer => {
+                let _ = answer?;
+                near = middle;
+            }
+        }
+    }
+    Ok(near - HOUR)
+}
+
+/// Neither rounds the time. It is moved on to where no minute and no second begins.
+#[allow(clippy::disallowed_methods, reason = "how much time has passed for real")]
+pub(super) async fn the_guard_and_the_horizon_have_one_time(world: &World) -> Verdict {
+    if world.can_travel() {
+        world.pass(Duration::from_millis(1_951_370)).await;
+    }
+    let begun = Instant::now();
+    let by_the_horizon = store_time(world).await?;
+    let by_the_guard = time_of_the_guard(&*world.ordered(within(HOUR))?).await?;
+    let apart = by_the_guard.abs_diff(by_the_horizon);
+    let passed = begun.elapsed();
+    ensure!(u128::from(apart) <= passed.as_millis() + 1, "the guard is {apart} ms from the horizon, after {passed:?}");
     Ok(())
 }
 

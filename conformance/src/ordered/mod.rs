@@ -64,6 +64,7 @@ cases! { Ordered:
     "O-3" Cancel cancel: dropping_a_purge_resurrects_nothing;
     "O-4" Sequential clock:
         a_stamp_too_far_ahead_is_refused, a_refused_stamp_leaves_nothing, a_stamp_within_the_skew_is_taken;
+    "O-4" Sequential clock: the_guard_and_the_horizon_have_one_time;
     "O-4" Sequential clock: a_stamp_in_a_smaller_unit_is_refused_by_default;
     "O-4" Edge clock: without_a_skew_any_stamp_ahead_is_taken;
     "O-5" Edge order: sequence_numbers_may_be_anything;

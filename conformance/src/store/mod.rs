@@ -1,6 +1,7 @@
 //! The store as a whole: S-1 to S-5 and S-8.
 
 mod apart;
+mod bare;
 mod ends;
 mod everything;
 mod namespaces;
@@ -21,7 +22,10 @@ cases! { Store:
     "S-1" Sequential [ItemBank] setup: setting_up_again_changes_nothing;
     "S-1" Sequential [Dedup] setup: setting_up_again_repeats_no_number;
     "S-1" Sequential [..] setup: setting_up_again_loses_nothing;
+    "S-1" Sequential [..] bare: a_place_that_is_not_set_up_says_so;
     "S-1" Concurrent [ItemBank] setup: many_set_up_at_once;
+    "S-1" Concurrent [..] bare: many_set_up_a_bare_place_at_once;
+    "S-8" Process [..] bare: a_killed_process_has_set_up;
     "S-1" Cancel [ItemBank] setup: dropping_a_setup_leaves_the_store_whole;
     "S-2" Sequential [..] upkeep: upkeep_keeps_what_a_promise_needs, upkeep_after_a_while_keeps_what_lives;
     "S-2" Sequential [ItemBank, Dedup, Tokens, Counter] upkeep: upkeep_is_bounded, upkeep_says_whether_there_is_more;

@@ -40,7 +40,7 @@ impl Harness for Mutated {
             .without_processes("a memory store is of its process alone")
     }
 
-    async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
+    async fn bare(&self) -> Result<Box<dyn Sandbox>> {
         let clock = ManualClock::new();
         let mut builder = MemoryStore::builder().clock(clock.clone());
         if let Mistake::Store(StoreMistake::ForgetsWithinAnHour) = self.0 {

@@ -53,7 +53,7 @@ impl Harness for Wired {
             .without_processes("the server is in this process")
     }
 
-    async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
+    async fn bare(&self) -> Result<Box<dyn Sandbox>> {
         let (clock, server) = (ManualClock::new(), Server::start().await.map_err(no_server)?);
         let store = Mutex::new(memory(&clock)?);
         Ok(Box::new(Place { mistake: self.0, server, store, clock, remembered: Arc::default() }))

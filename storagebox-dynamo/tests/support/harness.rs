@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
-use storagebox_conformance::{Declared, Harness, Link, Restart, Sandbox, TestClock};
+use storagebox_conformance::{Declared, Harness, Link, Restart, Sandbox, TestClock, connected};
 use storagebox_core::layer::Layered;
 use storagebox_core::{
     Backend, ClaimId, Clock, Item, ItemState, ListedItem, ManualClock, Namespace, Result, async_trait,
@@ -110,6 +110,10 @@ impl Harness for DynamoHarness {
         }
     }
 
+    async fn bare(&self) -> Result<Box<dyn Sandbox>> {
+        Ok(self.keys(self.table.bare()))
+    }
+
     async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
         Ok(self.keys(self.table.place().await?))
     }
@@ -122,9 +126,7 @@ impl Harness for DynamoHarness {
 #[async_trait]
 impl Sandbox for Keys {
     async fn open(&self) -> Result<Arc<dyn Backend>> {
-        let store = self.store(None).await?;
-        store.ping().await?;
-        Ok(store)
+        connected(self.store(None).await?).await
     }
 
     fn address(&self) -> Option<String> {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::Client as Driver;
 use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region};
+use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::types::AttributeValue;
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use storagebox_core::{Backend as _, ManualClock, Result};
@@ -97,15 +98,19 @@ impl Table {
         plain_http(self.endpoint.as_deref())
     }
 
+    /// The name of a table that is not there.
+    pub fn bare(self: &Arc<Self>) -> Place {
+        let number = self.places.fetch_add(1, Ordering::Relaxed);
+        let (name, prefix) = (format!("{}-{number}", self.name), format!("n{number}/"));
+        Place { table: Arc::clone(self), name, prefix, clock: ManualClock::new() }
+    }
+
     /// An empty place that no other case sees: a table where that costs nothing, and on AWS a part of this one.
     pub async fn place(self: &Arc<Self>) -> Result<Place> {
-        let number = self.places.fetch_add(1, Ordering::Relaxed);
-        let prefix = format!("n{number}/");
-        let name = match &self.endpoint {
-            Some(_) => format!("{}-{number}", self.name),
-            None => self.name.clone(),
-        };
-        let place = Place { table: Arc::clone(self), name, prefix, clock: ManualClock::new() };
+        let mut place = self.bare();
+        if self.endpoint.is_none() {
+            place.name.clone_from(&self.name);
+        }
         if place.name != self.name {
             place.builder().from_client(&self.driver)?.setup().await?;
         }
@@ -114,9 +119,12 @@ impl Table {
 
     /// Removes it, and the places beside it.
     pub async fn remove(&self) -> Result<()> {
-        let places = (0..self.places.load(Ordering::Relaxed)).filter(|_| self.endpoint.is_some());
+        let places = 0..self.places.load(Ordering::Relaxed);
         for name in places.map(|number| format!("{}-{number}", self.name)).chain([self.name.clone()]) {
-            self.driver.delete_table().table_name(name).send().await.map_err(failed)?;
+            match self.driver.delete_table().table_name(name).send().await.map_err(SdkError::into_service_error) {
+                Err(error) if !error.is_resource_not_found_exception() => return Err(failed(error)),
+                _ => {}
+            }
         }
         Ok(())
     }
@@ -156,7 +164,7 @@ impl Place {
         let [region, endpoint, table, prefix] = parts[..] else { return Err(failed("no address of a place")) };
         let driver = driver(region, Some(endpoint).filter(|endpoint| *endpoint != AWS), None).await;
         let builder = DynamoStore::builder().table(table).prefix(prefix).max_skew(Duration::ZERO);
-        builder.clock(ManualClock::new()).call_timeout(PATIENCE).from_client(&driver)
+        builder.protect(false).clock(ManualClock::new()).call_timeout(PATIENCE).from_client(&driver)
     }
 
     /// Every row here, past the library.

@@ -40,22 +40,22 @@ BEGIN
 END $$;
 SELECT coalesce(pg_catalog.max(v.version), 0) AS version, (SELECT s.epoch FROM ONLY {schema}.store s) AS epoch,
     (SELECT s.memory FROM ONLY {schema}.store s) AS memory, (
-        SELECT pg_catalog.min(w.name) FROM pg_catalog.unnest('{{functions},{tables}}'::pg_catalog.text[]) w(name)
-        WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_proc p WHERE p.proname::pg_catalog.text OPERATOR(pg_catalog.=) w.name
+        SELECT pg_catalog.min(w.name::pg_catalog.text) FROM pg_catalog.unnest('{{functions},{tables}}'::pg_catalog.name[]) w(name)
+        WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_proc p WHERE p.proname OPERATOR(pg_catalog.=) w.name
                 AND p.pronamespace OPERATOR(pg_catalog.=) '{schema}'::pg_catalog.regnamespace)
-            AND NOT EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.relname::pg_catalog.text OPERATOR(pg_catalog.=) w.name
+            AND NOT EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.relname OPERATOR(pg_catalog.=) w.name
                 AND c.relnamespace OPERATOR(pg_catalog.=) '{schema}'::pg_catalog.regnamespace)
     ) AS missing, (
         SELECT pg_catalog.min(d.name) FROM (
             SELECT p.proname::pg_catalog.text AS name FROM pg_catalog.pg_proc p
             WHERE p.pronamespace OPERATOR(pg_catalog.=) '{schema}'::pg_catalog.regnamespace AND (p.prosecdef OR pg_catalog.starts_with(p.proname::pg_catalog.text, 'is_version_'::pg_catalog.text))
-                AND p.proname::pg_catalog.text OPERATOR(pg_catalog.=) ANY ('{{functions}}'::pg_catalog.text[])
+                AND p.proname OPERATOR(pg_catalog.=) ANY ('{{functions}}'::pg_catalog.name[])
                 AND NOT pg_catalog.has_function_privilege(p.oid, 'EXECUTE'::pg_catalog.text)
             UNION ALL
             SELECT c.relname::pg_catalog.text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_roles r
                 ON r.oid OPERATOR(pg_catalog.=) c.relowner
             WHERE c.relnamespace OPERATOR(pg_catalog.=) '{schema}'::pg_catalog.regnamespace
-                AND c.relname::pg_catalog.text OPERATOR(pg_catalog.=) ANY ('{{tables}}'::pg_catalog.text[])
+                AND c.relname OPERATOR(pg_catalog.=) ANY ('{{tables}}'::pg_catalog.name[])
                 AND (c.relforcerowsecurity AND NOT r.rolsuper AND NOT r.rolbypassrls
                     OR c.relkind OPERATOR(pg_catalog.=) 'r'::pg_catalog."char" AND EXISTS (
                         SELECT FROM pg_catalog.unnest('{SELECT,INSERT,UPDATE,DELETE}'::pg_catalog.text[]) u(may)

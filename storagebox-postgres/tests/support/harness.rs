@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::{AssertSqlSafe, Row, query};
-use storagebox_conformance::{Declared, Harness, Part, Restart, Sandbox, TestClock};
+use storagebox_conformance::{Declared, Harness, Part, Restart, Sandbox, TestClock, connected};
 use storagebox_core::{Backend, ListedItem, Namespace, Result, async_trait};
 use storagebox_postgres::{PostgresBuilder, PostgresStore, Statements};
 use storagebox_testkit::checks::harness::{self, Acts, run_with};
@@ -100,9 +100,9 @@ impl Schema {
         self.pooler.as_ref().map_or(self.place.database.server(), |pooler| pooler.address())
     }
 
-    fn store(&self, address: SocketAddr) -> Result<Arc<dyn Backend>> {
+    fn store(&self, address: SocketAddr) -> Result<PostgresStore> {
         let builder = self.set_up.builder(self.place.builder()?).call_timeout(PATIENCE);
-        Ok(Arc::new(builder.connect(&self.place.url_at(address))?))
+        builder.connect(&self.place.url_at(address))
     }
 }
 
@@ -145,6 +145,10 @@ impl Harness for PostgresHarness {
         Declared::all().without(Part::Strategies, "of the counters, PostgreSQL has Atomic, Marker, Window and Sharded")
     }
 
+    async fn bare(&self) -> Result<Box<dyn Sandbox>> {
+        Ok(self.schema(self.database.bare(), None))
+    }
+
     async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
         Ok(self.schema(self.database.place().await?, self.pooler.clone()))
     }
@@ -162,9 +166,7 @@ impl Sandbox for Schema {
     /// Connected by now: the driver pends hundreds of times while it proves the password, and the suite drops each
     /// call at every point where it pends.
     async fn open(&self) -> Result<Arc<dyn Backend>> {
-        let store = self.store(self.address())?;
-        store.ping().await?;
-        Ok(store)
+        connected(self.store(self.address())?).await
     }
 
     /// Through the pooler, if there is one: a role may have no second connection to the server.
@@ -189,7 +191,7 @@ impl Sandbox for Schema {
     }
 
     async fn open_through(&self, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
-        self.store(proxy)
+        Ok(Arc::new(self.store(proxy)?))
     }
 
     async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>> {

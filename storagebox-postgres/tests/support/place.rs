@@ -116,7 +116,12 @@ impl Database {
             Some(schema) if self.is_quiet(&schema).await? => self.emptied(schema).await?,
             _ => self.made().await?,
         };
-        Ok(Place { database: Arc::clone(self), schema, moved: Mutex::default() })
+        Ok(Place { database: Arc::clone(self), schema, moved: Mutex::default(), is_bare: false })
+    }
+
+    /// The name of a schema that is not there. Its place is its owner's, who may make it.
+    pub fn bare(self: &Arc<Self>) -> Place {
+        Place { database: Arc::clone(self), schema: self.schema(), moved: Mutex::default(), is_bare: true }
     }
 
     /// Whether nobody is connected to the schema any more: no late statement can land in it.
@@ -156,12 +161,13 @@ pub struct Place {
     pub database: Arc<Database>,
     pub schema: String,
     moved: Mutex<Duration>,
+    is_bare: bool,
 }
 
 impl Place {
     /// A schema that is there.
     pub fn of(database: &Arc<Database>, schema: &str) -> Self {
-        Self { database: Arc::clone(database), schema: schema.to_owned(), moved: Mutex::default() }
+        Self { database: Arc::clone(database), schema: schema.to_owned(), moved: Mutex::default(), is_bare: false }
     }
 
     pub fn builder(&self) -> Result<PostgresBuilder> {
@@ -180,14 +186,21 @@ impl Place {
         run(&self.database.owner, moved_clock(&self.schema, *moved)).await
     }
 
-    /// The URL of the role with the least rights, at this address, for sessions that are known by the schema.
+    /// The URL of the role with the least rights, at this address, for sessions that are known by the schema; or the
+    /// owner's, at the server itself.
     pub fn url_at(&self, address: SocketAddr) -> String {
+        if self.is_bare {
+            return self.database.owner_url(&self.schema);
+        }
         format!("{}?application_name={}", self.database.url_at(address), self.schema)
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
+        if self.is_bare {
+            return;
+        }
         self.database.used.lock().unwrap_or_else(PoisonError::into_inner).push_back(self.schema.clone());
     }
 }

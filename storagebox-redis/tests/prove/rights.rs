@@ -70,6 +70,15 @@ impl Denying {
         lock(&self.places)
     }
 
+    /// A place that is not set up.
+    fn case(&self) -> Case {
+        let number = self.places().len();
+        let prefix = format!("{}.{number}.{:08x}", self.server.user(), fastrand::u32(..));
+        let place = Arc::new(Place { server: Arc::clone(&self.server), prefix, moved: Moved::default() });
+        self.places().push(Arc::clone(&place));
+        Case(place, Arc::clone(&self.heard))
+    }
+
     async fn set(&self, rule: String) -> Result<()> {
         self.server.ask(cmd("ACL").arg("SETUSER").arg(self.server.user()).arg(rule)).await
     }
@@ -94,13 +103,14 @@ impl Harness for Denying {
             .without_processes("it is rights that are looked at")
     }
 
+    async fn bare(&self) -> Result<Box<dyn Sandbox>> {
+        Ok(Box::new(self.case()))
+    }
+
     async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
-        let number = self.places().len();
-        let prefix = format!("{}.{number}.{:08x}", self.server.user(), fastrand::u32(..));
-        let place = Arc::new(Place { server: Arc::clone(&self.server), prefix, moved: Moved::default() });
-        by_administrator(&place)?.setup().await?;
-        self.places().push(Arc::clone(&place));
-        Ok(Box::new(Case(place, Arc::clone(&self.heard))))
+        let sandbox = self.case();
+        by_administrator(&sandbox.0)?.setup().await?;
+        Ok(Box::new(sandbox))
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
 use redis::cmd;
-use storagebox_conformance::{Declared, Harness, Part, Restart, Sandbox, TestClock};
+use storagebox_conformance::{Declared, Harness, Part, Restart, Sandbox, TestClock, connected};
 use storagebox_core::{Backend, ClaimId, Item, ItemState, ListedItem, Namespace, Result, async_trait};
 use storagebox_redis::{Moved, RedisStore};
 use storagebox_testkit::checks::harness::{Acts, run_with};
@@ -87,13 +87,13 @@ struct Prefix {
 }
 
 impl Prefix {
-    fn store(&self, url: &str) -> Result<Arc<dyn Backend>> {
+    fn store(&self, url: &str) -> Result<RedisStore> {
         let builder = self.place.builder()?.call_timeout(PATIENCE).wait(self.set_up.wait, Duration::from_secs(60));
         let builder = match self.set_up.pool {
             Some(connections) => builder.pool(connections),
             None => builder,
         };
-        Ok(Arc::new(builder.connect(url)?))
+        builder.connect(url)
     }
 }
 
@@ -122,8 +122,8 @@ impl Harness for RedisHarness {
         }
     }
 
-    async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
-        Ok(Box::new(Prefix { place: self.server.place().await?, set_up: self.set_up }))
+    async fn bare(&self) -> Result<Box<dyn Sandbox>> {
+        Ok(Box::new(Prefix { place: self.server.bare(), set_up: self.set_up }))
     }
 
     async fn fresh_alone(&self) -> Result<Box<dyn Sandbox>> {
@@ -136,9 +136,7 @@ impl Harness for RedisHarness {
 impl Sandbox for Prefix {
     /// Connected by now: the suite drops each call at every point where it pends, and it is the calls that matter.
     async fn open(&self) -> Result<Arc<dyn Backend>> {
-        let store = self.store(&self.place.server.url())?;
-        store.ping().await?;
-        Ok(store)
+        connected(self.store(&self.place.server.url())?).await
     }
 
     fn address(&self) -> Option<String> {
@@ -150,7 +148,7 @@ impl Sandbox for Prefix {
     }
 
     async fn open_through(&self, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
-        self.store(&self.place.server.url_at(proxy))
+        Ok(Arc::new(self.store(&self.place.server.url_at(proxy))?))
     }
 
     /// Past the library: the hashes as they are.

@@ -152,11 +152,16 @@ impl Server {
         }
     }
 
-    /// An empty store, set up.
-    pub async fn place(self: &Arc<Self>) -> Result<Place> {
+    /// A prefix that no key has.
+    pub fn bare(self: &Arc<Self>) -> Place {
         let number = self.places.fetch_add(1, Ordering::Relaxed);
         let prefix = format!("{}.{number}", self.name);
-        let place = Place { server: Arc::clone(self), prefix, moved: Moved::default() };
+        Place { server: Arc::clone(self), prefix, moved: Moved::default() }
+    }
+
+    /// An empty store, set up.
+    pub async fn place(self: &Arc<Self>) -> Result<Place> {
+        let place = self.bare();
         storagebox_core::Backend::setup(&place.store()?).await?;
         Ok(place)
     }

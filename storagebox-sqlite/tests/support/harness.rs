@@ -56,8 +56,8 @@ impl Harness for SqliteHarness {
             .without_restart("a file has no server that could be restarted")
     }
 
-    async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
-        Ok(Box::new(File { place: Place::ready().await?, set_up: self.0 }))
+    async fn bare(&self) -> Result<Box<dyn Sandbox>> {
+        Ok(Box::new(File { place: Place::bare()?, set_up: self.0 }))
     }
 }
 

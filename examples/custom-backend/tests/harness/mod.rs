@@ -52,11 +52,10 @@ impl Harness for Redb {
             .one_process_at_a_time("redb locks the file")
     }
 
-    async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
+    async fn bare(&self) -> Result<Box<dyn Sandbox>> {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).map_err(failed)?;
         let clock = ManualClock::new();
         let store = RedbStore::with_clock(folder.path().join("store.redb"), clock.clone());
-        store.setup().await?;
         Ok(Box::new(Place { folder, store, clock, opened: self.0 }))
     }
 }

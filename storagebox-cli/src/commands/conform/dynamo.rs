@@ -17,7 +17,7 @@ use storagebox::parts::Backend;
 use storagebox::time::ManualClock;
 use storagebox::values::Namespace;
 use storagebox::{DynamoStore, Error, ErrorKind, Result, async_trait};
-use storagebox_conformance::{Declared, Harness, Sandbox, TestClock, listed};
+use storagebox_conformance::{Declared, Harness, Sandbox, TestClock, connected, listed};
 
 use super::{Ground, MARK, PATIENCE, address};
 
@@ -29,12 +29,13 @@ const OURS: [&str; 4] = ["endpoint", "prefix", "call_timeout", "protect"];
 /// The table of one run.
 #[derive(Clone)]
 pub(super) struct Table {
-    /// Without an endpoint.
-    url: String,
+    query: String,
     endpoint: Option<String>,
     region: String,
     table: String,
     upstream: Option<SocketAddr>,
+    /// How many tables beside it the cases of setups have.
+    beside: Arc<AtomicU64>,
 }
 
 impl Table {
@@ -47,21 +48,32 @@ impl Table {
         let (place, query) = rest.split_once('?').unwrap_or((&rest, ""));
         let (region, table) = place.trim_start_matches("dynamodb://").split_once('/').unwrap_or((place, MARK));
         let table = format!("{table}-{MARK}-{:08x}", fastrand::u32(..));
-        let own = format!("dynamodb://{region}/{table}?{query}");
         let plain = endpoint.as_deref().filter(|endpoint| address::scheme(endpoint) == "http");
         let upstream = match plain {
             Some(endpoint) => address::of(endpoint, PORT).await,
             None => None,
         };
-        Ok(Self { url: own, region: region.to_owned(), endpoint, table, upstream })
+        let (region, query) = (region.to_owned(), query.to_owned());
+        Ok(Self { query, region, endpoint, table, upstream, beside: Arc::default() })
     }
 
     /// A store in a part of the table, at its endpoint or at another one.
     fn store(&self, prefix: &str, endpoint: Option<&str>, clock: &ManualClock) -> Result<DynamoStore> {
         let endpoint = endpoint.or(self.endpoint.as_deref());
-        let url = endpoint.map_or(self.url.clone(), |endpoint| format!("{}&endpoint={endpoint}", self.url));
+        let endpoint = endpoint.map(|endpoint| format!("&endpoint={endpoint}")).unwrap_or_default();
+        let url = format!("dynamodb://{}/{}?{}{endpoint}", self.region, self.table, self.query);
         let builder = DynamoStore::builder().prefix(prefix).protect(false).max_skew(Duration::ZERO);
         builder.clock(clock.clone()).call_timeout(PATIENCE).connect(&url)
+    }
+
+    /// Another one, which is not there.
+    fn beside(&self) -> Self {
+        let number = self.beside.fetch_add(1, Ordering::Relaxed);
+        Self { table: self.name_beside(number), ..self.clone() }
+    }
+
+    fn name_beside(&self, number: u64) -> String {
+        format!("{}-{number}", self.table)
     }
 
     /// A client of our own, past the library.
@@ -105,15 +117,19 @@ impl Ground for Table {
     }
 
     async fn remove(&self) -> Result<()> {
-        let deleted = self.client().await.delete_table().table_name(&self.table).send().await;
-        match deleted {
-            Err(error) if is_missing(&error) => Ok(()),
-            deleted => deleted.map(drop).map_err(|error| failed("the table could not be deleted", error)),
+        let client = self.client().await;
+        let beside = (0..self.beside.load(Ordering::Relaxed)).map(|number| self.name_beside(number));
+        for table in beside.chain([self.table.clone()]) {
+            match client.delete_table().table_name(table).send().await {
+                Err(error) if !is_missing(&error) => return Err(failed("the table could not be deleted", error)),
+                _ => {}
+            }
         }
+        Ok(())
     }
 
     fn left(&self) -> String {
-        format!("the table {}", self.table)
+        format!("the table {}, and those whose names go on after it", self.table)
     }
 }
 
@@ -140,6 +156,10 @@ impl Harness for Prefixes {
         }
     }
 
+    async fn bare(&self) -> Result<Box<dyn Sandbox>> {
+        Ok(Box::new(Prefix { table: self.table.beside(), prefix: String::new(), clock: ManualClock::new() }))
+    }
+
     async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         Ok(Box::new(Prefix { table: self.table.clone(), prefix: format!("{number}."), clock: ManualClock::new() }))
@@ -155,9 +175,7 @@ struct Prefix {
 #[async_trait]
 impl Sandbox for Prefix {
     async fn open(&self) -> Result<Arc<dyn Backend>> {
-        let store = self.table.store(&self.prefix, None, &self.clock)?;
-        store.ping().await?;
-        Ok(Arc::new(store))
+        connected(self.table.store(&self.prefix, None, &self.clock)?).await
     }
 
     async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>> {

@@ -13,7 +13,7 @@ use storagebox::bank::ListedItem;
 use storagebox::parts::Backend;
 use storagebox::values::Namespace;
 use storagebox::{Error, ErrorKind, PostgresStore, Result, async_trait};
-use storagebox_conformance::{Declared, Harness, Part, Sandbox, TestClock, listed};
+use storagebox_conformance::{Declared, Harness, Part, Sandbox, TestClock, connected, listed};
 use tokio::runtime::Handle;
 use tokio::task::block_in_place;
 use tokio::time::timeout;
@@ -58,7 +58,7 @@ impl Schemas {
         // Refuses what is no URL before anything is sent.
         PostgresStore::builder().schema(&prefix)?.connect(&url)?;
         let owner: PgConnectOptions = plain.parse().map_err(failed)?;
-        let mut connection = connected(&owner).await?;
+        let mut connection = connection(&owner).await?;
         let row = query("SELECT version()").fetch_one(&mut connection).await.map_err(failed)?;
         let version: String = row.try_get(0).map_err(failed)?;
         let name = version.split(" on ").next().unwrap_or_default().to_owned();
@@ -70,7 +70,7 @@ impl Schemas {
     }
 
     async fn run(&self, sql: String) -> Result<()> {
-        let mut connection = connected(&self.owner).await?;
+        let mut connection = connection(&self.owner).await?;
         let sql = format!("{WITH_PATIENCE} {sql}");
         connection.execute(raw_sql(AssertSqlSafe(sql))).await.map(drop).map_err(failed)
     }
@@ -86,7 +86,7 @@ impl Schemas {
 }
 
 /// A connection of our own, past the library. The suite has a runtime of its own, and a connection works in one alone.
-async fn connected(owner: &PgConnectOptions) -> Result<PgConnection> {
+async fn connection(owner: &PgConnectOptions) -> Result<PgConnection> {
     timeout(ANSWER, owner.connect()).await.map_err(|_| unanswered(ANSWER))?.map_err(failed)
 }
 
@@ -116,7 +116,7 @@ impl Ground for Schemas {
     async fn remove(&self) -> Result<()> {
         self.run(storagebox_postgres::wait_for_setups()).await?;
         let pattern = format!("{}\\_%", self.prefix.replace('_', "\\_"));
-        let mut connection = connected(&self.owner).await?;
+        let mut connection = connection(&self.owner).await?;
         let made = query("SELECT nspname FROM pg_namespace WHERE nspname LIKE $1").bind(pattern);
         for row in made.fetch_all(&mut connection).await.map_err(failed)? {
             let schema: String = row.try_get(0).map_err(failed)?;
@@ -152,13 +152,11 @@ impl Harness for Fresh {
         }
     }
 
-    async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
+    async fn bare(&self) -> Result<Box<dyn Sandbox>> {
         self.schemas.sweep().await?;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let name = format!("{}_{number}", self.schemas.prefix);
-        let schema = Schema { schemas: self.schemas.clone(), name, moved: Arc::default() };
-        schema.at(&schema.schemas.url)?.setup().await?;
-        Ok(Box::new(schema))
+        Ok(Box::new(Schema { schemas: self.schemas.clone(), name, moved: Arc::default() }))
     }
 }
 
@@ -183,9 +181,7 @@ impl Drop for Schema {
 #[async_trait]
 impl Sandbox for Schema {
     async fn open(&self) -> Result<Arc<dyn Backend>> {
-        let store = self.at(&self.schemas.url)?;
-        store.ping().await?;
-        Ok(Arc::new(store))
+        connected(self.at(&self.schemas.url)?).await
     }
 
     async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>> {

@@ -11,7 +11,7 @@ use storagebox::bank::ListedItem;
 use storagebox::parts::Backend;
 use storagebox::values::Namespace;
 use storagebox::{Error, ErrorKind, RedisStore, Result, async_trait};
-use storagebox_conformance::{Declared, Harness, Part, Sandbox, TestClock, listed};
+use storagebox_conformance::{Declared, Harness, Part, Sandbox, TestClock, connected, listed};
 use storagebox_redis::Moved;
 
 use super::watch::ANSWER;
@@ -62,7 +62,7 @@ fn failed(error: RedisError) -> Error {
 }
 
 /// A connection of our own, past the library.
-async fn connected(url: &str) -> Result<MultiplexedConnection> {
+async fn connection(url: &str) -> Result<MultiplexedConnection> {
     let address = url.split_once('?').map_or(url, |(address, _)| address);
     let client = Client::open(address).map_err(failed)?;
     let patient = AsyncConnectionConfig::new().set_connection_timeout(Some(ANSWER)).set_response_timeout(Some(ANSWER));
@@ -70,7 +70,7 @@ async fn connected(url: &str) -> Result<MultiplexedConnection> {
 }
 
 async fn version(url: &str) -> Result<String> {
-    let info: String = cmd("INFO").arg("server").query_async(&mut connected(url).await?).await.map_err(failed)?;
+    let info: String = cmd("INFO").arg("server").query_async(&mut connection(url).await?).await.map_err(failed)?;
     let of = |(field, name): &(&str, &str)| {
         let version = info.lines().find_map(|line| line.strip_prefix(field))?;
         Some(format!("{name} {}", version.trim()))
@@ -85,12 +85,12 @@ impl Ground for Keys {
     }
 
     async fn reach(&self) -> Result<()> {
-        cmd("PING").query_async(&mut connected(&self.url).await?).await.map_err(failed)
+        cmd("PING").query_async(&mut connection(&self.url).await?).await.map_err(failed)
     }
 
     /// Until there is nothing: what a dropped case had sent may arrive meanwhile.
     async fn remove(&self) -> Result<()> {
-        let mut server = connected(&self.url).await?;
+        let mut server = connection(&self.url).await?;
         while self.remove_once(&mut server).await? {}
         Ok(())
     }
@@ -142,12 +142,11 @@ impl Harness for Prefixes {
         }
     }
 
-    async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
+    async fn bare(&self) -> Result<Box<dyn Sandbox>> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let prefix = format!("{}.{number}", self.keys.prefix);
         let place =
             Prefix { url: self.keys.url.clone(), prefix, upstream: self.keys.upstream, moved: Moved::default() };
-        place.at(&place.url)?.setup().await?;
         Ok(Box::new(place))
     }
 }
@@ -169,9 +168,7 @@ impl Prefix {
 #[async_trait]
 impl Sandbox for Prefix {
     async fn open(&self) -> Result<Arc<dyn Backend>> {
-        let store = self.at(&self.url)?;
-        store.ping().await?;
-        Ok(Arc::new(store))
+        connected(self.at(&self.url)?).await
     }
 
     async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>> {

@@ -67,11 +67,9 @@ impl Harness for Files {
             .without_processes("the command starts no others")
     }
 
-    async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
+    async fn bare(&self) -> Result<Box<dyn Sandbox>> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let file = File { path: self.folder.path().join(format!("{number}.db")), clock: ManualClock::new() };
-        file.open().await?.setup().await?;
-        Ok(Box::new(file))
+        Ok(Box::new(File { path: self.folder.path().join(format!("{number}.db")), clock: ManualClock::new() }))
     }
 }
 

@@ -1,0 +1,94 @@
+//! Calls on a lease that are held while they read the clock, and what others do meanwhile.
+
+use std::time::Duration;
+
+use storagebox_core::{Begun, Completed, Lease, LeaseExtended, Result, Retention};
+
+use super::super::{Repos, id, op, text};
+use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
+use crate::pause::{Held, with_call_held};
+use crate::world::World;
+
+const HOUR: Duration = Duration::from_secs(3_600);
+/// So often is a call held that others should overtake.
+const ATTEMPTS: usize = 3;
+
+/// A time that is read after the lease it judges is too late for it: the lease was extended in between.
+pub(in crate::dedup) async fn a_lease_that_is_extended_while_a_begin_reads_the_clock_is_in_flight(
+    world: &World,
+) -> Verdict {
+    let Some(clock) = world.clock_that_holds() else { return Ok(()) };
+    let repos = Repos::of(world.store())?;
+    for attempt in 0..ATTEMPTS {
+        let job = id(&format!("job-{attempt}"))?;
+        let lease = repos.begin_new(&job, &op("ada")?, HOUR).await?;
+        let (leases, other, of) = (repos.leases.clone(), op("bob")?, job.clone());
+        let begin = async move { leases.begin(&of, &other, HOUR, None).await };
+        let extend = async {
+            ensure_eq!(repos.leases.extend(&lease, HOUR * 3).await?, LeaseExtended::Extended, "extending it");
+            clock.advance(HOUR * 2);
+            Ok(())
+        };
+        let (begun, was_held) = with_call_held(&*clock, Held::BeforeItReads, begin, extend).await?;
+        ensure_matches!(begun, Begun::InFlight { .. }, "another begin during the extended lease");
+        if was_held {
+            break;
+        }
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Late {
+    Complete,
+    Extend,
+    Abort,
+}
+
+impl Late {
+    /// Whether the caller is told that the lease was still its own.
+    async fn is_done(self, repos: Repos, lease: Lease) -> Result<bool> {
+        Ok(match self {
+            Self::Complete => {
+                let completed = repos.leases.complete(&lease, &"late".try_into()?, Retention::Forever).await?;
+                matches!(completed, Completed::Completed(_))
+            }
+            Self::Extend => repos.leases.extend(&lease, HOUR * 5).await? == LeaseExtended::Extended,
+            Self::Abort => {
+                let _ = repos.leases.abort(&lease).await?;
+                false
+            }
+        })
+    }
+}
+
+/// A time from before the turn is too early: the lease has lapsed in between, and another has begun.
+pub(in crate::dedup) async fn a_call_that_was_held_after_it_read_the_clock_ends_no_other_lease(
+    world: &World,
+) -> Verdict {
+    let Some(clock) = world.clock_that_holds() else { return Ok(()) };
+    let repos = Repos::of(world.store())?;
+    for late in [Late::Complete, Late::Extend, Late::Abort] {
+        for attempt in 0..ATTEMPTS {
+            let job = id(&format!("{late:?}-{attempt}"))?;
+            let lease = repos.begin_new(&job, &op("ada")?, HOUR).await?;
+            let mut begun = None;
+            let begin = async {
+                clock.advance(HOUR * 2);
+                begun = Some(repos.leases.begin(&job, &op("bob")?, HOUR * 3, None).await?);
+                Ok(())
+            };
+            let call = late.is_done(repos.clone(), lease);
+            let (is_done, was_held) = with_call_held(&*clock, Held::AfterItHasRead, call, begin).await?;
+            if let Some(Begun::Started(lease)) = begun {
+                ensure!(!is_done, "{late:?} of a lapsed lease was made, and another had begun");
+                let completed = repos.leases.complete(&lease, &text("result")?, Retention::Forever).await?;
+                ensure_matches!(completed, Completed::Completed(_), "completing the lease that lives after {late:?}");
+            }
+            if was_held {
+                break;
+            }
+        }
+    }
+    Ok(())
+}

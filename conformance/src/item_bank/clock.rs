@@ -1,0 +1,128 @@
+//! Calls that are held while they read the clock, and what others do meanwhile.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use storagebox_core::{
+    ClaimId, ClaimState, Confirmed, Extended, Hold, Item, ItemBank, ItemState, Released, Result, Taken,
+};
+
+use super::take_new;
+use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
+use crate::pause::{Held, with_call_held};
+use crate::world::World;
+
+const HOUR: Duration = Duration::from_secs(3_600);
+/// So often is a call held that others should overtake.
+const ATTEMPTS: usize = 3;
+
+#[derive(Clone, Copy, Debug)]
+enum Look {
+    Claim,
+    Holder,
+    Listing,
+    Counts,
+    AnothersTake,
+}
+
+const LOOKS: [Look; 5] = [Look::Claim, Look::Holder, Look::Listing, Look::Counts, Look::AnothersTake];
+
+impl Look {
+    /// Whether the item is held by `ada`.
+    async fn finds_it_held(self, bank: Arc<dyn ItemBank>, item: Item) -> Result<bool> {
+        let ada = ClaimId::new("ada")?;
+        Ok(match self {
+            Self::Claim => matches!(bank.get(&ada).await?, ClaimState::Held(_)),
+            Self::Holder => bank.holder(&item).await? == ItemState::Held(ada),
+            Self::Listing => {
+                let listed = bank.list(None, 10).await?.entries;
+                listed.iter().all(|listed| listed.state == ItemState::Held(ada.clone()))
+            }
+            Self::Counts => bank.counts().await?.held == 1,
+            Self::AnothersTake => bank.take(&ClaimId::new("bob")?, Hold::Forever).await? == Taken::Empty,
+        })
+    }
+}
+
+/// A time that is read after the state it judges is too late for it: the hold was extended in between.
+pub(super) async fn a_hold_that_is_extended_while_a_call_reads_the_clock_is_seen(world: &World) -> Verdict {
+    let Some(clock) = world.clock_that_holds() else { return Ok(()) };
+    for look in LOOKS {
+        for attempt in 0..ATTEMPTS {
+            let bank = world.filled_bank(&format!("{look:?}-{attempt}"), 1).await?;
+            let ada = ClaimId::new("ada")?;
+            let item = take_new(&bank, &ada, Hold::For(HOUR)).await?;
+            let call = look.finds_it_held(Arc::clone(&bank), item);
+            let extend = async {
+                ensure_matches!(bank.extend(&ada, Hold::For(HOUR * 3)).await?, Extended::Extended(_), "extending it");
+                clock.advance(HOUR * 2);
+                Ok(())
+            };
+            let (is_held, was_held) = with_call_held(&*clock, Held::BeforeItReads, call, extend).await?;
+            ensure!(is_held, "{look:?} finds a hold ended that was extended before its end");
+            if was_held {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    Confirm,
+    Extend,
+    Release,
+    Take,
+}
+
+const CHANGES: [Change; 4] = [Change::Confirm, Change::Extend, Change::Release, Change::Take];
+
+impl Change {
+    /// Whether `ada` is told that the item is the claim's.
+    async fn keeps_it(self, bank: Arc<dyn ItemBank>) -> Result<bool> {
+        let ada = ClaimId::new("ada")?;
+        Ok(match self {
+            Self::Confirm => matches!(bank.confirm(&ada).await?, Confirmed::Confirmed(_)),
+            Self::Extend => matches!(bank.extend(&ada, Hold::Forever).await?, Extended::Extended(_)),
+            Self::Release => {
+                let _: Released = bank.release(&ada).await?;
+                false
+            }
+            Self::Take => matches!(bank.take(&ada, Hold::Forever).await?, Taken::New(_) | Taken::Again(_)),
+        })
+    }
+}
+
+/// A time from before the turn is too early: the hold has ended in between, and another claim has the item.
+pub(super) async fn a_call_that_was_held_after_it_read_the_clock_gives_no_item_twice(world: &World) -> Verdict {
+    let Some(clock) = world.clock_that_holds() else { return Ok(()) };
+    for change in CHANGES {
+        for attempt in 0..ATTEMPTS {
+            let bank = world.filled_bank(&format!("{change:?}-{attempt}"), 1).await?;
+            let (ada, bob) = (ClaimId::new("ada")?, ClaimId::new("bob")?);
+            let item = take_new(&bank, &ada, Hold::For(HOUR)).await?;
+            let mut taken = None;
+            let take = async {
+                clock.advance(HOUR * 2);
+                taken = Some(bank.take(&bob, Hold::Forever).await?);
+                Ok(())
+            };
+            let call = change.keeps_it(Arc::clone(&bank));
+            let (keeps_it, was_held) = with_call_held(&*clock, Held::AfterItHasRead, call, take).await?;
+            let is_bobs = matches!(taken, Some(Taken::New(_)));
+            // One that was made before the other's gets the item again and changes nothing.
+            let may_be_first = !was_held && matches!(change, Change::Take);
+            ensure!(
+                !(is_bobs && keeps_it) || may_be_first,
+                "{change:?} gave an item to its claim that another claim had taken"
+            );
+            let expected = if is_bobs { ItemState::Held(bob) } else { bank.holder(&item).await? };
+            ensure_eq!(bank.holder(&item).await?, expected, "the holder after {change:?} of the lapsed claim");
+            if was_held {
+                break;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! A call that is held where it reads the clock, before or after it has read it, while others go on.
+
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use storagebox_core::{Reading, Result};
+use tokio::sync::oneshot;
+
+use crate::failure::{Failure, Verdict};
+use crate::harness::TestClock;
+use crate::progress::on_its_own;
+
+/// Where a call is held.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Held {
+    BeforeItReads,
+    AfterItHasRead,
+}
+
+/// A call that holds a lock while it reads the clock keeps the others waiting: then it goes on after this time.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Makes the call, and `meanwhile` while the call is held. Returns what the call answered and whether it was held for so
+/// long; a busy machine may need more than one attempt.
+pub(crate) async fn with_call_held<T: Send + 'static>(
+    clock: &dyn TestClock,
+    held: Held,
+    call: impl Future<Output = Result<T>> + Send + 'static,
+    meanwhile: impl Future<Output = Verdict>,
+) -> Result<(T, bool), Failure> {
+    let (reached, go_on, reading) = hold_first(held);
+    clock.intercept(Some(reading));
+    let mut call = tokio::spawn(on_its_own(call));
+    let answered = tokio::select! {
+        _ = reached => None,
+        answer = &mut call => Some(answer),
+    };
+    let done = meanwhile.await;
+    let was_held = answered.is_none() && go_on.send(()).is_ok();
+    clock.intercept(None);
+    let answer = match answered {
+        Some(answer) => answer,
+        None => call.await,
+    };
+    done?;
+    let answer = answer.map_err(|_| Failure::new("something panicked; the message is above"))?;
+    Ok((answer?, was_held))
+}
+
+/// What holds the first reading, tells that it does, and waits to be told to go on.
+fn hold_first(held: Held) -> (oneshot::Receiver<()>, mpsc::SyncSender<()>, Reading) {
+    let ((reach, reached), (go_on, told)) = (oneshot::channel(), mpsc::sync_channel(0));
+    let first = Mutex::new(Some((reach, told)));
+    let wait = move || {
+        let first = first.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((reach, told)) = first {
+            let _ = reach.send(());
+            let _over: Result<(), RecvTimeoutError> = told.recv_timeout(PATIENCE);
+        }
+    };
+    let reading = move |read: &dyn Fn() -> Duration| match held {
+        Held::BeforeItReads => {
+            wait();
+            read()
+        }
+        Held::AfterItHasRead => {
+            let time = read();
+            wait();
+            time
+        }
+    };
+    (reached, go_on, Arc::new(reading))
+}
