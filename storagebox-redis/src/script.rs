@@ -1,7 +1,7 @@
 //! Scripts: assembled when the library is built, known to the server by their hash.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// One operation. Its pieces stand in `lua/`.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub(crate) struct Script {
     rights: OnceLock<String>,
     /// On one node and on a cluster.
     hashes: [OnceLock<String>; 2],
+    /// That of the last clock that was moved, as a test moves it.
+    moved: Mutex<Option<(Edition, String)>>,
 }
 
 /// Which text of a script it is.
@@ -65,7 +67,8 @@ fn ask(command: &str, arguments: usize) -> String {
 impl Script {
     pub(crate) const fn new(name: &'static str, head: &'static str, clock: &'static str, rest: &'static str) -> Self {
         let hashes = [OnceLock::new(), OnceLock::new()];
-        Self { name, head, clock, rest, asks_for_all: false, rights: OnceLock::new(), hashes }
+        let moved = Mutex::new(None);
+        Self { name, head, clock, rest, asks_for_all: false, rights: OnceLock::new(), hashes, moved }
     }
 
     /// The same, asking first for the rights to all that any script uses.
@@ -109,9 +112,13 @@ impl Script {
 
     pub(crate) fn hash(&self, edition: Edition) -> Cow<'_, str> {
         let hash = || redis::Script::new(&self.text(edition)).get_hash().to_owned();
-        match edition.moved {
-            0 => Cow::Borrowed(self.hashes[usize::from(edition.clustered)].get_or_init(hash)),
-            _ => Cow::Owned(hash()),
+        if edition.moved == 0 {
+            return Cow::Borrowed(self.hashes[usize::from(edition.clustered)].get_or_init(hash));
+        }
+        let mut last = self.moved.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*last {
+            Some((known, hash)) if *known == edition => Cow::Owned(hash.clone()),
+            _ => Cow::Owned(last.insert((edition, hash())).1.clone()),
         }
     }
 }

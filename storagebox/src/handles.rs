@@ -4,10 +4,12 @@ mod add;
 mod bank;
 mod counters;
 mod dedup;
+mod listing;
 mod ordered_values;
 mod processors;
 mod run;
 mod tokens;
+mod unfinished;
 
 use storagebox_core::{Error, Result};
 
@@ -15,10 +17,12 @@ pub use add::Add;
 pub use bank::Bank;
 pub use counters::Counters;
 pub use dedup::Dedup;
+pub use listing::Listing;
 pub use ordered_values::OrderedValues;
 pub use processors::ProcessorBuilder;
 pub use run::{Run, RunToEnd};
 pub use tokens::Tokens;
+pub use unfinished::{Begin, Operation, Record, StampedWrite, Timed, Write};
 
 /// A part and its name. The macro writes the type, its clone and its `Debug`.
 macro_rules! handle {

@@ -40,6 +40,7 @@ pub use storagebox_core::{async_trait, layer};
 
 /// Banks: what the calls of [`Bank`] and [`Deduplicator`] answer, beside what stands at the root.
 pub mod bank {
+    pub use crate::handles::Timed;
     pub use storagebox_core::{
         Added, ClaimState, Counts, End, Extended, HoldState, ItemState, ListedItem, Recovery, Restored, Retired,
         Withdrawn,
@@ -48,7 +49,7 @@ pub mod bank {
 
 /// Deduplication: what the calls of [`Dedup`] take and answer, beside what stands at the root.
 pub mod dedup {
-    pub use crate::handles::{Run, RunToEnd};
+    pub use crate::handles::{Begin, Record, Run, RunToEnd};
     pub use storagebox_core::{
         Aborted, Begun, Completed, Entry, Forgotten, LeaseExtended, ListedRecord, Replaced, Version,
     };
@@ -76,12 +77,13 @@ pub mod counters {
 
 /// Ordered values: what the calls of [`OrderedValues`] take and answer, beside what stands at the root.
 pub mod ordered {
+    pub use crate::handles::{StampedWrite, Write};
     pub use storagebox_core::{ListedValue, OrderedOptions, Reset, Stamping, Versioned, WriterId};
 }
 
 /// The texts and bytes that calls take, beside what stands at the root.
 pub mod values {
-    pub use crate::handles::IntoValue;
+    pub use crate::handles::{IntoValue, Listing, Operation};
     pub use storagebox_core::{
         ClaimId, DedupId, Item, Key, MAX_ID_BYTES, MAX_ITEM_BYTES, MAX_PAYLOAD_BYTES, Namespace, TokenId,
     };

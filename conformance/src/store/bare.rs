@@ -113,10 +113,10 @@ fn ensure_refused(store: &dyn Backend, call: &str, answer: Result<()>) -> Verdic
 
 /// Setups that meet make one store.
 pub(super) async fn many_set_up_a_bare_place_at_once(world: &World) -> Verdict {
-    for _ in 0..world.profile().rounds {
+    for _ in 0..world.profile().rounds.div_ceil(2) {
         let place = world.bare().await?;
         let mut stores = vec![];
-        for _ in 0..4 {
+        for _ in 0..3 {
             stores.push(place.open().await?);
         }
         let set_up = race(stores.len(), |number| {

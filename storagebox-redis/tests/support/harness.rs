@@ -86,6 +86,12 @@ struct Prefix {
     set_up: SetUp,
 }
 
+impl Drop for Prefix {
+    fn drop(&mut self) {
+        self.place.server.let_go(&self.place);
+    }
+}
+
 impl Prefix {
     fn store(&self, url: &str) -> Result<RedisStore> {
         let builder = self.place.builder()?.call_timeout(PATIENCE).wait(self.set_up.wait, Duration::from_secs(60));
@@ -123,6 +129,7 @@ impl Harness for RedisHarness {
     }
 
     async fn bare(&self) -> Result<Box<dyn Sandbox>> {
+        self.server.sweep().await?;
         Ok(Box::new(Prefix { place: self.server.bare(), set_up: self.set_up }))
     }
 

@@ -2,10 +2,11 @@
 
 mod administrator;
 
+use std::collections::HashSet;
 use std::fs;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use redis::aio::MultiplexedConnection;
 use redis::cmd;
@@ -27,6 +28,8 @@ pub struct Server {
     /// The user, and what all its keys begin with.
     name: String,
     places: AtomicU64,
+    /// What the keys of places begin with that no case uses any more.
+    used: Mutex<HashSet<String>>,
     /// The administrator's connection to the one node: to connect for each command would be three waits instead of one.
     kept: Mutex<Option<MultiplexedConnection>>,
     /// Who signed the certificate of a server with TLS, in PEM.
@@ -45,7 +48,15 @@ enum Own {
 
 impl Server {
     fn new(urls: Vec<String>, name: String, own: Own) -> Self {
-        Self { urls, name, places: AtomicU64::new(0), kept: Mutex::default(), authority: None, own }
+        Self {
+            urls,
+            name,
+            places: AtomicU64::new(0),
+            used: Default::default(),
+            kept: Mutex::default(),
+            authority: None,
+            own,
+        }
     }
 
     /// That of this test program.
@@ -166,28 +177,59 @@ impl Server {
         Ok(place)
     }
 
+    /// No call of anybody needs the place any more.
+    pub fn let_go(&self, place: &Place) {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(place.prefix.clone());
+    }
+
+    /// Removes what used places left, now and then: who looks at all keys should find few.
+    pub async fn sweep(&self) -> Result<()> {
+        let used = {
+            let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+            if used.len() < MANY || !matches!(self.own, Own::Nothing) {
+                HashSet::new()
+            } else {
+                std::mem::take(&mut *used)
+            }
+        };
+        if used.is_empty() {
+            return Ok(());
+        }
+        let prefix = |key: &[u8]| String::from_utf8_lossy(key).split(':').next().unwrap_or_default().to_owned();
+        self.remove_keys(|key| used.contains(&prefix(key))).await
+    }
+
     /// Removes what the places left, and the user, where the server is not to go itself.
     pub async fn remove(&self) -> Result<()> {
         if !matches!(self.own, Own::Nothing) {
             return Ok(());
         }
+        self.remove_keys(|_| true).await?;
+        self.ask(cmd("ACL").arg("DELUSER").arg(&self.name)).await
+    }
+
+    /// Removes the keys of all places that are so.
+    async fn remove_keys(&self, is_so: impl Fn(&[u8]) -> bool) -> Result<()> {
         let mut admin = self.connected(&self.urls[0]).await?;
         let mut cursor = 0_u64;
         loop {
             let mut scan = cmd("SCAN");
             scan.arg(cursor).arg("MATCH").arg(format!("{}.*", self.name)).arg("COUNT").arg(1_000);
-            let (next, keys): (u64, Vec<Vec<u8>>) = scan.query_async(&mut admin).await.map_err(failed)?;
+            let (next, mut keys): (u64, Vec<Vec<u8>>) = scan.query_async(&mut admin).await.map_err(failed)?;
+            keys.retain(|key| is_so(key));
             if !keys.is_empty() {
                 cmd("UNLINK").arg(keys).query_async::<()>(&mut admin).await.map_err(failed)?;
             }
             cursor = next;
             if cursor == 0 {
-                break;
+                return Ok(());
             }
         }
-        cmd("ACL").arg("DELUSER").arg(&self.name).query_async::<()>(&mut admin).await.map_err(failed)
     }
 }
+
+/// So many used places are removed at once.
+const MANY: usize = 16;
 
 fn knowing(settings: Settings, name: &str) -> Settings {
     settings.with("user", format!("{name} {}", grants(&any_place_of(name))))

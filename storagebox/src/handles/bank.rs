@@ -1,11 +1,11 @@
 //! The handle of a bank.
 
 use storagebox_core::{
-    Added, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item, ItemBank, ItemState, ListedItem, Page,
-    Released, Restored, Result, Retired, Taken, Withdrawn,
+    Added, ClaimId, ClaimState, Confirmed, Counts, Extended, Hold, Item, ItemBank, ItemState, ListedItem, Released,
+    Restored, Result, Retired, Taken, Withdrawn,
 };
 
-use crate::handles::{IntoValue, all, handle};
+use crate::handles::{IntoValue, Listing, Timed, all, handle};
 
 handle! {
     /// A bank of items. Each claim takes one item, and always the same one (article 1).
@@ -43,25 +43,21 @@ impl Bank {
 
     /// Assigns an item to the id permanently. The same id always gets the same item (IB-1, IB-3).
     pub async fn assign(&self, id: impl IntoValue<ClaimId>) -> Result<Taken> {
-        self.take(id, Hold::Forever).await
+        self.part.take(&id.into_value()?, Hold::Forever).await
     }
 
-    /// Takes a free item for the claim, or returns the item that the claim already holds (IB-3, IB-4, IB-7).
-    ///
-    /// # Errors
-    ///
-    /// Returns `InvalidInput` if the hold is shorter than 1 ms or longer than a hundred years.
-    pub async fn take(&self, claim: impl IntoValue<ClaimId>, hold: Hold) -> Result<Taken> {
-        self.part.take(&claim.into_value()?, hold).await
+    /// Prepares to take a free item for the claim, or to return the item that the claim already holds (IB-3, IB-4, IB-7).
+    /// [`for_at_most`](Timed::for_at_most) says how long, and does it.
+    pub fn take(&self, claim: impl IntoValue<ClaimId>) -> Timed<'_, Taken> {
+        let claim = claim.into_value();
+        Timed::new(move |hold| Box::pin(async move { self.part.take(&claim?, hold).await }))
     }
 
-    /// Extends a hold until now plus the given time, or permanently. Never shortens a hold (IB-6).
-    ///
-    /// # Errors
-    ///
-    /// Returns `InvalidInput` if the hold is shorter than 1 ms or longer than a hundred years.
-    pub async fn extend(&self, claim: impl IntoValue<ClaimId>, hold: Hold) -> Result<Extended> {
-        self.part.extend(&claim.into_value()?, hold).await
+    /// Prepares to extend a hold until now plus the given time. Never shortens a hold (IB-6).
+    /// [`for_at_most`](Timed::for_at_most) says how long, and does it.
+    pub fn extend(&self, claim: impl IntoValue<ClaimId>) -> Timed<'_, Extended> {
+        let claim = claim.into_value();
+        Timed::new(move |hold| Box::pin(async move { self.part.extend(&claim?, hold).await }))
     }
 
     /// Makes the claim's hold permanent and marks its item as spent (IB-6).
@@ -97,13 +93,9 @@ impl Bank {
         self.part.holder(&item.into_value()?).await
     }
 
-    /// Lists at most `limit` items with their states, from the start or from a cursor (IB-10).
-    ///
-    /// # Errors
-    ///
-    /// Returns `InvalidInput` if the limit is 0 or the cursor cannot be read.
-    pub async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedItem>> {
-        self.part.list(cursor, limit).await
+    /// Lists the items with their states (IB-10).
+    pub fn list(&self) -> Listing<'_, ListedItem> {
+        Listing::new(move |after, limit| Box::pin(async move { self.part.list(after.as_ref(), limit).await }))
     }
 
     /// Withdraws free items, so that no claim can take them. Held and spent items stay unchanged (IB-2).

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, Cancelled, Counter, CounterPromise, Cursor, Error, Key, Ledger, LedgerEntry, Maintained, Namespace, OpId,
-    Page, Result, Strategy,
+    Backend, Cancelled, Counter, CounterPromise, Error, Key, Ledger, LedgerEntry, Maintained, Namespace, OpId, Result,
+    Strategy,
 };
 
-use crate::handles::{Add, IntoValue};
+use crate::handles::{Add, IntoValue, Listing};
 
 /// Counters that apply each change once (articles 3 and 5).
 ///
@@ -107,20 +107,21 @@ impl Counters {
     /// let deposit = balances.add("customer-1", "deposit-1", 30).because("opening balance").await?;
     /// let withdrawal = balances.add("customer-1", "withdrawal-1", -5).await?;
     /// assert!(matches!((deposit, withdrawal), (Counted::Applied { .. }, Counted::Applied { .. })));
-    /// assert_eq!(balances.log("customer-1", None, 100).await?.entries.len(), 2);
+    /// assert_eq!(balances.log("customer-1").all().await?.len(), 2);
     ///
     /// assert_eq!(balances.compact("customer-1", Duration::ZERO, 100).await?.deleted, 2);
-    /// let log = balances.log("customer-1", None, 100).await?.entries;
+    /// let log = balances.log("customer-1").all().await?;
     /// assert!(matches!(log[..], [LedgerEntry::Sum { delta: 25, changes: 2, .. }]));
     /// # Ok(()) }
     /// ```
-    pub async fn log(
-        &self,
-        key: impl IntoValue<Key>,
-        cursor: Option<&Cursor>,
-        limit: usize,
-    ) -> Result<Page<LedgerEntry>> {
-        self.ledger()?.log(&key.into_value()?, cursor, limit).await
+    pub fn log(&self, key: impl IntoValue<Key>) -> Listing<'_, LedgerEntry> {
+        let of = key.into_value().and_then(|key| Ok((key, self.ledger()?)));
+        Listing::of(of, |(key, ledger)| {
+            move |after, limit| {
+                let key = key.clone();
+                Box::pin(async move { ledger.log(&key, after.as_ref(), limit).await })
+            }
+        })
     }
 
     /// Merges at most `limit` changes that are at least `older_than` old into one sum, the oldest first. The caller

@@ -6,12 +6,11 @@ use std::time::Duration;
 
 use storagebox_core::layer::LayeredPart;
 use storagebox_core::{
-    Aborted, Backend, Begun, Completed, Cursor, DedupId, DedupRepo, Entry, ErrorKind, Fence, Fingerprint, Forgotten,
-    Lease, LeaseExtended, LeaseRepo, ListedRecord, Namespace, OpId, Page, Payload, Recorded, Replaced, Result,
-    Retention, Version,
+    Aborted, Backend, Completed, DedupId, DedupRepo, Entry, Error, ErrorKind, Fence, Forgotten, Lease, LeaseExtended,
+    LeaseRepo, ListedRecord, Namespace, Payload, Replaced, Result, Retention, Version,
 };
 
-use crate::handles::{IntoValue, Run};
+use crate::handles::{Begin, IntoValue, Listing, Operation, Record, Run};
 use crate::policy::{Extensions, Policy};
 
 /// Work that is done once per id, and its results (articles 1 and 3).
@@ -19,28 +18,28 @@ use crate::policy::{Extensions, Policy};
 /// [`run`](Dedup::run) is the whole algorithm in one call: one runner at a time, one recorded result. `begin`, `extend`,
 /// `complete` and `abort` are its steps. The results are records, one value per id, of which the first wins: `record`
 /// makes one without a run. [`LeaseRepo`] and [`DedupRepo`] list the guarantees. After any error or a dropped future,
-/// make the same call again, with the same `op` or lease.
+/// make the same call again, `by` the same operation or with the same lease.
 ///
 /// Cheap to clone: clones share one part. Calls are retried and have a deadline, as [`Store`](crate::Store) describes.
 ///
 /// # Errors
 ///
-/// Returns `InvalidInput` if an id, an `op`, a duration or a retention breaks its limit, and `TooLarge` if a value is
+/// Returns `InvalidInput` if an id, an operation, a duration or a retention breaks its limit, and `TooLarge` if a value is
 /// over 256 KiB, before any I/O. If the backend has records without leases, runs and their steps return `Unsupported`.
 ///
 /// # Example
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use storagebox::{Error, Ran, Recorded, Retention, Store};
+/// use storagebox::{Error, Ran, Recorded, Store};
 ///
 /// let payments = Store::open("memory:").await?.dedup("payments")?;
 /// let charge = async |_fence| Ok::<_, Error>("charged");
 /// assert!(matches!(payments.run("invoice-7", charge).await?, Ran::Done(_)));
 /// assert!(matches!(payments.run("invoice-7", charge).await?, Ran::Replayed(result) if result.as_bytes() == b"charged"));
 ///
-/// let first = payments.record("invoice-8", "paid", "worker-1/8", Retention::DEFAULT).await?;
-/// let second = payments.record("invoice-8", "refused", "worker-2/8", Retention::DEFAULT).await?;
+/// let first = payments.record("invoice-8", "paid").by("worker-1/8").await?;
+/// let second = payments.record("invoice-8", "refused").by("worker-2/8").await?;
 /// assert!(matches!(first, Recorded::New(_)));
 /// assert!(matches!(second, Recorded::Existing(entry) if entry.value.as_bytes() == b"paid"));
 /// # Ok(()) }
@@ -51,7 +50,7 @@ pub struct Dedup {
     leases: Option<Arc<dyn LeaseRepo>>,
     /// Leases with a deadline and without retries: a run retries its own calls.
     of_runs: Option<Arc<dyn LeaseRepo>>,
-    backend: Arc<dyn Backend>,
+    backend: &'static str,
     name: Namespace,
     policy: Policy,
 }
@@ -73,7 +72,7 @@ impl Dedup {
         if records.is_none() && leases.is_none() {
             backend.dedup_repo(&name)?;
         }
-        Ok(Self { records, leases, of_runs, backend: Arc::clone(backend), name, policy: policy.clone() })
+        Ok(Self { records, leases, of_runs, backend: backend.backend(), name, policy: policy.clone() })
     }
 
     /// Prepares a run. Awaiting it runs the work once for the id and records its result, or returns the recorded result
@@ -108,19 +107,13 @@ impl Dedup {
     where
         W: FnOnce(Fence) -> F,
     {
-        Run::new(self.part(&self.of_runs, <dyn Backend>::lease_repo), &self.policy, id.into_value(), work)
+        Run::new(self.part(&self.of_runs, LEASES).map(Arc::clone), &self.policy, id.into_value(), work)
     }
 
-    /// Begins work on the id, or returns the known state of the id (D-5, D-6).
-    pub async fn begin(
-        &self,
-        id: impl IntoValue<DedupId>,
-        op: impl IntoValue<OpId>,
-        duration: Duration,
-        fingerprint: Option<&str>,
-    ) -> Result<Begun> {
-        let fingerprint = fingerprint.map(Fingerprint::try_from).transpose()?;
-        self.leases()?.begin(&id.into_value()?, &op.into_value()?, duration, fingerprint.as_ref()).await
+    /// Prepares to begin work on the id, or to return its known state (D-5, D-6). [`by`](Begin::by) names the operation, and
+    /// begins.
+    pub fn begin(&self, id: impl IntoValue<DedupId>) -> Begin<'_> {
+        Begin::new(self.leases(), id.into_value())
     }
 
     /// Extends the lease until now plus the duration. Never shortens a lease (D-5).
@@ -143,20 +136,10 @@ impl Dedup {
         self.leases()?.abort(lease).await
     }
 
-    /// Records the value unless the id has a value (D-1, D-2). Returns `Again` for the winner's own retry, which has
-    /// the same `op` (D-3).
-    ///
-    /// # Errors
-    ///
-    /// Returns `InvalidInput` if the retention is shorter than 1 ms or longer than a hundred years.
-    pub async fn record(
-        &self,
-        id: impl IntoValue<DedupId>,
-        value: impl IntoValue<Payload>,
-        op: impl IntoValue<OpId>,
-        retention: Retention,
-    ) -> Result<Recorded> {
-        self.records()?.record(&id.into_value()?, &value.into_value()?, &op.into_value()?, retention).await
+    /// Prepares to record the value unless the id has a value (D-1, D-2). The winner's own retry, which has the same
+    /// operation, gets `Again` (D-3). [`by`](Record::by) names the operation, and records.
+    pub fn record(&self, id: impl IntoValue<DedupId>, value: impl IntoValue<Payload>) -> Record<'_> {
+        Record::new(self.records(), id.into_value().and_then(|id| Ok((id, value.into_value()?))))
     }
 
     /// Returns the record with its version, or `None` if the record does not exist or has expired (D-4).
@@ -164,15 +147,16 @@ impl Dedup {
         self.records()?.get(&id.into_value()?).await
     }
 
-    /// Replaces the value if the record still has this version. The retention stays unchanged.
-    pub async fn replace(
+    /// Prepares to replace the value if the record still has this version. The retention stays unchanged.
+    /// [`by`](Operation::by) names the operation, and replaces.
+    pub fn replace(
         &self,
         id: impl IntoValue<DedupId>,
         version: Version,
         value: impl IntoValue<Payload>,
-        op: impl IntoValue<OpId>,
-    ) -> Result<Replaced> {
-        self.records()?.replace(&id.into_value()?, version, &value.into_value()?, &op.into_value()?).await
+    ) -> Operation<'_, Replaced> {
+        let (id, value) = (id.into_value(), value.into_value());
+        Operation::new(move |op| Box::pin(async move { self.records()?.replace(&id?, version, &value?, &op).await }))
     }
 
     /// Deletes the record if it still has this version, so that the id can be used again. The caller guarantees that no
@@ -181,34 +165,28 @@ impl Dedup {
         self.records()?.forget(&id.into_value()?, version).await
     }
 
-    /// Lists at most `limit` records, from the start or from a cursor (D-4).
-    ///
-    /// # Errors
-    ///
-    /// Returns `InvalidInput` if the limit is 0 or the cursor cannot be read.
-    pub async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedRecord>> {
-        self.records()?.list(cursor, limit).await
+    /// Lists the records (D-4).
+    pub fn list(&self) -> Listing<'_, ListedRecord> {
+        Listing::of(self.records(), |records| {
+            move |after, limit| Box::pin(async move { records.list(after.as_ref(), limit).await })
+        })
     }
 
-    fn records(&self) -> Result<Arc<dyn DedupRepo>> {
-        self.part(&self.records, <dyn Backend>::dedup_repo)
+    fn records(&self) -> Result<&dyn DedupRepo> {
+        self.part(&self.records, "records").map(|part| &**part)
     }
 
-    fn leases(&self) -> Result<Arc<dyn LeaseRepo>> {
-        self.part(&self.leases, <dyn Backend>::lease_repo)
+    fn leases(&self) -> Result<&dyn LeaseRepo> {
+        self.part(&self.leases, LEASES).map(|part| &**part)
     }
 
-    /// The part, or the backend's own error if it lacks the part.
-    fn part<P: ?Sized>(&self, part: &Option<Arc<P>>, open: Opener<P>) -> Result<Arc<P>> {
-        match part {
-            Some(part) => Ok(Arc::clone(part)),
-            None => open(&*self.backend, &self.name),
-        }
+    fn part<'a, P: ?Sized>(&self, part: &'a Option<Arc<P>>, name: &str) -> Result<&'a Arc<P>> {
+        let missing = || Error::unsupported(format_args!("a store of {name}"), "a backend that has them");
+        part.as_ref().ok_or_else(|| missing().on(self.backend))
     }
 }
 
-/// A constructor of a part.
-type Opener<P> = fn(&dyn Backend, &Namespace) -> Result<Arc<P>>;
+const LEASES: &str = "leases";
 
 fn if_there_is<P: ?Sized>(part: Result<Arc<P>>) -> Result<Option<Arc<P>>> {
     match part {

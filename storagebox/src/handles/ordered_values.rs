@@ -2,12 +2,9 @@
 
 use std::time::Duration;
 
-use storagebox_core::{
-    Cursor, Key, ListedValue, Maintained, OrderedStore, Page, Payload, Reset, Result, Stamp, Versioned, WriterId,
-    Written,
-};
+use storagebox_core::{Key, ListedValue, Maintained, OrderedStore, Payload, Reset, Result, Versioned, Written};
 
-use crate::handles::{IntoValue, handle};
+use crate::handles::{IntoValue, Listing, Write, handle};
 
 handle! {
     /// Values that an older write never overwrites (article 4).
@@ -33,8 +30,8 @@ handle! {
     ///
     /// let store = Store::open("memory:").await?;
     /// let ratings = store.ordered_with("ratings", OrderedOptions::sequence())?;
-    /// assert_eq!(ratings.put("movie-a", "5 stars", 20, "phone").await?, Written::Applied);
-    /// let late = ratings.put("movie-a", "3 stars", 10, "laptop").await?;
+    /// assert_eq!(ratings.put("movie-a", "5 stars").at(20).by("phone").await?, Written::Applied);
+    /// let late = ratings.put("movie-a", "3 stars").at(10).by("laptop").await?;
     /// assert!(matches!(late, Written::Stale { current } if current.at == 20));
     /// # Ok(()) }
     /// ```
@@ -42,30 +39,25 @@ handle! {
 }
 
 impl OrderedValues {
-    /// Writes the value unless a newer write exists (O-1, O-3).
+    /// Prepares to write the value, unless a newer write exists (O-1, O-3): `put(key, value).at(time).by(writer)`.
     ///
     /// # Errors
     ///
-    /// Returns `InvalidInput` if the time is further ahead of the store's clock than the options allow (O-4).
-    pub async fn put(
-        &self,
-        key: impl IntoValue<Key>,
-        value: impl IntoValue<Payload>,
-        at: i64,
-        writer: impl IntoValue<WriterId>,
-    ) -> Result<Written> {
-        let stamp = Stamp::new(at, writer.into_value()?);
-        self.part.put(&key.into_value()?, &value.into_value()?, &stamp).await
+    /// The write returns `InvalidInput` if its time is further ahead of the store's clock than the options allow (O-4).
+    pub fn put(&self, key: impl IntoValue<Key>, value: impl IntoValue<Payload>) -> Write<'_, Written> {
+        let (key, value) = (key.into_value(), value.into_value());
+        Write::new(move |stamp| Box::pin(async move { self.part.put(&key?, &value?, &stamp).await }))
     }
 
-    /// Deletes the value unless a newer write exists, and leaves a tombstone (O-1, O-3).
+    /// Prepares to delete the value, unless a newer write exists, and to leave a tombstone (O-1, O-3):
+    /// `delete(key).at(time).by(writer)`.
     ///
     /// # Errors
     ///
-    /// Returns `InvalidInput` if the time is further ahead of the store's clock than the options allow (O-4).
-    pub async fn delete(&self, key: impl IntoValue<Key>, at: i64, writer: impl IntoValue<WriterId>) -> Result<Written> {
-        let stamp = Stamp::new(at, writer.into_value()?);
-        self.part.delete(&key.into_value()?, &stamp).await
+    /// As [`put`](Self::put).
+    pub fn delete(&self, key: impl IntoValue<Key>) -> Write<'_, Written> {
+        let key = key.into_value();
+        Write::new(move |stamp| Box::pin(async move { self.part.delete(&key?, &stamp).await }))
     }
 
     /// Returns the value with its stamp, or `None` if the value does not exist or was deleted (O-3).
@@ -73,22 +65,27 @@ impl OrderedValues {
         self.part.get(&key.into_value()?).await
     }
 
-    /// Lists at most `limit` values whose keys begin with `prefix`, from the start or from a cursor. The order is not
-    /// guaranteed (O-3).
-    ///
-    /// # Errors
-    ///
-    /// Returns `InvalidInput` if the limit is 0 or the cursor cannot be read.
-    pub async fn list(&self, prefix: Option<&str>, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedValue>> {
-        let prefix = prefix.map(Key::try_from).transpose()?;
-        self.part.list(prefix.as_ref(), cursor, limit).await
+    /// Lists the values that were not deleted (O-3).
+    pub fn list(&self) -> Listing<'_, ListedValue> {
+        Listing::new(move |after, limit| Box::pin(async move { self.part.list(None, after.as_ref(), limit).await }))
     }
 
-    /// Removes the value or the tombstone of the key, if it has exactly this stamp: the way out of a stamp that is too far
-    /// ahead and refuses every later write. The key then refuses no write, also none that is older (O-6).
-    pub async fn reset(&self, key: impl IntoValue<Key>, at: i64, writer: impl IntoValue<WriterId>) -> Result<Reset> {
-        let stamp = Stamp::new(at, writer.into_value()?);
-        self.part.reset(&key.into_value()?, &stamp).await
+    /// Lists the values whose keys begin with this text (O-3).
+    pub fn list_prefix(&self, prefix: impl IntoValue<Key>) -> Listing<'_, ListedValue> {
+        Listing::of(prefix.into_value(), |prefix| {
+            move |after, limit| {
+                let prefix = prefix.clone();
+                Box::pin(async move { self.part.list(Some(&prefix), after.as_ref(), limit).await })
+            }
+        })
+    }
+
+    /// Prepares to remove the value or the tombstone of the key, if it has exactly this stamp: the way out of a stamp that
+    /// is too far ahead and refuses every later write. The key then refuses no write, also none that is older (O-6):
+    /// `reset(key).at(time).by(writer)`.
+    pub fn reset(&self, key: impl IntoValue<Key>) -> Write<'_, Reset> {
+        let key = key.into_value();
+        Write::new(move |stamp| Box::pin(async move { self.part.reset(&key?, &stamp).await }))
     }
 
     /// Deletes at most `limit` tombstones that arrived at least `age` ago. If stamps are sequence numbers, the caller

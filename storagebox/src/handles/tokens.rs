@@ -1,8 +1,8 @@
 //! The handle of tokens.
 
-use storagebox_core::{Consumed, Created, Discarded, OpId, Result, TokenId, TokenStore};
+use storagebox_core::{Consumed, Created, Discarded, Result, TokenId, TokenStore};
 
-use crate::handles::{IntoValue, all, handle};
+use crate::handles::{IntoValue, Operation, all, handle};
 
 handle! {
     /// Tokens that a producer creates in advance and that are consumed once (article 2).
@@ -11,11 +11,11 @@ handle! {
     /// the same as a consumed token. For ids that no producer creates, use [`Dedup`](crate::Dedup).
     ///
     /// [`TokenStore`](crate::parts::TokenStore) lists the guarantees. After any error or a dropped future, make the
-    /// same call again, with the same `op`.
+    /// same call again, `by` the same operation.
     ///
     /// # Errors
     ///
-    /// Returns `InvalidInput` if a token or an `op` breaks its limit, before any I/O.
+    /// Returns `InvalidInput` if a token or an operation breaks its limit, before any I/O.
     ///
     /// # Example
     ///
@@ -25,9 +25,9 @@ handle! {
     ///
     /// let inbox = Store::open("memory:").await?.tokens("inbox")?;
     /// inbox.create(["message-7"]).await?;
-    /// assert_eq!(inbox.consume("message-7", "worker-1").await?, Consumed::Now);
-    /// assert_eq!(inbox.consume("message-7", "worker-1").await?, Consumed::Again);
-    /// assert_eq!(inbox.consume("message-7", "worker-2").await?, Consumed::AlreadyGone);
+    /// assert_eq!(inbox.consume("message-7").by("worker-1").await?, Consumed::Now);
+    /// assert_eq!(inbox.consume("message-7").by("worker-1").await?, Consumed::Again);
+    /// assert_eq!(inbox.consume("message-7").by("worker-2").await?, Consumed::AlreadyGone);
     /// # Ok(()) }
     /// ```
     Tokens of TokenStore
@@ -48,10 +48,11 @@ impl Tokens {
         self.part.exists(&token.into_value()?).await
     }
 
-    /// Consumes a token for this operation. Of all operations, one gets `Now` (T-5), and its own retry gets `Again`
-    /// (T-6).
-    pub async fn consume(&self, token: impl IntoValue<TokenId>, op: impl IntoValue<OpId>) -> Result<Consumed> {
-        self.part.consume(&token.into_value()?, &op.into_value()?).await
+    /// Prepares to consume a token. Of all operations, one gets `Now` (T-5), and its own retry gets `Again` (T-6).
+    /// [`by`](Operation::by) names the operation, and consumes it.
+    pub fn consume(&self, token: impl IntoValue<TokenId>) -> Operation<'_, Consumed> {
+        let token = token.into_value();
+        Operation::new(move |op| Box::pin(async move { self.part.consume(&token?, &op).await }))
     }
 
     /// Ends tokens without consuming them, whether or not they exist. A late `create` of these tokens changes nothing

@@ -1,0 +1,183 @@
+//! Calls that lack what a promise needs: none can be awaited before it has that.
+
+use std::fmt;
+use std::pin::Pin;
+use std::time::Duration;
+
+use storagebox_core::{
+    Begun, DedupId, DedupRepo, Fingerprint, Hold, LeaseRepo, OpId, Payload, Recorded, Result, Retention, Stamp,
+    WriterId,
+};
+
+use crate::handles::IntoValue;
+
+pub(crate) type Made<'a, R> = Pin<Box<dyn Future<Output = Result<R>> + Send + 'a>>;
+
+/// Writes the type of a call that takes one more thing, and its `Debug`.
+macro_rules! call {
+    ($(#[$doc:meta])* $name:ident of $argument:ty) => {
+        $(#[$doc])*
+        #[must_use = "the call is made by the step that completes it"]
+        pub struct $name<'a, R> {
+            call: Box<dyn FnOnce($argument) -> Made<'a, R> + Send + 'a>,
+        }
+
+        impl<'a, R> $name<'a, R> {
+            pub(crate) fn new(call: impl FnOnce($argument) -> Made<'a, R> + Send + 'a) -> Self {
+                Self { call: Box::new(call) }
+            }
+        }
+
+        impl<R> fmt::Debug for $name<'_, R> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+call! {
+    /// A call that needs an operation id. [`by`](Operation::by) makes it.
+    Operation of OpId
+}
+
+call! {
+    /// A call that needs the time of a hold. [`for_at_most`](Timed::for_at_most) makes it.
+    Timed of Hold
+}
+
+call! {
+    /// A write that needs its stamp. [`at`](Write::at) sets the time, and then [`by`](StampedWrite::by) makes it.
+    Write of Stamp
+}
+
+impl<R> Operation<'_, R> {
+    /// Makes the call under this operation id. Whoever repeats the call uses the same id again.
+    ///
+    /// # Errors
+    ///
+    /// Returns `InvalidInput` if the id breaks its limit, and the errors of the call.
+    pub async fn by(self, op: impl IntoValue<OpId>) -> Result<R> {
+        (self.call)(op.into_value()?).await
+    }
+}
+
+impl<R> Timed<'_, R> {
+    /// Makes the call. The hold ends by itself after this time.
+    ///
+    /// # Errors
+    ///
+    /// Returns `InvalidInput` if the hold is shorter than 1 ms or longer than a hundred years, and the errors of the call.
+    pub async fn for_at_most(self, time: Duration) -> Result<R> {
+        (self.call)(Hold::For(time)).await
+    }
+}
+
+impl<'a, R> Write<'a, R> {
+    /// Sets the time of the write, in milliseconds since 1970, or its sequence number.
+    pub fn at(self, at: i64) -> StampedWrite<'a, R> {
+        StampedWrite { write: self, at }
+    }
+}
+
+/// A write that needs its writer. [`by`](StampedWrite::by) makes it.
+#[derive(Debug)]
+#[must_use = "the call is made by the step that completes it"]
+pub struct StampedWrite<'a, R> {
+    write: Write<'a, R>,
+    at: i64,
+}
+
+impl<R> StampedWrite<'_, R> {
+    /// Makes the write as this writer's.
+    ///
+    /// # Errors
+    ///
+    /// Returns `InvalidInput` if the writer breaks its limit, and the errors of the call.
+    pub async fn by(self, writer: impl IntoValue<WriterId>) -> Result<R> {
+        (self.write.call)(Stamp::new(self.at, writer.into_value()?)).await
+    }
+}
+
+/// A record that needs its operation id. [`by`](Record::by) makes it.
+#[must_use = "the call is made by the step that completes it"]
+pub struct Record<'a> {
+    records: Result<&'a dyn DedupRepo>,
+    of: Result<(DedupId, Payload)>,
+    retention: Retention,
+}
+
+impl<'a> Record<'a> {
+    pub(crate) fn new(records: Result<&'a dyn DedupRepo>, of: Result<(DedupId, Payload)>) -> Self {
+        Self { records, of, retention: Retention::DEFAULT }
+    }
+
+    /// Sets how long the record is kept. Defaults to 7 days.
+    pub fn keep(mut self, retention: Retention) -> Self {
+        self.retention = retention;
+        self
+    }
+
+    /// Records the value under this operation id. Whoever repeats the call uses the same id again.
+    ///
+    /// # Errors
+    ///
+    /// Returns `InvalidInput` if an id breaks its limit, or the retention is shorter than 1 ms or longer than a hundred
+    /// years.
+    pub async fn by(self, op: impl IntoValue<OpId>) -> Result<Recorded> {
+        let (id, value) = self.of?;
+        self.records?.record(&id, &value, &op.into_value()?, self.retention).await
+    }
+}
+
+/// How long a lease lasts unless it is said otherwise, as that of a run.
+const LEASE: Duration = Duration::from_secs(30);
+
+/// The beginning of a lease, which needs its operation id. [`by`](Begin::by) makes it.
+#[must_use = "the call is made by the step that completes it"]
+pub struct Begin<'a> {
+    leases: Result<&'a dyn LeaseRepo>,
+    of: Result<(DedupId, Option<Fingerprint>)>,
+    lease: Duration,
+}
+
+impl<'a> Begin<'a> {
+    pub(crate) fn new(leases: Result<&'a dyn LeaseRepo>, id: Result<DedupId>) -> Self {
+        Self { leases, of: id.map(|id| (id, None)), lease: LEASE }
+    }
+
+    /// Sets how long the lease lasts without an extension. Defaults to 30 seconds.
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.lease = lease;
+        self
+    }
+
+    /// Sets the fingerprint of the request: the same id with another fingerprint returns `Mismatch` (D-6).
+    pub fn fingerprint(mut self, fingerprint: impl IntoValue<Fingerprint>) -> Self {
+        self.of = self.of.and_then(|(id, _)| Ok((id, Some(fingerprint.into_value()?))));
+        self
+    }
+
+    /// Begins under this operation id. Whoever repeats the call uses the same id again.
+    ///
+    /// # Errors
+    ///
+    /// Returns `InvalidInput` if an id or the fingerprint breaks its limit, or the lease is shorter than 1 ms or longer
+    /// than a hundred years.
+    pub async fn by(self, op: impl IntoValue<OpId>) -> Result<Begun> {
+        let (id, fingerprint) = self.of?;
+        self.leases?.begin(&id, &op.into_value()?, self.lease, fingerprint.as_ref()).await
+    }
+}
+
+impl fmt::Debug for Record<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Record").field("of", &self.of).field("retention", &self.retention).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Begin<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Begin").field("of", &self.of).field("lease", &self.lease).finish_non_exhaustive()
+    }
+}
