@@ -14,14 +14,14 @@ async fn main() -> Result<()> {
 
     // The first rating is hedged: a copy of it arrives last.
     for (rating, at) in [("3", 10), ("5", 20), ("3", 10)] {
-        let written = ratings.put(MOVIE, rating, at, "phone").await?;
+        let written = ratings.put(MOVIE, rating).at(at).by("phone").await?;
         println!("rating {rating} of {at}: {written:?}");
     }
     let kept = ratings.get(MOVIE).await?.expect("a rating is there");
     assert_eq!(kept.value.as_bytes(), b"5");
 
-    let _ = ratings.delete(MOVIE, 30, "phone").await?;
-    let _ = ratings.put(MOVIE, "4", 25, "laptop").await?;
+    let _ = ratings.delete(MOVIE).at(30).by("phone").await?;
+    let _ = ratings.put(MOVIE, "4").at(25).by("laptop").await?;
     println!("after the delete of 30 and a late write of 25: {:?}", ratings.get(MOVIE).await?);
     assert!(ratings.get(MOVIE).await?.is_none());
     Ok(())

@@ -36,7 +36,7 @@ async fn main() -> Result<()> {
 async fn load(ratings: &OrderedValues) -> Result<usize> {
     let mut loaded = 0;
     for (key, rating, at) in ROWS {
-        match ratings.put(key, rating, at, "import").await? {
+        match ratings.put(key, rating).at(at).by("import").await? {
             Written::Applied | Written::Duplicate => loaded += 1,
             Written::TooOld { horizon } => println!("{key} of {at} is older than {horizon}"),
             newer => println!("{key} of {at}: {newer:?}"),

@@ -7,7 +7,7 @@ async fn main() -> Result<()> {
     let points = Store::open("memory:").await?.counters_with("points", Strategy::Ledger)?;
     let _ = points.add("ada", "order-1", 30).because("order 1 was paid").await?;
     let _ = points.add("ada", "refund-1", -10).because("a part of order 1 was returned").await?;
-    for change in points.log("ada", None, 100).await?.entries {
+    for change in points.log("ada").all().await? {
         println!("{change:?}");
     }
     println!("{} points", points.value("ada").await?);

@@ -7,7 +7,7 @@ async fn main() -> Result<()> {
     let messages = Store::open("memory:").await?.tokens("messages")?;
     let _ = messages.create(["message-1", "message-2"]).await?;
     for worker in ["worker-1", "worker-2"] {
-        match messages.consume("message-1", worker).await? {
+        match messages.consume("message-1").by(worker).await? {
             Consumed::Now => println!("{worker} processes it"),
             Consumed::Again => println!("{worker} has it already"),
             Consumed::AlreadyGone => println!("{worker} leaves it alone"),

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use storagebox::{Bank, Confirmed, Counted, Counters, Dedup, Error, Hold, Ran, Result, RunError, Store, Taken};
+use storagebox::{Bank, Confirmed, Counted, Counters, Dedup, Error, Ran, Result, RunError, Store, Taken};
 use tracing::instrument;
 
 /// How long a seat is held for a customer who pays for it.
@@ -174,7 +174,7 @@ impl Shop {
     ///
     /// Those of the store.
     pub async fn hold_seat(&self, visit: &str) -> Result<Seat> {
-        Ok(match self.seats.take(visit, Hold::For(TO_PAY)).await? {
+        Ok(match self.seats.take(visit).for_at_most(TO_PAY).await? {
             Taken::New(held) | Taken::Again(held) => Seat::Held(held.item.as_str().to_owned()),
             Taken::Empty => Seat::SoldOut,
             Taken::Ended(_) => Seat::TooLate,

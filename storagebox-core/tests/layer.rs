@@ -11,12 +11,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use layers::{Arguments, Borrows, Counts, Fails, Lies, Loses, Parks, Silent, Slow, Twice};
+use storagebox::bank::Hold;
 use storagebox::bank::{Added, End, Retired};
 use storagebox::layer::{Deadline, Kind, Layer, Layered, Part, Retries};
 use storagebox::time::{Timer, TokioTimer};
 use storagebox::values::{ClaimId, Item, Key};
 use storagebox::{
-    Certainty, Counted, ErrorKind, Hold, MemoryStore, Result, Retry, Strategy, Taken,
+    Certainty, Counted, ErrorKind, MemoryStore, Result, Retry, Strategy, Taken,
     parts::{Backend, Change, Counter, ItemBank},
 };
 

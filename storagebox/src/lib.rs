@@ -19,20 +19,20 @@ pub mod parts {
     pub use storagebox_core::{
         Backend, Change, Chosen, Combine, Combined, Combiner, Commit, Committed, Counter, DedupRepo, EntityLedger, Ids,
         ItemBank, Joins, LeaseRepo, Ledger, MAX_DURATION, MIN_DURATION, Opened, OrderedStore, OutboxEntry, Patience,
-        RandomIds, Registered, RunOptions, Settles, Spawn, Spawner, Together, TokenStore, checked_duration, run,
-        run_to_end, run_with_heartbeat,
+        Promise, Promises, RandomIds, Registered, RunOptions, Settles, Spawn, Spawner, Together, TokenStore,
+        checked_duration, run, run_to_end, run_with_heartbeat,
     };
 }
 
 pub use handles::{Bank, Counters, Dedup, OrderedValues, Tokens};
 pub use open::files;
-pub use store::Store;
+pub use store::{Capabilities, Store};
 
 // What most programs match on, and what they build. The rest stands in the module of its part.
 pub use storagebox_core::{
     Assigned, Certainty, Confirmed, Consumed, Counted, Cursor, Decision, Deduplicator, Error, ErrorKind, Fence,
-    Fingerprint, Held, Hold, Lease, Maintained, Message, OneTimeTokens, OpId, Outcome, Page, Payload, Processor,
-    Promise, Promises, Ran, Recorded, Released, Result, Retention, Retry, RunError, Stamp, Strategy, Taken, Written,
+    Fingerprint, Held, Lease, Maintained, Message, OneTimeTokens, OpId, Outcome, Page, Payload, Processor, Ran,
+    Recorded, Released, Result, Retention, Retry, RunError, Stamp, Strategy, Taken, Written,
 };
 
 // For custom layers.
@@ -42,7 +42,7 @@ pub use storagebox_core::{async_trait, layer};
 pub mod bank {
     pub use crate::handles::Timed;
     pub use storagebox_core::{
-        Added, ClaimState, Counts, End, Extended, HoldState, ItemState, ListedItem, Recovery, Restored, Retired,
+        Added, ClaimState, Counts, End, Extended, Hold, HoldState, ItemState, ListedItem, Recovery, Restored, Retired,
         Withdrawn,
     };
 }

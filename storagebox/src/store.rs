@@ -1,5 +1,6 @@
 //! A store, as a program holds it.
 
+mod capabilities;
 mod parts;
 
 use std::fmt;
@@ -10,6 +11,8 @@ use storagebox_core::layer::{Layer, Layered};
 use storagebox_core::{Backend, Maintained, Promises, Result, Retry, Timer};
 
 use crate::policy::Policy;
+
+pub use capabilities::Capabilities;
 
 /// A store with its retry policy. Opens parts by name.
 ///
@@ -173,6 +176,15 @@ impl Store {
     /// The errors of the backend.
     pub async fn close(&self) -> Result<()> {
         self.backend.close().await
+    }
+
+    /// Returns which parts the store has, without a call.
+    ///
+    /// # Errors
+    ///
+    /// The errors of a backend that cannot open a part, other than `Unsupported`.
+    pub fn capabilities(&self) -> Result<Capabilities> {
+        Capabilities::of(&*self.backend)
     }
 
     /// Returns the guarantees and limits of the backend, as text for people to read.

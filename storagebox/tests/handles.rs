@@ -2,20 +2,26 @@
 #![cfg(feature = "memory")]
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
+use std::future::poll_fn;
 use std::ops::Bound;
+use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use futures_core::Stream;
 use storagebox::bank::{Extended, ItemState, Retired};
 use storagebox::counters::{Cancelled, LedgerEntry};
 use storagebox::dedup::{Begun, Completed, Forgotten, LeaseExtended, Replaced};
+use storagebox::layer::{Answered, Call, Layer, Next};
 use storagebox::ordered::{OrderedOptions, Reset};
+use storagebox::parts::Promises;
 use storagebox::parts::{Backend, DedupRepo};
 use storagebox::values::Namespace;
 use storagebox::{
-    Confirmed, Consumed, Counted, Error, ErrorKind, Hold, Maintained, MemoryStore, Promises, Ran, Recorded, Released,
-    Result, Retention, RunError, Store, Strategy, Taken, Written, async_trait,
+    Confirmed, Consumed, Counted, Error, ErrorKind, Maintained, MemoryStore, Ran, Recorded, Released, Result,
+    Retention, RunError, Store, Strategy, Taken, Written, async_trait,
 };
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -46,12 +52,12 @@ async fn a_bank() -> Result<()> {
     let email = String::from("ada@example.com");
     let Taken::New(held) = vouchers.assign(&email).await? else { panic!("there are codes") };
     assert_eq!(vouchers.holder(&held.item).await?, ItemState::Held("ada@example.com".try_into()?));
-    assert!(matches!(vouchers.extend(&email, Hold::For(HOUR)).await?, Extended::Extended(_)));
+    assert!(matches!(vouchers.extend(&email).for_at_most(HOUR).await?, Extended::Extended(_)));
     assert_eq!(vouchers.confirm(email.clone()).await?, Confirmed::Confirmed(held.item));
     assert_eq!(vouchers.retire(email).await?, Retired::Retired);
-    assert!(matches!(vouchers.take("bob", Hold::For(HOUR)).await?, Taken::New(_)));
+    assert!(matches!(vouchers.take("bob").for_at_most(HOUR).await?, Taken::New(_)));
     assert_eq!(vouchers.release("bob").await?, Released::Released);
-    let free: Vec<_> = vouchers.list(None, 10).await?.entries;
+    let free = vouchers.list().all().await?;
     let free: Vec<_> = free.into_iter().filter(|listed| listed.state == ItemState::Free).collect();
     let withdrawn = vouchers.withdraw(free.iter().map(|listed| &listed.item)).await?;
     assert_eq!((free.len(), withdrawn.withdrawn), (3, 3));
@@ -65,18 +71,18 @@ async fn a_bank() -> Result<()> {
 async fn records() -> Result<()> {
     let orders = store().await?.dedup("orders")?;
     let id = String::from("order-7");
-    let Recorded::New(version) = orders.record(&id, "paid", "worker-1", Retention::DEFAULT).await? else {
+    let Recorded::New(version) = orders.record(&id, "paid").by("worker-1").await? else {
         panic!("nobody else is here")
     };
-    let again = orders.record(&id, "paid", "worker-1", Retention::DEFAULT).await?;
+    let again = orders.record(&id, "paid").by("worker-1").await?;
     assert!(matches!(again, Recorded::Again(_)));
-    let other = orders.record(&id, b"refused", "worker-2", Retention::Forever).await?;
+    let other = orders.record(&id, b"refused").keep(Retention::Forever).by("worker-2").await?;
     assert!(matches!(other, Recorded::Existing(entry) if entry.value.as_bytes() == b"paid"));
-    let Replaced::Replaced(newer) = orders.replace(&id, version, vec![1, 2], "worker-1/sent").await? else {
+    let Replaced::Replaced(newer) = orders.replace(&id, version, vec![1, 2]).by("worker-1/sent").await? else {
         panic!("nobody else is here")
     };
     assert_eq!(orders.get(&id).await?.map(|entry| entry.version), Some(newer));
-    assert_eq!(orders.list(None, 10).await?.entries.len(), 1);
+    assert_eq!(orders.list().all().await?.len(), 1);
     assert!(matches!(orders.forget(&id, version).await?, Forgotten::Stale(_)));
     assert_eq!(orders.forget(&id, newer).await?, Forgotten::Forgotten);
     assert_eq!(orders.get(id).await?, None);
@@ -106,19 +112,20 @@ async fn runs() -> Result<(), Box<dyn std::error::Error>> {
 async fn leases() -> Result<()> {
     let store = store().await?;
     let payments = store.dedup("payments")?;
-    let Begun::Started(lease) = payments.begin("invoice-7", "worker-1", HOUR, Some("17 EUR")).await? else {
+    let Begun::Started(lease) = payments.begin("invoice-7").lease(HOUR).fingerprint("17 EUR").by("worker-1").await?
+    else {
         panic!("nobody else is here")
     };
-    assert_eq!(payments.begin("invoice-7", "worker-2", HOUR, Some("18 EUR")).await?, Begun::Mismatch);
+    assert_eq!(payments.begin("invoice-7").fingerprint("18 EUR").by("worker-2").await?, Begun::Mismatch);
     assert_eq!(payments.extend(&lease, 2 * HOUR).await?, LeaseExtended::Extended);
     assert!(matches!(payments.complete(&lease, "charged", Retention::DEFAULT).await?, Completed::Completed(_)));
-    assert!(matches!(payments.begin("invoice-7", "worker-2", HOUR, None).await?, Begun::Done(_)));
+    assert!(matches!(payments.begin("invoice-7").by("worker-2").await?, Begun::Done(_)));
     assert!(payments.get("invoice-7").await?.is_some());
-    let Begun::Started(lease) = payments.begin("invoice-8", "worker-1", HOUR, None).await? else {
+    let Begun::Started(lease) = payments.begin("invoice-8").by("worker-1").await? else {
         panic!("nobody else is here")
     };
     let _aborted = payments.abort(&lease).await?;
-    assert!(matches!(payments.begin("invoice-8", "worker-2", HOUR, None).await?, Begun::Started(_)));
+    assert!(matches!(payments.begin("invoice-8").by("worker-2").await?, Begun::Started(_)));
     Ok(())
 }
 
@@ -129,11 +136,11 @@ async fn tokens() -> Result<()> {
     assert_eq!(inbox.create(messages).await?.created, 3);
     assert_eq!(inbox.create(&messages).await?.already_live, 3);
     assert!(inbox.exists(String::from("message-1")).await?);
-    assert_eq!(inbox.consume("message-1", "worker-1").await?, Consumed::Now);
-    assert_eq!(inbox.consume("message-1", "worker-1").await?, Consumed::Again);
-    assert_eq!(inbox.consume("message-1", "worker-2").await?, Consumed::AlreadyGone);
+    assert_eq!(inbox.consume("message-1").by("worker-1").await?, Consumed::Now);
+    assert_eq!(inbox.consume("message-1").by("worker-1").await?, Consumed::Again);
+    assert_eq!(inbox.consume("message-1").by("worker-2").await?, Consumed::AlreadyGone);
     assert_eq!(inbox.discard(["message-2"]).await?.discarded, 1);
-    assert_eq!(inbox.consume("message-2", "worker-1").await?, Consumed::AlreadyGone);
+    assert_eq!(inbox.consume("message-2").by("worker-1").await?, Consumed::AlreadyGone);
     Ok(())
 }
 
@@ -184,7 +191,7 @@ async fn a_range_bounds_a_change() -> Result<()> {
 async fn counters_without_a_log_say_so() -> Result<()> {
     let stock = store().await?.counters("stock")?;
     for refused in [
-        stock.log("red-shoes", None, 10).await.map(drop),
+        stock.log("red-shoes").all().await.map(drop),
         stock.compact("red-shoes", HOUR, 10).await.map(drop),
         stock.value_within("red-shoes", HOUR).await.map(drop),
     ] {
@@ -208,7 +215,7 @@ async fn a_ledger() -> Result<()> {
     let _first = balances.add("ada", "deposit-1", 30).because("opening balance").await?;
     let _second = balances.add("ada", "withdrawal-1", -5).await?;
     assert!(matches!(balances.add("ada", "withdrawal-1", -5).await?, Counted::AlreadyApplied { .. }));
-    let log = balances.log("ada", None, 10).await?.entries;
+    let log = balances.log("ada").all().await?;
     assert!(
         matches!(&log[0], LedgerEntry::Change { reason: Some(reason), .. } if reason.as_str() == "opening balance")
     );
@@ -223,18 +230,23 @@ async fn a_ledger() -> Result<()> {
 async fn ordered_values() -> Result<()> {
     let store = store().await?;
     let ratings = store.ordered_with("ratings", OrderedOptions::sequence())?;
-    assert_eq!(ratings.put("movie-a", "5 stars", 20, "phone").await?, Written::Applied);
-    assert_eq!(ratings.put("movie-a", "5 stars", 20, "phone").await?, Written::Duplicate);
-    assert!(matches!(ratings.put("movie-a", "3 stars", 10, "laptop").await?, Written::Stale { .. }));
+    assert_eq!(ratings.put("movie-a", "5 stars").at(20).by("phone").await?, Written::Applied);
+    assert_eq!(ratings.put("movie-a", "5 stars").at(20).by("phone").await?, Written::Duplicate);
+    assert!(matches!(ratings.put("movie-a", "3 stars").at(10).by("laptop").await?, Written::Stale { .. }));
     let found = ratings.get("movie-a").await?.expect("it was put");
     assert_eq!((found.value.as_bytes(), found.stamp.at), (&b"5 stars"[..], 20));
-    assert!(matches!(ratings.reset("movie-a", 20, "laptop").await?, Reset::Stale { current } if current.at == 20));
-    assert_eq!(ratings.list(Some("movie-"), None, 10).await?.entries.len(), 1);
-    assert_eq!(ratings.list(Some("book-"), None, 10).await?.entries.len(), 0);
-    assert_eq!(ratings.delete("movie-a", 30, "phone").await?, Written::Applied);
+    assert!(
+        matches!(ratings.reset("movie-a").at(20).by("laptop").await?, Reset::Stale { current } if current.at == 20)
+    );
+    assert_eq!(ratings.list_prefix("movie-").all().await?.len(), 1);
+    assert_eq!(ratings.list_prefix("book-").all().await?.len(), 0);
+    assert_eq!(ratings.delete("movie-a").at(30).by("phone").await?, Written::Applied);
     assert_eq!(ratings.purge(Duration::ZERO, 10).await?.deleted, 1);
-    assert_eq!(ratings.reset("movie-a", 30, "phone").await?, Reset::Absent);
-    assert!(matches!(store.ordered("recent")?.put("movie-a", "3 stars", 1, "import").await?, Written::TooOld { .. }));
+    assert_eq!(ratings.reset("movie-a").at(30).by("phone").await?, Reset::Absent);
+    assert!(matches!(
+        store.ordered("recent")?.put("movie-a", "3 stars").at(1).by("import").await?,
+        Written::TooOld { .. }
+    ));
     Ok(())
 }
 
@@ -246,6 +258,63 @@ async fn one_item_for_an_id_out_of_several_banks() -> Result<()> {
     assert!(seats.assign("ada", "monday").await?.item().is_none());
     assert_eq!(seats.assign("ada", "friday").await?.item().map(|seat| seat.as_str()), Some("seat-50"));
     assert!(seats.assign("ada", "sunday").await.is_err());
+    Ok(())
+}
+
+/// More than a stream reads at once.
+#[tokio::test]
+async fn a_listing_of_many_pages() -> Result<()> {
+    let bank = store().await?.bank("vouchers")?;
+    let codes: Vec<String> = (0..250).map(|number| format!("SAVE-{number:03}")).collect();
+    bank.add(&codes).await?;
+    let mut listed: Vec<_> = bank.list().all().await?.into_iter().map(|entry| entry.item.as_str().to_owned()).collect();
+    listed.sort();
+    assert_eq!(listed, codes);
+    let first = bank.list().page(None, 200).await?;
+    let rest = bank.list().page(first.next.as_ref(), 200).await?;
+    assert_eq!((first.entries.len(), rest.entries.len(), rest.next), (200, 50, None));
+    let refused = bank.list().page(None, 0).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::InvalidInput);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_listing_is_a_stream_that_ends_after_an_error() -> Result<()> {
+    let (store, broken) = (MemoryStore::new(), Arc::new(AtomicBool::new(false)));
+    let bank = Store::new(store).without_retry().layer(FailsOnceSet(Arc::clone(&broken))).bank("vouchers")?;
+    bank.add((0..150).map(|number| format!("SAVE-{number}"))).await?;
+    let mut listing = pin!(bank.list());
+    let mut next = async || poll_fn(|context| listing.as_mut().poll_next(context)).await;
+    for _ in 0..100 {
+        assert!(matches!(next().await, Some(Ok(_))));
+    }
+    broken.store(true, Ordering::SeqCst);
+    assert!(matches!(next().await, Some(Err(error)) if error.kind() == ErrorKind::Unavailable));
+    assert!(next().await.is_none());
+    Ok(())
+}
+
+/// Refuses every call once it is set.
+#[derive(Debug)]
+struct FailsOnceSet(Arc<AtomicBool>);
+
+#[async_trait]
+impl Layer for FailsOnceSet {
+    async fn around(&self, _: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        match self.0.load(Ordering::SeqCst) {
+            true => Err(Error::new(ErrorKind::Unavailable, "as the test asked")),
+            false => next.call().await,
+        }
+    }
+}
+
+#[tokio::test]
+async fn capabilities_without_a_call() -> Result<()> {
+    let all = Store::new(MemoryStore::new()).capabilities()?;
+    assert!(all.banks && all.records && all.leases && all.tokens && all.entities && all.joined_tokens);
+    assert!(all.ledgers && all.ordered_values && all.strategies.contains(&Strategy::Ledger));
+    let some = Store::new(RecordsAlone(MemoryStore::new())).capabilities()?;
+    assert!(some.records && !some.banks && !some.leases && !some.ledgers && some.strategies.is_empty());
     Ok(())
 }
 
@@ -288,11 +357,11 @@ impl Backend for RecordsAlone {
 async fn records_without_leases() -> Result<()> {
     let store = Store::new(RecordsAlone(MemoryStore::new()));
     let orders = store.dedup("orders")?;
-    assert!(matches!(orders.record("order-7", "paid", "worker-1", Retention::DEFAULT).await?, Recorded::New(_)));
+    assert!(matches!(orders.record("order-7", "paid").by("worker-1").await?, Recorded::New(_)));
     assert!(orders.get("order-7").await?.is_some());
     let ran = orders.run("order-8", async |_fence| -> Result<&str> { panic!("the run has no lease") }).await;
     assert!(matches!(ran, Err(RunError::Store(error)) if error.kind() == ErrorKind::Unsupported));
-    let begun = orders.begin("order-8", "worker-1", HOUR, None).await;
+    let begun = orders.begin("order-8").by("worker-1").await;
     assert_eq!(begun.unwrap_err().kind(), ErrorKind::Unsupported);
     assert_eq!(store.bank("orders").unwrap_err().kind(), ErrorKind::Unsupported);
     Ok(())

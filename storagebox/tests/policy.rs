@@ -150,7 +150,7 @@ async fn a_run_is_repeated_as_the_store_says() -> Result<(), Box<dyn std::error:
     let ran = store.dedup("jobs")?.run("job-1", work).await?;
     assert!(matches!(ran, Ran::Done(_)));
     let (store, _) = losing(1);
-    let lease = store.dedup("jobs")?.begin("job-1", "worker-1", Duration::from_secs(30), None).await?;
+    let lease = store.dedup("jobs")?.begin("job-1").by("worker-1").await?;
     assert!(matches!(lease, Begun::Started(_)));
     Ok(())
 }
@@ -345,7 +345,7 @@ fn the_timer_goes_on_after_a_runtime_whose_time_was_moved() {
 async fn a_cursor_shows_no_item() -> Result<()> {
     let bank = Store::new(MemoryStore::new()).bank("vouchers")?;
     bank.add(["SECRET-1", "SECRET-2"]).await?;
-    assert!(!format!("{:?}", bank.list(None, 1).await?).contains("SECRET"));
+    assert!(!format!("{:?}", bank.list().page(None, 1).await?).contains("SECRET"));
     Ok(())
 }
 
@@ -372,7 +372,7 @@ async fn a_recovery_that_ends_at_a_damaged_record_says_whether_it_did_something(
     for number in 0..20 {
         assert!(denied.assign(format!("customer-{number}"), "vouchers").await.is_err());
     }
-    let _ = store.dedup("given")?.record("damaged", "by hand", "a stranger", Retention::Forever).await?;
+    let _ = store.dedup("given")?.record("damaged", "by hand").keep(Retention::Forever).by("a stranger").await?;
     let error = store.deduplicator("given", ["vouchers"])?.recover(None, 100).await.unwrap_err();
     let given = store.bank("vouchers")?.counts().await?.held;
     let expected = if given > 0 { Certainty::Unknown } else { Certainty::NotApplied };

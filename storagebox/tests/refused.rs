@@ -4,13 +4,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use storagebox::layer::{Answered, Call, Layer, Next};
 use storagebox::ordered::OrderedOptions;
-use storagebox::{ErrorKind, MemoryStore, Result, Retention, Store, async_trait};
-
-const MINUTE: Duration = Duration::from_secs(60);
+use storagebox::{ErrorKind, MemoryStore, Result, Store, async_trait};
 
 /// Counts the calls that reach the backend.
 #[derive(Debug, Default)]
@@ -40,19 +37,19 @@ async fn refused_by_a_bank(store: &Store, text: &str) -> Result<()> {
 }
 
 async fn refused_by_dedup(store: &Store, text: &str) -> Result<()> {
-    let (orders, keep) = (store.dedup("orders")?, Retention::DEFAULT);
-    assert_refused("an id", orders.record(text, "value", "op", keep).await);
-    assert_refused("the op of a record", orders.record("id", "value", text, keep).await);
-    assert_refused("the id of a lease", orders.begin(text, "op", MINUTE, None).await);
-    assert_refused("the op of a lease", orders.begin("id", text, MINUTE, None).await);
-    assert_refused("a fingerprint", orders.begin("id", "op", MINUTE, Some(text)).await);
+    let orders = store.dedup("orders")?;
+    assert_refused("an id", orders.record(text, "value").by("op").await);
+    assert_refused("the op of a record", orders.record("id", "value").by(text).await);
+    assert_refused("the id of a lease", orders.begin(text).by("op").await);
+    assert_refused("the op of a lease", orders.begin("id").by(text).await);
+    assert_refused("a fingerprint", orders.begin("id").fingerprint(text).by("op").await);
     Ok(())
 }
 
 async fn refused_by_tokens_and_counters(store: &Store, text: &str) -> Result<()> {
     let (tokens, counters) = (store.tokens("messages")?, store.counters("stock")?);
     assert_refused("a token", tokens.create([text]).await);
-    assert_refused("an operation", tokens.consume("token", text).await);
+    assert_refused("an operation", tokens.consume("token").by(text).await);
     assert_refused("a counter's key", counters.add(text, "op", 1).await);
     assert_refused("a counter's op", counters.add("key", text, 1).await);
     Ok(())
@@ -60,10 +57,10 @@ async fn refused_by_tokens_and_counters(store: &Store, text: &str) -> Result<()>
 
 async fn refused_by_ordered_values(store: &Store, text: &str) -> Result<()> {
     let values = store.ordered_with("values", OrderedOptions::sequence())?;
-    assert_refused("an ordered key", values.put(text, "value", 1, "writer").await);
-    assert_refused("a writer", values.put("key", "value", 1, text).await);
-    assert_refused("the writer of a delete", values.delete("key", 1, text).await);
-    assert_refused("a prefix", values.list(Some(text), None, 10).await);
+    assert_refused("an ordered key", values.put(text, "value").at(1).by("writer").await);
+    assert_refused("a writer", values.put("key", "value").at(1).by(text).await);
+    assert_refused("the writer of a delete", values.delete("key").at(1).by(text).await);
+    assert_refused("a prefix", values.list_prefix(text).all().await);
     Ok(())
 }
 

@@ -4,9 +4,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use storagebox::bank::Hold;
 use storagebox::values::{ClaimId, Item, Namespace};
 use storagebox::{
-    Bank, Hold, Store, Taken,
+    Bank, Store, Taken,
     parts::{Backend, ItemBank},
 };
 
@@ -84,7 +85,7 @@ impl Caller for ByHandle {
     type Argument = ClaimId;
 
     async fn call(&self, claim: &ClaimId) -> Result<()> {
-        expect_new(&self.0.take(claim, Hold::Forever).await?)
+        expect_new(&self.0.assign(claim).await?)
     }
 }
 

@@ -4,9 +4,10 @@ mod prototype;
 
 use std::sync::Arc;
 
+use storagebox::bank::Hold;
 use storagebox::memory::MemoryBank;
 use storagebox::values::{ClaimId, Item, Namespace};
-use storagebox::{Hold, MemoryStore, Taken, parts::ItemBank};
+use storagebox::{MemoryStore, Taken, parts::ItemBank};
 
 use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared, Row, Side, Target, Work};

@@ -166,7 +166,7 @@ impl Sends {
             return Err(format!("DELETE {path} is answered {status}").into());
         }
         // The server has done what the message says, so nobody else processes it.
-        let _ = self.tokens.consume(&message.token, message.id.as_str()).await?;
+        let _ = self.tokens.consume(&message.token).by(message.id.as_str()).await?;
         Ok(())
     }
 }

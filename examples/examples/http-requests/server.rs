@@ -65,7 +65,7 @@ impl Server {
 
     async fn store(&self, id: &str, body: Bytes) -> Result<StatusCode, Failed> {
         // The request's own id names the operation, so that a late copy is known after the request has ended.
-        let status = match self.requests.record(id, &*body, id, Retention::Forever).await? {
+        let status = match self.requests.record(id, &*body).keep(Retention::Forever).by(id).await? {
             Recorded::New(_) => StatusCode::CREATED,
             Recorded::Again(known) | Recorded::Existing(known) if known.value.as_bytes() == body => StatusCode::OK,
             Recorded::Fenced => return Ok(StatusCode::GONE),
@@ -115,7 +115,7 @@ impl Server {
             return Ok(Some(known));
         }
         let empty = Payload::default();
-        match self.requests.record(id, &empty, id, Retention::Forever).await? {
+        match self.requests.record(id, &empty).keep(Retention::Forever).by(id).await? {
             Recorded::New(version) => Ok(Some(Entry { value: empty, version })),
             Recorded::Again(known) | Recorded::Existing(known) => Ok(Some(known)),
             Recorded::Fenced | Recorded::InFlight { .. } => Ok(None),
@@ -137,7 +137,7 @@ impl Server {
     /// What is left of these requests: their tokens, bodies, responses and entries.
     pub(crate) async fn left(&self, ids: &[String]) -> storagebox::Result<Vec<String>> {
         let mut left = vec![];
-        for listed in [self.requests.list(None, 10).await?, self.responses.list(None, 10).await?] {
+        for listed in [self.requests.list().page(None, 10).await?, self.responses.list().page(None, 10).await?] {
             left.extend(listed.entries.iter().map(|listed| format!("a record of {}", listed.id)));
         }
         for id in ids {
@@ -231,9 +231,9 @@ impl Dispatcher for Responder {
     async fn dispatch(&self, messages: &[Outgoing]) -> Result<(), BoxError> {
         for Outgoing { token, destination: request, body, .. } in messages {
             self.sent.lock().unwrap_or_else(PoisonError::into_inner).push(token.clone());
-            let _ = self.responses.record(request.as_str(), body, request.as_str(), Retention::Forever).await?;
+            let _ = self.responses.record(request.as_str(), body).keep(Retention::Forever).by(request.as_str()).await?;
             // The response has arrived, so nobody else processes this message.
-            let _ = self.tokens.consume(token, request.as_str()).await?;
+            let _ = self.tokens.consume(token).by(request.as_str()).await?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use storagebox::Hold;
+use storagebox::bank::Hold;
 use storagebox::values::{ClaimId, Namespace};
 
 use super::duration::hold;

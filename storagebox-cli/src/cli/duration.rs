@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use storagebox::{Hold, Retention, parts::checked_duration};
+use storagebox::bank::Hold;
+use storagebox::{Retention, parts::checked_duration};
 
 /// Why a text is no duration.
 #[derive(Debug, thiserror::Error)]

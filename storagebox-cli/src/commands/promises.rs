@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use serde_json::Value;
-use storagebox::{Promise, Promises};
+use storagebox::parts::Promise;
+use storagebox::parts::Promises;
 
 use crate::answer::{line, wrapped};
 use crate::cli::Global;

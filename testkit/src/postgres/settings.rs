@@ -22,7 +22,7 @@ impl Settings {
     }
 
     fn new() -> Self {
-        Self { values: vec![], tls: false, quick: false }.with("max_connections", "300")
+        Self { values: vec![], tls: false, quick: false }.with("max_connections", "300").with("jit", "off")
     }
 
     /// Any setting of the server, such as `shared_buffers`; the last value of a name counts.

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, query};
+use storagebox::bank::Hold;
 use storagebox::{
-    Hold, Taken,
+    Taken,
     parts::{Backend, ItemBank},
 };
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use storagebox::bank::{End, Extended, HoldState};
-use storagebox::{Bank, Held, Hold, Released, Result, Store, Taken};
+use storagebox::{Bank, Held, Released, Result, Store, Taken};
 use tokio::time::{Instant, sleep};
 
 use super::{Shared, wrong};
@@ -47,9 +47,9 @@ impl Taking {
     }
 
     async fn take(&self, caller: &Caller) -> Result<Option<Mine>, Wrong> {
-        let (claim, hold) = (caller.again(CLAIMS), Hold::For(Duration::from_millis(200) + some(2_000)));
+        let (claim, hold) = (caller.again(CLAIMS), Duration::from_millis(200) + some(2_000));
         let before = Instant::now();
-        match caller.answer("take", || self.bank.take(claim.as_str(), hold)).await? {
+        match caller.answer("take", || self.bank.take(claim.as_str()).for_at_most(hold)).await? {
             Taken::New(held) | Taken::Again(held) => self.mine(claim, &held, before).map(Some),
             Taken::Empty | Taken::Ended(_) => Ok(None),
         }
@@ -65,8 +65,8 @@ impl Taking {
 
     async fn extend(&self, caller: &Caller, mine: &mut Mine) -> Result<(), Wrong> {
         let before = Instant::now();
-        let hold = Hold::For(Duration::from_secs(2));
-        match caller.answer("extend", || self.bank.extend(mine.claim.as_str(), hold)).await? {
+        let hold = Duration::from_secs(2);
+        match caller.answer("extend", || self.bank.extend(mine.claim.as_str()).for_at_most(hold)).await? {
             Extended::Extended(held) if held.item.as_str() == mine.item => {
                 *mine = self.mine(mine.claim.clone(), &held, before)?;
                 Ok(())

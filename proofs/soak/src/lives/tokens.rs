@@ -20,7 +20,7 @@ impl Using {
             created if created.created + created.already_live == 1 => {}
             other => return Err(wrong("create", other)),
         }
-        let consume = async |op: &str| caller.answer("consume", || self.0.consume(token.as_str(), op)).await;
+        let consume = async |op: &str| caller.answer("consume", || self.0.consume(token.as_str()).by(op)).await;
         match (consume(&own).await?, consume(&own).await?, consume(&other).await?) {
             (Consumed::Now | Consumed::Again, Consumed::Again, Consumed::AlreadyGone) => {}
             others => return Err(wrong("three consumers of a token", others)),

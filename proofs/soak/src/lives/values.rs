@@ -29,15 +29,15 @@ impl Values {
         let last = self.last.get(&key).copied().unwrap_or_default();
         let at = now.max(last + 1);
         let written = match fastrand::u8(..4) {
-            0 => caller.answer("delete", || self.values.delete(key.as_str(), at, "ada")).await?,
-            _ => caller.answer("put", || self.values.put(key.as_str(), value.as_str(), at, "ada")).await?,
+            0 => caller.answer("delete", || self.values.delete(key.as_str()).at(at).by("ada")).await?,
+            _ => caller.answer("put", || self.values.put(key.as_str(), value.as_str()).at(at).by("ada")).await?,
         };
         match written {
             Written::Applied | Written::Duplicate => {}
             other => return Err(wrong("a write", other)),
         }
         self.last.insert(key.clone(), at);
-        match caller.answer("late put", || self.values.put(key.as_str(), "late", at - 1, "ben")).await? {
+        match caller.answer("late put", || self.values.put(key.as_str(), "late").at(at - 1).by("ben")).await? {
             Written::Stale { current } if current.at == at => {}
             other => return Err(wrong("a late write", other)),
         }

@@ -41,7 +41,7 @@ impl Vouchers {
         let (id, value, before) = (caller.again(IDS), caller.fresh(), Instant::now());
         let known = self.known.entry(id.clone()).or_default();
         known.asked.add(value.as_bytes());
-        let record = || self.records.record(id.as_str(), value.as_str(), value.as_str(), Retention::For(KEPT));
+        let record = || self.records.record(id.as_str(), value.as_str()).keep(Retention::For(KEPT)).by(value.as_str());
         let recorded = caller.answer("record", record).await?;
         let now = Instant::now();
         match recorded {

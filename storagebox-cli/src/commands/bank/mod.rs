@@ -11,9 +11,10 @@ mod reclaim;
 mod tests;
 
 pub(crate) use audit::audit_of;
+use storagebox::async_trait;
+use storagebox::bank::Hold;
 use storagebox::parts::{Backend, ItemBank};
 use storagebox::values::Item;
-use storagebox::{Hold, async_trait};
 
 use crate::answer::Answer;
 use crate::cli::{Bank, Extend, OfClaim, OfItem, OfNamespace, Take, without_line_end};

@@ -4,10 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use storagebox::bank::Hold;
 use storagebox::bank::{ClaimState, Counts, HoldState, ItemState, ListedItem};
 use storagebox::layer::{Answered, Call, Layer, LayeredPart, Next};
 use storagebox::values::{ClaimId, Item};
-use storagebox::{Cursor, Error, ErrorKind, Hold, Page, Result, async_trait, parts::ItemBank};
+use storagebox::{Cursor, Error, ErrorKind, Page, Result, async_trait, parts::ItemBank};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {

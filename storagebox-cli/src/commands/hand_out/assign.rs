@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::stream::{self, StreamExt};
+use storagebox::bank::Hold;
 use storagebox::values::ClaimId;
-use storagebox::{Hold, Retry, Taken, parts::ItemBank};
+use storagebox::{Retry, Taken, parts::ItemBank};
 use tokio::task::JoinHandle;
 
 use super::ledger::{Answer, Entry, Ledger};

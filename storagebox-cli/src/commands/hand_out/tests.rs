@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Parser;
-use storagebox::bank::{Added, End, HoldState};
+use storagebox::bank::{Added, End, Hold, HoldState};
 use storagebox::layer::{Answered, Call, Layer, LayeredPart, Next};
 use storagebox::values::Item;
 use storagebox::{
-    Error, ErrorKind, Held, Hold, MemoryStore, Result, Taken, async_trait,
+    Error, ErrorKind, Held, MemoryStore, Result, Taken, async_trait,
     parts::{Backend, ItemBank},
 };
 use storagebox_testkit::Folder;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use storagebox::bank::Hold;
 use storagebox::{
-    ErrorKind, Hold, MemoryStore,
+    ErrorKind, MemoryStore,
     parts::{Backend, ItemBank},
 };
 

@@ -1,7 +1,8 @@
 //! Copies what is missing: first the ids, one by one, then what is free.
 
+use storagebox::bank::Hold;
 use storagebox::values::{ClaimId, Item};
-use storagebox::{Hold, Taken, parts::ItemBank};
+use storagebox::{Taken, parts::ItemBank};
 use tokio::task::yield_now;
 
 use super::contents::{Contents, Place};

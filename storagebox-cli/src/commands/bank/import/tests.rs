@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use storagebox::bank::Hold;
 use storagebox::bank::ItemState;
 use storagebox::values::{ClaimId, Item};
 use storagebox::{
-    Hold, MemoryStore,
+    MemoryStore,
     parts::{Backend, ItemBank},
 };
 
