@@ -36,11 +36,20 @@ pub(super) async fn a_place_that_is_not_set_up_says_so(world: &World) -> Verdict
         }
         ensure_refused(&*store, "maintain", store.maintain(1).await.map(drop))?;
         ensure_refused(&*store, "a ping", store.ping().await)?;
+    } else {
+        ensure_needs_none(world).await?;
     }
     store.setup().await?;
     store.ping().await?;
     ensure_eq!(store.item_bank(&"bank".parse()?)?.counts().await?.total(), 0, "items of refused calls");
     Everything::put(&*store).await?.ensure_there(&*place.open().await?).await
+}
+
+/// A store whose ping answers before it was set up has to answer everything.
+async fn ensure_needs_none(world: &World) -> Verdict {
+    let store = world.bare().await?.open().await?;
+    let put = Everything::put(&*store).await.map(drop);
+    put.map_err(|failure| failure.during("a ping of a place that is not set up was answered"))
 }
 
 /// Each call with its answer. Of the parts, as the kinds of their first calls are: to look, and to change.
