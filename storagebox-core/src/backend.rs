@@ -94,15 +94,7 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// Returns the backend's short name, such as `memory`.
     fn backend(&self) -> &'static str;
 
-    /// Creates the schema or table that the store needs if it does not exist.
-    ///
-    /// # Guarantees
-    ///
-    /// - S-1 above.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe. Call `setup` again.
+    /// Creates the schema or table that the store needs if it does not exist (S-1).
     ///
     /// # Errors
     ///
@@ -115,31 +107,19 @@ pub trait Backend: Debug + Send + Sync + 'static {
     ///
     /// - S-1: `NotSetUp` and `Unavailable` are different errors.
     ///
-    /// # Cancel safety
-    ///
-    /// Safe: it changes nothing.
-    ///
     /// # Errors
     ///
     /// `Unavailable`, `NotSetUp`, `Denied`.
     async fn ping(&self) -> Result<()>;
 
-    /// Deletes at most `max_entries` entries that no promise needs any more.
+    /// Deletes at most `max_entries` entries that no promise needs any more (S-2).
     ///
     /// `max_entries` bounds the deletions of one attempt. A retry after a lost reply starts a new count, including the
     /// backend's own retries.
     ///
-    /// # Guarantees
-    ///
-    /// - S-2 above.
-    ///
     /// # Cancel safety
     ///
     /// Safe. Any part may have been deleted; call again.
-    ///
-    /// # Errors
-    ///
-    /// Only errors of the store itself.
     async fn maintain(&self, max_entries: usize) -> Result<Maintained>;
 
     /// Closes the connections after the calls under way have ended. A later call of this store opens them again or
@@ -148,25 +128,13 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// # Guarantees
     ///
     /// - S-8: closing loses no acknowledged change.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe. Close again.
-    ///
-    /// # Errors
-    ///
-    /// Only errors of the store itself.
     async fn close(&self) -> Result<()>;
 
     /// Returns what this store guarantees and what it does not, as text for people: at most one statement per subject,
     /// and one about `durability`.
     fn promises(&self) -> Promises;
 
-    /// Returns the bank with this name.
-    ///
-    /// # Guarantees
-    ///
-    /// - S-3 above.
+    /// Returns the bank with this name (S-3).
     ///
     /// # Errors
     ///
@@ -176,11 +144,7 @@ pub trait Backend: Debug + Send + Sync + 'static {
         Err(lacks(self.backend(), "banks"))
     }
 
-    /// Returns the deduplication records with this name.
-    ///
-    /// # Guarantees
-    ///
-    /// - S-3 above.
+    /// Returns the deduplication records with this name (S-3).
     ///
     /// # Errors
     ///
@@ -190,11 +154,7 @@ pub trait Backend: Debug + Send + Sync + 'static {
         Err(lacks(self.backend(), "records"))
     }
 
-    /// Returns the leases over the deduplication records with this name.
-    ///
-    /// # Guarantees
-    ///
-    /// - S-3 above.
+    /// Returns the leases over the deduplication records with this name (S-3).
     ///
     /// # Errors
     ///
@@ -204,11 +164,7 @@ pub trait Backend: Debug + Send + Sync + 'static {
         Err(lacks(self.backend(), "leases"))
     }
 
-    /// Returns the tokens with this name.
-    ///
-    /// # Guarantees
-    ///
-    /// - S-3 above.
+    /// Returns the tokens with this name (S-3).
     ///
     /// # Errors
     ///
@@ -232,11 +188,7 @@ pub trait Backend: Debug + Send + Sync + 'static {
         Err(lacks(self.backend(), "entities"))
     }
 
-    /// Returns the counters with this name.
-    ///
-    /// # Guarantees
-    ///
-    /// - S-3, S-4 above.
+    /// Returns the counters with this name (S-3, S-4).
     ///
     /// # Errors
     ///
@@ -248,11 +200,7 @@ pub trait Backend: Debug + Send + Sync + 'static {
     }
 
     /// Returns the counters with this name, with [`Strategy::Ledger`] and their log. It is the same namespace that
-    /// [`counter`](Backend::counter) opens with that strategy.
-    ///
-    /// # Guarantees
-    ///
-    /// - S-3, S-4 above.
+    /// [`counter`](Backend::counter) opens with that strategy (S-3, S-4).
     ///
     /// # Errors
     ///
@@ -263,11 +211,7 @@ pub trait Backend: Debug + Send + Sync + 'static {
         Err(lacks(self.backend(), "ledgers"))
     }
 
-    /// Returns the ordered values with this name.
-    ///
-    /// # Guarantees
-    ///
-    /// - S-3, S-4 above.
+    /// Returns the ordered values with this name (S-3, S-4).
     ///
     /// # Errors
     ///

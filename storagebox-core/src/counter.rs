@@ -60,10 +60,6 @@ pub trait Counter: Send + Sync {
     /// - C-5 the same operation with another delta returns `Mismatch`, if [`promise`](Counter::promise) says so.
     /// - C-8 a rejection is not remembered: the same operation may succeed later.
     ///
-    /// # Cancel safety
-    ///
-    /// Safe. Apply again with the same operation.
-    ///
     /// # Errors
     ///
     /// `InvalidInput` if the strategy fixes the bounds for the namespace and the change names others; `Unsupported` for
@@ -81,10 +77,6 @@ pub trait Counter: Send + Sync {
     ///
     /// - C-8: afterwards the operation either is applied, and the outcome says so, or never will be.
     ///
-    /// # Cancel safety
-    ///
-    /// Safe. Cancel again.
-    ///
     /// # Errors
     ///
     /// `Unsupported` for strategies that remember no operation, remember only the last writers, or rely on the store's
@@ -97,14 +89,6 @@ pub trait Counter: Send + Sync {
     ///
     /// - C-6, C-7: a strong read. Over shards the value is a sum of strong reads; it is a snapshot only if `promise()`
     ///   says so.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe: it only reads.
-    ///
-    /// # Errors
-    ///
-    /// Only errors of the store itself.
     async fn value(&self, key: &Key) -> Result<i64>;
 
     /// Returns what the chosen strategy guarantees on this backend.

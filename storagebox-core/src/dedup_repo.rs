@@ -73,10 +73,6 @@ pub trait DedupRepo: Send + Sync {
     /// - D-8 while any operation holds a lease on the id, the call returns `InFlight`, because the lease's result is
     ///   the value to record.
     ///
-    /// # Cancel safety
-    ///
-    /// Safe. Record again with the same `op`.
-    ///
     /// # Errors
     ///
     /// `InvalidInput` if the retention is shorter than 1 ms or longer than a hundred years.
@@ -87,14 +83,6 @@ pub trait DedupRepo: Send + Sync {
     /// # Guarantees
     ///
     /// - D-4: an expired record is absent. A lease that has no result yet is not a record.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe: it only reads.
-    ///
-    /// # Errors
-    ///
-    /// Only errors of the store itself.
     async fn get(&self, id: &DedupId) -> Result<Option<Entry>>;
 
     /// Replaces the value if the record still has this version (compare-and-set). The retention does not change.
@@ -104,14 +92,6 @@ pub trait DedupRepo: Send + Sync {
     /// - D-1: of all calls that name the same version, exactly one returns `Replaced`. Its own retry, recognised by its
     ///   `op`, returns `Again` until a later change, and then `Stale`, which does not say whether the call was once
     ///   applied.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe. Replace again with the same version and `op`.
-    ///
-    /// # Errors
-    ///
-    /// Only errors of the store itself.
     async fn replace(&self, id: &DedupId, version: Version, value: &Payload, op: &OpId) -> Result<Replaced>;
 
     /// Deletes the record if it still has this version, so that the id can be used again.
@@ -120,14 +100,6 @@ pub trait DedupRepo: Send + Sync {
     ///
     /// - D-7: the call leaves a fence, so that late copies of the calls that created the record change nothing. The
     ///   caller must make sure that no call that got `Existing` is still under way: such calls leave no trace to fence.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe. Forget again with the same version.
-    ///
-    /// # Errors
-    ///
-    /// Only errors of the store itself.
     async fn forget(&self, id: &DedupId, version: Version) -> Result<Forgotten>;
 
     /// Lists the records in pages of at most `limit` entries.
@@ -135,10 +107,6 @@ pub trait DedupRepo: Send + Sync {
     /// # Guarantees
     ///
     /// - D-4: no expired record is listed. A record that does not change during the listing is listed exactly once.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe: it only reads.
     ///
     /// # Errors
     ///

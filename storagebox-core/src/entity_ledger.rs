@@ -65,19 +65,7 @@ pub use commit::{Commit, Committed, EntityChange};
 #[async_trait]
 pub trait EntityLedger: Send + Sync {
     /// Returns the entity, the message's entry and, for a ledger that joins the incoming tokens, whether the token is
-    /// live.
-    ///
-    /// # Guarantees
-    ///
-    /// - E-5 above.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe: it only reads.
-    ///
-    /// # Errors
-    ///
-    /// Only errors of the store itself.
+    /// live (E-5).
     async fn open(&self, key: &Key, message: &MessageId, token: Option<&TokenId>) -> Result<Opened>;
 
     /// Changes the entity, if it still has the version that was opened, and adds the message's entry.
@@ -88,28 +76,12 @@ pub trait EntityLedger: Send + Sync {
     /// - A commit that is repeated with its `attempt` returns `Committed` while its entry exists, or while the token
     ///   that it consumed is remembered. After that it returns `Conflict`, for as long as operation ids are remembered.
     ///
-    /// # Cancel safety
-    ///
-    /// Safe. Make the same commit again.
-    ///
     /// # Errors
     ///
     /// `InvalidInput` for a commit without an entry that consumes no token: nothing would recognise its repetition.
     async fn commit(&self, commit: &Commit) -> Result<Committed>;
 
-    /// Registers one more attempt of an entry, before the tokens of the attempt are created.
-    ///
-    /// # Guarantees
-    ///
-    /// - E-4 above.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe. Register the same attempt again.
-    ///
-    /// # Errors
-    ///
-    /// Only errors of the store itself.
+    /// Registers one more attempt of an entry, before the tokens of the attempt are created (E-4).
     async fn register(&self, entry: &EntryId, attempt: &OpId) -> Result<Registered>;
 
     /// Chooses a registered attempt, if none is chosen yet.
@@ -117,14 +89,6 @@ pub trait EntityLedger: Send + Sync {
     /// # Guarantees
     ///
     /// - E-3 above. The answer is the entry as it is from now on, whichever attempt is chosen in it.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe. Choose again.
-    ///
-    /// # Errors
-    ///
-    /// Only errors of the store itself.
     async fn choose(&self, entry: &EntryId, attempt: &OpId) -> Result<Chosen>;
 
     /// Removes an entry, and returns whether there was one.
@@ -132,14 +96,6 @@ pub trait EntityLedger: Send + Sync {
     /// # Guarantees
     ///
     /// - E-7 above. The version of the entity does not change.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe. Remove again.
-    ///
-    /// # Errors
-    ///
-    /// Only errors of the store itself.
     async fn remove(&self, entry: &EntryId) -> Result<bool>;
 
     /// Lists the entries of all entities in pages of at most `limit`, so that somebody can
@@ -148,10 +104,6 @@ pub trait EntityLedger: Send + Sync {
     /// # Guarantees
     ///
     /// - E-5: an entry that exists throughout the listing is listed exactly once.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe: it only reads.
     ///
     /// # Errors
     ///

@@ -115,10 +115,6 @@ pub trait ItemBank: Send + Sync {
     /// # Cancel safety
     ///
     /// Safe. The item may be spent; confirm again.
-    ///
-    /// # Errors
-    ///
-    /// Only errors of the store itself.
     async fn confirm(&self, claim: &ClaimId) -> Result<Confirmed>;
 
     /// Ends the claim and frees its item.
@@ -131,10 +127,6 @@ pub trait ItemBank: Send + Sync {
     /// # Cancel safety
     ///
     /// Safe. The claim may have ended; release again.
-    ///
-    /// # Errors
-    ///
-    /// Only errors of the store itself.
     async fn release(&self, claim: &ClaimId) -> Result<Released>;
 
     /// Returns the state of the claim and its item; changes nothing.
@@ -142,14 +134,6 @@ pub trait ItemBank: Send + Sync {
     /// # Guarantees
     ///
     /// - IB-3, IB-6: the call reads the state after the last acknowledged call, by the store's clock.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe: it only reads.
-    ///
-    /// # Errors
-    ///
-    /// Only errors of the store itself.
     async fn get(&self, claim: &ClaimId) -> Result<ClaimState>;
 
     /// Returns how many items are free, held, spent and withdrawn.
@@ -157,14 +141,6 @@ pub trait ItemBank: Send + Sync {
     /// # Guarantees
     ///
     /// - IB-10: the numbers are exact when no call is under way.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe: it only reads.
-    ///
-    /// # Errors
-    ///
-    /// Only errors of the store itself.
     async fn counts(&self) -> Result<Counts>;
 
     /// Forgets an ended or confirmed claim, so that its id can be used again. The item of a confirmed claim stays
@@ -179,10 +155,6 @@ pub trait ItemBank: Send + Sync {
     /// # Cancel safety
     ///
     /// Safe. The claim may have been forgotten; retire again.
-    ///
-    /// # Errors
-    ///
-    /// Only errors of the store itself.
     async fn retire(&self, claim: &ClaimId) -> Result<Retired>;
 
     /// Returns where an item is, and which claim has it.
@@ -190,14 +162,6 @@ pub trait ItemBank: Send + Sync {
     /// # Guarantees
     ///
     /// - IB-1: the result names at most one holder.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe: it only reads.
-    ///
-    /// # Errors
-    ///
-    /// Only errors of the store itself.
     async fn holder(&self, item: &Item) -> Result<ItemState>;
 
     /// Lists the items of the bank with their states, in pages of at most `limit` entries.
@@ -205,10 +169,6 @@ pub trait ItemBank: Send + Sync {
     /// # Guarantees
     ///
     /// - IB-10: an item that does not change during the listing is listed exactly once.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe: it only reads.
     ///
     /// # Errors
     ///
@@ -226,10 +186,6 @@ pub trait ItemBank: Send + Sync {
     /// # Cancel safety
     ///
     /// Safe. Any part may have been withdrawn; withdraw again.
-    ///
-    /// # Errors
-    ///
-    /// Only errors of the store itself.
     async fn withdraw(&self, items: &[Item]) -> Result<Withdrawn>;
 
     /// Frees withdrawn items. All other items do not change.
@@ -241,10 +197,6 @@ pub trait ItemBank: Send + Sync {
     /// # Cancel safety
     ///
     /// Safe. Any part may have been restored; restore again.
-    ///
-    /// # Errors
-    ///
-    /// Only errors of the store itself.
     async fn restore(&self, items: &[Item]) -> Result<Restored>;
 }
 

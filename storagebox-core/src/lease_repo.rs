@@ -100,10 +100,6 @@ pub trait LeaseRepo: Send + Sync {
     ///   [aborts](LeaseRepo::abort) it, when a result is recorded and then [forgotten](crate::DedupRepo::forget), or
     ///   when operation ids are forgotten, by default seven days after the id's last lease ended.
     ///
-    /// # Cancel safety
-    ///
-    /// Safe. Begin again with the same `op`.
-    ///
     /// # Errors
     ///
     /// `InvalidInput` if the term is shorter than 1 ms or longer than a hundred years.
@@ -118,10 +114,6 @@ pub trait LeaseRepo: Send + Sync {
     /// - D-3: a retry of the call returns `Again` with the current record, which
     ///   [`replace`](crate::DedupRepo::replace) may have changed since.
     ///
-    /// # Cancel safety
-    ///
-    /// Safe. Complete again with the same lease.
-    ///
     /// # Errors
     ///
     /// `InvalidInput` if the retention is shorter than 1 ms or longer than a hundred years.
@@ -135,14 +127,6 @@ pub trait LeaseRepo: Send + Sync {
     ///   lease that is no longer held does not change.
     /// - D-6: the abort says that the work of *this* lease had no effect. If the lease took the place of a lapsed one, the
     ///   id keeps the fingerprint, even if both are of one operation.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe. Abort again with the same lease.
-    ///
-    /// # Errors
-    ///
-    /// Only errors of the store itself.
     async fn abort(&self, lease: &Lease) -> Result<Aborted>;
 
     /// Extends the lease until now plus the term; it never shortens the lease.
@@ -151,10 +135,6 @@ pub trait LeaseRepo: Send + Sync {
     ///
     /// - D-5: if another operation has begun in the meantime, the call returns `Fenced`. If the lease lapsed but no
     ///   other operation has begun, it becomes live again.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe. Extend again with the same lease.
     ///
     /// # Errors
     ///

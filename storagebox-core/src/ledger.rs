@@ -66,10 +66,6 @@ pub trait Ledger: Counter {
     /// - C-8: cancelled operations are not listed.
     /// - C-9: a change is listed with the reason that it was applied with.
     ///
-    /// # Cancel safety
-    ///
-    /// Safe: it only reads.
-    ///
     /// # Errors
     ///
     /// `InvalidInput` if the limit is 0 or the cursor cannot be read.
@@ -101,14 +97,6 @@ pub trait Ledger: Counter {
     /// # Guarantees
     ///
     /// - C-6: with [`Duration::ZERO`] the call is the same as [`value`](Counter::value), a strong read.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe: it only reads.
-    ///
-    /// # Errors
-    ///
-    /// Only errors of the store itself.
     ///
     /// # Backend notes
     ///

@@ -83,10 +83,6 @@ pub trait OrderedStore: Send + Sync {
     ///   unless the existing write already decides the outcome. This includes a key that was never written:
     ///   [`OrderedOptions`] explains how to load old rows.
     ///
-    /// # Cancel safety
-    ///
-    /// Safe. Put again with the same stamp.
-    ///
     /// # Errors
     ///
     /// `InvalidInput` if the stamp is further ahead of the store's clock than the options allow (O-4).
@@ -99,10 +95,6 @@ pub trait OrderedStore: Send + Sync {
     /// - O-1, O-3: as for [`put`](OrderedStore::put), even if there is nothing to delete.
     /// - O-2: the call replaces a put with the same stamp, and returns `Applied`.
     ///
-    /// # Cancel safety
-    ///
-    /// Safe. Delete again with the same stamp.
-    ///
     /// # Errors
     ///
     /// `InvalidInput` if the stamp is further ahead of the store's clock than the options allow (O-4).
@@ -113,14 +105,6 @@ pub trait OrderedStore: Send + Sync {
     /// # Guarantees
     ///
     /// - O-3: for a tombstone the call returns `None`.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe: it only reads.
-    ///
-    /// # Errors
-    ///
-    /// Only errors of the store itself.
     async fn get(&self, key: &Key) -> Result<Option<Versioned>>;
 
     /// Lists the values whose keys begin with `prefix`, in no promised order, in pages of at most `limit` entries.
@@ -129,17 +113,13 @@ pub trait OrderedStore: Send + Sync {
     ///
     /// - O-3: no tombstone is listed. A value that does not change during the listing is listed exactly once.
     ///
-    /// # Cancel safety
-    ///
-    /// Safe: it only reads.
-    ///
     /// # Errors
     ///
     /// `InvalidInput` if the limit is 0 or the cursor cannot be read.
     async fn list(&self, prefix: Option<&Key>, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedValue>>;
 
-    /// Removes the value or the tombstone of the key with its stamp, if it has exactly this stamp: the way out of a stamp
-    /// that is too far ahead and refuses every later write.
+    /// Removes the value or the tombstone of the key with its stamp, if it has exactly this stamp: the way out of a
+    /// stamp that is too far ahead and refuses every later write.
     ///
     /// The stamp to name is the one in `Stale`, the answer to the writes that it refuses; [`get`](OrderedStore::get)
     /// shows the stamp of a value. What the key loses: it no longer refuses any write, so an older write that is still
@@ -154,10 +134,6 @@ pub trait OrderedStore: Send + Sync {
     /// # Cancel safety
     ///
     /// Safe. Reset again with the same stamp; `Absent` may then be what the first attempt left.
-    ///
-    /// # Errors
-    ///
-    /// Only errors of the store itself.
     async fn reset(&self, key: &Key, stamp: &Stamp) -> Result<Reset>;
 
     /// Deletes at most `limit` tombstones that arrived at least `age` ago (any duration, including zero).
@@ -171,10 +147,6 @@ pub trait OrderedStore: Send + Sync {
     /// # Cancel safety
     ///
     /// Safe. Any part may have been removed; purge again.
-    ///
-    /// # Errors
-    ///
-    /// Only errors of the store itself.
     async fn purge(&self, age: Duration, limit: usize) -> Result<Maintained>;
 }
 

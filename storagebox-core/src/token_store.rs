@@ -75,14 +75,6 @@ pub trait TokenStore: Send + Sync {
     /// # Guarantees
     ///
     /// - T-1, T-10: a strong read.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe: it only reads.
-    ///
-    /// # Errors
-    ///
-    /// Only errors of the store itself.
     async fn exists(&self, token: &TokenId) -> Result<bool>;
 
     /// Consumes a token that was created ahead, for this operation.
@@ -92,14 +84,6 @@ pub trait TokenStore: Send + Sync {
     /// - T-5 of all operations that consume a token, however many at once, exactly one gets `Now`. An unknown token
     ///   returns `AlreadyGone`, not an error, and leaves no trace: a rejection is not remembered.
     /// - T-6 the winner's own retry, recognised by its `op`, returns `Again`.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe. Consume again with the same `op`.
-    ///
-    /// # Errors
-    ///
-    /// Only errors of the store itself.
     async fn consume(&self, token: &TokenId, op: &OpId) -> Result<Consumed>;
 
     /// Ends tokens without an operation.

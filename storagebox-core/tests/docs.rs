@@ -65,19 +65,36 @@ fn is_code(line: &str) -> bool {
     line.starts_with("# #") || line.starts_with("# Ok") || line.starts_with("# }")
 }
 
+/// What stands before the trait itself, for all its methods.
+fn of_trait<'a>(items: &[(Vec<&'a str>, &str)]) -> Vec<&'a str> {
+    items.iter().filter(|(_, item)| item.starts_with("pub trait")).flat_map(|(docs, _)| docs.clone()).collect()
+}
+
+/// A clause in its summary, as in `(S-1)`, or a section.
+fn says_what_it_guarantees(docs: &[&str]) -> bool {
+    let clause = |rest: &str| rest.split('-').next().is_some_and(|id| id.chars().all(|c| c.is_ascii_uppercase()));
+    let summary = docs.iter().take_while(|line| !line.is_empty());
+    docs.contains(&"# Guarantees") || summary.flat_map(|line| line.split('(').skip(1)).any(clause)
+}
+
+/// A trait says once what is so for each of its methods.
 #[test]
 fn every_async_method_says_what_it_guarantees_and_how_it_is_cancelled() {
     let mut seen = 0;
     // What only authors of backends call says what it needs of them.
     for (file, text) in sources().into_iter().filter(|(file, _)| !file.contains("/backend/")) {
-        for (docs, item) in documented(&text) {
+        let items = documented(&text);
+        let of_trait = of_trait(&items);
+        for (docs, item) in items {
             let is_trait = TRAITS.iter().any(|name| file.ends_with(&format!("/{name}.rs")));
             if !(item.starts_with("pub async fn") || is_trait && item.starts_with("async fn")) {
                 continue;
             }
             seen += 1;
-            for heading in ["# Guarantees", "# Cancel safety", "# Errors"] {
-                assert!(docs.contains(&heading), "{file}: `{item}` has no {heading}");
+            assert!(says_what_it_guarantees(&docs), "{file}: `{item}` does not say what it guarantees");
+            for heading in ["# Cancel safety", "# Errors"] {
+                let is_said = docs.contains(&heading) || is_trait && of_trait.contains(&heading);
+                assert!(is_said, "{file}: `{item}` has no {heading}");
             }
         }
     }
