@@ -38,28 +38,19 @@ mod workspace;
 use std::process::ExitCode;
 
 use api::Lists;
-use arguments::{HELP, Task};
+use arguments::{Arguments, Task};
+use clap::Parser;
 use failure::Failure;
 
 fn main() -> ExitCode {
-    match Task::parse(std::env::args().skip(1)) {
-        Ok(task) => run(task).map_or_else(|failure| report(&failure), |()| ExitCode::SUCCESS),
-        Err(usage) => {
-            eprintln!("{usage}\n\n{HELP}");
-            ExitCode::from(2)
-        }
-    }
+    run(Arguments::parse().task).map_or_else(|failure| report(&failure), |()| ExitCode::SUCCESS)
 }
 
 fn run(task: Task) -> Result<(), Failure> {
     match task {
-        Task::Help => println!("{HELP}"),
-        Task::Test(servers) => test::run(servers)?,
+        Task::Test { servers } => test::run(servers)?,
         Task::Lint => lint::run()?,
         Task::Prove(part) => prove::run(part)?,
-        Task::Mutants(wanted) => mutants::run(&wanted)?,
-        Task::Pipeline(transport) => prove::pipeline(transport.as_deref())?,
-        Task::Alarms(backend) => alarms::run(backend.as_deref())?,
         Task::Soak(soak) => soak::run(&soak)?,
         Task::Clauses { check } => clauses::run(check)?,
         Task::Api { check } => println!("{}", api::run(Lists::All, check)?),

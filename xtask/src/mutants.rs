@@ -10,6 +10,8 @@ mod table;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use clap::Args;
+
 use crate::failure::Failure;
 use crate::install;
 use crate::steps::step;
@@ -19,13 +21,15 @@ use catalogue::{Catalogue, Mutant};
 use table::{Row, Table};
 
 /// What is asked of `prove mutants`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Args, Clone, Debug, Default, PartialEq)]
 pub(crate) struct Wanted {
-    /// One backend instead of all.
+    /// One backend instead of all
     pub(crate) backend: Option<String>,
-    /// One mutant instead of all.
+    /// One mutant instead of all
+    #[arg(long, value_name = "NAME")]
     pub(crate) only: Option<String>,
-    /// Only whether every patch fits and every case exists.
+    /// Only look whether every patch fits and every case exists
+    #[arg(long)]
     pub(crate) check: bool,
 }
 

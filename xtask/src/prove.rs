@@ -13,7 +13,7 @@ use crate::arguments::Part;
 use crate::command::{captured, cargo, shown};
 use crate::failure::Failure;
 use crate::steps::step;
-use crate::{examples, features, fresh, install, outside};
+use crate::{alarms, examples, features, fresh, install, mutants, outside};
 
 pub(crate) fn run(part: Part) -> Result<(), Failure> {
     match part {
@@ -32,6 +32,9 @@ pub(crate) fn run(part: Part) -> Result<(), Failure> {
         Part::Dynamo => dynamo::run(),
         Part::Redis => redis::run(),
         Part::Sqlite => sqlite::run(),
+        Part::Pipeline { transport } => pipeline(transport.as_deref()),
+        Part::Mutants(wanted) => mutants::run(&wanted),
+        Part::Alarms { backend } => alarms::run(backend.as_deref()),
     }
 }
 
@@ -58,7 +61,7 @@ fn transports() -> Result<(), Failure> {
 }
 
 /// The example, which starts its brokers and says which transports there are.
-pub(crate) fn pipeline(transport: Option<&str>) -> Result<(), Failure> {
+fn pipeline(transport: Option<&str>) -> Result<(), Failure> {
     let prove = ["run", "--locked", "-p", "storagebox-pipeline", "--", "prove"];
     shown(cargo(prove.into_iter().chain(transport)))
 }

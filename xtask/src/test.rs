@@ -41,15 +41,15 @@ const SEEDS: (&str, &str) = ("STORAGEBOX_SEEDS", "8");
 const LONGEST: usize = 8;
 
 /// Runs the steps in turn. Whatever comes of them, their times are listed, and the last line is what the tests came to.
-pub(crate) fn run(servers: Servers) -> Result<(), Failure> {
-    if servers == Servers::By(Way::Docker) && !cfg!(feature = "docker") {
+pub(crate) fn run(servers: Option<Servers>) -> Result<(), Failure> {
+    if servers == Some(Servers::Docker) && !cfg!(feature = "docker") {
         return shown(with_docker());
     }
     let mut steps = Steps::new();
     let mut summary = Summary::default();
     let outcome = match servers {
-        Servers::None => without_servers(&mut steps, &mut summary),
-        Servers::Any | Servers::By(_) => everything(servers.way(), &mut steps, &mut summary),
+        Some(Servers::None) => without_servers(&mut steps, &mut summary),
+        servers => everything(servers.and_then(Servers::way), &mut steps, &mut summary),
     };
     print(&steps, summary);
     outcome
