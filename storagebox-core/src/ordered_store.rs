@@ -183,12 +183,12 @@ pub enum Stamping {
 /// const YEAR: Duration = Duration::from_secs(365 * 24 * 3_600);
 /// let (store, rated_at) = (Store::open("memory:").await?, 1_721_769_060_000);
 ///
-/// let refused = store.ordered("recent")?.put("movie-a", "3 stars", rated_at, "import").await?;
+/// let refused = store.ordered("recent")?.put("movie-a", "3 stars").at(rated_at).by("import").await?;
 /// assert!(matches!(refused, Written::TooOld { horizon } if horizon > rated_at));
 ///
 /// let options = OrderedOptions { tombstone_age: 50 * YEAR, ..OrderedOptions::time() };
 /// let all = store.ordered_with("all", options)?;
-/// assert_eq!(all.put("movie-a", "3 stars", rated_at, "import").await?, Written::Applied);
+/// assert_eq!(all.put("movie-a", "3 stars").at(rated_at).by("import").await?, Written::Applied);
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions, SqliteConnection, SqlitePool};
+use sqlx::{ConnectOptions, Connection, SqliteConnection, SqlitePool};
 use storagebox_core::{Backend as _, Error, ErrorKind, ManualClock, Result};
 use storagebox_sqlite::{SqliteBuilder, SqliteStore};
 use storagebox_testkit::{Failure, Folder};
@@ -58,6 +58,11 @@ impl Place {
     /// Past the library.
     pub async fn raw(&self) -> Result<SqliteConnection> {
         self.options().connect().await.map_err(failed)
+    }
+
+    /// Makes the file, with nothing in it.
+    pub async fn empty_file(&self) -> Result<()> {
+        self.options().create_if_missing(true).connect().await.map_err(failed)?.close().await.map_err(failed)
     }
 
     /// A pool as a caller has one.
