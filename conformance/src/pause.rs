@@ -48,7 +48,7 @@ pub(crate) async fn with_call_held<T: Send + 'static>(
     Ok((answer?, was_held))
 }
 
-/// What holds the first reading, tells that it does, and waits to be told to go on.
+/// Creates a reading of the clock that blocks once: it signals that it was reached, and waits for a message.
 fn hold_first(held: Held) -> (oneshot::Receiver<()>, mpsc::SyncSender<()>, Reading) {
     let ((reach, reached), (go_on, told)) = (oneshot::channel(), mpsc::sync_channel(0));
     let first = Mutex::new(Some((reach, told)));

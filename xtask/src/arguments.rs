@@ -32,16 +32,15 @@ pub(crate) enum Task {
     Prove(Part),
     /// Keep backends at work under faults, look whether every answer is right, and print what has grown
     ///
-    /// For all backends, then runs the tests `whatever_...` of what reads from outside, with inputs that nobody chose,
-    /// each for as many seconds.
+    /// Without a backend, then also runs the tests `whatever_...` of each parser with random inputs, for as many seconds.
     Soak(Soak),
-    /// Write conformance/CLAUSES.md anew
+    /// Regenerate conformance/CLAUSES.md
     Clauses {
         /// Only say whether it is fresh
         #[arg(long)]
         check: bool,
     },
-    /// Write the lists of public names in docs/api anew; needs the nightly toolchain
+    /// Regenerate the lists of public names in docs/api; needs the nightly toolchain
     Api {
         /// Only say whether they are fresh
         #[arg(long)]

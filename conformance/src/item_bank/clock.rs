@@ -79,7 +79,7 @@ enum Change {
 const CHANGES: [Change; 4] = [Change::Confirm, Change::Extend, Change::Release, Change::Take];
 
 impl Change {
-    /// Whether `ada` is told that the item is the claim's.
+    /// Whether the answer says that `ada` holds the item.
     async fn keeps_it(self, bank: Arc<dyn ItemBank>) -> Result<bool> {
         let ada = ClaimId::new("ada")?;
         Ok(match self {

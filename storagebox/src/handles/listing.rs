@@ -81,7 +81,7 @@ impl<'a, T> Listing<'a, T> {
 }
 
 impl<T: Unpin> Listing<'_, T> {
-    /// Reads the next entry, or `None` at the end.
+    /// Reads the next entry, or `None` at the end. A dropped future loses no entry: call again.
     ///
     /// # Errors
     ///
@@ -90,7 +90,7 @@ impl<T: Unpin> Listing<'_, T> {
         poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await.transpose()
     }
 
-    /// Reads all entries.
+    /// Reads all entries into memory.
     ///
     /// # Errors
     ///

@@ -52,7 +52,8 @@ call! {
 }
 
 impl<R> Operation<'_, R> {
-    /// Makes the call under this operation id. Whoever repeats the call uses the same id again.
+    /// Makes the call under this operation id. After an error or a dropped future, make the same call again with the same
+    /// id.
     ///
     /// # Errors
     ///
@@ -63,7 +64,8 @@ impl<R> Operation<'_, R> {
 }
 
 impl<R> Timed<'_, R> {
-    /// Makes the call. The hold ends by itself after this time.
+    /// Makes the call. The hold ends by itself after this time. After an error or a dropped future, make the same call
+    /// again.
     ///
     /// # Errors
     ///
@@ -89,7 +91,8 @@ pub struct StampedWrite<'a, R> {
 }
 
 impl<R> StampedWrite<'_, R> {
-    /// Makes the write as this writer's.
+    /// Makes the write as this writer's. After an error or a dropped future, make the same write again with the same
+    /// stamp.
     ///
     /// # Errors
     ///
@@ -118,7 +121,8 @@ impl<'a> Record<'a> {
         self
     }
 
-    /// Records the value under this operation id. Whoever repeats the call uses the same id again.
+    /// Records the value under this operation id. After an error or a dropped future, make the same call again with the
+    /// same id.
     ///
     /// # Errors
     ///
@@ -158,7 +162,7 @@ impl<'a> Begin<'a> {
         self
     }
 
-    /// Begins under this operation id. Whoever repeats the call uses the same id again.
+    /// Begins under this operation id. After an error or a dropped future, make the same call again with the same id.
     ///
     /// # Errors
     ///

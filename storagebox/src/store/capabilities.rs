@@ -53,7 +53,7 @@ const STRATEGIES: [Strategy; 9] = [
 ];
 
 impl Capabilities {
-    /// Opens one of each, which makes no call, under names that nobody else uses.
+    /// Opens one part of each kind under reserved names. Opening makes no call.
     pub(super) fn of(backend: &dyn Backend) -> Result<Self> {
         let name = |of: &str| Namespace::new(format!("storagebox/capabilities/{of}"));
         let (probe, joined) = (name("part")?, name("joined")?);

@@ -46,7 +46,7 @@ enum Late {
 }
 
 impl Late {
-    /// Whether the caller is told that the lease was still its own.
+    /// Whether the answer says that the lease was still the caller's.
     async fn is_done(self, repos: Repos, lease: Lease) -> Result<bool> {
         Ok(match self {
             Self::Complete => {
