@@ -33,11 +33,20 @@ pub(crate) struct Row {
     pub(crate) family: Family,
     /// The parts of a store that it works with, besides its own.
     pub(crate) needs: &'static [Part],
-    /// Whether its verdict rests on the answer to every call.
-    pub(crate) answered: bool,
+    /// What its verdict rests on besides.
+    pub(crate) bases: &'static [Basis],
     pub(crate) module: &'static str,
     pub(crate) function: &'static str,
     pub(crate) check: Check,
+}
+
+/// What the verdict of a case rests on, and not every harness has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Basis {
+    /// The answer to every call.
+    Answers,
+    /// A clock that is moved: without one the case would wait for days, or has nothing to ask.
+    Clock,
 }
 
 /// How a row's cases run.
@@ -110,7 +119,11 @@ impl Case {
     /// lost answer may count again or tell less than the first.
     pub fn needs_each_answer(&self) -> bool {
         let by = |kind: Kind| kind.counts_again(self.family());
-        self.row.answered || matches!(self.run, Run::By(kind, ..) if by(kind))
+        self.rests_on(Basis::Answers) || matches!(self.run, Run::By(kind, ..) if by(kind))
+    }
+
+    pub(crate) fn rests_on(&self, basis: Basis) -> bool {
+        self.row.bases.contains(&basis)
     }
 
     /// Why it cannot be run on a backend that claims this, if it cannot.
@@ -150,20 +163,21 @@ pub(crate) fn not_built<'a>() -> Running<'a> {
 /// Each is an `async fn(&World) -> Verdict`.
 ///
 /// `"V-3" Edge [Ordered] bytes: ordered_bytes_come_back;` is asked only of stores that have that part, and `[..]` stands
-/// for all parts. `"IB-7" Sequential @answered reuse: ..;` rests on the answer to every call (`Case::needs_each_answer`).
+/// for all parts. `"IB-7" Sequential @Answers reuse: ..;` rests on the answer to every call,
+/// and `@Clock` on a clock that the suite moves.
 ///
 /// `value_is_the_sum [Atomic, Marker]` is one `async fn(&World, Kind) -> Verdict` for two cases, whose names say the
 /// strategy: `atomic_value_is_the_sum` and `marker_value_is_the_sum`. `[Window as a_full_window_is_full]` gives the
 /// case another name.
 macro_rules! cases {
     ($part:ident: $(
-        $clause:literal $family:ident $([$($needs:tt)+])? $(@$answered:ident)? $($module:ident)::+:
+        $clause:literal $family:ident $([$($needs:tt)+])? $(@$basis:ident)* $($module:ident)::+:
             $($function:ident $([$($kind:ident $(as $name:ident)?),+])?),+;
     )*) => {
         pub(crate) const CASES: &[&[$crate::case::Row]] = &[$({
             use $($module)::+ as module;
             const NEEDS: &[$crate::part::Part] = $crate::case::needs!($($($needs)+)?);
-            const ANSWERED: bool = $crate::case::answered!($($answered)?);
+            const BASES: &[$crate::case::Basis] = &[$($crate::case::Basis::$basis),*];
             const MODULE: &str = stringify!($($module)::+);
             &[$(
                 $crate::case::Row {
@@ -171,7 +185,7 @@ macro_rules! cases {
                     clause: $clause,
                     family: $crate::part::Family::$family,
                     needs: NEEDS,
-                    answered: ANSWERED,
+                    bases: BASES,
                     module: MODULE,
                     function: stringify!($function),
                     check: $crate::case::check!(module::$function $([$($kind $($name)?),+])?),
@@ -190,15 +204,6 @@ macro_rules! needs {
     };
     ($($part:ident),+) => {
         &[$($crate::part::Part::$part),+]
-    };
-}
-
-macro_rules! answered {
-    () => {
-        false
-    };
-    (answered) => {
-        true
     };
 }
 
@@ -228,4 +233,4 @@ macro_rules! name {
     };
 }
 
-pub(crate) use {answered, cases, check, name, needs};
+pub(crate) use {cases, check, name, needs};

@@ -72,7 +72,8 @@ pub trait Sandbox: Send + Sync + 'static {
     /// it. [`listed`](crate::listed) reads them with the library.
     async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>>;
 
-    /// Returns the clock by which the store judges expiry, if it can be moved on. Without one the suite waits.
+    /// Returns the clock by which the store judges expiry, if it can be moved on. Without one the suite waits,
+    /// and leaves out the cases that would wait for days.
     fn clock(&self) -> Option<Arc<dyn TestClock>> {
         None
     }

@@ -34,9 +34,6 @@ const ATTEMPTS: usize = 20;
 
 /// The last time upkeep has run.
 pub(crate) async fn ensure_lasts(world: &World, lasting: &dyn Lasting, lasts: Duration) -> Verdict {
-    if !world.can_travel() {
-        return Ok(());
-    }
     for (turn, upkeep) in ["first", "second", "third"].into_iter().zip([false, false, true]) {
         world.pass(PHASE).await;
         ensure_lasts_once(world, lasting, lasts, (turn, upkeep)).await?;

@@ -1,10 +1,11 @@
-//! A call that is held where it reads the clock, before or after it has read it, while others go on.
+//! A call that is held where it reads the clock, before or after it has read it, while others go on. A server's clock
+//! cannot be held: there the call races with the others.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use storagebox_core::{Reading, Result};
+use storagebox_core::Reading;
 use tokio::sync::oneshot;
 
 use crate::failure::{Failure, Verdict};
@@ -26,7 +27,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 pub(crate) async fn with_call_held<T: Send + 'static>(
     clock: &dyn TestClock,
     held: Held,
-    call: impl Future<Output = Result<T>> + Send + 'static,
+    call: impl Future<Output = Result<T, Failure>> + Send + 'static,
     meanwhile: impl Future<Output = Verdict>,
 ) -> Result<(T, bool), Failure> {
     let (reached, go_on, reading) = hold_first(held);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::case::Case;
+use crate::case::{Basis, Case};
 use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::part::Family;
@@ -63,18 +63,22 @@ impl Runner {
         if let Some(reason) = case.ignored_by(&self.harness.declared()) {
             return Outcome::Ignored(reason);
         }
-        self.verdict(case, seed, over).await.map_or_else(Outcome::Failed, |()| Outcome::Passed)
+        self.attempt(case, seed, over).await.unwrap_or_else(Outcome::Failed)
     }
 
-    async fn verdict(&self, case: &Case, seed: u64, over: &Over) -> Result<(), Failure> {
+    async fn attempt(&self, case: &Case, seed: u64, over: &Over) -> Result<Outcome, Failure> {
         let harness = Arc::clone(&self.harness);
         let sandbox = match case.family() {
             Family::Crash => harness.fresh_alone().await?,
             _ => harness.fresh().await?,
         };
+        if case.rests_on(Basis::Clock) && sandbox.clock().is_none() {
+            return Ok(Outcome::Ignored("without a clock that the suite can move".to_owned()));
+        }
         let world = World::of(harness, sandbox, seed, self.profile, over.clone()).await?;
         let run = AssertUnwindSafe(case.run(&world)).catch_unwind();
         let outcome = bounded(run).await?;
-        outcome.unwrap_or_else(|_| Err(Failure::new("something panicked; the message is above")))
+        outcome.unwrap_or_else(|_| Err(Failure::new("something panicked; the message is above")))?;
+        Ok(Outcome::Passed)
     }
 }

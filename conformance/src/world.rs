@@ -195,26 +195,14 @@ impl World {
         }
     }
 
-    /// Sets the store's clock back, where a test moves it.
-    pub(crate) async fn turn_back(&self, duration: Duration) {
-        if let Some(clock) = self.sandbox.clock() {
-            clock.turn_back(duration);
-        }
-    }
-
-    /// The store's clock, where a test moves it.
-    pub(crate) fn clock(&self) -> Option<Arc<dyn TestClock>> {
-        self.sandbox.clock()
+    /// The store's clock, for a case that rests on one.
+    pub(crate) fn clock(&self) -> Result<Arc<dyn TestClock>, Failure> {
+        self.sandbox.clock().ok_or_else(|| Failure::new("a case that moves the clock does not say that it rests on one"))
     }
 
     /// Whether the backend has the part.
     pub(crate) fn has(&self, part: Part) -> bool {
         !self.left_out().contains(&part)
-    }
-
-    /// The store's clock, if calls can be held while they read it.
-    pub(crate) fn clock_that_holds(&self) -> Option<Arc<dyn TestClock>> {
-        self.clock().filter(|clock| clock.intercept(None))
     }
 
     /// The parts that the harness leaves out.

@@ -37,7 +37,7 @@ cases! { Counter:
         remembers_a_delta_of_0 [Marker, Window, Sharded],
         is_remembered_for_ever [Marker as a_marker_for_ever_is_remembered_for_ever],
         strategies_promise_what_they_were_asked_for;
-    "C-1" Sequential fences: remembers_to_the_end_of_its_time [Marker, Window, Sharded];
+    "C-1" Sequential @Clock fences: remembers_to_the_end_of_its_time [Marker, Window, Sharded];
     "C-1" Sequential model: matches_the_model [Marker, Window, Sharded];
     "C-1" Sequential window:
         full_is_full_and_forgets_nothing [Window as a_full_window_is_full_and_forgets_nothing],
@@ -67,8 +67,8 @@ cases! { Counter:
         callers_never_cross_a_bound [Atomic, Marker, Window, Sharded],
         traffic_stays_between_its_bounds [Atomic, Marker, Window, Sharded];
     "C-1" Ambiguous ambiguous: changes_in_doubt_are_repeated_by_nobody [Atomic];
-    "C-2" Ambiguous @answered ambiguous: atomic_landings_count_each_up_to_the_bound;
-    "C-2" Cancel @answered cancel: atomic_calls_can_be_dropped_anywhere;
+    "C-2" Ambiguous @Answers ambiguous: atomic_landings_count_each_up_to_the_bound;
+    "C-2" Cancel @Answers cancel: atomic_calls_can_be_dropped_anywhere;
     "C-3" Edge retries: a_thousand_operations_are_remembered [Marker, Sharded];
     "C-3" Sequential retries:
         retries_tell_the_first_value [Marker, Window, Sharded],
@@ -87,20 +87,20 @@ cases! { Counter:
     "C-7" Sequential sharded: a_retry_never_lands_on_another_shard;
     "C-7" Edge edge: sums_beyond_2_53_are_exact [Atomic, Marker, Window, Sharded];
     "C-7" Concurrent concurrent: races_add_up [Atomic, Marker, Window, Sharded];
-    "C-7" Crash @answered crash: atomic_sums_survive_a_restart;
+    "C-7" Crash @Answers crash: atomic_sums_survive_a_restart;
     "C-8" Sequential sequential: rejections_are_not_remembered [Atomic, Marker, Window, Sharded];
     "C-8" Sequential fences:
         cancel_fences_an_operation [Marker, Window, Sharded],
         cancel_of_an_applied_operation_says_so [Marker, Window, Sharded], remembers_fences [Marker, Window, Sharded],
         cancel_is_unsupported [Atomic];
     "C-8" Sequential window: full_says_so_to_a_cancel [Window as a_full_window_says_so_to_a_cancel];
-    "C-8" Sequential @answered crate::decisions: an_operation_is_answered_by_its_table;
+    "C-8" Sequential @Answers crate::decisions: an_operation_is_answered_by_its_table;
     "C-8" Concurrent fences: races_of_apply_and_cancel_have_one_end [Marker, Window, Sharded];
     "C-8" Ambiguous fences:
         late_attempts_of_a_cancelled_operation_change_nothing [Marker, Window, Sharded],
         lost_cancels_are_repeated [Marker, Window, Sharded];
     "C-9" Sequential reasons: reasons_are_unsupported [Atomic, Marker, Window, Sharded];
-    "C-1" Sequential @answered article:
+    "C-1" Sequential @Answers article:
         approach_1_a_lost_reply_may_be_counted_twice, approach_1_without_a_retry_nothing_is_counted_twice;
     "C-1" Sequential article::lasting: approach_5_the_marker_is_exact_beyond_ten_minutes;
     "C-1" Sequential article::window:
@@ -108,9 +108,9 @@ cases! { Counter:
         article_3_keys_live_for_five_minutes, article_3_the_first_key_needs_nothing_before_it;
     "C-1" Sequential article::sharding: write_sharding_counts_a_retry_once;
     "C-1" Concurrent article::window: article_3_ten_concurrent_requests_all_add_up;
-    "C-2" Sequential @answered article: approach_1_a_threshold_is_never_passed;
+    "C-2" Sequential @Answers article: approach_1_a_threshold_is_never_passed;
     "C-2" Sequential article::sharding: write_sharding_splits_what_no_bin_holds;
-    "C-2" Concurrent @answered article: approach_1_simultaneous_calls_are_applied_one_by_one;
+    "C-2" Concurrent @Answers article: approach_1_simultaneous_calls_are_applied_one_by_one;
     "C-2" Concurrent article::sharding:
         write_sharding_sells_the_last_piece_of_every_bin, write_sharding_sells_a_delivery_to_the_last_piece;
     "C-2" Concurrent article::window: article_3_an_account_is_never_overdrawn;

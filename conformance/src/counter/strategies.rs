@@ -62,9 +62,9 @@ cases! { Strategies:
     "C-7" Edge edge: sums_beyond_2_53_are_exact [Optimistic, History, Token, Ledger, Set];
     "C-7" Concurrent concurrent: races_add_up [Optimistic, History, Token, Ledger, Set];
     "C-7" Concurrent ledger::compaction: compaction_is_never_seen;
-    "C-7" Concurrent @answered ledger::compaction: writers_and_compactions_lose_nothing;
-    "C-7" Ambiguous @answered ledger::compaction: lost_compactions_are_repeated;
-    "C-7" Cancel @answered ledger::compaction: a_compaction_can_be_dropped_anywhere;
+    "C-7" Concurrent @Answers ledger::compaction: writers_and_compactions_lose_nothing;
+    "C-7" Ambiguous @Answers ledger::compaction: lost_compactions_are_repeated;
+    "C-7" Cancel @Answers ledger::compaction: a_compaction_can_be_dropped_anywhere;
     "C-8" Sequential sequential: rejections_are_not_remembered [Optimistic, History, Token, Set];
     "C-8" Sequential fences:
         cancel_is_unsupported [Optimistic, History, Token], cancel_fences_an_operation [Ledger, Set],
@@ -92,6 +92,6 @@ cases! { Strategies:
         approach_6_a_crossing_can_be_observed, approach_6_a_cached_value_is_no_older_than_asked;
     "C-7" Sequential article::lasting:
         approach_6_entries_merge_without_changing_the_value, approach_6_the_log_is_in_order;
-    "C-7" Concurrent @answered article: approach_2_contention_ends;
+    "C-7" Concurrent @Answers article: approach_2_contention_ends;
     "C-7" Concurrent article::lasting: approach_6_changes_of_one_moment_are_not_confused;
 }

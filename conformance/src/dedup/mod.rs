@@ -61,9 +61,9 @@ cases! { Dedup:
     "D-4" Sequential sequential::pages:
         pages_show_each_record_that_lives_once, pages_of_many_records_show_each_once;
     "D-5" Sequential sequential::ends:
-        a_lease_ends_at_its_time_and_not_before, an_extended_lease_counts_from_now,
-        a_clock_that_is_set_back_gives_no_lease_twice;
-    "D-5" Concurrent sequential::clock:
+        a_lease_ends_at_its_time_and_not_before, an_extended_lease_counts_from_now;
+    "D-5" Sequential @Clock sequential::ends: a_clock_that_is_set_back_gives_no_lease_twice;
+    "D-5" Concurrent @Clock sequential::clock:
         a_lease_that_is_extended_while_a_begin_reads_the_clock_is_in_flight,
         a_call_that_was_held_after_it_read_the_clock_ends_no_other_lease;
     "D-5" Edge edge: leases_have_limits;
@@ -81,18 +81,19 @@ cases! { Dedup:
         a_lapsed_lease_keeps_its_fingerprint, a_successor_without_a_fingerprint_inherits,
         a_lapsed_lease_without_a_fingerprint_takes_any, an_abort_leaves_the_fingerprint_of_an_earlier_lapse,
         an_abort_of_the_lapsed_lease_itself_frees_the_id, a_record_settles_a_lapsed_lease,
-        a_lapsed_fingerprint_is_forgotten_with_operations, a_lapsed_fingerprint_lasts_as_long_as_operations;
+        a_lapsed_fingerprint_lasts_as_long_as_operations;
+    "D-6" Sequential @Answers @Clock sequential::lapses: a_lapsed_fingerprint_is_forgotten_with_operations;
     "D-6" Edge edge: fingerprints_that_look_alike_are_apart;
     "D-6" Concurrent concurrent::leases: racing_fingerprints_are_told_apart;
     "D-6" Sequential run::sequential: another_fingerprint_does_not_run, a_killed_run_is_resumed_by_its_own_request;
-    "D-7" Sequential @answered crate::decisions: an_id_is_answered_by_its_table;
+    "D-7" Sequential @Answers crate::decisions: an_id_is_answered_by_its_table;
     "D-7" Sequential sequential::reset:
         an_aborted_lease_leaves_the_id_free, an_aborted_op_is_fenced, aborting_what_has_ended_changes_nothing,
         a_forgotten_id_is_used_anew, forgetting_another_version_removes_nothing,
         late_copies_of_what_was_forgotten_are_fenced, an_expired_op_is_fenced,
         an_expired_op_is_fenced_after_upkeep, versions_never_repeat, fences_are_remembered_for_the_retention,
         an_operation_that_ended_anew_is_fenced_anew;
-    "D-7" Sequential sequential::ends: an_end_is_remembered_to_the_end_of_the_retention;
+    "D-7" Sequential @Clock sequential::ends: an_end_is_remembered_to_the_end_of_the_retention;
     "D-7" Sequential run::sequential: a_failure_is_not_remembered;
     "D-7" Sequential run::ends: a_name_whose_work_failed_is_over, work_that_panics_gives_its_lease_back;
     "D-7" Concurrent concurrent::records: racing_forgets_have_one_winner, racing_resets_repeat_no_version;

@@ -85,7 +85,7 @@ pub(super) async fn a_clock_that_is_set_back_gives_no_item_twice(world: &World) 
     take_new(&bank, &ada, Hold::For(short)).await?;
     world.pass(short * 3).await;
     let item = take_new(&bank, &bob, Hold::Forever).await?;
-    world.turn_back(short * 3).await;
+    world.clock()?.turn_back(short * 3);
     world.store().setup().await?;
     let others = bank.get(&ada).await?;
     ensure_matches!(others, ClaimState::Ended(End::Expired), "the lapsed claim when the clock was set back");
@@ -109,13 +109,13 @@ pub(super) async fn a_hold_that_ends_under_waiting_calls_has_one_holder(world: &
         let ada = ClaimId::new("ada")?;
         take_new(&bank, &ada, Hold::For(HOUR)).await?;
         world.pass(HOUR - moment).await;
-        let clock = world.clock();
+        let clock = world.clock()?;
         let told = race(CALLERS, |number| {
             let (bank, ada, clock) = (Arc::clone(&bank), ada.clone(), clock.clone());
             async move {
-                match (number % 3, clock) {
-                    (0, _) => answered(|| bank.extend(&ada, Hold::Forever)).await.map(|_| ()),
-                    (1, Some(clock)) if number == 1 => {
+                match number {
+                    _ if number % 3 == 0 => answered(|| bank.extend(&ada, Hold::Forever)).await.map(|_| ()),
+                    1 => {
                         clock.advance(moment);
                         Ok(())
                     }
@@ -156,16 +156,14 @@ pub(super) async fn a_hold_that_is_extended_in_time_is_never_seen_ended(world: &
     let bank = world.filled(1).await?;
     let (ada, turns) = (ClaimId::new("ada")?, world.profile().rounds * 20);
     take_new(&bank, &ada, Hold::For(HOUR)).await?;
-    let clock = world.clock();
+    let clock = world.clock()?;
     race(4, |number| {
         let (bank, ada, clock) = (Arc::clone(&bank), ada.clone(), clock.clone());
         async move {
             for _ in 0..turns {
                 if number == 0 {
                     let _ = answered(|| bank.extend(&ada, Hold::For(HOUR))).await?;
-                    if let Some(clock) = &clock {
-                        clock.advance(HOUR / 2);
-                    }
+                    clock.advance(HOUR / 2);
                 } else {
                     let seen = answered(|| bank.get(&ada)).await?;
                     ensure_matches!(seen, ClaimState::Held(_), "a hold that is extended in time");

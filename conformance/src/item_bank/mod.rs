@@ -23,9 +23,9 @@ use crate::failure::{Failure, ensure_matches};
 
 cases! { ItemBank:
     "IB-1" Concurrent concurrent: racing_takers_get_different_items, one_item_left_has_one_winner;
-    "IB-1" Concurrent ends: a_hold_that_ends_under_waiting_calls_has_one_holder;
-    "IB-1" Sequential ends: a_clock_that_is_set_back_gives_no_item_twice;
-    "IB-1" Concurrent clock:
+    "IB-1" Concurrent @Clock ends: a_hold_that_ends_under_waiting_calls_has_one_holder;
+    "IB-1" Sequential @Clock ends: a_clock_that_is_set_back_gives_no_item_twice;
+    "IB-1" Concurrent @Clock clock:
         a_hold_that_is_extended_while_a_call_reads_the_clock_is_seen,
         a_call_that_was_held_after_it_read_the_clock_gives_no_item_twice;
     "IB-2" Sequential model: random_calls_match_the_model;
@@ -57,17 +57,17 @@ cases! { ItemBank:
     "IB-6" Sequential reuse:
         a_claim_whose_hold_is_long_over_holds_one_item, a_hold_that_upkeep_ended_is_expired;
     "IB-6" Sequential ends: a_hold_ends_at_its_time_and_not_before, an_extension_counts_from_now;
-    "IB-6" Concurrent ends: a_hold_that_is_extended_in_time_is_never_seen_ended;
+    "IB-6" Concurrent @Clock ends: a_hold_that_is_extended_in_time_is_never_seen_ended;
     "IB-6" Sequential keeper: a_lapsed_hold_whose_item_is_withdrawn_is_expired;
     "IB-7" Sequential reuse: an_item_that_was_taken_again_stays_with_its_holder;
-    "IB-7" Sequential ends: a_release_is_remembered_to_the_end_of_the_retention;
-    "IB-7" Sequential @answered reuse: a_claim_that_was_retired_and_taken_anew_outlives_upkeep;
+    "IB-7" Sequential @Clock ends: a_release_is_remembered_to_the_end_of_the_retention;
+    "IB-7" Sequential @Answers reuse: a_claim_that_was_retired_and_taken_anew_outlives_upkeep;
     "IB-7" Concurrent reuse: claims_taken_anew_beside_upkeep_hold;
     "IB-7" Sequential sequential:
         release_frees_and_ends, release_of_another_claim_frees_nothing, release_after_confirm_changes_nothing,
         a_released_claim_is_remembered_for_the_retention;
-    "IB-7" Sequential @answered sequential: retire_lets_the_id_be_used_anew;
-    "IB-7" Sequential @answered crate::decisions: a_claim_is_answered_by_its_table;
+    "IB-7" Sequential @Answers sequential: retire_lets_the_id_be_used_anew;
+    "IB-7" Sequential @Answers crate::decisions: a_claim_is_answered_by_its_table;
     "IB-7" Ambiguous ambiguous: a_take_that_lands_after_its_release_gets_nothing;
     "IB-8" Edge edge: batches_of_any_length, a_bank_is_drained_to_the_last_item;
     "IB-8" Edge size: a_bank_of_more_than_ten_thousand_items;

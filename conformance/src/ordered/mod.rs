@@ -31,7 +31,7 @@ cases! { Ordered:
     "O-1" Sequential model: random_calls_match_the_model;
     "O-1" Concurrent concurrent:
         racing_writes_leave_the_newest, racing_copies_of_one_write_are_applied_once;
-    "O-1" Concurrent @answered concurrent: racing_writes_of_one_key_are_linearizable;
+    "O-1" Concurrent @Answers concurrent: racing_writes_of_one_key_are_linearizable;
     "O-1" Ambiguous ambiguous:
         a_lost_reply_is_found_again, a_lost_request_is_made_again, what_lands_late_or_twice_changes_nothing,
         random_faults_leave_the_newest;
@@ -42,7 +42,7 @@ cases! { Ordered:
         every_pair_of_stamps_has_one_winner, numbers_close_to_each_other_are_told_apart,
         writers_are_compared_byte_by_byte;
     "O-2" Sequential order: a_delete_is_over_a_put_of_its_stamp, any_order_of_arrival_has_one_winner;
-    "O-2" Sequential @answered crate::decisions: a_write_is_answered_by_its_table;
+    "O-2" Sequential @Answers crate::decisions: a_write_is_answered_by_its_table;
     "O-2" Concurrent concurrent: racing_writes_of_one_instant_converge;
     "O-3" Sequential sequential:
         a_deleted_key_is_not_shown, an_older_put_does_not_bring_a_key_back, an_older_delete_deletes_nothing,

@@ -22,7 +22,7 @@ cases! { Store:
     "S-1" Sequential [ItemBank] setup: setting_up_again_changes_nothing;
     "S-1" Sequential [Dedup] setup: setting_up_again_repeats_no_number;
     "S-1" Sequential [..] setup: setting_up_again_loses_nothing;
-    "S-1" Sequential [..] bare: a_place_that_is_not_set_up_says_so;
+    "S-1" Sequential bare: a_place_that_is_not_set_up_says_so;
     "S-1" Concurrent [ItemBank] setup: many_set_up_at_once;
     "S-1" Concurrent [..] bare: many_set_up_a_bare_place_at_once;
     "S-8" Process [..] bare: a_killed_process_has_set_up;
@@ -61,11 +61,11 @@ cases! { Store:
     "S-3" Edge [ItemBank, Dedup, Ordered] namespaces: a_listing_shows_its_own_namespace_alone;
     "S-3" Concurrent [..] namespaces: racing_first_calls_share_one_namespace;
     "S-3" Sequential [Entities] namespaces: entities_of_different_names_share_nothing;
-    "S-4" Sequential [Counter] @answered options: a_counter_is_opened_as_it_was_created;
+    "S-4" Sequential [Counter] @Answers options: a_counter_is_opened_as_it_was_created;
     "S-4" Sequential [Ordered] options: an_ordered_store_is_opened_as_it_was_created, a_skew_may_be_changed;
     "S-4" Sequential [Counter, Ordered] options: a_refused_opening_changes_nothing;
-    "S-4" Concurrent [Counter] @answered options: one_of_racing_strategies_creates_the_namespace;
+    "S-4" Concurrent [Counter] @Answers options: one_of_racing_strategies_creates_the_namespace;
     "S-5" Sequential promises: the_promises_are_said, what_is_left_out_is_unsupported;
-    "S-5" Sequential [Counter] @answered promises: a_strategy_works_or_names_a_better_one;
+    "S-5" Sequential [Counter] @Answers promises: a_strategy_works_or_names_a_better_one;
     "S-5" Sequential [..] promises: what_every_backend_has_is_there;
 }

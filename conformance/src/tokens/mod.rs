@@ -41,9 +41,9 @@ cases! { Tokens:
     "T-6" Network network: a_cut_connection_ends_each_token_once;
     "T-7" Sequential sequential:
         a_gone_token_is_not_created_again, discarding_an_unknown_token_fences_it,
-        gone_tokens_are_remembered_for_the_retention, a_token_discarded_anew_is_remembered_anew,
-        a_discard_is_remembered_to_the_end_of_the_retention;
-    "T-7" Sequential @answered crate::decisions: a_token_is_answered_by_its_table;
+        gone_tokens_are_remembered_for_the_retention, a_token_discarded_anew_is_remembered_anew;
+    "T-7" Sequential @Clock sequential: a_discard_is_remembered_to_the_end_of_the_retention;
+    "T-7" Sequential @Answers crate::decisions: a_token_is_answered_by_its_table;
     "T-7" Concurrent concurrent: racing_creates_bring_nothing_back;
     "T-7" Ambiguous ambiguous: a_create_that_lands_after_the_end_creates_nothing;
     "T-8" Edge edge: batches_of_any_length, duplicates_in_one_call_count_once, a_batch_reports_each_token_for_itself;
@@ -61,8 +61,8 @@ cases! { Tokens:
     "OT-2" Concurrent [Dedup] one_time::concurrent: racing_callers_have_one_result;
     "OT-2" Ambiguous [Dedup] one_time::ambiguous: random_faults_leave_one_result;
     "OT-3" Sequential [Dedup] one_time::sequential: the_caller_gets_the_result_again, the_first_commit_of_a_lease_stays;
-    "OT-3" Sequential [Dedup] one_time::time:
-        a_result_is_replayed_for_its_time, a_token_that_is_created_again_has_a_result_of_its_own;
+    "OT-3" Sequential [Dedup] one_time::time: a_result_is_replayed_for_its_time;
+    "OT-3" Sequential [Dedup] @Answers @Clock one_time::time: a_token_that_is_created_again_has_a_result_of_its_own;
     "OT-3" Concurrent [Dedup] one_time::concurrent: racing_calls_of_one_caller_work_once;
     "OT-3" Ambiguous [Dedup] one_time::ambiguous: a_commit_that_stops_anywhere_is_finished_by_the_next_call;
     "OT-4" Sequential [Dedup] one_time::time: nothing_is_left_of_a_used_token;

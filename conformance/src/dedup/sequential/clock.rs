@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use storagebox_core::{Begun, Completed, Lease, LeaseExtended, Result, Retention};
+use storagebox_core::{Begun, Completed, Lease, LeaseExtended, Retention};
 
 use super::super::{Repos, id, op, text};
-use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::pause::{Held, with_call_held};
+use crate::race::answered;
 use crate::world::World;
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -17,15 +18,16 @@ const ATTEMPTS: usize = 3;
 pub(in crate::dedup) async fn a_lease_that_is_extended_while_a_begin_reads_the_clock_is_in_flight(
     world: &World,
 ) -> Verdict {
-    let Some(clock) = world.clock_that_holds() else { return Ok(()) };
+    let clock = world.clock()?;
     let repos = Repos::of(world.store())?;
     for attempt in 0..ATTEMPTS {
         let job = id(&format!("job-{attempt}"))?;
         let lease = repos.begin_new(&job, &op("ada")?, HOUR).await?;
         let (leases, other, of) = (repos.leases.clone(), op("bob")?, job.clone());
-        let begin = async move { leases.begin(&of, &other, HOUR, None).await };
+        let begin = async move { answered(|| leases.begin(&of, &other, HOUR, None)).await };
         let extend = async {
-            ensure_eq!(repos.leases.extend(&lease, HOUR * 3).await?, LeaseExtended::Extended, "extending it");
+            let extended = answered(|| repos.leases.extend(&lease, HOUR * 3)).await?;
+            ensure_eq!(extended, LeaseExtended::Extended, "extending it");
             clock.advance(HOUR * 2);
             Ok(())
         };
@@ -47,15 +49,16 @@ enum Late {
 
 impl Late {
     /// Whether the answer says that the lease was still the caller's.
-    async fn is_done(self, repos: Repos, lease: Lease) -> Result<bool> {
+    async fn is_done(self, repos: Repos, lease: Lease) -> Result<bool, Failure> {
         Ok(match self {
             Self::Complete => {
-                let completed = repos.leases.complete(&lease, &"late".try_into()?, Retention::Forever).await?;
+                let late = text("late")?;
+                let completed = answered(|| repos.leases.complete(&lease, &late, Retention::Forever)).await?;
                 matches!(completed, Completed::Completed(_))
             }
-            Self::Extend => repos.leases.extend(&lease, HOUR * 5).await? == LeaseExtended::Extended,
+            Self::Extend => answered(|| repos.leases.extend(&lease, HOUR * 5)).await? == LeaseExtended::Extended,
             Self::Abort => {
-                let _ = repos.leases.abort(&lease).await?;
+                let _ = answered(|| repos.leases.abort(&lease)).await?;
                 false
             }
         })
@@ -66,16 +69,16 @@ impl Late {
 pub(in crate::dedup) async fn a_call_that_was_held_after_it_read_the_clock_ends_no_other_lease(
     world: &World,
 ) -> Verdict {
-    let Some(clock) = world.clock_that_holds() else { return Ok(()) };
+    let clock = world.clock()?;
     let repos = Repos::of(world.store())?;
     for late in [Late::Complete, Late::Extend, Late::Abort] {
         for attempt in 0..ATTEMPTS {
             let job = id(&format!("{late:?}-{attempt}"))?;
             let lease = repos.begin_new(&job, &op("ada")?, HOUR).await?;
-            let mut begun = None;
+            let (bob, mut begun) = (op("bob")?, None);
             let begin = async {
                 clock.advance(HOUR * 2);
-                begun = Some(repos.leases.begin(&job, &op("bob")?, HOUR * 3, None).await?);
+                begun = Some(answered(|| repos.leases.begin(&job, &bob, HOUR * 3, None)).await?);
                 Ok(())
             };
             let call = late.is_done(repos.clone(), lease);

@@ -127,7 +127,7 @@ pub(in crate::dedup) async fn a_clock_that_is_set_back_gives_no_lease_twice(worl
     world.pass(short * 3).await;
     let lease = repos.begin_new(&job, &op("bob")?, LONG).await?;
     repos.record_new(&id("brief")?, "second", &op("bob")?, Retention::Forever).await?;
-    world.turn_back(short * 3).await;
+    world.clock()?.turn_back(short * 3);
     world.store().setup().await?;
     let late = repos.leases.complete(&lapsed, &text("late")?, Retention::Forever).await?;
     ensure_eq!(late, Completed::Fenced, "completing a lease that was taken over, when the clock was set back");
