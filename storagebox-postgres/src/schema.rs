@@ -169,13 +169,12 @@ pub fn wait_for_setups() -> String {
     format!("SELECT pg_catalog.pg_advisory_xact_lock({SETUP_LOCK})")
 }
 
-/// Returns the statement that moves the clock of a schema forward, for the schema's owner to run: it replaces the one
-/// function that reads the server's clock. With a duration of zero it puts the clock back.
+#[cfg(feature = "test-clock")]
+const MOVED_CLOCK: &str = include_str!("../sql/store/moved_clock.sql");
+
+/// Returns the statements that move the clock of a schema forward by this from the server's, for the schema's owner to
+/// run. Every session sees it at once, also in the middle of a statement.
 #[cfg(feature = "test-clock")]
 pub fn moved_clock(schema: &str, by: std::time::Duration) -> String {
-    let micros = by.as_micros();
-    format!(
-        "CREATE OR REPLACE FUNCTION {schema}.clock() RETURNS timestamptz LANGUAGE sql \
-         RETURN clock_timestamp() + {schema}.interval_of({micros})"
-    )
+    MOVED_CLOCK.replace("{schema}", schema).replace("{micros}", &by.as_micros().to_string())
 }

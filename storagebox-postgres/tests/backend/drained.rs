@@ -9,7 +9,7 @@ use storagebox_postgres::PostgresStore;
 use tokio::task::JoinSet;
 
 use crate::scene::{count, session, tell, with_place};
-use crate::support::{Behind, Buffers, Place, end_holds, failed, run};
+use crate::support::{Behind, Buffers, Place, end_holds, failed, moved_clock, run};
 
 /// An old snapshot keeps every row that was ever free, and no index entry may be passed over for good.
 #[tokio::test]
@@ -93,10 +93,7 @@ async fn a_hold_that_ends_before_what_takers_pass_over_is_found() -> Result<()> 
         let schema = &place.schema;
         let passed = format!("SELECT count(*) FROM {schema}.bank_lapses WHERE since > now() + interval '23 hours'");
         assert_eq!(count(&place.database, &passed).await?, 1, "nothing was passed over");
-        let back = format!(
-            "CREATE OR REPLACE FUNCTION {schema}.clock() RETURNS timestamptz LANGUAGE sql RETURN clock_timestamp()"
-        );
-        run(place.database.owner(), back).await?;
+        run(place.database.owner(), moved_clock(schema, Duration::ZERO)).await?;
         bank.add(&[Item::new("item")?]).await?;
         let _ = bank.take(&ClaimId::new("short")?, Hold::For(HOUR)).await?;
         place.advance(Duration::ZERO).await?;

@@ -19,22 +19,12 @@ use crate::support::{Place, failed, run};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// A store that remembers for an hour what has ended, with a clock that moves on also while a statement is under way: a
-/// function that is replaced is not noticed before the next one.
+/// A store that remembers for an hour what has ended.
 async fn store(place: &Place) -> Result<PostgresStore> {
-    let clock = "CREATE TABLE {schema}.hand AS SELECT interval '0' AS moved;
-        CREATE OR REPLACE FUNCTION {schema}.clock() RETURNS timestamptz LANGUAGE sql
-        RETURN clock_timestamp() + (SELECT h.moved FROM {schema}.hand h);
-        UPDATE {schema}.store SET memory = 3600000000";
-    run(place.database.owner(), clock.replace("{schema}", &place.schema)).await?;
+    let memory = "UPDATE {schema}.store SET memory = 3600000000";
+    run(place.database.owner(), memory.replace("{schema}", &place.schema)).await?;
     let builder = place.builder()?.remember(Retention::For(HOUR)).call_timeout(LONG);
     builder.connect(&place.url_at(place.database.server()))
-}
-
-/// Lets time pass.
-async fn pass(place: &Place, time: Duration) -> Result<()> {
-    let (schema, seconds) = (&place.schema, time.as_secs());
-    run(place.database.owner(), format!("UPDATE {schema}.hand SET moved = moved + interval '{seconds} s'")).await
 }
 
 /// The call's answer, after it waited for a session that did this, until so much time had passed, and undid it.
@@ -42,7 +32,7 @@ async fn after<T>(place: &Place, time: Duration, sql: &str, call: impl Future<Ou
     let mut other = session(place, &sql.replace("{schema}", &place.schema)).await?;
     let take_back = async {
         until("a call that waits", async || Ok(blocked(&place.database, &place.schema).await? == 1)).await?;
-        pass(place, time).await?;
+        place.advance(time).await?;
         tell(&mut other, "ROLLBACK").await
     };
     let (answer, ()) = tokio::try_join!(call, take_back)?;
@@ -138,7 +128,7 @@ async fn a_take_of_a_lapsed_item_that_waited_holds_from_then_on() -> Result<()> 
     with_place(async |place| {
         let (bank, ada) = (bank(place).await?, ClaimId::new("ada")?);
         let _ = bank.take(&ClaimId::new("bob")?, Hold::For(HOUR)).await?;
-        pass(place, 2 * HOUR).await?;
+        place.advance(2 * HOUR).await?;
         let taken = after(place, 2 * HOUR, CLAIM, bank.take(&ada, Hold::For(HOUR))).await?;
         assert!(matches!(taken, Taken::New(_)), "{taken:?}");
         assert_holds(&bank, "ada").await

@@ -146,7 +146,7 @@ impl Database {
         let schema = self.schema();
         PostgresStore::builder().schema(&schema)?.connect(&self.owner_url("owner"))?.setup().await?;
         let grants = GRANTS.replace("{schema}", &schema).replace("{role}", &self.name);
-        run(&self.owner, grants).await?;
+        run(&self.owner, grants + ";" + &moved_clock(&schema, Duration::ZERO)).await?;
         Ok(schema)
     }
 
@@ -179,7 +179,7 @@ impl Place {
         PostgresStore::builder().schema(&self.schema)
     }
 
-    /// Moves the schema's clock on: its one function that reads the server's is replaced.
+    /// Moves the schema's clock on.
     pub async fn advance(&self, duration: Duration) -> Result<()> {
         self.move_clock(|moved| moved + duration).await
     }
