@@ -197,7 +197,9 @@ impl World {
 
     /// The store's clock, for a case that rests on one.
     pub(crate) fn clock(&self) -> Result<Arc<dyn TestClock>, Failure> {
-        self.sandbox.clock().ok_or_else(|| Failure::new("a case that moves the clock does not say that it rests on one"))
+        self.sandbox
+            .clock()
+            .ok_or_else(|| Failure::new("a case that moves the clock does not say that it rests on one"))
     }
 
     /// Whether the backend has the part.

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
-use sqlx::{AssertSqlSafe, ConnectOptions, Executor, query, raw_sql};
+use sqlx::{AssertSqlSafe, ConnectOptions, Executor, Row, query, raw_sql};
 use storagebox_core::{Backend as _, Result};
 use storagebox_postgres::{PostgresBuilder, PostgresStore, moved_clock};
 pub use storagebox_testkit::checks::failed;
@@ -111,10 +111,9 @@ impl Database {
 
     /// An empty schema, set up by its owner, with the rights that the README names for the other role.
     pub async fn place(self: &Arc<Self>) -> Result<Place> {
-        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-        let schema = match used {
-            Some(schema) if self.is_quiet(&schema).await? => self.emptied(schema).await?,
-            _ => self.made().await?,
+        let schema = match self.quiet().await? {
+            Some(schema) => self.emptied(schema).await?,
+            None => self.made().await?,
         };
         Ok(Place { database: Arc::clone(self), schema, moved: Mutex::default(), is_bare: false })
     }
@@ -124,10 +123,21 @@ impl Database {
         Place { database: Arc::clone(self), schema: self.schema(), moved: Mutex::default(), is_bare: true }
     }
 
-    /// Whether nobody is connected to the schema any more: no late statement can land in it.
-    async fn is_quiet(&self, schema: &str) -> Result<bool> {
-        let sessions = query("SELECT 1 FROM pg_stat_activity WHERE application_name = $1").bind(schema);
-        Ok(sessions.fetch_all(&self.owner).await.map_err(failed)?.is_empty())
+    /// A schema that no case uses any more and to which nobody is connected: no late statement can land in it. The server
+    /// looks up a function among those of all schemas, so that each schema too many makes every session slower.
+    async fn quiet(&self) -> Result<Option<String>> {
+        let known = Vec::from(self.used().clone());
+        let quiet =
+            "SELECT s FROM unnest($1) s WHERE NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = s)";
+        let quiet = query(quiet).bind(known).fetch_all(&self.owner).await.map_err(failed)?;
+        let quiet: Vec<String> = quiet.iter().map(|row| row.try_get(0).map_err(failed)).collect::<Result<_>>()?;
+        let mut used = self.used();
+        let quiet = used.iter().position(|schema| quiet.contains(schema));
+        Ok(quiet.and_then(|quiet| used.remove(quiet)))
+    }
+
+    fn used(&self) -> MutexGuard<'_, VecDeque<String>> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Much faster than to make one. What was large is emptied so that nothing of it stays in the way.
@@ -206,7 +216,7 @@ impl Drop for Place {
         if self.is_bare {
             return;
         }
-        self.database.used.lock().unwrap_or_else(PoisonError::into_inner).push_back(self.schema.clone());
+        self.database.used().push_back(self.schema.clone());
     }
 }
 
