@@ -1,6 +1,8 @@
 //! The task that extends the lease of a run.
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
+mod heard;
+
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -145,7 +147,7 @@ async fn the_warning_of_an_unextended_lease_does_not_show_the_id() {
     let log = Log::default();
     let writer = log.clone();
     let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
-    let _logged = tracing::subscriber::set_default(subscriber);
+    let _logged = heard::here(subscriber);
     let leases = MemoryStore::new().lease_repo(&"jobs".parse().unwrap()).unwrap();
     let silent: Arc<dyn LeaseRepo> = Arc::new(LayeredPart::new(leases, Arc::new(Silent::default()) as _));
     let deadline = Deadline::new(Duration::from_secs(1), Arc::new(TokioTimer));
@@ -171,7 +173,7 @@ fn an_error_of_a_part_without_a_backend_names_none() {
 
 #[tokio::test]
 async fn a_run_to_its_end_has_the_span_of_its_caller() {
-    let _logged = tracing::subscriber::set_default(tracing_subscriber::registry());
+    let _logged = heard::here(tracing_subscriber::registry());
     let leases = MemoryStore::new().lease_repo(&"jobs".parse().unwrap()).unwrap();
     let (id, options) = (id(), RunOptions::default());
     let work = async |_| Ok::<_, Error>(Span::current().metadata().map_or("none", |span| span.name()));

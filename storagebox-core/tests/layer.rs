@@ -1,6 +1,7 @@
 //! Layers around the memory backend.
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
+mod heard;
 #[path = "layer/layers.rs"]
 mod layers;
 #[path = "layer/spans.rs"]
@@ -271,7 +272,7 @@ async fn a_deadline_leaves_alone_what_is_answered_in_time_and_what_has_any_size(
 #[tokio::test(start_paused = true)]
 async fn a_repeated_call_says_so_in_its_span() -> Result<()> {
     let spans = spans::Spans::default();
-    let _told = tracing::subscriber::set_default(spans.clone());
+    let _told = heard::here(spans.clone());
     let bank = put(retries(), around(Loses::first(2))).item_bank(&"vouchers".parse()?)?;
     bank.counts().await?;
     bank.counts().await?;

@@ -1,6 +1,8 @@
 //! A run whose store is in trouble.
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
+mod heard;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -129,7 +131,7 @@ async fn a_lease_that_cannot_be_extended_is_told_and_tried_more_often() -> Resul
     let calls = AtomicUsize::new(0);
     let failing = Failing { operation: "extend", kind: ErrorKind::Unavailable, failures: 7, calls };
     let troubled = behind(Arc::new(failing), &leases);
-    let _told = tracing::subscriber::set_default(Warnings(Arc::clone(&warnings)));
+    let _told = heard::here(Warnings(Arc::clone(&warnings)));
     let (id, other) = (DedupId::new("invoice-7")?, OpId::new("other")?);
     let lease = Duration::from_secs(30);
     let work = async |_fence| {

@@ -2,10 +2,11 @@
 #![allow(dead_code, reason = "not every program of tests needs all of it")]
 
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
+use tracing::Dispatch;
 use tracing::level_filters::LevelFilter;
-use tracing::subscriber::{DefaultGuard, set_default, set_global_default};
+use tracing::subscriber::{DefaultGuard, NoSubscriber, set_default, set_global_default};
 use tracing_subscriber::fmt;
 
 /// All that was said, line by line.
@@ -23,9 +24,14 @@ impl Write for Said {
     }
 }
 
+/// While there is one subscriber alone, `tracing` decides for all threads by the one that comes to a line first:
+/// another test's, which hears nothing. With a second one it asks them all.
+static SECOND: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(NoSubscriber::new()));
+
 impl Said {
     /// What this thread says.
     pub(crate) fn here(level: LevelFilter) -> (Self, DefaultGuard) {
+        LazyLock::force(&SECOND);
         let said = Self::default();
         let writer = said.clone();
         let subscriber = fmt().with_ansi(false).with_max_level(level).with_writer(move || writer.clone()).finish();
@@ -34,6 +40,7 @@ impl Said {
 
     /// What all threads say, as much as there is.
     pub(crate) fn everywhere() -> Self {
+        LazyLock::force(&SECOND);
         let said = Self::default();
         let writer = said.clone();
         let subscriber = fmt().with_ansi(false).with_max_level(LevelFilter::TRACE).with_writer(move || writer.clone());
