@@ -10,7 +10,7 @@ use tracing::{Dispatch, Subscriber};
 static SECOND: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(NoSubscriber::new()));
 
 /// Hears what this thread says.
-pub fn here(subscriber: impl Subscriber + Send + Sync + 'static) -> DefaultGuard {
+pub(crate) fn here(subscriber: impl Subscriber + Send + Sync + 'static) -> DefaultGuard {
     LazyLock::force(&SECOND);
     set_default(subscriber)
 }
