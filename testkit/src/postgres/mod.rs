@@ -7,6 +7,7 @@ mod settings;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 pub(crate) use kind::KIND;
 pub use settings::Settings;
@@ -143,12 +144,28 @@ impl Postgres {
     }
 }
 
+/// The cluster that `initdb` made for this program.
+static MADE: Mutex<Option<Scratch>> = Mutex::new(None);
+
+/// Copies a new cluster: that takes a tenth of the time in which `initdb` makes one.
 fn initialise(scratch: &Scratch, programs: &Path) -> Result<(), Failure> {
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let made = match &mut *made {
+        Some(made) => made,
+        none => none.insert(make(programs)?),
+    };
+    let mut copy = scratch.command(Path::new("cp"));
+    scratch.run(copy.arg("-R").arg(data(made)).arg(data(scratch)))
+}
+
+fn make(programs: &Path) -> Result<Scratch, Failure> {
+    let scratch = Scratch::in_memory("cluster")?;
     let password = scratch.write("password", LOGIN)?;
     let mut initdb = scratch.command(&programs.join("initdb"));
     initdb.args(["--username", LOGIN, "--auth", "scram-sha-256", "--encoding", "UTF8", "--locale", "C"]);
     initdb.args(["--no-sync", "--no-instructions", "--pwfile"]).arg(password);
-    scratch.run(initdb.arg("--pgdata").arg(data(scratch)))
+    scratch.run(initdb.arg("--pgdata").arg(data(&scratch)))?;
+    Ok(scratch)
 }
 
 fn server(scratch: &Scratch, programs: &Path, settings: &Settings, port: u16) -> Command {
