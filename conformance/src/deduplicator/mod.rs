@@ -60,7 +60,6 @@ cases! { Deduplicator:
     "IB-5" Ambiguous python_faults: python_fault_4_lost_part_of_a_batch;
     "IB-5" Edge python_faults: python_fault_7_duplicate_in_one_call;
     "IB-5" Sequential python_faults: python_fault_8_assigned_item_added_again;
-    "IB-8" Edge python_faults: python_fault_3_batch_of_26_000_items;
 }
 
 /// The professor's classes; other cases use as many of them as they need.

@@ -47,18 +47,6 @@ pub(super) async fn python_fault_2_error_on_the_record_is_not_assigned_already(w
     Ok(())
 }
 
-/// It was a recursion, and too deep.
-pub(super) async fn python_fault_3_batch_of_26_000_items(world: &World) -> Verdict {
-    let (bank, batch) = (world.bank()?, items(26_000)?);
-    let whole = Added { added: 26_000, already_present: 0 };
-    ensure_eq!(bank.add(&batch).await?, whole, "a batch of 26,000");
-    ensure_eq!(bank.counts().await?.free, 26_000, "free items");
-    let again = Added { added: 0, already_present: 1_000 };
-    ensure_eq!(bank.add(&batch[25_000..]).await?, again, "the end of the batch again");
-    ensure_matches!(bank.take(&"ada".parse()?, Hold::Forever).await?, Taken::New(_), "a take after it");
-    Ok(())
-}
-
 /// The part of a batch that the store had not processed was read under a wrong name: 15 of 25 items were lost.
 pub(super) async fn python_fault_4_lost_part_of_a_batch(world: &World) -> Verdict {
     let (bank, all) = (world.bank()?, items(1_000)?);

@@ -70,7 +70,7 @@ cases! { ItemBank:
     "IB-7" Sequential @Answers crate::decisions: a_claim_is_answered_by_its_table;
     "IB-7" Ambiguous ambiguous: a_take_that_lands_after_its_release_gets_nothing;
     "IB-8" Edge edge: batches_of_any_length, a_bank_is_drained_to_the_last_item;
-    "IB-8" Edge size: a_bank_of_more_than_ten_thousand_items;
+    "IB-8" Edge size: a_bank_of_26_000_items;
     "IB-9" Concurrent concurrent: all_takers_are_served_while_items_last;
     "IB-10" Sequential sequential: counts_are_exact_at_rest, list_shows_each_item_once, withdrawn_items_are_not_taken;
     "IB-10" Sequential keeper: a_listing_shows_each_state;
