@@ -31,7 +31,7 @@ pub const CLAUSES: &[Clause] = &[
     clause("ER-1", "only what surely changed nothing is NotApplied; everything else is Unknown"),
     clause(
         "ER-2",
-        "an error names the operation, where there is one, and the next step, and never an item, a payload or a secret",
+        "an error names the operation, where there is one, and its advice the next step; never an item, a payload or a secret",
     ),
     clause("ER-3", "the driver's own error stays reachable through source()"),
     clause("ER-4", "after an unresolved attempt no outcome is answered that does not settle it"),

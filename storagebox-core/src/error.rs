@@ -25,7 +25,8 @@ type Source = Box<dyn StdError + Send + Sync + 'static>;
 /// - ER-1: [`certainty`](Error::certainty) is `NotApplied` only if the store surely did nothing. Every other case is
 ///   `Unknown`, because a client cannot distinguish a lost request from a lost reply. The kind, the text and every
 ///   cause agree with the certainty.
-/// - ER-2: the error names the operation, the backend and the next step, and never an item, a payload or a password.
+/// - ER-2: the error names the operation and the backend, and [`advice`](Error::advice) the next step. Neither contains
+///   an item, a payload or a password.
 /// - ER-3: the driver's own error stays available through `source()`; its type appears in no signature.
 pub struct Error(Box<Inner>);
 
@@ -163,7 +164,7 @@ impl Error {
         self.0.kind
     }
 
-    /// Returns what happened, without the advice that `Display` adds.
+    /// Returns what happened, without the operation, the backend and the kind that `Display` adds.
     pub fn message(&self) -> &str {
         &self.0.message
     }
@@ -192,7 +193,7 @@ impl Error {
         }
     }
 
-    /// Returns what the caller does next, as the end of a sentence.
+    /// Returns what the caller does next, as the end of a sentence. `Display` does not contain it.
     pub fn advice(&self) -> &'static str {
         match self.0.kind {
             ErrorKind::OutcomeUnknown if self.0.unrepeatable => kind::LOOK_FIRST,
@@ -219,11 +220,10 @@ impl fmt::Display for Error {
         if let Some(backend) = self.0.backend {
             write!(f, "{backend}: ")?;
         }
-        let kind = self.0.kind;
-        write!(f, "{}: {} ({}", kind.name(), self.0.message, self.advice())?;
+        write!(f, "{}: {}", self.0.kind.name(), self.0.message)?;
         match self.certainty() {
-            Certainty::Unknown if kind != ErrorKind::OutcomeUnknown => f.write_str("; it may have been applied)"),
-            _ => f.write_str(")"),
+            Certainty::NotApplied => Ok(()),
+            Certainty::Unknown => f.write_str(" (it may have been applied)"),
         }
     }
 }

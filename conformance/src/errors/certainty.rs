@@ -59,8 +59,8 @@ pub(super) async fn what_would_not_be_known_again_is_not_retryable(_: &World) ->
         ensure_eq!(error.is_retryable(), expected, "whether {error} is tried again");
         let error = error.after_unresolved();
         ensure!(!error.is_retryable(), "{error} is tried again");
-        let shown = error.to_string();
-        ensure!(!shown.contains("call again with the same id"), "{shown} asks for the same call");
+        let advice = error.advice();
+        ensure!(!advice.contains("call again with the same id"), "{error}: {advice} asks for the same call");
     }
     Ok(())
 }

@@ -23,13 +23,15 @@ pub(super) async fn an_error_says_what_failed_and_what_to_do_next(_: &World) -> 
     for (kind, _) in KINDS {
         let error = Error::new(kind, "the disk is full").during("take").on("postgres").with("bank", "vouchers");
         let shown = error.to_string();
-        for part in ["take", "postgres", "the disk is full", kind.advice()] {
+        for part in ["take", "postgres", "the disk is full"] {
             ensure!(shown.contains(part), "{shown:?} does not say {part:?}");
         }
         ensure_eq!((error.operation(), error.backend()), (Some("take"), Some("postgres")), "where it failed");
         ensure_eq!(error.context().collect::<Vec<_>>(), [("bank", "vouchers")], "its facts");
         ensure!(format!("{error:?}").contains("vouchers"), "its Debug does not name the bank: {error:?}");
+        ensure_eq!(error.advice(), kind.advice(), "the advice of {kind:?}");
         ensure!(!error.advice().is_empty(), "no advice for {kind:?}");
+        ensure!(!shown.contains(error.advice()), "{shown:?} repeats the advice");
         advices.insert(error.advice());
     }
     ensure_eq!(advices.len(), KINDS.len(), "different next steps");
@@ -42,9 +44,7 @@ pub(super) async fn an_unresolved_error_asks_for_the_same_call(_: &World) -> Ver
         let error = Error::new(kind, "something").after_unresolved();
         let expected = if retryable { same_call } else { kind.advice() };
         ensure_eq!(error.advice(), expected, "the advice of {kind:?} after an unresolved step");
-        ensure!(error.to_string().contains(expected), "{error} does not say {expected:?}");
         let shown = error.to_string();
-        ensure!(!shown.contains("nothing was applied"), "{shown} says what is not certain");
         ensure!(shown.contains("may have been applied"), "{shown} does not say that it may have been applied");
     }
     Ok(())
@@ -54,9 +54,8 @@ fn ensure_hidden<T>(what: &str, answer: Result<T>) -> Verdict {
     let Err(error) = answer else {
         return Err(Failure::new(format!("{what} is not refused")));
     };
-    let shown = format!("{error} {error:?} {error:#?}");
+    let shown = format!("{error} {} {error:?} {error:#?}", error.advice());
     ensure!(!shown.contains("SECRET"), "{what}: the error shows it: {shown}");
-    ensure!(error.to_string().contains(error.advice()), "{what}: {error} does not say what to do next");
     Ok(())
 }
 

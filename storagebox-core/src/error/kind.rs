@@ -43,8 +43,7 @@ pub enum Certainty {
 }
 
 /// The advice where the same call would not be known again.
-pub(super) const LOOK_FIRST: &str =
-    "it may have been applied, and calling again may apply it twice; look at the value first";
+pub(super) const LOOK_FIRST: &str = "look at the value first: a second call may apply the change twice";
 
 impl ErrorKind {
     /// What the caller does next, as the end of a sentence.
@@ -55,10 +54,10 @@ impl ErrorKind {
             Self::TooLarge => "make it smaller",
             Self::NotSetUp => "run setup() once, then call again",
             Self::Unsupported => "choose another way or another backend",
-            Self::Contention => "nothing was applied; call again later",
-            Self::Throttled => "nothing was applied; call again later, more slowly",
-            Self::Unavailable => "nothing was applied; call again when the store can be reached",
-            Self::OutcomeUnknown => "it may have been applied; call again with the same id",
+            Self::Contention => "call again later",
+            Self::Throttled => "call again later, more slowly",
+            Self::Unavailable => "call again when the store can be reached",
+            Self::OutcomeUnknown => "call again with the same id",
             Self::Denied => "grant the right or correct the credentials",
             Self::Corrupt => "examine the store before anything else",
         }
