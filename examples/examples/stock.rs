@@ -8,14 +8,14 @@ async fn main() -> Result<()> {
     let store = Store::open(url).await?;
     store.setup().await?;
     let stock = store.counters("stock")?;
-    let _ = stock.add("red-shoes", "delivery-1", 10).await?;
+    let _ = stock.add("red-shoes", 10).by("delivery-1").await?;
 
     let orders: Vec<_> = (0..60)
         .map(|message| {
             let stock = stock.clone();
             tokio::spawn(async move {
                 let order = format!("order-{}", message % 30);
-                stock.add("red-shoes", order, -1).within(0..).await
+                stock.add("red-shoes", -1).within(0..).by(order).await
             })
         })
         .collect();

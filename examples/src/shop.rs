@@ -90,7 +90,7 @@ impl Shop {
     ///
     /// Those of the store. [`Uncounted::Refused`] if the delivery was noted with another number of pieces.
     pub async fn deliver(&self, delivery: &str, sku: &str, pieces: i64) -> Result<(), Uncounted> {
-        match self.stock.add(sku, delivery, pieces).await? {
+        match self.stock.add(sku, pieces).by(delivery).await? {
             Counted::Applied { .. } | Counted::AlreadyApplied { .. } => Ok(()),
             refused => Err(Uncounted::Refused(refused)),
         }
@@ -141,7 +141,7 @@ impl Shop {
 
     /// The sale has the order's id: placed again after a crash, it is not counted twice.
     async fn place(&self, id: &str, sku: &str) -> Result<String, Uncounted> {
-        match self.stock.add(sku, id, -1).within(0..).await? {
+        match self.stock.add(sku, -1).within(0..).by(id).await? {
             Counted::Applied { .. } | Counted::AlreadyApplied { .. } => Ok(receipt(id)),
             Counted::OutOfBounds => Ok(String::new()),
             // Nothing is recorded of a failure, so the order can be sent again once its cause is gone.

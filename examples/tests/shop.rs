@@ -48,9 +48,9 @@ async fn only_an_empty_stock_is_sold_out() {
     let stock = store.counters("stock").unwrap();
 
     // Somebody has used the order's id for two pairs, and cancelled another order.
-    let two = stock.add("red-shoes", "order-1", -2).within(0..).await.unwrap();
+    let two = stock.add("red-shoes", -2).within(0..).by("order-1").await.unwrap();
     assert_eq!(two, Counted::Applied { value: Some(0) });
-    let _ = stock.cancel("red-shoes", "order-2").await.unwrap();
+    let _ = stock.cancel("red-shoes").by("order-2").await.unwrap();
     for (order, counted) in [("order-1", Counted::Mismatch), ("order-2", Counted::Fenced)] {
         let failed = shop.order(order, "red-shoes").await;
         assert!(matches!(failed, Err(RunError::Work(Uncounted::Refused(refused))) if refused == counted), "{failed:?}");

@@ -22,6 +22,7 @@ mod item_bank;
 pub mod layer;
 mod lease_repo;
 mod ledger;
+mod listing;
 mod message;
 mod one_time_tokens;
 mod ordered_store;
@@ -56,6 +57,7 @@ pub use item_bank::{
 };
 pub use lease_repo::{Aborted, Begun, Completed, Fence, Lease, LeaseExtended, LeaseRepo};
 pub use ledger::{Ledger, LedgerEntry};
+pub use listing::{Listing, ReadPage};
 pub use message::{Decision, Message, Outgoing, Output};
 pub use one_time_tokens::{OneTimeTokens, Peeked, TokenBegun, TokenCommitted, TokenLease};
 pub use ordered_store::{ListedValue, OrderedOptions, OrderedStore, Reset, Stamp, Stamping, Versioned, Written};

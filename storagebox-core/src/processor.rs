@@ -13,8 +13,8 @@ use std::sync::Arc;
 use crate::entity_ledger::{Commit, Committed, EntityLedger, EntryId, Opened, OutboxEntry};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::{Ids, RandomIds};
+use crate::listing::Listing;
 use crate::message::{Decision, Message};
-use crate::page::{Cursor, Page};
 use crate::token_store::TokenStore;
 use crate::value::{Key, MessageId, OpId, Payload};
 
@@ -298,22 +298,14 @@ impl Processor {
         Ok(self.entities.open(&entity, &no_message, None).await?.state)
     }
 
-    /// Lists the messages that have changed their entities and are not finished, in pages of at most `limit`. Entries
-    /// that stay belong to workers that crashed: [`resume`](Processor::resume) them.
+    /// Lists the messages that have changed their entities and are not finished. Entries that stay belong to workers
+    /// that crashed: [`resume`](Processor::resume) them.
     ///
     /// # Guarantees
     ///
     /// - E-5: an entry that exists throughout the listing is listed exactly once.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe: it only reads.
-    ///
-    /// # Errors
-    ///
-    /// `InvalidInput` if the limit is 0 or the cursor cannot be read.
-    pub async fn pending(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<EntryId>> {
-        self.entities.pending(cursor, limit).await
+    pub fn pending(&self) -> Listing<'_, EntryId> {
+        Listing::new(move |after, limit| Box::pin(async move { self.entities.pending(after.as_ref(), limit).await }))
     }
 
     /// One try, which ends in nothing if the entity was changed meanwhile.

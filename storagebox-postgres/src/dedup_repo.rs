@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sqlx::Row;
 use sqlx::postgres::PgRow;
-use storagebox_core::backend::{Listing, micros_of};
+use storagebox_core::backend::{PageRequest, micros_of};
 use storagebox_core::{
     Combined, Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, OpId, Page, Payload, Recorded, Replaced,
     Result, Retention, Version, async_trait,
@@ -164,7 +164,7 @@ impl DedupRepo for PostgresDedupRepo {
 
     #[instrument(level = "trace", skip_all)]
     async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedRecord>> {
-        let listing = &Listing::of::<DedupId>("postgres", cursor, limit)?;
+        let listing = &PageRequest::of::<DedupId>("postgres", cursor, limit)?;
         let attempt = || async {
             let call = Call::rows("dedup_list")
                 .about(self.records.opened().await?)

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use sqlx::Row;
-use storagebox_core::backend::Listing;
+use storagebox_core::backend::PageRequest;
 use storagebox_core::{
     Chosen, Commit, Committed, Cursor, EntityChange, EntityLedger, EntryId, Error, Joins, Key, MessageId, OpId, Opened,
     Page, Payload, Registered, Result, TokenId, async_trait,
@@ -137,7 +137,7 @@ impl EntityLedger for PostgresEntityLedger {
 
     #[instrument(level = "trace", skip_all)]
     async fn pending(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<EntryId>> {
-        let listing = &Listing::of::<Position>("postgres", cursor, limit)?;
+        let listing = &PageRequest::of::<Position>("postgres", cursor, limit)?;
         let after = Position::try_from(listing.after()).ok();
         let (key, message) = Position::texts(after.as_ref());
         let attempt = || async move {

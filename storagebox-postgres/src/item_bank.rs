@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use sqlx::postgres::PgRow;
-use storagebox_core::backend::Listing;
+use storagebox_core::backend::PageRequest;
 use storagebox_core::{
     Added, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item, ItemBank, ItemState, ListedItem,
     Namespace, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
@@ -155,7 +155,7 @@ impl ItemBank for PostgresBank {
 
     #[instrument(level = "trace", skip_all)]
     async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedItem>> {
-        let listing = &Listing::of::<Item>("postgres", cursor, limit)?;
+        let listing = &PageRequest::of::<Item>("postgres", cursor, limit)?;
         let attempt = || async {
             let call = Call::rows("bank_list")
                 .about(self.bank.opened().await?)

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sqlx::Row;
 use sqlx::postgres::PgRow;
-use storagebox_core::backend::{Listing, OrderedRules, micros};
+use storagebox_core::backend::{OrderedRules, PageRequest, micros};
 use storagebox_core::{
     Combined, Cursor, Key, ListedValue, Maintained, Namespace, OrderedOptions, OrderedStore, Page, Payload, Reset,
     Result, Stamp, Versioned, WriterId, Written, async_trait,
@@ -176,7 +176,7 @@ impl OrderedStore for PostgresOrderedStore {
 
     #[instrument(level = "trace", skip_all)]
     async fn list(&self, prefix: Option<&Key>, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedValue>> {
-        let listing = &Listing::of::<Key>("postgres", cursor, limit)?;
+        let listing = &PageRequest::of::<Key>("postgres", cursor, limit)?;
         let attempt = || async {
             let call = Call::rows("ordered_list")
                 .about(self.values.values.opened().await?)

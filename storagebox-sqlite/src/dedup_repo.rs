@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
-use storagebox_core::backend::Listing;
+use storagebox_core::backend::PageRequest;
 use storagebox_core::{
     Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, OpId, Page, Payload, Recorded, Replaced, Result,
     Retention, Version, async_trait,
@@ -112,7 +112,7 @@ impl DedupRepo for SqliteDedupRepo {
 
     #[instrument(level = "trace", skip_all)]
     async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedRecord>> {
-        let listing = Listing::of::<DedupId>("sqlite", cursor, limit)?;
+        let listing = PageRequest::of::<DedupId>("sqlite", cursor, limit)?;
         let (after, most) = (listing.after().to_owned(), listing.limit());
         let rows = self.0.look("list", LIST, move |ask| ask.bind(after.clone()).bind(most)).await?;
         let entries = rows.iter().map(listed).collect::<Result<_>>()?;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
-use storagebox_core::backend::Listing;
+use storagebox_core::backend::PageRequest;
 use storagebox_core::{
     Chosen, Commit, Committed, Cursor, EntityLedger, EntryId, Error, Joins, Key, MessageId, Namespace, OpId, Opened,
     Page, Payload, Registered, Result, TokenId, Version, async_trait,
@@ -97,7 +97,7 @@ impl EntityLedger for SqliteEntityLedger {
 
     #[instrument(level = "trace", skip_all)]
     async fn pending(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<EntryId>> {
-        let listing = Listing::of::<Position>("sqlite", cursor, limit)?;
+        let listing = PageRequest::of::<Position>("sqlite", cursor, limit)?;
         let (key, message) = pending::after(&listing);
         let most = listing.limit();
         let rows =

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
-use storagebox_core::backend::{Listing, OrderedRules, micros};
+use storagebox_core::backend::{OrderedRules, PageRequest, micros};
 use storagebox_core::{
     Cursor, Key, ListedValue, Maintained, Namespace, OrderedOptions, OrderedStore, Page, Payload, Reset, Result, Stamp,
     Versioned, WriterId, Written, async_trait,
@@ -149,7 +149,7 @@ impl OrderedStore for SqliteOrderedStore {
 
     #[instrument(level = "trace", skip_all)]
     async fn list(&self, prefix: Option<&Key>, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedValue>> {
-        let listing = Listing::of::<Key>("sqlite", cursor, limit)?;
+        let listing = PageRequest::of::<Key>("sqlite", cursor, limit)?;
         let (after, most, prefix) =
             (listing.after().to_owned(), listing.limit(), prefix.map_or("", Key::as_str).to_owned());
         let end = format!("{prefix}{}", "\u{10ffff}".repeat(128));

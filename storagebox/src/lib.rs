@@ -83,9 +83,9 @@ pub mod ordered {
 
 /// The texts and bytes that calls take, beside what stands at the root.
 pub mod values {
-    pub use crate::handles::{IntoValue, Listing, Operation};
+    pub use crate::handles::{IntoValue, Operation};
     pub use storagebox_core::{
-        ClaimId, DedupId, Item, Key, MAX_ID_BYTES, MAX_ITEM_BYTES, MAX_PAYLOAD_BYTES, Namespace, TokenId,
+        ClaimId, DedupId, Item, Key, Listing, MAX_ID_BYTES, MAX_ITEM_BYTES, MAX_PAYLOAD_BYTES, Namespace, TokenId,
     };
 }
 

@@ -149,16 +149,16 @@ async fn counters() -> Result<()> {
     let store = store().await?;
     let stock = store.counters("stock")?;
     assert!(stock.promise().recognises_repeats());
-    assert_eq!(stock.add("red-shoes", "delivery-1", 2).await?, Counted::Applied { value: Some(2) });
-    let sell = |order: &str| stock.add("red-shoes", order, -2).within(0..);
+    assert_eq!(stock.add("red-shoes", 2).by("delivery-1").await?, Counted::Applied { value: Some(2) });
+    let sell = |order: &'static str| stock.add("red-shoes", -2).within(0..).by(order);
     assert_eq!(sell("order-1").await?, Counted::Applied { value: Some(0) });
     assert_eq!(sell("order-1").await?, Counted::AlreadyApplied { value: Some(0) });
     assert_eq!(sell("order-2").await?, Counted::OutOfBounds);
-    assert_eq!(stock.cancel("red-shoes", "order-3").await?, Cancelled::Cancelled);
+    assert_eq!(stock.cancel("red-shoes").by("order-3").await?, Cancelled::Cancelled);
     assert_eq!(sell("order-3").await?, Counted::Fenced);
     assert_eq!(stock.value(String::from("red-shoes")).await?, 0);
     assert!(sell("").await.is_err());
-    assert!(stock.add("red-shoes", "order-4", 1).because("found again").await.is_err());
+    assert!(stock.add("red-shoes", 1).because("found again").by("order-4").await.is_err());
     assert!(!store.counters_with("hits", Strategy::Atomic)?.promise().recognises_repeats());
     Ok(())
 }
@@ -166,7 +166,7 @@ async fn counters() -> Result<()> {
 #[tokio::test]
 async fn a_range_bounds_a_change() -> Result<()> {
     let stock = store().await?.counters("stock")?;
-    let add = |op: &'static str, delta| stock.add("red-shoes", op, delta);
+    let add = |op: &'static str, delta| stock.add("red-shoes", delta).by(op);
     assert_eq!(add("delivery", 5).within(..).await?, Counted::Applied { value: Some(5) });
     assert_eq!(add("to-6", 1).within(..7).await?, Counted::Applied { value: Some(6) });
     assert_eq!(add("to-7", 1).within(..7).await?, Counted::OutOfBounds);
@@ -212,17 +212,17 @@ fn a_run_to_its_end_needs_a_runtime() {
 #[tokio::test]
 async fn a_ledger() -> Result<()> {
     let balances = store().await?.counters_with("balances", Strategy::Ledger)?;
-    let _first = balances.add("ada", "deposit-1", 30).because("opening balance").await?;
-    let _second = balances.add("ada", "withdrawal-1", -5).await?;
-    assert!(matches!(balances.add("ada", "withdrawal-1", -5).await?, Counted::AlreadyApplied { .. }));
+    let _first = balances.add("ada", 30).because("opening balance").by("deposit-1").await?;
+    let _second = balances.add("ada", -5).by("withdrawal-1").await?;
+    assert!(matches!(balances.add("ada", -5).by("withdrawal-1").await?, Counted::AlreadyApplied { .. }));
     let log = balances.log("ada").all().await?;
     assert!(
         matches!(&log[0], LedgerEntry::Change { reason: Some(reason), .. } if reason.as_str() == "opening balance")
     );
     assert_eq!(balances.compact("ada", Duration::ZERO, 10).await?.deleted, 2);
-    assert_eq!(balances.cancel("ada", "withdrawal-2").await?, Cancelled::Cancelled);
+    assert_eq!(balances.cancel("ada").by("withdrawal-2").await?, Cancelled::Cancelled);
     assert_eq!((balances.value("ada").await?, balances.value_within("ada", HOUR).await?), (25, 25));
-    assert!(balances.add("ada", "withdrawal-3", -5).within(0..).await.is_err());
+    assert!(balances.add("ada", -5).within(0..).by("withdrawal-3").await.is_err());
     Ok(())
 }
 

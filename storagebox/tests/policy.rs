@@ -116,7 +116,7 @@ async fn attempts_are_bounded() -> Result<()> {
 async fn a_change_that_would_not_be_recognised_is_made_once() -> Result<()> {
     let (store, loses) = losing(1);
     let hits = store.counters_with("hits", Strategy::Atomic)?;
-    assert!(!hits.add("page", "visit-1", 1).await.unwrap_err().is_retryable());
+    assert!(!hits.add("page", 1).by("visit-1").await.unwrap_err().is_retryable());
     assert_eq!((loses.attempts(), hits.value("page").await?), (1, 1));
     Ok(())
 }
@@ -208,7 +208,7 @@ async fn handles_go_from_thread_to_thread_and_show_no_more_than_their_names() ->
     let (bank, stock) = (store.bank("vouchers")?, store.counters("stock")?);
     assert!(is_send(bank.add(vec![String::from("SAVE-10")])).await.is_ok());
     assert!(is_send(bank.assign("ada")).await.is_ok());
-    assert!(is_send(stock.add("red-shoes", "delivery-1", 1).into_future()).await.is_ok());
+    assert!(is_send(stock.add("red-shoes", 1).by("delivery-1")).await.is_ok());
     let work = async |_fence| Ok::<_, Error>("done");
     assert!(is_send(store.dedup("jobs")?.run("job-1", work).into_future()).await.is_ok());
     assert_eq!(format!("{bank:?}"), "Bank { name: \"vouchers\", .. }");

@@ -54,7 +54,7 @@ async fn two_services_with_a_store_each() {
     assert_eq!(shipping.process(&parcel).await.unwrap(), Outcome::Processed { sent: 0 });
     assert_eq!(shipping.process(&parcel).await.unwrap(), Outcome::Duplicate { cleaned: false });
     assert_eq!(shipping.state("order-7").await.unwrap(), Some("1 book".try_into().unwrap()));
-    assert_eq!(payments.pending(None, 9).await.unwrap().entries, []);
+    assert_eq!(payments.pending().all().await.unwrap(), []);
 }
 
 /// The sender creates tokens in its own store, where the receiver, whose entities are elsewhere, looks for them.
@@ -74,7 +74,7 @@ async fn tokens_that_stay_with_the_sender() {
     assert!(!tokens.exists(&token).await.unwrap(), "the token is consumed in the sender's store");
     assert_eq!(shipping.process(&parcel).await.unwrap(), Outcome::Duplicate { cleaned: false });
     assert_eq!(shipping.state("order-7").await.unwrap(), Some("1 book".try_into().unwrap()));
-    assert_eq!(shipping.pending(None, 9).await.unwrap().entries, []);
+    assert_eq!(shipping.pending().all().await.unwrap(), []);
 }
 
 /// Where a store cannot change both in one step.

@@ -50,8 +50,8 @@ async fn refused_by_tokens_and_counters(store: &Store, text: &str) -> Result<()>
     let (tokens, counters) = (store.tokens("messages")?, store.counters("stock")?);
     assert_refused("a token", tokens.create([text]).await);
     assert_refused("an operation", tokens.consume("token").by(text).await);
-    assert_refused("a counter's key", counters.add(text, "op", 1).await);
-    assert_refused("a counter's op", counters.add("key", text, 1).await);
+    assert_refused("a counter's key", counters.add(text, 1).by("op").await);
+    assert_refused("a counter's op", counters.add("key", 1).by(text).await);
     Ok(())
 }
 

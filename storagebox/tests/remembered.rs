@@ -61,7 +61,7 @@ impl Layer for Loses {
 async fn add(loses: Loses, retry: Retry, strategy: Strategy) -> Result<(Failed, i64)> {
     let store = Store::new(MemoryStore::new()).layer(loses).with_retry(retry).without_deadline();
     let stock = store.counters_with("stock", strategy)?;
-    let failed = stock.add("sold", "sale-1", 1).await.err().map(|error| (error.kind(), error.is_retryable()));
+    let failed = stock.add("sold", 1).by("sale-1").await.err().map(|error| (error.kind(), error.is_retryable()));
     Ok((failed, stock.value("sold").await?))
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use storagebox_core::backend::Listing;
+use storagebox_core::backend::PageRequest;
 use storagebox_core::{
     Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, OpId, Page, Payload, Recorded, Replaced, Result,
     Retention, Version, async_trait,
@@ -64,7 +64,7 @@ fn get(look: &Look, name: &str, id: &DedupId) -> Stepped<Option<Entry>> {
     Ok(record.filter(|record| !record.is_expired(look.now)).and_then(|record| record.result).map(|known| known.entry))
 }
 
-fn list(look: &Look, name: &str, listing: &Listing) -> Stepped<Vec<ListedRecord>> {
+fn list(look: &Look, name: &str, listing: &PageRequest) -> Stepped<Vec<ListedRecord>> {
     let rows = look.rows(RECORDS, name, Bound::Excluded(listing.after()))?.map(|row| {
         let (id, row) = row?;
         let record = Record::of_row(row.value())?;
@@ -99,7 +99,7 @@ impl DedupRepo for RedbDedupRepo {
     }
 
     async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedRecord>> {
-        let listing = Listing::of::<DedupId>(BACKEND, cursor, limit)?;
+        let listing = PageRequest::of::<DedupId>(BACKEND, cursor, limit)?;
         let asked = listing.clone();
         let entries = self.0.read("list", move |look, name| list(look, name, &asked)).await?;
         Ok(listing.page(entries, |last: &ListedRecord| last.id.as_str()))

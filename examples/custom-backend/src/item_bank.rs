@@ -3,7 +3,7 @@
 mod claims;
 mod items;
 
-use storagebox_core::backend::Listing;
+use storagebox_core::backend::PageRequest;
 use storagebox_core::{
     Added, ClaimId, ClaimState, Confirmed, Counts, Cursor, End, Extended, Hold, Item, ItemBank, ItemState, ListedItem,
     Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
@@ -158,7 +158,7 @@ impl ItemBank for RedbBank {
     }
 
     async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedItem>> {
-        let listing = Listing::of::<Item>(BACKEND, cursor, limit)?;
+        let listing = PageRequest::of::<Item>(BACKEND, cursor, limit)?;
         let asked = listing.clone();
         let entries = self.0.read("list", move |look, bank| items::list(look, bank, &asked)).await?;
         Ok(listing.page(entries, |last: &ListedItem| last.item.as_str()))

@@ -5,7 +5,7 @@ use std::ops::Bound;
 use std::time::Duration;
 
 use redb::{ReadableTable, TableDefinition};
-use storagebox_core::backend::{Listing, OrderedRules, micros};
+use storagebox_core::backend::{OrderedRules, PageRequest, micros};
 use storagebox_core::{
     Cursor, Key, ListedValue, Maintained, OrderedOptions, OrderedStore, Page, Payload, Reset, Result, Stamp, Versioned,
     WriterId, Written, async_trait,
@@ -121,7 +121,7 @@ fn versioned((at, writer, value, ..): Row<'_>) -> Result<Option<Versioned>> {
     Ok(Some(Versioned { value: Payload::new(value.to_vec())?, stamp: Stamp::new(at, WriterId::new(writer)?) }))
 }
 
-fn list(look: &Look, name: &str, prefix: &str, listing: &Listing) -> Stepped<Vec<ListedValue>> {
+fn list(look: &Look, name: &str, prefix: &str, listing: &PageRequest) -> Stepped<Vec<ListedValue>> {
     let first = if listing.after() < prefix { Bound::Included(prefix) } else { Bound::Excluded(listing.after()) };
     let rows = look.rows(VALUES, name, first)?;
     let listed =
@@ -157,7 +157,7 @@ impl OrderedStore for RedbOrderedStore {
     }
 
     async fn list(&self, prefix: Option<&Key>, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedValue>> {
-        let listing = Listing::of::<Key>(BACKEND, cursor, limit)?;
+        let listing = PageRequest::of::<Key>(BACKEND, cursor, limit)?;
         let (asked, prefix) = (listing.clone(), prefix.map_or("", Key::as_str).to_owned());
         let entries = self.space.read("list", move |look, name| list(look, name, &prefix, &asked)).await?;
         Ok(listing.page(entries, |last: &ListedValue| last.key.as_str()))

@@ -100,7 +100,7 @@ impl Client {
         for token in self.queue.tokens() {
             left.extend(self.tokens.exists(&token).await?.then(|| format!("the token {token}")));
         }
-        let pending = self.orders.pending(None, 10).await?.entries;
+        let pending = self.orders.pending().all().await?;
         left.extend(pending.iter().map(|entry| format!("the entry of {}", entry.message)));
         Ok(left)
     }

@@ -146,7 +146,7 @@ impl Server {
         for token in self.responder.sent() {
             left.extend(self.responder.tokens.exists(&token).await?.then(|| format!("the token {token}")));
         }
-        let pending = self.payments.pending(None, 10).await?.entries;
+        let pending = self.payments.pending().all().await?;
         left.extend(pending.iter().map(|entry| format!("the entry of {}", entry.message)));
         Ok(left)
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use storagebox_core::backend::Listing;
+use storagebox_core::backend::PageRequest;
 use storagebox_core::{
     Aborted, Begun, Clock, Completed, Cursor, DedupId, DedupRepo, Entry, Fence, Fingerprint, Forgotten, Lease,
     LeaseExtended, LeaseRepo, ListedRecord, OpId, Page, Payload, Recorded, Replaced, Result, Retention, Version,
@@ -205,7 +205,7 @@ impl DedupRepo for Records {
     }
 
     async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedRecord>> {
-        let listing = Listing::of::<DedupId>("consumer", cursor, limit)?;
+        let listing = PageRequest::of::<DedupId>("consumer", cursor, limit)?;
         let table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.clock.now();
         let shown = table.rows.iter().filter(|(id, _)| id.as_str() > listing.after()).filter_map(|(id, row)| {

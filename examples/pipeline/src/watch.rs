@@ -119,7 +119,7 @@ impl Watch {
     async fn half_done(&self) -> Result<[usize; Stage::ALL.len()], Failure> {
         let mut entries = [0; Stage::ALL.len()];
         for (entries, stage) in entries.iter_mut().zip(&self.stages) {
-            *entries = stage.pending(None, ENTRIES).await?.entries.len();
+            *entries = stage.pending().page(None, ENTRIES).await?.entries.len();
         }
         Ok(entries)
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sqlx::Row;
 use sqlx::postgres::PgRow;
-use storagebox_core::backend::Listing;
+use storagebox_core::backend::PageRequest;
 use storagebox_core::{
     ClaimId, ClaimState, Confirmed, Counts, End, Extended, Held, HoldState, Item, ItemState, ListedItem, Page,
     Released, Restored, Result, Retired, Taken, Withdrawn,
@@ -205,7 +205,7 @@ fn state(row: &PgRow, function: &'static str) -> Result<ItemState> {
     }
 }
 
-pub(super) fn page(rows: &[PgRow], listing: &Listing) -> Result<Page<ListedItem>> {
+pub(super) fn page(rows: &[PgRow], listing: &PageRequest) -> Result<Page<ListedItem>> {
     let entries = rows.iter().map(listed).collect::<Result<_>>()?;
     Ok(listing.page(entries, |last: &ListedItem| last.item.as_str()))
 }
@@ -217,6 +217,6 @@ fn listed(row: &PgRow) -> Result<ListedItem> {
 }
 
 /// Where a listing goes on: after its last item, whose place follows from its text.
-pub(super) fn place_after(listing: &Listing) -> i64 {
+pub(super) fn place_after(listing: &PageRequest) -> i64 {
     if listing.after().is_empty() { i64::MIN } else { hash(listing.after()) }
 }

@@ -2,7 +2,7 @@
 
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
-use storagebox_core::backend::Listing;
+use storagebox_core::backend::PageRequest;
 use storagebox_core::{EntryId, Error, Key, MessageId, OpId, Result};
 
 use super::entry::ENTRY;
@@ -27,7 +27,7 @@ impl TryFrom<&str> for Position {
 }
 
 /// The key and the message of the last entry that was listed; at the beginning, texts that come before all others.
-pub(super) fn after(listing: &Listing) -> (String, String) {
+pub(super) fn after(listing: &PageRequest) -> (String, String) {
     match Position::try_from(listing.after()) {
         Ok(after) => (after.key.as_str().to_owned(), after.message.as_str().to_owned()),
         Err(_) => Default::default(),

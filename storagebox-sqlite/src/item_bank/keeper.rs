@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
-use storagebox_core::backend::Listing;
+use storagebox_core::backend::PageRequest;
 use storagebox_core::{ClaimId, Cursor, Item, ItemState, ListedItem, Page, Restored, Result, Withdrawn};
 
 use crate::client::{OpenNamespace, Step, Texts};
@@ -22,7 +22,7 @@ pub(super) async fn holder(bank: &Arc<OpenNamespace>, item: &Item) -> Result<Ite
 }
 
 pub(super) async fn list(bank: &Arc<OpenNamespace>, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedItem>> {
-    let listing = Listing::of::<Item>("sqlite", cursor, limit)?;
+    let listing = PageRequest::of::<Item>("sqlite", cursor, limit)?;
     let (after, most) = (listing.after().to_owned(), listing.limit());
     let rows = bank.look("list", LIST, move |ask| ask.bind(after.clone()).bind(most)).await?;
     let entries = rows.iter().map(listed).collect::<Result<_>>()?;

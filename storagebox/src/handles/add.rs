@@ -1,43 +1,49 @@
 //! A change of a counter, before it is made.
 
 use std::fmt;
-use std::future::IntoFuture;
 use std::ops::{Bound, RangeBounds};
-use std::pin::Pin;
 
 use storagebox_core::{Bounds, Change, Counted, Counter, Error, Key, OpId, Reason, Result};
 
 use crate::handles::IntoValue;
 
-/// A change of a counter. Awaiting it makes the change.
-#[must_use = "a change is made when it is awaited"]
+/// A change of a counter, which needs its operation id. [`by`](Add::by) makes it.
+#[must_use = "the call is made by the step that completes it"]
 pub struct Add<'a> {
     counter: &'a dyn Counter,
-    change: Result<(Key, Change)>,
+    of: Result<(Key, Bounds, Option<Reason>)>,
+    delta: i64,
 }
 
 impl<'a> Add<'a> {
-    pub(crate) fn new(
-        counter: &'a dyn Counter,
-        key: impl IntoValue<Key>,
-        op: impl IntoValue<OpId>,
-        delta: i64,
-    ) -> Self {
-        let change = key.into_value().and_then(|key| Ok((key, Change::new(op.into_value()?, delta))));
-        Self { counter, change }
+    pub(crate) fn new(counter: &'a dyn Counter, key: Result<Key>, delta: i64) -> Self {
+        Self { counter, of: key.map(|key| (key, Bounds::NONE, None)), delta }
     }
 
     /// Sets the range that the result must be within, such as `0..` or `-10..=10`. Defaults to the range of `i64`. An
     /// empty range makes the change return `InvalidInput`.
     pub fn within(mut self, range: impl RangeBounds<i64>) -> Self {
-        self.change = self.change.and_then(|(key, change)| Ok((key, change.within(bounds(&range)?))));
+        self.of = self.of.and_then(|(key, _, reason)| Ok((key, bounds(&range)?, reason)));
         self
     }
 
     /// Sets the reason for the change, for the [log](crate::Counters::log).
     pub fn because(mut self, reason: impl IntoValue<Reason>) -> Self {
-        self.change = self.change.and_then(|(key, change)| Ok((key, change.because(reason.into_value()?))));
+        self.of = self.of.and_then(|(key, bounds, _)| Ok((key, bounds, Some(reason.into_value()?))));
         self
+    }
+
+    /// Makes the change under this operation id. After a dropped future or a
+    /// [retryable](crate::Error::is_retryable) error, make the same call again with the same id.
+    ///
+    /// # Errors
+    ///
+    /// Returns `InvalidInput` if a text breaks its limit, the range is empty, or the counters have bounds of their own
+    /// and the change names other bounds. Returns `Unsupported` if the strategy cannot keep bounds or a reason.
+    pub async fn by(self, op: impl IntoValue<OpId>) -> Result<Counted> {
+        let (key, bounds, reason) = self.of?;
+        let change = Change { reason, ..Change::new(op.into_value()?, self.delta).within(bounds) };
+        self.counter.apply(&key, &change).await
     }
 }
 
@@ -62,21 +68,8 @@ fn bounds(range: &impl RangeBounds<i64>) -> Result<Bounds> {
     }
 }
 
-impl<'a> IntoFuture for Add<'a> {
-    type Output = Result<Counted>;
-    type IntoFuture = Pin<Box<dyn Future<Output = Result<Counted>> + Send + 'a>>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        let Self { counter, change } = self;
-        Box::pin(async move {
-            let (key, change) = change?;
-            counter.apply(&key, &change).await
-        })
-    }
-}
-
 impl fmt::Debug for Add<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Add").field("change", &self.change).finish_non_exhaustive()
+        f.debug_struct("Add").field("of", &self.of).field("delta", &self.delta).finish_non_exhaustive()
     }
 }

@@ -1,11 +1,11 @@
 //! The handle of a bank.
 
 use storagebox_core::{
-    Added, ClaimId, ClaimState, Confirmed, Counts, Extended, Hold, Item, ItemBank, ItemState, ListedItem, Released,
-    Restored, Result, Retired, Taken, Withdrawn,
+    Added, ClaimId, ClaimState, Confirmed, Counts, Extended, Hold, Item, ItemBank, ItemState, ListedItem, Listing,
+    Released, Restored, Result, Retired, Taken, Withdrawn,
 };
 
-use crate::handles::{IntoValue, Listing, Timed, all, handle};
+use crate::handles::{IntoValue, Timed, all, handle};
 
 handle! {
     /// A bank of items. Each claim takes one item, and always the same one (article 1).

@@ -5,23 +5,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, Cancelled, Counter, CounterPromise, Error, Key, Ledger, LedgerEntry, Maintained, Namespace, OpId, Result,
-    Strategy,
+    Backend, Cancelled, Counter, CounterPromise, Error, Key, Ledger, LedgerEntry, Listing, Maintained, Namespace,
+    Result, Strategy,
 };
 
-use crate::handles::{Add, IntoValue, Listing};
+use crate::handles::{Add, IntoValue, Operation};
 
 /// Counters that apply each change once (articles 3 and 5).
 ///
 /// With [`Strategy::Ledger`] they also store every change as a separate entry. [`Counter`](crate::parts::Counter) and
 /// [`Ledger`](crate::parts::Ledger) list the guarantees. After a dropped future or a
-/// [retryable](crate::Error::is_retryable) error, make the same call again, with the same `op`.
+/// [retryable](crate::Error::is_retryable) error, make the same call again, `by` the same operation.
 ///
 /// Cheap to clone: clones share one part. Calls are retried and have a deadline, as [`Store`](crate::Store) describes.
 ///
 /// # Errors
 ///
-/// Returns `InvalidInput` if a key or an `op` breaks its limit, before any I/O.
+/// Returns `InvalidInput` if a key or an operation breaks its limit, before any I/O.
 ///
 /// # Example
 ///
@@ -30,9 +30,9 @@ use crate::handles::{Add, IntoValue, Listing};
 /// use storagebox::{Counted, Store};
 ///
 /// let stock = Store::open("memory:").await?.counters("stock")?;
-/// assert_eq!(stock.add("red-shoes", "delivery-1", 1).await?, Counted::Applied { value: Some(1) });
-/// assert_eq!(stock.add("red-shoes", "order-1", -1).within(0..).await?, Counted::Applied { value: Some(0) });
-/// assert_eq!(stock.add("red-shoes", "order-2", -1).within(0..).await?, Counted::OutOfBounds);
+/// assert_eq!(stock.add("red-shoes", 1).by("delivery-1").await?, Counted::Applied { value: Some(1) });
+/// assert_eq!(stock.add("red-shoes", -1).within(0..).by("order-1").await?, Counted::Applied { value: Some(0) });
+/// assert_eq!(stock.add("red-shoes", -1).within(0..).by("order-2").await?, Counted::OutOfBounds);
 /// # Ok(()) }
 /// ```
 #[derive(Clone)]
@@ -52,25 +52,23 @@ impl Counters {
         Ok(Self { part: backend.counter(&name, strategy)?, ledger: None, name })
     }
 
-    /// Prepares a change, optionally [within](Add::within) a range and with a [reason](Add::because). Awaiting it makes
-    /// the change, once per operation, if the result is in the range (C-1, C-2, C-4, C-8, C-9).
-    ///
-    /// # Errors
-    ///
-    /// Returns `InvalidInput` if the counters have bounds of their own and the change names other bounds. Returns
-    /// `Unsupported` if the strategy cannot keep bounds or a reason.
-    pub fn add(&self, key: impl IntoValue<Key>, op: impl IntoValue<OpId>, delta: i64) -> Add<'_> {
-        Add::new(&*self.part, key, op, delta)
+    /// Prepares a change, optionally [within](Add::within) a range and with a [reason](Add::because). [`by`](Add::by)
+    /// names the operation, and makes the change once per operation, if the result is in the range (C-1, C-2, C-4, C-8,
+    /// C-9).
+    pub fn add(&self, key: impl IntoValue<Key>, delta: i64) -> Add<'_> {
+        Add::new(&*self.part, key.into_value(), delta)
     }
 
-    /// Fences the operation: after this call, the operation either was applied or never will be (C-8).
+    /// Prepares to fence an operation: after this call, the operation either was applied or never will be (C-8).
+    /// [`by`](Operation::by) names the operation, and fences it.
     ///
     /// # Errors
     ///
     /// Returns `Unsupported` if the strategy does not remember operations for long enough, or if a ledger is used in
     /// several regions.
-    pub async fn cancel(&self, key: impl IntoValue<Key>, op: impl IntoValue<OpId>) -> Result<Cancelled> {
-        self.part.cancel(&key.into_value()?, &op.into_value()?).await
+    pub fn cancel(&self, key: impl IntoValue<Key>) -> Operation<'_, Cancelled> {
+        let key = key.into_value();
+        Operation::new(move |op| Box::pin(async move { self.part.cancel(&key?, &op).await }))
     }
 
     /// Returns the counter's value. The value of an absent counter is 0 (C-6, C-7).
@@ -104,8 +102,8 @@ impl Counters {
     /// use storagebox::{Counted, Store, Strategy};
     ///
     /// let balances = Store::open("memory:").await?.counters_with("balances", Strategy::Ledger)?;
-    /// let deposit = balances.add("customer-1", "deposit-1", 30).because("opening balance").await?;
-    /// let withdrawal = balances.add("customer-1", "withdrawal-1", -5).await?;
+    /// let deposit = balances.add("customer-1", 30).because("opening balance").by("deposit-1").await?;
+    /// let withdrawal = balances.add("customer-1", -5).by("withdrawal-1").await?;
     /// assert!(matches!((deposit, withdrawal), (Counted::Applied { .. }, Counted::Applied { .. })));
     /// assert_eq!(balances.log("customer-1").all().await?.len(), 2);
     ///

@@ -7,10 +7,10 @@ use std::time::Duration;
 use storagebox_core::layer::LayeredPart;
 use storagebox_core::{
     Aborted, Backend, Completed, DedupId, DedupRepo, Entry, Error, ErrorKind, Fence, Forgotten, Lease, LeaseExtended,
-    LeaseRepo, ListedRecord, Namespace, Payload, Replaced, Result, Retention, Version,
+    LeaseRepo, ListedRecord, Listing, Namespace, Payload, Replaced, Result, Retention, Version,
 };
 
-use crate::handles::{Begin, IntoValue, Listing, Operation, Record, Run};
+use crate::handles::{Begin, IntoValue, Operation, Record, Run};
 use crate::policy::{Extensions, Policy};
 
 /// Work that is done once per id, and its results (articles 1 and 3).

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use storagebox_core::{Key, ListedValue, Maintained, OrderedStore, Payload, Reset, Result, Versioned, Written};
+use storagebox_core::{
+    Key, ListedValue, Listing, Maintained, OrderedStore, Payload, Reset, Result, Versioned, Written,
+};
 
-use crate::handles::{IntoValue, Listing, Write, handle};
+use crate::handles::{IntoValue, Write, handle};
 
 handle! {
     /// Values that an older write never overwrites (article 4).

@@ -3,7 +3,7 @@
 use std::ops::Bound;
 
 use redb::{ReadableTable, TableDefinition};
-use storagebox_core::backend::Listing;
+use storagebox_core::backend::PageRequest;
 use storagebox_core::{Added, ClaimId, Counts, Item, ItemState, ListedItem, Restored, Withdrawn};
 
 use crate::client::{Look, Step};
@@ -156,7 +156,7 @@ fn after(look: &Look, bank: &str, item: &str) -> Stepped<impl Iterator<Item = St
     }))
 }
 
-pub(super) fn list(look: &Look, bank: &str, listing: &Listing) -> Stepped<Vec<ListedItem>> {
+pub(super) fn list(look: &Look, bank: &str, listing: &PageRequest) -> Stepped<Vec<ListedItem>> {
     after(look, bank, listing.after())?.take(listing.limit() as usize).collect()
 }
 

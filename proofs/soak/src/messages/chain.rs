@@ -111,7 +111,7 @@ impl Chain {
 }
 
 async fn no_entry_is_left(of: &Processor, entity: &str, tally: &Tally) -> Result<(), Failure> {
-    let left = of.pending(None, 10).await?.entries;
+    let left = of.pending().all().await?;
     if !left.is_empty() {
         tally.wrong(format!("entries of {entity} are left: {left:?}"));
     }

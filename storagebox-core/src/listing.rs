@@ -1,4 +1,4 @@
-//! A listing, before it is read.
+//! A listing: a stream of entries that is read page by page.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -7,13 +7,16 @@ use std::task::{Context, Poll, ready};
 use std::vec;
 
 use futures_core::Stream;
-use storagebox_core::{Cursor, Error, Page, Result};
+
+use crate::error::{Error, Result};
+use crate::page::{Cursor, Page};
 
 /// Entries that a stream reads at once: a page of the largest values takes 25 MiB.
 const PAGE: usize = 100;
 
-type Reading<'a, T> = Pin<Box<dyn Future<Output = Result<Page<T>>> + Send + 'a>>;
-type Read<'a, T> = Box<dyn Fn(Option<Cursor>, usize) -> Reading<'a, T> + Send + 'a>;
+/// One page that is being read.
+pub type ReadPage<'a, T> = Pin<Box<dyn Future<Output = Result<Page<T>>> + Send + 'a>>;
+type Read<'a, T> = Box<dyn Fn(Option<Cursor>, usize) -> ReadPage<'a, T> + Send + 'a>;
 
 /// A listing: a [`Stream`] of its entries, or [one page](Self::page) of them.
 ///
@@ -38,32 +41,37 @@ type Read<'a, T> = Box<dyn Fn(Option<Cursor>, usize) -> Reading<'a, T> + Send + 
 /// ```
 #[must_use = "a listing is read when it is polled"]
 pub struct Listing<'a, T> {
-    place: Place<'a, T>,
+    position: Position<'a, T>,
     entries: vec::IntoIter<T>,
 }
 
-/// What is read next.
-enum Place<'a, T> {
+/// Where the listing stands.
+enum Position<'a, T> {
     Refused(Error),
     Before(Read<'a, T>, Option<Cursor>),
-    In(Read<'a, T>, Reading<'a, T>),
+    In(Read<'a, T>, ReadPage<'a, T>),
     End,
 }
 
 impl<'a, T> Listing<'a, T> {
-    pub(crate) fn new(read: impl Fn(Option<Cursor>, usize) -> Reading<'a, T> + Send + 'a) -> Self {
-        Self { place: Place::Before(Box::new(read), None), entries: vec![].into_iter() }
+    /// Creates a listing from a call that reads one page, after a cursor and with a limit.
+    pub fn new(read: impl Fn(Option<Cursor>, usize) -> ReadPage<'a, T> + Send + 'a) -> Self {
+        Self::at(Position::Before(Box::new(read), None))
     }
 
-    /// What lists the entries of a key, unless the key is none.
-    pub(crate) fn of<K, F>(key: Result<K>, read: impl FnOnce(K) -> F) -> Self
+    /// Creates a listing of what an argument names. If the argument was refused, reading returns its error.
+    pub fn of<K, F>(argument: Result<K>, read: impl FnOnce(K) -> F) -> Self
     where
-        F: Fn(Option<Cursor>, usize) -> Reading<'a, T> + Send + 'a,
+        F: Fn(Option<Cursor>, usize) -> ReadPage<'a, T> + Send + 'a,
     {
-        match key {
-            Ok(key) => Self::new(read(key)),
-            Err(error) => Self { place: Place::Refused(error), entries: vec![].into_iter() },
+        match argument {
+            Ok(argument) => Self::new(read(argument)),
+            Err(error) => Self::at(Position::Refused(error)),
         }
+    }
+
+    fn at(position: Position<'a, T>) -> Self {
+        Self { position, entries: vec![].into_iter() }
     }
 
     /// Reads at most `limit` entries, from the start or from the cursor of another page.
@@ -72,10 +80,10 @@ impl<'a, T> Listing<'a, T> {
     ///
     /// Returns `InvalidInput` if the limit is 0, the cursor cannot be read, or the key or the prefix breaks its limit.
     pub async fn page(self, after: Option<&Cursor>, limit: usize) -> Result<Page<T>> {
-        match self.place {
-            Place::Refused(error) => Err(error),
-            Place::Before(read, _) | Place::In(read, _) => read(after.cloned(), limit).await,
-            Place::End => Ok(Page { entries: vec![], next: None }),
+        match self.position {
+            Position::Refused(error) => Err(error),
+            Position::Before(read, _) | Position::In(read, _) => read(after.cloned(), limit).await,
+            Position::End => Ok(Page { entries: vec![], next: None }),
         }
     }
 }
@@ -105,23 +113,23 @@ impl<T: Unpin> Listing<'_, T> {
 
     /// Reads the next page, if there is one.
     fn poll_page(&mut self, context: &mut Context<'_>) -> Poll<Result<()>> {
-        let (read, mut reading) = match std::mem::replace(&mut self.place, Place::End) {
-            Place::Before(read, cursor) => {
+        let (read, mut reading) = match std::mem::replace(&mut self.position, Position::End) {
+            Position::Before(read, cursor) => {
                 let reading = read(cursor, PAGE);
                 (read, reading)
             }
-            Place::In(read, reading) => (read, reading),
-            Place::Refused(error) => return Poll::Ready(Err(error)),
-            Place::End => return Poll::Ready(Ok(())),
+            Position::In(read, reading) => (read, reading),
+            Position::Refused(error) => return Poll::Ready(Err(error)),
+            Position::End => return Poll::Ready(Ok(())),
         };
         let Poll::Ready(page) = reading.as_mut().poll(context) else {
-            self.place = Place::In(read, reading);
+            self.position = Position::In(read, reading);
             return Poll::Pending;
         };
         let Page { entries, next } = page?;
         self.entries = entries.into_iter();
         if next.is_some() {
-            self.place = Place::Before(read, next);
+            self.position = Position::Before(read, next);
         }
         Poll::Ready(Ok(()))
     }
@@ -136,7 +144,7 @@ impl<T: Unpin> Stream for Listing<'_, T> {
             if let Some(entry) = listing.entries.next() {
                 return Poll::Ready(Some(Ok(entry)));
             }
-            if let Place::End = listing.place {
+            if let Position::End = listing.position {
                 return Poll::Ready(None);
             }
             if let Err(error) = ready!(listing.poll_page(context)) {

@@ -11,12 +11,12 @@ const AFTER: &str = "after:";
 
 /// A request for a page: the key to start after, and the number of entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listing {
+pub struct PageRequest {
     after: String,
     limit: usize,
 }
 
-impl Listing {
+impl PageRequest {
     /// Reads the caller's request; keys have the type `K`.
     ///
     /// # Errors
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn whatever_a_cursor_says() {
         storagebox_fuzz::texts(&["after:key", "after:", "after:after:"], |text| {
-            if let Ok(listing) = Listing::of::<Key>("test", Some(&Cursor::new(text)), 1) {
+            if let Ok(listing) = PageRequest::of::<Key>("test", Some(&Cursor::new(text)), 1) {
                 let next = listing.page(vec![listing.after()], |key| key).next;
                 assert_eq!(next.as_ref().map(Cursor::as_str), Some(text));
             }
