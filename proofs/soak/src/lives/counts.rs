@@ -43,7 +43,7 @@ impl Counting {
     async fn one(&mut self, caller: &mut Caller) -> Result<(), Wrong> {
         let (number, op, delta) = (fastrand::usize(..self.totals.len()), caller.fresh(), fastrand::i64(-3..=3));
         let key = format!("{}-{number}", caller.name);
-        let add = || self.counters.add(key.as_str(), op.as_str(), delta);
+        let add = || self.counters.add(key.as_str(), delta).by(op.as_str());
         match caller.answer("add", add).await? {
             Counted::Applied { .. } | Counted::AlreadyApplied { .. } => self.totals[number] += delta,
             other => return Err(wrong("add", other)),
