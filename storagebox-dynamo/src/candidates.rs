@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use storagebox_core::Result;
 
-use crate::turns::Turns;
+use crate::single_flight::SingleFlight;
 
 /// What candidates are fetched from.
 pub(crate) trait Source: Send + Sync + 'static {
@@ -28,7 +28,7 @@ pub(crate) struct Candidates<C> {
     limit: usize,
     pool: Mutex<Pool<C>>,
     /// One look at a time, as long as it goes on; the others wait for what it finds.
-    looking: Turns,
+    looking: SingleFlight,
     looks: AtomicU64,
 }
 
@@ -71,7 +71,7 @@ impl<C: Clone> Drop for Lent<'_, C> {
 impl<C: Clone + PartialEq> Candidates<C> {
     pub(crate) fn new(limit: usize) -> Self {
         let pool = Pool { candidates: VecDeque::new(), scarce: false, empty: 0 };
-        Self { limit, pool: Mutex::new(pool), looking: Turns::default(), looks: AtomicU64::new(0) }
+        Self { limit, pool: Mutex::new(pool), looking: SingleFlight::default(), looks: AtomicU64::new(0) }
     }
 
     /// How many looks have begun; a look with a greater number begins later.

@@ -23,9 +23,9 @@ mod page;
 mod records;
 mod row;
 mod schema;
+mod single_flight;
 mod store;
 mod token_store;
-mod turns;
 mod upkeep;
 
 pub use article_tables::ArticleTables;

@@ -11,7 +11,7 @@ use crate::client::{Answers, Client, Write, home_elsewhere, row_of_namespace};
 use crate::entity_ledger::{Entities, FORGOTTEN};
 use crate::item_bank::{Bank, LAPSED};
 use crate::row::{Attributes, Row, RowKey, Value};
-use crate::turns::Turns;
+use crate::single_flight::SingleFlight;
 
 /// How many rows one request reads, and how many requests one call makes at the most.
 const PAGE: usize = 1_000;
@@ -26,7 +26,7 @@ const UNNEEDED: &str = "g <= :past";
 pub(crate) struct Upkeep {
     /// Where the last call stopped.
     place: Mutex<Option<Attributes>>,
-    calls: Turns,
+    calls: SingleFlight,
 }
 
 /// One call.

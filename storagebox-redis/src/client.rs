@@ -1,11 +1,10 @@
-//! The client: one script a call, and what is tried again.
+//! The client: it sends one script per call, and retries calls.
 
 mod answer;
 mod call;
 mod connections;
 mod dial;
 mod keys;
-mod known;
 mod line;
 mod namespaces;
 #[cfg(feature = "pool")]
@@ -14,6 +13,7 @@ mod pool;
 mod sentinels;
 mod server;
 mod slot;
+mod store_info;
 #[cfg(test)]
 mod whatever;
 
@@ -28,96 +28,96 @@ use crate::config::Settings;
 use crate::error;
 
 pub(crate) use answer::Answer;
-pub(crate) use call::Call;
+pub(crate) use call::ScriptCall;
 pub(crate) use connections::{Connections, Request};
 pub(crate) use keys::hash;
-pub(crate) use known::{Known, VERSION, in_words};
 pub(crate) use namespaces::{Kind, OpenNamespace, kind_of};
 pub(crate) use server::Server;
+pub(crate) use store_info::{StoreInfo, VERSION, to_stored_text};
 #[cfg(test)]
 pub(crate) use whatever::whatever;
 
 /// An answer to come. Boxed, so that the futures of the calls above stay small.
 type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer>> + Send + 'a>>;
 
-/// What every namespace of a store works with.
+/// The connections and settings of a store, shared by its namespaces.
 #[derive(Debug)]
 pub(crate) struct Client {
     connections: Connections,
     settings: Settings,
     store: String,
-    /// What the store is, from the first call on.
-    known: OnceLock<Known>,
+    /// Set by the first call.
+    info: OnceLock<StoreInfo>,
 }
 
-/// Whether a second attempt may be made after one was lost on the way.
+/// What follows an attempt whose reply was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Second {
-    /// It may: the call's own id tells what became of the first.
-    May,
-    /// It must not: it would be applied twice.
-    MustNot,
+pub(crate) enum AfterLostReply {
+    /// Another attempt: the server recognises the operation id.
+    Retry,
+    /// The error: another attempt would be applied again.
+    Fail,
 }
 
 impl Client {
     pub(crate) fn new(connections: Connections, settings: Settings) -> Arc<Self> {
         let store = settings.prefix.store();
-        Arc::new(Self { connections, settings, store, known: OnceLock::new() })
+        Arc::new(Self { connections, settings, store, info: OnceLock::new() })
     }
 
     pub(crate) fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// The key of what belongs to no namespace.
+    /// Returns the key of what belongs to no namespace.
     pub(crate) fn store(&self) -> &str {
         &self.store
     }
 
-    /// The same where a script about a namespace may look at it: on one node, not on a cluster.
+    /// Returns the store's key if a script about a namespace can read it, which no script on a cluster can.
     pub(crate) fn store_in_reach(&self) -> Option<&str> {
         Some(self.store()).filter(|_| !self.is_cluster())
     }
 
-    /// Whether namespaces are spread over nodes, so that no script works on two of them.
+    /// Returns whether namespaces are spread over nodes, so that no script can use two of them.
     pub(crate) fn is_cluster(&self) -> bool {
         self.connections.is_cluster()
     }
 
-    /// The store's memory of ended operations, as the scripts take it. Only asked once it is known.
+    /// Returns for how long the store remembers ended operations, in microseconds; `None` before the first call.
     pub(crate) fn memory(&self) -> Option<u64> {
-        self.known.get().and_then(|known| micros_of(known.memory))
+        self.info.get().and_then(|info| micros_of(info.memory))
     }
 
-    /// The epoch of the store; none before the first call.
+    /// Returns the epoch of the store; an empty text before the first call.
     pub(crate) fn epoch(&self) -> &str {
-        self.known.get().map_or("", |known| &known.epoch)
+        self.info.get().map_or("", |info| &info.epoch)
     }
 
-    /// A call that is answered what the store is: one of our version, and still the one that was opened first.
-    pub(crate) async fn enter(&self, operation: &'static str, call: &Call<'_>) -> Result<Answer> {
+    /// Makes a call whose answer describes the store, and checks its version and that it is the store of the first call.
+    pub(crate) async fn enter(&self, operation: &'static str, call: &ScriptCall<'_>) -> Result<Answer> {
         let answer = self.settled(operation, || self.answer(call)).await?;
-        self.know(&answer).map_err(|error| error.during(operation))?;
+        self.check_store(&answer).map_err(|error| error.during(operation))?;
         Ok(answer)
     }
 
-    fn know(&self, answer: &Answer) -> Result<()> {
-        let found = Known::of(answer)?;
+    fn check_store(&self, answer: &Answer) -> Result<()> {
+        let found = StoreInfo::of(answer)?;
         found.check(self.settings.options.remember)?;
         let epoch = found.epoch.clone();
-        match self.known.get_or_init(|| found).epoch == epoch {
+        match self.info.get_or_init(|| found).epoch == epoch {
             true => Ok(()),
             false => Err(error::of_another_epoch(&self.store)),
         }
     }
 
-    /// One script, sent once: its answer.
-    pub(crate) fn answer<'a>(&'a self, call: &'a Call<'_>) -> Answering<'a> {
+    /// Sends one script once.
+    pub(crate) fn answer<'a>(&'a self, call: &'a ScriptCall<'_>) -> Answering<'a> {
         Box::pin(self.connections.answer(call, &self.settings))
     }
 
-    /// What the server says of itself.
-    pub(crate) async fn info(&self) -> Result<String> {
+    /// Returns the server's `INFO`.
+    pub(crate) async fn server_info(&self) -> Result<String> {
         self.connections.info().await
     }
 
@@ -125,27 +125,36 @@ impl Client {
         self.connections.close();
     }
 
-    /// Makes a call until it is answered: again while others are in the way, and once more after the connection broke,
-    /// or a few times where the driver itself has to find the way back. What an earlier attempt may still do is told
-    /// from the answer (contract, idea 3).
-    pub(crate) async fn settle<T, F>(
+    /// Makes a call until an attempt answers it: after contention with pauses, and after a lost reply once more, or
+    /// some times on a cluster, whose driver has to find the new master. Returns no outcome that leaves open what a lost
+    /// attempt may still do (ER-4).
+    pub(crate) async fn settle<T, F>(&self, operation: &'static str, attempt: impl FnMut() -> F + Send) -> Result<T>
+    where
+        T: Settles,
+        F: Future<Output = Result<T>> + Send,
+    {
+        self.settle_as(operation, AfterLostReply::Retry, attempt).await
+    }
+
+    /// As [`settle`](Self::settle), for a call that may have to fail after a lost reply.
+    pub(crate) async fn settle_as<T, F>(
         &self,
         operation: &'static str,
-        second: Second,
+        after: AfterLostReply,
         attempt: impl FnMut() -> F + Send,
     ) -> Result<T>
     where
         T: Settles,
         F: Future<Output = Result<T>> + Send,
     {
-        let repeats = if second == Second::May { self.connections.repeats() } else { 0 };
+        let repeats = if after == AfterLostReply::Retry { self.connections.repeats() } else { 0 };
         // Pinned here, because each move would copy all of the call.
-        let call = pin!(repeat(Patience { repeats, pauses: pauses() }, wait, attempt));
+        let call = pin!(repeat(CallBackoff { repeats, pauses: pauses() }, wait, attempt));
         self.in_time(call).await.map_err(|error| error.on("redis").during(operation))
     }
 
-    /// [`settle`](Self::settle) for a call whose every answer settles: it only reads, or names a state that only moves
-    /// on.
+    /// As [`settle`](Self::settle), for a call whose every answer settles earlier attempts: it only reads, or it moves a
+    /// state that only goes forward.
     pub(crate) async fn settled<T, F>(
         &self,
         operation: &'static str,
@@ -159,10 +168,11 @@ impl Client {
             let attempt = attempt();
             async move { attempt.await.map(Settled) }
         };
-        self.settle(operation, Second::May, attempt).await.map(|Settled(answer)| answer)
+        self.settle(operation, attempt).await.map(|Settled(answer)| answer)
     }
 
-    /// A server that does not answer in time may be gone without a word: the next call connects anew.
+    /// Bounds a call by the call timeout. After a timeout the next call makes a new connection, because the server may be
+    /// gone although the old connection is still open.
     async fn in_time<T>(&self, work: Pin<&mut (impl Future<Output = Result<T>> + Send)>) -> Result<T> {
         let timeout = self.settings.options.call_timeout;
         in_time(timeout, work).await.unwrap_or_else(|| {
@@ -172,13 +182,13 @@ impl Client {
     }
 }
 
-/// Others in the way are waited for; a lost answer is asked for again a few times.
-struct Patience<P> {
+/// Retries after contention with pauses, and after a lost reply at most `repeats` times.
+struct CallBackoff<P> {
     repeats: usize,
     pauses: P,
 }
 
-impl<P: Iterator<Item = Duration> + Send> Backoff for Patience<P> {
+impl<P: Iterator<Item = Duration> + Send> Backoff for CallBackoff<P> {
     fn after(&mut self, setback: Setback<'_>) -> Option<Duration> {
         let Setback::Failed(error) = setback else {
             return None;
@@ -200,19 +210,19 @@ pub(crate) async fn wait(pause: Duration) {
     tokio::time::sleep(pause).await;
 }
 
-/// How long a call is under way that begins now.
+/// Returns a function that measures the time since now.
 #[allow(clippy::disallowed_methods, reason = "how long the client makes attempts; the store judges by its own clock")]
 pub(crate) fn since_now() -> impl Fn() -> Duration + Send + Sync {
     let begun = tokio::time::Instant::now();
     move || begun.elapsed()
 }
 
-/// A duration as the scripts take it.
+/// Converts a duration to the microseconds that scripts take.
 pub(crate) fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// A retention as the scripts take it: nothing is for ever.
+/// Converts a retention to the microseconds that scripts take; `None` means for ever.
 pub(crate) fn micros_of(retention: Retention) -> Option<u64> {
     match retention {
         Retention::Forever => None,

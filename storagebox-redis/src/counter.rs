@@ -8,7 +8,7 @@ use storagebox_core::{
 };
 use tracing::instrument;
 
-use crate::client::{Answer, Call, Client, Kind, OpenNamespace, Second, since_now, wait};
+use crate::client::{AfterLostReply, Answer, Client, Kind, OpenNamespace, ScriptCall, since_now, wait};
 use crate::script::{Script, script};
 
 static APPLY: Script = script!(
@@ -44,7 +44,7 @@ impl RedisCounter {
     }
 
     /// A call, made again as long as there is more to forget first.
-    async fn answer(&self, call: &Call<'_>) -> Result<Answer> {
+    async fn answer(&self, call: &ScriptCall<'_>) -> Result<Answer> {
         loop {
             let answer = self.client().answer(call).await?;
             if answer.word()? != "more" {
@@ -102,10 +102,10 @@ impl Counter for RedisCounter {
     #[instrument(level = "trace", skip_all)]
     async fn apply(&self, key: &Key, change: &Change) -> Result<Counted> {
         self.rules.check(change)?;
-        let second = if self.rules.remembers() { Second::May } else { Second::MustNot };
+        let after = if self.rules.remembers() { AfterLostReply::Retry } else { AfterLostReply::Fail };
         let attempts = Attempts::new(self.promise().remembers(), since_now());
         let attempt = || attempts.make(wait, self.apply_once(key, change));
-        let applied = self.client().settle("apply", second, attempt);
+        let applied = self.client().settle_as("apply", after, attempt);
         applied.await.map_err(|error| self.promise().failed(error))
     }
 
@@ -117,7 +117,7 @@ impl Counter for RedisCounter {
             let call = self.counters.call(&CANCEL).await?.with(key.as_str()).with(op.as_str());
             cancelled(&self.answer(&call.with(keeps(rules)).with(rules.capacity())).await?)
         };
-        self.client().settle("cancel", Second::May, attempt).await
+        self.client().settle("cancel", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]

@@ -6,7 +6,7 @@ use storagebox_core::{
 };
 use tracing::instrument;
 
-use crate::client::{Answer, OpenNamespace, Second, micros_of};
+use crate::client::{Answer, OpenNamespace, micros_of};
 use crate::page;
 use crate::script::{Script, script};
 
@@ -75,7 +75,7 @@ impl DedupRepo for RedisDedupRepo {
             let call = call.with(op.as_str()).with(retention).with(self.0.client().memory());
             recorded(&self.0.client().answer(&call).await?)
         };
-        self.0.client().settle("record", Second::May, attempt).await
+        self.0.client().settle("record", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -95,7 +95,7 @@ impl DedupRepo for RedisDedupRepo {
             let call = call.with(value.as_bytes()).with(op.as_str()).with(self.0.client().memory());
             replaced(&self.0.client().answer(&call).await?)
         };
-        self.0.client().settle("replace", Second::May, attempt).await
+        self.0.client().settle("replace", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -104,7 +104,7 @@ impl DedupRepo for RedisDedupRepo {
             let call = self.0.call(&FORGET).await?.with(id.as_str()).with(version.number());
             forgotten(&self.0.client().answer(&call.with(self.0.client().memory())).await?)
         };
-        self.0.client().settle("forget", Second::May, attempt).await
+        self.0.client().settle("forget", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]

@@ -10,7 +10,7 @@ use storagebox_core::{
 };
 use tracing::instrument;
 
-use crate::client::{Answer, Call, Client, OpenNamespace, Second};
+use crate::client::{Answer, Client, OpenNamespace, ScriptCall};
 use crate::page;
 use crate::script::{Script, script};
 use crate::token_store::{RedisTokenStore, distinct};
@@ -63,7 +63,7 @@ impl RedisEntityLedger {
         let call = self.entities.call(&COMMIT).await?;
         let call = joining(call, self.incoming.as_deref().filter(|_| commit.consume.is_some())).await?;
         let call = joining(call, self.outgoing.as_deref().filter(|_| !create.is_empty())).await?;
-        let (change, state) = in_words(&commit.change);
+        let (change, state) = change_and_state(&commit.change);
         let call = call.with(commit.key.as_str()).with(commit.message.as_str());
         let call = call.with(commit.opened.map(Version::number)).with(change).with(state);
         let call = call.with(commit.attempt.as_str()).with(commit.entry.is_some());
@@ -81,7 +81,7 @@ impl RedisEntityLedger {
 }
 
 /// The call on these tokens as well.
-async fn joining<'a>(call: Call<'a>, tokens: Option<&'a RedisTokenStore>) -> Result<Call<'a>> {
+async fn joining<'a>(call: ScriptCall<'a>, tokens: Option<&'a RedisTokenStore>) -> Result<ScriptCall<'a>> {
     match tokens {
         Some(tokens) => Ok(call.joining(tokens.0.key().await?)),
         None => Ok(call),
@@ -89,7 +89,7 @@ async fn joining<'a>(call: Call<'a>, tokens: Option<&'a RedisTokenStore>) -> Res
 }
 
 /// A change as the scripts take it.
-fn in_words(change: &EntityChange) -> (&'static str, Option<&[u8]>) {
+fn change_and_state(change: &EntityChange) -> (&'static str, Option<&[u8]>) {
     match change {
         EntityChange::Keep => ("keep", None),
         EntityChange::Put(state) => ("put", Some(state.as_bytes())),
@@ -111,25 +111,25 @@ impl EntityLedger for RedisEntityLedger {
     async fn commit(&self, commit: &Commit) -> Result<Committed> {
         commit.checked(&self.joins).map_err(|error| error.on("redis"))?;
         let create = distinct(&commit.create);
-        self.client().settle("commit", Second::May, || self.commit_once(commit, &create)).await
+        self.client().settle("commit", || self.commit_once(commit, &create)).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn register(&self, entry: &EntryId, attempt: &OpId) -> Result<Registered> {
         let register = || async move { answers::registered(&self.about(&REGISTER, entry, Some(attempt)).await?) };
-        self.client().settle("register", Second::May, register).await
+        self.client().settle("register", register).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn choose(&self, entry: &EntryId, attempt: &OpId) -> Result<Chosen> {
         let choose = || async move { answers::chosen(&self.about(&CHOOSE, entry, Some(attempt)).await?) };
-        self.client().settle("choose", Second::May, choose).await
+        self.client().settle("choose", choose).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn remove(&self, entry: &EntryId) -> Result<bool> {
         let remove = || async move { answers::removed(&self.about(&REMOVE, entry, None).await?) };
-        self.client().settle("remove", Second::May, remove).await
+        self.client().settle("remove", remove).await
     }
 
     #[instrument(level = "trace", skip_all)]

@@ -10,7 +10,7 @@ use storagebox_core::{
 };
 use tracing::instrument;
 
-use crate::client::{Answer, OpenNamespace, Second, hash, micros};
+use crate::client::{Answer, OpenNamespace, hash, micros};
 use crate::page;
 use crate::script::{Script, script};
 
@@ -138,7 +138,7 @@ impl ItemBank for RedisBank {
     #[instrument(level = "trace", skip_all)]
     async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         let hold = hold.checked()?;
-        self.0.client().settle("take", Second::May, || self.take_once(claim, hold)).await
+        self.0.client().settle("take", || self.take_once(claim, hold)).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -149,19 +149,19 @@ impl ItemBank for RedisBank {
             let call = call.with(claim.as_str()).with(hold).with(self.0.client().memory());
             answers::extended(&self.0.client().answer(&call).await?)
         };
-        self.0.client().settle("extend", Second::May, attempt).await
+        self.0.client().settle("extend", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn confirm(&self, claim: &ClaimId) -> Result<Confirmed> {
         let attempt = || async move { answers::confirmed(&self.about(&CONFIRM, claim).await?) };
-        self.0.client().settle("confirm", Second::May, attempt).await
+        self.0.client().settle("confirm", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn release(&self, claim: &ClaimId) -> Result<Released> {
         let attempt = || async move { answers::released(&self.about(&RELEASE, claim).await?) };
-        self.0.client().settle("release", Second::May, attempt).await
+        self.0.client().settle("release", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -182,7 +182,7 @@ impl ItemBank for RedisBank {
     #[instrument(level = "trace", skip_all)]
     async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
         let attempt = || async move { answers::retired(&self.about(&RETIRE, claim).await?) };
-        self.0.client().settle("retire", Second::May, attempt).await
+        self.0.client().settle("retire", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]

@@ -8,7 +8,7 @@ use storagebox_core::{
 };
 use tracing::instrument;
 
-use crate::client::{Answer, Call, OpenNamespace, Second, micros, micros_of};
+use crate::client::{Answer, OpenNamespace, ScriptCall, micros, micros_of};
 use crate::dedup_repo::entry;
 use crate::script::{Script, script};
 
@@ -27,7 +27,7 @@ pub(crate) struct RedisLeaseRepo(pub(crate) OpenNamespace);
 
 impl RedisLeaseRepo {
     /// The beginning of every call about a lease.
-    async fn about<'a>(&'a self, script: &'static Script, lease: &'a Lease) -> Result<Call<'a>> {
+    async fn about<'a>(&'a self, script: &'static Script, lease: &'a Lease) -> Result<ScriptCall<'a>> {
         let call = self.0.call(script).await?;
         Ok(call.with(lease.id.as_str()).with(lease.op.as_str()).with(lease.fence.number()))
     }
@@ -43,7 +43,7 @@ impl LeaseRepo for RedisLeaseRepo {
             let call = call.with(fingerprint.map(Fingerprint::as_str)).with(self.0.client().memory());
             begun(&self.0.client().answer(&call).await?, id, op)
         };
-        self.0.client().settle("begin", Second::May, attempt).await
+        self.0.client().settle("begin", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -54,7 +54,7 @@ impl LeaseRepo for RedisLeaseRepo {
             let call = call.with(result.as_bytes()).with(retention).with(self.0.client().memory());
             completed(&self.0.client().answer(&call).await?, result)
         };
-        self.0.client().settle("complete", Second::May, attempt).await
+        self.0.client().settle("complete", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -68,7 +68,7 @@ impl LeaseRepo for RedisLeaseRepo {
                 _ => Err(answer.unreadable()),
             }
         };
-        self.0.client().settle("abort", Second::May, attempt).await
+        self.0.client().settle("abort", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -83,7 +83,7 @@ impl LeaseRepo for RedisLeaseRepo {
                 _ => Err(answer.unreadable()),
             }
         };
-        self.0.client().settle("extend", Second::May, attempt).await
+        self.0.client().settle("extend", attempt).await
     }
 }
 

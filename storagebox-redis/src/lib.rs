@@ -20,9 +20,9 @@ mod repair;
 mod schema;
 mod script;
 mod server;
+mod single_flight;
 mod store;
 mod token_store;
-mod turns;
 mod upkeep;
 
 #[cfg(feature = "test-clock")]

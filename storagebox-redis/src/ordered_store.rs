@@ -10,7 +10,7 @@ use storagebox_core::{
 };
 use tracing::instrument;
 
-use crate::client::{Answer, Call, Client, Kind, OpenNamespace, Second, micros};
+use crate::client::{Answer, Client, Kind, OpenNamespace, ScriptCall, micros};
 use crate::page;
 use crate::script::{Script, script};
 use crate::upkeep::STEP;
@@ -51,7 +51,7 @@ impl RedisOrderedStore {
             let call = call.with(self.rules.max_skew().map(micros)).with(millis(self.rules.tombstone_age()));
             self.written(&self.client().answer(&call).await?, stamp)
         };
-        self.client().settle(if value.is_some() { "put" } else { "delete" }, Second::May, attempt).await
+        self.client().settle(if value.is_some() { "put" } else { "delete" }, attempt).await
     }
 
     fn written(&self, answer: &Answer, stamp: &Stamp) -> Result<Written> {
@@ -96,7 +96,7 @@ fn listed(answer: &Answer) -> Result<Page<ListedValue>> {
 
 /// Purges a namespace, step by step, and counts how many went as it goes. The call names the age, and how many a step
 /// looks at.
-async fn purge(client: &Client, call: &Call<'_>, most: usize, gone: &mut usize) -> Result<()> {
+async fn purge(client: &Client, call: &ScriptCall<'_>, most: usize, gone: &mut usize) -> Result<()> {
     let mut passed = 0;
     while *gone < most {
         let step = call.clone().with(most - *gone).with(passed);
@@ -112,7 +112,7 @@ async fn purge(client: &Client, call: &Call<'_>, most: usize, gone: &mut usize) 
 
 /// What upkeep does to the namespace of this key. It goes by the namespace's own age.
 pub(crate) async fn maintain(client: &Client, key: &str, most: usize, deleted: &mut usize) -> Result<()> {
-    let call = Call::new(&PURGE, key).in_epoch(client.epoch()).with("").with(STEP);
+    let call = ScriptCall::new(&PURGE, key).in_epoch(client.epoch()).with("").with(STEP);
     purge(client, &call, most, deleted).await.map_err(|error| error.during("maintain"))
 }
 
@@ -155,7 +155,7 @@ impl OrderedStore for RedisOrderedStore {
             let call = self.values.call(&RESET).await?.with(key.as_str()).with(stamp.at);
             was_reset(&self.client().answer(&call.with(stamp.writer.as_str())).await?)
         };
-        self.client().settle("reset", Second::May, attempt).await
+        self.client().settle("reset", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]

@@ -7,7 +7,7 @@ mod bank;
 
 use storagebox_core::{Ids as _, RandomIds, Result};
 
-use crate::client::{Answer, Call, Client, Kind};
+use crate::client::{Answer, Client, Kind, ScriptCall};
 use crate::script::{Script, script};
 
 static BEGIN: Script = script!("repair_begin", CHANGES, [], "repair/begin");
@@ -89,11 +89,11 @@ impl Repair<'_> {
         Ok(vec![])
     }
 
-    fn about<'a>(&'a self, script: &'static Script) -> Call<'a> {
-        Call::new(script, self.key).in_epoch(self.client.epoch())
+    fn about<'a>(&'a self, script: &'static Script) -> ScriptCall<'a> {
+        ScriptCall::new(script, self.key).in_epoch(self.client.epoch())
     }
 
-    async fn ask(&self, call: &Call<'_>) -> Result<Answer> {
+    async fn ask(&self, call: &ScriptCall<'_>) -> Result<Answer> {
         self.client.settled("maintain", || self.client.answer(call)).await
     }
 }

@@ -2,7 +2,7 @@
 
 use storagebox_core::{Error, ErrorKind, Ids as _, RandomIds, Result, Retention};
 
-use crate::client::{Call, Client, VERSION, in_words};
+use crate::client::{Client, ScriptCall, VERSION, to_stored_text};
 use crate::config::{Eviction, Settings};
 use crate::script::{Script, script};
 
@@ -14,11 +14,11 @@ pub(crate) static LOOK: Script = script!("store_version", READS, [], "store/vers
 pub(crate) async fn setup(client: &Client) -> Result<()> {
     check_server(client, "setup").await?;
     if !client.epoch().is_empty() {
-        return client.enter("setup", &Call::new(&LOOK, client.store())).await.map(drop);
+        return client.enter("setup", &ScriptCall::new(&LOOK, client.store())).await.map(drop);
     }
     let epoch = new_epoch();
-    let memory = in_words(client.settings().options.remember.unwrap_or(Retention::DEFAULT));
-    let call = Call::new(&SETUP, client.store()).with(VERSION).with(epoch.as_str()).with(memory.as_str());
+    let memory = to_stored_text(client.settings().options.remember.unwrap_or(Retention::DEFAULT));
+    let call = ScriptCall::new(&SETUP, client.store()).with(VERSION).with(epoch.as_str()).with(memory.as_str());
     client.enter("setup", &call).await.map(drop)
 }
 
@@ -29,14 +29,14 @@ fn new_epoch() -> String {
 
 /// Whether the store is there and of this library's version.
 pub(crate) async fn ping(client: &Client) -> Result<()> {
-    let call = Call::new(&LOOK, client.store());
+    let call = ScriptCall::new(&LOOK, client.store());
     client.enter("ping", &call).await?;
     check_server(client, "ping").await
 }
 
 /// Whether what the server promises about memory and disk is enough.
 async fn check_server(client: &Client, operation: &'static str) -> Result<()> {
-    let info = client.settled(operation, || client.info()).await?;
+    let info = client.settled(operation, || client.server_info()).await?;
     check(&info, client.settings()).map_err(|error| error.during(operation))
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use storagebox_core::{Consumed, Created, Discarded, OpId, Result, TokenId, TokenStore, async_trait};
 use tracing::instrument;
 
-use crate::client::{Answer, OpenNamespace, Second};
+use crate::client::{Answer, OpenNamespace};
 use crate::script::{Script, script};
 
 static CREATE: Script =
@@ -97,7 +97,7 @@ impl TokenStore for RedisTokenStore {
                 _ => Err(answer.unreadable()),
             }
         };
-        self.0.client().settle("consume", Second::May, attempt).await
+        self.0.client().settle("consume", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]

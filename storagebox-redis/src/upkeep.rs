@@ -2,7 +2,7 @@
 
 use storagebox_core::{ErrorKind, Maintained, Result};
 
-use crate::client::{Call, Client, Kind, kind_of};
+use crate::client::{Client, Kind, ScriptCall, kind_of};
 use crate::repair;
 use crate::script::{Script, script};
 use crate::{counter, dedup_repo, entity_ledger, item_bank, ordered_store, token_store};
@@ -26,7 +26,7 @@ pub(crate) async fn maintain(client: &Client, most: usize) -> Result<Maintained>
 async fn all(client: &Client, most: usize, deleted: &mut usize) -> Result<()> {
     let (mut cursor, mut corrupt) = ("0".to_owned(), None);
     while *deleted < most {
-        let call = Call::new(&NAMESPACES, client.store()).with(cursor.as_str());
+        let call = ScriptCall::new(&NAMESPACES, client.store()).with(cursor.as_str());
         let answer = client.enter("maintain", &call).await?;
         for at in answer.entries_after(4, 1) {
             match one(client, answer.text(at)?, most, deleted).await {
@@ -49,7 +49,7 @@ async fn one(client: &Client, tag: &str, most: usize, deleted: &mut usize) -> Re
     if let Some(kind) = kind_of(tag) {
         repair::namespace(client, kind, &key).await.map_err(|error| error.during("maintain"))?;
     }
-    let about = |script| Call::new(script, &key).in_epoch(client.epoch());
+    let about = |script| ScriptCall::new(script, &key).in_epoch(client.epoch());
     match kind_of(tag) {
         Some(Kind::Bank) => {
             steps(client, most, deleted, |step| about(&item_bank::MAINTAIN).with(step).with(memory)).await
@@ -70,7 +70,12 @@ async fn one(client: &Client, tag: &str, most: usize, deleted: &mut usize) -> Re
 }
 
 /// Step after step, until one says that there is no more.
-async fn steps<'a>(client: &Client, most: usize, deleted: &mut usize, call: impl Fn(usize) -> Call<'a>) -> Result<()> {
+async fn steps<'a>(
+    client: &Client,
+    most: usize,
+    deleted: &mut usize,
+    call: impl Fn(usize) -> ScriptCall<'a>,
+) -> Result<()> {
     while *deleted < most {
         let call = call(STEP.min(most - *deleted));
         let answer = client.settled("maintain", || client.answer(&call)).await?;

@@ -166,21 +166,21 @@ async fn counters() -> Result<()> {
 #[tokio::test]
 async fn a_range_bounds_a_change() -> Result<()> {
     let stock = store().await?.counters("stock")?;
-    let add = |op: &'static str, delta| stock.add("red-shoes", delta).by(op);
-    assert_eq!(add("delivery", 5).within(..).await?, Counted::Applied { value: Some(5) });
-    assert_eq!(add("to-6", 1).within(..7).await?, Counted::Applied { value: Some(6) });
-    assert_eq!(add("to-7", 1).within(..7).await?, Counted::OutOfBounds);
-    assert_eq!(add("to-7-again", 1).within(0..=7).await?, Counted::Applied { value: Some(7) });
-    assert_eq!(add("back-to-6", -1).within(7..).await?, Counted::OutOfBounds);
+    let add = |delta| stock.add("red-shoes", delta);
+    assert_eq!(add(5).within(..).by("delivery").await?, Counted::Applied { value: Some(5) });
+    assert_eq!(add(1).within(..7).by("to-6").await?, Counted::Applied { value: Some(6) });
+    assert_eq!(add(1).within(..7).by("to-7").await?, Counted::OutOfBounds);
+    assert_eq!(add(1).within(0..=7).by("to-7-again").await?, Counted::Applied { value: Some(7) });
+    assert_eq!(add(-1).within(7..).by("back-to-6").await?, Counted::OutOfBounds);
     let above_6 = (Bound::Excluded(6), Bound::Unbounded);
-    assert_eq!(add("below-7", -1).within(above_6).await?, Counted::OutOfBounds);
+    assert_eq!(add(-1).within(above_6).by("below-7").await?, Counted::OutOfBounds);
     for empty in [
         (Bound::Included(1), Bound::Excluded(1)),
         (Bound::Included(1), Bound::Included(0)),
         (Bound::Unbounded, Bound::Excluded(i64::MIN)),
         (Bound::Excluded(i64::MAX), Bound::Unbounded),
     ] {
-        let refused = add("empty", 1).within(empty).await.map_err(|error| error.kind());
+        let refused = add(1).within(empty).by("empty").await.map_err(|error| error.kind());
         assert_eq!(refused, Err(ErrorKind::InvalidInput), "{empty:?}");
     }
     assert_eq!(stock.value("red-shoes").await?, 7);

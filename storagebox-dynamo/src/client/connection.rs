@@ -14,14 +14,14 @@ use super::credentials::{Found, loader};
 use super::http::ByScheme;
 use crate::clock::Corrected;
 use crate::config::Address;
-use crate::turns::Turns;
+use crate::single_flight::SingleFlight;
 use futures_util::FutureExt as _;
 
 /// Where the table is, and the client that goes there.
 pub(crate) struct Connection {
     source: Source,
     driver: OnceLock<Driver>,
-    making: Turns,
+    making: SingleFlight,
 }
 
 enum Source {
@@ -39,7 +39,7 @@ impl Connection {
     }
 
     fn of(source: Source) -> Self {
-        Self { source, driver: OnceLock::new(), making: Turns::default() }
+        Self { source, driver: OnceLock::new(), making: SingleFlight::default() }
     }
 
     /// Where the requests go; a client that was handed in may not say.

@@ -15,7 +15,7 @@ use crate::clock::Millis;
 use crate::error::{misconfigured, opening};
 use crate::ordered_store::without_skew;
 use crate::row::{Row, RowKey, VERSION};
-use crate::turns::Turns;
+use crate::single_flight::SingleFlight;
 
 /// What the partition keys of all namespaces of the kind begin with.
 pub(crate) fn prefix_of(kind: Kind, client: &Client) -> String {
@@ -71,7 +71,7 @@ pub(crate) struct OpenNamespace {
     /// Used from every region, whatever its home.
     is_everywhere: bool,
     made: OnceLock<Made>,
-    opening: Turns,
+    opening: SingleFlight,
 }
 
 impl OpenNamespace {
@@ -84,7 +84,7 @@ impl OpenNamespace {
             memory: client.settings().options.remember,
             is_everywhere: false,
             made: OnceLock::new(),
-            opening: Turns::default(),
+            opening: SingleFlight::default(),
         }
     }
 

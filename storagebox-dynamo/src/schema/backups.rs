@@ -10,7 +10,7 @@ use super::incomplete;
 use crate::client::Client;
 use crate::error;
 
-/// Turns them on, if they are off; how far back they reach is left as it is.
+/// SingleFlight them on, if they are off; how far back they reach is left as it is.
 pub(super) async fn on(client: &Client) -> Result<()> {
     let driver = client.admin().await;
     let answer = driver.describe_continuous_backups().table_name(client.table()).send().boxed().await;

@@ -8,7 +8,7 @@ use crate::script::{Edition, Script};
 
 /// A script with the one key that all its keys begin with, and its arguments.
 #[derive(Clone)]
-pub(crate) struct Call<'a> {
+pub(crate) struct ScriptCall<'a> {
     script: &'static Script,
     key: &'a str,
     /// Those of other namespaces that it works on in the same step, each once.
@@ -16,12 +16,12 @@ pub(crate) struct Call<'a> {
     arguments: Vec<Argument<'a>>,
     /// That of the store, where the key is a namespace's: the last argument.
     epoch: Option<&'a str>,
-    lane: Lane,
+    traffic: Traffic,
 }
 
 /// Which connection carries a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Lane {
+pub(crate) enum Traffic {
     /// That of all calls.
     #[default]
     Calls,
@@ -47,10 +47,10 @@ impl ToRedisArgs for Argument<'_> {
     }
 }
 
-impl<'a> Call<'a> {
+impl<'a> ScriptCall<'a> {
     pub(crate) fn new(script: &'static Script, key: &'a str) -> Self {
         let (joined, arguments) = (Vec::new(), Vec::with_capacity(8));
-        Self { script, key, joined, arguments, epoch: None, lane: Lane::Calls }
+        Self { script, key, joined, arguments, epoch: None, traffic: Traffic::Calls }
     }
 
     /// The same on the namespace of this key as well.
@@ -63,7 +63,7 @@ impl<'a> Call<'a> {
 
     /// The same on the connection for what is large.
     pub(crate) fn in_bulk(mut self) -> Self {
-        self.lane = Lane::Bulk;
+        self.traffic = Traffic::Bulk;
         self
     }
 
@@ -91,8 +91,8 @@ impl<'a> Call<'a> {
         self.key
     }
 
-    pub(super) fn lane(&self) -> Lane {
-        self.lane
+    pub(super) fn traffic(&self) -> Traffic {
+        self.traffic
     }
 
     /// By the script's hash.
@@ -170,8 +170,8 @@ numbers! {
 }
 
 /// Without the arguments: there are items among them.
-impl fmt::Debug for Call<'_> {
+impl fmt::Debug for ScriptCall<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Call").field("script", &self.script.name()).finish_non_exhaustive()
+        f.debug_struct("ScriptCall").field("script", &self.script.name()).finish_non_exhaustive()
     }
 }

@@ -8,7 +8,7 @@ use redis::{Cmd, ErrorKind, Pipeline, RedisError, ScriptInvocation, ServerErrorK
 use storagebox_core::{Error, Result};
 
 use super::answer::Answer;
-use super::call::{Call, Lane};
+use super::call::{ScriptCall, Traffic};
 #[cfg(feature = "pool")]
 use super::pool::{Pool, Pooled};
 use super::server::{Server, Wire};
@@ -43,7 +43,7 @@ enum Place<'a> {
 #[derive(Clone, Copy)]
 pub(crate) enum Request<'a> {
     /// A script, and how far its clock is moved on.
-    Script(&'a Call<'a>, u64),
+    Script(&'a ScriptCall<'a>, u64),
     /// What the server says of itself.
     Info,
     /// What is no call of a store.
@@ -102,25 +102,25 @@ impl Connections {
         Ok(Self { pool, ..Self::new(server) })
     }
 
-    async fn place(&self, lane: Lane) -> Result<Place<'_>> {
+    async fn place(&self, traffic: Traffic) -> Result<Place<'_>> {
         #[cfg(feature = "pool")]
-        if let (Lane::Calls, Some(pool)) = (lane, &self.pool) {
+        if let (Traffic::Calls, Some(pool)) = (traffic, &self.pool) {
             return Box::pin(pool.get()).await.map(Place::Pooled);
         }
-        Ok(Place::Shared(match lane {
-            Lane::Calls => &self.calls,
-            Lane::Bulk => &self.bulk,
+        Ok(Place::Shared(match traffic {
+            Traffic::Calls => &self.calls,
+            Traffic::Bulk => &self.bulk,
         }))
     }
 
     /// One script, by its hash; a server that does not know it, after a restart or a failover, is told it.
-    pub(super) async fn answer(&self, call: &Call<'_>, settings: &Settings) -> Result<Answer> {
-        let slot = self.place(call.lane()).await?;
+    pub(super) async fn answer(&self, call: &ScriptCall<'_>, settings: &Settings) -> Result<Answer> {
+        let slot = self.place(call.traffic()).await?;
         let (mut connection, reply) = self.make(&slot, call.key(), Request::Script(call, settings.moved())).await?;
         let answer = Answer::of(call.script(), reply)?;
         if let (true, Some(wait)) = (call.script().changes(), settings.wait) {
             // Whatever comes of it, the script has been carried out.
-            let awaited = Call::new(&AWAITED, call.key());
+            let awaited = ScriptCall::new(&AWAITED, call.key());
             let replicated = Box::pin(replicated(&slot, &mut connection, &awaited, wait)).await;
             replicated.map_err(Error::after_unresolved)?;
         }
@@ -185,7 +185,7 @@ impl Connections {
 
 /// `WAIT` looks at what this connection wrote. A repeat of a call may have written nothing, so something is written
 /// first.
-async fn replicated(slot: &Slot, connection: &mut Connection, awaited: &Call<'_>, wait: Wait) -> Result<()> {
+async fn replicated(slot: &Slot, connection: &mut Connection, awaited: &ScriptCall<'_>, wait: Wait) -> Result<()> {
     let (key, edition) = (awaited.key(), connection.edition());
     let mut pipeline = redis::pipe();
     pipeline.add_command(awaited.by_text(edition)).ignore();
@@ -209,7 +209,7 @@ fn described(value: Value) -> Result<String> {
     }
 }
 
-async fn script(call: &Call<'_>, moved: u64, wire: &mut Wire) -> Result<Value, RedisError> {
+async fn script(call: &ScriptCall<'_>, moved: u64, wire: &mut Wire) -> Result<Value, RedisError> {
     let edition = Edition { moved, clustered: wire.is_cluster() };
     let reply = call.by_hash(edition).query_async(wire).await;
     match reply {

@@ -8,11 +8,11 @@ use storagebox_core::{Error, Namespace, Result};
 pub(crate) use storagebox_core::backend::NamespaceKind as Kind;
 
 use super::keys::tag;
-use super::known::VERSION;
-use super::{Answer, Call, Client};
+use super::store_info::VERSION;
+use super::{Answer, Client, ScriptCall};
 use crate::error;
 use crate::script::{Script, script};
-use crate::turns::Turns;
+use crate::single_flight::SingleFlight;
 
 static ENTER: Script = script!("store_enter_namespace", CHANGES, [], "store/enter_namespace").asking_for_all();
 static OPEN: Script = script!("store_open_namespace", CHANGES, [], "store/open_namespace").asking_for_all();
@@ -39,7 +39,7 @@ pub(crate) struct OpenNamespace {
     options: String,
     keeps: Option<u64>,
     opened: OnceLock<()>,
-    opening: Turns,
+    opening: SingleFlight,
 }
 
 impl OpenNamespace {
@@ -47,7 +47,7 @@ impl OpenNamespace {
         let tag = tag(letter(kind), name);
         let key = client.settings().prefix.of(&tag);
         let (client, name) = (Arc::clone(client), name.clone());
-        let (opened, opening) = (OnceLock::new(), Turns::default());
+        let (opened, opening) = (OnceLock::new(), SingleFlight::default());
         Self { client, name, tag, key, options: String::new(), keeps: None, opened, opening }
     }
 
@@ -64,8 +64,8 @@ impl OpenNamespace {
 
     /// A script about the namespace. The first one registers the namespace, which is two round trips more, and a third
     /// where it is made.
-    pub(crate) async fn call<'a>(&'a self, script: &'static Script) -> Result<Call<'a>> {
-        Ok(Call::new(script, self.key().await?).in_epoch(self.client.epoch()))
+    pub(crate) async fn call<'a>(&'a self, script: &'static Script) -> Result<ScriptCall<'a>> {
+        Ok(ScriptCall::new(script, self.key().await?).in_epoch(self.client.epoch()))
     }
 
     /// The key of the namespace, which is registered by then: for a script about another one that joins it.
@@ -94,7 +94,7 @@ impl OpenNamespace {
 
     /// Names the namespace: whether it was made before, in this epoch.
     async fn enter(&self) -> Result<bool> {
-        let enter = Call::new(&ENTER, self.client.store()).with(VERSION).with(self.tag.as_str());
+        let enter = ScriptCall::new(&ENTER, self.client.store()).with(VERSION).with(self.tag.as_str());
         let enter = enter.with(self.client.epoch());
         let answer = self.client.enter("open", &enter).await?;
         Ok(answer.text(3)? == self.client.epoch())
@@ -102,14 +102,14 @@ impl OpenNamespace {
 
     /// Makes the namespace, unless it was made before.
     async fn make(&self, was_made: bool) -> Result<()> {
-        let open = Call::new(&OPEN, &self.key).with(self.options.as_str()).with(self.keeps);
+        let open = ScriptCall::new(&OPEN, &self.key).with(self.options.as_str()).with(self.keeps);
         let open = open.with(self.client.epoch()).with(was_made).with(self.client.store_in_reach());
         let answer = self.client.settled("open", || self.client.answer(&open)).await?;
         self.check(&answer)
     }
 
     async fn mark(&self) -> Result<()> {
-        let mark = Call::new(&MARK, self.client.store()).with(VERSION).with(self.client.epoch());
+        let mark = ScriptCall::new(&MARK, self.client.store()).with(VERSION).with(self.client.epoch());
         self.client.enter("open", &mark.with(self.tag.as_str())).await.map(drop)
     }
 

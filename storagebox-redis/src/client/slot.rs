@@ -15,14 +15,14 @@ use super::server::{Server, Wire};
 use super::since_now;
 use crate::error;
 use crate::script::Edition;
-use crate::turns::Turns;
+use crate::single_flight::SingleFlight;
 
 /// One connection, made when it is first needed, and again after it broke.
 #[derive(Default)]
 pub(super) struct Slot {
     open: Mutex<Open>,
     /// One connects at a time, as long as that goes on; the others wait for it.
-    connecting: Turns,
+    connecting: SingleFlight,
 }
 
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! What a store says of itself: its version, its epoch and its memory.
+//! The version, the epoch and the memory of a store.
 
 use std::time::Duration;
 
@@ -12,20 +12,20 @@ pub(crate) const VERSION: i64 = 1;
 
 const FORMAT: StoreFormat = StoreFormat::new("redis", "store", VERSION);
 
-/// What a store says of itself: the beginning of what scripts about it answer.
+/// What the scripts of the store answer first.
 #[derive(Clone, Debug)]
-pub(crate) struct Known {
-    /// Made by chance when the store was made, so that a store that was lost is not taken for its successor.
+pub(crate) struct StoreInfo {
+    /// A random text that `setup` wrote: it tells a store from another one that took its place.
     pub(crate) epoch: String,
-    /// How long what has ended is remembered, by everybody.
+    /// For how long all clients remember what has ended.
     pub(crate) memory: Retention,
 }
 
-/// What a memory is that is for ever.
+/// The stored text of a memory without an end.
 const FOREVER: &str = "forever";
 
-/// A memory as it is kept with the store.
-pub(crate) fn in_words(memory: Retention) -> String {
+/// Returns the text of a memory that the store keeps.
+pub(crate) fn to_stored_text(memory: Retention) -> String {
     micros_of(memory).map_or(FOREVER.to_owned(), |micros| micros.to_string())
 }
 
@@ -36,7 +36,7 @@ fn memory(words: &str) -> Option<Retention> {
     }
 }
 
-impl Known {
+impl StoreInfo {
     pub(crate) fn of(answer: &Answer) -> Result<Self> {
         check_text(answer.text(0)?)?;
         match (answer.text(1)?, memory(answer.text(2)?)) {
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn whatever_a_store_says_of_itself() {
         let known: &[&[&str]] = &[&["1", "epoch", "forever"], &["1", "epoch", "60000000"], &["2", "", ""], &[""]];
-        let read = |answer: &Answer| match Known::of(answer) {
+        let read = |answer: &Answer| match StoreInfo::of(answer) {
             Err(error) if [ErrorKind::NotSetUp, ErrorKind::Unsupported].contains(&error.kind()) => Ok(()),
             known => known.map(drop),
         };

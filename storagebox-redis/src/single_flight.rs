@@ -1,0 +1,129 @@
+//! One caller at a time does work that spares the other callers the same work.
+//!
+//! The work runs in its caller's future, which may be left unfinished for any time, as by a `select!` that borrows it.
+//! So a flight only saves requests, and nothing depends on it: nobody waits longer than [`STALLED_AFTER`] for a flight
+//! that does not end.
+
+use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Mutex as Queue, OwnedMutexGuard};
+use tokio::time::timeout;
+
+/// How long callers wait while no flight ends.
+const STALLED_AFTER: Duration = Duration::from_millis(250);
+
+/// Lets one caller at a time into a flight.
+#[derive(Debug, Default)]
+pub(crate) struct SingleFlight(Mutex<Arc<Line>>);
+
+/// The callers that wait for one another.
+#[derive(Debug, Default)]
+struct Line {
+    queue: Arc<Queue<()>>,
+    /// The number of flights that began.
+    begun: AtomicU64,
+}
+
+/// A flight, which ends when it is dropped. Callers may have stopped waiting for it before.
+#[derive(Debug)]
+pub(crate) struct Flight {
+    _guard: OwnedMutexGuard<()>,
+}
+
+impl SingleFlight {
+    /// Waits for the flights before it and begins the next one. If none ends for a while, all waiting callers, and later
+    /// ones, go on in a new line.
+    pub(crate) async fn next(&self) -> Flight {
+        loop {
+            let line = Arc::clone(&self.line());
+            if let Some(flight) = line.next().await {
+                return flight;
+            }
+            self.leave(&line);
+        }
+    }
+
+    fn leave(&self, left: &Arc<Line>) {
+        let mut line = self.line();
+        if Arc::ptr_eq(&line, left) {
+            *line = Arc::default();
+        }
+    }
+
+    fn line(&self) -> MutexGuard<'_, Arc<Line>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Flight {
+    fn of(guard: OwnedMutexGuard<()>) -> Self {
+        Self { _guard: guard }
+    }
+}
+
+impl Line {
+    /// Returns `None` if no flight begins for [`STALLED_AFTER`].
+    async fn next(&self) -> Option<Flight> {
+        let mut guard = pin!(Arc::clone(&self.queue).lock_owned());
+        loop {
+            let before = self.begun.load(Ordering::Relaxed);
+            if let Ok(guard) = timeout(STALLED_AFTER, &mut guard).await {
+                self.begun.fetch_add(1, Ordering::Relaxed);
+                return Some(Flight::of(guard));
+            }
+            if self.begun.load(Ordering::Relaxed) == before {
+                return None;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::ready;
+    use std::pin::Pin;
+
+    use super::*;
+
+    /// Polls the future once, and returns whether it still waits.
+    async fn still_waits(next: Pin<&mut impl Future<Output = Flight>>) -> bool {
+        tokio::select! {
+            biased;
+            _ = next => false,
+            () = ready(()) => true,
+        }
+    }
+
+    #[tokio::test]
+    async fn one_flight_is_under_way_at_a_time() {
+        let flights = SingleFlight::default();
+        let first = flights.next().await;
+        assert!(still_waits(pin!(flights.next())).await);
+        drop(first);
+        assert!(!still_waits(pin!(flights.next())).await);
+    }
+
+    #[tokio::test]
+    async fn a_flight_that_stalls_is_waited_for_once() {
+        let flights = SingleFlight::default();
+        let _stalled = flights.next().await;
+        let second = flights.next().await;
+        assert!(still_waits(pin!(flights.next())).await, "two flights at once");
+        drop(second);
+        assert!(!still_waits(pin!(flights.next())).await, "the stalled flight was waited for again");
+    }
+
+    /// The queue hands the flight to a future that nobody polls.
+    #[tokio::test]
+    async fn a_waiting_caller_that_is_not_polled_holds_up_nobody() {
+        let flights = SingleFlight::default();
+        let first = flights.next().await;
+        let mut unpolled = pin!(flights.next());
+        assert!(still_waits(unpolled.as_mut()).await);
+        drop(first);
+        flights.next().await;
+    }
+}
