@@ -1,14 +1,14 @@
-//! The client: one statement a call, and what is tried again.
+//! The client: it sends one statement per call, and retries calls.
 
 mod call;
 mod connections;
 mod connector;
 mod gate;
-mod known;
 mod look;
 mod namespaces;
 mod progress;
-mod texts;
+mod statement_cache;
+mod store_info;
 
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
@@ -23,50 +23,51 @@ use tokio::time::Instant;
 use crate::config::{Schema, Settings};
 use crate::error;
 
-pub(crate) use call::{Call, Opened, SESSION};
+pub(crate) use call::{FunctionCall, Opened, SESSION};
 use connections::Ask;
 pub(crate) use connections::{Connections, Dedicated};
-pub(crate) use known::{FORMAT, Found, Known, VERSION, new_epoch};
 pub(crate) use look::{text_of_look, with_tables};
 pub(crate) use namespaces::{Kind, OpenNamespace, hash};
 pub(crate) use progress::Progress;
-use texts::Texts;
+use statement_cache::StatementCache;
+pub(crate) use store_info::{FORMAT, Found, StoreInfo, VERSION, new_epoch};
 
 /// Rows to come. Boxed, so that the futures of the calls above stay small.
 type Rows<'a> = Pin<Box<dyn Future<Output = Result<Vec<PgRow>>> + Send + 'a>>;
 
 type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
-/// What every namespace of a store works with.
+/// The connections and settings of a store, shared by its namespaces.
 #[derive(Debug)]
 pub(crate) struct Client {
     connections: Connections,
     settings: Settings,
-    texts: Texts,
-    /// What the store is, from the first call on.
-    known: OnceLock<Known>,
+    statements: StatementCache,
+    /// Set by the first call.
+    info: OnceLock<StoreInfo>,
 }
 
-/// What became of a call before its first attempt here.
+/// What follows an attempt whose reply was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Before {
-    /// There was none.
-    Nothing,
-    /// One was lost on the way, so a second one has been made.
-    Lost,
-    /// There was none, and there must be no second one after a lost one: it would be applied twice.
-    NoSecond,
+pub(crate) enum AfterLostReply {
+    /// One more attempt: the server recognises the operation id.
+    Retry,
+    /// The same, and an attempt of the call was lost before: the call begins with an unknown outcome.
+    RetryAgain,
+    /// The error: one more attempt would be applied again.
+    Fail,
 }
 
-impl Before {
-    pub(crate) fn lost(lost: bool) -> Self {
-        if lost { Self::Lost } else { Self::Nothing }
+impl AfterLostReply {
+    /// For a call that is made alone, after a batch that it was part of was lost or not.
+    pub(crate) fn after_batch(is_lost: bool) -> Self {
+        if is_lost { Self::RetryAgain } else { Self::Retry }
     }
 }
 
 impl Client {
     pub(crate) fn new(connections: Connections, settings: Settings) -> Arc<Self> {
-        Arc::new(Self { connections, settings, texts: Texts::default(), known: OnceLock::new() })
+        Arc::new(Self { connections, settings, statements: StatementCache::default(), info: OnceLock::new() })
     }
 
     pub(crate) fn settings(&self) -> &Settings {
@@ -77,43 +78,43 @@ impl Client {
         &self.settings.schema
     }
 
-    /// The store's memory of ended operations, as the functions take it. Only asked once it is known.
+    /// Returns for how long the store remembers ended operations, in microseconds; `None` before the first call.
     pub(crate) fn memory(&self) -> Option<i64> {
-        self.known.get().and_then(|known| micros_of(known.memory))
+        self.info.get().and_then(|info| micros_of(info.memory))
     }
 
-    /// The epoch of the store; none before the first call.
+    /// Returns the epoch of the store; `None` before the first call.
     pub(crate) fn epoch(&self) -> Option<i64> {
-        self.known.get().map(|known| known.epoch)
+        self.info.get().map(|info| info.epoch)
     }
 
-    /// What the store is: what was asked for, and still the one that was opened first.
-    pub(crate) fn know(&self, found: Known) -> Result<()> {
+    /// Checks that the store has the settings of this client, and is the store of the first call.
+    pub(crate) fn check_store(&self, found: StoreInfo) -> Result<()> {
         found.check(self.settings.options.remember)?;
-        match self.known.get_or_init(|| found).epoch == found.epoch {
+        match self.info.get_or_init(|| found).epoch == found.epoch {
             true => Ok(()),
             false => Err(error::of_another_epoch(self.schema())),
         }
     }
 
-    /// One statement, sent once: its rows.
-    pub(crate) fn rows<'a>(&'a self, call: &'a Call<'_>) -> Rows<'a> {
+    /// Sends one statement once, and returns its rows.
+    pub(crate) fn rows<'a>(&'a self, call: &'a FunctionCall<'_>) -> Rows<'a> {
         Box::pin(async move {
-            match self.connections.rows(Ask::Call(call, &self.settings, &self.texts)).await {
+            match self.connections.rows(Ask::Call(call, &self.settings, &self.statements)).await {
                 Err(error) if error.kind() == ErrorKind::NotSetUp => Err(Box::pin(self.explained(error)).await),
                 rows => rows,
             }
         })
     }
 
-    /// The only row of one statement, sent once.
-    pub(crate) async fn row(&self, call: &Call<'_>) -> Result<PgRow> {
+    /// Sends one statement once, and returns its only row.
+    pub(crate) async fn row(&self, call: &FunctionCall<'_>) -> Result<PgRow> {
         let rows = self.rows(call).await?;
         rows.into_iter().next().ok_or_else(|| error::unreadable(call.function()))
     }
 
-    /// The only row of one statement that is no call of ours and only reads.
-    pub(crate) async fn look(&self, operation: &'static str, sql: &str) -> Result<PgRow> {
+    /// Returns the only row of a statement that only reads and calls no function of the schema.
+    pub(crate) async fn query(&self, operation: &'static str, sql: &str) -> Result<PgRow> {
         let sql = &call::in_session(&self.settings, sql);
         let attempt = || async move {
             let rows = self.connections.rows(Ask::Text(sql)).await?;
@@ -122,7 +123,7 @@ impl Client {
         self.settled(operation, attempt).await
     }
 
-    /// A connection for more than one statement.
+    /// Returns a connection for more than one statement.
     pub(crate) async fn dedicated(&self) -> Result<Dedicated<'_>> {
         self.in_time(self.connections.dedicated()).await
     }
@@ -131,49 +132,44 @@ impl Client {
         self.connections.close();
     }
 
-    /// When a call that begins now has to be over.
+    /// Returns when a call that begins now has to end.
     pub(crate) fn deadline(&self) -> Instant {
         now() + self.settings.options.call_timeout
     }
 
-    /// For how long a call has been under way that has to be over then.
+    /// Returns a function that measures the time since the begin of a call with this deadline.
     pub(crate) fn since_begin(&self, deadline: Instant) -> impl Fn() -> Duration + use<> {
         let limit = self.settings.options.call_timeout;
         move || limit.saturating_sub(deadline.saturating_duration_since(now()))
     }
 
-    /// Makes a call that begins now, [again and again](Self::repeated) until it is answered, in time.
-    pub(crate) async fn settle<T, F>(
-        &self,
-        operation: &'static str,
-        before: Before,
-        attempt: impl FnMut() -> F + Send,
-    ) -> Result<T>
+    /// Makes a call that begins now until an attempt answers it or its time is over, as [`repeated`](Self::repeated).
+    pub(crate) async fn settle<T, F>(&self, operation: &'static str, attempt: impl FnMut() -> F + Send) -> Result<T>
     where
         T: Settles,
         F: Future<Output = Result<T>> + Send,
     {
-        let call = self.repeated(self.deadline(), before, attempt);
+        let call = self.repeated(self.deadline(), AfterLostReply::Retry, attempt);
         self.in_time(call).await.map_err(|error| error.on("postgres").during(operation))
     }
 
-    /// Makes a call until it is answered: again while others are in the way, and once more after the connection broke.
-    /// What an earlier attempt may still do is told from the answer (contract, idea 3). Bounded only by its caller.
+    /// Makes a call until an attempt answers it: after contention with pauses, and after a lost reply once more. Returns no
+    /// outcome that leaves open what a lost attempt may still do (ER-4). The caller bounds its time.
     pub(crate) async fn repeated<T, F>(
         &self,
         deadline: Instant,
-        before: Before,
+        after_lost: AfterLostReply,
         attempt: impl FnMut() -> F + Send,
     ) -> Result<T>
     where
         T: Settles,
         F: Future<Output = Result<T>> + Send,
     {
-        repeat(Patience::new(deadline, before, pauses()), wait, attempt).await
+        repeat(CallBackoff::new(deadline, after_lost, pauses()), wait, attempt).await
     }
 
-    /// [`settle`](Self::settle) for a call whose every answer settles: it only reads, or names a state that only moves
-    /// on.
+    /// As [`settle`](Self::settle), for a call whose every answer settles earlier attempts: it only reads, or it moves a
+    /// state that only goes forward.
     pub(crate) async fn settled<T, F>(
         &self,
         operation: &'static str,
@@ -187,10 +183,10 @@ impl Client {
             let attempt = attempt();
             async move { attempt.await.map(Settled) }
         };
-        self.settle(operation, Before::Nothing, attempt).await.map(|Settled(answer)| answer)
+        self.settle(operation, attempt).await.map(|Settled(answer)| answer)
     }
 
-    /// A call that has to be over in time. Where it makes part of another call, it is told as that one's.
+    /// Bounds a call by the call timeout. A call within another call counts as that call's progress.
     pub(crate) fn in_time<'a, T: 'a>(
         &'a self,
         work: impl Future<Output = Result<T>> + Send + 'a,
@@ -202,7 +198,7 @@ impl Client {
     }
 }
 
-/// What became of a call whose time is over depends on whether it has left.
+/// After the timeout, the outcome is unknown only if the call was sent.
 async fn ending<T>(timeout: Duration, work: Work<'_, T>) -> Result<T> {
     let ended = in_time(timeout, work).await;
     ended.unwrap_or_else(|| Err(if progress::end() { error::unmade(timeout) } else { unanswered(timeout) }))
@@ -212,23 +208,23 @@ fn unanswered(timeout: Duration) -> Error {
     Error::unknown(format!("there was no answer within {timeout:?}")).on("postgres")
 }
 
-/// Others in the way are waited for while there is time; a lost answer is asked for once more.
-struct Patience<P> {
-    before: Before,
+/// Retries after contention with pauses while there is time, and after a lost reply once.
+struct CallBackoff<P> {
+    after_lost: AfterLostReply,
     reconnects: usize,
     pauses: P,
     deadline: Instant,
     begun: Instant,
 }
 
-impl<P: Iterator<Item = Duration> + Send> Patience<P> {
-    fn new(deadline: Instant, before: Before, pauses: P) -> Self {
-        let reconnects = usize::from(before != Before::NoSecond);
-        Self { before, reconnects, pauses, deadline, begun: now() }
+impl<P: Iterator<Item = Duration> + Send> CallBackoff<P> {
+    fn new(deadline: Instant, after_lost: AfterLostReply, pauses: P) -> Self {
+        let reconnects = usize::from(after_lost != AfterLostReply::Fail);
+        Self { after_lost, reconnects, pauses, deadline, begun: now() }
     }
 
-    /// The next pause, if one more attempt that lasts as long as the last one ends in time. One that does not would
-    /// make an uncertain answer of a certain one.
+    /// Returns the next pause, if one more attempt of the same length ends in time. An attempt that is cut off would turn
+    /// a certain refusal into an unknown outcome.
     fn pause(&mut self) -> Option<Duration> {
         let (pause, ended) = (self.pauses.next()?, now());
         let lasted = ended.saturating_duration_since(self.begun);
@@ -237,7 +233,7 @@ impl<P: Iterator<Item = Duration> + Send> Patience<P> {
     }
 }
 
-impl<P: Iterator<Item = Duration> + Send> Backoff for Patience<P> {
+impl<P: Iterator<Item = Duration> + Send> Backoff for CallBackoff<P> {
     fn after(&mut self, setback: Setback<'_>) -> Option<Duration> {
         let Setback::Failed(error) = setback else {
             return None;
@@ -253,7 +249,7 @@ impl<P: Iterator<Item = Duration> + Send> Backoff for Patience<P> {
     }
 
     fn begins_unresolved(&self) -> bool {
-        self.before == Before::Lost
+        self.after_lost == AfterLostReply::RetryAgain
     }
 }
 
@@ -276,9 +272,9 @@ mod tests {
         let minute = Duration::from_secs(60);
         let error = Error::new(ErrorKind::Contention, "others are in the way");
         let is_made_again = |lasted| {
-            let mut patience = Patience::new(now() + minute, Before::Nothing, pauses());
-            patience.begun -= lasted;
-            patience.after(Setback::Failed(&error)).is_some()
+            let mut backoff = CallBackoff::new(now() + minute, AfterLostReply::Retry, pauses());
+            backoff.begun -= lasted;
+            backoff.after(Setback::Failed(&error)).is_some()
         };
         assert!(is_made_again(minute / 2) && !is_made_again(minute));
     }

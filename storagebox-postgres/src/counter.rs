@@ -14,7 +14,7 @@ use storagebox_core::{
 use tokio::time::Instant;
 use tracing::instrument;
 
-use crate::client::{Before, Call, Client, Kind, OpenNamespace, wait};
+use crate::client::{AfterLostReply, Client, FunctionCall, Kind, OpenNamespace, wait};
 use crate::combining::{self, Combining, combine};
 use crate::error::{read, unreadable};
 
@@ -68,17 +68,17 @@ impl Counters {
         self.counters.client()
     }
 
-    async fn alone(&self, apply: &Apply, before: Before, deadline: Instant) -> Result<Counted> {
-        let before = match (self.rules.0.remembers(), before) {
-            (true, before) => before,
-            (false, Before::Lost) => {
+    async fn alone(&self, apply: &Apply, after_lost: AfterLostReply, deadline: Instant) -> Result<Counted> {
+        let after_lost = match (self.rules.0.remembers(), after_lost) {
+            (true, after_lost) => after_lost,
+            (false, AfterLostReply::RetryAgain) => {
                 return Err(Error::unknown("the answer of a batch was lost").on("postgres"));
             }
-            (false, _) => Before::NoSecond,
+            (false, _) => AfterLostReply::Fail,
         };
         let attempts = Attempts::new(self.rules.0.promise().remembers(), self.client().since_begin(deadline));
-        let attempts = attempts.after_lost(before == Before::Lost);
-        self.client().repeated(deadline, before, || attempts.make(wait, self.once(apply))).await
+        let attempts = attempts.after_lost(after_lost == AfterLostReply::RetryAgain);
+        self.client().repeated(deadline, after_lost, || attempts.make(wait, self.once(apply))).await
     }
 
     async fn once(&self, apply: &Apply) -> Result<Counted> {
@@ -102,7 +102,7 @@ impl Counters {
     async fn applied(&self, calls: &[Apply]) -> Result<Vec<Applied>> {
         let rules = &self.rules;
         let each = |of: fn(&Change) -> Option<i64>| calls.iter().map(|call| of(&call.change)).collect::<Vec<_>>();
-        let call = Call::rows("counter_apply")
+        let call = FunctionCall::rows("counter_apply")
             .about(self.counters.opened().await?)
             .with(calls.iter().map(|call| call.key.as_str()).collect::<Vec<_>>())
             .with(calls.iter().map(|call| call.change.op.as_str()).collect::<Vec<_>>())
@@ -123,7 +123,7 @@ impl Counters {
     /// A change whose own shard has no room: one round trip more, for as long as it takes to move some there.
     async fn widely(&self, apply: &Apply) -> Result<Counted> {
         let (rules, change) = (&self.rules, &apply.change);
-        let call = Call::rows("counter_apply_widely")
+        let call = FunctionCall::rows("counter_apply_widely")
             .about(self.counters.opened().await?)
             .with(apply.key.as_str())
             .with(change.op.as_str())
@@ -171,7 +171,7 @@ impl Counter for PostgresCounter {
         self.counters.rules.0.check(change)?;
         let apply = Apply { key: key.clone(), change: change.clone() };
         let deadline = self.counters.client().deadline();
-        let made_alone = |lost| self.counters.alone(&apply, Before::lost(lost), deadline);
+        let made_alone = |lost| self.counters.alone(&apply, AfterLostReply::after_batch(lost), deadline);
         let applied = combining::call(self.combiner.as_ref(), self.counters.client(), &apply, made_alone).await;
         applied.map_err(|error| self.promise().failed(error))
     }
@@ -181,7 +181,7 @@ impl Counter for PostgresCounter {
         let Counters { counters, rules } = &*self.counters;
         rules.0.check_cancel()?;
         let attempt = || async move {
-            let call = Call::rows("counter_cancel")
+            let call = FunctionCall::rows("counter_cancel")
                 .about(counters.opened().await?)
                 .with(key.as_str())
                 .with(op.as_str())
@@ -193,14 +193,14 @@ impl Counter for PostgresCounter {
                 .with(rules.capacity());
             cancelled(&counters.client().row(&call).await?)
         };
-        counters.client().settle("cancel", Before::Nothing, attempt).await
+        counters.client().settle("cancel", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn value(&self, key: &Key) -> Result<i64> {
         let counters = &self.counters.counters;
         let attempt = || async move {
-            let call = Call::value("counter_value").about(counters.opened().await?).with(key.as_str());
+            let call = FunctionCall::value("counter_value").about(counters.opened().await?).with(key.as_str());
             read("counter_value", counters.client().row(&call).await?.try_get(0))
         };
         counters.client().settled("value", attempt).await

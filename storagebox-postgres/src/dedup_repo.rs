@@ -13,7 +13,7 @@ use storagebox_core::{
 use tokio::time::Instant;
 use tracing::instrument;
 
-use crate::client::{Before, Call, Client, OpenNamespace};
+use crate::client::{AfterLostReply, Client, FunctionCall, OpenNamespace};
 use crate::combining::{self, Combining, combine};
 use crate::error::{read, unreadable};
 
@@ -50,12 +50,17 @@ impl PostgresDedupRepo {
     }
 }
 
-async fn alone(records: &OpenNamespace, record: &Record, before: Before, deadline: Instant) -> Result<Recorded> {
+async fn alone(
+    records: &OpenNamespace,
+    record: &Record,
+    after_lost: AfterLostReply,
+    deadline: Instant,
+) -> Result<Recorded> {
     let attempt = || async {
         let mut answers = recorded(records, std::slice::from_ref(record)).await?;
         answers.pop().ok_or_else(|| unreadable("dedup_record"))
     };
-    records.client().repeated(deadline, before, attempt).await
+    records.client().repeated(deadline, after_lost, attempt).await
 }
 
 async fn together(records: Arc<OpenNamespace>, mut calls: Vec<Record>) -> Vec<Combined<Result<Recorded>>> {
@@ -69,7 +74,7 @@ async fn together(records: Arc<OpenNamespace>, mut calls: Vec<Record>) -> Vec<Co
 /// One statement for calls that are sorted by id.
 async fn recorded(records: &OpenNamespace, calls: &[Record]) -> Result<Vec<Recorded>> {
     let client = records.client();
-    let call = Call::rows("dedup_record")
+    let call = FunctionCall::rows("dedup_record")
         .about(records.opened().await?)
         .with(calls.iter().map(|call| call.id.as_str()).collect::<Vec<_>>())
         .with(calls.iter().map(|call| Some(call.value.as_bytes())).collect::<Vec<_>>())
@@ -121,14 +126,14 @@ impl DedupRepo for PostgresDedupRepo {
         let retention = retention.checked()?;
         let record = Record { id: id.clone(), value: value.clone(), op: op.clone(), retention };
         let deadline = self.client().deadline();
-        let made_alone = |lost| alone(&self.records, &record, Before::lost(lost), deadline);
+        let made_alone = |lost| alone(&self.records, &record, AfterLostReply::after_batch(lost), deadline);
         combining::call(self.combiner.as_ref(), self.client(), &record, made_alone).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn get(&self, id: &DedupId) -> Result<Option<Entry>> {
         let attempt = || async move {
-            let call = Call::rows("dedup_get").about(self.records.opened().await?).with(id.as_str());
+            let call = FunctionCall::rows("dedup_get").about(self.records.opened().await?).with(id.as_str());
             self.client().rows(&call).await?.first().map(|row| entry(row, "dedup_get")).transpose()
         };
         self.client().settled("get", attempt).await
@@ -137,7 +142,7 @@ impl DedupRepo for PostgresDedupRepo {
     #[instrument(level = "trace", skip_all)]
     async fn replace(&self, id: &DedupId, version: Version, value: &Payload, op: &OpId) -> Result<Replaced> {
         let attempt = || async move {
-            let call = Call::rows("dedup_replace")
+            let call = FunctionCall::rows("dedup_replace")
                 .about(self.records.opened().await?)
                 .with(id.as_str())
                 .with(number(version))
@@ -146,27 +151,27 @@ impl DedupRepo for PostgresDedupRepo {
                 .with(self.client().memory());
             replaced(&self.client().row(&call).await?)
         };
-        self.client().settle("replace", Before::Nothing, attempt).await
+        self.client().settle("replace", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn forget(&self, id: &DedupId, version: Version) -> Result<Forgotten> {
         let attempt = || async move {
-            let call = Call::rows("dedup_forget")
+            let call = FunctionCall::rows("dedup_forget")
                 .about(self.records.opened().await?)
                 .with(id.as_str())
                 .with(number(version))
                 .with(self.client().memory());
             forgotten(&self.client().row(&call).await?)
         };
-        self.client().settle("forget", Before::Nothing, attempt).await
+        self.client().settle("forget", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedRecord>> {
         let listing = &PageRequest::of::<DedupId>("postgres", cursor, limit)?;
         let attempt = || async {
-            let call = Call::rows("dedup_list")
+            let call = FunctionCall::rows("dedup_list")
                 .about(self.records.opened().await?)
                 .with(listing.after())
                 .with(listing.limit());

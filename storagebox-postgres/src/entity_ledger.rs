@@ -13,7 +13,7 @@ use storagebox_core::{
 };
 use tracing::instrument;
 
-use crate::client::{self, Before, Call, Client, OpenNamespace};
+use crate::client::{self, Client, FunctionCall, OpenNamespace};
 use crate::dedup_repo::number;
 use crate::error::read;
 
@@ -41,7 +41,7 @@ impl PostgresEntityLedger {
         self.entities.client()
     }
 
-    async fn call_of<'a>(&self, commit: &'a Commit) -> Result<Call<'a>> {
+    async fn call_of<'a>(&self, commit: &'a Commit) -> Result<FunctionCall<'a>> {
         let (changes, state) = match &commit.change {
             EntityChange::Keep => (false, None),
             EntityChange::Put(state) => (true, Some(state.as_bytes())),
@@ -49,7 +49,7 @@ impl PostgresEntityLedger {
         };
         let (consume, create) = (commit.consume.as_ref(), sorted(&commit.create));
         let outgoing = self.outgoing.as_deref().filter(|_| !create.is_empty());
-        Ok(Call::value("entity_commit")
+        Ok(FunctionCall::value("entity_commit")
             .about(self.entities.opened().await?)
             .with(commit.key.as_str())
             .with(commit.message.as_str())
@@ -66,7 +66,7 @@ impl PostgresEntityLedger {
     }
 
     /// A function about the entry.
-    async fn call_about<'a>(&self, call: Call<'a>, entry: &'a EntryId) -> Result<Call<'a>> {
+    async fn call_about<'a>(&self, call: FunctionCall<'a>, entry: &'a EntryId) -> Result<FunctionCall<'a>> {
         Ok(call
             .about(self.entities.opened().await?)
             .with(entry.key.as_str())
@@ -89,7 +89,7 @@ impl EntityLedger for PostgresEntityLedger {
             return Err(Error::invalid("token", "is none that the ledger joins").on("postgres"));
         }
         let attempt = || async move {
-            let call = Call::rows("entity_open")
+            let call = FunctionCall::rows("entity_open")
                 .about(self.entities.opened().await?)
                 .with(key.as_str())
                 .with(message.as_str())
@@ -105,34 +105,34 @@ impl EntityLedger for PostgresEntityLedger {
     async fn commit(&self, commit: &Commit) -> Result<Committed> {
         commit.checked(&self.joins).map_err(|error| error.on("postgres"))?;
         let attempt = || async move { answers::committed(&self.client().row(&self.call_of(commit).await?).await?) };
-        self.client().settle("commit", Before::Nothing, attempt).await
+        self.client().settle("commit", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn register(&self, entry: &EntryId, attempt: &OpId) -> Result<Registered> {
         let call = || async move {
-            let call = self.call_about(Call::rows("entity_register"), entry).await?.with(attempt.as_str());
+            let call = self.call_about(FunctionCall::rows("entity_register"), entry).await?.with(attempt.as_str());
             answers::registered(self.client().rows(&call).await?.first())
         };
-        self.client().settle("register", Before::Nothing, call).await
+        self.client().settle("register", call).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn choose(&self, entry: &EntryId, attempt: &OpId) -> Result<Chosen> {
         let call = || async move {
-            let call = self.call_about(Call::rows("entity_choose"), entry).await?.with(attempt.as_str());
+            let call = self.call_about(FunctionCall::rows("entity_choose"), entry).await?.with(attempt.as_str());
             answers::chosen(self.client().rows(&call).await?.first())
         };
-        self.client().settle("choose", Before::Nothing, call).await
+        self.client().settle("choose", call).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn remove(&self, entry: &EntryId) -> Result<bool> {
         let attempt = || async move {
-            let call = self.call_about(Call::value("entity_remove"), entry).await?;
+            let call = self.call_about(FunctionCall::value("entity_remove"), entry).await?;
             read("entity_remove", self.client().row(&call).await?.try_get(0))
         };
-        self.client().settle("remove", Before::Nothing, attempt).await
+        self.client().settle("remove", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -141,7 +141,7 @@ impl EntityLedger for PostgresEntityLedger {
         let after = Position::try_from(listing.after()).ok();
         let (key, message) = Position::texts(after.as_ref());
         let attempt = || async move {
-            let call = Call::rows("entity_pending")
+            let call = FunctionCall::rows("entity_pending")
                 .about(self.entities.opened().await?)
                 .with(key)
                 .with(message)

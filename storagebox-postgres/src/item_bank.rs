@@ -2,7 +2,7 @@
 
 mod answers;
 mod take;
-mod walk;
+mod take_cursors;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use storagebox_core::{
 };
 use tracing::instrument;
 
-use crate::client::{Before, Call, Client, Kind, OpenNamespace, hash};
+use crate::client::{Client, FunctionCall, Kind, OpenNamespace, hash};
 
-use answers::Shown;
+use answers::ClaimView;
 pub(crate) use answers::texts;
 use take::Take;
 
@@ -43,13 +43,20 @@ impl PostgresBank {
 
     /// A function of the bank and one claim.
     async fn about(&self, function: &'static str, claim: &ClaimId) -> Result<PgRow> {
-        let call =
-            Call::value(function).about(self.bank.opened().await?).with(claim.as_str()).with(self.client().memory());
+        let call = FunctionCall::value(function)
+            .about(self.bank.opened().await?)
+            .with(claim.as_str())
+            .with(self.client().memory());
         self.client().row(&call).await
     }
 
     /// A function of the bank and items, batch by batch, each a transaction of its own: what it answered.
-    async fn in_batches(&self, operation: &'static str, call: &Call<'static>, items: &[Item]) -> Result<Vec<PgRow>> {
+    async fn in_batches(
+        &self,
+        operation: &'static str,
+        call: &FunctionCall<'static>,
+        items: &[Item],
+    ) -> Result<Vec<PgRow>> {
         let mut answers = Vec::new();
         for batch in sorted(items).chunks(BATCH) {
             let (hashes, items): (Vec<_>, Vec<_>) = batch.iter().copied().unzip();
@@ -81,7 +88,7 @@ impl ItemBank for PostgresBank {
     #[instrument(level = "trace", skip_all)]
     async fn add(&self, items: &[Item]) -> Result<Added> {
         let mut report = Added::default();
-        for answer in self.in_batches("add", &Call::value("bank_add"), items).await? {
+        for answer in self.in_batches("add", &FunctionCall::value("bank_add"), items).await? {
             report.added += answers::number(&answer, "bank_add", 0)?;
         }
         report.already_present = sorted(items).len() as u64 - report.added;
@@ -97,39 +104,39 @@ impl ItemBank for PostgresBank {
     async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
         let hold = take::micros_of(hold.checked()?);
         let attempt = || async move {
-            let call = Call::value("bank_extend")
+            let call = FunctionCall::value("bank_extend")
                 .about(self.bank.opened().await?)
                 .with(claim.as_str())
                 .with(hold)
                 .with(self.client().memory());
-            Shown::of(&self.client().row(&call).await?, "bank_extend")?.extended()
+            ClaimView::of(&self.client().row(&call).await?, "bank_extend")?.extended()
         };
-        self.client().settle("extend", Before::Nothing, attempt).await
+        self.client().settle("extend", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn confirm(&self, claim: &ClaimId) -> Result<Confirmed> {
         let attempt =
-            || async move { Shown::of(&self.about("bank_confirm", claim).await?, "bank_confirm")?.confirmed() };
-        self.client().settle("confirm", Before::Nothing, attempt).await
+            || async move { ClaimView::of(&self.about("bank_confirm", claim).await?, "bank_confirm")?.confirmed() };
+        self.client().settle("confirm", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn release(&self, claim: &ClaimId) -> Result<Released> {
         let attempt = || async move { answers::released(&self.about("bank_release", claim).await?) };
-        self.client().settle("release", Before::Nothing, attempt).await
+        self.client().settle("release", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn get(&self, claim: &ClaimId) -> Result<ClaimState> {
-        let attempt = || async move { Shown::of(&self.about("bank_get", claim).await?, "bank_get")?.claim_state() };
+        let attempt = || async move { ClaimView::of(&self.about("bank_get", claim).await?, "bank_get")?.claim_state() };
         self.client().settled("get", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn counts(&self) -> Result<Counts> {
         let attempt = || async move {
-            let call = Call::rows("bank_counts").about(self.bank.opened().await?);
+            let call = FunctionCall::rows("bank_counts").about(self.bank.opened().await?);
             answers::counts(&self.client().row(&call).await?)
         };
         self.client().settled("counts", attempt).await
@@ -138,13 +145,13 @@ impl ItemBank for PostgresBank {
     #[instrument(level = "trace", skip_all)]
     async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
         let attempt = || async move { answers::retired(&self.about("bank_retire", claim).await?) };
-        self.client().settle("retire", Before::Nothing, attempt).await
+        self.client().settle("retire", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn holder(&self, item: &Item) -> Result<ItemState> {
         let attempt = || async move {
-            let call = Call::rows("bank_holder")
+            let call = FunctionCall::rows("bank_holder")
                 .about(self.bank.opened().await?)
                 .with(hash(item.as_str()))
                 .with(item.as_str());
@@ -157,7 +164,7 @@ impl ItemBank for PostgresBank {
     async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedItem>> {
         let listing = &PageRequest::of::<Item>("postgres", cursor, limit)?;
         let attempt = || async {
-            let call = Call::rows("bank_list")
+            let call = FunctionCall::rows("bank_list")
                 .about(self.bank.opened().await?)
                 .with(answers::place_after(listing))
                 .with(listing.after())
@@ -170,7 +177,7 @@ impl ItemBank for PostgresBank {
     #[instrument(level = "trace", skip_all)]
     async fn withdraw(&self, items: &[Item]) -> Result<Withdrawn> {
         let mut report = Withdrawn::default();
-        for answer in self.in_batches("withdraw", &Call::rows("bank_withdraw"), items).await? {
+        for answer in self.in_batches("withdraw", &FunctionCall::rows("bank_withdraw"), items).await? {
             answers::add_withdrawn(&mut report, &answer)?;
         }
         Ok(report)
@@ -179,7 +186,7 @@ impl ItemBank for PostgresBank {
     #[instrument(level = "trace", skip_all)]
     async fn restore(&self, items: &[Item]) -> Result<Restored> {
         let mut report = Restored::default();
-        for answer in self.in_batches("restore", &Call::rows("bank_restore"), items).await? {
+        for answer in self.in_batches("restore", &FunctionCall::rows("bank_restore"), items).await? {
             answers::add_restored(&mut report, &answer)?;
         }
         Ok(report)

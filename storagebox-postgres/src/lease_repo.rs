@@ -12,7 +12,7 @@ use storagebox_core::{
 };
 use tracing::instrument;
 
-use crate::client::{Before, Call, Client, OpenNamespace};
+use crate::client::{Client, FunctionCall, OpenNamespace};
 use crate::dedup_repo::{entry, outcome, remaining, version};
 use crate::error::{read, unreadable};
 
@@ -32,7 +32,7 @@ impl PostgresLeaseRepo {
     }
 
     /// The beginning of every call about a lease.
-    async fn about<'a>(&self, call: Call<'a>, lease: &'a Lease) -> Result<Call<'a>> {
+    async fn about<'a>(&self, call: FunctionCall<'a>, lease: &'a Lease) -> Result<FunctionCall<'a>> {
         Ok(call
             .about(self.records.opened().await?)
             .with(lease.id.as_str())
@@ -52,7 +52,7 @@ impl LeaseRepo for PostgresLeaseRepo {
     async fn begin(&self, id: &DedupId, op: &OpId, term: Duration, fingerprint: Option<&Fingerprint>) -> Result<Begun> {
         let term = checked_duration("lease", term)?;
         let attempt = || async move {
-            let call = Call::rows("lease_begin")
+            let call = FunctionCall::rows("lease_begin")
                 .about(self.records.opened().await?)
                 .with(id.as_str())
                 .with(op.as_str())
@@ -61,38 +61,38 @@ impl LeaseRepo for PostgresLeaseRepo {
                 .with(self.client().memory());
             begun(&self.client().row(&call).await?, id, op)
         };
-        self.client().settle("begin", Before::Nothing, attempt).await
+        self.client().settle("begin", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn complete(&self, lease: &Lease, result: &Payload, retention: Retention) -> Result<Completed> {
         let retention = micros_of(retention.checked()?);
         let attempt = || async move {
-            let call = self.about(Call::rows("lease_complete"), lease).await?;
+            let call = self.about(FunctionCall::rows("lease_complete"), lease).await?;
             let call = call.with(result.as_bytes()).with(retention).with(self.client().memory());
             completed(&self.client().row(&call).await?, result)
         };
-        self.client().settle("complete", Before::Nothing, attempt).await
+        self.client().settle("complete", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn abort(&self, lease: &Lease) -> Result<Aborted> {
         let attempt = || async move {
-            let call = self.about(Call::value("lease_abort"), lease).await?.with(self.client().memory());
+            let call = self.about(FunctionCall::value("lease_abort"), lease).await?.with(self.client().memory());
             match word(&self.client().row(&call).await?, "lease_abort")?.as_str() {
                 "aborted" => Ok(Aborted::Aborted),
                 "fenced" => Ok(Aborted::Fenced),
                 _ => Err(unreadable("lease_abort")),
             }
         };
-        self.client().settle("abort", Before::Nothing, attempt).await
+        self.client().settle("abort", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn extend(&self, lease: &Lease, term: Duration) -> Result<LeaseExtended> {
         let term = micros(checked_duration("lease", term)?);
         let attempt = || async move {
-            let call = self.about(Call::value("lease_extend"), lease).await?;
+            let call = self.about(FunctionCall::value("lease_extend"), lease).await?;
             let call = call.with(term).with(self.client().memory());
             match word(&self.client().row(&call).await?, "lease_extend")?.as_str() {
                 "extended" => Ok(LeaseExtended::Extended),
@@ -100,7 +100,7 @@ impl LeaseRepo for PostgresLeaseRepo {
                 _ => Err(unreadable("lease_extend")),
             }
         };
-        self.client().settle("extend", Before::Nothing, attempt).await
+        self.client().settle("extend", attempt).await
     }
 }
 

@@ -13,7 +13,7 @@ use storagebox_core::{
 use tokio::time::Instant;
 use tracing::instrument;
 
-use crate::client::{Before, Call, Client, Kind, OpenNamespace};
+use crate::client::{AfterLostReply, Client, FunctionCall, Kind, OpenNamespace};
 use crate::combining::{self, Combining, combine};
 use crate::error::{read, unreadable};
 
@@ -58,7 +58,7 @@ impl PostgresOrderedStore {
 
     async fn write(&self, write: Write) -> Result<Written> {
         let deadline = self.client().deadline();
-        let made_alone = |lost| self.values.alone(&write, Before::lost(lost), deadline);
+        let made_alone = |lost| self.values.alone(&write, AfterLostReply::after_batch(lost), deadline);
         let written = combining::call(self.combiner.as_ref(), self.client(), &write, made_alone).await;
         written.map_err(|error| error.during(if write.value.is_some() { "put" } else { "delete" }))
     }
@@ -73,11 +73,11 @@ impl Values {
         self.values.client()
     }
 
-    async fn alone(&self, write: &Write, before: Before, deadline: Instant) -> Result<Written> {
+    async fn alone(&self, write: &Write, after_lost: AfterLostReply, deadline: Instant) -> Result<Written> {
         let attempt = || async {
             self.written(std::slice::from_ref(write)).await?.pop().ok_or_else(|| unreadable("ordered_write"))?
         };
-        self.client().repeated(deadline, before, attempt).await
+        self.client().repeated(deadline, after_lost, attempt).await
     }
 
     async fn together(self: Arc<Self>, mut calls: Vec<Write>) -> Vec<Combined<Result<Written>>> {
@@ -90,7 +90,7 @@ impl Values {
 
     /// One statement for writes that are sorted by key.
     async fn written(&self, calls: &[Write]) -> Result<Vec<Result<Written>>> {
-        let call = Call::rows("ordered_write")
+        let call = FunctionCall::rows("ordered_write")
             .about(self.values.opened().await?)
             .with(calls.iter().map(|call| call.key.as_str()).collect::<Vec<_>>())
             .with(calls.iter().map(|call| call.stamp.at).collect::<Vec<_>>())
@@ -168,7 +168,7 @@ impl OrderedStore for PostgresOrderedStore {
     #[instrument(level = "trace", skip_all)]
     async fn get(&self, key: &Key) -> Result<Option<Versioned>> {
         let attempt = || async move {
-            let call = Call::rows("ordered_get").about(self.values.values.opened().await?).with(key.as_str());
+            let call = FunctionCall::rows("ordered_get").about(self.values.values.opened().await?).with(key.as_str());
             self.client().rows(&call).await?.first().map(|row| versioned(row, "ordered_get")).transpose()
         };
         self.client().settled("get", attempt).await
@@ -178,7 +178,7 @@ impl OrderedStore for PostgresOrderedStore {
     async fn list(&self, prefix: Option<&Key>, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedValue>> {
         let listing = &PageRequest::of::<Key>("postgres", cursor, limit)?;
         let attempt = || async {
-            let call = Call::rows("ordered_list")
+            let call = FunctionCall::rows("ordered_list")
                 .about(self.values.values.opened().await?)
                 .with(prefix.map_or("", Key::as_str))
                 .with(listing.after())
@@ -192,14 +192,14 @@ impl OrderedStore for PostgresOrderedStore {
     #[instrument(level = "trace", skip_all)]
     async fn reset(&self, key: &Key, stamp: &Stamp) -> Result<Reset> {
         let attempt = || async move {
-            let call = Call::rows("ordered_reset")
+            let call = FunctionCall::rows("ordered_reset")
                 .about(self.values.values.opened().await?)
                 .with(key.as_str())
                 .with(stamp.at)
                 .with(stamp.writer.as_str());
             was_reset(&self.client().row(&call).await?)
         };
-        self.client().settle("reset", Before::Nothing, attempt).await
+        self.client().settle("reset", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -207,7 +207,7 @@ impl OrderedStore for PostgresOrderedStore {
         let rules = self.values.rules;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let attempt = || async move {
-            let call = Call::value("ordered_purge")
+            let call = FunctionCall::value("ordered_purge")
                 .about(self.values.values.opened().await?)
                 .with(micros(rules.purged(age)))
                 .with(rules.is_timed().then(|| millis(rules.tombstone_age())))

@@ -47,7 +47,7 @@ fn new_store(schema: &Schema, memory: Option<Retention>) -> String {
 /// and the lock goes with its transaction, also behind a pooler. It has one connection at a time, however few there are.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
     match client.found().await {
-        Ok(found) if found.is_whole() => return know(client, &found, "setup"),
+        Ok(found) if found.is_whole() => return check_store(client, &found, "setup"),
         Err(error) if !matches!(error.kind(), ErrorKind::NotSetUp | ErrorKind::Corrupt) => {
             return Err(error.during("setup"));
         }
@@ -58,7 +58,7 @@ pub(crate) async fn setup(client: &Client) -> Result<()> {
     // What was made is made, whatever comes of the look.
     let found = look(session.connection()?, client.schema(), SESSION).await.map_err(Error::after_unresolved)?;
     session.give_back();
-    know(client, &found, "setup").map_err(Error::after_unresolved)
+    check_store(client, &found, "setup").map_err(Error::after_unresolved)
 }
 
 async fn make(client: &Client, connection: &mut PgConnection) -> Result<()> {
@@ -135,20 +135,20 @@ fn refused(error: sqlx::Error) -> Error {
     error::of(error, true)
 }
 
-/// The store is of this version, is whole and can be used.
-fn know(client: &Client, found: &Found, operation: &'static str) -> Result<()> {
-    let known = found.known().and_then(|known| {
+/// Checks that the store has this version, is whole and can be used.
+fn check_store(client: &Client, found: &Found, operation: &'static str) -> Result<()> {
+    let info = found.info().and_then(|info| {
         found.check_parts()?;
         found.check_rights()?;
         found.check_tables()?;
-        client.know(known)
+        client.check_store(info)
     });
-    known.map_err(|error| error.during(operation))
+    info.map_err(|error| error.during(operation))
 }
 
 /// Whether the schema is there, of this library's version, and still the one that was opened.
 pub(crate) async fn ping(client: &Client) -> Result<()> {
-    know(client, &client.found().await?, "ping")
+    check_store(client, &client.found().await?, "ping")
 }
 
 /// The epoch of the store. The first call looks for it, which is one round trip more.
@@ -156,8 +156,8 @@ pub(crate) async fn epoch(client: &Client) -> Result<i64> {
     match client.epoch() {
         Some(epoch) => Ok(epoch),
         None => {
-            let known = client.found().await?.known()?;
-            client.know(known)?;
+            let known = client.found().await?.info()?;
+            client.check_store(known)?;
             Ok(known.epoch)
         }
     }

@@ -12,7 +12,7 @@ use storagebox_core::{
     OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
-use crate::client::{Call, Client, Connections, Kind, OpenNamespace};
+use crate::client::{Client, Connections, FunctionCall, Kind, OpenNamespace};
 use crate::config::{PostgresBuilder, Settings};
 use crate::counter::PostgresCounter;
 use crate::dedup_repo::PostgresDedupRepo;
@@ -89,7 +89,7 @@ impl PostgresStore {
     }
 
     async fn step(&self, upkeep: &Upkeep, epoch: i64, most: u64) -> Result<u64> {
-        let mut call = Call::value(upkeep.function).in_epoch(epoch);
+        let mut call = FunctionCall::value(upkeep.function).in_epoch(epoch);
         if upkeep.asks_for_memory {
             call = call.with(self.client.memory());
         }

@@ -9,7 +9,7 @@ use storagebox_core::{Combined, Consumed, Created, Discarded, OpId, Result, Toke
 use tokio::time::Instant;
 use tracing::instrument;
 
-use crate::client::{Before, Call, Client, OpenNamespace};
+use crate::client::{AfterLostReply, Client, FunctionCall, OpenNamespace};
 use crate::combining::{self, Combining, combine};
 use crate::error::{read, unreadable};
 
@@ -60,7 +60,7 @@ impl PostgresTokenStore {
         let mut answers = Vec::new();
         for batch in distinct.chunks(BATCH) {
             let attempt = || async {
-                let call = Call::rows(function)
+                let call = FunctionCall::rows(function)
                     .about(self.tokens.opened().await?)
                     .with(batch.to_vec())
                     .with(self.client().memory());
@@ -76,12 +76,17 @@ impl PostgresTokenStore {
     }
 }
 
-async fn alone(tokens: &OpenNamespace, consume: &Consume, before: Before, deadline: Instant) -> Result<Consumed> {
+async fn alone(
+    tokens: &OpenNamespace,
+    consume: &Consume,
+    after_lost: AfterLostReply,
+    deadline: Instant,
+) -> Result<Consumed> {
     let attempt = || async {
         let mut answers = consumed(tokens, std::slice::from_ref(consume)).await?;
         answers.pop().ok_or_else(|| unreadable("token_consume"))
     };
-    tokens.client().repeated(deadline, before, attempt).await
+    tokens.client().repeated(deadline, after_lost, attempt).await
 }
 
 async fn together(tokens: Arc<OpenNamespace>, mut calls: Vec<Consume>) -> Vec<Combined<Result<Consumed>>> {
@@ -95,7 +100,7 @@ async fn together(tokens: Arc<OpenNamespace>, mut calls: Vec<Consume>) -> Vec<Co
 /// One statement for calls that are sorted by token.
 async fn consumed(tokens: &OpenNamespace, calls: &[Consume]) -> Result<Vec<Consumed>> {
     let client = tokens.client();
-    let call = Call::rows("token_consume")
+    let call = FunctionCall::rows("token_consume")
         .about(tokens.opened().await?)
         .with(calls.iter().map(|call| call.token.as_str()).collect::<Vec<_>>())
         .with(calls.iter().map(|call| call.op.as_str()).collect::<Vec<_>>())
@@ -129,7 +134,7 @@ impl TokenStore for PostgresTokenStore {
     #[instrument(level = "trace", skip_all)]
     async fn exists(&self, token: &TokenId) -> Result<bool> {
         let attempt = || async move {
-            let call = Call::value("token_exists").about(self.tokens.opened().await?).with(token.as_str());
+            let call = FunctionCall::value("token_exists").about(self.tokens.opened().await?).with(token.as_str());
             read("token_exists", self.client().row(&call).await?.try_get(0))
         };
         self.client().settled("exists", attempt).await
@@ -139,7 +144,7 @@ impl TokenStore for PostgresTokenStore {
     async fn consume(&self, token: &TokenId, op: &OpId) -> Result<Consumed> {
         let consume = Consume { token: token.clone(), op: op.clone() };
         let deadline = self.client().deadline();
-        let made_alone = |lost| alone(&self.tokens, &consume, Before::lost(lost), deadline);
+        let made_alone = |lost| alone(&self.tokens, &consume, AfterLostReply::after_batch(lost), deadline);
         combining::call(self.combiner.as_ref(), self.client(), &consume, made_alone).await
     }
 

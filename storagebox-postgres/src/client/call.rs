@@ -10,7 +10,7 @@ use futures_util::stream::{self, BoxStream};
 use sqlx::postgres::{PgArguments, PgConnection, PgQueryResult, PgRow};
 use sqlx::{Arguments, AssertSqlSafe, Either, Executor, query_with, raw_sql};
 
-use super::texts::Texts;
+use super::statement_cache::StatementCache;
 use crate::config::{Schema, Settings, Statements};
 
 use arg::Arg;
@@ -29,7 +29,7 @@ pub(crate) const SESSION: &str = include_str!("../../sql/store/session.sql");
 
 /// A function with its arguments.
 #[derive(Clone, Debug)]
-pub(crate) struct Call<'a> {
+pub(crate) struct FunctionCall<'a> {
     function: &'static str,
     shape: Shape,
     arguments: Vec<Arg<'a>>,
@@ -67,7 +67,7 @@ pub(crate) struct Opened {
     pub(super) epoch: i64,
 }
 
-impl<'a> Call<'a> {
+impl<'a> FunctionCall<'a> {
     /// A function that answers one value.
     pub(crate) fn value(function: &'static str) -> Self {
         Self { function, shape: Shape::Value, arguments: Vec::with_capacity(ARGUMENTS), still: None }
@@ -114,11 +114,11 @@ impl<'a> Call<'a> {
         &self,
         connection: &'c mut PgConnection,
         settings: &Settings,
-        texts: &Texts,
+        statements: &StatementCache,
     ) -> Answers<'c> {
         match settings.statements {
             Statements::Prepared => {
-                let sql = texts.of(self.function, self.arguments.len(), || self.numbered(&settings.schema));
+                let sql = statements.of(self.function, self.arguments.len(), || self.numbered(&settings.schema));
                 match self.bound() {
                     Ok(arguments) => connection.fetch_many(query_with(AssertSqlSafe(sql), arguments)),
                     Err(error) => stream::once(ready(Err(sqlx::Error::Encode(error)))).boxed(),
@@ -181,16 +181,16 @@ impl<'a> Call<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::known::VERSION;
+    use super::super::store_info::VERSION;
     use super::*;
 
-    fn written(call: &Call<'_>) -> String {
+    fn written(call: &FunctionCall<'_>) -> String {
         call.statement(&Schema::default(), |sql, _, argument| argument.write(sql))
     }
 
     #[test]
     fn nothing_in_a_text_can_end_its_literal() {
-        let call = Call::value("f").with("'); drop table x; --").with(vec!["\\'", "é"]);
+        let call = FunctionCall::value("f").with("'); drop table x; --").with(vec!["\\'", "é"]);
         let sql = written(&call);
         assert!(!sql.contains("drop") && !sql.contains('\\') && sql.is_ascii(), "{sql}");
         assert!(sql.starts_with("SELECT storagebox.f(pg_catalog.convert_from(pg_catalog.decode('27"), "{sql}");
@@ -198,27 +198,27 @@ mod tests {
 
     #[test]
     fn every_argument_has_its_type() {
-        let call = Call::rows("f").with(i64::MIN).with(None::<i64>).with(None::<&str>).with(Vec::<&str>::new());
+        let call = FunctionCall::rows("f").with(i64::MIN).with(None::<i64>).with(None::<&str>).with(Vec::<&str>::new());
         let expected = "SELECT * FROM storagebox.f((-9223372036854775808)::bigint,NULL::bigint,NULL::pg_catalog.text,ARRAY[]::pg_catalog.text[])";
         assert_eq!(written(&call), format!("{expected} WHERE storagebox.is_version_{VERSION}()"));
     }
 
     #[test]
     fn a_call_about_a_namespace_asks_whether_it_is_still_there() {
-        let call = Call::value("f").about(Opened { number: 7, epoch: -8 }).with(true);
+        let call = FunctionCall::value("f").about(Opened { number: 7, epoch: -8 }).with(true);
         let numbered = call.numbered(&Schema::default());
         let expected = format!(
             "SELECT storagebox.f($1,$2) WHERE storagebox.is_version_{VERSION}() AND storagebox.is_namespace($3,$4)"
         );
         assert_eq!(numbered, expected);
         assert!(written(&call).ends_with(" AND storagebox.is_namespace((7)::bigint,(-8)::bigint)"));
-        let call = Call::value("f").with(1).in_epoch(2);
+        let call = FunctionCall::value("f").with(1).in_epoch(2);
         assert!(written(&call).ends_with("() AND storagebox.is_store((2)::bigint)"));
     }
 
     #[test]
     fn no_argument_is_shown() {
-        let call = Call::value("f").with("hunter2");
+        let call = FunctionCall::value("f").with("hunter2");
         assert!(!format!("{call:?}").contains("hunter2"));
     }
 }

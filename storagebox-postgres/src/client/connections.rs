@@ -12,11 +12,11 @@ use sqlx::{AssertSqlSafe, Either, Executor, PgPool, Postgres, raw_sql};
 use storagebox_core::{ErrorKind, Result};
 use tokio::sync::SemaphorePermit;
 
-use super::call::{BEFORE, Call};
+use super::call::{BEFORE, FunctionCall};
 use super::connector::Connector;
 use super::gate::Gate;
 use super::progress;
-use super::texts::Texts;
+use super::statement_cache::StatementCache;
 use super::wait;
 use crate::config::{Settings, Statements, Url};
 use crate::error::{self, bad};
@@ -50,7 +50,7 @@ const AGAIN: Duration = Duration::from_millis(20);
 /// What is sent.
 #[derive(Clone, Copy)]
 pub(super) enum Ask<'a> {
-    Call(&'a Call<'a>, &'a Settings, &'a Texts),
+    Call(&'a FunctionCall<'a>, &'a Settings, &'a StatementCache),
     /// One message of the simple protocol, which only reads.
     Text(&'a str),
 }
@@ -59,9 +59,9 @@ impl Ask<'_> {
     /// The rows, or the error with whether anything was heard of what was sent before it.
     async fn on(self, connection: &mut PgConnection) -> Result<Vec<PgRow>, (sqlx::Error, bool)> {
         let (mut answers, before) = match self {
-            Self::Call(call, settings, texts) => {
+            Self::Call(call, settings, statements) => {
                 let before = if settings.statements == Statements::Simple { BEFORE } else { 0 };
-                (call.fetch(connection, settings, texts), before)
+                (call.fetch(connection, settings, statements), before)
             }
             Self::Text(sql) => (connection.fetch_many(raw_sql(AssertSqlSafe(sql.to_owned()))), usize::MAX),
         };

@@ -2,7 +2,7 @@
 
 use storagebox_core::{Error, Result};
 
-use super::known::{FORMAT, Found, VERSION};
+use super::store_info::{FORMAT, Found, VERSION};
 use super::{Client, Progress};
 use crate::config::Schema;
 use crate::schema::{FUNCTIONS, MIGRATIONS, TABLES};
@@ -35,7 +35,7 @@ fn names_after<'a>(sql: &'a str, words: &str) -> Vec<&'a str> {
 impl Client {
     /// What is there, without any right to change it, and without running what another role made.
     pub(crate) async fn found(&self) -> Result<Found> {
-        let row = self.look("ping", &text_of_look(self.schema())).await?;
+        let row = self.query("ping", &text_of_look(self.schema())).await?;
         let found = Found::of_look(&row)?;
         FORMAT.refuse_newer(found.version.into())?;
         Ok(found)
@@ -45,7 +45,7 @@ impl Client {
     pub(super) async fn explained(&self, error: Error) -> Error {
         let look = text_of_look(self.schema());
         // What the call itself did is not what the look does.
-        let found = Progress::default().scope(self.look("look", &look)).await;
+        let found = Progress::default().scope(self.query("look", &look)).await;
         match found.and_then(|row| Found::of_look(&row)).map(|found| FORMAT.check(found.version.into())) {
             Ok(Err(of_version)) => of_version.caused_by(error),
             _ => error,

@@ -13,8 +13,8 @@ use tokio::time::timeout;
 
 pub(crate) use storagebox_core::backend::NamespaceKind as Kind;
 
-use super::known::{Found, VERSION, new_epoch};
-use super::{Call, Client, Opened, Progress};
+use super::store_info::{Found, VERSION, new_epoch};
+use super::{Client, FunctionCall, Opened, Progress};
 use crate::error::read;
 
 /// Many times what it takes to open a namespace on a connection that is there.
@@ -82,7 +82,7 @@ impl OpenNamespace {
 
     async fn open(&self) -> Result<Opened> {
         let memory = self.client.settings().options.remember;
-        let call = Call::rows(OPEN)
+        let call = FunctionCall::rows(OPEN)
             .with(VERSION)
             .with(self.client.epoch())
             .with(memory.and_then(micros_of))
@@ -99,7 +99,7 @@ impl OpenNamespace {
     }
 
     fn check(&self, row: &PgRow) -> Result<Opened> {
-        self.client.know(Found::of(OPEN, row)?.known()?)?;
+        self.client.check_store(Found::of(OPEN, row)?.info()?)?;
         let text = |column: &str| read::<String>(OPEN, row.try_get(column));
         if text("kind")? != self.kind.name() || text("name")? != self.name.as_str() {
             return Err(Error::misconfigured(

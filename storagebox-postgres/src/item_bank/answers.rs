@@ -14,13 +14,13 @@ use storagebox_core::{
 use crate::client::hash;
 use crate::error::{read, unreadable};
 
-/// A claim as a function shows it: a word and what belongs to it.
-pub(super) struct Shown {
+/// The state of a claim as a function returns it: a word, and the texts that belong to it.
+pub(super) struct ClaimView {
     function: &'static str,
     words: Vec<String>,
 }
 
-impl Shown {
+impl ClaimView {
     pub(super) fn of(row: &PgRow, function: &'static str) -> Result<Self> {
         Ok(Self { function, words: texts(read(function, row.try_get(0))?) })
     }
@@ -99,7 +99,8 @@ impl Shown {
     }
 }
 
-/// There are no nulls in these arrays. The driver takes the text `NULL` for one in an answer to a simple statement.
+/// Returns the texts of an array that has no nulls. The driver reads the text `NULL` as a null in an answer to a simple
+/// statement.
 pub(crate) fn texts(array: Vec<Option<String>>) -> Vec<String> {
     array.into_iter().map(|text| text.unwrap_or_else(|| "NULL".to_owned())).collect()
 }
@@ -112,32 +113,36 @@ fn word(row: &PgRow, function: &'static str) -> Result<String> {
     read(function, row.try_get(0))
 }
 
-/// What a claim met among many.
-pub(super) enum Met {
-    /// This item, which it holds now.
+/// The answer to one claim of a batch.
+pub(super) enum Observed {
+    /// The claim took this item.
     New(Item),
-    /// Itself: it was known already.
-    Known(Shown),
+    /// The claim had a state already.
+    AlreadyKnown(ClaimView),
 }
 
-/// What the claims met, and the last place that was taken from. One that met nothing is not among them.
-pub(super) fn taken_many(row: &PgRow) -> Result<(Option<i64>, HashMap<String, Met>)> {
+/// Reads the last place that an item was taken from, and the answers by claim. A claim that found no item has no answer.
+pub(super) fn taken_many(row: &PgRow) -> Result<(Option<i64>, HashMap<String, Observed>)> {
     const FUNCTION: &str = "bank_take_many";
     let new = column(row, "claims")?.into_iter().zip(column(row, "items")?);
     let new = new.map(|(claim, item)| {
         let item = Item::new(text(item)?).map_err(|_| unreadable(FUNCTION))?;
-        Ok((text(claim)?, Met::New(item)))
+        Ok((text(claim)?, Observed::New(item)))
     });
     let words = column(row, "words")?.into_iter().zip(column(row, "firsts")?).zip(column(row, "seconds")?);
     let known = column(row, "known")?.into_iter().zip(words).map(|(claim, ((word, first), second))| {
         Ok((
             text(claim)?,
-            Met::Known(Shown { function: FUNCTION, words: [word, first, second].into_iter().flatten().collect() }),
+            Observed::AlreadyKnown(ClaimView {
+                function: FUNCTION,
+                words: [word, first, second].into_iter().flatten().collect(),
+            }),
         ))
     });
-    let known = known.filter(|met| !matches!(met, Ok((_, Met::Known(shown))) if shown.is_forgotten()));
-    let met = new.chain(known).collect::<Result<_>>()?;
-    Ok((read(FUNCTION, row.try_get("h"))?, met))
+    let known =
+        known.filter(|observed| !matches!(observed, Ok((_, Observed::AlreadyKnown(view))) if view.is_forgotten()));
+    let observed = new.chain(known).collect::<Result<_>>()?;
+    Ok((read(FUNCTION, row.try_get("h"))?, observed))
 }
 
 fn column(row: &PgRow, name: &str) -> Result<Vec<Option<String>>> {

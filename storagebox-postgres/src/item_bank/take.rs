@@ -8,9 +8,9 @@ use storagebox_core::{ClaimId, Combine, Combined, Error, ErrorKind, Held, Hold, 
 
 use tokio::time::Instant;
 
-use super::answers::{self, Met, Shown};
-use super::walk::Walk;
-use crate::client::{Before, Call, OpenNamespace};
+use super::answers::{self, ClaimView, Observed};
+use super::take_cursors::TakeCursors;
+use crate::client::{AfterLostReply, FunctionCall, OpenNamespace};
 use crate::combining::{self, Combining};
 
 /// Takes in one statement.
@@ -45,12 +45,12 @@ pub(super) struct Takes {
 #[derive(Debug)]
 struct Taker {
     bank: Arc<OpenNamespace>,
-    walk: Walk,
+    cursors: TakeCursors,
 }
 
 impl Takes {
     pub(super) fn new(bank: &Arc<OpenNamespace>) -> Self {
-        let taker = Arc::new(Taker { bank: Arc::clone(bank), walk: Walk::default() });
+        let taker = Arc::new(Taker { bank: Arc::clone(bank), cursors: TakeCursors::default() });
         let combiner = combining::combiner(bank.client(), MOST, &taker, Taker::together);
         Self { taker, combiner }
     }
@@ -58,20 +58,20 @@ impl Takes {
     pub(super) async fn take(&self, take: Take) -> Result<Taken> {
         let taker = &self.taker;
         let deadline = taker.bank.client().deadline();
-        let alone = |lost| taker.alone(take.clone(), Before::lost(lost), deadline);
+        let alone = |lost| taker.alone(take.clone(), AfterLostReply::after_batch(lost), deadline);
         combining::call(self.combiner.as_ref(), taker.bank.client(), &take, alone).await
     }
 }
 
 impl Taker {
-    async fn alone(&self, take: Take, before: Before, deadline: Instant) -> Result<Taken> {
-        self.bank.client().repeated(deadline, before, || self.once(&take)).await
+    async fn alone(&self, take: Take, after_lost: AfterLostReply, deadline: Instant) -> Result<Taken> {
+        self.bank.client().repeated(deadline, after_lost, || self.once(&take)).await
     }
 
     async fn once(&self, take: &Take) -> Result<Taken> {
-        let mut lane = self.walk.begin();
-        let (client, start) = (self.bank.client(), lane.start());
-        let call = Call::value("bank_take")
+        let mut cursor = self.cursors.begin();
+        let (client, start) = (self.bank.client(), cursor.start());
+        let call = FunctionCall::value("bank_take")
             .of(self.bank.opened().await?)
             .with(take.claim.as_str())
             .with(micros_of(take.hold))
@@ -79,58 +79,60 @@ impl Taker {
             .with(start.at)
             .with(start.till)
             .with(start.since);
-        let shown = Shown::of(&client.row(&call).await?, "bank_take")?;
-        match shown.word()? {
+        let view = ClaimView::of(&client.row(&call).await?, "bank_take")?;
+        match view.word()? {
             "new" => {
-                lane.go_on(shown.number(2)?, shown.number(3)?, 1);
-                Ok(new(shown.item(1)?, take.hold))
+                cursor.go_on(view.number(2)?, view.number(3)?, 1);
+                Ok(new(view.item(1)?, take.hold))
             }
             // What was told of where there may be more is no longer so.
             "empty" => {
-                lane.leave();
+                cursor.leave();
                 Ok(Taken::Empty)
             }
             "busy" => {
-                lane.leave();
+                cursor.leave();
                 Err(Error::new(ErrorKind::Contention, "others hold the last items").on("postgres"))
             }
-            _ => shown.taken(),
+            _ => view.taken(),
         }
     }
 
     async fn together(self: Arc<Self>, takes: Vec<Take>) -> Vec<Combined<Result<Taken>>> {
         match self.bank.client().in_time(self.many(&takes)).await {
-            Ok(mut met) => takes.iter().map(|take| answer(met.remove(take.claim.as_str()), take.hold)).collect(),
+            Ok(mut observed) => {
+                takes.iter().map(|take| answer(observed.remove(take.claim.as_str()), take.hold)).collect()
+            }
             Err(error) => combining::failed(&error, takes.len()),
         }
     }
 
     /// What became of the claims, by claim.
-    async fn many(&self, takes: &[Take]) -> Result<HashMap<String, Met>> {
-        let mut lane = self.walk.begin();
-        let start = lane.start();
+    async fn many(&self, takes: &[Take]) -> Result<HashMap<String, Observed>> {
+        let mut cursor = self.cursors.begin();
+        let start = cursor.start();
         let mut sorted: Vec<_> = takes.iter().collect();
         sorted.sort_unstable_by(|one, other| one.claim.cmp(&other.claim));
-        let call = Call::rows("bank_take_many")
+        let call = FunctionCall::rows("bank_take_many")
             .about(self.bank.opened().await?)
             .with(sorted.iter().map(|take| take.claim.as_str()).collect::<Vec<_>>())
             .with(sorted.iter().map(|take| micros_of(take.hold)).collect::<Vec<_>>())
             .with(self.bank.client().memory())
             .with(start.at)
             .with(start.since);
-        let (last, met) = answers::taken_many(&self.bank.client().row(&call).await?)?;
+        let (last, observed) = answers::taken_many(&self.bank.client().row(&call).await?)?;
         match last {
-            Some(place) => lane.go_on(place, place, takes.len() as u32),
-            None => lane.leave(),
+            Some(place) => cursor.go_on(place, place, takes.len() as u32),
+            None => cursor.leave(),
         }
-        Ok(met)
+        Ok(observed)
     }
 }
 
-fn answer(met: Option<Met>, hold: Hold) -> Combined<Result<Taken>> {
-    match met {
-        Some(Met::New(item)) => Combined::Answer(Ok(new(item, hold))),
-        Some(Met::Known(shown)) => Combined::Answer(shown.taken()),
+fn answer(observed: Option<Observed>, hold: Hold) -> Combined<Result<Taken>> {
+    match observed {
+        Some(Observed::New(item)) => Combined::Answer(Ok(new(item, hold))),
+        Some(Observed::AlreadyKnown(view)) => Combined::Answer(view.taken()),
         None => Combined::Alone,
     }
 }

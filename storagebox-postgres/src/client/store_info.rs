@@ -1,4 +1,4 @@
-//! What a store says of itself: its version, its epoch and its memory.
+//! The version, the epoch and the memory of a store.
 
 use std::hash::{BuildHasher as _, RandomState};
 
@@ -93,11 +93,11 @@ impl Found {
         if self.version > 0 && self.epoch.is_none() { Err(emptied()) } else { Ok(()) }
     }
 
-    /// The store, if it is of this library's version.
-    pub(crate) fn known(&self) -> Result<Known> {
+    /// Returns the store's data, if it has the version of this library.
+    pub(crate) fn info(&self) -> Result<StoreInfo> {
         FORMAT.check(self.version.into())?;
         let epoch = self.epoch.ok_or_else(emptied)?;
-        Ok(Known { epoch, memory: retention_of(self.memory) })
+        Ok(StoreInfo { epoch, memory: retention_of(self.memory) })
     }
 }
 
@@ -107,23 +107,24 @@ fn emptied() -> Error {
     Error::corrupt("the schema", why).on("postgres")
 }
 
-/// What a store is.
+/// The epoch and the memory of a store.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
-    /// Made by chance when the schema was made, so that one that was lost is not taken for its successor.
+pub(crate) struct StoreInfo {
+    /// A random number that `setup` wrote: it tells a schema from another one that took its place.
     pub(crate) epoch: i64,
-    /// How long what has ended is remembered, by everybody.
+    /// For how long all clients remember what has ended.
     pub(crate) memory: Retention,
 }
 
-impl Known {
-    /// Whether this is what was asked for, if anything was.
+impl StoreInfo {
+    /// Checks that this is the memory that was asked for, if any was.
     pub(crate) fn check(&self, memory: Option<Retention>) -> Result<()> {
         FORMAT.check_memory(self.memory, memory)
     }
 }
 
-/// An epoch that no store and no namespace had before. It is of the system's randomness: a program may seed its own.
+/// Creates an epoch that no store and no namespace had before, from the system's random numbers: a program may seed its
+/// own.
 pub(crate) fn new_epoch() -> i64 {
     RandomState::new().hash_one(()).cast_signed()
 }

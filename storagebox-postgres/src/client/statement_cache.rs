@@ -1,14 +1,14 @@
-//! The texts of prepared calls, kept once they are written.
+//! The texts of prepared statements, which are written once per store.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// The texts of one store: there, the function and the number of its arguments tell one from another.
+/// The statements of one store, by function and number of arguments.
 #[derive(Debug, Default)]
-pub(crate) struct Texts(RwLock<HashMap<(&'static str, usize), Arc<str>>>);
+pub(crate) struct StatementCache(RwLock<HashMap<(&'static str, usize), Arc<str>>>);
 
-impl Texts {
-    /// The text of a function with so many arguments, which is written if it is asked for the first time.
+impl StatementCache {
+    /// Returns the statement that calls the function, and writes it at the first call.
     pub(super) fn of(&self, function: &'static str, arguments: usize, write: impl Fn() -> String) -> Arc<str> {
         let found = self.found(function, arguments).unwrap_or_else(|| self.keep(function, arguments, write()));
         debug_assert_eq!(*found, write());
