@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures_channel::oneshot;
 
 use crate::error::{Error, ErrorKind, Result};
-use queue::{Next, Place, Queue, Waiting};
+use queue::{Next, Queue, QueueTicket, Waiting};
 use turn::{Turn, Watch, Worker};
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -39,13 +39,13 @@ pub enum Combined<A> {
     Answer(A),
     /// The call surely took no effect here and must be made alone, because of a condition that it or another call of
     /// the batch met.
-    Alone,
+    RunAlone,
     /// The batch was lost on the way: the call may have taken effect, or still may.
     Lost,
 }
 
 /// Makes many calls in one step of the store and returns the result of each, in their order.
-pub type Together<C> = dyn Fn(Vec<C>) -> BoxFuture<Vec<Combined<Result<<C as Combine>::Answer>>>> + Send + Sync;
+pub type RunBatch<C> = dyn Fn(Vec<C>) -> BoxFuture<Vec<Combined<Result<<C as Combine>::Answer>>>> + Send + Sync;
 
 /// Starts a task in the runtime.
 pub type Spawn = dyn Fn(BoxFuture<()>) + Send + Sync;
@@ -53,8 +53,8 @@ pub type Spawn = dyn Fn(BoxFuture<()>) + Send + Sync;
 /// Returns a function that starts tasks in the runtime that drives the caller, now or later and from any thread.
 pub type Spawner = dyn Fn() -> Arc<Spawn> + Send + Sync;
 
-/// Completes when a turn has lasted so long that other calls must no longer wait for it.
-pub type Patience = dyn Fn() -> BoxFuture<()> + Send + Sync;
+/// Completes when a turn has stalled: other calls no longer wait for it.
+pub type StallTimeout = dyn Fn() -> BoxFuture<()> + Send + Sync;
 
 /// Collects calls while one is under way, for backends whose store is faster with many calls at once.
 ///
@@ -67,46 +67,46 @@ pub type Patience = dyn Fn() -> BoxFuture<()> + Send + Sync;
 ///   not made.
 /// - Each call has its own answer. A call that its batch could not answer is made alone, so that it cannot make the
 ///   others fail. It is told whether the batch was lost.
-/// - A turn that exceeds the patience blocks only calls with its own keys: the next turn begins beside it. At most four
-///   batches may exceed the patience at a time. Calls that are made alone are not counted: each begins only when
+/// - A turn that outlasts the stall timeout blocks only calls with its own keys: the next turn begins beside it. At most four
+///   batches may outlast it at a time. Calls that are made alone are not counted: each begins only when
 ///   nothing else has the turn, so many of them are late only while all other calls proceed.
-/// - If a caller polls a call and then neither polls nor drops it, the turn of the call exceeds the patience if the
+/// - If a caller polls a call and then neither polls nor drops it, the turn of the call stalls if the
 ///   call is made alone. In a combiner of tasks the call blocks no other call.
 /// - At most 256 batches of calls wait; for one key, 16 batches. A call beyond that is `Throttled` and is not made.
 /// - The cost of a call does not grow with the number of waiting calls, except for a search in a sorted tree.
 pub struct Combiner<C: Combine> {
     queue: Mutex<Queue<C>>,
-    together: Box<Together<C>>,
+    run_batch: Box<RunBatch<C>>,
     spawner: Box<Spawner>,
-    patience: Option<Box<Patience>>,
+    stall_timeout: Option<Box<StallTimeout>>,
     is_of_tasks: bool,
     most: usize,
 }
 
 impl<C: Combine> Combiner<C> {
-    /// Creates a combiner for batches of at most `most` calls. Without patience a turn has no time limit, which is
+    /// Creates a combiner for batches of at most `most` calls. Without a stall timeout a turn has no time limit, which is
     /// right for a store that does one thing at a time.
     pub fn new(
         most: usize,
-        together: Box<Together<C>>,
+        run_batch: Box<RunBatch<C>>,
         spawn: Box<Spawn>,
-        patience: Option<Box<Patience>>,
+        stall_timeout: Option<Box<StallTimeout>>,
     ) -> Arc<Self> {
         let (most, spawn) = (most.max(1), Arc::<Spawn>::from(spawn));
         let spawner = Box::new(move || Arc::clone(&spawn));
         let queue = Mutex::new(Queue::new(most));
-        Arc::new(Self { queue, together, spawner, patience, is_of_tasks: false, most })
+        Arc::new(Self { queue, run_batch, spawner, stall_timeout, is_of_tasks: false, most })
     }
 
     /// Creates a combiner in which a task makes every call, together with the calls that arrive before the task begins.
     /// Each batch has a task of its own, in the runtime of its first caller. So a call that is polled and then
     /// abandoned blocks no other call, and neither does a runtime that is driven only for its own calls. If nobody
-    /// drives that runtime any more, the batch stalls with it, even before it has begun. There is no patience: this
+    /// drives that runtime any more, the batch stalls with it, even before it has begun. There is no stall timeout: this
     /// combiner is for stores with a single writer, for which all calls would wait.
-    pub fn of_tasks(most: usize, together: Box<Together<C>>, spawner: Box<Spawner>) -> Arc<Self> {
+    pub fn of_tasks(most: usize, run_batch: Box<RunBatch<C>>, spawner: Box<Spawner>) -> Arc<Self> {
         let most = most.max(1);
         let queue = Mutex::new(Queue::new(most));
-        Arc::new(Self { queue, together, spawner, patience: None, is_of_tasks: true, most })
+        Arc::new(Self { queue, run_batch, spawner, stall_timeout: None, is_of_tasks: true, most })
     }
 
     /// Makes the call: at once with `alone` if nothing is under way, otherwise together with the waiting calls. The
@@ -127,63 +127,63 @@ impl<C: Combine> Combiner<C> {
     where
         F: Future<Output = Result<C::Answer>> + Send,
     {
-        let place = match self.enter(call)? {
+        let ticket = match self.enter(call)? {
             Entered::AtOnce(turn) => {
                 let answer = alone(false).await;
                 drop(turn);
                 return answer;
             }
-            Entered::Waits(place) => place,
+            Entered::Waits(ticket) => ticket,
         };
-        match place.told().await {
+        match ticket.reply().await {
             Ok(Combined::Answer(answer)) => answer,
-            Ok(Combined::Alone) => alone(false).await,
+            Ok(Combined::RunAlone) => alone(false).await,
             Ok(Combined::Lost) | Err(oneshot::Canceled) => alone(true).await,
         }
     }
 
-    /// The turn, if nothing is under way and the caller may have it; otherwise a place in the queue.
+    /// Returns the turn if nothing is under way, and otherwise a ticket of the queue.
     fn enter(self: &Arc<Self>, call: C) -> Result<Entered<C>> {
         let (key, spawn) = (call.key(), (self.spawner)());
         let mut queue = self.lock();
         if !self.is_of_tasks
-            && let Some(ticket) = queue.begin_alone(&key)
+            && let Some(id) = queue.begin_alone(&key)
         {
             drop(queue);
-            return Ok(Entered::AtOnce(Turn::new(self, ticket, vec![key])));
+            return Ok(Entered::AtOnce(Turn::new(self, id, vec![key])));
         }
         let (reply, answer) = oneshot::channel();
         let waiting = Waiting { call, reply, spawn: Arc::clone(&spawn) };
         let number = queue.wait(&key, waiting).ok_or_else(full::<C>)?;
         let next = queue.begin_with_others();
-        let is_first_to_watch = self.patience.is_some() && queue.is_to_be_watched();
+        let is_first_to_watch = self.stall_timeout.is_some() && queue.is_to_be_watched();
         drop(queue);
-        let place = Place::new(Arc::clone(self), key, number, answer);
+        let ticket = QueueTicket::new(Arc::clone(self), key, number, answer);
         if is_first_to_watch {
             spawn(Box::pin(Watch::of(self).watch()));
         }
         if let Some(next) = next {
             self.begin(&next);
         }
-        Ok(Entered::Waits(place))
+        Ok(Entered::Waits(ticket))
     }
 
-    /// Begins the turn in a task of its own. It is there before its task is, which may never begin.
+    /// Starts the task of the turn. The turn exists before its task, which may never run.
     fn begin(self: &Arc<Self>, next: &Next) {
-        let worker = Worker::new(Turn::new(self, next.ticket, vec![]), next.expects_others);
+        let worker = Worker::new(Turn::new(self, next.turn, vec![]), next.expects_others);
         (next.spawn)(Box::pin(worker.work()));
     }
 
     async fn make(&self, batch: Vec<Waiting<C>>) {
         let (calls, replies): (Vec<_>, Vec<_>) = batch.into_iter().map(|one| (one.call, one.reply)).unzip();
-        let mut answers = (self.together)(calls).await.into_iter();
+        let mut answers = (self.run_batch)(calls).await.into_iter();
         for reply in replies {
             // A caller that was dropped meanwhile wants no answer.
             let _unread = reply.send(answers.next().unwrap_or(Combined::Lost));
         }
     }
 
-    /// Nothing here panics with the lock held.
+    // Nothing panics while it holds the lock.
     fn lock(&self) -> MutexGuard<'_, Queue<C>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -191,7 +191,7 @@ impl<C: Combine> Combiner<C> {
 
 enum Entered<C: Combine> {
     AtOnce(Turn<C>),
-    Waits(Place<C>),
+    Waits(QueueTicket<C>),
 }
 
 fn full<C: Combine>() -> Error {

@@ -179,7 +179,7 @@ impl Deduplicator {
     {
         let (id, bank) = (id.try_into()?, bank.try_into()?);
         self.bank_named(&bank)?;
-        let mut call = Call { dedup: self, id: &id, wanted: Some(&bank), found_empty: false, wrote: None };
+        let mut call = Assignment { dedup: self, id: &id, wanted: Some(&bank), found_empty: false, wrote: None };
         let first = call.open(&bank).await?;
         call.carry_on(first).await.map_err(Error::after_unresolved)
     }
@@ -205,13 +205,14 @@ impl Deduplicator {
         let mut recovery = Recovery { next: page.next, ..Recovery::default() };
         for listed in page.entries {
             recovery.seen += 1;
-            let met = Met::read(&listed.id, &listed.entry);
-            let met = met.map_err(|error| if recovery.has_changed() { error.after_unresolved() } else { error })?;
-            if !met.state.is_abandoned() {
+            let observed = Observed::read(&listed.id, &listed.entry);
+            let observed =
+                observed.map_err(|error| if recovery.has_changed() { error.after_unresolved() } else { error })?;
+            if !observed.state.is_abandoned() {
                 continue;
             }
-            let mut call = Call { dedup: self, id: &listed.id, wanted: None, found_empty: true, wrote: None };
-            match call.carry_on(met).await.map_err(Error::after_unresolved)? {
+            let mut call = Assignment { dedup: self, id: &listed.id, wanted: None, found_empty: true, wrote: None };
+            match call.carry_on(observed).await.map_err(Error::after_unresolved)? {
                 Assigned::Empty => recovery.given_up += 1,
                 Assigned::New { .. } | Assigned::Again { .. } => recovery.finished += 1,
             }
@@ -225,13 +226,13 @@ impl Deduplicator {
     }
 }
 
-/// A record as it was read: the version is what its next change is compared with.
-struct Met {
+/// The state of a record and its version, which the next change compares.
+struct Observed {
     state: State,
     version: crate::dedup_repo::Version,
 }
 
-impl Met {
+impl Observed {
     fn read(id: &DedupId, entry: &Entry) -> Result<Self> {
         let state = State::decode(&entry.value)
             .map_err(|error| Error::corrupt(format_args!("the record of {id:?}"), &error).caused_by(error))?;
@@ -239,14 +240,14 @@ impl Met {
     }
 }
 
-/// Where a step leads.
+/// The result of one step.
 enum Step {
     Answer(Assigned),
-    Meet(Met),
+    Continue(Observed),
 }
 
-/// One call on its way.
-struct Call<'a> {
+/// One call of `assign` or `recover`.
+struct Assignment<'a> {
     dedup: &'a Deduplicator,
     id: &'a DedupId,
     wanted: Option<&'a Namespace>,
@@ -256,15 +257,15 @@ struct Call<'a> {
     wrote: Option<Intent>,
 }
 
-impl Call<'_> {
-    /// Records an intent for the bank, or meets the state that the record is in.
-    async fn open(&mut self, bank: &Namespace) -> Result<Met> {
+impl Assignment<'_> {
+    /// Records an intent for the bank, or returns the state that the record has.
+    async fn open(&mut self, bank: &Namespace) -> Result<Observed> {
         let intent = self.intend(bank);
         let op = OpId::new(intent.nonce.as_str())?;
         let state = State::Intent(intent);
         match self.dedup.records.record(self.id, &state.encode()?, &op, Retention::Forever).await? {
-            Recorded::New(version) => Ok(Met { state, version }),
-            Recorded::Again(entry) | Recorded::Existing(entry) => Met::read(self.id, &entry),
+            Recorded::New(version) => Ok(Observed { state, version }),
+            Recorded::Again(entry) | Recorded::Existing(entry) => Observed::read(self.id, &entry),
             Recorded::InFlight { .. } | Recorded::Fenced => {
                 Err(Error::misconfigured("dedup repository", "is used for something else as well").with("id", self.id))
             }
@@ -277,101 +278,101 @@ impl Call<'_> {
         intent
     }
 
-    async fn carry_on(&mut self, mut met: Met) -> Result<Assigned> {
+    async fn carry_on(&mut self, mut observed: Observed) -> Result<Assigned> {
         for _ in 0..MAX_STATES {
-            match self.step(met).await? {
+            match self.step(observed).await? {
                 Step::Answer(assigned) => return Ok(assigned),
-                Step::Meet(next) => met = next,
+                Step::Continue(next) => observed = next,
             }
         }
         Err(Error::new(ErrorKind::Contention, "other callers kept changing the record").with("id", self.id))
     }
 
-    async fn step(&mut self, met: Met) -> Result<Step> {
-        match met.state {
+    async fn step(&mut self, observed: Observed) -> Result<Step> {
+        match observed.state {
             State::Assigned { ref intent, ref item } => {
                 Ok(Step::Answer(Assigned::Again { bank: intent.bank.clone(), item: item.clone() }))
             }
-            State::Intent(ref intent) => self.take(intent, &met).await,
-            State::GivingUp(ref intent) => self.give_up(intent, &met).await,
-            State::Nothing => self.choose(&met).await,
+            State::Intent(ref intent) => self.take(intent, &observed).await,
+            State::GivingUp(ref intent) => self.give_up(intent, &observed).await,
+            State::Nothing => self.choose(&observed).await,
         }
     }
 
-    async fn take(&mut self, intent: &Intent, met: &Met) -> Result<Step> {
+    async fn take(&mut self, intent: &Intent, observed: &Observed) -> Result<Step> {
         let bank = self.dedup.bank_named(&intent.bank)?;
         match bank.take(&intent.claim(self.id)?, Hold::Forever).await? {
-            Taken::New(held) | Taken::Again(held) => self.commit(intent, held.item, met).await,
+            Taken::New(held) | Taken::Again(held) => self.commit(intent, held.item, observed).await,
             Taken::Empty => {
                 self.found_empty |= self.wanted == Some(&intent.bank);
-                self.replace(met, State::GivingUp(intent.clone())).await
+                self.replace(observed, State::GivingUp(intent.clone())).await
             }
             // Another gave the intent up, because it found the bank empty. If the intent is this call's own, that
             // was during this call, so it need not look again: two callers that always did could go on for ever.
             Taken::Ended(_) => {
                 self.found_empty |= self.wrote.as_ref() == Some(intent);
-                self.replace(met, State::GivingUp(intent.clone())).await
+                self.replace(observed, State::GivingUp(intent.clone())).await
             }
         }
     }
 
-    /// The commit point. The loser has nothing to release: the winner's claim is the same one.
-    async fn commit(&mut self, intent: &Intent, item: Item, met: &Met) -> Result<Step> {
+    /// The commit point. Who loses the compare-and-set has nothing to release: the winner has the same claim.
+    async fn commit(&mut self, intent: &Intent, item: Item, observed: &Observed) -> Result<Step> {
         let assigned = State::Assigned { intent: intent.clone(), item: item.clone() };
-        match self.compare_and_set(met, &assigned).await? {
+        match self.compare_and_set(observed, &assigned).await? {
             Replaced::Replaced(_) => Ok(Step::Answer(Assigned::New { bank: intent.bank.clone(), item })),
             lost => self.after(lost, assigned).await,
         }
     }
 
-    async fn give_up(&mut self, intent: &Intent, met: &Met) -> Result<Step> {
+    async fn give_up(&mut self, intent: &Intent, observed: &Observed) -> Result<Step> {
         let bank = self.dedup.bank_named(&intent.bank)?;
         let claim = intent.claim(self.id)?;
         if let Released::Confirmed = bank.release(&claim).await? {
             return Err(Error::corrupt(format_args!("the claim {claim:?}"), "it was confirmed by a stranger"));
         }
-        self.choose(met).await
+        self.choose(observed).await
     }
 
-    /// The next intent, with a fresh nonce, or none if there is no bank to try.
-    async fn choose(&mut self, met: &Met) -> Result<Step> {
+    /// Records the next intent with a new nonce, or that there is no bank to try.
+    async fn choose(&mut self, observed: &Observed) -> Result<Step> {
         match self.wanted {
             Some(bank) if !self.found_empty => {
                 let intent = self.intend(bank);
-                self.replace(met, State::Intent(intent)).await
+                self.replace(observed, State::Intent(intent)).await
             }
-            _ => self.leave(met).await,
+            _ => self.leave(observed).await,
         }
     }
 
-    async fn leave(&mut self, met: &Met) -> Result<Step> {
-        if let State::Nothing = met.state {
+    async fn leave(&mut self, observed: &Observed) -> Result<Step> {
+        if let State::Nothing = observed.state {
             return Ok(Step::Answer(Assigned::Empty));
         }
-        self.replace(met, State::Nothing).await
+        self.replace(observed, State::Nothing).await
     }
 
-    async fn replace(&mut self, met: &Met, next: State) -> Result<Step> {
-        let replaced = self.compare_and_set(met, &next).await?;
+    async fn replace(&mut self, observed: &Observed, next: State) -> Result<Step> {
+        let replaced = self.compare_and_set(observed, &next).await?;
         self.after(replaced, next).await
     }
 
-    async fn compare_and_set(&self, met: &Met, next: &State) -> Result<Replaced> {
+    async fn compare_and_set(&self, observed: &Observed, next: &State) -> Result<Replaced> {
         let op = OpId::new(self.dedup.ids.fresh())?;
-        self.dedup.records.replace(self.id, met.version, &next.encode()?, &op).await
+        self.dedup.records.replace(self.id, observed.version, &next.encode()?, &op).await
     }
 
-    /// What the record is after a compare-and-set: ours if it was won, whatever it was lost against otherwise.
+    /// Returns the state of the record after a compare-and-set.
     async fn after(&mut self, replaced: Replaced, ours: State) -> Result<Step> {
-        Ok(Step::Meet(match replaced {
-            Replaced::Replaced(version) | Replaced::Again(version) => Met { state: ours, version },
-            Replaced::Stale(Some(entry)) => Met::read(self.id, &entry)?,
+        Ok(Step::Continue(match replaced {
+            Replaced::Replaced(version) | Replaced::Again(version) => Observed { state: ours, version },
+            Replaced::Stale(Some(entry)) => Observed::read(self.id, &entry)?,
             Replaced::Stale(None) => self.open_again().await?,
         }))
     }
 
-    /// Somebody forgot the record: the id is as new.
-    async fn open_again(&mut self) -> Result<Met> {
+    /// Begins again after the record was forgotten.
+    async fn open_again(&mut self) -> Result<Observed> {
         match self.wanted {
             Some(bank) => self.open(bank).await,
             None => Err(Error::new(ErrorKind::Contention, "the record was forgotten meanwhile").with("id", self.id)),

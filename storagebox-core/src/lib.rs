@@ -42,7 +42,7 @@ pub use async_trait::async_trait;
 #[doc(inline)]
 pub use backend::{Backend, Maintained, Promise, Promises};
 pub use clock::{Clock, ManualClock, Reading, SystemClock};
-pub use combine::{Combine, Combined, Combiner, Patience, Spawn, Spawner, Together};
+pub use combine::{Combine, Combined, Combiner, RunBatch, Spawn, Spawner, StallTimeout};
 pub use counter::{Bounds, Cancelled, Change, Counted, Counter};
 pub use dedup_repo::{DedupRepo, Entry, Forgotten, ListedRecord, Recorded, Replaced, Version};
 pub use deduplicator::{Assigned, Deduplicator, Recovery};

@@ -1,6 +1,6 @@
 //! One run per id; its result is replayed to every caller (D-8).
 
-mod beside;
+mod background;
 mod options;
 mod result;
 mod runner;
@@ -19,7 +19,7 @@ use crate::race::{First, first_of};
 use crate::time::Timer;
 use crate::value::{DedupId, Payload};
 
-pub use beside::run_with_heartbeat;
+pub use background::run_with_heartbeat;
 pub use options::RunOptions;
 pub use to_end::run_to_end;
 
@@ -155,7 +155,7 @@ where
     let (begun, age) = runner.begin(id).await?;
     let lease = match begun {
         Begun::Started(lease) => lease,
-        Begun::Done(entry) => return Ok(result::told(entry.value, Ran::Replayed)),
+        Begun::Done(entry) => return Ok(result::to_ran(entry.value, Ran::Replayed)),
         Begun::InFlight { remaining } => return Ok(Ran::InFlight { remaining }),
         Begun::Mismatch => return Ok(Ran::Mismatch),
         Begun::Fenced => return Ok(Ran::Over),

@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 use crate::client::{Client, Progress};
 
 /// Many times what a statement takes that nobody is in the way of.
-const PATIENCE: Duration = Duration::from_millis(100);
+const STALL_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Calls that go together, each for as long as its caller waits.
 #[derive(Debug)]
@@ -109,13 +109,13 @@ fn spawn(work: Pin<Box<dyn Future<Output = ()> + Send>>) {
 
 #[allow(clippy::disallowed_methods, reason = "when the next batch begins; no promise depends on it")]
 fn patience() -> Pin<Box<dyn Future<Output = ()> + Send>> {
-    Box::pin(tokio::time::sleep(PATIENCE))
+    Box::pin(tokio::time::sleep(STALL_TIMEOUT))
 }
 
 /// What became of every call of a batch that failed as a whole.
 pub(crate) fn failed<A>(error: &Error, calls: usize) -> Vec<Combined<A>> {
     let lost = error.certainty() == Certainty::Unknown;
-    (0..calls).map(|_| if lost { Combined::Lost } else { Combined::Alone }).collect()
+    (0..calls).map(|_| if lost { Combined::Lost } else { Combined::RunAlone }).collect()
 }
 
 /// Sorts the calls and tells the place that each had before.

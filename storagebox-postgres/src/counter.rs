@@ -144,7 +144,7 @@ fn counted(applied: Combined<Result<Applied>>) -> Combined<Result<Counted>> {
     match applied {
         Combined::Answer(Ok(Applied::Counted(counted))) => Combined::Answer(Ok(counted)),
         Combined::Answer(Err(error)) => Combined::Answer(Err(error)),
-        Combined::Answer(Ok(Applied::Dry)) | Combined::Alone => Combined::Alone,
+        Combined::Answer(Ok(Applied::Dry)) | Combined::RunAlone => Combined::RunAlone,
         Combined::Lost => Combined::Lost,
     }
 }

@@ -120,7 +120,7 @@ impl Values {
 fn flat(answer: Combined<Result<Result<Written>>>) -> Combined<Result<Written>> {
     match answer {
         Combined::Answer(answer) => Combined::Answer(answer.and_then(|answer| answer)),
-        Combined::Alone => Combined::Alone,
+        Combined::RunAlone => Combined::RunAlone,
         Combined::Lost => Combined::Lost,
     }
 }

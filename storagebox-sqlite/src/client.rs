@@ -140,7 +140,7 @@ async fn alone(inner: Arc<Inner>, job: Arc<dyn Job>, lost: bool) -> Result<()> {
     let made = tokio::spawn(async move { writer::make(&inner, &[job]).await.pop() }).await;
     match made {
         Ok(Some(Combined::Answer(answer))) => answer,
-        Ok(Some(Combined::Alone | Combined::Lost) | None) | Err(_) => Err(task::stopped()),
+        Ok(Some(Combined::RunAlone | Combined::Lost) | None) | Err(_) => Err(task::stopped()),
     }
 }
 

@@ -18,8 +18,8 @@ pub mod parts {
     pub use storagebox_core::backend;
     pub use storagebox_core::{
         Backend, Change, Chosen, Combine, Combined, Combiner, Commit, Committed, Counter, DedupRepo, EntityLedger, Ids,
-        ItemBank, Joins, LeaseRepo, Ledger, MAX_DURATION, MIN_DURATION, Opened, OrderedStore, OutboxEntry, Patience,
-        Promise, Promises, RandomIds, Registered, RunOptions, Settles, Spawn, Spawner, Together, TokenStore,
+        ItemBank, Joins, LeaseRepo, Ledger, MAX_DURATION, MIN_DURATION, Opened, OrderedStore, OutboxEntry, Promise,
+        Promises, RandomIds, Registered, RunBatch, RunOptions, Settles, Spawn, Spawner, StallTimeout, TokenStore,
         checked_duration, run, run_to_end, run_with_heartbeat,
     };
 }

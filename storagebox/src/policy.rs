@@ -1,4 +1,4 @@
-//! What a handle does about errors by itself.
+//! How handles retry and bound calls.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use storagebox_core::{Backend, Result, Retry, Timer, async_trait};
 
 use crate::timer::TokioTimer;
 
-/// How calls are repeated and bounded.
+/// The retries and the deadline of a store.
 #[derive(Clone, Debug)]
 pub(crate) struct Policy {
     pub(crate) retry: Option<Retry>,
@@ -26,36 +26,35 @@ impl Policy {
     /// Three times a backend's own timeout of one attempt.
     const DEADLINE: Duration = Duration::from_secs(30);
 
-    /// The backend with the policy around each call. The deadline is for all attempts together.
+    /// Returns the backend with the policy around each call. The deadline covers all attempts.
     pub(crate) fn around(&self, backend: &Arc<dyn Backend>) -> Arc<dyn Backend> {
         let timer = || Arc::clone(&self.timer);
         let retries = self.retry.map(|retry| Retries::new(retry, timer()));
         let deadline = self.deadline.map(|within| Deadline::new(within, timer()));
-        put(deadline, put(retries, Arc::clone(backend)))
+        layered(deadline, layered(retries, Arc::clone(backend)))
     }
 
-    /// The backend with the deadline alone around each call, for who repeats calls by itself.
+    /// Returns the backend with the deadline alone around each call, for a caller with retries of its own.
     pub(crate) fn bounding(&self, backend: &Arc<dyn Backend>) -> Arc<dyn Backend> {
         Self { retry: None, ..self.clone() }.around(backend)
     }
 }
 
-fn put(layer: Option<impl Layer>, backend: Arc<dyn Backend>) -> Arc<dyn Backend> {
+fn layered(layer: Option<impl Layer>, backend: Arc<dyn Backend>) -> Arc<dyn Backend> {
     match layer {
         Some(layer) => Arc::new(Layered::new(backend, Arc::new(layer))),
         None => backend,
     }
 }
 
-/// Bounds the extensions of a run's lease by a third of the lease each, so that one without an answer leaves time for
-/// the next.
+/// Bounds each extension of a run's lease by a third of the lease, so that an unanswered one leaves time for the next.
 #[derive(Debug)]
-pub(crate) struct Extensions {
+pub(crate) struct HeartbeatDeadline {
     pub(crate) timer: Arc<dyn Timer>,
 }
 
 #[async_trait]
-impl Layer for Extensions {
+impl Layer for HeartbeatDeadline {
     async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
         match call.argument::<Duration>() {
             Some(lease) if call.operation == "extend" => {

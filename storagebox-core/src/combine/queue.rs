@@ -1,4 +1,4 @@
-//! The calls that wait, by key, and the turn that they wait for.
+//! The waiting calls by key, and the turn that they wait for.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -8,64 +8,64 @@ use futures_channel::oneshot::{Canceled, Receiver, Sender};
 use super::{Combine, Combined, Combiner, Spawn};
 use crate::error::Result;
 
-/// How many batches wait at the most, in all and of one key.
+/// The most batches that wait, in all and for one key.
 const ROOM: usize = 256;
 const ROOM_OF_A_KEY: usize = 16;
-/// How many batches that outlasted the patience are under way at the most.
+/// The most batches under way that outlasted the stall timeout.
 const MOST_OVERTAKEN: usize = 4;
 
-pub(super) type Told<C> = Combined<Result<<C as Combine>::Answer>>;
+pub(super) type Reply<C> = Combined<Result<<C as Combine>::Answer>>;
 
 pub(super) struct Waiting<C: Combine> {
     pub(super) call: C,
-    pub(super) reply: Sender<Told<C>>,
-    /// Starts a task where the caller is driven.
+    pub(super) reply: Sender<Reply<C>>,
+    /// Starts a task in the runtime of the caller.
     pub(super) spawn: Arc<Spawn>,
 }
 
-/// A turn by its number.
+/// Identifies a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ticket {
+pub(super) struct TurnId {
     number: u64,
-    /// Of one call, in its caller's own future, which nobody may drive any more.
+    /// Whether it is one call in the future of its caller, which may not be polled any more.
     is_alone: bool,
 }
 
-/// A turn that is to be begun, and who starts its task.
+/// A turn whose task has not been started.
 pub(super) struct Next {
-    pub(super) ticket: Ticket,
+    pub(super) turn: TurnId,
     pub(super) spawn: Arc<Spawn>,
-    /// Whether others are likely to come at once, so that it pays to let them.
+    /// Whether other calls are likely to arrive at once, so that the task first lets them.
     pub(super) expects_others: bool,
 }
 
-/// Calls about one key. There is a lane for as long as one of them waits or is under way.
-struct Lane<C: Combine> {
+/// The calls of one key. It exists while one of them waits or is under way.
+struct KeyQueue<C: Combine> {
     calls: BTreeMap<u64, Waiting<C>>,
     is_busy: bool,
 }
 
 pub(super) struct Queue<C: Combine> {
-    lanes: HashMap<C::Key, Lane<C>>,
-    /// The lanes whose first call may go, by its number. While there are any, there is a turn.
+    queues: HashMap<C::Key, KeyQueue<C>>,
+    /// The keys whose first call can begin, by the number of that call. While there are any, there is a turn.
     ready: BTreeMap<u64, C::Key>,
     waiting: usize,
     most: usize,
-    /// Calls in the last batch.
+    /// The number of calls in the last batch.
     last_batch: usize,
-    /// The turn that all wait for.
-    turn: Option<Ticket>,
-    /// Batches that outlasted the patience and are still under way.
+    /// The turn that all calls wait for.
+    turn: Option<TurnId>,
+    /// The number of batches under way that outlasted the stall timeout.
     overtaken: usize,
     is_watched: bool,
-    /// Of calls and turns: none is given twice.
+    /// The last number of a call or a turn.
     last_number: u64,
 }
 
 impl<C: Combine> Queue<C> {
     pub(super) fn new(most: usize) -> Self {
         Self {
-            lanes: HashMap::new(),
+            queues: HashMap::new(),
             ready: BTreeMap::new(),
             waiting: 0,
             most,
@@ -82,39 +82,40 @@ impl<C: Combine> Queue<C> {
         self.last_number
     }
 
-    fn begin(&mut self, is_alone: bool) -> Ticket {
-        let ticket = Ticket { number: self.number(), is_alone };
+    fn begin(&mut self, is_alone: bool) -> TurnId {
+        let ticket = TurnId { number: self.number(), is_alone };
         self.turn = Some(ticket);
         ticket
     }
 
-    /// A turn for one call, if nobody has it and nothing about the key is under way.
-    pub(super) fn begin_alone(&mut self, key: &C::Key) -> Option<Ticket> {
-        if self.turn.is_some() || self.lanes.contains_key(key) {
+    /// Begins a turn for one call, if there is no turn and no call of the key is under way.
+    pub(super) fn begin_alone(&mut self, key: &C::Key) -> Option<TurnId> {
+        if self.turn.is_some() || self.queues.contains_key(key) {
             return None;
         }
-        self.lanes.insert(key.clone(), Lane { calls: BTreeMap::new(), is_busy: true });
+        self.queues.insert(key.clone(), KeyQueue { calls: BTreeMap::new(), is_busy: true });
         Some(self.begin(true))
     }
 
-    /// The call's number, if there is room for it.
+    /// Adds the call and returns its number, or `None` if the queue is full.
     pub(super) fn wait(&mut self, key: &C::Key, waiting: Waiting<C>) -> Option<u64> {
         let number = self.number();
         let is_full = self.waiting >= self.most * ROOM;
-        let lane = self.lanes.entry(key.clone()).or_insert_with(|| Lane { calls: BTreeMap::new(), is_busy: false });
-        if is_full || lane.calls.len() >= self.most * ROOM_OF_A_KEY {
+        let of_key =
+            self.queues.entry(key.clone()).or_insert_with(|| KeyQueue { calls: BTreeMap::new(), is_busy: false });
+        if is_full || of_key.calls.len() >= self.most * ROOM_OF_A_KEY {
             self.line_up(key);
             return None;
         }
-        lane.calls.insert(number, waiting);
+        of_key.calls.insert(number, waiting);
         self.waiting += 1;
         self.line_up(key);
         Some(number)
     }
 
-    /// The call is not wanted any more.
+    /// Removes a call that is not wanted any more.
     fn withdraw(&mut self, key: &C::Key, number: u64) {
-        let withdrawn = self.lanes.get_mut(key).and_then(|lane| lane.calls.remove(&number));
+        let withdrawn = self.queues.get_mut(key).and_then(|of_key| of_key.calls.remove(&number));
         if withdrawn.is_some() {
             self.waiting -= 1;
             self.ready.remove(&number);
@@ -122,24 +123,24 @@ impl<C: Combine> Queue<C> {
         }
     }
 
-    /// Marks the lane's first call as ready if no call of the lane is under way. Removes an empty lane.
+    /// Marks the first call of the key as ready if no call of the key is under way. Removes an empty queue.
     fn line_up(&mut self, key: &C::Key) {
-        let Some(lane) = self.lanes.get(key).filter(|lane| !lane.is_busy) else { return };
-        match lane.calls.first_key_value() {
+        let Some(of_key) = self.queues.get(key).filter(|of_key| !of_key.is_busy) else { return };
+        match of_key.calls.first_key_value() {
             Some((number, _)) => drop(self.ready.insert(*number, key.clone())),
-            None => drop(self.lanes.remove(key)),
+            None => drop(self.queues.remove(key)),
         }
     }
 
-    /// The calls that wait longest, one for each key, and their keys, which are under way from now on.
+    /// Takes the longest waiting call of each ready key, up to a batch, and marks the keys as busy.
     pub(super) fn batch(&mut self) -> (Vec<C::Key>, Vec<Waiting<C>>) {
         let (mut keys, mut batch) = (Vec::new(), Vec::new());
         while batch.len() < self.most
             && let Some((number, key)) = self.ready.pop_first()
         {
-            if let Some(lane) = self.lanes.get_mut(&key) {
-                batch.extend(lane.calls.remove(&number));
-                lane.is_busy = true;
+            if let Some(of_key) = self.queues.get_mut(&key) {
+                batch.extend(of_key.calls.remove(&number));
+                of_key.is_busy = true;
             }
             keys.push(key);
         }
@@ -148,29 +149,29 @@ impl<C: Combine> Queue<C> {
         (keys, batch)
     }
 
-    /// Nothing about the keys is under way any more.
+    /// Marks the keys as not busy.
     pub(super) fn release(&mut self, keys: Vec<C::Key>) {
         for key in keys {
-            if let Some(lane) = self.lanes.get_mut(&key) {
-                lane.is_busy = false;
+            if let Some(of_key) = self.queues.get_mut(&key) {
+                of_key.is_busy = false;
             }
             self.line_up(&key);
         }
     }
 
-    /// The next ticket of a turn that goes on, unless it was overtaken.
-    pub(super) fn go_on(&mut self, ticket: Ticket) -> Option<Ticket> {
+    /// Returns the id of the next turn of a task, or `None` if the turn was overtaken.
+    pub(super) fn go_on(&mut self, ticket: TurnId) -> Option<TurnId> {
         (self.turn == Some(ticket)).then(|| self.begin(false))
     }
 
     /// Ends a turn. Returns the turn that follows it.
-    pub(super) fn end(&mut self, ticket: Ticket, keys: Vec<C::Key>) -> Option<Next> {
+    pub(super) fn end(&mut self, ticket: TurnId, keys: Vec<C::Key>) -> Option<Next> {
         self.release(keys);
         match self.turn == Some(ticket) {
             true => self.turn = None,
             false => self.overtaken -= counted(ticket),
         }
-        // Those who were just answered may have their next call ready.
+        // Callers that were just answered may have their next call ready.
         self.next(true)
     }
 
@@ -187,8 +188,8 @@ impl<C: Combine> Queue<C> {
         }
     }
 
-    /// The turn that begins beside the one that was seen, if nothing has moved since.
-    pub(super) fn overtake(&mut self, seen: Option<Ticket>) -> Option<Next> {
+    /// Begins a turn beside the one that was seen, if that one is still under way.
+    pub(super) fn overtake(&mut self, seen: Option<TurnId>) -> Option<Next> {
         let late = self.turn.filter(|turn| Some(*turn) == seen)?;
         let overtaken = self.overtaken + counted(late);
         if overtaken > MOST_OVERTAKEN {
@@ -199,24 +200,24 @@ impl<C: Combine> Queue<C> {
         Some(next)
     }
 
-    /// A turn in the runtime of the caller that waits longest of those who may go.
+    /// Begins a turn in the runtime of the caller whose ready call waits longest.
     fn begin_batch(&mut self, expects_others: bool) -> Option<Next> {
         let (number, key) = self.ready.first_key_value()?;
-        let spawn = Arc::clone(&self.lanes.get(key)?.calls.get(number)?.spawn);
-        Some(Next { ticket: self.begin(false), spawn, expects_others })
+        let spawn = Arc::clone(&self.queues.get(key)?.calls.get(number)?.spawn);
+        Some(Next { turn: self.begin(false), spawn, expects_others })
     }
 
-    /// Takes all waiting calls out of the queue; they are left to themselves.
+    /// Removes and returns all waiting calls.
     pub(super) fn give_up(&mut self) -> Vec<Waiting<C>> {
         self.ready.clear();
         self.waiting = 0;
-        let calls = self.lanes.values_mut().flat_map(|lane| std::mem::take(&mut lane.calls).into_values());
+        let calls = self.queues.values_mut().flat_map(|of_key| std::mem::take(&mut of_key.calls).into_values());
         let left = calls.collect();
-        self.lanes.retain(|_, lane| lane.is_busy);
+        self.queues.retain(|_, of_key| of_key.is_busy);
         left
     }
 
-    pub(super) fn turn(&self) -> Option<Ticket> {
+    pub(super) fn turn(&self) -> Option<TurnId> {
         self.turn
     }
 
@@ -224,7 +225,7 @@ impl<C: Combine> Queue<C> {
         self.waiting == 0
     }
 
-    /// Whether nobody watches yet. From now on somebody does.
+    /// Marks the queue as watched, and returns whether it was not.
     pub(super) fn is_to_be_watched(&mut self) -> bool {
         !std::mem::replace(&mut self.is_watched, true)
     }
@@ -234,36 +235,36 @@ impl<C: Combine> Queue<C> {
     }
 }
 
-/// What a turn that is overtaken adds to those that may be. A call alone adds nothing: it began when nobody had the
-/// turn, and perhaps its caller left it.
-fn counted(ticket: Ticket) -> usize {
+/// Returns how many batches an overtaken turn counts for. A call that is made alone counts for none: it began when there was
+/// no turn, and its caller may have left it.
+fn counted(ticket: TurnId) -> usize {
     usize::from(!ticket.is_alone)
 }
 
-/// A place in the queue, which is given up when it is dropped.
-pub(super) struct Place<C: Combine> {
+/// A place in the queue. Dropping it removes the call.
+pub(super) struct QueueTicket<C: Combine> {
     combiner: Arc<Combiner<C>>,
     key: C::Key,
     number: u64,
-    answer: Receiver<Told<C>>,
-    is_told: bool,
+    answer: Receiver<Reply<C>>,
+    is_answered: bool,
 }
 
-impl<C: Combine> Place<C> {
-    pub(super) fn new(combiner: Arc<Combiner<C>>, key: C::Key, number: u64, answer: Receiver<Told<C>>) -> Self {
-        Self { combiner, key, number, answer, is_told: false }
+impl<C: Combine> QueueTicket<C> {
+    pub(super) fn new(combiner: Arc<Combiner<C>>, key: C::Key, number: u64, answer: Receiver<Reply<C>>) -> Self {
+        Self { combiner, key, number, answer, is_answered: false }
     }
 
-    pub(super) async fn told(mut self) -> Result<Told<C>, Canceled> {
-        let told = (&mut self.answer).await;
-        self.is_told = true;
-        told
+    pub(super) async fn reply(mut self) -> Result<Reply<C>, Canceled> {
+        let reply = (&mut self.answer).await;
+        self.is_answered = true;
+        reply
     }
 }
 
-impl<C: Combine> Drop for Place<C> {
+impl<C: Combine> Drop for QueueTicket<C> {
     fn drop(&mut self) {
-        if !self.is_told {
+        if !self.is_answered {
             self.combiner.lock().withdraw(&self.key, self.number);
         }
     }

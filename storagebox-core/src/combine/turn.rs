@@ -1,47 +1,46 @@
-//! The turn of a batch, and the watch that ends the wait for a turn that takes too long.
+//! The turn of a batch, and the watch that ends the wait for a stalled turn.
 
 use std::future::poll_fn;
 use std::mem;
 use std::sync::{Arc, Weak};
 use std::task::Poll;
 
-use super::queue::{Ticket, Waiting};
+use super::queue::{TurnId, Waiting};
 use super::{BoxFuture, Combine, Combined, Combiner};
 
-/// A sign that something is under way. When it ends, also by being dropped, the waiting calls go next.
+/// A guard of what is under way. Dropping it begins the next turn.
 pub(super) struct Turn<C: Combine> {
     combiner: Arc<Combiner<C>>,
-    ticket: Ticket,
+    id: TurnId,
     keys: Vec<C::Key>,
 }
 
 impl<C: Combine> Turn<C> {
-    pub(super) fn new(combiner: &Arc<Combiner<C>>, ticket: Ticket, keys: Vec<C::Key>) -> Self {
-        Self { combiner: Arc::clone(combiner), ticket, keys }
+    pub(super) fn new(combiner: &Arc<Combiner<C>>, id: TurnId, keys: Vec<C::Key>) -> Self {
+        Self { combiner: Arc::clone(combiner), id, keys }
     }
 
-    /// The next batch; none if nobody waits, or if another turn has begun because this one took too long.
+    /// Returns the next batch; an empty one if no call waits, or if the turn was overtaken.
     fn next(&mut self) -> Vec<Waiting<C>> {
         let mut queue = self.combiner.lock();
         queue.release(mem::take(&mut self.keys));
-        let Some(ticket) = queue.go_on(self.ticket) else { return Vec::new() };
+        let Some(id) = queue.go_on(self.id) else { return Vec::new() };
         let (keys, batch) = queue.batch();
-        (self.ticket, self.keys) = (ticket, keys);
+        (self.id, self.keys) = (id, keys);
         batch
     }
 }
 
 impl<C: Combine> Drop for Turn<C> {
     fn drop(&mut self) {
-        let next = self.combiner.lock().end(self.ticket, mem::take(&mut self.keys));
+        let next = self.combiner.lock().end(self.id, mem::take(&mut self.keys));
         if let Some(next) = next {
             self.combiner.begin(&next);
         }
     }
 }
 
-/// The task that makes batches. When it ends, those who came meanwhile go next; if it never begins, as in a runtime
-/// that ends, those who wait are left to themselves.
+/// The task that makes batches. If it never runs, as in a runtime that ends, the waiting calls are made alone.
 pub(super) struct Worker<C: Combine> {
     turn: Turn<C>,
     expects_others: bool,
@@ -61,7 +60,7 @@ impl<C: Combine> Worker<C> {
         }
     }
 
-    /// One batch, and then nothing more: the next waiter has a runtime that is driven, and this one perhaps has not.
+    /// Makes one batch only: the runtime of this task may not be driven any more, unlike that of the next caller.
     async fn make_one(mut self) {
         if self.expects_others {
             give_way().await;
@@ -79,7 +78,7 @@ impl<C: Combine> Worker<C> {
                 break;
             }
             self.turn.combiner.make(batch).await;
-            // Those who were just answered may have their next call ready.
+            // Callers that were just answered may have their next call ready.
             give_way().await;
         }
     }
@@ -93,12 +92,12 @@ impl<C: Combine> Drop for Worker<C> {
         let left = self.turn.combiner.lock().give_up();
         for one in left {
             // A caller that was dropped meanwhile wants no answer.
-            let _unread = one.reply.send(Combined::Alone);
+            let _unread = one.reply.send(Combined::RunAlone);
         }
     }
 }
 
-/// The task that lets the next turn begin beside one that stands still. It lasts for as long as anybody waits.
+/// The task that begins a turn beside a stalled one. It lasts while calls wait.
 pub(super) struct Watch<C: Combine> {
     combiner: Weak<Combiner<C>>,
     is_over: bool,
@@ -110,16 +109,16 @@ impl<C: Combine> Watch<C> {
     }
 
     pub(super) async fn watch(mut self) {
-        while let Some((seen, patience)) = self.seen() {
-            patience.await;
-            self.look(seen);
+        while let Some((seen, stall)) = self.seen() {
+            stall.await;
+            self.overtake(seen);
         }
     }
 
-    /// The turn that is under way, and how long to wait for its end; nothing if nobody waits.
-    fn seen(&mut self) -> Option<(Option<Ticket>, BoxFuture<()>)> {
+    /// Returns the turn that is under way and the wait for its end, or `None` if no call waits.
+    fn seen(&mut self) -> Option<(Option<TurnId>, BoxFuture<()>)> {
         let combiner = self.combiner.upgrade()?;
-        let patience = combiner.patience.as_ref()?;
+        let stall_timeout = combiner.stall_timeout.as_ref()?;
         let mut queue = combiner.lock();
         if queue.is_empty() {
             queue.is_watched_no_more();
@@ -128,10 +127,10 @@ impl<C: Combine> Watch<C> {
         }
         let seen = queue.turn();
         drop(queue);
-        Some((seen, patience()))
+        Some((seen, stall_timeout()))
     }
 
-    fn look(&self, seen: Option<Ticket>) {
+    fn overtake(&self, seen: Option<TurnId>) {
         let Some(combiner) = self.combiner.upgrade() else { return };
         let next = combiner.lock().overtake(seen);
         if let Some(next) = next {

@@ -1,4 +1,4 @@
-//! What is recorded of a result.
+//! The record of a result.
 
 use bytes::Bytes;
 
@@ -6,11 +6,11 @@ use super::Ran;
 use crate::error::Result;
 use crate::value::Payload;
 
-/// Stands before the length of a result that was too long. A result that looks like that is not kept either, so that
-/// nothing is ever taken for what it is not.
+/// Precedes the length of a result that was too long. A result that begins so is not kept either, so that no result is
+/// read as a length.
 const NOT_KEPT: &str = "\0storagebox: the work was done; its result was too long to be kept; its bytes: ";
 
-/// The result, or that it is too long.
+/// Returns the record of a result; of a result that is too long, only its length.
 pub(super) fn recorded(result: Bytes) -> Result<Payload> {
     let bytes = result.len();
     match Payload::new(result) {
@@ -19,8 +19,8 @@ pub(super) fn recorded(result: Bytes) -> Result<Payload> {
     }
 }
 
-/// What a record says of a result.
-pub(super) fn told(record: Payload, result: impl FnOnce(Payload) -> Ran) -> Ran {
+/// Reads a record.
+pub(super) fn to_ran(record: Payload, result: impl FnOnce(Payload) -> Ran) -> Ran {
     match length_in(&record) {
         Some(bytes) => Ran::NotKept { bytes },
         None => result(record),
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn a_result_is_kept_as_it_is_or_as_its_length() {
-        let of = |bytes: Vec<u8>| told(recorded(bytes.into()).unwrap(), Ran::Done);
+        let of = |bytes: Vec<u8>| to_ran(recorded(bytes.into()).unwrap(), Ran::Done);
         for kept in [vec![], b"\0storagebox".to_vec(), vec![255; MAX_PAYLOAD_BYTES]] {
             assert_eq!(of(kept.clone()), Ran::Done(Payload::new(kept).unwrap()));
         }

@@ -119,7 +119,7 @@ impl Runner<'_> {
         let call = || repo.complete(lease, result, options.retention);
         let completed = options.retry.call_until(*timer, end, call).await;
         Ok(match completed.map_err(Error::after_unresolved)? {
-            Completed::Completed(entry) | Completed::Again(entry) => result::told(entry.value, Ran::Done),
+            Completed::Completed(entry) | Completed::Again(entry) => result::to_ran(entry.value, Ran::Done),
             Completed::Fenced => Ran::Fenced,
         })
     }

@@ -95,7 +95,7 @@ async fn each_call_that_its_batch_could_not_answer_is_made_alone() {
     let followers = bench.followers(&[Call("a", 1), Call("b", 2), Call("c", 3), Call("d", 4)]).await;
     gate.notify_one();
     // The last call has no answer at all.
-    let answers = vec![Combined::Answer(Told::Together(1)), Combined::Alone, Combined::Lost];
+    let answers = vec![Combined::Answer(Told::Together(1)), Combined::RunAlone, Combined::Lost];
     bench.batch(Fate::Combined(answers)).await;
     let expected = [Told::Together(1), alone(2, false), alone(3, true), alone(4, true)];
     assert_eq!(told(followers).await, expected);

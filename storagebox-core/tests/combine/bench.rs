@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use storagebox_core::{Combine, Combined, Combiner, Result, Spawn, Together};
+use storagebox_core::{Combine, Combined, Combiner, Result, RunBatch, Spawn};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::{JoinHandle, yield_now};
@@ -58,7 +58,7 @@ pub(crate) fn meet(calls: &[Call], fate: Fate) -> Answers {
 fn answered(answer: Combined<Told>) -> Combined<Result<Told>> {
     match answer {
         Combined::Answer(told) => Combined::Answer(Ok(told)),
-        Combined::Alone => Combined::Alone,
+        Combined::RunAlone => Combined::RunAlone,
         Combined::Lost => Combined::Lost,
     }
 }
@@ -84,7 +84,7 @@ pub(crate) async fn all_go_on() {
 /// Batches that were begun, each with what tells its fate.
 type Batches = mpsc::UnboundedReceiver<(Vec<Call>, oneshot::Sender<Fate>)>;
 
-fn told_their_fate() -> (Box<Together<Call>>, Batches) {
+fn told_their_fate() -> (Box<RunBatch<Call>>, Batches) {
     let (begun, batches) = mpsc::unbounded_channel();
     let together = move |calls: Vec<Call>| {
         let (fate, told) = oneshot::channel();

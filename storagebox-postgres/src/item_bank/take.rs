@@ -133,7 +133,7 @@ fn answer(observed: Option<Observed>, hold: Hold) -> Combined<Result<Taken>> {
     match observed {
         Some(Observed::New(item)) => Combined::Answer(Ok(new(item, hold))),
         Some(Observed::AlreadyKnown(view)) => Combined::Answer(view.taken()),
-        None => Combined::Alone,
+        None => Combined::RunAlone,
     }
 }
 

@@ -179,7 +179,7 @@ fn rolled_back(jobs: &[Arc<dyn Job>], failed: Error) -> Result<Answers> {
         [_] => Ok(vec![Combined::Answer(Err(failed))]),
         _ => {
             jobs.iter().for_each(|job| job.progress().wait_again());
-            Ok(jobs.iter().map(|_| Combined::Alone).collect())
+            Ok(jobs.iter().map(|_| Combined::RunAlone).collect())
         }
     }
 }

@@ -11,7 +11,7 @@ use storagebox_core::{
 };
 
 use crate::handles::{Begin, IntoValue, Operation, Record, Run};
-use crate::policy::{Extensions, Policy};
+use crate::policy::{HeartbeatDeadline, Policy};
 
 /// Work that is done once per id, and its results (articles 1 and 3).
 ///
@@ -66,8 +66,8 @@ impl Dedup {
         let records = if_there_is(backend.dedup_repo(&name))?;
         let leases = if_there_is(backend.lease_repo(&name))?;
         let of_runs = if_there_is(bounded.lease_repo(&name))?.map(|leases| {
-            let extensions = Extensions { timer: Arc::clone(&policy.timer) };
-            Arc::new(LayeredPart::new(leases, Arc::new(extensions))) as Arc<dyn LeaseRepo>
+            let heartbeat = HeartbeatDeadline { timer: Arc::clone(&policy.timer) };
+            Arc::new(LayeredPart::new(leases, Arc::new(heartbeat))) as Arc<dyn LeaseRepo>
         });
         if records.is_none() && leases.is_none() {
             backend.dedup_repo(&name)?;

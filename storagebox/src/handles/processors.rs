@@ -18,21 +18,21 @@ pub struct ProcessorBuilder<H> {
     backend: Arc<dyn Backend>,
     entities: Namespace,
     handler: H,
-    incoming: Place,
-    outgoing: Option<(Place, Arc<dyn Dispatcher>)>,
+    incoming: TokenPlace,
+    outgoing: Option<(TokenPlace, Arc<dyn Dispatcher>)>,
     missing: MissingToken,
     is_split: bool,
 }
 
-/// Where tokens are.
-enum Place {
+/// Which store has the tokens.
+enum TokenPlace {
     /// In the store of the entities.
     Here(Namespace),
     /// In any store.
     There(Arc<dyn TokenStore>),
 }
 
-impl Place {
+impl TokenPlace {
     fn joined(&self) -> Option<Namespace> {
         match self {
             Self::Here(name) => Some(name.clone()),
@@ -50,7 +50,7 @@ impl Place {
 
 impl<H: Handler + 'static> ProcessorBuilder<H> {
     pub(crate) fn new(backend: Arc<dyn Backend>, entities: Namespace, handler: H) -> Self {
-        let (incoming, missing) = (Place::Here(entities.clone()), MissingToken::default());
+        let (incoming, missing) = (TokenPlace::Here(entities.clone()), MissingToken::default());
         Self { backend, entities, handler, incoming, outgoing: None, missing, is_split: false }
     }
 
@@ -60,13 +60,13 @@ impl<H: Handler + 'static> ProcessorBuilder<H> {
     ///
     /// `InvalidInput` if the name breaks its limit.
     pub fn receives(mut self, tokens: impl IntoValue<Namespace>) -> Result<Self> {
-        self.incoming = Place::Here(tokens.into_value()?);
+        self.incoming = TokenPlace::Here(tokens.into_value()?);
         Ok(self)
     }
 
     /// Sets the tokens of the messages that are received, which may be in another store.
     pub fn receives_from(mut self, tokens: &Tokens) -> Self {
-        self.incoming = Place::There(tokens.part());
+        self.incoming = TokenPlace::There(tokens.part());
         self
     }
 
@@ -76,13 +76,13 @@ impl<H: Handler + 'static> ProcessorBuilder<H> {
     ///
     /// `InvalidInput` if the name breaks its limit.
     pub fn sends(mut self, tokens: impl IntoValue<Namespace>, dispatcher: impl Dispatcher + 'static) -> Result<Self> {
-        self.outgoing = Some((Place::Here(tokens.into_value()?), Arc::new(dispatcher)));
+        self.outgoing = Some((TokenPlace::Here(tokens.into_value()?), Arc::new(dispatcher)));
         Ok(self)
     }
 
     /// Sets where messages are sent, and their tokens, which may be in another store: the receiver looks there.
     pub fn sends_to(mut self, tokens: &Tokens, dispatcher: impl Dispatcher + 'static) -> Self {
-        self.outgoing = Some((Place::There(tokens.part()), Arc::new(dispatcher)));
+        self.outgoing = Some((TokenPlace::There(tokens.part()), Arc::new(dispatcher)));
         self
     }
 
@@ -108,7 +108,7 @@ impl<H: Handler + 'static> ProcessorBuilder<H> {
         let outgoing = self.outgoing.as_ref().map(|(place, _)| place);
         let joins = match self.is_split {
             true => Joins::default(),
-            false => Joins { incoming: self.incoming.joined(), outgoing: outgoing.and_then(Place::joined) },
+            false => Joins { incoming: self.incoming.joined(), outgoing: outgoing.and_then(TokenPlace::joined) },
         };
         let entities = self.backend.entity_ledger(&self.entities, &joins)?;
         let incoming = self.incoming.open(&self.backend)?;

@@ -66,10 +66,10 @@ where
     T: Into<Bytes>,
 {
     let timer: Arc<dyn Timer> = Arc::new(timer);
-    let beside = Beside { repo: Arc::clone(&repo), timer: Arc::clone(&timer), spawn: Box::new(spawn) };
+    let background = Background { repo: Arc::clone(&repo), timer: Arc::clone(&timer), spawn: Box::new(spawn) };
     async move {
         let runner = Runner { repo: &*repo, timer: &*timer, options };
-        through(&runner, id, beside, work).await
+        through(&runner, id, background, work).await
     }
 }
 
@@ -93,13 +93,13 @@ where
 }
 
 /// Extends a lease from a task of its own.
-struct Beside {
+struct Background {
     repo: Arc<dyn LeaseRepo>,
     timer: Arc<dyn Timer>,
     spawn: Box<dyn Spawns>,
 }
 
-impl Heartbeat for Beside {
+impl Heartbeat for Background {
     async fn keep_alive(self, runner: &Runner<'_>, lease: &Lease, age: Duration, begun: oneshot::Sender<()>) {
         let (own, options) = (lease.clone(), runner.options.clone());
         // Dropped with this future; the task ends then.
