@@ -56,7 +56,7 @@ pub const CLAUSES: &[Clause] = &[
     clause("IB-7", "a claim is single-use; release is idempotent and fences; retire ends the memory of an ended claim"),
     clause("IB-8", "any size: batches of any length, work per step bounded"),
     clause("IB-9", "no order is promised; takers of different claims all get their item"),
-    clause("IB-10", "counts are exact at rest; list shows an unchanged entry exactly once"),
+    clause("IB-10", "counts are exact while no call is in progress; list shows an unchanged entry exactly once"),
     clause("A-1", "the same id gets the same item of one bank"),
     clause("A-2", "never two items for an id, nor one item for two ids"),
     clause("A-3", "a crash after any step loses nothing: a retry resumes and recover finishes"),

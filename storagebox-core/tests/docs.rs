@@ -181,7 +181,7 @@ fn item(line: &str) -> &str {
     rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
 }
 
-/// The contract, idea 5: a default body would be weaker than its clause.
+/// The contract, principle 5: a default body would be weaker than its clause.
 #[test]
 fn only_what_opens_a_part_has_a_default_body() {
     let mut methods = 0;

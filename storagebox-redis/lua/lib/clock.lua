@@ -1,4 +1,4 @@
--- The server's clock in microseconds since 1970: the only one that decides (contract, idea 4). Exact in a double until 2255.
+-- The server's clock in microseconds since 1970: the only one that decides (contract, principle 4). Exact in a double until 2255.
 -- It is asked once, and only where the answer depends on it.
 local moment
 local function now()
