@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::failure::{Failure, NotReady};
-use crate::patience::{PATIENCE, poll};
+use crate::polling::{TIMEOUT, poll};
 use crate::scratch::Scratch;
 
 /// The `.pid` file is there before the server is: whoever finds none finds no server.
@@ -81,8 +81,8 @@ impl Process {
 
     /// Asks until the server is ready, or has ended, or has had its time.
     pub(crate) fn ready(&mut self, is_ready: impl Fn() -> bool) -> Result<(), NotReady> {
-        let outcome = poll(PATIENCE, || if is_ready() { Some(Ok(())) } else { self.ended().map(Err) });
-        outcome.unwrap_or(Err(NotReady::Silent(PATIENCE)))
+        let outcome = poll(TIMEOUT, || if is_ready() { Some(Ok(())) } else { self.ended().map(Err) });
+        outcome.unwrap_or(Err(NotReady::Silent(TIMEOUT)))
     }
 
     fn ended(&mut self) -> Option<NotReady> {
@@ -107,7 +107,7 @@ impl Process {
     fn last_children(&self) -> Vec<u32> {
         send(Signal::Stop, std::iter::once(self.id()));
         // Until it has stopped, it may be in the middle of a fork.
-        let _ = poll(PATIENCE, || (!matches!(state_of(self.id()).as_deref(), Some("R" | "S" | "D"))).then_some(()));
+        let _ = poll(TIMEOUT, || (!matches!(state_of(self.id()).as_deref(), Some("R" | "S" | "D"))).then_some(()));
         children(self.id())
     }
 
@@ -117,7 +117,7 @@ impl Process {
 
     /// Ends it with its children; it is back when all of them are gone.
     pub(crate) fn end(&mut self, signal: Signal) -> Result<ExitStatus, Failure> {
-        self.end_within(PATIENCE, signal)
+        self.end_within(TIMEOUT, signal)
     }
 
     fn end_within(&mut self, limit: Duration, signal: Signal) -> Result<ExitStatus, Failure> {
@@ -234,7 +234,7 @@ mod tests {
         deaf.args(["-c", script, LAUNCHER, &scratch.path("server.pid").display().to_string(), "sleep", "1000"]);
         let mut server = deaf.spawn().unwrap();
         // Until it is there, its shell hears nothing.
-        let ended = poll(PATIENCE, || {
+        let ended = poll(TIMEOUT, || {
             send(Signal::Quit, std::iter::once(server.id()));
             server.try_wait().unwrap()
         });

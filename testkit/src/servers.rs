@@ -34,7 +34,7 @@ pub const WAY_VARIABLE: &str = "STORAGEBOX_TEST_SERVERS";
 ///
 /// Why there is no server, and what to do about it.
 pub fn postgres(way: Option<Way>) -> Result<Server, Failure> {
-    find(&postgres::KIND, &Wanted::for_kind(&postgres::KIND, way)?)
+    find(&postgres::KIND, &Request::for_kind(&postgres::KIND, way)?)
 }
 
 /// The PostgreSQL server of this program: found at the first call, and the same one at every other.
@@ -56,7 +56,7 @@ pub fn shared_postgres() -> Result<&'static Server, &'static Failure> {
 ///
 /// Why there is no server, and what to do about it.
 pub fn dynamodb(way: Option<Way>) -> Result<Server, Failure> {
-    find(&dynamodb::KIND, &Wanted::for_kind(&dynamodb::KIND, way)?)
+    find(&dynamodb::KIND, &Request::for_kind(&dynamodb::KIND, way)?)
 }
 
 /// The DynamoDB server of this program, as [`shared_postgres`] gives PostgreSQL's.
@@ -75,7 +75,7 @@ pub fn shared_dynamodb() -> Result<&'static Server, &'static Failure> {
 ///
 /// Why there is no server, and what to do about it.
 pub fn redis(way: Option<Way>) -> Result<Server, Failure> {
-    find(&redis::KIND, &Wanted::for_kind(&redis::KIND, way)?)
+    find(&redis::KIND, &Request::for_kind(&redis::KIND, way)?)
 }
 
 /// The Redis server of this program, as [`shared_postgres`] gives PostgreSQL's.
@@ -94,7 +94,7 @@ pub fn shared_redis() -> Result<&'static Server, &'static Failure> {
 ///
 /// Why there is no server, and what to do about it.
 pub fn nats(way: Option<Way>) -> Result<Server, Failure> {
-    find(&nats::KIND, &Wanted::for_kind(&nats::KIND, way)?)
+    find(&nats::KIND, &Request::for_kind(&nats::KIND, way)?)
 }
 
 /// The NATS server of this program, as [`shared_postgres`] gives PostgreSQL's.
@@ -113,7 +113,7 @@ pub fn shared_nats() -> Result<&'static Server, &'static Failure> {
 ///
 /// Why there is no server, and what to do about it.
 pub fn rabbitmq(way: Option<Way>) -> Result<Server, Failure> {
-    find(&rabbitmq::KIND, &Wanted::for_kind(&rabbitmq::KIND, way)?)
+    find(&rabbitmq::KIND, &Request::for_kind(&rabbitmq::KIND, way)?)
 }
 
 /// The RabbitMQ server of this program, as [`shared_postgres`] gives PostgreSQL's.
@@ -127,12 +127,12 @@ pub fn shared_rabbitmq() -> Result<&'static Server, &'static Failure> {
 }
 
 /// What the environment, or the caller, asks for.
-struct Wanted {
+struct Request {
     url: Option<String>,
     way: Option<Way>,
 }
 
-impl Wanted {
+impl Request {
     fn for_kind(kind: &Kind, way: Option<Way>) -> Result<Self, Failure> {
         let url = env::var(kind.url_variable).ok();
         let way = way.map_or_else(|| forced(env::var(WAY_VARIABLE).ok()), |way| Ok(Some(way)))?;
@@ -147,14 +147,14 @@ fn forced(name: Option<String>) -> Result<Option<Way>, Failure> {
     Way::named(&found).map(Some).ok_or(Failure::Way { found })
 }
 
-fn find(kind: &'static Kind, wanted: &Wanted) -> Result<Server, Failure> {
+fn find(kind: &'static Kind, request: &Request) -> Result<Server, Failure> {
     let start = Instant::now();
-    if let Some(url) = &wanted.url {
+    if let Some(url) = &request.url {
         return given(kind, url, start);
     }
     let mut tried = vec![format!("{} is not set", kind.url_variable)];
     for way in [Way::Docker, Way::Local] {
-        if wanted.way.is_some_and(|only| only != way) {
+        if request.way.is_some_and(|only| only != way) {
             continue;
         }
         match started(kind, way) {
@@ -249,8 +249,8 @@ mod tests {
 
     const BROKEN: Kind = Kind { local: || Err(Failure::NoFreePort), ..NOWHERE };
 
-    fn wanted(way: Option<Way>) -> Wanted {
-        Wanted { url: None, way }
+    fn wanted(way: Option<Way>) -> Request {
+        Request { url: None, way }
     }
 
     #[test]
@@ -286,7 +286,7 @@ mod tests {
     #[test]
     fn amazon_s_own_service_is_not_asked() {
         let url = Some("dynamodb://eu-west-1/storagebox".to_owned());
-        let server = find(&dynamodb::KIND, &Wanted { url, way: None }).unwrap().to_string();
+        let server = find(&dynamodb::KIND, &Request { url, way: None }).unwrap().to_string();
         let expected = "DynamoDB by Amazon, named by STORAGEBOX_TEST_DYNAMO_URL, dynamodb://eu-west-1/storagebox,";
         assert!(server.starts_with(expected), "{server}");
     }
@@ -295,7 +295,7 @@ mod tests {
     fn a_url_that_leads_nowhere_is_a_failure_and_no_other_way_is_tried() {
         let port = port::free().unwrap();
         let url = Some(format!("postgres://ann:secret@127.0.0.1:{port}/namespace"));
-        let failure = find(&postgres::KIND, &Wanted { url, way: Some(Way::Local) }).unwrap_err().to_string();
+        let failure = find(&postgres::KIND, &Request { url, way: Some(Way::Local) }).unwrap_err().to_string();
         assert!(failure.starts_with("STORAGEBOX_TEST_POSTGRES_URL: postgres://ann@127.0.0.1:"), "{failure}");
         assert!(failure.contains("does not answer") && !failure.contains("secret"), "{failure}");
     }

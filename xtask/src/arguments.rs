@@ -3,7 +3,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use storagebox_testkit::Way;
 
-use crate::mutants::Wanted;
+use crate::mutants::Filter;
 
 #[derive(Debug, Parser)]
 #[command(bin_name = "cargo xtask", about = "The tasks of this workspace")]
@@ -115,7 +115,7 @@ pub(crate) enum Part {
     /// nothing of them is remembered, then sent again.
     Pipeline { transport: Option<String> },
     /// Each mistake of proofs/mutants in a copy of its backend: the case named with it must notice
-    Mutants(Wanted),
+    Mutants(Filter),
     /// Whole runs of the suite on a backend, or on all side by side, while four threads take the cores from it
     ///
     /// 300 times on the one in memory and 10 times on the others. No case may fail.
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(parse("test --servers none").unwrap(), Task::Test { servers: Some(Servers::None) });
         assert_eq!(parse("api --check").unwrap(), Task::Api { check: true });
         assert_eq!(parse("prove hand-out").unwrap(), Task::Prove(Part::HandOut));
-        let wanted = Wanted { backend: Some("redis".to_owned()), only: Some("one".to_owned()), check: false };
+        let wanted = Filter { backend: Some("redis".to_owned()), only: Some("one".to_owned()), check: false };
         assert_eq!(parse("prove mutants redis --only one").unwrap(), Task::Prove(Part::Mutants(wanted)));
         let soak = Soak { minutes: 1, backends: vec!["redis".to_owned(), "sqlite".to_owned()] };
         assert_eq!(parse("soak redis --minutes 1 sqlite").unwrap(), Task::Soak(soak));

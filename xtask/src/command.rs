@@ -29,7 +29,7 @@ fn is_of_this_package(variable: &OsStr) -> bool {
 ///
 /// If it fails, all that it wrote is shown, so cargo is told to leave out its progress.
 pub(crate) fn captured(command: Command) -> Result<String, Failure> {
-    Beside::begin(command)?.captured()
+    BackgroundCommand::begin(command)?.captured()
 }
 
 /// The same of a child whose output says nothing of use.
@@ -39,12 +39,12 @@ pub(crate) fn silent(command: Command) -> Result<String, Failure> {
 
 /// A child that is at work beside us, in silence. It is ended with this value.
 #[derive(Debug)]
-pub(crate) struct Beside {
+pub(crate) struct BackgroundCommand {
     command: Command,
     child: Option<Child>,
 }
 
-impl Beside {
+impl BackgroundCommand {
     pub(crate) fn begin(mut command: Command) -> Result<Self, Failure> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.env("CARGO_TERM_QUIET", "true");
@@ -64,7 +64,7 @@ impl Beside {
     }
 }
 
-impl Drop for Beside {
+impl Drop for BackgroundCommand {
     fn drop(&mut self) {
         if let Some(mut child) = self.child.take() {
             // If it has ended by itself there is nothing to do.
@@ -149,8 +149,8 @@ mod tests {
     #[test]
     fn a_child_beside_us_is_ended_with_its_value() {
         let mut stdout = {
-            let mut beside = Beside::begin(shell("exec sleep 600")).unwrap();
-            beside.child.as_mut().unwrap().stdout.take().unwrap()
+            let mut command = BackgroundCommand::begin(shell("exec sleep 600")).unwrap();
+            command.child.as_mut().unwrap().stdout.take().unwrap()
         };
         assert_eq!(io::copy(&mut stdout, &mut io::sink()).unwrap(), 0, "its end of the pipe is closed");
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use crate::given::Fault;
+use crate::hand_out_report::Fault;
 use crate::needed::Lacking;
 
 #[derive(Debug)]

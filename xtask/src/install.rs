@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use storagebox_testkit::dynamodb::{self, Dynamo};
 use storagebox_testkit::programs::in_path;
 
-use crate::command::{Beside, captured, cargo};
+use crate::command::{BackgroundCommand, captured, cargo};
 use crate::failure::Failure;
 use crate::needed::{Lacking, POSTGRES, PROGRAMS, Program};
 use crate::steps::Steps;
@@ -18,7 +18,7 @@ use crate::steps::Steps;
 /// # Errors
 ///
 /// [`Failure::Lacking`] before anything is installed, if packages are missing and we may not install them.
-pub(crate) fn all() -> Result<OnTheirWay, Failure> {
+pub(crate) fn all() -> Result<PendingInstalls, Failure> {
     let programs = missing(PROGRAMS);
     let rights = Rights::here()?;
     if !programs.is_empty() && rights == Rights::None {
@@ -26,20 +26,20 @@ pub(crate) fn all() -> Result<OnTheirWay, Failure> {
     }
     let plan = Plan { programs, rights, dynoxide: !Dynamo::is_installed() };
     println!("{plan}");
-    let dynoxide = plan.dynoxide.then(|| Beside::begin(dynoxide_by_cargo())).transpose()?;
+    let dynoxide = plan.dynoxide.then(|| BackgroundCommand::begin(dynoxide_by_cargo())).transpose()?;
     let packages = (!plan.programs.is_empty()).then(|| thread::spawn(move || plan.packages()));
-    Ok(OnTheirWay { packages, dynoxide })
+    Ok(PendingInstalls { packages, dynoxide })
 }
 
 /// What goes on beside other steps: the packages are waited for more than worked at, and most of dynoxide is one crate
 /// on one core.
 #[must_use]
-pub(crate) struct OnTheirWay {
+pub(crate) struct PendingInstalls {
     packages: Option<JoinHandle<Result<String, Failure>>>,
-    dynoxide: Option<Beside>,
+    dynoxide: Option<BackgroundCommand>,
 }
 
-impl OnTheirWay {
+impl PendingInstalls {
     pub(crate) fn arrive(mut self, steps: &mut Steps) -> Result<(), Failure> {
         if let Some(packages) = self.packages.take() {
             steps.step("Debian packages, begun before", || ended(packages))?;
@@ -52,7 +52,7 @@ impl OnTheirWay {
 }
 
 /// If another step fails first, the packages are still waited for: a system of half-installed ones is worse than a wait.
-impl Drop for OnTheirWay {
+impl Drop for PendingInstalls {
     fn drop(&mut self) {
         let _ = self.packages.take().map(JoinHandle::join);
     }

@@ -14,9 +14,9 @@ mod examples;
 mod failure;
 mod features;
 mod fresh;
-mod given;
 #[cfg(test)]
 mod guide;
+mod hand_out_report;
 mod install;
 mod lint;
 mod mutants;

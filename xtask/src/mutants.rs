@@ -22,7 +22,7 @@ use table::{Row, Table};
 
 /// What is asked of `prove mutants`.
 #[derive(Args, Clone, Debug, Default, PartialEq)]
-pub(crate) struct Wanted {
+pub(crate) struct Filter {
     /// One backend instead of all
     pub(crate) backend: Option<String>,
     /// One mutant instead of all
@@ -40,12 +40,12 @@ const RED: &str = "its case fails without the patch";
 const NEEDS_DYNOXIDE: &str = "dynamo";
 
 /// Runs the catalogues. Fails if a patch does not fit, a case does not pass without a patch, or a mutant survives.
-pub(crate) fn run(wanted: &Wanted) -> Result<(), Failure> {
-    let chosen = chosen(catalogue::read()?, wanted)?;
+pub(crate) fn run(filter: &Filter) -> Result<(), Failure> {
+    let chosen = chosen(catalogue::read()?, filter)?;
     fit::check(&chosen)?;
     let count: usize = chosen.iter().map(|catalogue| catalogue.mutants.len()).sum();
     println!("{count} mutants: every patch fits and every case exists");
-    if wanted.check {
+    if filter.check {
         return Ok(());
     }
     let mut table = Table::default();
@@ -58,21 +58,21 @@ pub(crate) fn run(wanted: &Wanted) -> Result<(), Failure> {
     }
 }
 
-fn chosen(all: Vec<Catalogue>, wanted: &Wanted) -> Result<Vec<Catalogue>, Failure> {
-    let is_of = |catalogue: &Catalogue| wanted.backend.as_ref().is_none_or(|backend| *backend == catalogue.backend);
-    let is_it = |mutant: &Mutant| wanted.only.as_ref().is_none_or(|only| *only == mutant.name);
+fn chosen(all: Vec<Catalogue>, filter: &Filter) -> Result<Vec<Catalogue>, Failure> {
+    let is_of = |catalogue: &Catalogue| filter.backend.as_ref().is_none_or(|backend| *backend == catalogue.backend);
+    let is_it = |mutant: &Mutant| filter.only.as_ref().is_none_or(|only| *only == mutant.name);
     let mut chosen: Vec<_> = all.into_iter().filter(is_of).collect();
     chosen.iter_mut().for_each(|catalogue| catalogue.mutants.retain(is_it));
     chosen.retain(|catalogue| !catalogue.mutants.is_empty());
     match chosen.is_empty() {
-        true => Err(Failure::Catalogue { faults: vec![format!("no mutant is {}", in_words(wanted))] }),
+        true => Err(Failure::Catalogue { faults: vec![format!("no mutant is {}", description(filter))] }),
         false => Ok(chosen),
     }
 }
 
-fn in_words(wanted: &Wanted) -> String {
-    let named = wanted.only.as_ref().map_or("there".to_owned(), |only| format!("called `{only}`"));
-    wanted.backend.as_ref().map_or(named.clone(), |backend| format!("{named} in the catalogue `{backend}`"))
+fn description(filter: &Filter) -> String {
+    let named = filter.only.as_ref().map_or("there".to_owned(), |only| format!("called `{only}`"));
+    filter.backend.as_ref().map_or(named.clone(), |backend| format!("{named} in the catalogue `{backend}`"))
 }
 
 /// All named cases without a patch, and then each mutant with its own case.
@@ -119,19 +119,19 @@ mod tests {
     #[test]
     fn one_backend_or_one_mutant_is_chosen() {
         let all = || catalogue::read().unwrap();
-        let of = |wanted: &Wanted| chosen(all(), wanted).unwrap();
-        let sqlite = Wanted { backend: Some("sqlite".to_owned()), ..Wanted::default() };
+        let of = |filter: &Filter| chosen(all(), filter).unwrap();
+        let sqlite = Filter { backend: Some("sqlite".to_owned()), ..Filter::default() };
         assert!(of(&sqlite).iter().all(|catalogue| catalogue.backend == "sqlite"));
-        assert!(of(&Wanted::default()).len() > of(&sqlite).len());
+        assert!(of(&Filter::default()).len() > of(&sqlite).len());
         let name = of(&sqlite)[0].mutants[0].name.clone();
-        let one = of(&Wanted { only: Some(name), ..sqlite });
+        let one = of(&Filter { only: Some(name), ..sqlite });
         assert_eq!((one.len(), one[0].mutants.len()), (1, 1));
     }
 
     #[test]
     fn what_is_not_there_is_named() {
-        let wanted = Wanted { only: Some("no_such_mutant".to_owned()), ..Wanted::default() };
-        let failure = chosen(catalogue::read().unwrap(), &wanted).unwrap_err();
+        let filter = Filter { only: Some("no_such_mutant".to_owned()), ..Filter::default() };
+        let failure = chosen(catalogue::read().unwrap(), &filter).unwrap_err();
         assert!(failure.to_string().contains("called `no_such_mutant`"), "{failure}");
     }
 }

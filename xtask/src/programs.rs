@@ -26,18 +26,18 @@ pub(crate) struct Program {
 
 /// The test programs that this build makes, the longest first.
 pub(crate) fn built(build: Command) -> Result<Vec<Program>, Failure> {
-    Ok(among(&told(build)?))
+    Ok(among(&messages_of(build)?))
 }
 
 /// The same, unless the compiler warns of anything.
 pub(crate) fn built_without_warnings(build: Command) -> Result<Vec<Program>, Failure> {
-    let messages = told(build)?;
+    let messages = messages_of(build)?;
     let warnings: String = messages.iter().filter_map(warning).collect();
     if warnings.is_empty() { Ok(among(&messages)) } else { Err(Failure::Warnings { warnings }) }
 }
 
 /// What cargo tells of a build.
-fn told(mut build: Command) -> Result<Vec<Value>, Failure> {
+fn messages_of(mut build: Command) -> Result<Vec<Value>, Failure> {
     build.args(["--no-run", "--message-format", "json"]);
     Ok(captured(build)?.lines().filter_map(|message| serde_json::from_str(message).ok()).collect())
 }

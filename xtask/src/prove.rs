@@ -33,7 +33,7 @@ pub(crate) fn run(part: Part) -> Result<(), Failure> {
         Part::Redis => redis::run(),
         Part::Sqlite => sqlite::run(),
         Part::Pipeline { transport } => pipeline(transport.as_deref()),
-        Part::Mutants(wanted) => mutants::run(&wanted),
+        Part::Mutants(filter) => mutants::run(&filter),
         Part::Alarms { backend } => alarms::run(backend.as_deref()),
     }
 }

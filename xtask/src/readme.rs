@@ -9,7 +9,7 @@ use storagebox_testkit::Folder;
 
 use crate::command::{captured, cargo};
 use crate::failure::Failure;
-use crate::given::Given;
+use crate::hand_out_report::HandOutReport;
 use crate::workspace;
 
 /// Runs the command; everybody must have one code, and no two the same.
@@ -21,10 +21,10 @@ pub(crate) fn run() -> Result<String, Failure> {
     let files = Files::of(&words).ok_or(Failure::NoCommand)?;
     let out = folder.path().join(files.out);
     let text = fs::read_to_string(&out).map_err(|error| Failure::File { path: out, error })?;
-    look_at(&Given::read(&text)?, &workspace::read(files.items)?, &workspace::read(files.ids)?)
+    look_at(&HandOutReport::read(&text)?, &workspace::read(files.items)?, &workspace::read(files.ids)?)
 }
 
-fn look_at(given: &Given<'_>, items: &str, ids: &str) -> Result<String, Failure> {
+fn look_at(given: &HandOutReport<'_>, items: &str, ids: &str) -> Result<String, Failure> {
     let people = ids.lines().collect::<HashSet<_>>().len();
     given.all_from(items)?;
     same("lines", ids.lines().count(), given.lines)?;
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_person_without_a_code_is_found() {
-        let given = Given::read("id,item,outcome\nada,A,new\nbob,,empty").unwrap();
+        let given = HandOutReport::read("id,item,outcome\nada,A,new\nbob,,empty").unwrap();
         let failure = look_at(&given, "A\nB", "ada\nbob").unwrap_err();
         assert_eq!(failure.to_string(), "codes given: 1, not 2");
     }

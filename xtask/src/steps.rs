@@ -11,12 +11,12 @@ use crate::failure::Failure;
 pub(crate) struct Steps {
     start: Instant,
     done: Vec<Step>,
-    told: Told,
+    printed: Printed,
 }
 
 /// When people hear of a step.
 #[derive(Debug)]
-enum Told {
+enum Printed {
     /// Its name while it runs.
     AtOnce,
     /// All of it when it has ended, because others print too.
@@ -33,25 +33,25 @@ struct Step {
 
 impl Steps {
     pub(crate) fn new() -> Self {
-        Self { start: Instant::now(), done: Vec::new(), told: Told::AtOnce }
+        Self { start: Instant::now(), done: Vec::new(), printed: Printed::AtOnce }
     }
 
     /// For what runs beside something else.
     pub(crate) fn beside() -> Self {
-        Self { told: Told::AtItsEnd, ..Self::new() }
+        Self { printed: Printed::AtItsEnd, ..Self::new() }
     }
 
     /// Runs a step and keeps what it took, whether or not it fails.
     pub(crate) fn step(&mut self, name: &str, work: impl FnOnce() -> Result<String, Failure>) -> Result<(), Failure> {
         let start = Instant::now();
         let mut summary = None;
-        if let Told::AtOnce = self.told {
+        if let Printed::AtOnce = self.printed {
             begun(name);
         }
         let outcome = work().inspect(|found| summary = Some(found.clone()));
-        match self.told {
-            Told::AtOnce => println!("{}", ended(&outcome, start)),
-            Told::AtItsEnd => println!("{name:<34}{}", ended(&outcome, start)),
+        match self.printed {
+            Printed::AtOnce => println!("{}", ended(&outcome, start)),
+            Printed::AtItsEnd => println!("{name:<34}{}", ended(&outcome, start)),
         }
         self.add(name, start.elapsed(), summary);
         outcome.map(drop)

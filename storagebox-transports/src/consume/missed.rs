@@ -19,35 +19,35 @@ pub(super) struct Missed(HashMap<String, Instant>);
 impl Missed {
     /// Says that the stream gave an error. Returns it if no other attempt can help.
     pub(super) fn note(&mut self, error: BoxError) -> Option<Arc<Error>> {
-        let told = told(error.as_ref());
+        let text = with_causes(error.as_ref());
         let error = match error.downcast::<Error>() {
             Ok(error) => *error,
             Err(_) => {
-                self.warn("", &told);
+                self.warn("", &text);
                 return None;
             }
         };
         if is_final(error.kind()) {
-            error!(error = told, "the queue refuses the worker, and no other attempt can help: it ends");
+            error!(error = text, "the queue refuses the worker, and no other attempt can help: it ends");
             return Some(Arc::new(error));
         }
-        self.warn(&format!("{:?}", error.kind()), &told);
+        self.warn(&format!("{:?}", error.kind()), &text);
         None
     }
 
     /// Says that a queue was not told what became of a message. Returns the error if it can be told of none.
     pub(super) fn note_unsettled(&mut self, error: BoxError) -> Option<Arc<Error>> {
-        let told = told(error.as_ref());
+        let text = with_causes(error.as_ref());
         match error.downcast::<Error>() {
             Ok(error) if matches!(error.kind(), ErrorKind::Denied | ErrorKind::Unsupported) => {
                 error!(
-                    error = told,
+                    error = text,
                     "the queue cannot be told what became of a message, and no other attempt can help: it ends"
                 );
                 Some(Arc::new(*error))
             }
             _ if self.is_due("unsettled") => {
-                warn!(error = told, "the queue was not told what became of a message, which comes again");
+                warn!(error = text, "the queue was not told what became of a message, which comes again");
                 None
             }
             _ => None,
@@ -78,15 +78,15 @@ fn is_final(kind: ErrorKind) -> bool {
 }
 
 /// The error and its causes.
-fn told(error: &(dyn StdError + 'static)) -> String {
-    let mut told = error.to_string();
+fn with_causes(error: &(dyn StdError + 'static)) -> String {
+    let mut shown = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {
         let text = cause.to_string();
-        told = if told.contains(&text) { told } else { format!("{told}: {text}") };
+        shown = if shown.contains(&text) { shown } else { format!("{shown}: {text}") };
         next = cause.source();
     }
-    told
+    shown
 }
 
 #[allow(clippy::disallowed_methods, reason = "how often something is logged; no promise depends on it")]

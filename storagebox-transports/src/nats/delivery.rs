@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use storagebox_core::BoxError;
 
 use super::headers;
-use super::parking::{self, Place};
+use super::parking::{self, Parking};
 use super::runs::Run;
 use crate::delivery::{Delivery, Malformed, Received, Settle};
 use crate::wire;
@@ -19,12 +19,12 @@ use crate::wire::headers::{ID, TOKEN};
 pub struct NatsDelivery {
     message: Message,
     received: Result<Received, Malformed>,
-    parking: Place,
+    parking: Parking,
     run: Run,
 }
 
 impl NatsDelivery {
-    pub(super) fn new(message: Message, parking: Place, run: Run) -> Self {
+    pub(super) fn new(message: Message, parking: Parking, run: Run) -> Self {
         Self { received: read(&message), message, parking, run }
     }
 }

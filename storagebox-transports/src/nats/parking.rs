@@ -13,24 +13,27 @@ use super::headers::{self, SUBJECT};
 
 /// Where a queue's messages are parked.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct Parking {
     stream: Config,
     subject: String,
 }
 
-impl Place {
+impl Parking {
     pub(super) fn of(queue: &NatsQueue) -> Self {
         Self { stream: queue.parked_config(), subject: queue.parked_subject().to_owned() }
     }
 }
 
 /// Sends a copy to the place, and waits until it is stored. Makes the stream again if it is gone.
-pub(super) async fn park(message: &Message, place: &Place) -> Result<(), BoxError> {
-    match park_as_it_fits(message, place).await {
+pub(super) async fn park(message: &Message, parking: &Parking) -> Result<(), BoxError> {
+    match park_as_it_fits(message, parking).await {
         Err(error) if error.kind() == PublishErrorKind::StreamNotFound => {
-            message.context.get_or_create_stream(place.stream.clone()).await?;
-            tracing::warn!(stream = place.stream.name, "the stream of the parked messages was gone and was made again");
-            Ok(park_as_it_fits(message, place).await?)
+            message.context.get_or_create_stream(parking.stream.clone()).await?;
+            tracing::warn!(
+                stream = parking.stream.name,
+                "the stream of the parked messages was gone and was made again"
+            );
+            Ok(park_as_it_fits(message, parking).await?)
         }
         parked => Ok(parked?),
     }
@@ -38,22 +41,22 @@ pub(super) async fn park(message: &Message, place: &Place) -> Result<(), BoxErro
 
 /// With the subject that it came from. The largest message that the server takes has no room for that: sent again, it
 /// goes to the first subject of the queue.
-async fn park_as_it_fits(message: &Message, place: &Place) -> Result<(), PublishError> {
+async fn park_as_it_fits(message: &Message, parking: &Parking) -> Result<(), PublishError> {
     let bare = headers::copied(message.headers.as_ref());
     let mut headers = bare.clone();
     headers.insert(SUBJECT, message.subject.as_str());
-    headers.insert(NATS_EXPECTED_STREAM, place.stream.name.as_str());
-    match send(message, place, headers).await {
-        Err(error) if error.kind() == PublishErrorKind::MaxPayloadExceeded => send(message, place, bare).await,
+    headers.insert(NATS_EXPECTED_STREAM, parking.stream.name.as_str());
+    match send(message, parking, headers).await {
+        Err(error) if error.kind() == PublishErrorKind::MaxPayloadExceeded => send(message, parking, bare).await,
         sent => sent,
     }
 }
 
 /// An error if another stream takes the subject.
-async fn send(message: &Message, place: &Place, headers: HeaderMap) -> Result<(), PublishError> {
+async fn send(message: &Message, parking: &Parking, headers: HeaderMap) -> Result<(), PublishError> {
     let copy = with(headers, PublishMessage::build().payload(message.payload.clone()));
-    let stored = message.context.send_publish(place.subject.clone(), copy).await?.await?;
-    match stored.stream == place.stream.name {
+    let stored = message.context.send_publish(parking.subject.clone(), copy).await?.await?;
+    match stored.stream == parking.stream.name {
         true => Ok(()),
         false => Err(PublishError::with_source(PublishErrorKind::Other, "another stream takes the parked messages")),
     }

@@ -6,7 +6,7 @@ use async_nats::jetstream::consumer::pull;
 use futures_util::{Stream, StreamExt, stream};
 use storagebox_core::{BoxError, Error, ErrorKind};
 
-use super::parking::Place;
+use super::parking::Parking;
 use super::runs::Runs;
 use super::{NatsDelivery, NatsQueue, NatsQueues};
 use crate::reconnect::Pauses;
@@ -20,14 +20,14 @@ pub(super) fn deliveries(
     connection: NatsQueues,
     queue: NatsQueue,
 ) -> impl Stream<Item = Result<NatsDelivery, BoxError>> + Send {
-    let source = Source { parking: Place::of(&queue), connection, queue, messages: None, pauses: Pauses::default() };
+    let source = Source { parking: Parking::of(&queue), connection, queue, messages: None, pauses: Pauses::default() };
     stream::unfold(source, |mut source| async move { Some((source.next().await, source)) })
 }
 
 struct Source {
     connection: NatsQueues,
     queue: NatsQueue,
-    parking: Place,
+    parking: Parking,
     messages: Option<(pull::Stream, Runs)>,
     pauses: Pauses,
 }
@@ -62,8 +62,8 @@ impl Source {
             None => self.pull().await?,
         };
         let message = messages.next().await.ok_or("the messages of NATS have ended")??;
-        let (place, delivery) = message.info().map_or((0, 1), |info| (info.stream_sequence, info.delivered));
-        let run = runs.of(place, u64::try_from(delivery).unwrap_or(1)).await?;
+        let (parking, delivery) = message.info().map_or((0, 1), |info| (info.stream_sequence, info.delivered));
+        let run = runs.of(parking, u64::try_from(delivery).unwrap_or(1)).await?;
         self.messages = Some((messages, runs));
         Ok(NatsDelivery::new(message, self.parking.clone(), run))
     }

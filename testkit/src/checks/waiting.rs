@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 use super::failed;
 
 /// A test that waits in vain fails in the end.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Looks again and again until it is so.
 ///
@@ -25,7 +25,7 @@ pub async fn until(what: &str, mut is_so: impl AsyncFnMut() -> Result<bool>) -> 
         }
         Ok(())
     };
-    timeout(PATIENCE, looking).await.unwrap_or_else(|_| Err(failed(format_args!("in vain: {what}"))))
+    timeout(TIMEOUT, looking).await.unwrap_or_else(|_| Err(failed(format_args!("in vain: {what}"))))
 }
 
 /// The answer, unless the future had to wait once more than so often: then it is dropped.

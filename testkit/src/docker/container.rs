@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 use super::abandoned;
 use crate::failure::Failure;
-use crate::patience::poll;
+use crate::polling::poll;
 use crate::server::{Kind, Started};
 
 const PING: Duration = Duration::from_secs(3);

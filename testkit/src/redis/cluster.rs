@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use super::{INSTALL, NAME, Redis, Settings};
 use crate::failure::{Failure, NotReady};
-use crate::patience::{PATIENCE, poll};
+use crate::polling::{TIMEOUT, poll};
 use crate::port;
 use crate::programs::in_path;
 
@@ -58,9 +58,9 @@ impl Cluster {
     ///
     /// [`Failure::DoesNotStart`] if that takes more than five minutes.
     pub fn wait_until_served(&self) -> Result<(), Failure> {
-        poll(PATIENCE, || self.nodes.iter().all(Redis::serves_all_slots).then_some(())).ok_or(Failure::DoesNotStart {
+        poll(TIMEOUT, || self.nodes.iter().all(Redis::serves_all_slots).then_some(())).ok_or(Failure::DoesNotStart {
             server: "a cluster of Redis",
-            why: NotReady::Silent(PATIENCE),
+            why: NotReady::Silent(TIMEOUT),
             log: String::new(),
         })
     }

@@ -2,7 +2,7 @@
 
 use super::{Redis, Settings};
 use crate::failure::{Failure, NotReady};
-use crate::patience::{PATIENCE, poll};
+use crate::polling::{TIMEOUT, poll};
 use crate::probe;
 
 /// The name by which the sentinels know the master.
@@ -63,9 +63,9 @@ impl Sentinels {
     fn wait_until_they_know_all(&self) -> Result<(), Failure> {
         let knows_all = |one: &Redis| probe::redis_sentinel("127.0.0.1", one.address().port(), 1, 2);
         let all_know = || self.sentinels.iter().all(|one| knows_all(one).unwrap_or(false)).then_some(());
-        poll(PATIENCE, all_know).ok_or(Failure::DoesNotStart {
+        poll(TIMEOUT, all_know).ok_or(Failure::DoesNotStart {
             server: "Sentinel",
-            why: NotReady::Silent(PATIENCE),
+            why: NotReady::Silent(TIMEOUT),
             log: String::new(),
         })
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// How long a master may be silent where nobody is to take over from it.
-const PATIENCE: Duration = Duration::from_secs(600);
+const START_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// What a server is started with, beside its port and its folder.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ impl Settings {
     }
 
     fn new() -> Self {
-        Self { values: vec![], silence: PATIENCE, tls: false, sentinel: false }
+        Self { values: vec![], silence: START_TIMEOUT, tls: false, sentinel: false }
     }
 
     /// For a sentinel, which keeps nothing but what it knows of others.

@@ -10,7 +10,7 @@ use storagebox_testkit::Folder;
 use super::peak;
 use crate::command::{captured, cargo};
 use crate::failure::Failure;
-use crate::given::Given;
+use crate::hand_out_report::HandOutReport;
 use crate::steps::step;
 use crate::workspace;
 
@@ -57,7 +57,7 @@ fn hand_out(items: &Path, ids: &Path, folder: &Folder) -> Result<(u64, String), 
     println!();
     let peak = peak::of(command)?;
     let text = fs::read_to_string(&out).map_err(|error| Failure::File { path: out, error })?;
-    let given = Given::read(&text)?;
+    let given = HandOutReport::read(&text)?;
     let (lines, ids, items) = (given.lines, given.by_id.len(), given.items.len());
     if items != ids {
         return Err(Failure::Untrue { what: "items given", expected: ids, found: items });

@@ -12,7 +12,7 @@ use storagebox_testkit::postgres::{Postgres, Settings};
 use super::{hand_out, peak};
 use crate::command::{captured, cargo, ended, not_started, shown};
 use crate::failure::Failure;
-use crate::given::Given;
+use crate::hand_out_report::HandOutReport;
 use crate::steps::step;
 use crate::workspace;
 
@@ -96,7 +96,7 @@ fn look_at(folder: &Path) -> Result<(), Failure> {
         lines.extend(text.lines().skip(1).map(str::to_owned));
     }
     let (text, bank) = (lines.join("\n"), read(&folder.join("items.csv"))?);
-    let given = Given::read(&text)?;
+    let given = HandOutReport::read(&text)?;
     given.all_from(&bank)?;
     for (what, expected, found) in [
         ("lines", PROCESSES * IDS as usize, given.lines),

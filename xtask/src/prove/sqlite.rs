@@ -9,7 +9,7 @@ use storagebox_testkit::Folder;
 
 use crate::command::{captured, cargo, ended, not_started, shown};
 use crate::failure::Failure;
-use crate::given::Given;
+use crate::hand_out_report::HandOutReport;
 use crate::steps::step;
 use crate::workspace;
 
@@ -109,7 +109,7 @@ fn killed() -> Result<String, Failure> {
         place.write("ids.csv", ids(round, 0))?;
         captured(place.hand_out("ids.csv", "given.csv"))?;
         let text = place.read("given.csv")?;
-        let given = Given::read(&text)?;
+        let given = HandOutReport::read(&text)?;
         same("people served", PEOPLE, given.items.len())?;
         if half == 0 || half >= PEOPLE {
             return Err(Failure::Untrue { what: "people served when it was killed", expected: 1, found: half });
@@ -164,7 +164,7 @@ fn at_once() -> Result<String, Failure> {
         _ => text.split_once('\n').map_or(String::new(), |(_, lines)| lines.to_owned()),
     });
     let all: String = all.collect();
-    let given = Given::read(&all)?;
+    let given = HandOutReport::read(&all)?;
     same("people served", PEOPLE, given.items.len())?;
     place.audited(PEOPLE)?;
     Ok(format!("{PROCESSES} processes, {} lines, {PEOPLE} people, one item each", given.lines))

@@ -7,7 +7,7 @@ const HEADER: &str = "id,item,outcome";
 
 /// What the file says.
 #[derive(Debug)]
-pub(crate) struct Given<'a> {
+pub(crate) struct HandOutReport<'a> {
     pub(crate) lines: usize,
     /// Each id's item; `None` where there was none left.
     pub(crate) by_id: HashMap<&'a str, Option<&'a str>>,
@@ -36,7 +36,7 @@ impl fmt::Display for Fault {
     }
 }
 
-impl<'a> Given<'a> {
+impl<'a> HandOutReport<'a> {
     /// Reads the file; no id may have two items and no item two ids.
     pub(crate) fn read(text: &'a str) -> Result<Self, Fault> {
         let mut lines = text.lines();
@@ -88,7 +88,7 @@ mod tests {
 
     fn read(lines: &[&str]) -> Result<(usize, usize, usize), Fault> {
         let text = [&[HEADER], lines].concat().join("\n");
-        Given::read(&text).map(|given| (given.lines, given.by_id.len(), given.items.len()))
+        HandOutReport::read(&text).map(|given| (given.lines, given.by_id.len(), given.items.len()))
     }
 
     #[test]
@@ -105,12 +105,12 @@ mod tests {
         assert_eq!(read(&["ada,A,lost"]), Err(Fault::Malformed { line: 2 }));
         assert_eq!(read(&["ada,,new"]), Err(Fault::Malformed { line: 2 }));
         assert_eq!(read(&["ada"]), Err(Fault::Malformed { line: 2 }));
-        assert_eq!(Given::read("").unwrap_err(), Fault::NoHeader);
+        assert_eq!(HandOutReport::read("").unwrap_err(), Fault::NoHeader);
     }
 
     #[test]
     fn an_item_from_nowhere_is_found() {
-        let given = Given::read("id,item,outcome\nada,A,new").unwrap();
+        let given = HandOutReport::read("id,item,outcome\nada,A,new").unwrap();
         assert_eq!(given.all_from("A\nB"), Ok(()));
         assert_eq!(given.all_from("B"), Err(Fault::NotInTheBank { items: 1 }));
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(10);
 
 /// What has not come by then never comes, on the busiest machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Asks again and again, until there is an answer or the time is over.
 pub(crate) fn poll<T>(limit: Duration, mut ask: impl FnMut() -> Option<T>) -> Option<T> {
