@@ -217,7 +217,7 @@ impl EntityLedger for DynamoEntityLedger {
         let incoming = match (&self.incoming, token) {
             (_, None) => None,
             (Some(tokens), Some(token)) => Some((&**tokens, token)),
-            (None, Some(_)) => return Err(bad("token", "is none that the ledger joins")),
+            (None, Some(_)) => return Err(bad("token", "belongs to a namespace that this ledger does not join")),
         };
         self.client().settled("open", || self.opened(key, message, incoming)).await
     }

@@ -175,7 +175,11 @@ impl EntityLedger for MemoryEntityLedger {
         let incoming = match (token, &self.incoming) {
             (None, _) => None,
             (Some(token), Some(tokens)) => Some((token, tokens)),
-            (Some(_), None) => return Err(Error::invalid("token", "is none that the ledger joins").on("memory")),
+            (Some(_), None) => {
+                return Err(
+                    Error::invalid("token", "belongs to a namespace that this ledger does not join").on("memory")
+                );
+            }
         };
         Ok(self.entities.step(key, |entity, _| Opened {
             version: entity.as_ref().map(|entity| entity.version),

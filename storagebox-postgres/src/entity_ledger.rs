@@ -86,7 +86,7 @@ impl EntityLedger for PostgresEntityLedger {
     async fn open(&self, key: &Key, message: &MessageId, token: Option<&TokenId>) -> Result<Opened> {
         let incoming = token.and(self.incoming.as_deref());
         if token.is_some() && incoming.is_none() {
-            return Err(Error::invalid("token", "is none that the ledger joins").on("postgres"));
+            return Err(Error::invalid("token", "belongs to a namespace that this ledger does not join").on("postgres"));
         }
         let attempt = || async move {
             let call = FunctionCall::rows("entity_open")

@@ -102,7 +102,7 @@ impl EntityLedger for RedisEntityLedger {
     #[instrument(level = "trace", skip_all)]
     async fn open(&self, key: &Key, message: &MessageId, token: Option<&TokenId>) -> Result<Opened> {
         if token.is_some() && self.incoming.is_none() {
-            return Err(Error::invalid("token", "is none that the ledger joins").on("redis"));
+            return Err(Error::invalid("token", "belongs to a namespace that this ledger does not join").on("redis"));
         }
         self.client().settled("open", || self.open_once(key, message, token)).await
     }

@@ -59,7 +59,7 @@ impl EntityLedger for SqliteEntityLedger {
     #[instrument(level = "trace", skip_all)]
     async fn open(&self, key: &Key, message: &MessageId, token: Option<&TokenId>) -> Result<Opened> {
         if token.is_some() && self.joins.incoming.is_none() {
-            return Err(Error::invalid("token", "is none that the ledger joins").on("sqlite"));
+            return Err(Error::invalid("token", "belongs to a namespace that this ledger does not join").on("sqlite"));
         }
         let (key, message) = (key.as_str().to_owned(), message.as_str().to_owned());
         let tokens = self.joins.incoming.as_ref().map(|tokens| tokens.as_str().to_owned());
