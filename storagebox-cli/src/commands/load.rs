@@ -1,18 +1,14 @@
 //! Puts the items into the bank, a batch at a time.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use storagebox::bank::Added;
 use storagebox::values::Item;
-use storagebox::{Certainty, parts::ItemBank};
 use tokio::task::yield_now;
 
+use super::loss_aware::LossAwareBank;
 use crate::exit::Failure;
 use crate::input::Lines;
 use crate::progress::Progress;
 use crate::rejects::Rejects;
-use crate::retry;
-use crate::step::Step;
 
 const BATCH: usize = 5_000;
 
@@ -25,7 +21,7 @@ pub(crate) struct Loaded {
     pub perhaps_ours: u64,
 }
 
-pub(crate) async fn load(mut lines: Lines, bank: &dyn ItemBank, rejects: &mut Rejects) -> Result<Loaded, Failure> {
+pub(crate) async fn load(mut lines: Lines, bank: &LossAwareBank, rejects: &mut Rejects) -> Result<Loaded, Failure> {
     let progress = Progress::of_lines("loading", lines.bytes());
     let mut loaded = Loaded::default();
     let mut batch = Vec::with_capacity(BATCH);
@@ -58,23 +54,12 @@ async fn next_batch(
     Ok(!batch.is_empty())
 }
 
-async fn add(batch: &[Item], bank: &dyn ItemBank, loaded: &mut Loaded) -> Result<(), Failure> {
-    let unresolved = AtomicBool::new(false);
-    let attempt = || async {
-        let answer = bank.add(batch).await;
-        unresolved.fetch_or(is_unresolved(&answer), Ordering::Relaxed);
-        answer
-    };
-    let Added { added, already_present } = retry::named(Step::Add, attempt).await?;
+async fn add(batch: &[Item], bank: &LossAwareBank, loaded: &mut Loaded) -> Result<(), Failure> {
+    let (Added { added, already_present }, is_lost) = bank.add(batch).await?;
     loaded.added += added;
     loaded.already_there += already_present;
-    if unresolved.into_inner() {
+    if is_lost {
         loaded.perhaps_ours += already_present;
     }
     Ok(())
-}
-
-/// Whether the attempt may have taken effect although it was not answered.
-pub(crate) fn is_unresolved<T>(answer: &storagebox::Result<T>) -> bool {
-    answer.as_ref().is_err_and(|error| error.certainty() == Certainty::Unknown)
 }

@@ -10,10 +10,12 @@ mod conform;
 mod counter;
 mod dedup;
 mod demo;
+#[cfg(test)]
 pub(crate) mod faulty;
 mod hand_out;
 mod listing;
 mod load;
+mod loss_aware;
 mod maintain;
 mod on_store;
 mod ordered;

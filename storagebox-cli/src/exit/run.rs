@@ -127,3 +127,9 @@ impl RunFailure {
         Self::Other(Box::new(failure))
     }
 }
+
+impl From<storagebox::Error> for RunFailure {
+    fn from(error: storagebox::Error) -> Self {
+        Self::other(error.into())
+    }
+}

@@ -42,7 +42,7 @@ call! {
 }
 
 call! {
-    /// A call that needs the time of a hold. [`for_at_most`](Timed::for_at_most) makes it.
+    /// A call that needs the time of a hold. [`for_at_most`](Timed::for_at_most) or [`forever`](Timed::forever) makes it.
     Timed of Hold
 }
 
@@ -72,6 +72,16 @@ impl<R> Timed<'_, R> {
     /// Returns `InvalidInput` if the hold is shorter than 1 ms or longer than a hundred years, and the errors of the call.
     pub async fn for_at_most(self, time: Duration) -> Result<R> {
         (self.call)(Hold::For(time)).await
+    }
+
+    /// Makes the call. The hold lasts until the claim is released. After an error or a dropped future, make the same call
+    /// again.
+    ///
+    /// # Errors
+    ///
+    /// The errors of the call.
+    pub async fn forever(self) -> Result<R> {
+        (self.call)(Hold::Forever).await
     }
 }
 

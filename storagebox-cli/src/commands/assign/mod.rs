@@ -6,13 +6,12 @@ mod tests;
 use std::io::Write;
 
 use storagebox::bank::Recovery;
-use storagebox::{Assigned, Deduplicator, parts::Backend};
+use storagebox::{Assigned, Store};
 
 use crate::answer::Answer;
-use crate::cli::{Assign, Global, OfBanks, OfNamespace, Recover};
+use crate::cli::{Assign, Global, Recover};
 use crate::exit::{Exit, Failure};
-use crate::retry;
-use crate::step::Step;
+use crate::step::{ASSIGN, RECOVER};
 use crate::store;
 use crate::terminal;
 
@@ -21,14 +20,14 @@ const PAGE: usize = 1_000;
 
 pub(crate) async fn assign(args: Assign, global: &Global) -> Result<Exit, Failure> {
     let store = store::ready(global).await?;
-    let assigned = assign_of(&args, &*store).await;
-    store::closed(&*store, print(assigned, global)).await
+    let assigned = assign_of(&args, &store).await;
+    store::closed(&store, print(assigned, global)).await
 }
 
 pub(crate) async fn recover(args: Recover, global: &Global) -> Result<Exit, Failure> {
     let store = store::ready(global).await?;
-    let recovered = recover_of(&args, &*store).await;
-    store::closed(&*store, print(recovered, global)).await
+    let recovered = recover_of(&args, &store).await;
+    store::closed(&store, print(recovered, global)).await
 }
 
 fn print(answer: Result<Answer, Failure>, global: &Global) -> Result<Exit, Failure> {
@@ -36,18 +35,10 @@ fn print(answer: Result<Answer, Failure>, global: &Global) -> Result<Exit, Failu
     answer.and_then(|answer| answer.print(to, global.json))
 }
 
-fn deduplicator(of: &OfNamespace, from: &OfBanks, store: &dyn Backend) -> storagebox::Result<Deduplicator> {
-    let deduplicator = Deduplicator::new(store.dedup_repo(&of.name)?);
-    from.banks
-        .iter()
-        .try_fold(deduplicator, |deduplicator, name| deduplicator.bank(name.clone(), store.item_bank(name)?))
-}
-
-async fn assign_of(args: &Assign, store: &dyn Backend) -> Result<Answer, Failure> {
-    let deduplicator = deduplicator(&args.of, &args.from, store).map_err(|error| Step::OpenNamespace.failed(error))?;
+async fn assign_of(args: &Assign, store: &Store) -> Result<Answer, Failure> {
+    let deduplicator = store.deduplicator(&args.of.name, &args.from.banks)?;
     for bank in &args.from.banks {
-        let call = || deduplicator.assign(args.id.clone(), bank.clone());
-        match retry::harmless(Step::Assign, call).await? {
+        match deduplicator.assign(&args.id, bank).await.map_err(|error| error.during(ASSIGN))? {
             Assigned::New { bank, item } => {
                 return Ok(outcome(args, Exit::Done, "new").text("bank", bank).text("item", item));
             }
@@ -65,11 +56,11 @@ fn outcome(args: &Assign, exit: Exit, outcome: &'static str) -> Answer {
 }
 
 /// A page at a time, so that an interrupt finds its place; what is finished stays finished.
-async fn recover_of(args: &Recover, store: &dyn Backend) -> Result<Answer, Failure> {
-    let deduplicator = deduplicator(&args.of, &args.from, store).map_err(|error| Step::OpenNamespace.failed(error))?;
+async fn recover_of(args: &Recover, store: &Store) -> Result<Answer, Failure> {
+    let deduplicator = store.deduplicator(&args.of.name, &args.from.banks)?;
     let (mut total, mut cursor) = (Recovery::default(), None);
     loop {
-        let page = retry::harmless(Step::Recover, || deduplicator.recover(cursor.as_ref(), PAGE)).await?;
+        let page = deduplicator.recover(cursor.as_ref(), PAGE).await.map_err(|error| error.during(RECOVER))?;
         total.seen += page.seen;
         total.finished += page.finished;
         total.given_up += page.given_up;

@@ -2,7 +2,7 @@
 
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use storagebox::values::ClaimId;
-use storagebox::{Released, parts::ItemBank};
+use storagebox::{Bank, Released};
 
 use crate::answer::Answer;
 use crate::cli::Reclaim;
@@ -11,8 +11,6 @@ use crate::input::{Lines, Source};
 use crate::output::Reserved;
 use crate::progress::Progress;
 use crate::rejects::{Rejected, Rejects};
-use crate::retry;
-use crate::step::Step;
 
 /// How many ids are read before their claims are ended.
 const BATCH: usize = 1_000;
@@ -27,7 +25,7 @@ struct Reclaimed {
     confirmed: u64,
 }
 
-pub(super) async fn run(args: &Reclaim, bank: &dyn ItemBank, reserved: &Reserved) -> Result<Answer, Failure> {
+pub(super) async fn run(args: &Reclaim, bank: &Bank, reserved: &Reserved) -> Result<Answer, Failure> {
     let ids = Source::named(&args.ids);
     let reserved = reserved.clone().and_input(&ids)?;
     let mut rejects = Rejects::at(args.rejects.as_deref(), &ids, &reserved)?;
@@ -38,7 +36,7 @@ pub(super) async fn run(args: &Reclaim, bank: &dyn ItemBank, reserved: &Reserved
     Ok(answer(args, reclaimed, rejected))
 }
 
-async fn reclaim(mut lines: Lines, bank: &dyn ItemBank, rejects: &mut Rejects) -> Result<Reclaimed, Failure> {
+async fn reclaim(mut lines: Lines, bank: &Bank, rejects: &mut Rejects) -> Result<Reclaimed, Failure> {
     let progress = Progress::of_lines("reclaiming", lines.bytes());
     let mut reclaimed = Reclaimed::default();
     let mut batch = Vec::with_capacity(BATCH);
@@ -57,8 +55,8 @@ async fn reclaim(mut lines: Lines, bank: &dyn ItemBank, rejects: &mut Rejects) -
 }
 
 impl Reclaimed {
-    async fn release(&mut self, ids: Vec<ClaimId>, bank: &dyn ItemBank) -> Result<(), Failure> {
-        let releases = stream::iter(ids).map(|id| release(id, bank));
+    async fn release(&mut self, ids: Vec<ClaimId>, bank: &Bank) -> Result<(), Failure> {
+        let releases = stream::iter(ids).map(|id| bank.release(id));
         let mut releases = releases.buffer_unordered(CONCURRENCY);
         while let Some(released) = releases.try_next().await? {
             *match released {
@@ -71,10 +69,6 @@ impl Reclaimed {
         tokio::task::yield_now().await;
         Ok(())
     }
-}
-
-async fn release(id: ClaimId, bank: &dyn ItemBank) -> Result<Released, Failure> {
-    retry::named(Step::Release, || bank.release(&id)).await
 }
 
 fn answer(args: &Reclaim, reclaimed: Reclaimed, rejected: Rejected) -> Answer {
