@@ -92,26 +92,17 @@ pub(crate) enum Failure {
     Died(tokio::task::JoinError),
 }
 
-/// Before any call of the store, `InvalidInput` is about an argument of the command.
+/// Before any call of the store, such an error is about an argument of the command.
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match (error.operation(), error.kind()) {
-            (None, ErrorKind::InvalidInput) => Self::Argument(error),
+            (None, ErrorKind::InvalidInput | ErrorKind::TooLarge) => Self::Argument(error),
             _ => Self::Store(error),
         }
     }
 }
 
 impl Failure {
-    /// Names the backend, if the store's error does not.
-    pub(crate) fn on(self, backend: &'static str) -> Self {
-        match self {
-            Self::Store(error) if error.backend().is_none() => Self::Store(error.on(backend)),
-            Self::Run(failure) => Self::Run(failure.on(backend)),
-            other => other,
-        }
-    }
-
     /// The same while a command was to be run, whose exit codes are its own.
     pub(crate) fn in_run(self) -> Self {
         match self {

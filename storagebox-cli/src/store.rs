@@ -52,7 +52,7 @@ pub(crate) async fn other(url: &str) -> Result<Store, Failure> {
 pub(crate) async fn ready(global: &Global) -> Result<Store, Failure> {
     let store = open(global).await?;
     if global.url.is_none() {
-        make(&store).await.map_err(|failure| failure.on(store.backend()))?;
+        make(&store).await?;
     }
     Ok(store)
 }
@@ -94,9 +94,9 @@ async fn make(store: &Store) -> Result<bool, Failure> {
     Ok(is_ours)
 }
 
-/// What was done on a store, which is closed behind it. A failure says on which backend it was.
+/// What was done on a store, which is closed behind it.
 pub(crate) async fn closed<T>(store: &Store, done: Result<T, Failure>) -> Result<T, Failure> {
-    let done = done.map_err(|failure| failure.on(store.backend()))?;
+    let done = done?;
     close(store).await?;
     Ok(done)
 }

@@ -48,8 +48,8 @@ mod tests {
 
     #[tokio::test]
     async fn not_set_up_is_told_apart_from_not_there() {
-        let bare = "{\"backend\":\"memory\",\"outcome\":\"not_set_up\"}\n";
-        assert_eq!(pinged(&bare()).await, (Exit::Nothing, bare.to_owned()));
+        let told = "{\"backend\":\"memory\",\"outcome\":\"not_set_up\"}\n";
+        assert_eq!(pinged(&bare()).await, (Exit::Nothing, told.to_owned()));
         let gone = ping(&failing(ErrorKind::Unavailable, 1)).await.unwrap_err();
         assert_eq!(gone.exit(), Exit::StoreFailed);
         assert_eq!(gone.to_string(), "cannot reach the store on memory: as the test asked");

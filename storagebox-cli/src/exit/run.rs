@@ -112,17 +112,6 @@ impl RunFailure {
         }
     }
 
-    /// Names the backend, if the store's error does not.
-    pub(crate) fn on(self, backend: &'static str) -> Self {
-        match self {
-            Self::Other(failure) => Self::other(failure.on(backend)),
-            Self::NotRecorded { exit_code, failure } => {
-                Self::NotRecorded { exit_code, failure: Box::new(failure.on(backend)) }
-            }
-            other => other,
-        }
-    }
-
     pub(crate) fn other(failure: Failure) -> Self {
         Self::Other(Box::new(failure))
     }

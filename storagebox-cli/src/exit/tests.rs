@@ -2,7 +2,7 @@ use super::*;
 use crate::step;
 
 fn shown(operation: &'static str, error: Error) -> (String, &'static str, Exit) {
-    let failure = Failure::from(error.during(operation)).on("postgres");
+    let failure = Failure::from(error.during(operation).on("postgres"));
     (failure.to_string(), failure.help(), failure.exit())
 }
 
@@ -97,7 +97,8 @@ fn what_the_caller_must_change_is_bad_input() {
 }
 
 #[test]
-fn the_stores_own_name_for_itself_stands() {
-    let failure = Failure::from(Error::unknown("no answer").during("counts").on("redis")).on("postgres");
-    assert_eq!(failure.to_string(), "cannot count the items on redis: no answer");
+fn a_part_that_is_not_opened_is_told_without_a_call() {
+    let failure = Failure::from(Error::misconfigured("the strategy", "is another").on("redis"));
+    assert_eq!(failure.to_string(), "cannot open the namespace on redis: the strategy is another");
+    assert!(failure.help().contains("open it as it was created"), "{}", failure.help());
 }

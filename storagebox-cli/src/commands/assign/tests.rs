@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::cli::{Cli, Command};
+use crate::commands::asked::text;
 use crate::commands::faulty::{memory, stops_after};
 
 async fn store(items: &[(&str, &str)]) -> Store {
@@ -16,12 +17,12 @@ async fn store(items: &[(&str, &str)]) -> Store {
 }
 
 async fn answer(store: &Store, args: &[&str]) -> Value {
-    let answer = match Cli::parse_from([&["storagebox"], args].concat()).command {
-        Command::Assign(args) => assign_of(&args, store).await,
-        Command::Recover(args) => recover_of(&args, store).await,
+    let (_, text) = match Cli::parse_from([&["storagebox"], args].concat()).command {
+        Command::Assign(args) => text(args, store, true).await,
+        Command::Recover(args) => text(args, store, true).await,
         other => panic!("{other:?}"),
     };
-    answer.unwrap_or_else(|failure| panic!("{args:?}: {failure}")).json()
+    serde_json::from_str(&text).unwrap()
 }
 
 fn assigned(id: &str, outcome: &str, bank: &str, item: &str) -> Value {

@@ -29,7 +29,7 @@ impl OnStore for cli::Bank {
             Self::List(args) => return listing::list(|| bank.list(), args.limit, out.as_json, out.to).await,
             Self::Audit(args) => return audit::run(&args, bank, out.as_json, out.to).await,
             Self::Import(args) => return import::run(&args, bank, out.as_json, out.to).await,
-            Self::Load(args) => load::run(&args, store, out.reserved).await?,
+            Self::Load(args) => load::run(&args, bank, out.reserved).await?,
             Self::Reclaim(args) => reclaim::run(&args, bank, out.reserved).await?,
             Self::Take(args) => take(&args, bank).await?,
             Self::Extend(args) => extend(&args, bank).await?,

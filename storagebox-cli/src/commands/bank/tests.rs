@@ -251,7 +251,10 @@ async fn a_load_comes_in_batches() {
         Ok(None)
     }));
     let cli::Bank::Load(args) = command(&["load", path.to_str().unwrap()]) else { panic!("no load") };
-    assert_eq!(load::run(&args, &store, &Reserved::default()).await.unwrap().json()["items_added"], 12_345);
+    assert_eq!(
+        load::run(&args, &store.bank("vouchers").unwrap(), &Reserved::default()).await.unwrap().json()["items_added"],
+        12_345
+    );
     assert_eq!(longest.load(Ordering::Relaxed), 5_000);
 }
 

@@ -5,44 +5,38 @@ mod promise;
 #[cfg(test)]
 mod tests;
 
-use std::io::Write;
 use std::ops::Bound;
 
 use storagebox::counters::Cancelled;
-use storagebox::{Counted, Counters, Maintained, Store, Strategy};
+use storagebox::{Counted, Counters, Maintained, Store, Strategy, async_trait};
 
 use super::listing;
+use super::on_store::{OnStore, Outlet};
 use crate::answer::{Answer, Fact};
-use crate::cli::{Add, Cancel, Compact, Counter, Global, OfCounter, OfKeyAlone};
+use crate::cli::{Add, Cancel, Compact, Counter, OfCounter, OfKeyAlone};
 use crate::exit::{Exit, Failure};
-use crate::store;
-use crate::terminal;
 
 /// How many operations are merged with one call.
 const BATCH: usize = 1_000;
 
-pub(crate) async fn run(command: Counter, global: &Global) -> Result<Exit, Failure> {
-    let store = store::ready(global).await?;
-    let asked = ask(command, &store, global.json, &mut terminal::stdout(global.json)).await;
-    store::closed(&store, asked).await
-}
-
-async fn ask(command: Counter, store: &Store, as_json: bool, to: &mut (dyn Write + Send)) -> Result<Exit, Failure> {
-    let answer = match command {
-        Counter::Log(args) => {
-            let ledger = store.counters_with(&args.of.of.name, Strategy::Ledger)?;
-            return listing::list(|| ledger.log(&args.of.key), args.limit, as_json, to).await;
-        }
-        Counter::Compact(args) => compact(&args, store).await?,
-        Counter::Add(args) => add(&args, store).await?,
-        Counter::Get(args) => get(&args, store).await?,
-        Counter::Cancel(args) => cancel(&args, store).await?,
-        Counter::Promise(args) => {
-            let promised = store.counters_with(&args.of.name, args.by.strategy)?.promise();
-            promise::answer(&args, promised)
-        }
-    };
-    answer.print(to, as_json)
+#[async_trait]
+impl OnStore for Counter {
+    async fn ask(self, store: &Store, out: Outlet<'_>) -> Result<Exit, Failure> {
+        let answer = match self {
+            Counter::Log(args) => {
+                let ledger = store.counters_with(&args.of.of.name, Strategy::Ledger)?;
+                return listing::list(|| ledger.log(&args.of.key), args.limit, out.as_json, out.to).await;
+            }
+            Counter::Compact(args) => compact(&args, store).await?,
+            Counter::Add(args) => add(&args, store).await?,
+            Counter::Get(args) => get(&args, store).await?,
+            Counter::Cancel(args) => cancel(&args, store).await?,
+            Counter::Promise(args) => {
+                promise::answer(&args, store.counters_with(&args.of.name, args.by.strategy)?.promise())
+            }
+        };
+        out.print(answer)
+    }
 }
 
 async fn add(args: &Add, store: &Store) -> Result<Answer, Failure> {

@@ -10,6 +10,7 @@ use storagebox::{Error, async_trait};
 
 use super::*;
 use crate::cli::{Cli, Command};
+use crate::commands::asked::{ask, facts, text};
 use crate::commands::faulty::memory;
 
 /// With the namespace, where the command has one.
@@ -26,17 +27,11 @@ fn command(args: &[&str]) -> Counter {
 }
 
 async fn lines(store: &Store, args: &[&str], as_json: bool) -> (Exit, String) {
-    let mut to = Vec::new();
-    let exit = ask(command(args), store, as_json, &mut to).await;
-    (exit.unwrap_or_else(|failure| panic!("{args:?}: {failure}")), String::from_utf8(to).unwrap())
+    text(command(args), store, as_json).await
 }
 
 async fn answer(store: &Store, args: &[&str]) -> (Exit, Value) {
-    let (exit, text) = lines(store, args, true).await;
-    let mut answer: Value = serde_json::from_str(&text).unwrap();
-    let facts = answer.as_object_mut().unwrap();
-    assert_eq!([facts.remove("namespace").unwrap(), facts.remove("key").unwrap()], ["counters", "shoes"]);
-    (exit, answer)
+    facts(command(args), store, [("namespace", "counters"), ("key", "shoes")]).await
 }
 
 fn told(op: &str, outcome: &str) -> Value {

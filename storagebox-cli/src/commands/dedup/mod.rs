@@ -47,7 +47,7 @@ async fn once(args: &Run, global: &Global) -> Result<Exit, Failure> {
     let stdout: &mut (dyn Write + Send) = if global.json { &mut told } else { &mut its_own };
     let to = Outputs { stdout, stderr: &mut io::stderr(), as_json: global.json };
     let ran = run::run(args, &store, &mut signals, to).await;
-    let exit = ran.map_err(|failure| Failure::Run(failure).on(store.backend()))?;
+    let exit = ran.map_err(Failure::Run)?;
     let _ = store.close().await;
     Ok(exit)
 }

@@ -35,7 +35,7 @@ const ROUNDS: u32 = 100;
 pub(crate) async fn run(args: &Demo, global: &Global) -> Result<Exit, Failure> {
     let store = store::for_a_while(global).await?;
     let name = Namespace::new(format!("demo-{:032x}", fastrand::u128(..)))?;
-    let shown = show(args, &store, &name).await.map_err(|failure| failure.on(store.backend()))?;
+    let shown = show(args, &store, &name).await?;
     tell_what_stays(&store, &name);
     store::close(&store).await?;
     report::answer(args, &shown).print(&mut terminal::stdout(global.json), global.json)?;
@@ -75,8 +75,7 @@ async fn show(args: &Demo, store: &Store, name: &Namespace) -> Result<Shown, Fai
 }
 
 async fn fill(items: u32, bank: &Bank) -> storagebox::Result<Loaded> {
-    let items: storagebox::Result<Vec<_>> =
-        (1..=items).map(|number| Item::new(format!("CODE-{number:06}"))).collect();
+    let items: storagebox::Result<Vec<_>> = (1..=items).map(|number| Item::new(format!("CODE-{number:06}"))).collect();
     let mut loaded = Loaded::default();
     for batch in items?.chunks(1_000) {
         loaded.added += bank.add(batch).await?.added;

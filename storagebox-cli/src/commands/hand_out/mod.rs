@@ -33,7 +33,7 @@ pub(crate) async fn run(args: HandOut, global: &Global) -> Result<Exit, Failure>
     let store = store::ready(global).await?;
     warn_of_nothing(&store, plan.items.is_some());
     let alone = args.alone || is_memory(&store);
-    let done = hand_out(plan, &store, &args.bank, alone).await.map_err(|failure| failure.on(store.backend()))?;
+    let done = hand_out(plan, &store, &args.bank, alone).await?;
     store::close(&store).await?;
     match done.out.target().is_standard_output() {
         true => finish(done, global, &mut terminal::stderr(global.json)),

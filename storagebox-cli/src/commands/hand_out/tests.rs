@@ -15,7 +15,7 @@ use storagebox_testkit::Folder;
 use super::*;
 use crate::check::{Check, Mismatch};
 use crate::cli::{Cli, Command};
-use crate::commands::faulty::{After, Instead, memory, tampers};
+use crate::commands::faulty::{Instead, loses_replies, memory, tampers};
 use crate::output::Reserved;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,20 +50,9 @@ fn store(fault: Fault) -> Store {
             Taken::Again(held) => *taken = Taken::New(held.clone()),
             _ => {}
         }),
-        Fault::LosesReplies => loses_first_replies(&store),
+        Fault::LosesReplies => loses_replies(&store),
         _ => takes_badly(&store, fault),
     }
-}
-
-/// Loses the reply to every other call that adds or takes.
-fn loses_first_replies(store: &Store) -> Store {
-    let calls = AtomicUsize::new(0);
-    store.clone().layer(After(move |call: &Call<'_>, answer| match call.operation {
-        "add" | "take" if calls.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) => {
-            Err(Error::unknown("the reply was lost"))
-        }
-        _ => Ok(answer),
-    }))
 }
 
 /// Makes an answer up in place of a take, or takes for nobody before it. The first call of all adds.

@@ -13,11 +13,7 @@ const CONCURRENCY: usize = 64;
 const BATCH: usize = 1_000;
 
 /// Asks for each id that is to be imported, before anything is written.
-pub(super) async fn enter_all(
-    obstacles: &mut Comparison,
-    missing: &[(&Item, &ClaimId)],
-    into: &Bank,
-) -> Result<()> {
+pub(super) async fn enter_all(obstacles: &mut Comparison, missing: &[(&Item, &ClaimId)], into: &Bank) -> Result<()> {
     let progress = Progress::of_items("checking ids", missing.len() as u64);
     for batch in missing.chunks(BATCH) {
         let ids: Vec<_> = batch.iter().map(|(_, id)| ClaimId::clone(id)).collect();

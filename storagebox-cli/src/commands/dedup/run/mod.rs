@@ -30,7 +30,7 @@ use storagebox::{Error, Fingerprint, Ran, RunError, Store};
 use crate::answer::Answer;
 use crate::cli::Run;
 use crate::content::write_to;
-use crate::exit::{Exit, Failure, RunFailure};
+use crate::exit::{Exit, RunFailure};
 use crate::interrupt::Signals;
 use crate::say::{Kind, say};
 use child::{Stopped, end_what_is_left};
@@ -170,7 +170,7 @@ impl Outputs<'_> {
                 RunFailure::Spawn { command: command.unwrap_or_default(), source }
             }
             Stopped::Follow(error) => RunFailure::Follow(error),
-            Stopped::Record(error) => RunFailure::other(Failure::Argument(error)),
+            Stopped::Record(error) => error.into(),
             Stopped::Interrupted(status) => RunFailure::Interrupted(status),
             Stopped::BySignal(status) => RunFailure::BySignal(status),
         })

@@ -143,7 +143,8 @@ async fn a_runner_that_died_is_waited_for_no_longer_than_its_lease() {
 fn bad(takes_away: bool, refusals: usize) -> Store {
     let refusals = AtomicUsize::new(refusals);
     memory().layer(Instead(move |call: &Call<'_>| -> Result<Option<Answered>> {
-        let refuses = || refusals.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
+        let refuses =
+            || refusals.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
         match call.operation {
             "complete" if refuses() => Err(Error::new(ErrorKind::Unavailable, "as the test asked")),
             "extend" if takes_away => Ok(Some(Answered::of(LeaseExtended::Fenced))),
