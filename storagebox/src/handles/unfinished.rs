@@ -42,7 +42,8 @@ call! {
 }
 
 call! {
-    /// A call that needs the time of a hold. [`for_at_most`](Timed::for_at_most) or [`forever`](Timed::forever) makes it.
+    /// A call that needs the time of a hold. [`for_at_most`](Timed::for_at_most) or [`forever`](Timed::forever) makes
+    /// it.
     Timed of Hold
 }
 
@@ -74,8 +75,8 @@ impl<R> Timed<'_, R> {
         (self.call)(Hold::For(time)).await
     }
 
-    /// Makes the call. The hold lasts until the claim is released. After an error or a dropped future, make the same call
-    /// again.
+    /// Makes the call. The hold lasts until the claim is released. After an error or a dropped future, make the same
+    /// call again.
     ///
     /// # Errors
     ///

@@ -107,8 +107,9 @@ async fn begun<T>(
     work: impl Future<Output = Result<T, Error>>,
     signals: &mut Signals,
 ) -> Result<T, Failure> {
+    let failed = |error: Error| error.during(step).into();
     tokio::select! {
-        done = timeout(START, work) => done.unwrap_or_else(|_| Err(unanswered(START))).map_err(|error| error.during(step).into()),
+        done = timeout(START, work) => done.unwrap_or_else(|_| Err(unanswered(START))).map_err(failed),
         () = signals.request() => Err(Failure::Interrupted),
     }
 }
