@@ -28,11 +28,11 @@ use storagebox::counters::Reason;
 use storagebox::values::{ClaimId, Key};
 use storagebox::{Error, OpId};
 
-pub(crate) use assign::{Assign, OfBanks, Recover};
+pub(crate) use assign::{Assign, Recover};
 pub(crate) use bank::{Bank, Extend, Import, Load, OfClaim, OfItem, OfItems, Reclaim, Take};
 #[cfg(feature = "conform")]
 pub(crate) use conform::Conform;
-pub(crate) use counter::{Add, Cancel, Compact, Counter, OfCounter, OfKeyAlone, OfStrategy, Promise};
+pub(crate) use counter::{Add, Cancel, Compact, Counter, OfCounter, OfKeyAlone, Promise};
 pub(crate) use dedup::{Dedup, Forget, GetRecord, OfRecord, Record, Records, Replace, Run};
 pub(crate) use demo::Demo;
 pub(crate) use file::OfFile;
@@ -40,7 +40,7 @@ pub(crate) use hand_out::HandOut;
 pub(crate) use lease::{Begin, Complete, ExtendLease, Lease, OfLease};
 pub(crate) use manual::sections;
 pub(crate) use namespace::OfNamespace;
-pub(crate) use ordered::{Delete, GetValue, OfKey, Ordered, Purge, Put, ResetKey};
+pub(crate) use ordered::{Delete, GetValue, ListValues, OfKey, Ordered, Purge, Put, ResetKey};
 pub(crate) use shell::{Completions, ManPage};
 pub(crate) use token::{Consume, OfToken, Token, Tokens};
 pub(crate) use value::{Content, without_line_end};

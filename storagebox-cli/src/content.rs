@@ -15,7 +15,7 @@ use crate::output::Reserved;
 pub(crate) async fn read(content: &Content, reserved: &Reserved) -> Result<Payload, Failure> {
     let Some(file) = &content.file else {
         let text = content.text.as_deref().unwrap_or_default();
-        return Payload::try_from(text).map_err(Failure::Argument);
+        return Ok(Payload::try_from(text)?);
     };
     let source = Source::named(file);
     reserved.clone().and_input(&source)?;

@@ -15,7 +15,7 @@ use crate::answer::{Answer, Fact};
 use crate::check::Mismatch;
 use crate::input::{Foreign, Reason};
 use crate::say::{Kind, say, say_json, say_lines};
-use crate::step::Step;
+use crate::step::{help, phrase};
 use crate::text::printable;
 
 pub(crate) use code::Exit;
@@ -62,8 +62,8 @@ pub(crate) enum Failure {
     Print(io::Error),
     #[error("{}", .0.message())]
     Argument(Error),
-    #[error("cannot {step}{}: {}", on(.error), .error.message())]
-    Store { step: Step, error: Error },
+    #[error("cannot {}{}: {}", phrase(.0), on(.0), .0.message())]
+    Store(Error),
     #[error("the audit failed: {}", list(.0))]
     Audit(Vec<Mismatch>),
     #[error("the audit of the bank failed: {}", list(.0))]
@@ -92,22 +92,17 @@ pub(crate) enum Failure {
     Died(tokio::task::JoinError),
 }
 
-impl Step {
-    pub(crate) fn failed(self, error: Error) -> Failure {
-        Failure::Store { step: self, error }
+/// Before any call of the store, such an error is about an argument of the command.
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match (error.operation(), error.kind()) {
+            (None, ErrorKind::InvalidInput | ErrorKind::TooLarge) => Self::Argument(error),
+            _ => Self::Store(error),
+        }
     }
 }
 
 impl Failure {
-    /// Names the backend, if the store's error does not.
-    pub(crate) fn on(self, backend: &'static str) -> Self {
-        match self {
-            Self::Store { step, error } if error.backend().is_none() => Self::Store { step, error: error.on(backend) },
-            Self::Run(failure) => Self::Run(failure.on(backend)),
-            other => other,
-        }
-    }
-
     /// The same while a command was to be run, whose exit codes are its own.
     pub(crate) fn in_run(self) -> Self {
         match self {
@@ -161,7 +156,7 @@ impl Failure {
 
     fn of_store(&self) -> Option<&Error> {
         match self {
-            Self::Store { error, .. } => Some(error),
+            Self::Store(error) => Some(error),
             Self::Run(failure) => failure.inner()?.of_store(),
             _ => None,
         }
@@ -170,7 +165,7 @@ impl Failure {
     /// The server's or the system's own words, where they are about the way to the store and not about what is in it.
     fn cause(&self) -> Option<String> {
         match self {
-            Self::Store { error, .. } if is_about_the_way(error) => root(error),
+            Self::Store(error) if is_about_the_way(error) => root(error),
             Self::Run(failure) => failure.inner()?.cause(),
             _ => None,
         }
@@ -178,8 +173,8 @@ impl Failure {
 
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Store { error, .. } if is_usage(error) => Exit::BadInput,
-            Self::Store { .. } | Self::Audit(_) | Self::BankAudit(_) | Self::Died(_) => Exit::StoreFailed,
+            Self::Store(error) if is_usage(error) => Exit::BadInput,
+            Self::Store(_) | Self::Audit(_) | Self::BankAudit(_) | Self::Died(_) => Exit::StoreFailed,
             Self::NotImported(_) | Self::NotTheSame(_) | Self::TakenMeanwhile(_) | Self::EndedMeanwhile(_) => {
                 Exit::StoreFailed
             }
@@ -217,7 +212,7 @@ impl Failure {
             Self::Run(failure) => failure.help(),
             Self::Print(_) => "the work is done and its files are complete; only the answer could not be shown",
             Self::Argument(_) => "change the argument",
-            Self::Store { step, error } => step.help(error),
+            Self::Store(error) => help(error),
             Self::Audit(_) => {
                 "--out was not written; if another program works with this bank, run without --alone, otherwise \
                  look into the store before anything is sent out"

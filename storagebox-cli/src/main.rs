@@ -15,7 +15,6 @@ mod interrupt;
 mod output;
 mod progress;
 mod rejects;
-mod retry;
 mod say;
 mod step;
 mod store;

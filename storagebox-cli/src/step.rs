@@ -1,154 +1,98 @@
 //! What was asked of a store, for the sentence that says that it failed and what to do next.
 
-use std::fmt;
-
 use storagebox::{Certainty, Error, ErrorKind};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
-    Open,
-    OpenNamespace,
-    SetUp,
-    Ping,
-    Add,
-    Take,
-    Assign,
-    Recover,
-    Confirm,
-    Release,
-    Prolong,
-    Retire,
-    Show,
-    FindHolder,
-    Withdraw,
-    Restore,
-    Count,
-    List,
-    Record,
-    Replace,
-    Read,
-    Forget,
-    Begin,
-    Extend,
-    Complete,
-    RecordRun,
-    GiveBack,
-    CreateTokens,
-    LookForToken,
-    Consume,
-    Discard,
-    Change,
-    Cancel,
-    ReadCounter,
-    Compact,
-    Put,
-    Delete,
-    Purge,
-    Reset,
-    Maintain,
-    #[cfg(feature = "conform")]
-    Certify,
-    #[cfg(feature = "conform")]
-    Remove,
-    Close,
-}
+// What fails without being one call of the store: set as the operation of the error.
+pub(crate) const OPEN: &str = "open the store";
+pub(crate) const ASSIGN: &str = "assign an item";
+pub(crate) const RECOVER: &str = "recover what was left half-way";
+#[cfg(feature = "conform")]
+pub(crate) const CERTIFY: &str = "certify the server to the end";
+#[cfg(feature = "conform")]
+pub(crate) const REMOVE: &str = "remove what the suite made";
 
-impl Step {
-    /// What the person does next; the kinds are those of the contract.
-    pub(crate) fn help(self, error: &Error) -> &'static str {
-        match error.kind() {
-            _ if error.is_retryable() && error.certainty() == Certainty::Unknown => {
-                "it may have taken effect: run the same command again, which does nothing twice"
-            }
-            ErrorKind::OutcomeUnknown => {
-                "it may have taken effect, and running this again may do it twice, because this strategy does not remember \
-                 what was done: look at the value first"
-            }
-            ErrorKind::InvalidInput | ErrorKind::Misconfigured | ErrorKind::Unsupported if self == Self::Open => {
-                "correct --url or STORAGEBOX_URL; the README of the backend shows how its URLs are written"
-            }
-            ErrorKind::Misconfigured if self == Self::OpenNamespace => {
-                "open it as it was created, or use another namespace"
-            }
-            ErrorKind::Unsupported => "use what the error names instead, or another backend",
-            ErrorKind::NotSetUp if self == Self::SetUp => {
-                "setup makes what goes into a database, and not the database itself: create that first"
-            }
-            ErrorKind::NotSetUp => "run `storagebox setup --url ...` once, with the same URL, then run this again",
-            ErrorKind::Denied if error.backend() == Some("sqlite") => {
-                "check who may read and write the file and its directory, and which user runs this"
-            }
-            ErrorKind::Denied if self == Self::SetUp => {
-                "check the user and the password of the URL, or the credentials that it goes without; setup needs a \
-                 user that may create things, the other commands do not"
-            }
-            ErrorKind::Denied => {
-                "check the user and the password of the URL, or the credentials that it goes without, and that this \
-                 user may do what the error names"
-            }
-            ErrorKind::Unavailable if error.backend() == Some("sqlite") => {
-                "check the file, its directory, and the space left on the disk and in memory, then run this again"
-            }
-            ErrorKind::Unavailable => {
-                "check that the server runs and that the URL's host and port reach it, then run this again"
-            }
-            ErrorKind::Contention | ErrorKind::Throttled => "nothing was lost: run the same command again later",
-            ErrorKind::Corrupt => {
-                "examine the store before anything else: something other than this version of storagebox changed it"
-            }
-            _ => "change what the error names",
-        }
+/// Returns what failed, after `cannot`. An error without an operation comes from opening a namespace, which is no call.
+pub(crate) fn phrase(error: &Error) -> &'static str {
+    match error.operation().unwrap_or("open the namespace") {
+        "setup" => "set up the store",
+        "ping" => "reach the store",
+        "maintain" => "maintain the store",
+        "close" => "close the store",
+        "add" => "add the items",
+        "take" => "take an item",
+        "confirm" => "confirm the claim",
+        "release" => "release the claim",
+        "extend" => "extend the hold or the lease",
+        "retire" => "retire the claim",
+        "holder" => "look for the item",
+        "withdraw" => "set the items aside",
+        "restore" => "free the items",
+        "counts" => "count the items",
+        "list" | "log" => "list what is there",
+        "get" => "read what is there",
+        "record" => "record the value",
+        "replace" => "replace the value",
+        "forget" => "forget the record",
+        "begin" => "ask for the run",
+        "complete" => "record the result",
+        "abort" => "give the lease back",
+        "create_tokens" => "create the tokens",
+        "exists" => "look for the token",
+        "consume" => "consume the token",
+        "discard" => "discard the tokens",
+        "apply" => "change the counter",
+        "cancel" => "cancel the operation",
+        "value" => "read the counter",
+        "compact" => "compact the counter",
+        "put" => "put the value",
+        "delete" => "delete the value",
+        "purge" => "purge the deletes",
+        "reset" => "reset the key",
+        phrase => phrase,
     }
 }
 
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Open => "open the store",
-            Self::OpenNamespace => "open the namespace",
-            Self::SetUp => "set up the store",
-            Self::Ping => "reach the store",
-            Self::Add => "add the items",
-            Self::Take => "take an item",
-            Self::Assign => "assign an item",
-            Self::Recover => "recover what was left half-way",
-            Self::Confirm => "confirm the claim",
-            Self::Release => "release the claim",
-            Self::Prolong => "extend the hold",
-            Self::Retire => "retire the claim",
-            Self::Show => "read the claim",
-            Self::FindHolder => "look for the item",
-            Self::Withdraw => "set the items aside",
-            Self::Restore => "free the items",
-            Self::Count => "count the items",
-            Self::List => "list what is there",
-            Self::Record => "record the value",
-            Self::Replace => "replace the value",
-            Self::Read => "read the value",
-            Self::Forget => "forget the record",
-            Self::Begin => "ask for the run",
-            Self::Extend => "extend the lease",
-            Self::Complete => "record the result",
-            Self::RecordRun => "record the run",
-            Self::GiveBack => "give the lease back",
-            Self::CreateTokens => "create the tokens",
-            Self::LookForToken => "look for the token",
-            Self::Consume => "consume the token",
-            Self::Discard => "discard the tokens",
-            Self::Change => "change the counter",
-            Self::Cancel => "cancel the operation",
-            Self::ReadCounter => "read the counter",
-            Self::Compact => "compact the counter",
-            Self::Put => "put the value",
-            Self::Delete => "delete the value",
-            Self::Purge => "purge the deletes",
-            Self::Reset => "reset the key",
-            Self::Maintain => "maintain the store",
-            #[cfg(feature = "conform")]
-            Self::Certify => "certify the server to the end",
-            #[cfg(feature = "conform")]
-            Self::Remove => "remove what the suite made",
-            Self::Close => "close the store",
-        })
+/// Returns what the person does next; the kinds are those of the contract.
+pub(crate) fn help(error: &Error) -> &'static str {
+    let operation = error.operation();
+    match error.kind() {
+        _ if error.is_retryable() && error.certainty() == Certainty::Unknown => {
+            "it may have taken effect: run the same command again, which does nothing twice"
+        }
+        ErrorKind::OutcomeUnknown => {
+            "it may have taken effect, and running this again may do it twice, because this strategy does not remember \
+             what was done: look at the value first"
+        }
+        ErrorKind::InvalidInput | ErrorKind::Misconfigured | ErrorKind::Unsupported if operation == Some(OPEN) => {
+            "correct --url or STORAGEBOX_URL; the README of the backend shows how its URLs are written"
+        }
+        ErrorKind::Misconfigured if operation.is_none() => "open it as it was created, or use another namespace",
+        ErrorKind::Unsupported => "use what the error names instead, or another backend",
+        ErrorKind::NotSetUp if operation == Some("setup") => {
+            "setup makes what goes into a database, and not the database itself: create that first"
+        }
+        ErrorKind::NotSetUp => "run `storagebox setup --url ...` once, with the same URL, then run this again",
+        ErrorKind::Denied if error.backend() == Some("sqlite") => {
+            "check who may read and write the file and its directory, and which user runs this"
+        }
+        ErrorKind::Denied if operation == Some("setup") => {
+            "check the user and the password of the URL, or the credentials that it goes without; setup needs a \
+             user that may create things, the other commands do not"
+        }
+        ErrorKind::Denied => {
+            "check the user and the password of the URL, or the credentials that it goes without, and that this \
+             user may do what the error names"
+        }
+        ErrorKind::Unavailable if error.backend() == Some("sqlite") => {
+            "check the file, its directory, and the space left on the disk and in memory, then run this again"
+        }
+        ErrorKind::Unavailable => {
+            "check that the server runs and that the URL's host and port reach it, then run this again"
+        }
+        ErrorKind::Contention | ErrorKind::Throttled => "nothing was lost: run the same command again later",
+        ErrorKind::Corrupt => {
+            "examine the store before anything else: something other than this version of storagebox changed it"
+        }
+        _ => "change what the error names",
     }
 }

@@ -18,9 +18,9 @@ pub mod parts {
     pub use storagebox_core::backend;
     pub use storagebox_core::{
         Backend, Change, Chosen, Combine, Combined, Combiner, Commit, Committed, Counter, DedupRepo, EntityLedger, Ids,
-        ItemBank, Joins, LeaseRepo, Ledger, MAX_DURATION, MIN_DURATION, Opened, OrderedStore, OutboxEntry, Promise,
-        Promises, RandomIds, Registered, RunBatch, RunOptions, Settles, Spawn, Spawner, StallTimeout, TokenStore,
-        checked_duration, run, run_to_end, run_with_heartbeat,
+        ItemBank, Joins, LeaseRepo, Ledger, Opened, OrderedStore, OutboxEntry, Promise, Promises, RandomIds,
+        Registered, RunBatch, RunOptions, Settles, Spawn, Spawner, StallTimeout, TokenStore, run, run_to_end,
+        run_with_heartbeat,
     };
 }
 
@@ -84,15 +84,16 @@ pub mod ordered {
 /// The texts and bytes that calls take, beside what stands at the root.
 pub mod values {
     pub use crate::handles::{IntoValue, Operation};
+    pub use storagebox_core::backend::url::plain;
     pub use storagebox_core::{
         ClaimId, DedupId, Item, Key, Listing, MAX_ID_BYTES, MAX_ITEM_BYTES, MAX_PAYLOAD_BYTES, Namespace, TokenId,
     };
 }
 
-/// Clocks and timers, which a test moves by hand.
+/// Durations, and the clocks and timers that a test moves by hand.
 pub mod time {
     pub use crate::timer::TokioTimer;
-    pub use storagebox_core::{Clock, ManualClock, SystemClock, Timer};
+    pub use storagebox_core::{Clock, MAX_DURATION, MIN_DURATION, ManualClock, SystemClock, Timer, checked_duration};
 }
 
 #[cfg(feature = "dynamo")]

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use futures_core::Stream;
-use storagebox::bank::{Extended, ItemState, Retired};
+use storagebox::bank::{Extended, HoldState, ItemState, Retired};
 use storagebox::counters::{Cancelled, LedgerEntry};
 use storagebox::dedup::{Begun, Completed, Forgotten, LeaseExtended, Replaced};
 use storagebox::layer::{Answered, Call, Layer, Next};
@@ -56,6 +56,8 @@ async fn a_bank() -> Result<()> {
     assert_eq!(vouchers.confirm(email.clone()).await?, Confirmed::Confirmed(held.item));
     assert_eq!(vouchers.retire(email).await?, Retired::Retired);
     assert!(matches!(vouchers.take("bob").for_at_most(HOUR).await?, Taken::New(_)));
+    let Extended::Extended(held) = vouchers.extend("bob").forever().await? else { panic!("bob holds an item") };
+    assert_eq!(held.hold, HoldState::Forever);
     assert_eq!(vouchers.release("bob").await?, Released::Released);
     let free = vouchers.list().all().await?;
     let free: Vec<_> = free.into_iter().filter(|listed| listed.state == ItemState::Free).collect();

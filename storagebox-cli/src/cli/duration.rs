@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use storagebox::Retention;
 use storagebox::bank::Hold;
-use storagebox::{Retention, parts::checked_duration};
+use storagebox::time::checked_duration;
 
 /// Why a text is no duration.
 #[derive(Debug, thiserror::Error)]

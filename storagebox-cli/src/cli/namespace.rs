@@ -2,7 +2,7 @@
 
 use clap::Args;
 use storagebox::Error;
-use storagebox::parts::backend::url::plain;
+use storagebox::values::plain;
 use storagebox::values::{MAX_ID_BYTES, Namespace};
 
 #[derive(Clone, Debug, Args)]

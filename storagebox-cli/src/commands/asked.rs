@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::io::Write;
 
 use serde_json::Value;
-use storagebox::parts::Backend;
+use storagebox::Store;
 
 use super::on_store::{OnStore, Outlet};
 use crate::exit::{Exit, Failure};
@@ -13,7 +13,7 @@ use crate::output::Reserved;
 /// Where no file is reserved.
 pub(super) async fn ask(
     command: impl OnStore + Send,
-    store: &dyn Backend,
+    store: &Store,
     as_json: bool,
     to: &mut (dyn Write + Send),
 ) -> Result<Exit, Failure> {
@@ -21,13 +21,13 @@ pub(super) async fn ask(
 }
 
 /// All that a command writes which does not fail.
-pub(super) async fn bytes(command: impl OnStore + Debug + Send, store: &dyn Backend, as_json: bool) -> (Exit, Vec<u8>) {
+pub(super) async fn bytes(command: impl OnStore + Debug + Send, store: &Store, as_json: bool) -> (Exit, Vec<u8>) {
     let (mut to, what) = (Vec::new(), format!("{command:?}"));
     let exit = ask(command, store, as_json, &mut to).await;
     (exit.unwrap_or_else(|failure| panic!("{what}: {failure}")), to)
 }
 
-pub(super) async fn text(command: impl OnStore + Debug + Send, store: &dyn Backend, as_json: bool) -> (Exit, String) {
+pub(super) async fn text(command: impl OnStore + Debug + Send, store: &Store, as_json: bool) -> (Exit, String) {
     let (exit, bytes) = bytes(command, store, as_json).await;
     (exit, String::from_utf8(bytes).unwrap())
 }
@@ -35,7 +35,7 @@ pub(super) async fn text(command: impl OnStore + Debug + Send, store: &dyn Backe
 /// The one answer, without the facts that repeat what was asked.
 pub(super) async fn facts<const N: usize>(
     command: impl OnStore + Debug + Send,
-    store: &dyn Backend,
+    store: &Store,
     repeated: [(&str, &str); N],
 ) -> (Exit, Value) {
     let (exit, text) = text(command, store, true).await;

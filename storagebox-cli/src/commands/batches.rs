@@ -11,7 +11,8 @@ use crate::output::Reserved;
 use crate::progress::Progress;
 use crate::rejects::{Rejected, Rejects};
 
-const BATCH: usize = 1_000;
+/// The most values of one call.
+const BATCH: usize = 5_000;
 
 pub(crate) enum Batches<V> {
     /// Of the command line, until they are handed on.
@@ -34,9 +35,24 @@ impl<V: Value> Batches<V> {
         reserved: &Reserved,
     ) -> Result<Self, Failure> {
         match &of.file {
-            Some(file) => OfLines::open(file, of, doing, reserved).await.map(|lines| Self::File(Box::new(lines))),
+            Some(file) => Self::of_file(file, of.rejects.as_deref(), of.header, doing, reserved).await,
             None => Ok(Self::Given(Some(given))),
         }
+    }
+
+    pub(crate) async fn of_file(
+        file: &Path,
+        rejects: Option<&Path>,
+        has_header: bool,
+        doing: &'static str,
+        reserved: &Reserved,
+    ) -> Result<Self, Failure> {
+        let source = Source::named(file);
+        let reserved = reserved.clone().and_input(&source)?;
+        let rejects = Rejects::at(rejects, &source, &reserved)?;
+        let lines = Lines::open(&source, has_header).await?;
+        let progress = Progress::of_lines(doing, lines.bytes());
+        Ok(Self::File(Box::new(OfLines { lines, rejects, progress })))
     }
 
     async fn next(&mut self) -> Result<Option<Vec<V>>, Failure> {
@@ -44,7 +60,7 @@ impl<V: Value> Batches<V> {
         yield_now().await;
         match self {
             Self::Given(values) => Ok(values.take()),
-            Self::File(lines) => lines.next().await,
+            Self::File(of) => next_batch(&mut of.lines, &mut of.rejects, &of.progress).await,
         }
     }
 
@@ -76,27 +92,21 @@ impl<V: Value> Batches<V> {
     }
 }
 
-impl OfLines {
-    async fn open(file: &Path, of: &OfFile, doing: &'static str, reserved: &Reserved) -> Result<Self, Failure> {
-        let source = Source::named(file);
-        let reserved = reserved.clone().and_input(&source)?;
-        let rejects = Rejects::at(of.rejects.as_deref(), &source, &reserved)?;
-        let lines = Lines::open(&source, of.header).await?;
-        let progress = Progress::of_lines(doing, lines.bytes());
-        Ok(Self { lines, rejects, progress })
-    }
-
-    async fn next<V: Value>(&mut self) -> Result<Option<Vec<V>>, Failure> {
-        let mut batch = Vec::with_capacity(BATCH);
-        while batch.len() < BATCH
-            && let Some(line) = self.lines.next_line().await?
-        {
-            match line.value {
-                Ok(value) => batch.push(value),
-                Err(reason) => self.rejects.add(self.lines.source(), line.number, &reason)?,
-            }
-            self.progress.line(line.ends_at);
+/// Reads the next values of a file; `None` at its end. Lines that cannot be used are rejected.
+pub(crate) async fn next_batch<V: Value>(
+    lines: &mut Lines,
+    rejects: &mut Rejects,
+    progress: &Progress,
+) -> Result<Option<Vec<V>>, Failure> {
+    let mut batch = Vec::new();
+    while batch.len() < BATCH
+        && let Some(line) = lines.next_line().await?
+    {
+        match line.value {
+            Ok(value) => batch.push(value),
+            Err(reason) => rejects.add(lines.source(), line.number, &reason)?,
         }
-        Ok((!batch.is_empty()).then_some(batch))
+        progress.line(line.ends_at);
     }
+    Ok((!batch.is_empty()).then_some(batch))
 }

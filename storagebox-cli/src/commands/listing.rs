@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 
 use serde_json::Value;
+use storagebox::values::Listing;
 
-use super::pages::{Listed, PAGE, Pages};
+use super::pages::{PAGE, Pages};
 use crate::answer::bytes_field;
 use crate::exit::{Exit, Failure};
 use crate::output::{csv_to, quoted};
@@ -29,31 +30,30 @@ pub(crate) trait Row {
 }
 
 /// Writes each page at once. A reader that has gone has read enough.
-pub(crate) async fn list<L>(
-    listed: &L,
+pub(crate) async fn list<'a, R: Row + 'a>(
+    listing: impl Fn() -> Listing<'a, R>,
     limit: Option<u64>,
     as_json: bool,
     to: &mut (dyn Write + Send),
-) -> Result<Exit, Failure>
-where
-    L: Listed<Entry: Row> + ?Sized,
-{
-    match try_list(listed, limit.unwrap_or(u64::MAX), as_json, to).await {
+) -> Result<Exit, Failure> {
+    match try_list(listing, limit.unwrap_or(u64::MAX), as_json, to).await {
         Err(Failure::Print(error)) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Print(error)),
         Ok(()) | Err(Failure::Print(_)) => Ok(Exit::Done),
         Err(failure) => Err(failure),
     }
 }
 
-async fn try_list<L>(listed: &L, limit: u64, as_json: bool, to: &mut (dyn Write + Send)) -> Result<(), Failure>
-where
-    L: Listed<Entry: Row> + ?Sized,
-{
+async fn try_list<'a, R: Row + 'a>(
+    listing: impl Fn() -> Listing<'a, R>,
+    limit: u64,
+    as_json: bool,
+    to: &mut (dyn Write + Send),
+) -> Result<(), Failure> {
     if !as_json {
-        let header = L::Entry::HEADER.iter().map(|key| Cell::Text(key)).collect();
+        let header = R::HEADER.iter().map(|key| Cell::Text(key)).collect();
         print(to, &csv([header].into_iter())?)?;
     }
-    let mut pages = Pages::of(listed);
+    let mut pages = Pages::of(listing);
     let mut left = limit;
     while left > 0 {
         let room = usize::try_from(left).map_or(PAGE, |left| left.min(PAGE));

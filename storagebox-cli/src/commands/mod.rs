@@ -10,10 +10,12 @@ mod conform;
 mod counter;
 mod dedup;
 mod demo;
+#[cfg(test)]
 pub(crate) mod faulty;
 mod hand_out;
 mod listing;
 mod load;
+mod loss_aware;
 mod maintain;
 mod on_store;
 mod ordered;
@@ -42,11 +44,11 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Ping => ping::run(&cli.global).await,
         Command::Maintain => maintain::run(&cli.global).await,
         Command::Bank(command) => on_store::run(command, &cli.global).await,
-        Command::Assign(args) => assign::assign(args, &cli.global).await,
-        Command::Recover(args) => assign::recover(args, &cli.global).await,
+        Command::Assign(args) => on_store::run(args, &cli.global).await,
+        Command::Recover(args) => on_store::run(args, &cli.global).await,
         Command::Dedup(command) => dedup::run(command, &cli.global).await,
         Command::Token(command) => on_store::run(command, &cli.global).await,
-        Command::Counter(command) => counter::run(command, &cli.global).await,
+        Command::Counter(command) => on_store::run(command, &cli.global).await,
         Command::Ordered(command) => on_store::run(command, &cli.global).await,
         Command::Demo(args) => demo::run(&args, &cli.global).await,
         #[cfg(feature = "conform")]

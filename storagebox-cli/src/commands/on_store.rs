@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use storagebox::{Payload, async_trait, parts::Backend};
+use storagebox::{Payload, Store, async_trait};
 
 use crate::answer::Answer;
 use crate::cli::Global;
@@ -14,7 +14,7 @@ use crate::terminal;
 
 #[async_trait]
 pub(super) trait OnStore: Sized {
-    async fn ask(self, store: &dyn Backend, out: Outlet<'_>) -> Result<Exit, Failure>;
+    async fn ask(self, store: &Store, out: Outlet<'_>) -> Result<Exit, Failure>;
 }
 
 /// Where a command answers, and the files that no output of it may replace.
@@ -47,6 +47,6 @@ pub(super) async fn run(command: impl OnStore + Send, global: &Global) -> Result
     let reserved = store::reserved(global)?;
     let store = store::ready(global).await?;
     let to = &mut terminal::stdout(global.json);
-    let asked = command.ask(&*store, Outlet { reserved: &reserved, as_json: global.json, to }).await;
-    store::closed(&*store, asked).await
+    let asked = command.ask(&store, Outlet { reserved: &reserved, as_json: global.json, to }).await;
+    store::closed(&store, asked).await
 }

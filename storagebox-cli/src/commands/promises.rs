@@ -3,8 +3,7 @@
 use std::io::Write;
 
 use serde_json::Value;
-use storagebox::parts::Promise;
-use storagebox::parts::Promises;
+use storagebox::Store;
 
 use crate::answer::{line, wrapped};
 use crate::cli::Global;
@@ -15,41 +14,41 @@ use crate::terminal;
 /// Asks the store nothing: what it promises is known without it.
 pub(crate) async fn run(global: &Global) -> Result<Exit, Failure> {
     let store = store::open(global).await?;
-    show(&store.promises(), global.json, &mut terminal::stdout(global.json))?;
-    store::close(&*store).await?;
+    show(&store, global.json, &mut terminal::stdout(global.json))?;
+    store::close(&store).await?;
     Ok(Exit::Done)
 }
 
-fn show(promises: &Promises, as_json: bool, to: &mut dyn Write) -> Result<(), Failure> {
+fn show(store: &Store, as_json: bool, to: &mut dyn Write) -> Result<(), Failure> {
     match as_json {
-        true => line(to, &json(promises).to_string()),
-        false => line(to, &table(promises)),
+        true => line(to, &json(store).to_string()),
+        false => line(to, &table(store)),
     }
 }
 
-fn json(promises: &Promises) -> Value {
-    let entry = |promise: &Promise| -> Value {
-        [("about", promise.about), ("statement", &promise.statement)].into_iter().collect()
-    };
-    let entries: Value = promises.entries.iter().map(entry).collect();
-    [("backend", promises.backend.into()), ("promises", entries)].into_iter().collect()
+fn json(store: &Store) -> Value {
+    let entries = store.promises().entries.into_iter();
+    let entries: Value = entries
+        .map(|promise| [("about", promise.about), ("statement", &promise.statement)].into_iter().collect::<Value>())
+        .collect();
+    [("backend", store.backend().into()), ("promises", entries)].into_iter().collect()
 }
 
-fn table(promises: &Promises) -> String {
-    let backend = ("backend".to_owned(), promises.backend.to_owned());
-    let row = |promise: &Promise| (promise.about.to_owned(), promise.statement.clone().into_owned());
-    wrapped([backend].into_iter().chain(promises.entries.iter().map(row)))
+fn table(store: &Store) -> String {
+    let backend = ("backend".to_owned(), store.backend().to_owned());
+    let entries = store.promises().entries.into_iter();
+    let rows = entries.map(|promise| (promise.about.to_owned(), promise.statement.into_owned()));
+    wrapped([backend].into_iter().chain(rows))
 }
 
 #[cfg(test)]
 mod tests {
-    use storagebox::{MemoryStore, parts::Backend};
-
     use super::*;
+    use crate::commands::faulty::memory;
 
     fn shown(as_json: bool) -> String {
         let mut to = Vec::new();
-        show(&MemoryStore::new().promises(), as_json, &mut to).unwrap();
+        show(&memory(), as_json, &mut to).unwrap();
         String::from_utf8(to).unwrap()
     }
 

@@ -1,25 +1,23 @@
 //! `storagebox setup`: makes what the store needs.
 
-use storagebox::{ErrorKind, parts::Backend};
+use storagebox::{ErrorKind, Store};
 
 use crate::answer::Answer;
 use crate::cli::Global;
 use crate::exit::{Exit, Failure};
-use crate::retry;
-use crate::step::Step;
 use crate::store;
 use crate::terminal;
 
 pub(crate) async fn run(global: &Global) -> Result<Exit, Failure> {
     let store = store::open(global).await?;
-    let answer = set_up(&*store).await;
-    store::closed(&*store, answer).await?.print(&mut terminal::stdout(global.json), global.json)
+    let answer = set_up(&store).await;
+    store::closed(&store, answer).await?.print(&mut terminal::stdout(global.json), global.json)
 }
 
 /// Sets up in any case: a store that was set up by an older version may need more.
-async fn set_up(store: &dyn Backend) -> Result<Answer, Failure> {
-    let before = store.ping().await;
-    retry::harmless(Step::SetUp, || store.setup()).await?;
+async fn set_up(store: &Store) -> Result<Answer, Failure> {
+    let before = store::ping(store).await;
+    store.setup().await?;
     let outcome = match before {
         Ok(()) => "was_set_up",
         Err(error) if error.kind() == ErrorKind::NotSetUp => "set_up",
@@ -31,32 +29,30 @@ async fn set_up(store: &dyn Backend) -> Result<Answer, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use storagebox::MemoryStore;
-
     use super::*;
-    use crate::commands::faulty::FaultyStore;
+    use crate::commands::faulty::{bare, failing, memory};
 
-    async fn outcome(store: &dyn Backend) -> String {
+    async fn outcome(store: &Store) -> String {
         let answer = set_up(store).await.unwrap().json();
         answer["outcome"].as_str().unwrap().to_owned()
     }
 
     #[tokio::test]
     async fn it_says_whether_there_was_something_to_do() {
-        assert_eq!(outcome(&MemoryStore::new()).await, "was_set_up");
-        let store = FaultyStore::bare();
+        assert_eq!(outcome(&memory()).await, "was_set_up");
+        let store = bare();
         assert_eq!(outcome(&store).await, "set_up");
         assert_eq!(outcome(&store).await, "was_set_up");
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_passing_fault_is_no_failure() {
-        assert_eq!(outcome(&FaultyStore::failing(ErrorKind::Unavailable, 2)).await, "is_set_up");
+        assert_eq!(outcome(&failing(ErrorKind::Unavailable, 2)).await, "is_set_up");
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_lasting_fault_names_the_step_and_the_backend() {
-        let store = FaultyStore::failing(ErrorKind::Unavailable, u64::MAX);
+        let store = failing(ErrorKind::Unavailable, usize::MAX);
         let failure = set_up(&store).await.unwrap_err();
         assert_eq!(failure.to_string(), "cannot set up the store on memory: as the test asked");
         assert_eq!(failure.exit(), Exit::StoreFailed);
@@ -64,7 +60,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_missing_right_is_not_tried_again() {
-        let store = FaultyStore::failing(ErrorKind::Denied, 2);
+        let store = failing(ErrorKind::Denied, 2);
         let failure = set_up(&store).await.unwrap_err();
         assert!(failure.help().contains("may create things"), "{}", failure.help());
     }

@@ -112,18 +112,13 @@ impl RunFailure {
         }
     }
 
-    /// Names the backend, if the store's error does not.
-    pub(crate) fn on(self, backend: &'static str) -> Self {
-        match self {
-            Self::Other(failure) => Self::other(failure.on(backend)),
-            Self::NotRecorded { exit_code, failure } => {
-                Self::NotRecorded { exit_code, failure: Box::new(failure.on(backend)) }
-            }
-            other => other,
-        }
-    }
-
     pub(crate) fn other(failure: Failure) -> Self {
         Self::Other(Box::new(failure))
+    }
+}
+
+impl From<storagebox::Error> for RunFailure {
+    fn from(error: storagebox::Error) -> Self {
+        Self::other(error.into())
     }
 }

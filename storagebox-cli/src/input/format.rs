@@ -1,7 +1,7 @@
 //! What the bytes of an input are. The one place that decides whether they are read, and what to do if they are not:
 //! a file of another kind is refused as a whole before any work, a line that may mean another value is rejected.
 
-use storagebox::parts::backend::url::plain;
+use storagebox::values::plain;
 
 use super::Reason;
 use super::records::{BYTE_ORDER_MARK, Record, Unreadable};

@@ -51,7 +51,11 @@ fn each_call_is_shown_with_its_time_if_asked_for() {
     };
     assert!(!count(&[]).contains("call"));
     let calls = count(&["-v"]);
-    assert!(calls.contains("call{to=count the items}") && calls.contains("time.busy"), "{calls}");
+    assert!(
+        calls.contains("call{backend=\"memory\" part=bank operation=\"counts\" namespace=b}")
+            && calls.contains("time.busy"),
+        "{calls}"
+    );
     assert!(!calls.contains("storagebox_memory"), "{calls}");
     let backend = count(&["-vv"]);
     assert!(backend.contains("storagebox_memory::item_bank"), "{backend}");

@@ -5,8 +5,8 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use storagebox_core::{
-    Begun, DedupId, DedupRepo, Fingerprint, Hold, LeaseRepo, OpId, Payload, Recorded, Result, Retention, Stamp,
-    WriterId,
+    Begun, DedupId, DedupRepo, Extended, Fingerprint, Hold, LeaseRepo, OpId, Payload, Recorded, Result, Retention,
+    Stamp, WriterId,
 };
 
 use crate::handles::IntoValue;
@@ -72,6 +72,17 @@ impl<R> Timed<'_, R> {
     /// Returns `InvalidInput` if the hold is shorter than 1 ms or longer than a hundred years, and the errors of the call.
     pub async fn for_at_most(self, time: Duration) -> Result<R> {
         (self.call)(Hold::For(time)).await
+    }
+}
+
+impl Timed<'_, Extended> {
+    /// Makes the hold last until the claim is released. After an error or a dropped future, make the same call again.
+    ///
+    /// # Errors
+    ///
+    /// The errors of the call.
+    pub async fn forever(self) -> Result<Extended> {
+        (self.call)(Hold::Forever).await
     }
 }
 

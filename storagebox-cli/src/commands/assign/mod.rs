@@ -3,82 +3,57 @@
 #[cfg(test)]
 mod tests;
 
-use std::io::Write;
-
 use storagebox::bank::Recovery;
-use storagebox::{Assigned, Deduplicator, parts::Backend};
+use storagebox::{Assigned, Store, async_trait};
 
 use crate::answer::Answer;
-use crate::cli::{Assign, Global, OfBanks, OfNamespace, Recover};
+use crate::cli::{Assign, Recover};
+use crate::commands::on_store::{OnStore, Outlet};
 use crate::exit::{Exit, Failure};
-use crate::retry;
-use crate::step::Step;
-use crate::store;
-use crate::terminal;
+use crate::step::{ASSIGN, RECOVER};
 
 /// Records of one page of a recovery.
 const PAGE: usize = 1_000;
 
-pub(crate) async fn assign(args: Assign, global: &Global) -> Result<Exit, Failure> {
-    let store = store::ready(global).await?;
-    let assigned = assign_of(&args, &*store).await;
-    store::closed(&*store, print(assigned, global)).await
-}
-
-pub(crate) async fn recover(args: Recover, global: &Global) -> Result<Exit, Failure> {
-    let store = store::ready(global).await?;
-    let recovered = recover_of(&args, &*store).await;
-    store::closed(&*store, print(recovered, global)).await
-}
-
-fn print(answer: Result<Answer, Failure>, global: &Global) -> Result<Exit, Failure> {
-    let to: &mut dyn Write = &mut terminal::stdout(global.json);
-    answer.and_then(|answer| answer.print(to, global.json))
-}
-
-fn deduplicator(of: &OfNamespace, from: &OfBanks, store: &dyn Backend) -> storagebox::Result<Deduplicator> {
-    let deduplicator = Deduplicator::new(store.dedup_repo(&of.name)?);
-    from.banks
-        .iter()
-        .try_fold(deduplicator, |deduplicator, name| deduplicator.bank(name.clone(), store.item_bank(name)?))
-}
-
-async fn assign_of(args: &Assign, store: &dyn Backend) -> Result<Answer, Failure> {
-    let deduplicator = deduplicator(&args.of, &args.from, store).map_err(|error| Step::OpenNamespace.failed(error))?;
-    for bank in &args.from.banks {
-        let call = || deduplicator.assign(args.id.clone(), bank.clone());
-        match retry::harmless(Step::Assign, call).await? {
-            Assigned::New { bank, item } => {
-                return Ok(outcome(args, Exit::Done, "new").text("bank", bank).text("item", item));
-            }
-            Assigned::Again { bank, item } => {
-                return Ok(outcome(args, Exit::Done, "again").text("bank", bank).text("item", item));
-            }
-            Assigned::Empty => {}
+#[async_trait]
+impl OnStore for Assign {
+    async fn ask(self, store: &Store, out: Outlet<'_>) -> Result<Exit, Failure> {
+        let deduplicator = store.deduplicator(&self.of.name, &self.from.banks)?;
+        for bank in &self.from.banks {
+            let assigned = deduplicator.assign(&self.id, bank).await.map_err(|error| error.during(ASSIGN))?;
+            let (outcome, bank, item) = match assigned {
+                Assigned::New { bank, item } => ("new", bank, item),
+                Assigned::Again { bank, item } => ("again", bank, item),
+                Assigned::Empty => continue,
+            };
+            return out.print(answer(&self, Exit::Done, outcome).text("bank", bank).text("item", item));
         }
+        out.print(answer(&self, Exit::Nothing, "empty"))
     }
-    Ok(outcome(args, Exit::Nothing, "empty"))
 }
 
-fn outcome(args: &Assign, exit: Exit, outcome: &'static str) -> Answer {
+fn answer(args: &Assign, exit: Exit, outcome: &'static str) -> Answer {
     Answer::new(exit).text("namespace", &args.of.name).text("id", &args.id).word("outcome", outcome)
 }
 
-/// A page at a time, so that an interrupt finds its place; what is finished stays finished.
-async fn recover_of(args: &Recover, store: &dyn Backend) -> Result<Answer, Failure> {
-    let deduplicator = deduplicator(&args.of, &args.from, store).map_err(|error| Step::OpenNamespace.failed(error))?;
-    let (mut total, mut cursor) = (Recovery::default(), None);
-    loop {
-        let page = retry::harmless(Step::Recover, || deduplicator.recover(cursor.as_ref(), PAGE)).await?;
-        total.seen += page.seen;
-        total.finished += page.finished;
-        total.given_up += page.given_up;
-        cursor = page.next;
-        if cursor.is_none() {
-            break;
+#[async_trait]
+impl OnStore for Recover {
+    /// A page at a time, so that an interrupt finds its place; what is finished stays finished.
+    async fn ask(self, store: &Store, out: Outlet<'_>) -> Result<Exit, Failure> {
+        let deduplicator = store.deduplicator(&self.of.name, &self.from.banks)?;
+        let (mut total, mut cursor) = (Recovery::default(), None);
+        loop {
+            let page = deduplicator.recover(cursor.as_ref(), PAGE).await.map_err(|error| error.during(RECOVER))?;
+            total.seen += page.seen;
+            total.finished += page.finished;
+            total.given_up += page.given_up;
+            cursor = page.next;
+            if cursor.is_none() {
+                break;
+            }
+            tokio::task::yield_now().await;
         }
-        tokio::task::yield_now().await;
+        let answer = Answer::new(Exit::Done).text("namespace", &self.of.name).figure("seen", total.seen);
+        out.print(answer.figure("finished", total.finished).figure("given_up", total.given_up))
     }
-    let answer = Answer::new(Exit::Done).text("namespace", &args.of.name).figure("seen", total.seen);
-    Ok(answer.figure("finished", total.finished).figure("given_up", total.given_up))
 }

@@ -1,34 +1,28 @@
 //! Both commands over a store, with their answers.
 
-use std::sync::Arc;
-
 use clap::Parser;
 use serde_json::{Value, json};
-use storagebox::values::Item;
-use storagebox::{
-    MemoryStore,
-    parts::{Backend, ItemBank},
-};
 
 use super::*;
 use crate::cli::{Cli, Command};
-use crate::commands::faulty::{Fault, FaultyBank};
+use crate::commands::asked::text;
+use crate::commands::faulty::{memory, stops_after};
 
-async fn store(items: &[(&str, &str)]) -> MemoryStore {
-    let store = MemoryStore::new();
+async fn store(items: &[(&str, &str)]) -> Store {
+    let store = memory();
     for (bank, item) in items {
-        store.item_bank(&bank.parse().unwrap()).unwrap().add(&[Item::new(*item).unwrap()]).await.unwrap();
+        store.bank(bank).unwrap().add([item]).await.unwrap();
     }
     store
 }
 
-async fn answer(store: &MemoryStore, args: &[&str]) -> Value {
-    let answer = match Cli::parse_from([&["storagebox"], args].concat()).command {
-        Command::Assign(args) => assign_of(&args, store).await,
-        Command::Recover(args) => recover_of(&args, store).await,
+async fn answer(store: &Store, args: &[&str]) -> Value {
+    let (_, text) = match Cli::parse_from([&["storagebox"], args].concat()).command {
+        Command::Assign(args) => text(args, store, true).await,
+        Command::Recover(args) => text(args, store, true).await,
         other => panic!("{other:?}"),
     };
-    answer.unwrap_or_else(|failure| panic!("{args:?}: {failure}")).json()
+    serde_json::from_str(&text).unwrap()
 }
 
 fn assigned(id: &str, outcome: &str, bank: &str, item: &str) -> Value {
@@ -52,9 +46,8 @@ async fn an_id_has_an_item_of_one_bank() {
 #[tokio::test]
 async fn what_was_left_half_way_is_finished() {
     let store = store(&[("monday", "seat-1")]).await;
-    let failing = FaultyBank::new(store.item_bank(&"monday".parse().unwrap()).unwrap(), Fault::StopsAt(0));
-    let records = store.dedup_repo(&"seats".parse().unwrap()).unwrap();
-    let crashed = Deduplicator::new(records).bank("monday", Arc::new(failing)).unwrap();
+    // The first call records the intent, and the second takes.
+    let crashed = stops_after(&store, 1).deduplicator("seats", ["monday"]).unwrap();
     crashed.assign("ada", "monday").await.unwrap_err();
     let recovered = json!({ "namespace": "seats", "seen": 1, "finished": 1, "given_up": 0 });
     assert_eq!(answer(&store, &["recover", "seats", "--bank", "monday"]).await, recovered);

@@ -1,6 +1,6 @@
 //! `storagebox bank withdraw` and `restore`: items that are set aside, and free again.
 
-use storagebox::parts::ItemBank;
+use storagebox::Bank;
 use storagebox::values::Item;
 
 use crate::answer::Answer;
@@ -9,13 +9,11 @@ use crate::commands::batches::Batches;
 use crate::exit::{Exit, Failure};
 use crate::output::Reserved;
 use crate::rejects::Rejected;
-use crate::retry;
-use crate::step::Step;
 
-pub(super) async fn withdraw(args: &OfItems, bank: &dyn ItemBank, reserved: &Reserved) -> Result<Answer, Failure> {
+pub(super) async fn withdraw(args: &OfItems, bank: &Bank, reserved: &Reserved) -> Result<Answer, Failure> {
     let batches = Batches::of(given(args)?, &args.file, "withdrawing", reserved).await?;
     let summed = batches.sum(|batch| async move {
-        let done = retry::harmless(Step::Withdraw, || bank.withdraw(&batch)).await?;
+        let done = bank.withdraw(&batch).await?;
         Ok([done.withdrawn, done.already_withdrawn, done.in_use, done.unknown])
     });
     let ([withdrawn, already_withdrawn, in_use, unknown], rejected) = summed.await?;
@@ -24,10 +22,10 @@ pub(super) async fn withdraw(args: &OfItems, bank: &dyn ItemBank, reserved: &Res
     Ok(answer.figure("unknown", unknown).figure("rejected_lines", rejected.lines))
 }
 
-pub(super) async fn restore(args: &OfItems, bank: &dyn ItemBank, reserved: &Reserved) -> Result<Answer, Failure> {
+pub(super) async fn restore(args: &OfItems, bank: &Bank, reserved: &Reserved) -> Result<Answer, Failure> {
     let batches = Batches::of(given(args)?, &args.file, "restoring", reserved).await?;
     let summed = batches.sum(|batch| async move {
-        let done = retry::harmless(Step::Restore, || bank.restore(&batch)).await?;
+        let done = bank.restore(&batch).await?;
         Ok([done.restored, done.not_withdrawn, done.unknown])
     });
     let ([restored, not_withdrawn, unknown], rejected) = summed.await?;
@@ -35,12 +33,8 @@ pub(super) async fn restore(args: &OfItems, bank: &dyn ItemBank, reserved: &Rese
     Ok(answer.figure("unknown", unknown).figure("rejected_lines", rejected.lines))
 }
 
-fn given(args: &OfItems) -> Result<Vec<Item>, Failure> {
-    args.items
-        .iter()
-        .map(|item| without_line_end(item).and_then(Item::new))
-        .collect::<Result<_, _>>()
-        .map_err(Failure::Argument)
+fn given(args: &OfItems) -> storagebox::Result<Vec<Item>> {
+    args.items.iter().map(|item| without_line_end(item).and_then(Item::new)).collect()
 }
 
 /// The answer is no if some items are not as was wanted, however often it is asked.

@@ -1,23 +1,22 @@
 //! `storagebox bank load`: puts a file of items into a bank.
 
-use storagebox::parts::ItemBank;
+use storagebox::Bank;
+use storagebox::values::Item;
 
 use crate::answer::Answer;
 use crate::cli::Load;
-use crate::commands::load::{Loaded, load};
+use crate::commands::batches::Batches;
 use crate::exit::{Exit, Failure};
-use crate::input::{Lines, Source};
 use crate::output::Reserved;
-use crate::rejects::Rejects;
 
-pub(super) async fn run(args: &Load, bank: &dyn ItemBank, reserved: &Reserved) -> Result<Answer, Failure> {
-    let items = Source::named(&args.items);
-    let reserved = reserved.clone().and_input(&items)?;
-    let mut rejects = Rejects::at(args.rejects.as_deref(), &items, &reserved)?;
-    let lines = Lines::open(&items, args.header).await?;
-    let Loaded { added, already_there, .. } = load(lines, bank, &mut rejects).await?;
-    let rejected = rejects.rejected();
-    rejects.publish()?;
-    let answer = Answer::new(rejected.exit(Exit::Done)).text("namespace", &args.of.name).figure("items_added", added);
+pub(super) async fn run(args: &Load, bank: &Bank, reserved: &Reserved) -> Result<Answer, Failure> {
+    let Load { of, items, rejects, header } = args;
+    let batches = Batches::of_file(items, rejects.as_deref(), *header, "loading", reserved).await?;
+    let summed = batches.sum(|batch: Vec<Item>| async move {
+        let done = bank.add(&batch).await?;
+        Ok([done.added, done.already_present])
+    });
+    let ([added, already_there], rejected) = summed.await?;
+    let answer = Answer::new(rejected.exit(Exit::Done)).text("namespace", &of.name).figure("items_added", added);
     Ok(answer.figure("already_there", already_there).figure("rejected_lines", rejected.lines))
 }

@@ -1,20 +1,19 @@
 //! Each command over a store, with its answer and its exit code.
 
 use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use clap::Parser;
 use serde_json::{Value, json};
+use storagebox::layer::Call;
 use storagebox::values::Namespace;
-use storagebox::{
-    MemoryStore,
-    parts::{Backend, ItemBank},
-};
 
 use super::*;
 use crate::cli::{Cli, Command};
 use crate::commands::asked::{ask, facts, text};
-use crate::commands::faulty::{Fault, FaultyBank};
+use crate::commands::faulty::{Instead, loses_replies, memory};
 use crate::output::Reserved;
 
 pub(super) fn args(bank: &str) -> OfNamespace {
@@ -25,7 +24,7 @@ pub(super) fn item(text: &str) -> Item {
     Item::new(text).unwrap()
 }
 
-fn command(args: &[&str]) -> Bank {
+fn command(args: &[&str]) -> cli::Bank {
     let args = [&["storagebox", "bank", args[0], "vouchers"], &args[1..]].concat();
     match Cli::parse_from(args).command {
         Command::Bank(command) => command,
@@ -33,12 +32,12 @@ fn command(args: &[&str]) -> Bank {
     }
 }
 
-async fn lines(store: &MemoryStore, args: &[&str], as_json: bool) -> (Exit, String) {
+async fn lines(store: &Store, args: &[&str], as_json: bool) -> (Exit, String) {
     text(command(args), store, as_json).await
 }
 
 /// The answer of one line, without the bank and the id that it repeats.
-async fn answer(store: &MemoryStore, args: &[&str]) -> (Exit, Value) {
+async fn answer(store: &Store, args: &[&str]) -> (Exit, Value) {
     let (exit, mut answer) = facts(command(args), store, [("namespace", "vouchers")]).await;
     if answer.get("outcome").is_some() {
         assert_eq!(answer.as_object_mut().unwrap().remove("id").unwrap(), args[1]);
@@ -46,10 +45,9 @@ async fn answer(store: &MemoryStore, args: &[&str]) -> (Exit, Value) {
     (exit, answer)
 }
 
-async fn store(items: &[&str]) -> MemoryStore {
-    let store = MemoryStore::new();
-    let items: Vec<_> = items.iter().map(|text| item(text)).collect();
-    store.item_bank(&"vouchers".parse().unwrap()).unwrap().add(&items).await.unwrap();
+async fn store(items: &[&str]) -> Store {
+    let store = memory();
+    store.bank("vouchers").unwrap().add(items).await.unwrap();
     store
 }
 
@@ -208,7 +206,7 @@ async fn an_audit_shows_its_figures() {
 #[tokio::test(start_paused = true)]
 async fn a_lost_reply_is_asked_for_again() {
     let store = store(&["SAVE-1"]).await;
-    let bank = || FaultyBank::new(store.item_bank(&"vouchers".parse().unwrap()).unwrap(), Fault::LosesReplies);
+    let bank = || loses_replies(&store).bank("vouchers").unwrap();
     let of = || OfClaim { of: args("vouchers"), id: "ada".try_into().unwrap() };
     let taken = take(&Take { claim: of(), hold: None }, &bank()).await.unwrap();
     assert_eq!(taken.json()["outcome"], "again");
@@ -222,7 +220,7 @@ async fn a_lost_reply_is_asked_for_again() {
 #[tokio::test(start_paused = true)]
 async fn an_empty_bank_does_not_settle_a_lost_reply() {
     let store = store(&[]).await;
-    let bank = FaultyBank::new(store.item_bank(&"vouchers".parse().unwrap()).unwrap(), Fault::LosesReplies);
+    let bank = loses_replies(&store).bank("vouchers").unwrap();
     let claim = OfClaim { of: args("vouchers"), id: "ada".try_into().unwrap() };
     let failure = take(&Take { claim, hold: None }, &bank).await.unwrap_err();
     assert!(failure.help().contains("it may have taken effect"), "{failure}");
@@ -246,11 +244,18 @@ async fn a_load_comes_in_batches() {
     let directory = storagebox_testkit::Folder::new("cli-test").unwrap();
     let path = directory.path().join("codes.csv");
     std::fs::write(&path, (0..12_345).map(|n| format!("SAVE-{n}\n")).collect::<String>()).unwrap();
-    let (bank, seen) =
-        FaultyBank::watched(MemoryStore::new().item_bank(&"vouchers".parse().unwrap()).unwrap(), Fault::None);
-    let Bank::Load(args) = command(&["load", path.to_str().unwrap()]) else { panic!("no load") };
-    assert_eq!(load::run(&args, &bank, &Reserved::default()).await.unwrap().json()["items_added"], 12_345);
-    assert_eq!(seen.longest_add(), 5_000);
+    let longest = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&longest);
+    let store = memory().layer(Instead(move |call: &Call<'_>| {
+        seen.fetch_max(call.argument::<Vec<Item>>().map_or(0, |items| items.len()), Ordering::Relaxed);
+        Ok(None)
+    }));
+    let cli::Bank::Load(args) = command(&["load", path.to_str().unwrap()]) else { panic!("no load") };
+    assert_eq!(
+        load::run(&args, &store.bank("vouchers").unwrap(), &Reserved::default()).await.unwrap().json()["items_added"],
+        12_345
+    );
+    assert_eq!(longest.load(Ordering::Relaxed), 5_000);
 }
 
 #[tokio::test]

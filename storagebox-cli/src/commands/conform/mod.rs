@@ -32,7 +32,7 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt::{Caught, Signals};
 use crate::progress::Progress;
 use crate::say::{Kind, say, say_lines};
-use crate::step::Step;
+use crate::step::{CERTIFY, OPEN, REMOVE};
 use crate::store;
 
 use watch::{PAUSE, Watch, silence, unanswered};
@@ -80,11 +80,11 @@ pub(crate) async fn run(args: Conform, global: &Global) -> Result<Exit, Failure>
         Some(url) => url.as_str(),
         None => store::url(global)?,
     };
-    plain_url(url).map_err(|error| Step::Open.failed(error))?;
+    plain_url(url).map_err(|error| error.during(OPEN))?;
     let mut signals = Signals::listen(&Caught::ENDS).map_err(Failure::Runtime)?;
-    let ground: Arc<dyn Ground> = begun(Step::Open, ground(url), &mut signals).await?.into();
+    let ground: Arc<dyn Ground> = begun(OPEN, ground(url), &mut signals).await?.into();
     let mut asked = 0;
-    let ended = match begun(Step::SetUp, ground.prepare(), &mut signals).await {
+    let ended = match begun("setup", ground.prepare(), &mut signals).await {
         Ok(()) => certified(&args, &ground, &mut signals, &mut asked).await,
         Err(failure) => Err(failure),
     };
@@ -103,12 +103,13 @@ pub(crate) async fn run(args: Conform, global: &Global) -> Result<Exit, Failure>
 
 /// What a run begins with, unless the server or the person has no patience.
 async fn begun<T>(
-    step: Step,
+    step: &'static str,
     work: impl Future<Output = Result<T, Error>>,
     signals: &mut Signals,
 ) -> Result<T, Failure> {
+    let failed = |error: Error| error.during(step).into();
     tokio::select! {
-        done = timeout(START, work) => done.unwrap_or_else(|_| Err(unanswered(START))).map_err(|error| step.failed(error)),
+        done = timeout(START, work) => done.unwrap_or_else(|_| Err(unanswered(START))).map_err(failed),
         () = signals.request() => Err(Failure::Interrupted),
     }
 }
@@ -140,7 +141,7 @@ async fn certified(
     let Some(error) = watch.gone() else { return Ok(certificate) };
     let held = certificate.entries().iter().filter(|entry| entry.end == End::Held).count();
     say(Kind::Note, format_args!("{held} cases held before; without the server there is no verdict"));
-    Err(Step::Certify.failed(error))
+    Err(error.during(CERTIFY).into())
 }
 
 /// The run, which must not be inside a runtime.
@@ -167,8 +168,8 @@ fn suite(
 /// Removes what the places left, unless the server is gone or the person does not wait for it.
 async fn removed(ground: &dyn Ground, signals: &mut Signals) -> Result<(), Failure> {
     tokio::select! {
-        removed = remove(ground) => removed.map_err(|error| Step::Remove.failed(error)),
-        error = silence(ground, 1) => Err(Step::Remove.failed(error)),
+        removed = remove(ground) => removed.map_err(|error| error.during(REMOVE).into()),
+        error = silence(ground, 1) => Err(error.during(REMOVE).into()),
         () = signals.request() => Err(Failure::Interrupted),
     }
 }

@@ -1,27 +1,8 @@
 //! `storagebox counter log`: the operations of a ledger, as a stream.
 
 use storagebox::counters::LedgerEntry;
-use storagebox::parts::Ledger;
-use storagebox::values::Key;
-use storagebox::{Cursor, Page, Result, async_trait};
 
 use crate::commands::listing::{Cell, Row};
-use crate::commands::pages::Listed;
-
-/// The log of one counter.
-pub(super) struct Entries<'a> {
-    pub ledger: &'a dyn Ledger,
-    pub key: &'a Key,
-}
-
-#[async_trait]
-impl Listed for Entries<'_> {
-    type Entry = LedgerEntry;
-
-    async fn page(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<LedgerEntry>> {
-        self.ledger.log(self.key, cursor, limit).await
-    }
-}
 
 impl Row for LedgerEntry {
     const HEADER: &'static [&'static str] = &["entry", "op", "delta", "changes", "at_ms", "reason"];

@@ -5,84 +5,53 @@ mod promise;
 #[cfg(test)]
 mod tests;
 
-use std::io::Write;
-use std::sync::Arc;
+use std::ops::Bound;
 
-use storagebox::counters::{Bounds, Cancelled};
-use storagebox::parts::{self, Backend, Change, Ledger};
-use storagebox::{Counted, Maintained};
+use storagebox::counters::Cancelled;
+use storagebox::{Counted, Counters, Maintained, Store, Strategy, async_trait};
 
 use super::listing;
+use super::on_store::{OnStore, Outlet};
 use crate::answer::{Answer, Fact};
-use crate::cli::{Add, Cancel, Compact, Counter, Global, OfCounter, OfKeyAlone, OfNamespace, OfStrategy};
+use crate::cli::{Add, Cancel, Compact, Counter, OfCounter, OfKeyAlone};
 use crate::exit::{Exit, Failure};
-use crate::retry;
-use crate::step::Step;
-use crate::store;
-use crate::terminal;
-use log::Entries;
 
 /// How many operations are merged with one call.
 const BATCH: usize = 1_000;
 
-pub(crate) async fn run(command: Counter, global: &Global) -> Result<Exit, Failure> {
-    let store = store::ready(global).await?;
-    let asked = ask(command, &*store, global.json, &mut terminal::stdout(global.json)).await;
-    store::closed(&*store, asked).await
+#[async_trait]
+impl OnStore for Counter {
+    async fn ask(self, store: &Store, out: Outlet<'_>) -> Result<Exit, Failure> {
+        let answer = match self {
+            Counter::Log(args) => {
+                let ledger = store.counters_with(&args.of.of.name, Strategy::Ledger)?;
+                return listing::list(|| ledger.log(&args.of.key), args.limit, out.as_json, out.to).await;
+            }
+            Counter::Compact(args) => compact(&args, store).await?,
+            Counter::Add(args) => add(&args, store).await?,
+            Counter::Get(args) => get(&args, store).await?,
+            Counter::Cancel(args) => cancel(&args, store).await?,
+            Counter::Promise(args) => {
+                promise::answer(&args, store.counters_with(&args.of.name, args.by.strategy)?.promise())
+            }
+        };
+        out.print(answer)
+    }
 }
 
-async fn ask(
-    command: Counter,
-    store: &dyn Backend,
-    as_json: bool,
-    to: &mut (dyn Write + Send),
-) -> Result<Exit, Failure> {
-    let answer = match command {
-        Counter::Log(args) => {
-            let ledger = store.ledger(&args.of.of.name).map_err(|error| Step::OpenNamespace.failed(error))?;
-            let entries = Entries { ledger: &*ledger, key: &args.of.key };
-            return listing::list(&entries, args.limit, as_json, to).await;
-        }
-        Counter::Compact(args) => {
-            let ledger = store.ledger(&args.of.of.name).map_err(|error| Step::OpenNamespace.failed(error))?;
-            compact(&args, &*ledger).await?
-        }
-        Counter::Add(args) => add(&args, store).await?,
-        Counter::Get(args) => get(&args, store).await?,
-        Counter::Cancel(args) => cancel(&args, store).await?,
-        Counter::Promise(args) => {
-            let promised = opened(&args.of, &args.by, store)?.promise();
-            promise::answer(&args, promised)
-        }
+async fn add(args: &Add, store: &Store) -> Result<Answer, Failure> {
+    let bound = |bound: Option<i64>| bound.map_or(Bound::Unbounded, Bound::Included);
+    let counters = counters(&args.counter, store)?;
+    let change = counters.add(&args.counter.of.key, args.delta).within((bound(args.min), bound(args.max)));
+    let change = match &args.reason {
+        Some(reason) => change.because(reason),
+        None => change,
     };
-    answer.print(to, as_json)
+    Ok(counted_answer(args, change.by(&args.op).await?))
 }
 
-async fn add(args: &Add, store: &dyn Backend) -> Result<Answer, Failure> {
-    let bounds = bounds(args).map_err(Failure::Argument)?;
-    let mut change = Change::new(args.op.clone(), args.delta).within(bounds);
-    change.reason = args.reason.clone();
-    let counter = counter(&args.counter, store)?;
-    let key = &args.counter.of.key;
-    let counted = retry::counted(Step::Change, counter.promise(), || counter.apply(key, &change)).await?;
-    Ok(counted_answer(args, counted))
-}
-
-fn bounds(args: &Add) -> storagebox::Result<Bounds> {
-    Ok(match (args.min, args.max) {
-        (None, None) => Bounds::NONE,
-        (Some(min), None) => Bounds::at_least(min),
-        (None, Some(max)) => Bounds::at_most(max),
-        (Some(min), Some(max)) => Bounds::between(min, max)?,
-    })
-}
-
-fn counter(of: &OfCounter, store: &dyn Backend) -> Result<Arc<dyn parts::Counter>, Failure> {
-    opened(&of.of.of, &of.by, store)
-}
-
-fn opened(of: &OfNamespace, by: &OfStrategy, store: &dyn Backend) -> Result<Arc<dyn parts::Counter>, Failure> {
-    store.counter(&of.name, by.strategy).map_err(|error| Step::OpenNamespace.failed(error))
+fn counters(of: &OfCounter, store: &Store) -> storagebox::Result<Counters> {
+    store.counters_with(&of.of.of.name, of.by.strategy)
 }
 
 fn counted_answer(args: &Add, counted: Counted) -> Answer {
@@ -105,15 +74,13 @@ fn with_value(answer: Answer, value: Option<i64>) -> Answer {
     }
 }
 
-async fn get(args: &OfCounter, store: &dyn Backend) -> Result<Answer, Failure> {
-    let counter = counter(args, store)?;
-    let value = retry::harmless(Step::ReadCounter, || counter.value(&args.of.key)).await?;
+async fn get(args: &OfCounter, store: &Store) -> Result<Answer, Failure> {
+    let value = counters(args, store)?.value(&args.of.key).await?;
     Ok(of_key(&args.of, Exit::Done).signed("value", value))
 }
 
-async fn cancel(args: &Cancel, store: &dyn Backend) -> Result<Answer, Failure> {
-    let (counter, key) = (counter(&args.counter, store)?, &args.counter.of.key);
-    let cancelled = retry::named(Step::Cancel, || counter.cancel(key, &args.op)).await?;
+async fn cancel(args: &Cancel, store: &Store) -> Result<Answer, Failure> {
+    let cancelled = counters(&args.counter, store)?.cancel(&args.counter.of.key).by(&args.op).await?;
     let (exit, outcome, value) = match cancelled {
         Cancelled::Cancelled => (Exit::Done, "cancelled", None),
         Cancelled::AlreadyApplied { value } => (Exit::Nothing, "already_applied", value),
@@ -124,12 +91,12 @@ async fn cancel(args: &Cancel, store: &dyn Backend) -> Result<Answer, Failure> {
 }
 
 /// A batch at a time, so that an interrupt finds its place; what is merged stays merged.
-async fn compact(args: &Compact, ledger: &dyn Ledger) -> Result<Answer, Failure> {
+async fn compact(args: &Compact, store: &Store) -> Result<Answer, Failure> {
     let Compact { of, older_than } = args;
+    let ledger = store.counters_with(&of.of.name, Strategy::Ledger)?;
     let mut merged = 0;
     loop {
-        let call = || ledger.compact(&of.key, *older_than, BATCH);
-        let Maintained { deleted, more } = retry::harmless(Step::Compact, call).await?;
+        let Maintained { deleted, more } = ledger.compact(&of.key, *older_than, BATCH).await?;
         merged += deleted;
         if !more {
             return Ok(of_key(of, Exit::Done).with("merged", Fact::Figure(merged)));

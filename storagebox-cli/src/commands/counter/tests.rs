@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use clap::Parser;
 use serde_json::{Value, json};
-use storagebox::layer::{Answered, Call, Layer, Layered, Next};
+use storagebox::layer::{Answered, Call, Layer, Next};
 use storagebox::time::{Timer, TokioTimer};
-use storagebox::{Error, MemoryStore, async_trait};
+use storagebox::{Error, async_trait};
 
 use super::*;
 use crate::cli::{Cli, Command};
+use crate::commands::asked::{ask, facts, text};
+use crate::commands::faulty::memory;
 
 /// With the namespace, where the command has one.
 fn line<'a>(args: &[&'a str]) -> Vec<&'a str> {
@@ -24,18 +26,12 @@ fn command(args: &[&str]) -> Counter {
     }
 }
 
-async fn lines(store: &MemoryStore, args: &[&str], as_json: bool) -> (Exit, String) {
-    let mut to = Vec::new();
-    let exit = ask(command(args), store, as_json, &mut to).await;
-    (exit.unwrap_or_else(|failure| panic!("{args:?}: {failure}")), String::from_utf8(to).unwrap())
+async fn lines(store: &Store, args: &[&str], as_json: bool) -> (Exit, String) {
+    text(command(args), store, as_json).await
 }
 
-async fn answer(store: &MemoryStore, args: &[&str]) -> (Exit, Value) {
-    let (exit, text) = lines(store, args, true).await;
-    let mut answer: Value = serde_json::from_str(&text).unwrap();
-    let facts = answer.as_object_mut().unwrap();
-    assert_eq!([facts.remove("namespace").unwrap(), facts.remove("key").unwrap()], ["counters", "shoes"]);
-    (exit, answer)
+async fn answer(store: &Store, args: &[&str]) -> (Exit, Value) {
+    facts(command(args), store, [("namespace", "counters"), ("key", "shoes")]).await
 }
 
 fn told(op: &str, outcome: &str) -> Value {
@@ -48,7 +44,7 @@ fn value(op: &str, outcome: &str, value: i64) -> Value {
 
 #[tokio::test]
 async fn an_operation_counts_once() {
-    let store = MemoryStore::new();
+    let store = memory();
     let add = async |delta: &str, op: &str| answer(&store, &["add", "shoes", delta, "--op", op]).await;
     assert_eq!(add("5", "delivery").await, (Exit::Done, value("delivery", "applied", 5)));
     assert_eq!(add("5", "delivery").await, (Exit::Done, value("delivery", "already_applied", 5)));
@@ -76,8 +72,8 @@ impl Layer for LosesLate {
 /// After a few attempts it would count again.
 #[tokio::test(start_paused = true)]
 async fn a_change_is_not_repeated_once_it_may_be_forgotten() {
-    let store = MemoryStore::new();
-    let losing = Layered::new(Arc::new(store.clone()), Arc::new(LosesLate(Duration::from_secs(4))));
+    let store = memory();
+    let losing = store.clone().layer(LosesLate(Duration::from_secs(4)));
     let window = ["--strategy", "window:10s:100"];
     let add = [&["add", "shoes", "1", "--op", "order"], &window[..]].concat();
     let failure = ask(command(&add), &losing, true, &mut vec![]).await.unwrap_err();
@@ -88,7 +84,7 @@ async fn a_change_is_not_repeated_once_it_may_be_forgotten() {
 
 #[tokio::test]
 async fn a_bound_is_kept_and_a_refusal_is_not_remembered() {
-    let store = MemoryStore::new();
+    let store = memory();
     let sell = ["add", "shoes", "-1", "--op", "order", "--min", "0"];
     assert_eq!(answer(&store, &sell).await, (Exit::Nothing, told("order", "out_of_bounds")));
     answer(&store, &["add", "shoes", "1", "--op", "delivery", "--max", "1"]).await;
@@ -101,7 +97,7 @@ async fn a_bound_is_kept_and_a_refusal_is_not_remembered() {
 
 #[tokio::test]
 async fn bounds_that_cross_and_another_strategy_are_bad_input() {
-    let store = MemoryStore::new();
+    let store = memory();
     answer(&store, &["add", "shoes", "1", "--op", "a"]).await;
     for args in [
         &["add", "shoes", "1", "--op", "b", "--min", "2", "--max", "1"][..],
@@ -127,14 +123,14 @@ async fn a_reason_that_nobody_could_read_is_bad_input() {
     };
     assert!(of("").is_err() && of(&"x".repeat(513)).is_err() && of("a\0b").is_err() && of("why").is_ok());
     let args = ["add", "shoes", "1", "--op", "a", "--reason", "why"];
-    let failure = ask(command(&args), &MemoryStore::new(), true, &mut vec![]).await.unwrap_err();
+    let failure = ask(command(&args), &memory(), true, &mut vec![]).await.unwrap_err();
     assert_eq!(failure.exit(), Exit::BadInput);
     assert!(failure.to_string().contains("Ledger"), "{failure}");
 }
 
 #[tokio::test]
 async fn a_ledger_lists_its_operations_and_merges_them() {
-    let store = MemoryStore::new();
+    let store = memory();
     let add = async |more: &[&str]| answer(&store, &[&["add", "shoes", "--strategy", "ledger"], more].concat()).await;
     add(&["30", "--op", "deposit"]).await;
     add(&["-5", "--op", "withdrawal", "--reason", "rent, late"]).await;
@@ -156,7 +152,7 @@ async fn a_ledger_lists_its_operations_and_merges_them() {
 
 #[tokio::test]
 async fn a_cancelled_operation_never_counts() {
-    let store = MemoryStore::new();
+    let store = memory();
     let cancel = async |op: &str| answer(&store, &["cancel", "shoes", "--op", op]).await;
     for _ in 0..2 {
         assert_eq!(cancel("order-7").await, (Exit::Done, told("order-7", "cancelled")));
@@ -170,7 +166,7 @@ async fn a_cancelled_operation_never_counts() {
 #[tokio::test]
 async fn a_strategy_tells_what_it_promises() {
     let promise = async |strategy: &str| {
-        let (exit, text) = lines(&MemoryStore::new(), &["promise", "--strategy", strategy], true).await;
+        let (exit, text) = lines(&memory(), &["promise", "--strategy", strategy], true).await;
         assert_eq!(exit, Exit::Done);
         serde_json::from_str::<Value>(&text).unwrap()
     };

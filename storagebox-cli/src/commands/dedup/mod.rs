@@ -2,40 +2,35 @@
 
 mod answers;
 mod lease;
-mod list;
 pub(super) mod run;
 #[cfg(test)]
 mod tests;
 
 use std::io::{self, Write};
 
-use storagebox::async_trait;
-use storagebox::dedup::{Forgotten, Version};
-use storagebox::parts::{Backend, DedupRepo};
+use storagebox::dedup::{Forgotten, ListedRecord, Version};
+use storagebox::{Dedup, Store, async_trait};
 
-use super::listing;
+use super::listing::{self, Cell, Row};
 use super::on_store::{self, OnStore, Outlet};
 use crate::answer::Answer;
-use crate::cli::{Dedup, Forget, GetRecord, Global, OfRecord, Record, Records, Replace, Run};
+use crate::cli::{self, Forget, GetRecord, Global, OfRecord, Record, Records, Replace, Run};
 use crate::content;
 use crate::exit::{Exit, Failure, RunFailure};
 use crate::interrupt::{Caught, Signals};
 use crate::output::Reserved;
-use crate::retry;
-use crate::step::Step;
 use crate::store;
 use crate::terminal;
-use list::Recorded;
 use run::Outputs;
 
-pub(crate) async fn run(command: Dedup, global: &Global) -> Result<Exit, Failure> {
+pub(crate) async fn run(command: cli::Dedup, global: &Global) -> Result<Exit, Failure> {
     match command {
-        Dedup::Run(args) => {
+        cli::Dedup::Run(args) => {
             let args = Run { has_url: global.url.is_some(), ..args };
             once(&args, global).await.map_err(Failure::in_run)
         }
-        Dedup::Lease(lease) => on_store::run(lease, global).await,
-        Dedup::Records(records) => on_store::run(records, global).await,
+        cli::Dedup::Lease(lease) => on_store::run(lease, global).await,
+        cli::Dedup::Records(records) => on_store::run(records, global).await,
     }
 }
 
@@ -47,70 +42,77 @@ async fn once(args: &Run, global: &Global) -> Result<Exit, Failure> {
         () = signals.request() => return Err(Failure::Run(RunFailure::NotRun)),
     };
     run::adopt_orphans();
-    let leases = store.lease_repo(&args.of.name).map_err(|error| Step::OpenNamespace.failed(error))?;
     // What the command wrote is passed on as it is, as if it ran here.
     let (mut its_own, mut told) = (io::stdout(), terminal::stdout(true));
     let stdout: &mut (dyn Write + Send) = if global.json { &mut told } else { &mut its_own };
     let to = Outputs { stdout, stderr: &mut io::stderr(), as_json: global.json };
-    let ran = run::run(args, &*leases, &mut signals, to).await;
-    let exit = ran.map_err(|failure| Failure::Run(failure).on(store.backend()))?;
+    let ran = run::run(args, &store, &mut signals, to).await;
+    let exit = ran.map_err(Failure::Run)?;
     let _ = store.close().await;
     Ok(exit)
 }
 
 #[async_trait]
 impl OnStore for Records {
-    async fn ask(self, store: &dyn Backend, out: Outlet<'_>) -> Result<Exit, Failure> {
-        let repo = store.dedup_repo(&self.of().name).map_err(|error| Step::OpenNamespace.failed(error))?;
-        let repo = &*repo;
+    async fn ask(self, store: &Store, out: Outlet<'_>) -> Result<Exit, Failure> {
+        let dedup = &store.dedup(&self.of().name)?;
         let answer = match self {
-            Records::List(args) => return listing::list(&Recorded(repo), args.limit, out.as_json, out.to).await,
-            Records::Get(args) => return get(&args, repo, out).await,
-            Records::Record(args) => record(&args, repo, out.reserved).await?,
-            Records::Replace(args) => replace(&args, repo, out.reserved).await?,
-            Records::Forget(args) => forget(&args, repo).await?,
+            Records::List(args) => return listing::list(|| dedup.list(), args.limit, out.as_json, out.to).await,
+            Records::Get(args) => return get(&args, dedup, out).await,
+            Records::Record(args) => record(&args, dedup, out.reserved).await?,
+            Records::Replace(args) => replace(&args, dedup, out.reserved).await?,
+            Records::Forget(args) => forget(&args, dedup).await?,
         };
         out.print(answer)
     }
 }
 
-async fn record(args: &Record, repo: &dyn DedupRepo, reserved: &Reserved) -> Result<Answer, Failure> {
+async fn record(args: &Record, dedup: &Dedup, reserved: &Reserved) -> Result<Answer, Failure> {
     let Record { record, content, op, keep } = args;
     let value = content::read(content, reserved).await?;
-    let recorded = retry::named(Step::Record, || repo.record(&record.id, &value, op, *keep)).await?;
+    let recorded = dedup.record(&record.id, &value).keep(*keep).by(op).await?;
     Ok(answers::recorded(record, &value, &recorded))
 }
 
-async fn get(args: &GetRecord, repo: &dyn DedupRepo, out: Outlet<'_>) -> Result<Exit, Failure> {
+async fn get(args: &GetRecord, dedup: &Dedup, out: Outlet<'_>) -> Result<Exit, Failure> {
     let target = out.target(args.out.as_deref())?;
-    let entry = retry::harmless(Step::Read, || repo.get(&args.record.id)).await?;
+    let entry = dedup.get(&args.record.id).await?;
     match target {
         Some(target) => out.write(&target, entry.as_ref().map(|entry| &entry.value)),
         None => out.print(answers::got(&args.record, entry.as_ref())),
     }
 }
 
-async fn replace(args: &Replace, repo: &dyn DedupRepo, reserved: &Reserved) -> Result<Answer, Failure> {
+async fn replace(args: &Replace, dedup: &Dedup, reserved: &Reserved) -> Result<Answer, Failure> {
     let Replace { record, content, version, op } = args;
     let (value, version) = (content::read(content, reserved).await?, Version::new(*version));
-    let replaced = retry::named(Step::Replace, || repo.replace(&record.id, version, &value, op)).await?;
+    let replaced = dedup.replace(&record.id, version, value).by(op).await?;
     Ok(answers::replaced(record, &replaced))
 }
 
-async fn forget(args: &Forget, repo: &dyn DedupRepo) -> Result<Answer, Failure> {
+async fn forget(args: &Forget, dedup: &Dedup) -> Result<Answer, Failure> {
     let Forget { record, version } = args;
     let version = match version {
         Some(version) => Some(Version::new(*version)),
-        None => current(record, repo).await?,
+        None => current(record, dedup).await?,
     };
     let forgotten = match version {
-        Some(version) => retry::named(Step::Forget, || repo.forget(&record.id, version)).await?,
+        Some(version) => dedup.forget(&record.id, version).await?,
         None => Forgotten::Absent,
     };
     Ok(answers::forgotten(record, &forgotten))
 }
 
-async fn current(record: &OfRecord, repo: &dyn DedupRepo) -> Result<Option<Version>, Failure> {
-    let entry = retry::harmless(Step::Read, || repo.get(&record.id)).await?;
+async fn current(record: &OfRecord, dedup: &Dedup) -> storagebox::Result<Option<Version>> {
+    let entry = dedup.get(&record.id).await?;
     Ok(entry.map(|entry| entry.version))
+}
+
+impl Row for ListedRecord {
+    const HEADER: &'static [&'static str] = &["id", "version", "value"];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        let version = Cell::Figure(self.entry.version.number().into());
+        vec![Cell::Text(self.id.as_str()), version, Cell::Bytes(self.entry.value.as_bytes())]
+    }
 }

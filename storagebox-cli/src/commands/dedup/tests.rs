@@ -4,28 +4,26 @@ use std::time::Duration;
 
 use clap::Parser;
 use serde_json::{Value, json};
-use storagebox::values::DedupId;
-use storagebox::{MemoryStore, OpId, parts::Backend};
 use storagebox_testkit::Folder;
 
 use super::*;
 use crate::cli::{Cli, Command};
 use crate::commands::asked::{ask, bytes, facts};
-use crate::commands::faulty::FaultyStore;
+use crate::commands::faulty::{failing, memory};
 
 fn command(args: &[&str]) -> Records {
     match Cli::parse_from([&["storagebox", "dedup", args[0], "records"], &args[1..]].concat()).command {
-        Command::Dedup(Dedup::Records(command)) => command,
+        Command::Dedup(cli::Dedup::Records(command)) => command,
         other => panic!("{other:?}"),
     }
 }
 
-async fn lines(store: &MemoryStore, args: &[&str], as_json: bool) -> (Exit, Vec<u8>) {
+async fn lines(store: &Store, args: &[&str], as_json: bool) -> (Exit, Vec<u8>) {
     bytes(command(args), store, as_json).await
 }
 
 /// The answer of one line, without the namespace and the version.
-async fn answer(store: &MemoryStore, args: &[&str]) -> (Exit, Value) {
+async fn answer(store: &Store, args: &[&str]) -> (Exit, Value) {
     let (exit, mut answer) = facts(command(args), store, [("namespace", "records")]).await;
     answer.as_object_mut().unwrap().remove("version");
     (exit, answer)
@@ -37,7 +35,7 @@ fn told(outcome: &str, value: &str) -> Value {
 
 #[tokio::test]
 async fn the_first_one_wins() {
-    let store = MemoryStore::new();
+    let store = memory();
     let record = async |value: &str, op: &str| answer(&store, &["record", "order-7", value, "--op", op]).await;
     assert_eq!(record("paid", "ada").await, (Exit::Done, told("new", "paid")));
     assert_eq!(record("paid", "ada").await, (Exit::Done, told("again", "paid")));
@@ -49,7 +47,7 @@ async fn the_first_one_wins() {
 
 #[tokio::test(start_paused = true)]
 async fn a_record_is_kept_as_long_as_was_asked() {
-    let store = MemoryStore::new();
+    let store = memory();
     answer(&store, &["record", "order-7", "paid", "--op", "ada", "--keep", "2h"]).await;
     tokio::time::advance(Duration::from_secs(2 * 3600)).await;
     assert_eq!(answer(&store, &["get", "order-7"]).await.0, Exit::Nothing);
@@ -59,7 +57,7 @@ async fn a_record_is_kept_as_long_as_was_asked() {
 
 #[tokio::test]
 async fn a_record_is_forgotten_in_the_version_that_was_seen() {
-    let store = MemoryStore::new();
+    let store = memory();
     answer(&store, &["record", "order-7", "paid", "--op", "ada"]).await;
     let told = |outcome: &str| json!({ "id": "order-7", "outcome": outcome });
     let stale = answer(&store, &["forget", "order-7", "--version", "99"]).await;
@@ -70,10 +68,9 @@ async fn a_record_is_forgotten_in_the_version_that_was_seen() {
 
 #[tokio::test]
 async fn a_lease_is_in_the_way() {
-    let store = MemoryStore::new();
-    let (id, op) = (DedupId::new("order-7").unwrap(), OpId::new("runner").unwrap());
-    let leases = store.lease_repo(&"records".parse().unwrap()).unwrap();
-    let _ = leases.begin(&id, &op, Duration::from_secs(60), None).await.unwrap();
+    let store = memory();
+    let dedup = store.dedup("records").unwrap();
+    let _ = dedup.begin("order-7").lease(Duration::from_secs(60)).by("runner").await.unwrap();
     let (exit, mut told) = answer(&store, &["record", "order-7", "paid", "--op", "ada"]).await;
     assert!((1..=60_000).contains(&told["remaining_ms"].as_u64().unwrap()), "{told}");
     told.as_object_mut().unwrap().remove("remaining_ms");
@@ -82,7 +79,7 @@ async fn a_lease_is_in_the_way() {
 
 #[tokio::test]
 async fn any_bytes_go_in_from_a_file_and_come_out_into_one() {
-    let (store, folder) = (MemoryStore::new(), Folder::new("cli-test").unwrap());
+    let (store, folder) = (memory(), Folder::new("cli-test").unwrap());
     let (input, output) = (folder.path().join("in"), folder.path().join("out"));
     let bytes = b"\xFF\x00\r\n,\"";
     std::fs::write(&input, bytes).unwrap();
@@ -102,7 +99,7 @@ async fn a_value_that_is_too_long_is_refused_before_the_store_is_asked() {
     let folder = Folder::new("cli-test").unwrap();
     let file = folder.path().join("long");
     std::fs::write(&file, vec![b'a'; 256 * 1024 + 1]).unwrap();
-    let store = FaultyStore::failing(storagebox::ErrorKind::Unavailable, u64::MAX);
+    let store = failing(storagebox::ErrorKind::Unavailable, usize::MAX);
     let record = ["record", "order-7", "--op", "ada", "--file", file.to_str().unwrap()];
     let failure = ask(command(&record), &store, false, &mut vec![]).await.unwrap_err();
     assert!(failure.to_string().contains("more than 262144 bytes"), "{failure}");
@@ -111,7 +108,7 @@ async fn a_value_that_is_too_long_is_refused_before_the_store_is_asked() {
 
 #[tokio::test]
 async fn records_are_listed_for_spreadsheets_and_programs() {
-    let store = MemoryStore::new();
+    let store = memory();
     for id in ["a,b", "c"] {
         answer(&store, &["record", id, "paid\n", "--op", "ada", "--keep", "forever"]).await;
     }
@@ -129,7 +126,7 @@ async fn records_are_listed_for_spreadsheets_and_programs() {
 
 #[tokio::test]
 async fn a_record_is_replaced_in_the_version_that_was_seen() {
-    let store = MemoryStore::new();
+    let store = memory();
     let (_, text) = lines(&store, &["record", "order-7", "paid", "--op", "ada"], true).await;
     let version = serde_json::from_slice::<Value>(&text).unwrap()["version"].to_string();
     let replace = async |value: &str, op: &str| {

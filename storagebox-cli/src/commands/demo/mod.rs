@@ -1,5 +1,6 @@
 //! `storagebox demo`: the promises, watched under faults.
 
+mod chance;
 mod report;
 #[cfg(test)]
 mod tests;
@@ -9,26 +10,21 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use storagebox::layer::LayeredPart;
 use storagebox::values::{ClaimId, Item, Namespace};
-use storagebox::{
-    Certainty, Retry,
-    parts::{Backend, Ids, ItemBank, RandomIds},
-};
+use storagebox::{Bank, Certainty, Retry, Store};
 
 use super::bank::audit_of;
-use super::faulty::{Chance, Faults};
 use super::hand_out::{Audit, Change, Entry, Ledger, take};
 use super::load::Loaded;
+use super::loss_aware::LossAwareBank;
 use crate::check::Mismatch;
 use crate::cli::{Demo, Global};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
-use crate::retry;
 use crate::say::{Kind, say};
-use crate::step::Step;
 use crate::store::{self, is_memory};
 use crate::terminal;
+use chance::{Chance, Faults};
 
 /// Quick, because the faults are ours and pass.
 const PATIENCE: Retry =
@@ -38,16 +34,15 @@ const ROUNDS: u32 = 100;
 
 pub(crate) async fn run(args: &Demo, global: &Global) -> Result<Exit, Failure> {
     let store = store::for_a_while(global).await?;
-    let name = Namespace::new(format!("demo-{}", RandomIds.fresh())).map_err(Failure::Argument)?;
-    let bank = store.item_bank(&name).map_err(|error| Step::OpenNamespace.failed(error))?;
-    let shown = show(args, bank).await.map_err(|failure| failure.on(store.backend()))?;
-    tell_what_stays(&*store, &name);
-    store::close(&*store).await?;
+    let name = Namespace::new(format!("demo-{:032x}", fastrand::u128(..)))?;
+    let shown = show(args, &store, &name).await?;
+    tell_what_stays(&store, &name);
+    store::close(&store).await?;
     report::answer(args, &shown).print(&mut terminal::stdout(global.json), global.json)?;
     if shown.mismatches.is_empty() { Ok(Exit::Done) } else { Err(Failure::BankAudit(shown.mismatches)) }
 }
 
-fn tell_what_stays(store: &dyn Backend, name: &Namespace) {
+fn tell_what_stays(store: &Store, name: &Namespace) {
     if !is_memory(store) {
         say(Kind::Note, format_args!("the bank {name} stays in the store"));
     }
@@ -61,29 +56,29 @@ struct Shown {
     mismatches: Vec<Mismatch>,
 }
 
-async fn show(args: &Demo, bank: Arc<dyn ItemBank>) -> Result<Shown, Failure> {
+async fn show(args: &Demo, store: &Store, name: &Namespace) -> Result<Shown, Failure> {
+    let bank = store.bank(name)?;
     let mut random = args.seed.map_or_else(Rng::new, Rng::with_seed);
     let seed = args.seed.unwrap_or_else(|| random.get_seed());
     let faults = Arc::new(Faults::default());
-    let before = retry::harmless(Step::Count, || bank.counts()).await?;
-    let loaded = fill(args.items.unwrap_or(args.people), &*bank).await?;
-    let calls = calls(args, &mut random).map_err(Failure::Argument)?;
+    let before = bank.counts().await?;
+    let loaded = fill(args.items.unwrap_or(args.people), &bank).await?;
+    let calls = calls(args, &mut random)?;
     let chance = Chance::new(args.faults, random.u64(..), Arc::clone(&faults));
-    let faulty: Arc<dyn ItemBank> = Arc::new(LayeredPart::new(Arc::clone(&bank), Arc::new(chance)));
+    let faulty = LossAwareBank::open(&store.clone().layer(chance), name, PATIENCE)?;
     let ledger = hand_out(calls, args.tasks.into(), &faulty, &faults).await?;
-    let (after, mut mismatches) = audit_of(&*bank).await?;
+    let (after, mut mismatches) = audit_of(&bank).await?;
     let change = Some(Change { before, after });
     let audit = Audit { loaded, summary: ledger.summary(), rejected: 0, change, free_left: after.free };
     mismatches.extend(audit.mismatches());
     Ok(Shown { seed, faults, audit, mismatches })
 }
 
-async fn fill(items: u32, bank: &dyn ItemBank) -> Result<Loaded, Failure> {
-    let items: Result<Vec<_>, _> = (1..=items).map(|number| Item::new(format!("CODE-{number:06}"))).collect();
-    let items = items.map_err(Failure::Argument)?;
+async fn fill(items: u32, bank: &Bank) -> storagebox::Result<Loaded> {
+    let items: storagebox::Result<Vec<_>> = (1..=items).map(|number| Item::new(format!("CODE-{number:06}"))).collect();
     let mut loaded = Loaded::default();
-    for batch in items.chunks(1_000) {
-        loaded.added += retry::named(Step::Add, || bank.add(batch)).await?.added;
+    for batch in items?.chunks(1_000) {
+        loaded.added += bank.add(batch).await?.added;
     }
     Ok(loaded)
 }
@@ -101,7 +96,7 @@ fn calls(args: &Demo, random: &mut Rng) -> storagebox::Result<Vec<ClaimId>> {
 async fn hand_out(
     calls: Vec<ClaimId>,
     tasks: usize,
-    bank: &Arc<dyn ItemBank>,
+    bank: &LossAwareBank,
     faults: &Arc<Faults>,
 ) -> Result<Ledger, Failure> {
     let seen = Arc::clone(faults);
@@ -116,22 +111,22 @@ async fn hand_out(
     Ok(ledger)
 }
 
-fn answer(id: ClaimId, bank: &Arc<dyn ItemBank>) -> impl Future<Output = Result<Entry, Failure>> + use<> {
-    let bank = Arc::clone(bank);
-    let task = tokio::spawn(async move { until_answered(id, &*bank).await });
-    async move { task.await.map_err(Failure::Died)? }
+fn answer(id: ClaimId, bank: &LossAwareBank) -> impl Future<Output = Result<Entry, Failure>> + use<> {
+    let bank = bank.clone();
+    let task = tokio::spawn(async move { until_answered(id, &bank).await });
+    async move { Ok(task.await.map_err(Failure::Died)??) }
 }
 
 /// What every error that is worth a retry asks for: the same call again, with the same id.
-async fn until_answered(id: ClaimId, bank: &dyn ItemBank) -> Result<Entry, Failure> {
+async fn until_answered(id: ClaimId, bank: &LossAwareBank) -> storagebox::Result<Entry> {
     let mut unresolved = false;
     for _ in 1..ROUNDS {
-        match take(id.clone(), bank, PATIENCE).await {
-            Err(Failure::Store { error, .. }) if error.is_retryable() => {
+        match take(id.clone(), bank).await {
+            Err(error) if error.is_retryable() => {
                 unresolved |= error.certainty() == Certainty::Unknown;
             }
             answer => return answer.map(|entry| entry.after(unresolved)),
         }
     }
-    take(id, bank, PATIENCE).await.map(|entry| entry.after(unresolved))
+    take(id, bank).await.map(|entry| entry.after(unresolved))
 }

@@ -2,11 +2,12 @@
 
 use clap::Parser;
 use serde_json::Value;
-use storagebox::{MemoryStore, parts::Backend};
+use storagebox::Page;
+use storagebox::bank::{ClaimState, Counts, ListedItem};
 
 use super::*;
 use crate::cli::{Cli, Command};
-use crate::commands::faulty::{Fault, FaultyBank};
+use crate::commands::faulty::{memory, tampers};
 
 fn demo(args: &[&str]) -> Demo {
     match Cli::parse_from([&["storagebox", "demo"], args].concat()).command {
@@ -15,9 +16,8 @@ fn demo(args: &[&str]) -> Demo {
     }
 }
 
-async fn shown_of(args: &Demo, fault: Fault) -> (Shown, Value) {
-    let bank = Arc::new(FaultyBank::new(MemoryStore::new().item_bank(&"demo".parse().unwrap()).unwrap(), fault));
-    let shown = show(args, bank).await.unwrap();
+async fn shown_of(args: &Demo, store: &Store) -> (Shown, Value) {
+    let shown = show(args, store, &"demo".parse().unwrap()).await.unwrap();
     let json = report::answer(args, &shown).json();
     (shown, json)
 }
@@ -25,7 +25,7 @@ async fn shown_of(args: &Demo, fault: Fault) -> (Shown, Value) {
 #[tokio::test(start_paused = true)]
 async fn everybody_gets_one_item_whatever_is_lost() {
     let args = demo(&["--people", "200", "--faults", "50", "--seed", "7"]);
-    let (shown, json) = shown_of(&args, Fault::None).await;
+    let (shown, json) = shown_of(&args, &memory()).await;
     assert_eq!(shown.mismatches, []);
     assert!(shown.faults.total() > 300, "{:?}", shown.faults);
     for kind in ["requests_lost", "replies_lost", "throttled"] {
@@ -38,7 +38,7 @@ async fn everybody_gets_one_item_whatever_is_lost() {
 #[tokio::test(start_paused = true)]
 async fn whoever_comes_late_gets_nothing() {
     let args = demo(&["--people", "50", "--items", "20"]);
-    let (shown, json) = shown_of(&args, Fault::None).await;
+    let (shown, json) = shown_of(&args, &memory()).await;
     assert_eq!(shown.mismatches, []);
     assert_eq!([&json["given"], &json["free_left"]], [20, 0]);
     assert_eq!(json["empty"], 5 * 30);
@@ -47,7 +47,7 @@ async fn whoever_comes_late_gets_nothing() {
 #[tokio::test(start_paused = true)]
 async fn without_faults_each_call_is_one() {
     let args = demo(&["--people", "10", "--faults", "0"]);
-    let (shown, json) = shown_of(&args, Fault::None).await;
+    let (shown, json) = shown_of(&args, &memory()).await;
     assert_eq!(shown.faults.total(), 0);
     assert_eq!([&json["new"], &json["again"]], [10, 40]);
 }
@@ -55,9 +55,12 @@ async fn without_faults_each_call_is_one() {
 /// What is shown is what was seen: a store that breaks its promise is caught.
 #[tokio::test(start_paused = true)]
 async fn a_bad_store_fails_the_demo() {
-    for fault in [Fault::CountsOneMore, Fault::ListsOneLess, Fault::ForgetsClaims] {
-        let (shown, json) = shown_of(&demo(&["--people", "10"]), fault).await;
-        assert!(!shown.mismatches.is_empty(), "{fault:?}");
-        assert_eq!(json["audit"], "FAILED", "{fault:?}");
+    let counts_one_more = tampers(&memory(), |counts: &mut Counts| counts.withdrawn += 1);
+    let lists_one_less = tampers(&memory(), |page: &mut Page<ListedItem>| drop(page.entries.pop()));
+    let forgets_claims = tampers(&memory(), |state| *state = ClaimState::Unknown);
+    for bad in [counts_one_more, lists_one_less, forgets_claims] {
+        let (shown, json) = shown_of(&demo(&["--people", "10"]), &bad).await;
+        assert!(!shown.mismatches.is_empty(), "{json}");
+        assert_eq!(json["audit"], "FAILED");
     }
 }

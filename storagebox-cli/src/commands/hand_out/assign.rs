@@ -1,24 +1,19 @@
 //! Takes an item for each line of ids: many at once, answers in the order of the input.
 
 use std::pin::pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::stream::{self, StreamExt};
-use storagebox::bank::Hold;
+use storagebox::Taken;
 use storagebox::values::ClaimId;
-use storagebox::{Retry, Taken, parts::ItemBank};
 use tokio::task::JoinHandle;
 
 use super::ledger::{Answer, Entry, Ledger};
-use crate::commands::load::is_unresolved;
+use crate::commands::loss_aware::LossAwareBank;
 use crate::exit::Failure;
 use crate::input::{Line, Lines, Reason};
 use crate::output::PendingCsv;
 use crate::progress::Progress;
 use crate::rejects::Rejects;
-use crate::retry;
-use crate::step::Step;
 
 /// One line of ids, with the answer of the bank or the reason why it was not asked.
 struct Answered {
@@ -29,7 +24,7 @@ struct Answered {
 
 pub(super) async fn assign(
     lines: Lines,
-    bank: &Arc<dyn ItemBank>,
+    bank: &LossAwareBank,
     concurrency: usize,
     ledger: &mut Ledger,
     out: &mut PendingCsv,
@@ -59,7 +54,7 @@ pub(super) async fn assign(
 /// Starts the line's own task at once, so that no more than the bound are under way, and all of them are.
 fn start(
     line: Result<Line<ClaimId>, Failure>,
-    bank: &Arc<dyn ItemBank>,
+    bank: &LossAwareBank,
 ) -> impl Future<Output = Result<Answered, Failure>> + use<> {
     let started = line.map(|line| (line.number, line.ends_at, line.value.map(|id| spawn(id, bank))));
     async move {
@@ -72,22 +67,16 @@ fn start(
     }
 }
 
-fn spawn(id: ClaimId, bank: &Arc<dyn ItemBank>) -> JoinHandle<Result<Entry, Failure>> {
-    let bank = Arc::clone(bank);
-    tokio::spawn(async move { take(id, &*bank, Retry::default()).await })
+fn spawn(id: ClaimId, bank: &LossAwareBank) -> JoinHandle<storagebox::Result<Entry>> {
+    let bank = bank.clone();
+    tokio::spawn(async move { take(id, &bank).await })
 }
 
-pub(crate) async fn take(id: ClaimId, bank: &dyn ItemBank, patience: Retry) -> Result<Entry, Failure> {
-    let unresolved = AtomicBool::new(false);
-    let attempt = || async {
-        let answer = bank.take(&id, Hold::Forever).await;
-        unresolved.fetch_or(is_unresolved(&answer), Ordering::Relaxed);
-        answer
-    };
-    let taken = retry::by(patience, Step::Take, attempt).await?;
+pub(crate) async fn take(id: ClaimId, bank: &LossAwareBank) -> storagebox::Result<Entry> {
+    let (taken, perhaps_ours) = bank.assign(&id).await?;
     let answer = match taken {
         Taken::New(held) => Answer::New(held.item),
-        Taken::Again(held) => Answer::Again { item: held.item, perhaps_ours: unresolved.into_inner() },
+        Taken::Again(held) => Answer::Again { item: held.item, perhaps_ours },
         Taken::Empty => Answer::Empty,
         Taken::Ended(_) => Answer::Ended,
     };

@@ -9,19 +9,17 @@ mod report;
 mod tests;
 
 use std::io::Write;
-use std::sync::Arc;
 
-use storagebox::bank::Counts;
-use storagebox::parts::{Backend, ItemBank};
+use storagebox::values::Namespace;
+use storagebox::{Retry, Store};
 
 use super::load::{Loaded, load};
+use super::loss_aware::LossAwareBank;
 use crate::cli::{Global, HandOut};
 use crate::exit::{Exit, Failure};
 use crate::output::PendingCsv;
 use crate::rejects::Rejects;
-use crate::retry;
 use crate::say::{Kind, say};
-use crate::step::Step;
 use crate::store::{self, is_memory};
 use crate::terminal;
 use assign::assign;
@@ -33,18 +31,17 @@ use plan::Plan;
 pub(crate) async fn run(args: HandOut, global: &Global) -> Result<Exit, Failure> {
     let plan = Plan::new(&args, store::reserved(global)?).await?;
     let store = store::ready(global).await?;
-    let bank = store.item_bank(&args.bank).map_err(|error| Step::OpenNamespace.failed(error))?;
-    warn_of_nothing(&*store, plan.items.is_some());
-    let alone = args.alone || is_memory(&*store);
-    let done = hand_out(plan, bank, alone).await.map_err(|failure| failure.on(store.backend()))?;
-    store::close(&*store).await?;
+    warn_of_nothing(&store, plan.items.is_some());
+    let alone = args.alone || is_memory(&store);
+    let done = hand_out(plan, &store, &args.bank, alone).await?;
+    store::close(&store).await?;
     match done.out.target().is_standard_output() {
         true => finish(done, global, &mut terminal::stderr(global.json)),
         false => finish(done, global, &mut terminal::stdout(global.json)),
     }
 }
 
-fn warn_of_nothing(store: &dyn Backend, has_items: bool) {
+fn warn_of_nothing(store: &Store, has_items: bool) {
     if is_memory(store) && !has_items {
         say(Kind::Note, format_args!("memory: starts empty and --items was left out, so there is nothing to hand out"));
     }
@@ -57,16 +54,17 @@ struct Done {
     rejects: Rejects,
 }
 
-async fn hand_out(plan: Plan, bank: Arc<dyn ItemBank>, alone: bool) -> Result<Done, Failure> {
+async fn hand_out(plan: Plan, store: &Store, name: &Namespace, alone: bool) -> Result<Done, Failure> {
     let Plan { items, ids, mut out, mut rejects, concurrency } = plan;
-    let before = if alone { Some(counts(&*bank).await?) } else { None };
+    let (bank, loss_aware) = (store.bank(name)?, LossAwareBank::open(store, name, Retry::default())?);
+    let before = if alone { Some(bank.counts().await?) } else { None };
     let loaded = match items {
-        Some(items) => load(items, &*bank, &mut rejects).await?,
+        Some(items) => load(items, &loss_aware, &mut rejects).await?,
         None => Loaded::default(),
     };
     let mut ledger = Ledger::default();
-    assign(ids, &bank, concurrency, &mut ledger, &mut out, &mut rejects).await?;
-    let after = counts(&*bank).await?;
+    assign(ids, &loss_aware, concurrency, &mut ledger, &mut out, &mut rejects).await?;
+    let after = bank.counts().await?;
     let audit = Audit {
         loaded,
         summary: ledger.summary(),
@@ -75,10 +73,6 @@ async fn hand_out(plan: Plan, bank: Arc<dyn ItemBank>, alone: bool) -> Result<Do
         free_left: after.free,
     };
     Ok(Done { audit, out, rejects })
-}
-
-async fn counts(bank: &dyn ItemBank) -> Result<Counts, Failure> {
-    retry::harmless(Step::Count, || bank.counts()).await
 }
 
 /// Publishes what was written only if the audit holds; shows the audit in any case.

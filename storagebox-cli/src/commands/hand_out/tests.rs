@@ -2,21 +2,20 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::Parser;
-use storagebox::bank::{Added, End, Hold, HoldState};
-use storagebox::layer::{Answered, Call, Layer, LayeredPart, Next};
+use futures_util::FutureExt;
+use storagebox::bank::{Added, End, HoldState};
+use storagebox::layer::{Answered, Call};
 use storagebox::values::Item;
-use storagebox::{
-    Error, ErrorKind, Held, MemoryStore, Result, Taken, async_trait,
-    parts::{Backend, ItemBank},
-};
+use storagebox::{Error, ErrorKind, Held, Result, Taken};
 use storagebox_testkit::Folder;
 
 use super::*;
 use crate::check::{Check, Mismatch};
 use crate::cli::{Cli, Command};
+use crate::commands::faulty::{Instead, loses_replies, memory, tampers};
 use crate::output::Reserved;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,67 +40,46 @@ enum Fault {
     Ends,
 }
 
-#[derive(Debug)]
-struct Faulty {
-    inner: MemoryStore,
-    fault: Fault,
-    calls: AtomicU64,
+/// A store with this fault.
+fn store(fault: Fault) -> Store {
+    let store = memory();
+    match fault {
+        Fault::None => store,
+        Fault::Boasts => tampers(&store, |added: &mut Added| added.added += 1),
+        Fault::AlwaysSaysNew => tampers(&store, |taken| match taken {
+            Taken::Again(held) => *taken = Taken::New(held.clone()),
+            _ => {}
+        }),
+        Fault::LosesReplies => loses_replies(&store),
+        _ => takes_badly(&store, fault),
+    }
 }
 
-impl Faulty {
-    fn bank(fault: Fault) -> LayeredPart<dyn ItemBank> {
-        let inner = MemoryStore::new();
-        let bank = inner.item_bank(&"items".parse().unwrap()).unwrap();
-        LayeredPart::new(bank, Arc::new(Self { inner, fault, calls: AtomicU64::new(0) }))
-    }
-
-    /// What a take is answered without asking the bank.
-    fn made_up(&self, call: u64) -> Option<Result<Taken>> {
-        match self.fault {
-            Fault::SharesAnItem => Some(Ok(new("SAVE-10"))),
-            Fault::ForgetsTheClaim => Some(Ok(new(&format!("SAVE-{call}")))),
-            Fault::Denies => Some(Err(Error::new(ErrorKind::Denied, "no right to take"))),
-            Fault::Ends => Some(Ok(Taken::Ended(End::Released))),
-            Fault::SometimesSaysEmpty if call.is_multiple_of(3) => Some(Ok(Taken::Empty)),
-            _ => None,
+/// Makes an answer up in place of a take, or takes for nobody before it. The first call of all adds.
+fn takes_badly(store: &Store, fault: Fault) -> Store {
+    let (bank, takes) = (store.bank("items").unwrap(), AtomicUsize::new(1));
+    store.clone().layer(Instead(move |call: &Call<'_>| -> Result<_> {
+        if call.operation != "take" {
+            return Ok(None);
         }
-    }
-
-    fn tamper(&self, answered: Answered) -> Answered {
-        answered.map(|added: &mut Added| added.added += u64::from(self.fault == Fault::Boasts)).map(
-            |taken: &mut Taken| match taken {
-                Taken::Again(held) if self.fault == Fault::AlwaysSaysNew => *taken = Taken::New(held.clone()),
-                _ => {}
-            },
-        )
-    }
+        let number = takes.fetch_add(1, Ordering::Relaxed);
+        Ok(match fault {
+            Fault::SharesAnItem => Some(Answered::of(new("SAVE-10"))),
+            Fault::ForgetsTheClaim => Some(Answered::of(new(&format!("SAVE-{number}")))),
+            Fault::Denies => return Err(Error::new(ErrorKind::Denied, "no right to take")),
+            Fault::Ends => Some(Answered::of(Taken::Ended(End::Released))),
+            Fault::SometimesSaysEmpty if number.is_multiple_of(3) => Some(Answered::of(Taken::Empty)),
+            Fault::Leaks => {
+                let _ = bank.assign("nobody").now_or_never().unwrap()?;
+                None
+            }
+            _ => None,
+        })
+    }))
 }
 
 fn new(item: &str) -> Taken {
     Taken::New(Held { item: Item::new(item).unwrap(), hold: HoldState::Forever })
-}
-
-#[async_trait]
-impl Layer for Faulty {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        let number = match call.operation {
-            "add" | "take" => self.calls.fetch_add(1, Ordering::Relaxed),
-            _ => return next.call().await,
-        };
-        if call.operation == "take" {
-            if let Some(made_up) = self.made_up(number) {
-                return made_up.map(Answered::of);
-            }
-            if self.fault == Fault::Leaks {
-                let _ = self.inner.item_bank(&"items".parse()?)?.take(&"nobody".parse()?, Hold::Forever).await?;
-            }
-        }
-        let answered = self.tamper(next.call().await?);
-        match self.fault {
-            Fault::LosesReplies if number.is_multiple_of(2) => Err(Error::unknown("the reply was lost")),
-            _ => Ok(answered),
-        }
-    }
 }
 
 /// One run on files of its own.
@@ -140,8 +118,8 @@ impl Run {
     }
 
     async fn start(&self) -> Result<Done, Failure> {
-        let bank = Arc::new(Faulty::bank(self.fault));
-        hand_out(Plan::new(&self.args().0, Reserved::default()).await?, bank, self.alone).await
+        let plan = Plan::new(&self.args().0, Reserved::default()).await?;
+        hand_out(plan, &store(self.fault), &"items".parse()?, self.alone).await
     }
 
     async fn mismatches(&self) -> Vec<(Check, i128)> {

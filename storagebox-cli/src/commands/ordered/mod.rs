@@ -1,43 +1,33 @@
 //! `storagebox ordered ...`: values that an older write never overwrites.
 
-mod list;
 #[cfg(test)]
 mod tests;
 
 use humantime::format_duration;
 use jiff::Timestamp;
-use storagebox::ordered::{Reset, Versioned};
-use storagebox::parts::{Backend, OrderedStore};
-use storagebox::{Maintained, Stamp, Written, async_trait};
+use storagebox::ordered::{ListedValue, Reset, Versioned};
+use storagebox::values::Key;
+use storagebox::{Maintained, OrderedValues, Stamp, Store, Written, async_trait};
 
-use super::listing;
+use super::listing::{self, Cell, Row};
 use super::on_store::{OnStore, Outlet};
 use crate::answer::Answer;
-use crate::cli::{Delete, GetValue, OfKey, Ordered, Purge, Put, ResetKey};
+use crate::cli::{Delete, GetValue, ListValues, OfKey, Ordered, Purge, Put, ResetKey};
 use crate::content;
 use crate::exit::{Exit, Failure};
 use crate::output::Reserved;
-use crate::retry;
 use crate::say::{Kind, say};
-use crate::step::Step;
-use list::{Prefix, Values};
 
 /// How many deletes are forgotten with one call.
 const BATCH: usize = 1_000;
 
 #[async_trait]
 impl OnStore for Ordered {
-    async fn ask(self, store: &dyn Backend, out: Outlet<'_>) -> Result<Exit, Failure> {
+    async fn ask(self, store: &Store, out: Outlet<'_>) -> Result<Exit, Failure> {
         let of = self.of();
-        let options = of.options().map_err(Failure::Argument)?;
-        let values =
-            store.ordered_store(&of.namespace.name, options).map_err(|error| Step::OpenNamespace.failed(error))?;
-        let values = &*values;
+        let values = &store.ordered_with(&of.namespace.name, of.options()?)?;
         let answer = match self {
-            Ordered::List(args) => {
-                let listed = Values { values, prefix: Prefix::of(args.prefix.as_deref()) };
-                return listing::list(&listed, args.limit, out.as_json, out.to).await;
-            }
+            Ordered::List(args) => return list(&args, values, out).await,
             Ordered::Get(args) => return get(&args, values, out).await,
             Ordered::Put(args) => put(&args, values, out.reserved).await?,
             Ordered::Delete(args) => delete(&args, values).await?,
@@ -48,18 +38,40 @@ impl OnStore for Ordered {
     }
 }
 
-async fn put(args: &Put, values: &dyn OrderedStore, reserved: &Reserved) -> Result<Answer, Failure> {
+/// A text that is no key itself may be what keys begin with, or what none can begin with.
+async fn list(args: &ListValues, values: &OrderedValues, out: Outlet<'_>) -> Result<Exit, Failure> {
+    let Outlet { as_json, to, .. } = out;
+    match args.prefix.as_deref().unwrap_or_default() {
+        "" => listing::list(|| values.list(), args.limit, as_json, to).await,
+        prefix => {
+            let limit = if Key::new(prefix).is_ok() { args.limit } else { Some(0) };
+            listing::list(|| values.list_prefix(prefix), limit, as_json, to).await
+        }
+    }
+}
+
+impl Row for ListedValue {
+    const HEADER: &'static [&'static str] = &["key", "at", "writer", "value"];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        let at = Cell::Figure(self.versioned.stamp.at.into());
+        let writer = Cell::Text(self.versioned.stamp.writer.as_str());
+        vec![Cell::Text(self.key.as_str()), at, writer, Cell::Bytes(self.versioned.value.as_bytes())]
+    }
+}
+
+async fn put(args: &Put, values: &OrderedValues, reserved: &Reserved) -> Result<Answer, Failure> {
     let Put { key, content, write } = args;
-    let (value, stamp) = (content::read(content, reserved).await?, write.stamp(&key.of).map_err(Failure::Argument)?);
-    let written = retry::named(Step::Put, || values.put(&key.key, &value, &stamp)).await?;
+    let (value, stamp) = (content::read(content, reserved).await?, write.stamp(&key.of)?);
+    let written = values.put(&key.key, value).at(stamp.at).by(&stamp.writer).await?;
     explain(key, &stamp, &written);
     Ok(answer(key, &stamp, &written))
 }
 
-async fn delete(args: &Delete, values: &dyn OrderedStore) -> Result<Answer, Failure> {
+async fn delete(args: &Delete, values: &OrderedValues) -> Result<Answer, Failure> {
     let Delete { key, write } = args;
-    let stamp = write.stamp(&key.of).map_err(Failure::Argument)?;
-    let written = retry::named(Step::Delete, || values.delete(&key.key, &stamp)).await?;
+    let stamp = write.stamp(&key.of)?;
+    let written = values.delete(&key.key).at(stamp.at).by(&stamp.writer).await?;
     explain(key, &stamp, &written);
     Ok(answer(key, &stamp, &written))
 }
@@ -109,9 +121,9 @@ fn answer(of: &OfKey, own: &Stamp, written: &Written) -> Answer {
     }
 }
 
-async fn get(args: &GetValue, values: &dyn OrderedStore, out: Outlet<'_>) -> Result<Exit, Failure> {
+async fn get(args: &GetValue, values: &OrderedValues, out: Outlet<'_>) -> Result<Exit, Failure> {
     let target = out.target(args.out.as_deref())?;
-    let found = retry::harmless(Step::Read, || values.get(&args.key.key)).await?;
+    let found = values.get(&args.key.key).await?;
     match target {
         Some(target) => out.write(&target, found.as_ref().map(|found| &found.value)),
         None => out.print(got(&args.key, found)),
@@ -129,11 +141,10 @@ fn got(of: &OfKey, found: Option<Versioned>) -> Answer {
 }
 
 /// With the stamp that stands there, if it is another.
-async fn reset(args: &ResetKey, values: &dyn OrderedStore) -> Result<Answer, Failure> {
+async fn reset(args: &ResetKey, values: &OrderedValues) -> Result<Answer, Failure> {
     let ResetKey { key, stamp } = args;
     let stamp = stamp.that_stands();
-    let reset = retry::named(Step::Reset, || values.reset(&key.key, &stamp)).await?;
-    Ok(match reset {
+    Ok(match values.reset(&key.key).at(stamp.at).by(&stamp.writer).await? {
         Reset::Reset => of_key(key, Exit::Done).word("outcome", "reset"),
         Reset::Absent => of_key(key, Exit::Nothing).word("outcome", "absent"),
         Reset::Stale { current } => stamped(of_key(key, Exit::Nothing).word("outcome", "stale"), &current),
@@ -141,11 +152,10 @@ async fn reset(args: &ResetKey, values: &dyn OrderedStore) -> Result<Answer, Fai
 }
 
 /// A batch at a time, so that an interrupt finds its place; what is forgotten stays forgotten.
-async fn purge(args: &Purge, values: &dyn OrderedStore) -> Result<Answer, Failure> {
+async fn purge(args: &Purge, values: &OrderedValues) -> Result<Answer, Failure> {
     let mut purged = 0;
     loop {
-        let call = || values.purge(args.older_than, BATCH);
-        let Maintained { deleted, more } = retry::harmless(Step::Purge, call).await?;
+        let Maintained { deleted, more } = values.purge(args.older_than, BATCH).await?;
         purged += deleted;
         if !more {
             return Ok(Answer::new(Exit::Done).text("namespace", &args.of.namespace.name).figure("purged", purged));

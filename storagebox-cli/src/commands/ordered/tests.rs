@@ -4,11 +4,11 @@ use std::time::SystemTime;
 
 use clap::Parser;
 use serde_json::{Value, json};
-use storagebox::MemoryStore;
 
 use super::*;
 use crate::cli::{Cli, Command};
 use crate::commands::asked::{ask, text};
+use crate::commands::faulty::memory;
 
 fn command(args: &[&str]) -> Ordered {
     command_in("values", args)
@@ -21,11 +21,11 @@ fn command_in(namespace: &str, args: &[&str]) -> Ordered {
     }
 }
 
-async fn lines(store: &MemoryStore, args: &[&str], as_json: bool) -> (Exit, String) {
+async fn lines(store: &Store, args: &[&str], as_json: bool) -> (Exit, String) {
     text(command(args), store, as_json).await
 }
 
-async fn answer(store: &MemoryStore, args: &[&str]) -> (Exit, Value) {
+async fn answer(store: &Store, args: &[&str]) -> (Exit, Value) {
     let (exit, text) = lines(store, &[args, &["--stamps", "sequence"]].concat(), true).await;
     let mut answer: Value = serde_json::from_str(&text).unwrap();
     answer.as_object_mut().unwrap().remove("namespace").unwrap();
@@ -38,7 +38,7 @@ fn told(outcome: &str, at: i64, writer: &str) -> Value {
 
 #[tokio::test]
 async fn an_older_write_never_wins() {
-    let store = MemoryStore::new();
+    let store = memory();
     let put = async |value: &str, at: &str, writer: &str| {
         answer(&store, &["put", "movie", value, "--at", at, "--writer", writer]).await
     };
@@ -53,7 +53,7 @@ async fn an_older_write_never_wins() {
 
 #[tokio::test]
 async fn a_delete_is_remembered_until_it_is_purged() {
-    let store = MemoryStore::new();
+    let store = memory();
     let delete = ["delete", "movie", "--at", "30", "--writer", "phone"];
     assert_eq!(answer(&store, &delete).await, (Exit::Done, told("applied", 30, "phone")));
     let absent = json!({ "key": "movie", "outcome": "absent" });
@@ -67,7 +67,7 @@ async fn a_delete_is_remembered_until_it_is_purged() {
 
 #[tokio::test]
 async fn times_are_stamps_and_those_too_far_ahead_are_refused() {
-    let store = MemoryStore::new();
+    let store = memory();
     let ahead = ["put", "movie", "5", "--at", "2999-01-01T00:00:00Z", "--writer", "phone"];
     for skew in [&[][..], &["--max-skew", "1h"]] {
         let guarded = command(&[&ahead[..], skew].concat());
@@ -83,7 +83,7 @@ async fn times_are_stamps_and_those_too_far_ahead_are_refused() {
 /// As it happens: a program without a limit writes a stamp in microseconds, and then comes an honest write.
 #[tokio::test]
 async fn a_key_that_is_locked_is_reset_by_its_very_stamp() {
-    let store = MemoryStore::new();
+    let store = memory();
     let millis = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_millis();
     let (now, far) = (&*millis.to_string(), &*(millis * 1_000).to_string());
     let by = |at| ["movie", "--at", at, "--writer", "phone"];
@@ -94,9 +94,8 @@ async fn a_key_that_is_locked_is_reset_by_its_very_stamp() {
         (exit, serde_json::from_str::<Value>(&text).unwrap())
     };
     let unlimited = command(&["purge", "--max-skew", "none"]).of().options().unwrap();
-    let program = store.ordered_store(&"values".parse().unwrap(), unlimited).unwrap();
-    let stamp = Stamp::new(far.parse().unwrap(), "phone".parse().unwrap());
-    let _ = program.put(&"movie".parse().unwrap(), &"5".try_into().unwrap(), &stamp).await.unwrap();
+    let program = store.ordered_with("values", unlimited).unwrap();
+    let _ = program.put("movie", "5").at(far.parse().unwrap()).by("phone").await.unwrap();
     let failure = ask(command(&put(far)), &store, true, &mut vec![]).await.unwrap_err().to_string();
     assert!(failure.contains("12 or 13 digits"), "{failure}");
     let (_, stale) = told(&put(now)).await;
@@ -112,7 +111,7 @@ async fn a_key_that_is_locked_is_reset_by_its_very_stamp() {
 /// The rows of article 4 are refused by default, with the oldest time that is taken, and loaded as the help says.
 #[tokio::test]
 async fn old_rows_are_loaded_with_an_older_tombstone_age() {
-    let store = MemoryStore::new();
+    let store = memory();
     let put = ["put", "User#1/Movie#A", "3", "--at", "1721769060000", "--writer", "import"];
     let (exit, refused) = lines(&store, &put, true).await;
     let refused: Value = serde_json::from_str(&refused).unwrap();
@@ -126,7 +125,7 @@ async fn old_rows_are_loaded_with_an_older_tombstone_age() {
 
 #[tokio::test]
 async fn options_that_do_not_go_together_are_refused() {
-    let store = MemoryStore::new();
+    let store = memory();
     for args in [&["purge", "--stamps", "sequence", "--max-skew", "1h"][..], &["purge", "--tombstone-age", "0s"]] {
         let failure = ask(command(args), &store, true, &mut vec![]).await.unwrap_err();
         assert_eq!(failure.exit(), Exit::BadInput, "{args:?}: {failure}");
@@ -135,7 +134,7 @@ async fn options_that_do_not_go_together_are_refused() {
 
 #[tokio::test]
 async fn values_are_listed_by_prefix() {
-    let store = MemoryStore::new();
+    let store = memory();
     for key in ["movie/a", "movie/b", "song/a"] {
         answer(&store, &["put", key, "5", "--at", "1", "--writer", "phone"]).await;
     }

@@ -1,19 +1,17 @@
 //! `storagebox token create` and `discard`: tokens from the command line, or a file of them.
 
-use storagebox::parts::TokenStore;
+use storagebox::Tokens;
 
 use crate::answer::Answer;
-use crate::cli::Tokens;
+use crate::cli;
 use crate::commands::batches::Batches;
 use crate::exit::{Exit, Failure};
 use crate::output::Reserved;
-use crate::retry;
-use crate::step::Step;
 
-pub(super) async fn create(args: &Tokens, tokens: &dyn TokenStore, reserved: &Reserved) -> Result<Answer, Failure> {
+pub(super) async fn create(args: &cli::Tokens, tokens: &Tokens, reserved: &Reserved) -> Result<Answer, Failure> {
     let batches = Batches::of(args.tokens.clone(), &args.file, "creating", reserved).await?;
     let summed = batches.sum(|batch| async move {
-        let done = retry::named(Step::CreateTokens, || tokens.create_tokens(&batch)).await?;
+        let done = tokens.create(&batch).await?;
         Ok([done.created, done.already_live, done.gone])
     });
     let ([created, already_live, gone], rejected) = summed.await?;
@@ -23,10 +21,10 @@ pub(super) async fn create(args: &Tokens, tokens: &dyn TokenStore, reserved: &Re
     Ok(answer.figure("rejected_lines", rejected.lines))
 }
 
-pub(super) async fn discard(args: &Tokens, tokens: &dyn TokenStore, reserved: &Reserved) -> Result<Answer, Failure> {
+pub(super) async fn discard(args: &cli::Tokens, tokens: &Tokens, reserved: &Reserved) -> Result<Answer, Failure> {
     let batches = Batches::of(args.tokens.clone(), &args.file, "discarding", reserved).await?;
     let summed = batches.sum(|batch| async move {
-        let done = retry::named(Step::Discard, || tokens.discard(&batch)).await?;
+        let done = tokens.discard(&batch).await?;
         Ok([done.discarded, done.already_gone])
     });
     let ([discarded, already_gone], rejected) = summed.await?;

@@ -4,42 +4,37 @@ mod many;
 #[cfg(test)]
 mod tests;
 
-use storagebox::parts::{Backend, TokenStore};
-use storagebox::{Consumed, async_trait};
+use storagebox::{Consumed, Store, Tokens, async_trait};
 
 use super::on_store::{OnStore, Outlet};
 use crate::answer::Answer;
 use crate::cli::{Consume, OfToken, Token};
 use crate::exit::{Exit, Failure};
-use crate::retry;
-use crate::step::Step;
 
 #[async_trait]
 impl OnStore for Token {
-    async fn ask(self, store: &dyn Backend, out: Outlet<'_>) -> Result<Exit, Failure> {
-        let tokens = store.token_store(&self.of().name).map_err(|error| Step::OpenNamespace.failed(error))?;
+    async fn ask(self, store: &Store, out: Outlet<'_>) -> Result<Exit, Failure> {
+        let tokens = &store.tokens(&self.of().name)?;
         let answer = match self {
-            Token::Create(args) => many::create(&args, &*tokens, out.reserved).await?,
-            Token::Discard(args) => many::discard(&args, &*tokens, out.reserved).await?,
-            Token::Exists(args) => exists(&args, &*tokens).await?,
-            Token::Consume(args) => consume(&args, &*tokens).await?,
+            Token::Create(args) => many::create(&args, tokens, out.reserved).await?,
+            Token::Discard(args) => many::discard(&args, tokens, out.reserved).await?,
+            Token::Exists(args) => exists(&args, tokens).await?,
+            Token::Consume(args) => consume(&args, tokens).await?,
         };
         out.print(answer)
     }
 }
 
-async fn exists(args: &OfToken, tokens: &dyn TokenStore) -> Result<Answer, Failure> {
-    let lives = retry::harmless(Step::LookForToken, || tokens.exists(&args.token)).await?;
-    Ok(match lives {
+async fn exists(args: &OfToken, tokens: &Tokens) -> Result<Answer, Failure> {
+    Ok(match tokens.exists(&args.token).await? {
         true => outcome(args, Exit::Done, "live"),
         false => outcome(args, Exit::Nothing, "absent"),
     })
 }
 
-async fn consume(args: &Consume, tokens: &dyn TokenStore) -> Result<Answer, Failure> {
+async fn consume(args: &Consume, tokens: &Tokens) -> Result<Answer, Failure> {
     let Consume { token, op } = args;
-    let consumed = retry::named(Step::Consume, || tokens.consume(&token.token, op)).await?;
-    Ok(match consumed {
+    Ok(match tokens.consume(&token.token).by(op).await? {
         Consumed::Now => outcome(token, Exit::Done, "now"),
         Consumed::Again => outcome(token, Exit::Done, "again"),
         Consumed::AlreadyGone => outcome(token, Exit::Nothing, "already_gone"),

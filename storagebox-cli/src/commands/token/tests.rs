@@ -2,14 +2,14 @@
 
 use clap::Parser;
 use serde_json::{Value, json};
-use storagebox::MemoryStore;
 use storagebox_testkit::Folder;
 
 use super::*;
 use crate::cli::{Cli, Command};
 use crate::commands::asked::facts;
+use crate::commands::faulty::memory;
 
-async fn answer(store: &MemoryStore, args: &[&str]) -> (Exit, Value) {
+async fn answer(store: &Store, args: &[&str]) -> (Exit, Value) {
     let command = match Cli::parse_from([&["storagebox", "token", args[0], "tokens"], &args[1..]].concat()).command {
         Command::Token(command) => command,
         other => panic!("{other:?}"),
@@ -29,7 +29,7 @@ fn made(created: u64, already_live: u64, gone: u64, rejected_lines: u64) -> Valu
 
 #[tokio::test]
 async fn a_token_is_consumed_once() {
-    let store = MemoryStore::new();
+    let store = memory();
     assert_eq!(answer(&store, &["exists", "m-7"]).await, (Exit::Nothing, told("absent")));
     assert_eq!(answer(&store, &["create", "m-7", "m-8"]).await, (Exit::Done, made(2, 0, 0, 0)));
     assert_eq!(answer(&store, &["create", "m-7"]).await, (Exit::Done, made(0, 1, 0, 0)));
@@ -43,7 +43,7 @@ async fn a_token_is_consumed_once() {
 
 #[tokio::test]
 async fn a_file_of_tokens_is_created_in_batches() {
-    let (store, folder) = (MemoryStore::new(), Folder::new("cli-test").unwrap());
+    let (store, folder) = (memory(), Folder::new("cli-test").unwrap());
     let file = folder.path().join("tokens.csv");
     let tokens: String = (0..2_500).map(|number| format!("m-{number}\n")).collect();
     std::fs::write(&file, format!("token\n{tokens}\n")).unwrap();
@@ -56,7 +56,7 @@ async fn a_file_of_tokens_is_created_in_batches() {
 
 #[tokio::test]
 async fn a_discarded_token_is_consumed_and_made_no_more() {
-    let store = MemoryStore::new();
+    let store = memory();
     answer(&store, &["create", "m-7"]).await;
     let told =
         |discarded, already_gone| json!({ "discarded": discarded, "already_gone": already_gone, "rejected_lines": 0 });

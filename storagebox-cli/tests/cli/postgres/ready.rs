@@ -42,9 +42,12 @@ fn the_password_is_not_among_what_is_said_of_calls() {
     let database = Database::ready();
     let counts = [&["-vv"], &COUNTS[..]].concat();
     let said = run(&database.place(), &counts, 0).stderr;
-    assert!(said.contains("call{to=count the items}") && said.contains("storagebox_postgres"), "{said}");
+    assert!(
+        said.contains("part=bank operation=\"counts\" namespace=b}") && said.contains("storagebox_postgres"),
+        "{said}"
+    );
     let said = run(&database.place_with("hunter2-wrong", "postgres"), &counts, 3).stderr;
-    assert!(said.contains("failed attempt=1"), "{said}");
+    assert!(said.contains("operation=\"counts\" namespace=b}: ") && said.contains("an attempt failed"), "{said}");
 }
 
 #[test]

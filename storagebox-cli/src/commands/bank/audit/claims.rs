@@ -1,12 +1,8 @@
 //! Whether the claim that is said to have an item shows that item.
 
 use storagebox::bank::{ClaimState, HoldState, ItemState, ListedItem};
-use storagebox::parts::ItemBank;
 use storagebox::values::{ClaimId, Item};
-
-use crate::exit::Failure;
-use crate::retry;
-use crate::step::Step;
+use storagebox::{Bank, Result};
 
 /// An item that is listed as held or spent by a claim.
 pub(super) struct Claimed {
@@ -37,7 +33,7 @@ impl Claimed {
 
     /// An item and its claim change together, so if they still disagree while the item stays where it was listed,
     /// no change in between explains it. The second look is for an id that was retired and took its item anew.
-    pub(super) async fn look(self, bank: &dyn ItemBank) -> Result<Verdict, Failure> {
+    pub(super) async fn look(self, bank: &Bank) -> Result<Verdict> {
         if self.is_shown(bank).await? {
             return Ok(Verdict::Agrees);
         }
@@ -47,17 +43,15 @@ impl Claimed {
         Ok(Verdict::AtOdds(self.claim))
     }
 
-    async fn is_shown(&self, bank: &dyn ItemBank) -> Result<bool, Failure> {
-        let state = retry::harmless(Step::Show, || bank.get(&self.claim)).await?;
-        Ok(match state {
+    async fn is_shown(&self, bank: &Bank) -> Result<bool> {
+        Ok(match bank.get(&self.claim).await? {
             ClaimState::Held(held) => held.item == self.item && (held.hold == HoldState::Confirmed) == self.spent,
             ClaimState::Unknown | ClaimState::Ended(_) => false,
         })
     }
 
-    async fn has_moved(&self, bank: &dyn ItemBank) -> Result<bool, Failure> {
-        let state = retry::harmless(Step::FindHolder, || bank.holder(&self.item)).await?;
-        Ok(match state {
+    async fn has_moved(&self, bank: &Bank) -> Result<bool> {
+        Ok(match bank.holder(&self.item).await? {
             ItemState::Held(claim) => self.spent || claim != self.claim,
             ItemState::Spent(Some(claim)) => !self.spent || claim != self.claim,
             _ => true,

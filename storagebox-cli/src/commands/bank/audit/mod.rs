@@ -9,8 +9,8 @@ mod tests;
 use std::io::Write;
 
 use futures_util::stream::{self, StreamExt, TryStreamExt};
+use storagebox::Bank;
 use storagebox::bank::{Counts, ItemState, ListedItem};
-use storagebox::parts::ItemBank;
 use storagebox::values::ClaimId;
 
 use crate::check::{Check, Comparison, Mismatch};
@@ -18,8 +18,6 @@ use crate::cli::OfNamespace;
 use crate::commands::pages::{PAGE, Pages};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
-use crate::retry;
-use crate::step::Step;
 use claims::Verdict;
 use seen::Seen;
 
@@ -30,7 +28,7 @@ const NAMED: usize = 10;
 
 pub(super) async fn run(
     args: &OfNamespace,
-    bank: &dyn ItemBank,
+    bank: &Bank,
     as_json: bool,
     to: &mut (dyn Write + Send),
 ) -> Result<Exit, Failure> {
@@ -41,7 +39,7 @@ pub(super) async fn run(
 }
 
 /// The counts at the end, and what does not agree.
-pub(crate) async fn audit_of(bank: &dyn ItemBank) -> Result<(Counts, Vec<Mismatch>), Failure> {
+pub(crate) async fn audit_of(bank: &Bank) -> storagebox::Result<(Counts, Vec<Mismatch>)> {
     let audit = audit(bank).await?;
     Ok((audit.after, audit.mismatches()))
 }
@@ -62,12 +60,12 @@ struct Audit {
     named: Vec<ClaimId>,
 }
 
-async fn audit(bank: &dyn ItemBank) -> Result<Audit, Failure> {
-    let before = counts(bank).await?;
+async fn audit(bank: &Bank) -> storagebox::Result<Audit> {
+    let before = bank.counts().await?;
     let progress = Progress::of_items("auditing", before.total());
     let mut audit = Audit { before, ..Audit::default() };
     let mut seen = Seen::default();
-    let mut pages = Pages::of(bank);
+    let mut pages = Pages::of(|| bank.list());
     while let Some(entries) = pages.next(PAGE).await? {
         for entry in &entries {
             audit.enter(entry, &mut seen);
@@ -75,12 +73,8 @@ async fn audit(bank: &dyn ItemBank) -> Result<Audit, Failure> {
         }
         audit.look_at_claims(entries, bank).await?;
     }
-    audit.after = counts(bank).await?;
+    audit.after = bank.counts().await?;
     Ok(audit)
-}
-
-async fn counts(bank: &dyn ItemBank) -> Result<Counts, Failure> {
-    retry::harmless(Step::Count, || bank.counts()).await
 }
 
 impl Audit {
@@ -95,7 +89,7 @@ impl Audit {
         } += 1;
     }
 
-    async fn look_at_claims(&mut self, entries: Vec<ListedItem>, bank: &dyn ItemBank) -> Result<(), Failure> {
+    async fn look_at_claims(&mut self, entries: Vec<ListedItem>, bank: &Bank) -> storagebox::Result<()> {
         let claims = entries.into_iter().filter_map(claims::Claimed::of);
         let looks = stream::iter(claims).map(|claimed| claimed.look(bank));
         let mut verdicts = looks.buffer_unordered(CONCURRENCY);

@@ -1,51 +1,73 @@
 //! What the audit finds in banks that break their promises, and what it takes for the work of others.
 
-use std::sync::Arc;
-
-use storagebox::bank::Hold;
-use storagebox::{
-    ErrorKind, MemoryStore,
-    parts::{Backend, ItemBank},
-};
+use futures_util::FutureExt;
+use storagebox::bank::{ClaimState, HoldState};
+use storagebox::layer::{Answered, Call};
+use storagebox::values::Item;
+use storagebox::{Cursor, Error, ErrorKind, Page, Store};
 
 use super::*;
-use crate::commands::bank::tests::{args, item};
-use crate::commands::faulty::{Fault, FaultyBank};
+use crate::commands::bank::tests::args;
+use crate::commands::faulty::{After, Instead, loses_replies, memory, tampers};
 
-/// Three free, two held (one of them for a while), one spent, one spent by a retired claim, one withdrawn.
-async fn bank() -> Arc<dyn ItemBank> {
-    let bank = MemoryStore::new().item_bank(&"vouchers".parse().unwrap()).unwrap();
-    bank.add(&(0..8).map(|n| item(&format!("SAVE-{n}"))).collect::<Vec<_>>()).await.unwrap();
+/// Three free, two held, one spent, one spent by a retired claim, one withdrawn.
+async fn store() -> Store {
+    let store = memory();
+    let bank = store.bank("vouchers").unwrap();
+    bank.add((0..8).map(|n| format!("SAVE-{n}"))).await.unwrap();
     for id in ["ada", "bob", "cyd", "dan"] {
-        let _ = bank.take(&id.parse().unwrap(), Hold::Forever).await.unwrap();
+        let _ = bank.assign(id).await.unwrap();
     }
     for id in ["cyd", "dan"] {
-        let _ = bank.confirm(&ClaimId::new(id).unwrap()).await.unwrap();
+        let _ = bank.confirm(id).await.unwrap();
     }
-    let _ = bank.retire(&ClaimId::new("dan").unwrap()).await.unwrap();
-    let free = free_item(&*bank).await;
-    bank.withdraw(&[free]).await.unwrap();
-    bank
+    let _ = bank.retire("dan").await.unwrap();
+    let listed = bank.list().all().await.unwrap();
+    let free = listed.into_iter().find(|entry| entry.state == ItemState::Free).unwrap();
+    bank.withdraw([free.item]).await.unwrap();
+    store
 }
 
-async fn free_item(bank: &dyn ItemBank) -> storagebox::values::Item {
-    let page = bank.list(None, PAGE).await.unwrap();
-    page.entries.into_iter().find(|entry| entry.state == ItemState::Free).unwrap().item
+async fn audited(store: &Store) -> Audit {
+    audit(&store.bank("vouchers").unwrap()).await.unwrap()
 }
 
-async fn audited(fault: Fault) -> Audit {
-    let audited = audit(&FaultyBank::new(bank().await, fault)).await;
-    audited.unwrap_or_else(|failure| panic!("{failure}"))
-}
-
-async fn found(fault: Fault) -> Vec<(Check, i128)> {
-    let mismatches = audited(fault).await.mismatches();
+async fn found(store: &Store) -> Vec<(Check, i128)> {
+    let mismatches = audited(store).await.mismatches();
     mismatches.into_iter().map(|mismatch| (mismatch.check, mismatch.found)).collect()
+}
+
+/// Begins a listing with an empty page, and lists one entry at a time.
+fn lists_in_dribs(store: &Store) -> Store {
+    let bank = store.bank("vouchers").unwrap();
+    let one = move |after: Option<&Cursor>| bank.list().page(after, 1).now_or_never().unwrap();
+    store.clone().layer(Instead(move |call: &Call<'_>| {
+        let Some(after) = call.argument::<Option<Cursor>>() else { return Ok(None) };
+        let page = match after {
+            None => Page { entries: vec![], next: Some(Cursor::new("start")) },
+            Some(start) if start.as_str() == "start" => one(None)?,
+            after => one(after.as_ref())?,
+        };
+        Ok(Some(Answered::of(page)))
+    }))
+}
+
+fn shows_another(store: &Store) -> Store {
+    tampers(store, |state| {
+        if let ClaimState::Held(held) = state {
+            held.item = Item::new("ANOTHER").unwrap();
+        }
+    })
+}
+
+/// No claim is known.
+fn forgets_claims(store: &Store) -> Store {
+    tampers(store, |state| *state = ClaimState::Unknown)
 }
 
 #[tokio::test]
 async fn a_sound_bank_passes() {
-    let audit = audited(Fault::None).await;
+    let audit = audited(&store().await).await;
     assert_eq!(audit.mismatches(), []);
     assert_eq!(audit.listed, Counts { free: 3, held: 2, spent: 2, withdrawn: 1 });
     assert_eq!((audit.claims, audit.changed), (3, 0));
@@ -54,60 +76,78 @@ async fn a_sound_bank_passes() {
 
 #[tokio::test]
 async fn an_empty_bank_passes() {
-    let empty = MemoryStore::new().item_bank(&"vouchers".parse().unwrap()).unwrap();
-    assert_eq!(audit(&*empty).await.unwrap().mismatches(), []);
+    assert_eq!(audited(&memory()).await.mismatches(), []);
 }
 
 #[tokio::test(start_paused = true)]
 async fn short_and_empty_pages_and_lost_replies_are_no_mismatch() {
-    for fault in [Fault::ListsInDribs, Fault::LosesReplies] {
-        let audit = audited(fault).await;
-        assert_eq!(audit.mismatches(), [], "{fault:?}");
-        assert_eq!(audit.listed.total(), 8, "{fault:?}");
+    for fault in [lists_in_dribs, loses_replies] {
+        let audit = audited(&fault(&store().await)).await;
+        assert_eq!(audit.mismatches(), []);
+        assert_eq!(audit.listed.total(), 8);
     }
 }
 
 #[tokio::test]
 async fn an_item_that_is_listed_twice_is_found() {
-    let found = found(Fault::ListsOneTwice).await;
+    // The last entry of a page stands in place of the first, too.
+    let twice = |page: &mut Page<ListedItem>| page.entries[0] = page.entries[page.entries.len() - 1].clone();
+    let found = found(&tampers(&store().await, twice)).await;
     assert!(found.contains(&(Check::ListedOnce, 1)), "{found:?}");
 }
 
 #[tokio::test]
 async fn an_item_that_is_counted_and_not_listed_is_found() {
-    let audit = audited(Fault::ListsOneLess).await;
+    let store = store().await;
+    let audit = audited(&tampers(&store, |page: &mut Page<ListedItem>| drop(page.entries.pop()))).await;
     assert_eq!(audit.mismatches().len(), 1, "{audit:?}");
-    assert_eq!(found(Fault::CountsOneMore).await, [(Check::WithdrawnAsCounted, 1)]);
+    let counts_one_more = tampers(&store, |counts: &mut Counts| counts.withdrawn += 1);
+    assert_eq!(found(&counts_one_more).await, [(Check::WithdrawnAsCounted, 1)]);
 }
 
 #[tokio::test]
 async fn an_item_without_a_state_is_found() {
-    let found = found(Fault::ListsWithoutState).await;
+    let stateless = |page: &mut Page<ListedItem>| page.entries[0].state = ItemState::Unknown;
+    let found = found(&tampers(&store().await, stateless)).await;
     assert!(found.contains(&(Check::ListedInAState, 1)), "{found:?}");
 }
 
 #[tokio::test]
 async fn a_claim_that_does_not_show_its_item_is_found_and_named() {
-    for fault in [Fault::ShowsAnother, Fault::ForgetsClaims] {
-        let audit = audited(fault).await;
-        assert_eq!(audit.at_odds, 3, "{fault:?}");
+    for fault in [shows_another, forgets_claims] {
+        let store = fault(&store().await);
+        let audit = audited(&store).await;
+        assert_eq!(audit.at_odds, 3);
         let mut named: Vec<_> = audit.named.iter().map(ClaimId::as_str).collect();
         named.sort_unstable();
-        assert_eq!(named, ["ada", "bob", "cyd"], "{fault:?}");
-        assert_eq!(found(fault).await, [(Check::ClaimShowsItem, 3)], "{fault:?}");
+        assert_eq!(named, ["ada", "bob", "cyd"]);
+        assert_eq!(found(&store).await, [(Check::ClaimShowsItem, 3)]);
     }
 }
 
 #[tokio::test]
 async fn a_spent_item_whose_claim_may_still_release_it_is_found() {
-    let audit = audited(Fault::ForgetsConfirming).await;
+    let audit = audited(&tampers(&store().await, |state| {
+        if let ClaimState::Held(held) = state {
+            held.hold = HoldState::Forever;
+        }
+    }))
+    .await;
     assert_eq!(audit.named, [ClaimId::new("cyd").unwrap()]);
 }
 
 /// Each held item comes free between the listing and the look at its claim.
 #[tokio::test]
 async fn the_work_of_others_is_no_mismatch() {
-    let audit = audited(Fault::IsAtWork).await;
+    let store = store().await;
+    let another = store.bank("vouchers").unwrap();
+    let releases = store.clone().layer(Instead(move |call: &Call<'_>| {
+        if let ("get", Some(claim)) = (call.operation, call.argument::<ClaimId>()) {
+            let _ = another.release(claim).now_or_never().unwrap()?;
+        }
+        Ok(None)
+    }));
+    let audit = audited(&releases).await;
     assert_eq!((audit.changed, audit.at_odds), (2, 0));
     assert!(!audit.is_at_rest());
     assert_eq!(audit.mismatches(), []);
@@ -115,19 +155,20 @@ async fn the_work_of_others_is_no_mismatch() {
 
 #[tokio::test]
 async fn only_the_first_claims_are_named() {
-    let bank = MemoryStore::new().item_bank(&"vouchers".parse().unwrap()).unwrap();
-    bank.add(&(0..12).map(|n| item(&format!("SAVE-{n}"))).collect::<Vec<_>>()).await.unwrap();
+    let store = memory();
+    let bank = store.bank("vouchers").unwrap();
+    bank.add((0..12).map(|n| format!("SAVE-{n}"))).await.unwrap();
     for n in 0..12 {
-        let _ = bank.take(&format!("p{n}").parse().unwrap(), Hold::Forever).await.unwrap();
+        let _ = bank.assign(format!("p{n}")).await.unwrap();
     }
-    let audit = audit(&FaultyBank::new(bank, Fault::ForgetsClaims)).await.unwrap();
+    let audit = audited(&forgets_claims(&store)).await;
     assert_eq!((audit.at_odds, audit.named.len()), (12, NAMED));
 }
 
 #[tokio::test]
 async fn a_failed_audit_is_shown_and_names_the_check_but_no_item() {
     let mut to = Vec::new();
-    let lying = FaultyBank::new(bank().await, Fault::ShowsAnother);
+    let lying = shows_another(&store().await).bank("vouchers").unwrap();
     let failure = run(&args("vouchers"), &lying, true, &mut to).await.unwrap_err();
     assert_eq!(failure.exit(), Exit::StoreFailed);
     let message = failure.to_string();
@@ -141,6 +182,7 @@ async fn a_failed_audit_is_shown_and_names_the_check_but_no_item() {
 
 #[tokio::test]
 async fn a_store_that_fails_is_no_audit() {
-    let failure = audit(&FaultyBank::new(bank().await, Fault::Denies)).await.unwrap_err();
-    assert!(matches!(failure, Failure::Store { ref error, .. } if error.kind() == ErrorKind::Denied));
+    let denies = After(|_: &Call<'_>, _| Err(Error::new(ErrorKind::Denied, "no right to it")));
+    let error = audit(&store().await.layer(denies).bank("vouchers").unwrap()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Denied);
 }

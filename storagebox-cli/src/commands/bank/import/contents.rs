@@ -4,14 +4,11 @@ use std::collections::HashMap;
 
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use storagebox::bank::{ClaimState, HoldState, ItemState, ListedItem};
-use storagebox::parts::ItemBank;
 use storagebox::values::{ClaimId, Item};
+use storagebox::{Bank, Result};
 
 use crate::commands::pages::{PAGE, Pages};
-use crate::exit::Failure;
 use crate::progress::Progress;
-use crate::retry;
-use crate::step::Step;
 
 /// How many claims are asked for at once.
 const CONCURRENCY: usize = 64;
@@ -37,10 +34,9 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    pub(super) async fn read(bank: &dyn ItemBank) -> Result<Self, Failure> {
-        let counts = retry::harmless(Step::Count, || bank.counts()).await?;
-        let progress = Progress::of_items("reading", counts.total());
-        let (mut contents, mut pages) = (Self::default(), Pages::of(bank));
+    pub(super) async fn read(bank: &Bank) -> Result<Self> {
+        let progress = Progress::of_items("reading", bank.counts().await?.total());
+        let (mut contents, mut pages) = (Self::default(), Pages::of(|| bank.list()));
         while let Some(entries) = pages.next(PAGE).await? {
             let places = stream::iter(entries).map(|entry| placed(entry, bank));
             let mut places = places.buffer_unordered(CONCURRENCY);
@@ -104,7 +100,7 @@ impl Contents {
 }
 
 /// A listing does not say for how long a claim has its item.
-async fn placed(entry: ListedItem, bank: &dyn ItemBank) -> Result<(Item, Place), Failure> {
+async fn placed(entry: ListedItem, bank: &Bank) -> Result<(Item, Place)> {
     let place = match entry.state {
         ItemState::Free => Place::Free,
         ItemState::Withdrawn => Place::Aside,
@@ -117,7 +113,7 @@ async fn placed(entry: ListedItem, bank: &dyn ItemBank) -> Result<(Item, Place),
     Ok((entry.item, place))
 }
 
-async fn is_for_good(item: &Item, claim: &ClaimId, bank: &dyn ItemBank) -> Result<bool, Failure> {
-    let state = retry::harmless(Step::Show, || bank.get(claim)).await?;
+async fn is_for_good(item: &Item, claim: &ClaimId, bank: &Bank) -> Result<bool> {
+    let state = bank.get(claim).await?;
     Ok(matches!(state, ClaimState::Held(held) if held.item == *item && held.hold == HoldState::Forever))
 }

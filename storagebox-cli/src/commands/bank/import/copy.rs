@@ -1,15 +1,12 @@
 //! Copies what is missing: first the ids, one by one, then what is free.
 
-use storagebox::bank::Hold;
 use storagebox::values::{ClaimId, Item};
-use storagebox::{Taken, parts::ItemBank};
+use storagebox::{Bank, Taken};
 use tokio::task::yield_now;
 
 use super::contents::{Contents, Place};
 use crate::exit::Failure;
 use crate::progress::Progress;
-use crate::retry;
-use crate::step::Step;
 
 const BATCH: usize = 5_000;
 
@@ -20,7 +17,7 @@ pub(super) struct Copied {
     pub(super) free: u64,
 }
 
-pub(super) async fn all(there: &Contents, here: &Contents, into: &dyn ItemBank) -> Result<Copied, Failure> {
+pub(super) async fn all(there: &Contents, here: &Contents, into: &Bank) -> Result<Copied, Failure> {
     let missing = missing(there, here);
     if !missing.is_empty() {
         set_aside(here, into).await?;
@@ -48,22 +45,20 @@ fn has(here: &Contents, item: &Item, id: &ClaimId) -> bool {
 }
 
 /// Nothing is free afterwards, so that an id finds its own item alone.
-async fn set_aside(here: &Contents, into: &dyn ItemBank) -> Result<(), Failure> {
+async fn set_aside(here: &Contents, into: &Bank) -> storagebox::Result<()> {
     let free: Vec<_> = here.free().cloned().collect();
     for batch in free.chunks(BATCH) {
-        retry::harmless(Step::Withdraw, || into.withdraw(batch)).await?;
+        into.withdraw(batch).await?;
     }
     Ok(())
 }
 
 /// The item was unknown, or was set aside; and the id is the only one who takes.
-async fn give(id: &ClaimId, item: &Item, into: &dyn ItemBank) -> Result<(), Failure> {
-    let own = std::slice::from_ref(item);
-    let added = retry::named(Step::Add, || into.add(own)).await?;
-    if added.already_present > 0 {
-        retry::harmless(Step::Restore, || into.restore(own)).await?;
+async fn give(id: &ClaimId, item: &Item, into: &Bank) -> Result<(), Failure> {
+    if into.add([item]).await?.already_present > 0 {
+        into.restore([item]).await?;
     }
-    match retry::named(Step::Take, || into.take(id, Hold::Forever)).await? {
+    match into.assign(id).await? {
         Taken::New(held) | Taken::Again(held) if held.item == *item => Ok(()),
         Taken::Ended(_) => Err(Failure::EndedMeanwhile(id.clone())),
         _ => Err(Failure::TakenMeanwhile(id.clone())),
@@ -71,13 +66,13 @@ async fn give(id: &ClaimId, item: &Item, into: &dyn ItemBank) -> Result<(), Fail
 }
 
 /// How many are free that were not.
-async fn free_all(there: &Contents, here: &Contents, was_set_aside: bool, into: &dyn ItemBank) -> Result<u64, Failure> {
+async fn free_all(there: &Contents, here: &Contents, was_set_aside: bool, into: &Bank) -> Result<u64, Failure> {
     let is_free = |item: &&Item| !was_set_aside && here.place(item) == Some(&Place::Free);
     let missing: Vec<_> = there.free().filter(|item| !is_free(item)).cloned().collect();
     let progress = Progress::of_items("importing", missing.len() as u64);
     for batch in missing.chunks(BATCH) {
-        retry::named(Step::Add, || into.add(batch)).await?;
-        retry::harmless(Step::Restore, || into.restore(batch)).await?;
+        into.add(batch).await?;
+        into.restore(batch).await?;
         batch.iter().for_each(|_| progress.item());
         yield_now().await;
     }

@@ -2,29 +2,22 @@
 
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use storagebox::bank::ClaimState;
-use storagebox::parts::ItemBank;
 use storagebox::values::{ClaimId, Item};
+use storagebox::{Bank, Result};
 
 use super::compare::Comparison;
-use crate::exit::Failure;
 use crate::progress::Progress;
-use crate::retry;
-use crate::step::Step;
 
 /// How many claims are asked for at once.
 const CONCURRENCY: usize = 64;
 const BATCH: usize = 1_000;
 
 /// Asks for each id that is to be imported, before anything is written.
-pub(super) async fn enter_all(
-    obstacles: &mut Comparison,
-    missing: &[(&Item, &ClaimId)],
-    into: &dyn ItemBank,
-) -> Result<(), Failure> {
+pub(super) async fn enter_all(obstacles: &mut Comparison, missing: &[(&Item, &ClaimId)], into: &Bank) -> Result<()> {
     let progress = Progress::of_items("checking ids", missing.len() as u64);
     for batch in missing.chunks(BATCH) {
         let ids: Vec<_> = batch.iter().map(|(_, id)| ClaimId::clone(id)).collect();
-        let states: Vec<_> = stream::iter(ids).map(|id| state(id, into)).buffered(CONCURRENCY).try_collect().await?;
+        let states: Vec<_> = stream::iter(ids).map(|id| into.get(id)).buffered(CONCURRENCY).try_collect().await?;
         for ((item, id), state) in batch.iter().zip(states) {
             if !can_take(item, &state) {
                 obstacles.enter_ended(id);
@@ -33,10 +26,6 @@ pub(super) async fn enter_all(
         }
     }
     Ok(())
-}
-
-async fn state(id: ClaimId, bank: &dyn ItemBank) -> Result<ClaimState, Failure> {
-    retry::harmless(Step::Show, || bank.get(&id)).await
 }
 
 fn can_take(item: &Item, state: &ClaimState) -> bool {

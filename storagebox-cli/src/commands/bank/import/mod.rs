@@ -14,11 +14,10 @@ mod tests;
 
 use std::io::Write;
 
-use storagebox::parts::{Backend, ItemBank};
+use storagebox::{Bank, Store};
 
 use crate::cli::Import;
 use crate::exit::{Exit, Failure};
-use crate::step::Step;
 use crate::store;
 use compare::Comparison;
 use contents::Contents;
@@ -26,21 +25,20 @@ use copy::Copied;
 
 pub(super) async fn run(
     args: &Import,
-    into: &dyn ItemBank,
+    into: &Bank,
     as_json: bool,
     to: &mut (dyn Write + Send),
 ) -> Result<Exit, Failure> {
     let other = store::other(&args.from).await?;
-    let imported = of_store(args, &*other, into).await;
-    let imported = store::closed(&*other, imported).await?;
+    let imported = of_store(args, &other, into).await;
+    let imported = store::closed(&other, imported).await?;
     report::answer(args, &imported).print(to, as_json)?;
     imported.verdict()
 }
 
-async fn of_store(args: &Import, other: &dyn Backend, into: &dyn ItemBank) -> Result<Imported, Failure> {
+async fn of_store(args: &Import, other: &Store, into: &Bank) -> Result<Imported, Failure> {
     let name = args.from_namespace.as_ref().unwrap_or(&args.of.name);
-    let from = other.item_bank(name).map_err(|error| Step::OpenNamespace.failed(error))?;
-    import(&*from, into).await
+    import(&other.bank(name)?, into).await
 }
 
 /// What was done, and what does not agree.
@@ -55,7 +53,7 @@ struct Imported {
 }
 
 /// Reads both, copies what is missing, and reads both again.
-async fn import(from: &dyn ItemBank, into: &dyn ItemBank) -> Result<Imported, Failure> {
+async fn import(from: &Bank, into: &Bank) -> Result<Imported, Failure> {
     let (there, here) = (Contents::read(from).await?, Contents::read(into).await?);
     let mut obstacles = Comparison::obstacles(&there, &here);
     ended::enter_all(&mut obstacles, &copy::missing(&there, &here), into).await?;

@@ -1,28 +1,27 @@
 //! What an import leaves behind, whatever happens in between.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox::bank::Hold;
+use futures_util::FutureExt;
 use storagebox::bank::ItemState;
+use storagebox::layer::Call;
 use storagebox::values::{ClaimId, Item};
-use storagebox::{
-    MemoryStore,
-    parts::{Backend, ItemBank},
-};
 
 use super::contents::Place;
 use super::*;
 use crate::check::Check;
 use crate::commands::bank::tests::item;
-use crate::commands::faulty::{Fault, FaultyBank};
-use crate::commands::pages::{PAGE, Pages};
+use crate::commands::faulty::{Instead, loses_replies, memory, stops_after};
 
 const IDS: [&str; 3] = ["ada", "bob", "cyd"];
 
-fn empty() -> Arc<dyn ItemBank> {
-    MemoryStore::new().item_bank(&"vouchers".parse().unwrap()).unwrap()
+fn of(store: &Store) -> Bank {
+    store.bank("vouchers").unwrap()
+}
+
+fn empty() -> Bank {
+    of(&memory())
 }
 
 fn id(text: &str) -> ClaimId {
@@ -30,39 +29,47 @@ fn id(text: &str) -> ClaimId {
 }
 
 /// Three of seven items are given.
-async fn source() -> Arc<dyn ItemBank> {
-    let bank = empty();
-    bank.add(&(0..7).map(|n| item(&format!("SAVE-{n}"))).collect::<Vec<_>>()).await.unwrap();
+async fn source() -> Bank {
+    filled(empty()).await
+}
+
+async fn filled(bank: Bank) -> Bank {
+    bank.add((0..7).map(|n| format!("SAVE-{n}"))).await.unwrap();
     for id in IDS {
-        let _ = bank.take(&id.parse().unwrap(), Hold::Forever).await.unwrap();
+        let _ = bank.assign(id).await.unwrap();
     }
     bank
 }
 
-async fn states(bank: &dyn ItemBank) -> BTreeMap<Item, ItemState> {
-    let (mut states, mut pages) = (BTreeMap::new(), Pages::of(bank));
-    while let Some(entries) = pages.next(PAGE).await.unwrap() {
-        states.extend(entries.into_iter().map(|entry| (entry.item, entry.state)));
-    }
-    states
+async fn states(bank: &Bank) -> BTreeMap<Item, ItemState> {
+    bank.list().all().await.unwrap().into_iter().map(|entry| (entry.item, entry.state)).collect()
+}
+
+/// The bank, from which another program takes before each call of this operation.
+fn taken_from(store: &Store, operation: &'static str) -> Bank {
+    let another = of(store);
+    let takes = move |call: &Call<'_>| {
+        if call.operation == operation {
+            let _ = another.assign(format!("late-{}", fastrand::u64(..))).now_or_never().unwrap()?;
+        }
+        Ok(None)
+    };
+    of(&store.clone().layer(Instead(takes)))
 }
 
 fn checks(imported: &Imported) -> Vec<Check> {
     imported.compared.mismatches().iter().map(|mismatch| mismatch.check).collect()
 }
 
-async fn imported(from: &dyn ItemBank, into: &dyn ItemBank) -> Imported {
+async fn imported(from: &Bank, into: &Bank) -> Imported {
     import(from, into).await.unwrap_or_else(|failure| panic!("{failure}"))
 }
 
 /// Everybody is given there what he has here, and nobody is given what another has.
-async fn ensure_same(from: &dyn ItemBank, into: &dyn ItemBank) {
+async fn ensure_same(from: &Bank, into: &Bank) {
     assert_eq!(states(into).await, states(from).await);
     for id in IDS {
-        let [there, here] = [
-            from.take(&id.parse().unwrap(), Hold::Forever).await.unwrap(),
-            into.take(&id.parse().unwrap(), Hold::Forever).await.unwrap(),
-        ];
+        let [there, here] = [from.assign(id).await.unwrap(), into.assign(id).await.unwrap()];
         assert_eq!(here.item(), there.item(), "{id}");
     }
 }
@@ -70,11 +77,11 @@ async fn ensure_same(from: &dyn ItemBank, into: &dyn ItemBank) {
 #[tokio::test]
 async fn each_id_keeps_its_item_and_a_repeat_does_nothing() {
     let (from, into) = (source().await, empty());
-    let first = imported(&*from, &*into).await;
+    let first = imported(&from, &into).await;
     assert_eq!((first.ids, first.free, first.copied.ids, first.copied.free), (3, 4, 3, 4));
     assert_eq!(checks(&first), []);
-    ensure_same(&*from, &*into).await;
-    let again = imported(&*from, &*into).await;
+    ensure_same(&from, &into).await;
+    let again = imported(&from, &into).await;
     assert_eq!((again.ids, again.copied), (3, Copied::default()));
     assert_eq!(again.verdict().unwrap(), Exit::Done);
 }
@@ -84,16 +91,16 @@ async fn each_id_keeps_its_item_and_a_repeat_does_nothing() {
 async fn an_import_that_was_killed_in_any_step_goes_on() {
     let mut stops = 0;
     loop {
-        let (from, into) = (source().await, empty());
-        let stopped = FaultyBank::new(Arc::clone(&into), Fault::StopsAt(stops));
-        let ended = import(&*from, &stopped).await;
-        let half = states(&*into).await;
+        let (from, store) = (source().await, memory());
+        let into = of(&store);
+        let ended = import(&from, &of(&stops_after(&store, stops))).await;
+        let half = states(&into).await;
         for (item, state) in &half {
             let given = matches!(state, ItemState::Held(_));
-            assert!(!given || states(&*from).await.get(item) == Some(state), "{stops}: {half:?}");
+            assert!(!given || states(&from).await.get(item) == Some(state), "{stops}: {half:?}");
         }
-        assert_eq!(checks(&imported(&*from, &*into).await), [], "{stops}");
-        ensure_same(&*from, &*into).await;
+        assert_eq!(checks(&imported(&from, &into).await), [], "{stops}");
+        ensure_same(&from, &into).await;
         if ended.is_ok() {
             break;
         }
@@ -106,42 +113,43 @@ async fn an_import_that_was_killed_in_any_step_goes_on() {
 #[tokio::test]
 async fn an_import_that_is_killed_again_and_again_comes_to_its_end() {
     for each in [3, 4, 5, 7] {
-        let (from, into) = (source().await, empty());
+        let (from, store) = (source().await, memory());
+        let into = of(&store);
         let mut runs = 0;
         loop {
             // Reading takes some calls; each run comes a little further.
-            let stopped = FaultyBank::new(Arc::clone(&into), Fault::StopsAt(each + runs));
+            let stopped = of(&stops_after(&store, each + runs));
             runs += 1;
-            if import(&*from, &stopped).await.is_ok() {
+            if import(&from, &stopped).await.is_ok() {
                 break;
             }
         }
         assert!(runs > 3, "{runs} runs");
-        ensure_same(&*from, &*into).await;
+        ensure_same(&from, &into).await;
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn lost_replies_give_nothing_twice() {
-    let (from, into) = (source().await, empty());
-    let lossy = FaultyBank::new(Arc::clone(&into), Fault::LosesReplies);
-    assert_eq!(checks(&imported(&*from, &lossy).await), []);
-    ensure_same(&*from, &*into).await;
+    let (from, store) = (source().await, memory());
+    let into = of(&store);
+    assert_eq!(checks(&imported(&from, &of(&loses_replies(&store))).await), []);
+    ensure_same(&from, &into).await;
 }
 
 #[tokio::test]
 async fn a_bank_that_holds_something_else_is_refused_and_left_as_it_is() {
     let from = source().await;
     let foreign = empty();
-    foreign.add(&[item("OTHER")]).await.unwrap();
+    foreign.add(["OTHER"]).await.unwrap();
     let other_hands = empty();
-    other_hands.add(&[states(&*from).await.into_keys().next().unwrap()]).await.unwrap();
-    let _ = other_hands.take(&"mallory".parse().unwrap(), Hold::Forever).await.unwrap();
+    other_hands.add(states(&from).await.into_keys().take(1)).await.unwrap();
+    let _ = other_hands.assign("mallory").await.unwrap();
     for into in [foreign, other_hands] {
-        let before = states(&*into).await;
-        let refused = imported(&*from, &*into).await;
+        let before = states(&into).await;
+        let refused = imported(&from, &into).await;
         assert_eq!((checks(&refused), refused.is_refused), (vec![Check::NothingElse], true));
-        assert_eq!(states(&*into).await, before);
+        assert_eq!(states(&into).await, before);
         let failure = refused.verdict().unwrap_err();
         assert_eq!(failure.exit(), Exit::StoreFailed);
         assert!(failure.to_string().starts_with("nothing was imported: "), "{failure}");
@@ -151,37 +159,37 @@ async fn a_bank_that_holds_something_else_is_refused_and_left_as_it_is() {
 /// The first item is in another's hands, which cannot be undone; so no second one is put there.
 #[tokio::test]
 async fn a_bank_that_is_taken_from_is_noticed_with_the_first_id() {
-    let (from, into) = (source().await, empty());
-    let taken_from = FaultyBank::new(Arc::clone(&into), Fault::IsTakenFrom);
-    let failure = import(&*from, &taken_from).await.unwrap_err();
+    let (from, store) = (source().await, memory());
+    let into = of(&store);
+    let failure = import(&from, &taken_from(&store, "take")).await.unwrap_err();
     assert!(matches!(failure, Failure::TakenMeanwhile(_)), "{failure}");
     assert_eq!(failure.exit(), Exit::StoreFailed);
     assert!(!failure.to_string().contains("SAVE"), "{failure}");
-    assert_eq!(states(&*into).await.len(), 1);
-    assert!(imported(&*from, &*into).await.is_refused);
+    assert_eq!(states(&into).await.len(), 1);
+    assert!(imported(&from, &into).await.is_refused);
 }
 
 #[tokio::test]
 async fn what_was_given_there_meanwhile_is_told_and_imported_by_the_next_run() {
-    let (from, into) = (source().await, empty());
-    let working = FaultyBank::new(Arc::clone(&from), Fault::IsGivenFrom);
-    let told = imported(&working, &*into).await;
+    let (store, into) = (memory(), empty());
+    let from = filled(of(&store)).await;
+    let told = imported(&taken_from(&store, "counts"), &into).await;
     assert_eq!(checks(&told), [Check::IdsAsImported, Check::NoChangeThere]);
     assert_eq!(told.compared.named().len(), 1);
     assert_eq!(told.verdict().unwrap_err().exit(), Exit::StoreFailed);
-    let next = imported(&*from, &*into).await;
+    let next = imported(&from, &into).await;
     assert_eq!((checks(&next), next.copied.ids), (vec![], 1));
-    ensure_same(&*from, &*into).await;
+    ensure_same(&from, &into).await;
 }
 
 #[tokio::test]
 async fn what_is_not_for_good_is_left_out_and_counted() {
     let (from, into) = (source().await, empty());
-    let _ = from.take(&id("for-a-while"), Hold::For(Duration::from_secs(60))).await.unwrap();
-    let _ = from.confirm(&id("cyd")).await.unwrap();
-    let free = states(&*from).await.into_iter().find(|(_, state)| *state == ItemState::Free).unwrap().0;
-    from.withdraw(&[free]).await.unwrap();
-    let left_out = imported(&*from, &*into).await;
+    let _ = from.take("for-a-while").for_at_most(Duration::from_secs(60)).await.unwrap();
+    let _ = from.confirm("cyd").await.unwrap();
+    let free = states(&from).await.into_iter().find(|(_, state)| *state == ItemState::Free).unwrap().0;
+    from.withdraw([free]).await.unwrap();
+    let left_out = imported(&from, &into).await;
     assert_eq!(checks(&left_out), [Check::AllCarried]);
     assert_eq!((left_out.copied.ids, left_out.copied.free), (2, 2));
     assert_eq!(left_out.compared.mismatches()[0].found, 3);
@@ -213,11 +221,11 @@ async fn the_answer_names_the_ids_and_no_item() {
     else {
         panic!("no import")
     };
-    let other = MemoryStore::new();
-    let there = other.item_bank(&"b".parse().unwrap()).unwrap();
-    there.add(&[item("SAVE-1"), item("SAVE-2")]).await.unwrap();
-    let _ = there.take(&"ada".parse().unwrap(), Hold::Forever).await.unwrap();
-    let imported = of_store(&args, &other, &*empty()).await.unwrap();
+    let other = memory();
+    let there = other.bank("b").unwrap();
+    there.add(["SAVE-1", "SAVE-2"]).await.unwrap();
+    let _ = there.assign("ada").await.unwrap();
+    let imported = of_store(&args, &other, &empty()).await.unwrap();
     let answer = report::answer(&args, &imported).json();
     let figures = ["ids_there", "free_there", "ids_imported", "free_imported"].map(|key| &answer[key]);
     assert_eq!(figures, [1, 1, 1, 1]);
@@ -230,8 +238,8 @@ async fn the_answer_names_the_ids_and_no_item() {
 #[tokio::test]
 async fn an_id_that_ended_here_is_an_obstacle_before_anything_is_written() {
     let (from, into) = (source().await, empty());
-    let _ = into.release(&id("bob")).await.unwrap();
-    let told = match import(&*from, &*into).await {
+    let _ = into.release("bob").await.unwrap();
+    let told = match import(&from, &into).await {
         Ok(refused) => {
             assert!(refused.is_refused);
             refused.verdict().unwrap_err()
@@ -239,7 +247,7 @@ async fn an_id_that_ended_here_is_an_obstacle_before_anything_is_written() {
         Err(failure) => failure,
     };
     assert!(!matches!(told, Failure::TakenMeanwhile(_)), "nobody took from this bank: {told}");
-    assert_eq!(states(&*into).await, BTreeMap::new(), "something was written");
+    assert_eq!(states(&into).await, BTreeMap::new(), "something was written");
 }
 
 /// A second run is begun while the first, thought dead, is at work. Neither may leave an id with another's item for
@@ -247,31 +255,31 @@ async fn an_id_that_ended_here_is_an_obstacle_before_anything_is_written() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_imports_at_once_give_nobody_anothers_item() {
     let from = empty();
-    from.add(&(0..60).map(|n| item(&format!("SAVE-{n}"))).collect::<Vec<_>>()).await.unwrap();
+    from.add((0..60).map(|n| format!("SAVE-{n}"))).await.unwrap();
     for number in 0..50 {
-        let _ = from.take(&format!("id-{number}").parse().unwrap(), Hold::Forever).await.unwrap();
+        let _ = from.assign(format!("id-{number}")).await.unwrap();
     }
-    let there = states(&*from).await;
+    let there = states(&from).await;
     for round in 0..40 {
         let into = empty();
         let runs = [(); 2].map(|()| {
-            let (from, into) = (Arc::clone(&from), Arc::clone(&into));
-            tokio::spawn(async move { import(&*from, &*into).await })
+            let (from, into) = (from.clone(), into.clone());
+            tokio::spawn(async move { import(&from, &into).await })
         });
         for run in runs {
             let _ended = run.await.unwrap();
         }
-        for (item, state) in states(&*into).await {
+        for (item, state) in states(&into).await {
             let is_given = matches!(state, ItemState::Held(_));
             assert!(!is_given || there.get(&item) == Some(&state), "round {round}: {state:?} has another's item");
         }
-        let last = imported(&*from, &*into).await;
+        let last = imported(&from, &into).await;
         assert!(!last.is_refused, "round {round}: the bank cannot be used any more");
     }
 }
 
 #[tokio::test]
 async fn a_bank_that_has_nothing_may_be_another_s_name() {
-    let imported = import(&*empty(), &*empty()).await.unwrap();
+    let imported = import(&empty(), &empty()).await.unwrap();
     assert_eq!(imported.verdict().unwrap(), Exit::Nothing);
 }

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use clap::Parser;
 use serde_json::{Value, json};
-use storagebox::MemoryStore;
 
 use super::*;
 use crate::cli::{Cli, Command, Dedup};
 use crate::commands::asked::facts;
+use crate::commands::faulty::memory;
 
-async fn answer(store: &MemoryStore, args: &[&str]) -> (Exit, Value) {
+async fn answer(store: &Store, args: &[&str]) -> (Exit, Value) {
     let command = match Cli::parse_from([&["storagebox", "dedup", args[0], "records"], &args[1..]].concat()).command {
         Command::Dedup(Dedup::Lease(command)) => command,
         other => panic!("{other:?}"),
@@ -20,12 +20,12 @@ async fn answer(store: &MemoryStore, args: &[&str]) -> (Exit, Value) {
     (exit, answer)
 }
 
-async fn begin(store: &MemoryStore, op: &str) -> (Exit, Value) {
+async fn begin(store: &Store, op: &str) -> (Exit, Value) {
     answer(store, &["begin", "order-7", "--op", op, "--for", "1m"]).await
 }
 
 /// The number of a lease that has begun.
-async fn begun(store: &MemoryStore, op: &str) -> String {
+async fn begun(store: &Store, op: &str) -> String {
     let (exit, answer) = begin(store, op).await;
     assert_eq!((exit, &answer["outcome"]), (Exit::Done, &json!("started")), "{answer}");
     answer["fence"].to_string()
@@ -37,7 +37,7 @@ fn told(outcome: &str) -> Value {
 
 #[tokio::test]
 async fn what_is_done_by_one_is_shown_to_the_others() {
-    let store = MemoryStore::new();
+    let store = memory();
     let fence = begun(&store, "ada").await;
     assert_eq!(begun(&store, "ada").await, fence);
     let (exit, in_flight) = begin(&store, "bob").await;
@@ -54,7 +54,7 @@ async fn what_is_done_by_one_is_shown_to_the_others() {
 
 #[tokio::test]
 async fn a_lease_that_is_given_back_is_another_s() {
-    let store = MemoryStore::new();
+    let store = memory();
     let fence = begun(&store, "ada").await;
     let held = ["order-7", "--op", "ada", "--fence", fence.as_str()];
     let abort = [&["abort"], &held[..]].concat();
@@ -69,7 +69,7 @@ async fn a_lease_that_is_given_back_is_another_s() {
 
 #[tokio::test(start_paused = true)]
 async fn a_lease_that_lapsed_is_another_s() {
-    let store = MemoryStore::new();
+    let store = memory();
     let fence = begun(&store, "ada").await;
     tokio::time::advance(Duration::from_secs(60)).await;
     begun(&store, "bob").await;
@@ -79,7 +79,7 @@ async fn a_lease_that_lapsed_is_another_s() {
 
 #[tokio::test]
 async fn another_request_of_the_same_id_is_told_so() {
-    let store = MemoryStore::new();
+    let store = memory();
     let begin = async |op: &str, request: &str| {
         answer(&store, &["begin", "order-7", "--op", op, "--fingerprint", request]).await
     };

@@ -21,22 +21,18 @@ mod watched;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
-use storagebox::parts::RunOptions;
-use storagebox::time::TokioTimer;
-use storagebox::{
-    Error, Fingerprint, Ran, RunError,
-    parts::{LeaseRepo, MAX_DURATION, run as run_once},
-};
+use storagebox::{Error, Fingerprint, Ran, RunError, Store};
 
 use crate::answer::Answer;
 use crate::cli::Run;
 use crate::content::write_to;
-use crate::exit::{Exit, Failure, RunFailure};
+use crate::exit::{Exit, RunFailure};
 use crate::interrupt::Signals;
 use crate::say::{Kind, say};
-use crate::step::Step;
 use child::{Stopped, end_what_is_left};
 pub(crate) use record::Ended;
 use record::Output;
@@ -53,12 +49,12 @@ pub(super) struct Outputs<'a> {
 
 pub(super) async fn run(
     args: &Run,
-    leases: &dyn LeaseRepo,
+    store: &Store,
     signals: &mut Signals,
     mut to: Outputs<'_>,
 ) -> Result<Exit, RunFailure> {
-    let stage = Stage::default();
-    let ran = heard(args, leases, &stage, signals, !to.as_json).await?;
+    let stage = Arc::default();
+    let ran = heard(args, store, &stage, signals, !to.as_json).await?;
     match ran {
         Ok(Ran::Done(result)) => {
             let ended = ended(&result)?;
@@ -78,15 +74,16 @@ pub(super) async fn run(
 /// Runs to the end, or to the signal that ends it.
 async fn heard(
     args: &Run,
-    leases: &dyn LeaseRepo,
-    stage: &Stage,
+    store: &Store,
+    stage: &Arc<Stage>,
     signals: &mut Signals,
     live: bool,
 ) -> Result<Result<Ran, RunError<Stopped>>, RunFailure> {
-    let options = options(args).map_err(|error| RunFailure::other(Failure::Argument(error)))?;
-    let watched = Watched::with(leases, stage);
-    let work = |fence| child::run(args, fence, live, stage);
-    let mut running = pin!(run_once(&watched, &TokioTimer, &args.id, &options, work));
+    let fingerprint = fingerprint(args)?;
+    let dedup = store.clone().layer(Watched::by(stage)).dedup(&args.of.name)?;
+    let run = dedup.run(&args.id, |fence| child::run(args, fence, live, stage)).fingerprint(fingerprint);
+    let run = run.lease(args.lease).keep(args.keep).wait(args.wait.unwrap_or(Duration::MAX));
+    let mut running = pin!(run.into_future());
     loop {
         tokio::select! {
             // A signal before what it did to the command.
@@ -106,14 +103,8 @@ async fn heard(
     }
 }
 
-fn options(args: &Run) -> Result<RunOptions, Error> {
-    let fingerprint = match &args.fingerprint {
-        Some(fingerprint) => fingerprint.clone(),
-        None => of_command_line(args)?,
-    };
-    let options = RunOptions::default().fingerprint(fingerprint);
-    let wait = args.wait.unwrap_or(MAX_DURATION);
-    Ok(options.lease(args.lease).retention(args.keep).wait(wait))
+fn fingerprint(args: &Run) -> Result<Fingerprint, Error> {
+    args.fingerprint.clone().map_or_else(|| of_command_line(args), Ok)
 }
 
 /// A hash, because an argument may be longer than a fingerprint, or a secret. Each argument with its length, so that
@@ -146,8 +137,8 @@ fn why_not_shown(ended: &Ended, source: io::Error) -> RunFailure {
 
 fn why_failed(error: Error, stage: &Stage) -> RunFailure {
     match stage.exit_code() {
-        Some(exit_code) => RunFailure::NotRecorded { exit_code, failure: Box::new(Step::RecordRun.failed(error)) },
-        None => RunFailure::other(Step::Begin.failed(error)),
+        Some(exit_code) => RunFailure::NotRecorded { exit_code, failure: Box::new(error.into()) },
+        None => error.into(),
     }
 }
 
@@ -179,7 +170,7 @@ impl Outputs<'_> {
                 RunFailure::Spawn { command: command.unwrap_or_default(), source }
             }
             Stopped::Follow(error) => RunFailure::Follow(error),
-            Stopped::Record(error) => RunFailure::other(Failure::Argument(error)),
+            Stopped::Record(error) => error.into(),
             Stopped::Interrupted(status) => RunFailure::Interrupted(status),
             Stopped::BySignal(status) => RunFailure::BySignal(status),
         })

@@ -1,20 +1,17 @@
 //! A command run once over a store: what each caller gets.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::Parser;
 use serde_json::{Value, json};
 use storagebox::dedup::{Begun, LeaseExtended};
-use storagebox::layer::{Answered, Call, Layer, LayeredPart, Next};
-use storagebox::parts::{Backend, DedupRepo};
-use storagebox::values::DedupId;
-use storagebox::{ErrorKind, MemoryStore, OpId, Result, Retention, async_trait};
+use storagebox::layer::{Answered, Call};
+use storagebox::{ErrorKind, Result, Retention};
 use storagebox_testkit::Folder;
 
 use super::*;
 use crate::cli::{Cli, Command, Dedup};
+use crate::commands::faulty::{Instead, memory};
 
 fn args(options: &[&str], command: &[&str]) -> Run {
     let args = [&["storagebox", "dedup", "run", "records", "nightly"], options, &["--"], command].concat();
@@ -31,32 +28,27 @@ struct Ran {
 }
 
 /// As it is for whoever comes later; the first one's output goes to this process's own.
-async fn ran(leases: &dyn LeaseRepo, args: &Run, as_json: bool) -> Result<Ran, RunFailure> {
+async fn ran(store: &Store, args: &Run, as_json: bool) -> Result<Ran, RunFailure> {
     let (mut stdout, mut stderr) = (vec![], vec![]);
     let to = Outputs { stdout: &mut stdout, stderr: &mut stderr, as_json };
-    let exit = run(args, leases, &mut Signals::listen(&[]).unwrap(), to).await?;
+    let exit = run(args, store, &mut Signals::listen(&[]).unwrap(), to).await?;
     Ok(Ran { exit, stdout, stderr })
 }
 
-async fn json_of(leases: &dyn LeaseRepo, args: &Run) -> Value {
-    serde_json::from_slice(&ran(leases, args, true).await.unwrap().stdout).unwrap()
-}
-
-fn leases(store: &MemoryStore) -> Arc<dyn LeaseRepo> {
-    store.lease_repo(&"records".parse().unwrap()).unwrap()
+async fn json_of(store: &Store, args: &Run) -> Value {
+    serde_json::from_slice(&ran(store, args, true).await.unwrap().stdout).unwrap()
 }
 
 const TALKS: [&str; 3] = ["sh", "-c", r"printf 'out\377\n'; printf 'err\0' >&2; echo x >> $0; exit 7"];
 
 #[tokio::test]
 async fn everybody_gets_what_the_one_run_wrote() {
-    let (store, folder) = (MemoryStore::new(), Folder::new("cli-test").unwrap());
+    let (store, folder) = (memory(), Folder::new("cli-test").unwrap());
     let file = folder.path().join("runs");
     let run = args(&[], &[&TALKS[..], &[file.to_str().unwrap()]].concat());
-    let leases = leases(&store);
-    assert_eq!(json_of(&*leases, &run).await["outcome"], "ran");
+    assert_eq!(json_of(&store, &run).await["outcome"], "ran");
     for _ in 0..2 {
-        let later = ran(&*leases, &run, false).await.unwrap();
+        let later = ran(&store, &run, false).await.unwrap();
         assert_eq!(later.exit, Exit::Of(7));
         assert_eq!((&later.stdout[..], &later.stderr[..]), (&b"out\xFF\n"[..], &b"err\0"[..]));
     }
@@ -65,30 +57,28 @@ async fn everybody_gets_what_the_one_run_wrote() {
         "namespace": "records", "id": "nightly", "outcome": "replayed", "exit_code": 7, "stdout_base64": "b3V0/wo=",
         "stderr": "err\0",
     });
-    assert_eq!(json_of(&*leases, &run).await, told);
+    assert_eq!(json_of(&store, &run).await, told);
 }
 
 #[tokio::test]
 async fn a_failure_is_run_again_if_asked_for() {
-    let store = MemoryStore::new();
-    let leases = leases(&store);
+    let store = memory();
     let run = args(&["--retry-failures"], &["sh", "-c", "exit 7"]);
     for _ in 0..2 {
-        let told = json_of(&*leases, &run).await;
+        let told = json_of(&store, &run).await;
         assert_eq!([&told["outcome"], &told["exit_code"]], [&json!("not_recorded"), &json!(7)]);
     }
     let run = args(&["--fingerprint", "nightly"], &["sh", "-c", "exit 7"]);
-    assert_eq!(json_of(&*leases, &run).await["outcome"], "ran");
-    assert_eq!(json_of(&*leases, &run).await["outcome"], "replayed");
+    assert_eq!(json_of(&store, &run).await["outcome"], "ran");
+    assert_eq!(json_of(&store, &run).await["outcome"], "replayed");
 }
 
 #[tokio::test]
 async fn the_id_stands_for_one_command() {
-    let store = MemoryStore::new();
-    let leases = leases(&store);
-    json_of(&*leases, &args(&[], &["echo", "a b"])).await;
+    let store = memory();
+    json_of(&store, &args(&[], &["echo", "a b"])).await;
     for other in [&["echo", "a", "b"][..], &["echo", "a b", ""], &["echo"]] {
-        let failure = ran(&*leases, &args(&[], other), false).await.err().unwrap();
+        let failure = ran(&store, &args(&[], other), false).await.err().unwrap();
         assert!(matches!(failure, RunFailure::OtherCommand), "{other:?}: {failure}");
         assert_eq!(failure.exit(), Exit::RunFailed);
     }
@@ -96,47 +86,40 @@ async fn the_id_stands_for_one_command() {
 
 #[tokio::test]
 async fn a_value_of_another_sort_is_not_replayed() {
-    let store = MemoryStore::new();
-    let records = store.dedup_repo(&"records".parse().unwrap()).unwrap();
-    let _ = records
-        .record(&"nightly".parse().unwrap(), &"paid".try_into().unwrap(), &"ada".parse().unwrap(), Retention::Forever)
-        .await
-        .unwrap();
-    let failure = ran(&*leases(&store), &args(&[], &["true"]), false).await.err().unwrap();
+    let store = memory();
+    let records = store.dedup("records").unwrap();
+    let _ = records.record("nightly", "paid").keep(Retention::Forever).by("ada").await.unwrap();
+    let failure = ran(&store, &args(&[], &["true"]), false).await.err().unwrap();
     assert!(matches!(failure, RunFailure::NoRun), "{failure}");
 }
 
 #[tokio::test]
 async fn output_that_is_too_long_is_counted_and_not_replayed() {
-    let store = MemoryStore::new();
-    let leases = leases(&store);
+    let store = memory();
     let run = args(&[], &["sh", "-c", "head -c 300000 /dev/zero; exit 3"]);
-    let first = json_of(&*leases, &run).await;
+    let first = json_of(&store, &run).await;
     assert_eq!([&first["exit_code"], &first["output_bytes"]], [3, 300_000]);
-    let failure = ran(&*leases, &run, false).await.err().unwrap();
+    let failure = ran(&store, &run, false).await.err().unwrap();
     assert!(failure.to_string().contains("ended with 3, and wrote 300000 bytes"), "{failure}");
     assert_eq!(failure.exit(), Exit::RunFailed);
 }
 
 #[tokio::test]
 async fn a_command_that_cannot_be_run_leaves_the_id_free() {
-    let store = MemoryStore::new();
-    let leases = leases(&store);
+    let store = memory();
     for (command, exit) in [("/dev/null", Exit::CannotRun), ("no-such-command", Exit::NoSuchCommand)] {
-        let failure = ran(&*leases, &args(&[], &[command]), false).await.err().unwrap();
+        let failure = ran(&store, &args(&[], &[command]), false).await.err().unwrap();
         assert_eq!(failure.exit(), exit, "{failure}");
     }
-    assert_eq!(json_of(&*leases, &args(&[], &["true"])).await["outcome"], "ran");
+    assert_eq!(json_of(&store, &args(&[], &["true"])).await["outcome"], "ran");
 }
 
 #[tokio::test(start_paused = true)]
 async fn whoever_does_not_want_to_wait_is_told() {
-    let store = MemoryStore::new();
-    let leases = leases(&store);
-    let (id, op) = (DedupId::new("nightly").unwrap(), OpId::new("other").unwrap());
-    let _ = leases.begin(&id, &op, Duration::from_secs(30), None).await.unwrap();
+    let store = memory();
+    let _ = store.dedup("records").unwrap().begin("nightly").by("other").await.unwrap();
     for wait in ["0s", "10s"] {
-        let failure = ran(&*leases, &args(&["--wait", wait], &["true"]), false).await.err().unwrap();
+        let failure = ran(&store, &args(&["--wait", wait], &["true"]), false).await.err().unwrap();
         assert!(matches!(failure, RunFailure::InFlight { .. }), "{failure}");
         assert_eq!(failure.exit(), Exit::StillRunning);
     }
@@ -144,53 +127,35 @@ async fn whoever_does_not_want_to_wait_is_told() {
 
 #[tokio::test(start_paused = true)]
 async fn a_runner_that_died_is_waited_for_no_longer_than_its_lease() {
-    let store = MemoryStore::new();
-    let leases = leases(&store);
-    let (id, op) = (DedupId::new("nightly").unwrap(), OpId::new("dead").unwrap());
-    let Begun::Started(dead) = leases.begin(&id, &op, Duration::from_secs(30), None).await.unwrap() else {
+    let store = memory();
+    let Begun::Started(dead) = store.dedup("records").unwrap().begin("nightly").by("dead").await.unwrap() else {
         panic!("nobody else is here")
     };
     let run = args(&[], &["sh", "-c", "echo $STORAGEBOX_FENCE $STORAGEBOX_ID"]);
-    let told = json_of(&*leases, &run).await;
+    let told = json_of(&store, &run).await;
     let said = told["stdout"].as_str().unwrap().trim_end();
     let (fence, id) = said.split_once(' ').unwrap();
     assert!(fence.parse::<u64>().unwrap() > dead.fence.number(), "{said}");
     assert_eq!(id, "nightly");
 }
 
-/// Leases that the store takes away, or whose end it cannot record.
-#[derive(Debug)]
-struct Bad {
-    takes_away: bool,
-    refusals: AtomicU64,
-}
-
-impl Bad {
-    fn leases(store: &MemoryStore, takes_away: bool, refusals: u64) -> LayeredPart<dyn LeaseRepo> {
-        LayeredPart::new(leases(store), Arc::new(Self { takes_away, refusals: refusals.into() }))
-    }
-
-    fn refuses(&self) -> bool {
-        let one_less = |left: u64| left.checked_sub(1);
-        self.refusals.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
-    }
-}
-
-#[async_trait]
-impl Layer for Bad {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+/// A store that takes leases away, or cannot record the end of a run for so many attempts.
+fn bad(takes_away: bool, refusals: usize) -> Store {
+    let refusals = AtomicUsize::new(refusals);
+    memory().layer(Instead(move |call: &Call<'_>| -> Result<Option<Answered>> {
+        let refuses =
+            || refusals.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
         match call.operation {
-            "complete" if self.refuses() => Err(Error::new(ErrorKind::Unavailable, "as the test asked")),
-            "extend" if self.takes_away => Ok(Answered::of(LeaseExtended::Fenced)),
-            _ => next.call().await,
+            "complete" if refuses() => Err(Error::new(ErrorKind::Unavailable, "as the test asked")),
+            "extend" if takes_away => Ok(Some(Answered::of(LeaseExtended::Fenced))),
+            _ => Ok(None),
         }
-    }
+    }))
 }
 
 #[tokio::test]
 async fn a_command_whose_lease_was_lost_is_ended() {
-    let store = MemoryStore::new();
-    let bad = Bad::leases(&store, true, 0);
+    let bad = bad(true, 0);
     let run = args(&["--lease", "30ms"], &["sleep", "1000000"]);
     let failure = ran(&bad, &run, false).await.err().unwrap();
     assert!(matches!(failure, RunFailure::LeaseLost), "{failure}");
@@ -198,17 +163,15 @@ async fn a_command_whose_lease_was_lost_is_ended() {
 
 #[tokio::test]
 async fn a_store_in_trouble_at_the_end_is_asked_with_patience() {
-    let store = MemoryStore::new();
-    let bad = Bad::leases(&store, false, 8);
+    let bad = bad(false, 8);
     assert_eq!(json_of(&bad, &args(&[], &["true"])).await["outcome"], "ran");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_run_that_cannot_be_recorded_is_told_with_its_end() {
-    let store = MemoryStore::new();
-    let bad = Bad::leases(&store, false, u64::MAX);
-    let failure = ran(&bad, &args(&[], &["sh", "-c", "exit 4"]), true).await.err().unwrap().on("faulty");
-    let told = "the command ran and ended with 4, but cannot record the run on faulty: as the test asked";
+    let bad = bad(false, usize::MAX);
+    let failure = ran(&bad, &args(&[], &["sh", "-c", "exit 4"]), true).await.err().unwrap();
+    let told = "the command ran and ended with 4, but cannot record the result on memory: as the test asked";
     assert_eq!(failure.to_string(), told);
     assert_eq!(failure.exit(), Exit::RunFailed);
 }

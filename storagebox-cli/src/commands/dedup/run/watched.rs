@@ -1,29 +1,25 @@
-//! The leases of a run: each call of them is logged, and it is seen whether somebody else was at work.
+//! The calls of a run: each is logged, and what they answer shows whether another runner is at work.
 
-use std::time::Duration;
+use std::sync::Arc;
 
-use storagebox::dedup::{Aborted, Begun, Completed, LeaseExtended};
-use storagebox::values::DedupId;
-use storagebox::{
-    Fingerprint, Lease, OpId, Payload, Result, Retention, Retry, async_trait,
-    parts::{LeaseRepo, Settles},
-};
+use storagebox::dedup::Begun;
+use storagebox::layer::{Answered, Call, Layer, Next};
+use storagebox::{Result, async_trait};
+use tracing::{Instrument, debug, debug_span};
 
 use super::stage::Stage;
 use crate::progress::Waiting;
-use crate::retry;
 use crate::say::{Kind, say};
-use crate::step::Step;
 
-pub(super) struct Watched<'a> {
-    leases: &'a dyn LeaseRepo,
-    stage: &'a Stage,
+#[derive(Debug)]
+pub(super) struct Watched {
+    stage: Arc<Stage>,
     waiting: Waiting,
 }
 
-impl<'a> Watched<'a> {
-    pub(super) fn with(leases: &'a dyn LeaseRepo, stage: &'a Stage) -> Self {
-        Self { leases, stage, waiting: Waiting::default() }
+impl Watched {
+    pub(super) fn by(stage: &Arc<Stage>) -> Self {
+        Self { stage: Arc::clone(stage), waiting: Waiting::default() }
     }
 
     fn look_at(&self, begun: &Begun) {
@@ -42,38 +38,15 @@ impl<'a> Watched<'a> {
 }
 
 #[async_trait]
-impl LeaseRepo for Watched<'_> {
-    async fn begin(
-        &self,
-        id: &DedupId,
-        op: &OpId,
-        duration: Duration,
-        fingerprint: Option<&Fingerprint>,
-    ) -> Result<Begun> {
-        let begin = || self.leases.begin(id, op, duration, fingerprint);
-        let begun = once(Step::Begin, begin).await?;
-        self.look_at(&begun);
-        Ok(begun)
+impl Layer for Watched {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        let Call { backend, operation, .. } = *call;
+        let span = debug_span!("call", backend, operation);
+        let attempt = async { next.call().await.inspect_err(|error| debug!(%error, "an attempt failed")) };
+        let answered = attempt.instrument(span).await?;
+        if let Some(begun) = answered.outcome() {
+            self.look_at(begun);
+        }
+        Ok(answered)
     }
-
-    async fn complete(&self, lease: &Lease, result: &Payload, retention: Retention) -> Result<Completed> {
-        once(Step::RecordRun, || self.leases.complete(lease, result, retention)).await
-    }
-
-    async fn abort(&self, lease: &Lease) -> Result<Aborted> {
-        once(Step::GiveBack, || self.leases.abort(lease)).await
-    }
-
-    async fn extend(&self, lease: &Lease, duration: Duration) -> Result<LeaseExtended> {
-        once(Step::Extend, || self.leases.extend(lease, duration)).await
-    }
-}
-
-/// The run itself tries again.
-async fn once<T, Fut>(step: Step, call: impl FnMut() -> Fut) -> Result<T>
-where
-    T: Settles,
-    Fut: Future<Output = Result<T>>,
-{
-    retry::plain(Retry::NEVER, step, call).await
 }
