@@ -1,4 +1,4 @@
-//! What a backend promises, and what its maintenance did.
+//! The guarantees of a backend, and the result of its maintenance.
 
 use std::borrow::Cow;
 

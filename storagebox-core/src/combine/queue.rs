@@ -8,10 +8,10 @@ use futures_channel::oneshot::{Canceled, Receiver, Sender};
 use super::{Combine, Combined, Combiner, Spawn};
 use crate::error::Result;
 
-/// The most batches that wait, in all and for one key.
+/// The largest number of batches that wait, in total and per key.
 const ROOM: usize = 256;
 const ROOM_OF_A_KEY: usize = 16;
-/// The most batches under way that outlasted the stall timeout.
+/// The largest number of batches in progress that have outlasted the stall timeout.
 const MOST_OVERTAKEN: usize = 4;
 
 pub(super) type Reply<C> = Combined<Result<<C as Combine>::Answer>>;
@@ -27,7 +27,7 @@ pub(super) struct Waiting<C: Combine> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TurnId {
     number: u64,
-    /// Whether it is one call in the future of its caller, which may not be polled any more.
+    /// Whether the turn is one call in the future of its caller, which may not be polled any more.
     is_alone: bool,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct TurnId {
 pub(super) struct Next {
     pub(super) turn: TurnId,
     pub(super) spawn: Arc<Spawn>,
-    /// Whether other calls are likely to arrive at once, so that the task first lets them.
+    /// Whether other calls are likely to arrive at once, so that the task yields to them first.
     pub(super) expects_others: bool,
 }
 
@@ -113,7 +113,7 @@ impl<C: Combine> Queue<C> {
         Some(number)
     }
 
-    /// Removes a call that is not wanted any more.
+    /// Removes a call whose caller was dropped.
     fn withdraw(&mut self, key: &C::Key, number: u64) {
         let withdrawn = self.queues.get_mut(key).and_then(|of_key| of_key.calls.remove(&number));
         if withdrawn.is_some() {
@@ -235,8 +235,8 @@ impl<C: Combine> Queue<C> {
     }
 }
 
-/// Returns how many batches an overtaken turn counts for. A call that is made alone counts for none: it began when there was
-/// no turn, and its caller may have left it.
+/// Returns how many batches an overtaken turn counts for. A call that is made alone counts for none: it began when
+/// there was no turn, and its caller may have left it.
 fn counted(ticket: TurnId) -> usize {
     usize::from(!ticket.is_alone)
 }

@@ -8,7 +8,7 @@ use std::task::Poll;
 use super::queue::{TurnId, Waiting};
 use super::{BoxFuture, Combine, Combined, Combiner};
 
-/// A guard of what is under way. Dropping it begins the next turn.
+/// A guard of the turn in progress. Dropping it begins the next turn.
 pub(super) struct Turn<C: Combine> {
     combiner: Arc<Combiner<C>>,
     id: TurnId,
@@ -91,7 +91,7 @@ impl<C: Combine> Drop for Worker<C> {
         }
         let left = self.turn.combiner.lock().give_up();
         for one in left {
-            // A caller that was dropped meanwhile wants no answer.
+            // The send fails if the caller was dropped in the meantime.
             let _unread = one.reply.send(Combined::RunAlone);
         }
     }
