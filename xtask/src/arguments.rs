@@ -67,7 +67,7 @@ pub(crate) enum Servers {
 }
 
 impl Servers {
-    /// The one way that is asked for.
+    /// Returns the requested way; `None` for no servers.
     pub(crate) fn way(self) -> Option<Way> {
         match self {
             Self::Docker => Some(Way::Docker),
