@@ -169,7 +169,7 @@ pub(crate) fn dynoxide() -> Result<String, Failure> {
 /// The dependencies that dynoxide uses when it starts, but not for requests.
 const SELDOM: [&str; 4] = ["clap_builder", "regex-automata", "regex-syntax", "tracing-subscriber"];
 
-/// Returns the command that installs dynoxide. Cargo builds it in a temporary folder, unless a variable names the
+/// Returns the command that installs dynoxide. Cargo builds it in a separate folder, unless a variable names the
 /// workspace's build folder.
 fn dynoxide_by_cargo() -> Command {
     let mut command = cargo(dynamodb::INSTALL.split_whitespace().skip(1));

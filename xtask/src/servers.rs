@@ -11,7 +11,7 @@ struct Needed {
     start: fn(Option<Way>) -> Result<Server, NoServer>,
 }
 
-/// The packages that need a server.
+/// The packages that need a server. The memory backend needs none.
 const NEEDED: [Needed; 4] = [
     Needed { package: "storagebox-dynamo", start: servers::dynamodb },
     Needed { package: "storagebox-postgres", start: servers::postgres },
