@@ -122,7 +122,7 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// Safe. Any part may have been deleted; call again.
     async fn maintain(&self, max_entries: usize) -> Result<Maintained>;
 
-    /// Closes the connections after the calls under way have ended. A later call of this store opens them again or
+    /// Closes the connections after the calls in progress have ended. A later call of this store opens them again or
     /// returns `Unavailable`, whichever suits the backend. Other stores on the same data go on.
     ///
     /// # Guarantees
@@ -174,11 +174,11 @@ pub trait Backend: Debug + Send + Sync + 'static {
         Err(lacks(self.backend(), "tokens"))
     }
 
-    /// Returns the entities with this name. The joined namespaces of tokens are those of this store.
+    /// Returns the entities with this name. The joined namespaces of tokens are in this store.
     ///
     /// # Guarantees
     ///
-    /// - S-3 above. What a ledger joins is no option of the namespace: it may change from one start to the next.
+    /// - S-3 above. The joined namespaces are not options of the namespace: they may change from one start to the next.
     ///
     /// # Errors
     ///

@@ -107,8 +107,8 @@ impl Assigned {
     }
 }
 
-/// What [`Deduplicator::recover`], or [`OneTimeTokens::recover`](crate::OneTimeTokens::recover), did with one page of
-/// records.
+/// The result of [`Deduplicator::recover`], or of [`OneTimeTokens::recover`](crate::OneTimeTokens::recover), for one
+/// page of records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {
     /// The number of records read.

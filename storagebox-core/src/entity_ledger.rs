@@ -32,7 +32,7 @@ pub use commit::{Commit, Committed, EntityChange};
 ///
 /// # Cancel safety
 ///
-/// Every method is safe: after a dropped future the step is done, is not done, or is still under way and done later.
+/// Every method is safe: after a dropped future the step is done, is not done, or is still in progress and done later.
 ///
 /// # Errors
 ///

@@ -54,7 +54,7 @@ pub struct Lease {
 /// # Cancel safety
 ///
 /// Every method is one atomic step, never half of one. A call whose future was dropped is done, is not done, or is
-/// still under way and done later. Repeat the call with the same operation or lease to find out, as after
+/// still in progress and done later. Repeat the call with the same operation or lease to find out, as after
 /// `OutcomeUnknown`.
 ///
 /// # Errors

@@ -43,7 +43,7 @@ impl Message {
     }
 }
 
-/// What a [`Handler`](crate::Handler) decides: what becomes of the entity, and what is sent.
+/// The decision of a [`Handler`](crate::Handler): the change of the entity, and the messages to send.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use = "a decision takes effect when the handler returns it"]
 pub struct Decision {

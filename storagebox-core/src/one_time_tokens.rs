@@ -33,8 +33,8 @@ const REPLAY: Duration = Duration::from_secs(3_600);
 /// again, identified by anything that names the browser, gets the same result.
 ///
 /// A token and a caller are ids: stores hold them, and errors and logs may show them. If the link holds a secret, use a
-/// hash of the secret as the token. Whoever names the caller gets the result, so nobody must be able to guess it: use a
-/// hash of a random cookie. The result is stored as it is.
+/// hash of the secret as the token. A request that names the caller gets the result, so the caller must not be
+/// guessable: use a hash of a random cookie. The result is stored as it is.
 ///
 /// # Guarantees
 ///
@@ -43,7 +43,7 @@ const REPLAY: Duration = Duration::from_secs(3_600);
 /// - OT-2 *one result*: of all commits of a token, one lease's result is recorded. Of all calls that begin, however
 ///   many at once, one has a live lease, and none begins after a result is recorded. A lease that lapsed and was then
 ///   begun by another call can no longer commit (D-5).
-/// - OT-3 the caller who used the token gets the recorded result, byte for byte, until the time to replay it is over.
+/// - OT-3 the caller that used the token gets the recorded result, byte for byte, until the time to replay it is over.
 ///   No other caller gets it.
 /// - OT-4 after the time to replay its result, nothing is left of a used token except what the store remembers of ended
 ///   operations and gone tokens.
@@ -115,7 +115,7 @@ impl OneTimeTokens {
     }
 
     /// Sets how long a result is replayed to its caller. Defaults to one hour. It must be longer than a commit with its
-    /// repetitions takes, because a commit that is repeated later is told `Fenced`.
+    /// repetitions takes, because a commit that is repeated later returns `Fenced`.
     ///
     /// # Errors
     ///
@@ -179,9 +179,9 @@ impl OneTimeTokens {
         Ok(if is_live { Peeked::Live } else { Peeked::Gone })
     }
 
-    /// Begins to use the token, or returns what is known about it. `caller` names who gets the result again, and nobody
-    /// else must know it: use a hash of the browser's cookie. Every call is a separate operation, so of two calls of
-    /// one caller, however similar, one starts and the other is `InUse`.
+    /// Begins to use the token, or returns what is known about it. `caller` identifies the caller that gets the result
+    /// again, and must be a secret of that caller: use a hash of the browser's cookie. Every call is a separate
+    /// operation, so of two calls of one caller, however similar, one starts and the other is `InUse`.
     ///
     /// # Guarantees
     ///

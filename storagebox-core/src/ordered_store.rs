@@ -48,7 +48,7 @@ impl Stamp {
 /// # Cancel safety
 ///
 /// Every method is one atomic step, never half of one. A call whose future was dropped is done, is not done, or is
-/// still under way and done later. Repeat the call with the same stamp to find out, as after `OutcomeUnknown`.
+/// still in progress and done later. Repeat the call with the same stamp to find out, as after `OutcomeUnknown`.
 ///
 /// # Errors
 ///
@@ -141,7 +141,7 @@ pub trait OrderedStore: Send + Sync {
     ///
     /// - O-3: under [`Stamping::Time`] no tombstone is deleted before the namespace's tombstone age, nor while an older
     ///   stamp would still be accepted. Under [`Stamping::Sequence`] only this call deletes tombstones: the caller must
-    ///   make sure that no older write is still under way.
+    ///   make sure that no older write is still in progress.
     ///
     /// # Cancel safety
     ///

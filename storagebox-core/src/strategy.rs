@@ -173,7 +173,7 @@ pub struct CounterPromise {
     pub tells_mismatch: bool,
     /// Whether `value` is one snapshot (C-7).
     pub snapshot: bool,
-    /// How many operations can be remembered at once; beyond that `apply` returns `Full`.
+    /// The number of operations that can be remembered at once; beyond that `apply` returns `Full`.
     pub capacity: Option<u32>,
 }
 

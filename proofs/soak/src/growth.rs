@@ -18,9 +18,9 @@ pub(crate) struct Slack {
 }
 
 impl Slack {
-    /// For servers, which hold unused space and release it at any time.
+    /// The slack for servers, which hold unused space and release it at any time.
     pub(crate) const SERVER: Self = Self { times: 2.0, few: 16.0 * 1024.0 * 1024.0 };
-    /// For the memory that a program has in use, which is counted to the byte.
+    /// The slack for the memory that a program has in use, which is counted to the byte.
     pub(crate) const IN_USE: Self = Self { times: 1.2, few: 512.0 * 1024.0 };
 
     fn is_passed(self, before: u64, after: u64) -> bool {

@@ -44,7 +44,7 @@ impl PageRequest {
 
     /// Returns the maximum number of entries of the page.
     pub fn limit(&self) -> i64 {
-        // At most `MOST`.
+        // `limit` is at most `MOST`.
         self.limit as i64
     }
 

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use crate::time::Retention;
 
-/// What [`Backend::maintain`](crate::Backend::maintain) did.
+/// The result of [`Backend::maintain`](crate::Backend::maintain).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Maintained {
-    /// How many entries were deleted.
+    /// The number of deleted entries.
     pub deleted: u64,
     /// Whether there may be more to delete.
     pub more: bool,

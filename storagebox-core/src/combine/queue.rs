@@ -39,7 +39,7 @@ pub(super) struct Next {
     pub(super) expects_others: bool,
 }
 
-/// The calls of one key. It exists while one of them waits or is under way.
+/// The calls of one key. It exists while one of them waits or is in progress.
 struct KeyQueue<C: Combine> {
     calls: BTreeMap<u64, Waiting<C>>,
     is_busy: bool,
@@ -55,7 +55,7 @@ pub(super) struct Queue<C: Combine> {
     last_batch: usize,
     /// The turn that all calls wait for.
     turn: Option<TurnId>,
-    /// The number of batches under way that outlasted the stall timeout.
+    /// The number of batches in progress that outlasted the stall timeout.
     overtaken: usize,
     is_watched: bool,
     /// The last number of a call or a turn.
@@ -88,7 +88,7 @@ impl<C: Combine> Queue<C> {
         ticket
     }
 
-    /// Begins a turn for one call, if there is no turn and no call of the key is under way.
+    /// Begins a turn for one call, if there is no turn and no call of the key is in progress.
     pub(super) fn begin_alone(&mut self, key: &C::Key) -> Option<TurnId> {
         if self.turn.is_some() || self.queues.contains_key(key) {
             return None;
@@ -123,7 +123,7 @@ impl<C: Combine> Queue<C> {
         }
     }
 
-    /// Marks the first call of the key as ready if no call of the key is under way. Removes an empty queue.
+    /// Marks the first call of the key as ready if no call of the key is in progress. Removes an empty queue.
     fn line_up(&mut self, key: &C::Key) {
         let Some(of_key) = self.queues.get(key).filter(|of_key| !of_key.is_busy) else { return };
         match of_key.calls.first_key_value() {
@@ -175,8 +175,8 @@ impl<C: Combine> Queue<C> {
         self.next(true)
     }
 
-    /// Begins a turn for a new call and the other waiting calls, if nobody has the turn. If the last batch had several
-    /// calls, others are likely to arrive with it.
+    /// Begins a turn for a new call and the other waiting calls, if there is no turn. If the last batch had several
+    /// calls, others are likely to arrive with this one.
     pub(super) fn begin_with_others(&mut self) -> Option<Next> {
         self.next(self.last_batch > 1)
     }
@@ -188,7 +188,7 @@ impl<C: Combine> Queue<C> {
         }
     }
 
-    /// Begins a turn beside the one that was seen, if that one is still under way.
+    /// Begins another turn, if the turn that was seen is still in progress and may be overtaken.
     pub(super) fn overtake(&mut self, seen: Option<TurnId>) -> Option<Next> {
         let late = self.turn.filter(|turn| Some(*turn) == seen)?;
         let overtaken = self.overtaken + counted(late);

@@ -97,7 +97,7 @@ impl<C: Combine> Drop for Worker<C> {
     }
 }
 
-/// The task that begins a turn beside a stalled one. It lasts while calls wait.
+/// The task that begins another turn while one is stalled. It lasts while calls wait.
 pub(super) struct Watch<C: Combine> {
     combiner: Weak<Combiner<C>>,
     is_over: bool,
@@ -115,7 +115,7 @@ impl<C: Combine> Watch<C> {
         }
     }
 
-    /// Returns the turn that is under way and the wait for its end, or `None` if no call waits.
+    /// Returns the turn that is in progress and the wait for its end, or `None` if no call waits.
     fn seen(&mut self) -> Option<(Option<TurnId>, BoxFuture<()>)> {
         let combiner = self.combiner.upgrade()?;
         let stall_timeout = combiner.stall_timeout.as_ref()?;

@@ -12,7 +12,7 @@ use crate::caller::{Caller, Wrong};
 
 /// The number of ids that all callers share.
 const IDS: u32 = 40;
-/// The lease: much longer than the work takes.
+/// The duration of a lease, much longer than the work takes.
 const LEASE: Duration = Duration::from_secs(20);
 /// The time for which a result is kept.
 const KEPT: Duration = Duration::from_secs(5);
