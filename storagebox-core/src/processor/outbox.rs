@@ -13,8 +13,8 @@ use crate::message::Output;
 use crate::token_store::TokenStore;
 use crate::value::{MessageId, OpId, TokenId};
 
-/// The largest number of attempts that are registered for an entry. While tokens cannot be created, every copy would
-/// add another attempt, and all but one must be discarded in the end.
+/// The number of attempts from which on no further attempt is registered for an entry. While tokens cannot be created,
+/// every copy would add another attempt, and all but one must be discarded in the end.
 const MOST_ATTEMPTS: usize = 16;
 
 /// Where the tokens of messages are created and where messages are sent.
