@@ -1,4 +1,4 @@
-//! The table of what a call costs in counts.
+//! The program that prints the table of counts per call.
 
 use std::alloc::System;
 use std::process::ExitCode;

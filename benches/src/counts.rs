@@ -1,5 +1,5 @@
-//! What a call costs in counts, which the load of the machine does not move: instructions, allocations, system calls,
-//! wake-ups and timers of this process, of a call by a handle and of the floor.
+//! Costs of a call in counts, which do not depend on the load of the machine: instructions, allocations, system calls,
+//! wake-ups and timers of this process, for a call through a handle and for the floor.
 
 mod callgrind;
 mod counting;
@@ -18,10 +18,10 @@ use crate::rows;
 
 pub use crate::tally::{Allocations, Counted, Counts};
 
-/// Counts the rows that the arguments ask for and prints their table.
+/// Counts the rows that the arguments select and prints their table.
 ///
-/// The exit code is 0 once everything was counted, 1 if a call failed or, with `--gate`, if a row falls short, and 2
-/// for arguments that make no sense.
+/// The exit code is 0 once everything was counted, 1 if a call failed or, with `--gate`, if a row misses its target,
+/// and 2 for invalid arguments.
 pub fn run(arguments: impl Iterator<Item = String>, allocations: Allocations) -> ExitCode {
     let answer = match Options::parse(arguments) {
         Ok(Wish::Count(options)) => table(&options, allocations),
@@ -56,11 +56,11 @@ fn table(options: &Options, allocations: Allocations) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(options.gate && falls_short)))
 }
 
-/// Counts the rows of these backends, all but their instructions.
+/// Counts the rows of these backends, except instructions.
 ///
 /// # Errors
 ///
-/// The first call that failed.
+/// The error of the first call that failed.
 pub fn of_backends(backends: &[&str], allocations: Allocations) -> Result<Vec<Counted>, String> {
     let rows = rows::counted().into_iter().filter(|row| backends.contains(&row.backend));
     let counted =

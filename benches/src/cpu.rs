@@ -1,22 +1,22 @@
-//! Processor time of this process and of a server's, to the nanosecond.
+//! The processor time of this process and of a server, to the nanosecond.
 
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// What the threads that live now have used. `None` where the system does not tell.
+/// Returns the processor time of the current threads, or `None` if the system does not report it.
 pub(crate) fn used() -> Option<Duration> {
     let threads = fs::read_dir("/proc/self/task").ok()?;
     threads.map(|thread| scheduled(&thread.ok()?.path())).sum::<Option<u64>>().map(Duration::from_nanos)
 }
 
-/// What the children of a process have used, those included that ended.
+/// Returns the processor time of the children of a process, including those that have ended.
 #[cfg(feature = "postgres")]
 pub(crate) fn used_by_children(parent: u32) -> Option<Duration> {
     let stat = |process: &Path| fs::read_to_string(process.join("stat")).ok();
     let processes = fs::read_dir("/proc").ok()?.flatten().map(|process| process.path());
     let children = processes.filter(|process| stat(process).and_then(|stat| parent_of(&stat)) == Some(parent));
-    // One that ends meanwhile is counted among the ended.
+    // A child that ends in the meantime is counted among the ended ones.
     let alive: u64 = children.filter_map(|child| scheduled(&child)).sum();
     Some(Duration::from_nanos(alive) + ended_children(&stat(Path::new(&format!("/proc/{parent}")))?)?)
 }
@@ -25,12 +25,12 @@ fn scheduled(process: &Path) -> Option<u64> {
     nanoseconds(&fs::read_to_string(process.join("schedstat")).ok()?)
 }
 
-/// The first field of a thread's `schedstat` is its time on a processor.
+/// Returns the first field of a thread's `schedstat`, which is its time on a processor.
 fn nanoseconds(schedstat: &str) -> Option<u64> {
     schedstat.split(' ').next()?.parse().ok()
 }
 
-/// The fields of `stat` after the name, which may hold anything.
+/// Returns the fields of `stat` after the name, which may contain anything.
 #[cfg(feature = "postgres")]
 fn fields(stat: &str) -> Option<impl Iterator<Item = &str>> {
     Some(stat.rsplit_once(')')?.1.split_whitespace())
@@ -41,7 +41,7 @@ fn parent_of(stat: &str) -> Option<u32> {
     fields(stat)?.nth(1)?.parse().ok()
 }
 
-/// User and system time of the children that were waited for, in hundredths of a second.
+/// Returns the user and system time of the reaped children, which `stat` has in hundredths of a second.
 #[cfg(feature = "postgres")]
 fn ended_children(stat: &str) -> Option<Duration> {
     let hundredths = fields(stat)?.skip(13).take(2).map(|field| field.parse::<u64>().ok());

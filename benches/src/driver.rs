@@ -1,4 +1,4 @@
-//! The driver: both sides in turn, in one process.
+//! The driver, which runs both sides in turn, in one process.
 
 use std::time::{Duration, Instant};
 
@@ -12,14 +12,14 @@ use crate::options::Options;
 use crate::row::{Load, Row, Side};
 use crate::statistics::{Measured, Round, Slice};
 
-/// Threads of the runtime, on every machine, so that tables of different machines are of the same thing.
+/// The number of worker threads, the same on every machine, so that tables of different machines are comparable.
 const WORKERS: usize = 2;
-/// Of each task: with fewer, most of a slice is its beginning and its end.
+/// The smallest number of calls per task. With fewer, most of a slice is its beginning and its end.
 const FEWEST_CALLS: usize = 10;
-/// A difference of processor time is small beside what both sides spend on talking to a server: it takes as many times
-/// more rounds.
+/// The factor for the number of rounds if processor time has a target: its difference is small compared with the time
+/// that both sides spend on talking to a server.
 const MORE_ROUNDS: usize = 3;
-/// What fits into memory, whatever the length of a slice.
+/// The largest number of calls, so that they fit into memory whatever the length of a slice.
 const MOST_CALLS: usize = 4_000_000;
 
 pub(crate) struct Driver {
@@ -35,7 +35,7 @@ impl Driver {
         Ok(Self { runtime, slice: options.slice, rounds: options.rounds })
     }
 
-    /// The first round warms up and is not counted.
+    /// Measures a row. The first round is a warm-up and is not counted.
     pub(crate) fn measure(&self, row: &Row) -> Result<Measured> {
         let load = self.load(row)?;
         let rounds =
@@ -44,7 +44,8 @@ impl Driver {
         Ok(Measured::of(&rounds[1..]))
     }
 
-    /// As many calls as the floor makes in a slice. Both sides make that many, so that their tables grow alike.
+    /// Returns the load: the number of calls that the floor makes in a slice. Both sides make that many, so that their
+    /// tables grow alike.
     fn load(&self, row: &Row) -> Result<Load> {
         let guess = Load { slice: 0, calls: row.guess, tasks: row.concurrency };
         let rate = self.run(row, &row.floor, guess)?.rate();
@@ -52,7 +53,7 @@ impl Driver {
         Ok(Load { calls: calls.clamp(FEWEST_CALLS * row.concurrency, MOST_CALLS), ..guess })
     }
 
-    /// Whoever went first in one round goes second in the next.
+    /// Runs a round. The side that goes first alternates.
     fn round(&self, row: &Row, load: Load, number: usize) -> Result<Round> {
         let load = Load { slice: number as u32 + 1, ..load };
         if number.is_multiple_of(2) {

@@ -1,4 +1,4 @@
-//! What a server spends on a slice.
+//! The resources that a server uses for a slice.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use futures_util::future::BoxFuture;
 
 use crate::error::Result;
 
-/// What a server has spent since it was started.
+/// The resources that a server has used since it was started.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Effort {
-    /// Processor time of all its processes. `None` where the system does not tell.
+    /// The processor time of all its processes, or `None` if the system does not report it.
     pub(crate) cpu: Option<Duration>,
-    /// Bytes of its write-ahead log, if it has one.
+    /// The bytes of its write-ahead log, if it has one.
     pub(crate) log: Option<u64>,
-    /// Requests that were sent to it, if they are counted.
+    /// The number of requests to it, if they are counted.
     pub(crate) requests: Option<u64>,
 }
 
@@ -28,7 +28,7 @@ impl Effort {
     }
 }
 
-/// A server that tells what it has spent.
+/// A server that reports the resources that it has used.
 pub(crate) trait Meter {
     fn read(&self) -> BoxFuture<'_, Result<Effort>>;
 }

@@ -1,4 +1,4 @@
-//! Why a row could not be measured.
+//! The reasons why a row could not be measured.
 
 use tokio::task::JoinError;
 
@@ -8,7 +8,7 @@ pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 pub(crate) enum Failure {
     #[error("a call of the library failed: {0}")]
     Call(#[from] storagebox::Error),
-    /// A side that does less than its work must not look fast.
+    /// A side that does not do its work must not look fast.
     #[error("a call answered `{answer}` where a new item was due")]
     NotNew { answer: String },
     #[error("a task ended early: {0}")]
@@ -21,7 +21,7 @@ pub(crate) enum Failure {
     #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
     #[error("there is no server: {0}")]
     Server(#[from] storagebox_testkit::Failure),
-    /// Its row says so, and falls short.
+    /// The floor is missing. The row says so, and misses its target.
     #[cfg(feature = "dynamo")]
     #[error("the floor cannot be had: {0}")]
     NoFloor(storagebox_testkit::Failure),

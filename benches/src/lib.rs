@@ -1,4 +1,4 @@
-//! What the promises cost: each call of the library beside the least that could do the same work.
+//! The cost of the guarantees: each call of the library compared with the least code that could do the same work.
 //!
 //! A row names both sides; the driver runs them in turn, in one process, and judges the median of the rounds'
 //! ratios. A backend adds one file of rows to `rows/`.
@@ -24,10 +24,10 @@ use crate::options::{Options, Wish};
 use crate::report::Line;
 use crate::row::Row;
 
-/// Runs the rows that the arguments ask for and prints their table.
+/// Runs the rows that the arguments select and prints their table.
 ///
-/// The exit code is 0 once everything was measured, 1 if a call failed or, with `--gate`, if a row falls short,
-/// and 2 for arguments that make no sense.
+/// The exit code is 0 once everything was measured, 1 if a call failed or, with `--gate`, if a row misses its target,
+/// and 2 for invalid arguments.
 pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
     let options = match Options::parse(arguments) {
         Ok(Wish::Measure(options)) => options,
@@ -42,7 +42,7 @@ pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
     };
     let mut lines = vec![];
     let measured = measure(&options, &mut lines);
-    // What was measured before a failure is told all the same.
+    // The rows measured before a failure are still reported.
     let code = report(&options, &lines);
     match measured {
         Ok(()) => code,
@@ -56,7 +56,7 @@ pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
 fn measure(options: &Options, lines: &mut Vec<Line>) -> Result<(), Failure> {
     let rows = rows::all(options.slow).into_iter().filter(|row| options.asks_for(&row.name()));
     let driver = Driver::new(options)?;
-    // Each row goes, with its worlds, before the next one begins.
+    // Each row is dropped, with its worlds, before the next one begins.
     for row in rows {
         lines.push(line(&driver, &row)?);
     }

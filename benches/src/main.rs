@@ -1,4 +1,4 @@
-//! The table of what the promises cost.
+//! The program that prints the table of the cost of the guarantees.
 
 use std::process::ExitCode;
 

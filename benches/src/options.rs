@@ -14,14 +14,14 @@ cargo bench -p storagebox-benches --bench table -- [OPTIONS]
   --gate            exit with 1 if a row falls short
   --help            this text";
 
-/// Below this, a median of ratios says little.
+/// The smallest number of rounds for which a median of ratios means something.
 const FEWEST_ROUNDS: usize = 3;
 
 #[derive(Debug, PartialEq)]
 pub(crate) struct Options {
     pub(crate) slice: Duration,
     pub(crate) rounds: usize,
-    /// Texts of which a row's name holds one; all rows if there are none.
+    /// Only rows whose name contains one of these texts; all rows if there are none.
     pub(crate) only: Vec<String>,
     pub(crate) slow: bool,
     pub(crate) json: bool,
@@ -65,7 +65,7 @@ impl Options {
                 "--json" => options.json = true,
                 "--gate" => options.gate = true,
                 "--help" | "-h" => return Ok(Wish::Help),
-                // Cargo's own.
+                // Cargo adds this argument.
                 "--bench" => {}
                 _ => return Err(Usage::Unknown(argument)),
             }

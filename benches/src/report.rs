@@ -23,7 +23,7 @@ const HEADER: [&str; 14] = [
     "target",
     "",
 ];
-/// Numbers stand to the right.
+/// The columns with numbers, which are right-aligned.
 const NUMBERS: std::ops::RangeInclusive<usize> = 3..=11;
 
 /// One line of the table.
@@ -34,7 +34,7 @@ pub(crate) struct Line {
     backend: &'static str,
     concurrency: usize,
     target: Target,
-    /// Or why it could not be measured.
+    /// The result, or the reason why the row could not be measured.
     measured: Result<Measured, String>,
 }
 
@@ -50,7 +50,7 @@ impl Line {
         }
     }
 
-    /// What was not measured does not hold.
+    /// Returns whether the row meets its target. A row that was not measured does not.
     pub(crate) fn holds(&self) -> bool {
         let Ok(Measured { ours, ratio, extra_cpu, log, requests, .. }) = self.measured else { return false };
         let fewer = requests.map(|requests| requests.floor / requests.ours);
@@ -98,7 +98,7 @@ impl Line {
     }
 }
 
-/// What was measured, in the order of the columns.
+/// Returns the measured values, in the order of the columns.
 fn figures(measured: &Measured) -> [String; 8] {
     [
         format!("{:.0}", measured.ours),
@@ -136,7 +136,7 @@ fn json_of(measured: &Measured) -> Value {
     })
 }
 
-/// The floor's, and what ours takes on top of it.
+/// Returns the processor time of the floor, and the additional time of our side.
 fn processor_time(measured: &Measured) -> String {
     match measured.floor_cpu.zip(measured.extra_cpu) {
         Some((floor, extra)) => format!("{floor:.2} {extra:+.2}"),
@@ -144,7 +144,7 @@ fn processor_time(measured: &Measured) -> String {
     }
 }
 
-/// Ours, and the floor's. Nothing where there is no server.
+/// Returns our server costs and those of the floor; an empty text if there is no server.
 fn server_costs(costs: Option<Costs>, decimals: usize) -> String {
     costs.map(|Costs { ours, floor }| format!("{ours:.decimals$} : {floor:.decimals$}")).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! What is compared: one row of the table.
+//! A row of the table: a comparison.
 
 use std::any::Any;
 use std::fmt;
@@ -10,13 +10,13 @@ use crate::error::Result;
 
 /// One comparison, as a value.
 pub(crate) struct Row {
-    /// Its number in the list of targets.
+    /// The number in the list of targets.
     pub(crate) id: &'static str,
     pub(crate) op: &'static str,
     pub(crate) backend: &'static str,
-    /// How many tasks call at once.
+    /// The number of tasks that call at once.
     pub(crate) concurrency: usize,
-    /// Enough calls to guess how many fill a slice.
+    /// A number of calls that is large enough to estimate how many fill a slice.
     pub(crate) guess: usize,
     /// The server, if both sides have one.
     pub(crate) meter: Option<Box<dyn Meter>>,
@@ -25,12 +25,12 @@ pub(crate) struct Row {
     pub(crate) floor: Side,
 }
 
-/// A row's number in the list of targets, and what is done.
+/// A row's number in the list of targets, and its operation.
 #[cfg(any(feature = "postgres", feature = "redis"))]
 pub(crate) type Name = (&'static str, &'static str);
 
 impl Row {
-    /// A row whose sides, ours and the floor, call the same server.
+    /// Creates a row whose sides, ours and the floor, call the same server.
     #[cfg(any(feature = "postgres", feature = "redis"))]
     pub(crate) fn on_server<S: Meter + Clone + 'static>(
         (backend, server): (&'static str, &S),
@@ -48,18 +48,18 @@ impl Row {
     }
 }
 
-/// What holds if all of it holds.
+/// A target, which is met if every part of it is met.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
-    /// The least that ours may be of the floor; nothing, where only its requests count.
+    /// The smallest ratio of our rate to the floor's; 0 if only the floor's requests count.
     pub(crate) ratio: f64,
-    /// The least that ours must do in a second.
+    /// The smallest number of our calls per second.
     pub(crate) rate: Option<f64>,
-    /// The most processor time that one call of ours may cost on top, in microseconds.
+    /// The largest additional processor time of one of our calls, in microseconds.
     pub(crate) extra_cpu: Option<f64>,
-    /// The most that one call of ours may add to the server's write-ahead log, in bytes.
+    /// The largest number of bytes that one of our calls may add to the server's write-ahead log.
     pub(crate) log: Option<f64>,
-    /// How many times as many requests as ours the floor must make at the least.
+    /// The smallest ratio of the floor's requests to ours.
     pub(crate) fewer_requests: Option<f64>,
 }
 
@@ -82,7 +82,7 @@ impl fmt::Display for Target {
     }
 }
 
-/// One of the two ways to do the same work: makes a fresh world for a load, outside the measured time.
+/// One of the two ways to do the same work. It prepares a new world for a load, outside the measured time.
 pub(crate) struct Side(Box<dyn Fn(Load) -> BoxFuture<'static, Result<Prepared>>>);
 
 impl Side {
@@ -104,11 +104,11 @@ pub(crate) type Work = BoxFuture<'static, Result<()>>;
 /// A world in which the work can start at once.
 pub(crate) struct Prepared {
     pub(crate) tasks: Vec<Work>,
-    /// What the tasks work on, so that it is not taken apart within the measured time.
+    /// The data that the tasks work on, kept here so that it is not dropped within the measured time.
     pub(crate) world: Box<dyn Any + Send>,
 }
 
-/// How much one slice does, and with what: both sides get the same texts, and no other slice gets them again.
+/// The work of one slice. Both sides get the same texts, and no other slice gets them again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
     pub(crate) slice: u32,
@@ -117,17 +117,17 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// Ids of 36 bytes, as long as a UUID, one for each call.
+    /// Returns ids of 36 bytes, as long as a UUID, one per call.
     pub(crate) fn ids(self) -> impl Iterator<Item = String> {
         (0..self.calls).map(move |call| format!("customer-{:08}-{call:018}", self.slice))
     }
 
-    /// Items of 17 bytes, one for each call.
+    /// Returns items of 17 bytes, one per call.
     pub(crate) fn items(self) -> impl Iterator<Item = String> {
         (0..self.calls).map(|call| format!("CODE-{call:012}"))
     }
 
-    /// How many calls a task makes; the last one may make fewer.
+    /// Returns the number of calls per task; the last task may make fewer.
     pub(crate) fn share(self) -> usize {
         self.calls.div_ceil(self.tasks)
     }

@@ -1,4 +1,4 @@
-//! Every row. A backend adds its file here.
+//! All rows. A backend adds its file here.
 
 #[cfg(feature = "dynamo")]
 mod dynamo;
@@ -15,7 +15,7 @@ mod sqlite;
 
 use crate::row::Row;
 
-/// With `slow`, banks are as large as the targets say, which takes minutes to load.
+/// Returns the measured rows. With `slow`, banks are as large as in the targets, which takes minutes to load.
 #[cfg_attr(
     not(any(feature = "postgres", feature = "redis")),
     expect(unused_variables, reason = "only banks on those servers take so long")
@@ -36,8 +36,8 @@ pub(crate) fn all(slow: bool) -> Vec<Row> {
     parts.into_iter().flatten().collect()
 }
 
-/// The rows of which calls are counted: a `take` by a handle of the default policy, on a server also one of the part
-/// behind it, and the floor.
+/// Returns the rows for counts: a `take` through a handle with the default policy, on a server also a `take` of the
+/// part behind it, and the floor.
 pub(crate) fn counted() -> Vec<Row> {
     let parts = [
         memory::counted(),

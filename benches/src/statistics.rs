@@ -1,16 +1,16 @@
-//! What the slices of a row add up to.
+//! The statistics of the slices of a row.
 
 use std::time::Duration;
 
 use crate::effort::Effort;
 
-/// One side's run.
+/// One slice of one side.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slice {
     pub(crate) calls: usize,
     pub(crate) elapsed: Duration,
     pub(crate) cpu: Option<Duration>,
-    /// What the server spent on it, if there is one.
+    /// The resources that the server used for the slice, if there is a server.
     pub(crate) effort: Option<Effort>,
 }
 
@@ -19,17 +19,17 @@ impl Slice {
         self.calls as f64 / self.elapsed.as_secs_f64()
     }
 
-    /// Processor time of one call, in microseconds.
+    /// Returns the processor time per call, in microseconds.
     fn cpu_per_call(&self) -> Option<f64> {
         Some(self.cpu?.as_secs_f64() * 1e6 / self.calls as f64)
     }
 
-    /// The server's processor time of one call, in microseconds.
+    /// Returns the server's processor time per call, in microseconds.
     fn server_cpu_per_call(&self) -> Option<f64> {
         Some(self.effort?.cpu?.as_secs_f64() * 1e6 / self.calls as f64)
     }
 
-    /// Bytes of the server's write-ahead log.
+    /// Returns the bytes of the server's write-ahead log per call.
     fn log_per_call(&self) -> Option<f64> {
         Some(self.effort?.log? as f64 / self.calls as f64)
     }
@@ -39,7 +39,7 @@ impl Slice {
     }
 }
 
-/// Both sides, one right after the other.
+/// One slice of each side, one right after the other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Round {
     pub(crate) ours: Slice,
@@ -56,14 +56,14 @@ impl Round {
     }
 }
 
-/// What one call of each side costs.
+/// The costs per call of each side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Costs {
     pub(crate) ours: f64,
     pub(crate) floor: f64,
 }
 
-/// What a row came to: medians of the rounds.
+/// The results of a row: medians of the rounds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measured {
     pub(crate) ours: f64,
@@ -71,18 +71,19 @@ pub(crate) struct Measured {
     pub(crate) ratio: f64,
     pub(crate) lowest: f64,
     pub(crate) highest: f64,
-    /// Processor time of one call of the floor, in microseconds.
+    /// The processor time per call of the floor, in microseconds.
     pub(crate) floor_cpu: Option<f64>,
-    /// What one call of ours takes on top of it.
+    /// The additional processor time per call of our side, in microseconds.
     pub(crate) extra_cpu: Option<f64>,
-    /// The server's processor time, in microseconds.
+    /// The server's processor time per call, in microseconds.
     pub(crate) server_cpu: Option<Costs>,
-    /// Bytes of the server's write-ahead log.
+    /// The bytes of the server's write-ahead log per call.
     pub(crate) log: Option<Costs>,
-    /// Requests to the server.
+    /// The requests to the server per call.
     pub(crate) requests: Option<Costs>,
     pub(crate) rounds: usize,
-    /// Rounds left out because their floor was slower than half of the floor's median: another job had the machine.
+    /// The number of rounds left out because their floor was slower than half of the floor's median: another job was
+    /// using the machine.
     pub(crate) skipped: usize,
 }
 
@@ -113,13 +114,13 @@ fn costs(rounds: &[&Round], of: fn(&Slice) -> Option<f64>) -> Option<Costs> {
     Some(Costs { ours, floor: known_median(rounds, |round| of(&round.floor))? })
 }
 
-/// Known if it is known of every round.
+/// Returns the median, if the value is known for every round.
 fn known_median(rounds: &[&Round], of: impl Fn(&Round) -> Option<f64>) -> Option<f64> {
     let known: Option<Vec<_>> = rounds.iter().map(|round| of(round)).collect();
     known.map(|known| median(known.into_iter()))
 }
 
-/// The middle one, or the mean of the two in the middle. Not a number if there is none.
+/// Returns the middle value, or the mean of the two middle values; NaN if there are no values.
 fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! What this process counts of itself.
+//! The counts that this process takes of itself.
 
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,39 +7,41 @@ use std::time::Duration;
 use storagebox::async_trait;
 use storagebox::time::{Timer, TokioTimer};
 
-/// How many allocations the process has made so far, told by the program that has a counting allocator.
+/// Returns the number of allocations that the process has made so far. The program with the counting allocator supplies
+/// it.
 pub type Allocations = fn() -> u64;
 
-/// The counts of one row, a call.
+/// The counts per call of one row.
 #[derive(Clone, Debug)]
 pub struct Counted {
     /// The row's name.
     pub name: String,
-    /// Of our call.
+    /// The counts of our call.
     pub ours: Counts,
-    /// Of a call of the floor.
+    /// The counts of a call of the floor.
     pub floor: Counts,
 }
 
-/// What one call costs.
+/// The costs of one call.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
-    /// Of the processor, outside the kernel. `None` where valgrind is missing, or was not asked.
+    /// The processor instructions outside the kernel, or `None` if valgrind is missing or was not used.
     pub instructions: Option<f64>,
-    /// Of memory: new and grown ones.
+    /// The memory allocations and reallocations.
     pub allocations: f64,
-    /// `None` where strace is missing, or may not look at this process.
+    /// The system calls, or `None` if strace is missing or may not trace this process.
     pub system_calls: Option<f64>,
-    /// How often a thread of the process waited and was woken. `None` where the system does not tell.
+    /// The number of times that a thread of the process waited and was woken, or `None` if the system does not report
+    /// it.
     pub wake_ups: Option<f64>,
-    /// Timers of the handle: deadlines and pauses.
+    /// The timers of the handle: deadlines and pauses.
     pub timers: f64,
 }
 
-/// Sleeps that handles have begun.
+/// The number of sleeps that handles have begun.
 static TIMERS: AtomicU64 = AtomicU64::new(0);
 
-/// tokio's timer, counted.
+/// tokio's timer, which counts its sleeps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CountedTimer;
 
@@ -55,7 +57,7 @@ impl Timer for CountedTimer {
     }
 }
 
-/// What was counted up to some moment.
+/// The counts at one moment.
 pub(crate) struct Tally {
     allocations: u64,
     switches: Option<u64>,
@@ -63,7 +65,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Its own allocations come first.
+    /// Reads the counts. The allocations are read last, so that those of reading are not counted.
     pub(crate) fn now(allocations: Allocations) -> Self {
         let (switches, timers) = (switches(), TIMERS.load(Ordering::Relaxed));
         Self { allocations: allocations(), switches, timers }
@@ -81,7 +83,8 @@ impl Tally {
     }
 }
 
-/// How often the threads that live now have given up their processor to wait: one that ends takes its count along.
+/// Returns the number of times that the current threads have given up their processor to wait. The count of a thread
+/// that ends is lost.
 fn switches() -> Option<u64> {
     let threads = fs::read_dir("/proc/self/task").ok()?;
     threads
@@ -103,7 +106,7 @@ mod tests {
     fn who_waits_is_woken() {
         assert_eq!(voluntary("Name:\tx\nvoluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t3\n"), Some(12));
         assert_eq!(voluntary("Name:\tx\n"), None);
-        // Of this thread alone: those of the tests beside it come and go.
+        // Only this thread, because the threads of concurrent tests come and go.
         let own = || voluntary(&fs::read_to_string("/proc/thread-self/status").unwrap()).unwrap();
         let before = own();
         std::thread::sleep(Duration::from_millis(1));

@@ -1,5 +1,5 @@
-//! Budgets of a call, in counts that the load of the machine does not move. `cargo bench -p storagebox-benches --bench
-//! counts` prints all of them, instructions too.
+//! Budgets of a call, in counts that do not depend on the load of the machine. `cargo bench -p storagebox-benches
+//! --bench counts` prints all counts, including instructions.
 
 use std::alloc::System;
 
@@ -14,7 +14,8 @@ fn allocations() -> u64 {
     (stats.allocations + stats.reallocations) as u64
 }
 
-/// The most that a call may take on top of the floor: one by a handle (P18), or of the part behind it (P1).
+/// The largest additional costs of a call over the floor: of a call through a handle (P18), or of the part behind it
+/// (P1).
 struct Budget {
     row: &'static str,
     backend: &'static str,
@@ -37,14 +38,15 @@ impl Budget {
     }
 }
 
-/// Of those that a call makes now and then: a thread that finds nothing to do waits, and is woken. On a busy machine
-/// both sides differ by about one. A way to another thread and back would be two wake-ups more, and as many calls again.
+/// The largest number of additional system calls and, below, wake-ups, which a call makes at times: a thread without
+/// work waits and is woken. On a busy machine both sides differ by about one. A switch to another thread and back would
+/// add two wake-ups and as many system calls.
 const SYSTEM_CALLS: f64 = 2.9;
 const WAKE_UPS: f64 = 1.9;
-/// That of its deadline.
+/// The timer of the deadline.
 const TIMERS: f64 = 1.1;
 
-/// What is over the budget.
+/// Returns the counts that exceed the budget.
 fn excess(budget: &Budget, counted: &Counted) -> Vec<String> {
     let Counted { name, ours, floor } = counted;
     let extra = |ours: Option<f64>, floor: Option<f64>| Some(ours? - floor?);
@@ -59,7 +61,7 @@ fn excess(budget: &Budget, counted: &Counted) -> Vec<String> {
     over.map(|(what, extra, most)| format!("{name}: {:.2} {what}, at most {most}", extra.unwrap_or_default())).collect()
 }
 
-/// System calls are counted where strace is there and may look at this process.
+/// System calls are counted only if strace is installed and may trace this process.
 #[test]
 fn a_call_stays_within_its_budget() -> Result<(), String> {
     let mut over = vec![];

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use bolero::{Driver, ValueGenerator, produce};
 
-/// The most edits of one input.
+/// The largest number of edits per input.
 const EDITS: usize = 6;
 
-/// What readers take for something special.
+/// Texts that parsers may treat specially.
 const SPECIAL: &[&str] = &[
     "",
     "\0",
@@ -65,7 +65,7 @@ pub struct Edited {
 }
 
 impl Edited {
-    /// Edits of one of these.
+    /// Creates a generator of edits of these inputs.
     #[must_use]
     pub fn of(known: Vec<Vec<u8>>) -> Self {
         Self { known }
@@ -105,7 +105,7 @@ impl ValueGenerator for Edited {
     }
 }
 
-/// A place among the bytes: often a short one, now and then all that follows.
+/// Returns a range of the bytes: mostly a short one, sometimes all that follow.
 fn range_of<D: Driver>(bytes: &[u8], driver: &mut D) -> Option<Range<usize>> {
     let start = below(bytes.len() + 1, driver)?;
     let most = bytes.len() - start;
@@ -116,7 +116,7 @@ fn range_of<D: Driver>(bytes: &[u8], driver: &mut D) -> Option<Range<usize>> {
     Some(start..start + length)
 }
 
-/// A number below this one, which is not 0.
+/// Returns a number below `end`, which must not be 0.
 pub(crate) fn below<D: Driver>(end: usize, driver: &mut D) -> Option<usize> {
     (0..end).generate(driver)
 }

@@ -1,9 +1,9 @@
-//! Inputs that nobody chose, for everything of this workspace that reads what came from outside: URLs, cursors, files,
-//! replies and rows.
+//! Random inputs for everything in this workspace that parses input from outside: URLs, cursors, files, replies and
+//! rows.
 //!
-//! Each function begins with inputs that the reader knows, changes them in a few places at random, and passes them to a
-//! check, which panics if the reader does what it must not. [`INPUTS`] of them are tried; a failure is shrunk and printed
-//! with its seed, and `BOLERO_RANDOM_SEED` repeats it. `cargo xtask soak` tries as many as its time allows
+//! Each function takes inputs that the parser knows, changes them in a few places at random, and passes them to a
+//! check, which panics if the parser misbehaves. A test tries [`INPUTS`] inputs. A failure is shrunk and printed with
+//! its seed, and `BOLERO_RANDOM_SEED` repeats it. `cargo xtask soak` tries as many as its time allows
 //! (`BOLERO_RANDOM_ITERATIONS`, `BOLERO_RANDOM_TEST_TIME_MS`).
 //!
 //! ```
@@ -22,10 +22,10 @@ use std::panic::RefUnwindSafe;
 pub use bytes::Edited;
 pub use value::{EditedValue, Value};
 
-/// How many inputs a test tries, if nobody asks for others.
+/// The number of inputs that a test tries by default.
 pub const INPUTS: usize = 3_000;
 
-/// Checks edits of these texts. What an edit broke in the encoding is `U+FFFD`.
+/// Checks edits of these texts. Bytes that an edit made invalid as UTF-8 become `U+FFFD`.
 ///
 /// # Panics
 ///
@@ -45,7 +45,7 @@ pub fn bytes(known: &[impl AsRef<[u8]>], check: impl Fn(&[u8]) + RefUnwindSafe) 
     target.for_each(|bytes: &Vec<u8>| check(bytes));
 }
 
-/// Checks edits of these values: other values in the place of parts of them, parts that are missing or twice.
+/// Checks edits of these values: parts are replaced by other values, removed or doubled.
 ///
 /// # Panics
 ///

@@ -4,10 +4,10 @@ use bolero::{Driver, ValueGenerator};
 
 use crate::bytes::{Edited, below};
 
-/// The most edits of one value.
+/// The largest number of edits per value.
 const EDITS: usize = 3;
 
-/// A value as protocols have them; whoever reads another kind makes it of this one.
+/// A value of a protocol. A parser of another type converts from this one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// No value.
@@ -16,9 +16,9 @@ pub enum Value {
     Truth(bool),
     /// A number.
     Number(i64),
-    /// A text, which may be a number's.
+    /// A text, which may be a number.
     Text(String),
-    /// Bytes, which may be a text's.
+    /// Bytes, which may be a text.
     Bytes(Vec<u8>),
     /// Several values.
     List(Vec<Value>),
@@ -27,18 +27,18 @@ pub enum Value {
 }
 
 impl Value {
-    /// A list of texts.
+    /// Creates a list of texts.
     pub fn texts(texts: &[&str]) -> Self {
         Self::List(texts.iter().map(|text| Self::Text((*text).to_owned())).collect())
     }
 
-    /// A map of these values.
+    /// Creates a map of these values.
     pub fn map<const N: usize>(values: [(&str, Self); N]) -> Self {
         Self::Map(values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
 }
 
-/// What stands for another value.
+/// The numbers that replace other values.
 const NUMBERS: [i64; 7] = [0, 1, -1, i64::MAX, i64::MIN, 1 << 53, 4_294_967_296];
 
 /// Known values with a few edits.
@@ -49,7 +49,7 @@ pub struct EditedValue {
 }
 
 impl EditedValue {
-    /// Edits of one of these.
+    /// Creates a generator of edits of these values.
     #[must_use]
     pub fn of(known: Vec<Value>) -> Self {
         let mut bytes = vec![b"unknown".to_vec()];
@@ -81,7 +81,7 @@ impl EditedValue {
         Some(())
     }
 
-    /// A value that may be anything, most often of the bytes that stand in the others.
+    /// Returns a value of any kind, most often one with bytes of the known values.
     fn instead<D: Driver>(&self, driver: &mut D) -> Option<Value> {
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         Some(match below(10, driver)? {
@@ -98,7 +98,7 @@ impl EditedValue {
     }
 }
 
-/// The bytes of all texts in a value.
+/// Collects the bytes of all texts in a value.
 fn gather(value: &Value, found: &mut Vec<Vec<u8>>) {
     match value {
         Value::Text(text) => found.push(text.as_bytes().to_vec()),

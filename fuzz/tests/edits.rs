@@ -1,4 +1,4 @@
-//! What is tried, and that a fault is found.
+//! The number of inputs that are tried, and the detection of a fault.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,10 +1,10 @@
-//! The choices of one run after the other, so that every run is made once.
+//! The choices of the runs of a test, enumerated so that every run is made once.
 
-/// Makes every run there is, and returns how many there are.
+/// Makes every possible run, and returns their number.
 ///
 /// # Errors
 ///
-/// What the first run says that fails.
+/// The error of the first run that fails.
 pub fn every_run(mut run: impl FnMut(&mut Choices) -> Result<(), String>) -> Result<u64, String> {
     let mut choices = Choices::default();
     let mut runs = 0;
@@ -20,17 +20,17 @@ pub fn every_run(mut run: impl FnMut(&mut Choices) -> Result<(), String>) -> Res
 /// The choices of one run.
 #[derive(Debug, Default)]
 pub struct Choices {
-    /// Which of how many was chosen, in the order of the run.
+    /// The chosen option and the number of options, in the order of the run.
     made: Vec<(usize, usize)>,
     at: usize,
 }
 
 impl Choices {
-    /// Chooses one of so many options: the same as in the last run, up to the choice that is new.
+    /// Chooses one of `options` options: the same as in the last run, until the first new choice.
     ///
     /// # Panics
     ///
-    /// If a run that is repeated takes another way.
+    /// If a repeated run differs from the last one.
     pub fn of(&mut self, options: usize) -> usize {
         if self.at == self.made.len() {
             self.made.push((0, options));

@@ -1,40 +1,41 @@
-//! Breadth first through every state that a small world can reach, so the first trace to a violation is a shortest one.
+//! Explores every state that a small world can reach, breadth first, so that the first trace to a violation is a
+//! shortest one.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// What may happen, and what must hold.
+/// A world: the events that may happen and the promises that must hold.
 pub trait World {
-    /// Everything that still matters at one moment.
+    /// Everything that matters for the future at one moment.
     type State: Copy + Eq + Hash;
     /// A step from one state to another.
     type Event: Copy + fmt::Display;
     /// A promise that a state breaks.
     type Violation: fmt::Display;
 
-    /// Where all begins.
+    /// Returns the initial state.
     fn initial(&self) -> Self::State;
 
-    /// Everything that may happen next.
+    /// Adds every event that may happen next, with the state after it.
     fn successors(&self, state: &Self::State, next: &mut Vec<(Self::Event, Self::State)>);
 
-    /// The one of all states that differ only in names that matters to nobody.
+    /// Returns the representative of all states that differ only in names that do not matter.
     fn canonical(&self, state: Self::State) -> Self::State;
 
-    /// Whether the state keeps every promise.
+    /// Checks that the state keeps every promise.
     fn check(&self, state: &Self::State) -> Result<(), Self::Violation>;
 }
 
-/// How a violation came about.
+/// A violation, with the trace that leads to it.
 #[derive(Clone, Debug)]
 pub struct Counterexample<E, V> {
-    /// What happened.
+    /// The events, in their order.
     pub trace: Vec<E>,
-    /// What it broke.
+    /// The broken promise.
     pub violation: V,
 }
 
-/// How a violation came about in a world.
+/// The counterexample of a world.
 pub type CounterexampleOf<W> = Counterexample<<W as World>::Event, <W as World>::Violation>;
 
 impl<E: fmt::Display, V: fmt::Display> fmt::Display for Counterexample<E, V> {
@@ -47,7 +48,7 @@ impl<E: fmt::Display, V: fmt::Display> fmt::Display for Counterexample<E, V> {
     }
 }
 
-/// Returns all states that there are, each of them checked.
+/// Returns all reachable states, each of them checked.
 pub fn explore<W: World>(world: &W) -> Result<Reached<W::State>, Box<CounterexampleOf<W>>> {
     let mut reached = Reached::from(world.canonical(world.initial()));
     let mut next = Vec::new();
@@ -65,12 +66,13 @@ pub fn explore<W: World>(world: &W) -> Result<Reached<W::State>, Box<Counterexam
 
 const FREE: u32 = u32::MAX;
 
-/// The states in the order in which they were found: at once the queue, the visited set and all traces.
+/// The states in the order in which they were found. They serve as the queue, the visited set and the source of all
+/// traces.
 #[derive(Debug)]
 pub struct Reached<S> {
     states: Vec<S>,
     parents: Vec<u32>,
-    /// Where in `states` a state is, by its hash, with linear probing.
+    /// The index in `states` of each state, in a hash table with linear probing.
     table: Vec<u32>,
 }
 
@@ -81,13 +83,13 @@ impl<S: Copy + Eq + Hash> Reached<S> {
         reached
     }
 
-    /// All of them, in the order in which they were found.
+    /// Returns the states in the order in which they were found.
     #[must_use]
     pub fn states(&self) -> &[S] {
         &self.states
     }
 
-    /// Where in [`states`](Self::states) a state is, which has been reached.
+    /// Returns the index in [`states`](Self::states) of a reached state.
     #[must_use]
     pub fn position(&self, state: &S) -> usize {
         self.table[self.slot_of(state)] as usize
@@ -123,7 +125,7 @@ impl<S: Copy + Eq + Hash> Reached<S> {
         }
     }
 
-    /// The way to a state that was reached, and what it breaks.
+    /// Returns the trace to a reached state, with the promise that the state breaks.
     pub fn explain<W>(&self, world: &W, last: usize, violation: W::Violation) -> Box<CounterexampleOf<W>>
     where
         W: World<State = S>,
@@ -158,7 +160,7 @@ fn hash(state: &impl Hash) -> usize {
     hasher.finish() as usize
 }
 
-/// A state is a few dozen small numbers, for which the standard hasher takes longer than the step itself.
+/// A hasher for states of a few dozen small numbers, for which the standard hasher takes longer than the step itself.
 struct Mixer(u64);
 
 impl Mixer {

@@ -1,4 +1,4 @@
-//! A layer whose every call waits until a scheduler lets it go on.
+//! A layer in which every call waits until a scheduler permits it.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -10,37 +10,37 @@ use async_trait::async_trait;
 use storagebox_core::layer::{Answered, Call, Kind, Layer, Next};
 use storagebox_core::{Error, Result};
 
-/// A request that lands when the scheduler says so.
+/// A request that is applied when the scheduler says so.
 type Landing = Pin<Box<dyn Future<Output = Result<Answered>> + Send>>;
 
-/// How a call goes on.
+/// How the scheduler lets a call continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permit {
-    /// It lands, and its caller hears the answer.
+    /// The request is applied, and its caller gets the answer.
     Go,
-    /// It lands later, and its caller is told that the outcome is unknown.
+    /// The request is applied later, and its caller gets an unknown outcome.
     Late,
-    /// It lands now, and once more later.
+    /// The request is applied now, and once more later.
     Double,
-    /// It lands now, its answer is lost, and it is made again later by what its caller calls through.
+    /// The request is applied now, its answer is lost, and the layer below the caller repeats it later.
     Repeat,
 }
 
 impl Permit {
-    /// What can go wrong with a request.
+    /// The faults of a request.
     pub const FAULTS: [Self; 3] = [Self::Late, Self::Double, Self::Repeat];
 }
 
-/// The call that waits.
+/// The waiting call.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
-    /// Its short name.
+    /// The operation's name.
     pub operation: &'static str,
-    /// Whether it may change anything.
+    /// Whether the call may change anything.
     pub writes: bool,
 }
 
-/// Where one worker waits. What lands late is the same for all workers.
+/// The gate at which one worker waits. All workers share the late requests.
 #[derive(Clone, Default)]
 pub struct Gate {
     slot: Arc<Mutex<Slot>>,
@@ -60,7 +60,7 @@ impl fmt::Debug for Gate {
 }
 
 impl Gate {
-    /// A gate of another worker.
+    /// Creates a gate for another worker.
     #[must_use]
     pub fn another(&self) -> Self {
         Self { slot: Arc::default(), late: Arc::clone(&self.late) }
@@ -82,12 +82,12 @@ impl Gate {
         lock(&self.slot).permit = Some(permit);
     }
 
-    /// Forgets who waited: a worker that crashed.
+    /// Clears the waiting call of a worker that crashed.
     pub(crate) fn clear(&self) {
         *lock(&self.slot) = Slot::default();
     }
 
-    /// How many requests are still to land.
+    /// Returns the number of requests that are still to be applied.
     pub(crate) fn late(&self) -> usize {
         lock(&self.late).len()
     }
@@ -116,7 +116,7 @@ impl Layer for Gate {
     }
 }
 
-/// Locks what no panic leaves half done.
+/// Locks a mutex whose data no panic leaves inconsistent.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Workers that are polled by hand. A scheduler decides whose next step is done, and what goes wrong.
+//! Workers that are polled by hand. A scheduler decides which worker makes its next step, and which faults happen.
 
 use std::fmt;
 use std::pin::Pin;
@@ -6,28 +6,28 @@ use std::task::{Context, Poll, Waker};
 
 use crate::gate::{Gate, Permit};
 
-/// What a worker does until it is answered. Answers and errors are for people; after an error it begins again.
+/// The task of a worker. Its answer and its error are text for people; after an error the worker begins again.
 pub type Task = Pin<Box<dyn Future<Output = Result<String, String>>>>;
 
-/// How much may happen in one run.
+/// The limits of one run.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// From a worker that could go on to another.
+    /// The number of switches from a worker that could continue to another one.
     pub switches: usize,
-    /// Crashes, and requests that go wrong.
+    /// The number of crashes and of failing requests.
     pub faults: usize,
     /// Whether every fault is a crash.
     pub only_crashes: bool,
 }
 
-/// What may happen next.
+/// An event that may happen next.
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
-    /// A worker's request goes on.
+    /// A worker's request continues.
     Step(usize, Permit),
-    /// A worker begins again.
+    /// A worker crashes and begins again.
     Crash(usize),
-    /// What was on its way lands.
+    /// A late request is applied.
     Land(usize),
 }
 
@@ -38,7 +38,7 @@ pub struct Workers {
     begun: Box<dyn Fn(usize) -> Task>,
     current: usize,
     left: Limits,
-    /// What happened, for people.
+    /// The events, as text for people.
     pub trace: Vec<String>,
 }
 
@@ -49,27 +49,27 @@ impl fmt::Debug for Workers {
 }
 
 impl Workers {
-    /// One behind each gate; `begun` says what each of them does. The gates share what lands late: each is
-    /// [`another`](Gate::another) of the first.
+    /// Creates one worker per gate; `begun` returns the task of a worker. The gates share the late requests: each gate
+    /// is [`another`](Gate::another) of the first.
     pub fn new(gates: Vec<Gate>, left: Limits, begun: impl Fn(usize) -> Task + 'static) -> Self {
         let tasks = gates.iter().map(|_| None).collect();
         Self { gates, tasks, begun: Box::new(begun), current: 0, left, trace: vec![] }
     }
 
-    /// All of them come.
+    /// Begins all workers.
     pub fn begin_all(&mut self) {
         for worker in 0..self.gates.len() {
             self.begin(worker);
         }
     }
 
-    /// Whether anybody waits for an answer.
+    /// Returns whether any worker waits for an answer.
     #[must_use]
     pub fn is_at_work(&self) -> bool {
         self.tasks.iter().any(Option::is_some)
     }
 
-    /// All that may happen next; nothing once all are answered and nothing is on its way.
+    /// Returns all events that may happen next. The list is empty once all workers are answered and no request is late.
     #[must_use]
     pub fn events(&self) -> Vec<Event> {
         let may_switch = self.left.switches > 0 || self.tasks[self.current].is_none();
@@ -94,7 +94,7 @@ impl Workers {
         events.extend(faults.iter().map(|permit| Event::Step(worker, *permit)));
     }
 
-    /// One of the [`events`](Self::events) happens.
+    /// Makes one of the [`events`](Self::events) happen.
     pub fn apply(&mut self, event: Event) {
         match event {
             Event::Step(worker, permit) => self.step(worker, permit),
@@ -128,9 +128,9 @@ impl Workers {
         self.current = worker;
     }
 
-    /// The worker comes, for the first time or again.
+    /// Begins the worker, for the first time or again.
     fn begin(&mut self, worker: usize) {
-        // What it waited for is dropped before its gate is free.
+        // The pending call is dropped before the gate is cleared.
         self.tasks[worker] = None;
         self.gates[worker].clear();
         self.tasks[worker] = Some((self.begun)(worker));
@@ -148,15 +148,15 @@ impl Workers {
     }
 }
 
-/// The output of a future that waits for nothing.
+/// Returns the output of a future that never waits.
 ///
 /// # Panics
 ///
-/// If it waits for something.
+/// If the future waits.
 pub fn ready<T>(task: impl Future<Output = T>) -> T {
     match Box::pin(task).as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => output,
-        // It is a mistake of the proof, which must stop.
+        // A future that waits is a mistake in the proof, which must stop.
         Poll::Pending => panic!("it waits for something"),
     }
 }

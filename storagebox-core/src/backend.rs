@@ -54,8 +54,8 @@ pub use store_options::StoreOptions;
 ///
 /// # Guarantees
 ///
-/// - S-1 [`setup`](Backend::setup) is idempotent and safe from many processes at once. Until then, a store that needs it
-///   returns `NotSetUp` from every call.
+/// - S-1 [`setup`](Backend::setup) is idempotent and safe from many processes at once. Until then, a store that needs
+///   it returns `NotSetUp` from every call.
 /// - S-2 [`maintain`](Backend::maintain) deletes only data that no promise needs, a bounded amount per call, and is
 ///   safe from many processes at once.
 /// - S-3 namespaces of different names or different kinds share nothing, however similar the names are; a dedup
@@ -63,8 +63,8 @@ pub use store_options::StoreOptions;
 /// - S-4 a namespace must be opened the way it was created: another strategy or other options return `Misconfigured`.
 /// - S-5 [`promises`](Backend::promises) states what the backend cannot promise; an operation that it cannot do returns
 ///   `Unsupported`.
-/// - S-8 what was acknowledged is there for every later call of any process, also when the process that made the call
-///   was killed.
+/// - S-8 an acknowledged change is visible to every later call of any process, even if the process that made it was
+///   killed.
 ///
 /// # Cancel safety
 ///
@@ -122,7 +122,7 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// Safe. Any part may have been deleted; call again.
     async fn maintain(&self, max_entries: usize) -> Result<Maintained>;
 
-    /// Closes the connections after the calls under way have ended. A later call of this store opens them again or
+    /// Closes the connections after the calls in progress have ended. A later call of this store opens them again or
     /// returns `Unavailable`, whichever suits the backend. Other stores on the same data go on.
     ///
     /// # Guarantees
@@ -174,11 +174,11 @@ pub trait Backend: Debug + Send + Sync + 'static {
         Err(lacks(self.backend(), "tokens"))
     }
 
-    /// Returns the entities with this name. The joined namespaces of tokens are those of this store.
+    /// Returns the entities with this name. The joined namespaces of tokens are in this store.
     ///
     /// # Guarantees
     ///
-    /// - S-3 above. What a ledger joins is no option of the namespace: it may change from one start to the next.
+    /// - S-3 above. The joined namespaces are not options of the namespace: they may change from one start to the next.
     ///
     /// # Errors
     ///

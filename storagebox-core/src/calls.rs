@@ -1,8 +1,8 @@
 //! A table of every call of every part.
 
-/// Passes each part to `$write`: its trait, its calls, and its methods that make no call. The kinds are those of
-/// [`Kind`](crate::layer::Kind). The lifetimes are those that `async_trait` gives a method: one for each reference, all
-/// outlived by the future.
+/// Passes each part to `$write`: its trait, its calls, and its methods that make no call. The kinds are the variants of
+/// [`Kind`](crate::layer::Kind). The lifetimes are those that `async_trait` gives a method: one per reference, each
+/// outliving the future.
 macro_rules! calls {
     ($write:ident) => {
         use std::time::Duration;

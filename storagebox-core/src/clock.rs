@@ -41,7 +41,7 @@ impl ManualClock {
         Self(Arc::new(Hands { nanos, reading: Mutex::default() }))
     }
 
-    /// Sets the time back, to 1970 at the earliest, as the clock of a machine may be.
+    /// Sets the time back, to 1970 at the earliest, as can happen to the clock of a machine.
     pub fn turn_back(&self, duration: Duration) {
         let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
         let _before =
@@ -57,8 +57,8 @@ impl ManualClock {
 }
 
 impl ManualClock {
-    /// Has this function answer each later reading, on the thread that reads; `None` ends that. A function that waits
-    /// holds a call between its reading of the clock and what comes before or after it.
+    /// Makes this function answer each later reading, on the thread that reads; `None` ends that. A function that waits
+    /// can hold a call between its reading of the clock and the steps before or after it.
     pub fn intercept(&self, reading: Option<Reading>) {
         *self.0.reading.lock().unwrap_or_else(PoisonError::into_inner) = reading;
     }

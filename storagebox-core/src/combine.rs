@@ -1,4 +1,4 @@
-//! Combines calls that arrive while another call is under way into one batch.
+//! Combines calls that arrive while another call is in progress into one batch.
 
 mod queue;
 mod turn;
@@ -18,7 +18,7 @@ type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// A call that can be combined with others of its kind.
 pub trait Combine: Send + 'static {
-    /// The subject of a call. At most one call per key is under way; a second call waits until the first ends.
+    /// The subject of a call. At most one call per key is in progress; a second call waits until the first ends.
     type Key: Clone + Eq + Hash + Send;
     /// The answer to the call.
     type Answer: Send + 'static;
@@ -37,8 +37,8 @@ pub trait Combine: Send + 'static {
 pub enum Combined<A> {
     /// The call was answered.
     Answer(A),
-    /// The call surely took no effect here and must be made alone, because of a condition that it or another call of
-    /// the batch met.
+    /// The call surely took no effect in the batch and must be made alone, because of a condition that this call or
+    /// another call of the batch ran into.
     RunAlone,
     /// The batch was lost on the way: the call may have taken effect, or still may.
     Lost,
@@ -56,22 +56,22 @@ pub type Spawner = dyn Fn() -> Arc<Spawn> + Send + Sync;
 /// Completes when a turn has stalled: other calls no longer wait for it.
 pub type StallTimeout = dyn Fn() -> BoxFuture<()> + Send + Sync;
 
-/// Collects calls while one is under way, for backends whose store is faster with many calls at once.
+/// Collects calls while one is in progress, for backends whose store is faster with many calls at once.
 ///
 /// # Guarantees
 ///
-/// - No call waits when nothing is under way: it is made at once, alone, in its caller's own future. A combiner [of
+/// - No call waits when nothing is in progress: it is made at once, alone, in its caller's own future. A combiner [of
 ///   tasks](Self::of_tasks) makes it as a batch of one.
-/// - A batch runs in a task of its own, so a dropped caller does not cancel the other calls of the batch. The dropped
-///   call may or may not take effect if it was under way, as with every dropped future; if it was still waiting, it is
-///   not made.
+/// - A batch runs in a separate task, so a dropped caller does not cancel the other calls of the batch. The dropped
+///   call may or may not take effect if it was in progress, as with every dropped future; if it was still waiting, it
+///   is not made.
 /// - Each call has its own answer. A call that its batch could not answer is made alone, so that it cannot make the
-///   others fail. It is told whether the batch was lost.
-/// - A turn that outlasts the stall timeout blocks only calls with its own keys: the next turn begins beside it. At most four
-///   batches may outlast it at a time. Calls that are made alone are not counted: each begins only when
-///   nothing else has the turn, so many of them are late only while all other calls proceed.
-/// - If a caller polls a call and then neither polls nor drops it, the turn of the call stalls if the
-///   call is made alone. In a combiner of tasks the call blocks no other call.
+///   others fail. The call then learns whether the batch was lost.
+/// - A turn that outlasts the stall timeout blocks only calls with its own keys: the next turn begins while it is still
+///   in progress. At most four batches may outlast it at a time. Calls that are made alone are not counted: each begins
+///   only when nothing else has the turn, so many of them are late only while all other calls proceed.
+/// - If a caller polls a call and then neither polls nor drops it, the turn of the call stalls if the call is made
+///   alone. In a combiner of tasks the call blocks no other call.
 /// - At most 256 batches of calls wait; for one key, 16 batches. A call beyond that is `Throttled` and is not made.
 /// - The cost of a call does not grow with the number of waiting calls, except for a search in a sorted tree.
 pub struct Combiner<C: Combine> {
@@ -84,8 +84,8 @@ pub struct Combiner<C: Combine> {
 }
 
 impl<C: Combine> Combiner<C> {
-    /// Creates a combiner for batches of at most `most` calls. Without a stall timeout a turn has no time limit, which is
-    /// right for a store that does one thing at a time.
+    /// Creates a combiner for batches of at most `most` calls. Without a stall timeout a turn has no time limit, which
+    /// is right for a store that does one thing at a time.
     pub fn new(
         most: usize,
         run_batch: Box<RunBatch<C>>,
@@ -99,17 +99,17 @@ impl<C: Combine> Combiner<C> {
     }
 
     /// Creates a combiner in which a task makes every call, together with the calls that arrive before the task begins.
-    /// Each batch has a task of its own, in the runtime of its first caller. So a call that is polled and then
-    /// abandoned blocks no other call, and neither does a runtime that is driven only for its own calls. If nobody
-    /// drives that runtime any more, the batch stalls with it, even before it has begun. There is no stall timeout: this
-    /// combiner is for stores with a single writer, for which all calls would wait.
+    /// Each batch has a separate task, in the runtime of its first caller. So a call that is polled and then abandoned
+    /// blocks no other call, and neither does a runtime that is driven only for its own calls. If that runtime is no
+    /// longer driven, the batch stalls with it, even before it has begun. There is no stall timeout: this combiner is
+    /// for stores with a single writer, for which all calls would wait.
     pub fn of_tasks(most: usize, run_batch: Box<RunBatch<C>>, spawner: Box<Spawner>) -> Arc<Self> {
         let most = most.max(1);
         let queue = Mutex::new(Queue::new(most));
         Arc::new(Self { queue, run_batch, spawner, stall_timeout: None, is_of_tasks: true, most })
     }
 
-    /// Makes the call: at once with `alone` if nothing is under way, otherwise together with the waiting calls. The
+    /// Makes the call: at once with `alone` if nothing is in progress, otherwise together with the waiting calls. The
     /// argument of `alone` says whether an attempt to make the call in a batch was lost.
     ///
     /// # Guarantees
@@ -142,7 +142,7 @@ impl<C: Combine> Combiner<C> {
         }
     }
 
-    /// Returns the turn if nothing is under way, and otherwise a ticket of the queue.
+    /// Returns the turn if nothing is in progress, and otherwise a ticket of the queue.
     fn enter(self: &Arc<Self>, call: C) -> Result<Entered<C>> {
         let (key, spawn) = (call.key(), (self.spawner)());
         let mut queue = self.lock();
@@ -178,7 +178,7 @@ impl<C: Combine> Combiner<C> {
         let (calls, replies): (Vec<_>, Vec<_>) = batch.into_iter().map(|one| (one.call, one.reply)).unzip();
         let mut answers = (self.run_batch)(calls).await.into_iter();
         for reply in replies {
-            // A caller that was dropped meanwhile wants no answer.
+            // The send fails if the caller was dropped in the meantime.
             let _unread = reply.send(answers.next().unwrap_or(Combined::Lost));
         }
     }

@@ -19,8 +19,8 @@ use crate::value::{Key, OpId, Reason};
 /// # Cancel safety
 ///
 /// Every method is one atomic step, never half of one. A call whose future was dropped is done, is not done, or is
-/// still under way and done later. Repeat the call with the same operation to find out, as after `OutcomeUnknown`; with
-/// [`Strategy::Atomic`](crate::Strategy::Atomic) the repeat may apply the operation twice.
+/// still in progress and done later. Repeat the call with the same operation to find out, as after `OutcomeUnknown`;
+/// with [`Strategy::Atomic`](crate::Strategy::Atomic) the repeat may apply the operation twice.
 ///
 /// # Errors
 ///
@@ -71,7 +71,7 @@ pub trait Counter: Send + Sync {
     /// `value` is `None` if the strategy cannot know it in its one step; `promise()` says so.
     async fn apply(&self, key: &Key, change: &Change) -> Result<Counted>;
 
-    /// Fences the operation, so that an attempt that is still under way changes nothing when it arrives.
+    /// Fences the operation, so that an attempt that is still in progress changes nothing when it arrives.
     ///
     /// # Guarantees
     ///

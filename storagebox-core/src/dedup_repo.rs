@@ -38,7 +38,7 @@ impl Version {
 /// # Cancel safety
 ///
 /// Every method is one atomic step, never half of one. A call whose future was dropped is done, is not done, or is
-/// still under way and done later. Repeat the call with the same operation to find out, as after `OutcomeUnknown`.
+/// still in progress and done later. Repeat the call with the same operation to find out, as after `OutcomeUnknown`.
 ///
 /// # Errors
 ///
@@ -99,7 +99,8 @@ pub trait DedupRepo: Send + Sync {
     /// # Guarantees
     ///
     /// - D-7: the call leaves a fence, so that late copies of the calls that created the record change nothing. The
-    ///   caller must make sure that no call that got `Existing` is still under way: such calls leave no trace to fence.
+    ///   caller must make sure that no call that got `Existing` is still in progress: such calls leave no trace to
+    ///   fence.
     async fn forget(&self, id: &DedupId, version: Version) -> Result<Forgotten>;
 
     /// Lists the records in pages of at most `limit` entries.

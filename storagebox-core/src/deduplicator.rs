@@ -15,8 +15,8 @@ use crate::value::{DedupId, Item, Namespace, OpId};
 
 use record::{Intent, State};
 
-/// How many states of a record one call goes through before it says `Contention`. Callers alone cannot make each
-/// other go on for ever; refills and crashes that keep pace with them could.
+/// The number of states of a record that one call goes through before it returns `Contention`. Callers alone cannot
+/// keep each other busy for ever, but refills and crashes at the same pace could.
 const MAX_STATES: usize = 64;
 
 /// The composition of article 1: one deduplication record over several banks, or a bank and a record in different
@@ -107,8 +107,8 @@ impl Assigned {
     }
 }
 
-/// What [`Deduplicator::recover`], or [`OneTimeTokens::recover`](crate::OneTimeTokens::recover), did with one page of
-/// records.
+/// The result of [`Deduplicator::recover`], or of [`OneTimeTokens::recover`](crate::OneTimeTokens::recover), for one
+/// page of records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {
     /// The number of records read.
@@ -122,7 +122,7 @@ pub struct Recovery {
 }
 
 impl Recovery {
-    /// Whether any record was changed.
+    /// Returns whether any record was changed.
     fn has_changed(&self) -> bool {
         self.finished + self.given_up > 0
     }
@@ -307,8 +307,9 @@ impl Assignment<'_> {
                 self.found_empty |= self.wanted == Some(&intent.bank);
                 self.replace(observed, State::GivingUp(intent.clone())).await
             }
-            // Another gave the intent up, because it found the bank empty. If the intent is this call's own, that
-            // was during this call, so it need not look again: two callers that always did could go on for ever.
+            // Another caller gave the intent up because it found the bank empty. If this call wrote the intent, the
+            // bank was empty during this call, so it need not look again: two callers that always looked again could go
+            // on for ever.
             Taken::Ended(_) => {
                 self.found_empty |= self.wrote.as_ref() == Some(intent);
                 self.replace(observed, State::GivingUp(intent.clone())).await
@@ -316,7 +317,8 @@ impl Assignment<'_> {
         }
     }
 
-    /// The commit point. Who loses the compare-and-set has nothing to release: the winner has the same claim.
+    /// Commits the assignment (the commit point). A caller that loses the compare-and-set has nothing to release: the
+    /// winner has the same claim.
     async fn commit(&mut self, intent: &Intent, item: Item, observed: &Observed) -> Result<Step> {
         let assigned = State::Assigned { intent: intent.clone(), item: item.clone() };
         match self.compare_and_set(observed, &assigned).await? {

@@ -11,19 +11,19 @@ use crate::value::{Key, MessageId, Namespace, OpId, Payload, TokenId};
 
 pub use commit::{Commit, Committed, EntityChange};
 
-/// Entities that messages change. Next to each entity stands an entry for every message that has changed it and whose
-/// own messages are not all sent.
+/// Entities that messages change. Each entity has an entry for every message that has changed it and whose own messages
+/// are not all sent.
 ///
-/// It is the part that a [`Processor`](crate::Processor) works on. A program calls the processor, not the ledger.
+/// The [`Processor`](crate::Processor) is built on it. A program calls the processor, not the ledger.
 ///
 /// # Guarantees
 ///
 /// - E-1 a [`commit`](EntityLedger::commit) is a compare-and-set on the entity's version, and an entity without a
 ///   version is created only if it is still absent, because two copies of a message may be processed at once.
-/// - E-2 a commit changes the entity and adds the entry in one step, and changes no other entry, because a crash between
-///   the two would lose messages or process one twice.
+/// - E-2 a commit changes the entity and adds the entry in one step, and changes no other entry, because a crash
+///   between the two would lose messages or process one twice.
 /// - E-3 of all attempts of an entry at most one is chosen, because the copies of a message must carry one token.
-/// - E-4 no attempt is registered after one is chosen, so that whoever finishes the entry sees all of them.
+/// - E-4 no attempt is registered after one is chosen, so that the worker that finishes the entry sees all of them.
 /// - E-5 [`open`](EntityLedger::open) is a strong read of the entity, its entry and its token at one moment.
 /// - E-6 a version never repeats for a key, also across a deletion, for as long as operation ids are remembered.
 /// - E-7 [`remove`](EntityLedger::remove) is idempotent, and changes no later entry of the same message.
@@ -32,12 +32,12 @@ pub use commit::{Commit, Committed, EntityChange};
 ///
 /// # Cancel safety
 ///
-/// Every method is safe: after a dropped future the step is done, is not done, or is still under way and done later.
+/// Every method is safe: after a dropped future the step is done, is not done, or is still in progress and done later.
 ///
 /// # Errors
 ///
 /// `Contention`, `Throttled` and `Unavailable` mean that nothing changed. After `OutcomeUnknown`, make the same call
-/// again, or open the entity again and go on from there. A token of a namespace that the ledger does not join is
+/// again, or open the entity again and continue from there. A token of a namespace that the ledger does not join is
 /// `InvalidInput`.
 ///
 /// # Example
@@ -78,7 +78,7 @@ pub trait EntityLedger: Send + Sync {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a commit without an entry that consumes no token: nothing would recognise its repetition.
+    /// `InvalidInput` for a commit that has no entry and consumes no token: its repetition would not be recognised.
     async fn commit(&self, commit: &Commit) -> Result<Committed>;
 
     /// Registers one more attempt of an entry, before the tokens of the attempt are created (E-4).
@@ -88,7 +88,7 @@ pub trait EntityLedger: Send + Sync {
     ///
     /// # Guarantees
     ///
-    /// - E-3 above. The answer is the entry as it is from now on, whichever attempt is chosen in it.
+    /// - E-3 above. The call returns the entry as it is from now on, whichever attempt is chosen in it.
     async fn choose(&self, entry: &EntryId, attempt: &OpId) -> Result<Chosen>;
 
     /// Removes an entry, and returns whether there was one.
@@ -98,8 +98,8 @@ pub trait EntityLedger: Send + Sync {
     /// - E-7 above. The version of the entity does not change.
     async fn remove(&self, entry: &EntryId) -> Result<bool>;
 
-    /// Lists the entries of all entities in pages of at most `limit`, so that somebody can
-    /// [resume](crate::Processor::resume) those whose workers crashed.
+    /// Lists the entries of all entities in pages of at most `limit`, so that a program can
+    /// [resume](crate::Processor::resume) the entries of crashed workers.
     ///
     /// # Guarantees
     ///
@@ -137,18 +137,18 @@ pub struct Opened {
     pub token_is_live: Option<bool>,
 }
 
-/// What is left to do for a message that has changed its entity.
+/// The outstanding work of a message that has changed its entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutboxEntry {
-    /// What the processor stored with the commit: the messages to be sent. It never changes.
+    /// The content that the processor stored with the commit: the messages to be sent. It never changes.
     pub content: Payload,
-    /// The attempts to create their tokens, in the order of their registration.
+    /// The attempts to create the tokens of the messages, in the order of their registration.
     pub attempts: Vec<OpId>,
     /// The attempt whose tokens the messages carry, once it is chosen.
     pub chosen: Option<OpId>,
 }
 
-/// Names an entry. A message that is processed again after its entry was removed has another one.
+/// The id of an entry. A message that is processed again after its entry was removed gets another entry.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EntryId {
     /// The entity.
@@ -165,7 +165,7 @@ pub struct EntryId {
 pub enum Registered {
     /// The attempt is registered.
     Registered,
-    /// An attempt was chosen before, and this entry will not change any more.
+    /// An attempt was chosen before, and the entry no longer changes.
     Chosen(OutboxEntry),
     /// There is no entry: the message is finished.
     Gone,

@@ -1,8 +1,8 @@
-//! Fields of bytes that the core stores for itself: a length (big-endian) and the bytes.
+//! The fields in which the core stores its own data: a length (big-endian) and the bytes.
 
 use crate::error::{Error, Result};
 
-/// Why bytes are not what they should be.
+/// The reason why bytes cannot be decoded.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DecodeError {
     #[error("it ends too early")]
@@ -27,7 +27,7 @@ pub(crate) fn put_text(bytes: &mut Vec<u8>, field: &'static str, text: &str) -> 
     Ok(())
 }
 
-/// Appends bytes of a payload.
+/// Appends bytes with a length of four bytes.
 pub(crate) fn put_bytes(bytes: &mut Vec<u8>, field: &'static str, body: &[u8]) -> Result<()> {
     let length = u32::try_from(body.len()).map_err(|_| Error::invalid(field, "is too long"))?;
     bytes.extend(length.to_be_bytes());
@@ -35,11 +35,11 @@ pub(crate) fn put_bytes(bytes: &mut Vec<u8>, field: &'static str, body: &[u8]) -
     Ok(())
 }
 
-/// What is left to be read.
+/// The bytes that are left to be read.
 pub(crate) struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
-    /// Reads the format and the letter that the bytes begin with.
+    /// Reads the format byte and the letter at the beginning.
     pub(crate) fn begin(bytes: &'a [u8], known: u8) -> Result<(u8, Self), DecodeError> {
         match bytes {
             [format, letter, rest @ ..] if *format == known => Ok((*letter, Self(rest))),

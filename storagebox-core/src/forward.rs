@@ -23,7 +23,7 @@ macro_rules! forward {
     ($part:ident {
         $($kind:ident $method:ident<$($life:lifetime),*>($($arg:ident: $ty:ty),*) -> $out:ty;)*
     } $($tell:ident -> $told:ty)?) => {
-        /// Shows the name of the trait alone: an implementation holds items and connections.
+        /// Shows only the name of the trait: an implementation holds items and connections.
         impl fmt::Debug for dyn $part + '_ {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(stringify!($part))

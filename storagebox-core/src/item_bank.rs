@@ -25,7 +25,7 @@ use crate::value::{ClaimId, Item};
 /// # Cancel safety
 ///
 /// Every method is one atomic step, never half of one. A call whose future was dropped is done, is not done, or is
-/// still under way and done later. Repeat the call with the same claim to find out, as after `OutcomeUnknown`.
+/// still in progress and done later. Repeat the call with the same claim to find out, as after `OutcomeUnknown`.
 ///
 /// # Errors
 ///
@@ -140,7 +140,7 @@ pub trait ItemBank: Send + Sync {
     ///
     /// # Guarantees
     ///
-    /// - IB-10: the numbers are exact when no call is under way.
+    /// - IB-10: the numbers are exact when no call is in progress.
     async fn counts(&self) -> Result<Counts>;
 
     /// Forgets an ended or confirmed claim, so that its id can be used again. The item of a confirmed claim stays
@@ -149,7 +149,7 @@ pub trait ItemBank: Send + Sync {
     /// # Guarantees
     ///
     /// - IB-7: a claim that holds an item is not forgotten. The caller must make sure that no earlier call of this
-    ///   claim is still under way, a lost attempt of `retire` included, because the fence against it is deleted as
+    ///   claim is still in progress, a lost attempt of `retire` included, because the fence against it is deleted as
     ///   well.
     ///
     /// # Cancel safety
@@ -179,9 +179,9 @@ pub trait ItemBank: Send + Sync {
     ///
     /// # Guarantees
     ///
-    /// - IB-2: the bank still knows a withdrawn item. If a `withdraw` and a `restore` of an item are under way at once,
-    ///   the later one decides: both set a state, and neither can lose or double an item. A lost attempt may still be
-    ///   under way after its retry was answered; it then counts as the later one.
+    /// - IB-2: the bank still knows a withdrawn item. If a `withdraw` and a `restore` of an item are in progress at
+    ///   once, the later one decides: both set a state, and neither can lose or double an item. A lost attempt may
+    ///   still be in progress after its retry was answered; it then counts as the later one.
     ///
     /// # Cancel safety
     ///
@@ -200,7 +200,7 @@ pub trait ItemBank: Send + Sync {
     async fn restore(&self, items: &[Item]) -> Result<Restored>;
 }
 
-/// What `add` did to a bank.
+/// The result of `add` on a bank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Added {
     /// Items that are new to the bank.
@@ -307,7 +307,7 @@ pub enum Released {
     Confirmed,
 }
 
-/// What `get` found out about a claim.
+/// The state of a claim, from `get`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClaimState {
     /// The bank does not remember the claim.
@@ -318,7 +318,7 @@ pub enum ClaimState {
     Ended(End),
 }
 
-/// What `counts` counted in a bank.
+/// The numbers of items in a bank, from `counts`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Items that the next `take` may get, including items whose hold has expired.
@@ -374,7 +374,7 @@ pub struct ListedItem {
     pub state: ItemState,
 }
 
-/// What `withdraw` did to a bank, in distinct items.
+/// The result of `withdraw` on a bank, in distinct items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Withdrawn {
     /// Items that were free and are now withdrawn.
@@ -387,7 +387,7 @@ pub struct Withdrawn {
     pub unknown: u64,
 }
 
-/// What `restore` did to a bank, in distinct items.
+/// The result of `restore` on a bank, in distinct items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Restored {
     /// Items that were withdrawn and are now free.

@@ -106,7 +106,7 @@ pub struct Call<'a> {
     /// [promise](crate::CounterPromise::recognises_repeats) says so: nothing may repeat such a change after an unknown
     /// outcome.
     pub repeatable: bool,
-    /// For how long it does; zero if not.
+    /// How long the backend recognises a repeated call; zero if it does not.
     remembered: Duration,
     arguments: Arguments<'a>,
 }
@@ -120,8 +120,8 @@ impl Call<'_> {
         self.arguments.find()
     }
 
-    /// The error of the call, marked as [unrepeatable](Error::unrepeatable) where the call is. It names the call,
-    /// unless it names another.
+    /// Returns the error of the call, marked as [unrepeatable](Error::unrepeatable) if the call is. Adds the operation
+    /// and the backend unless the error already names them.
     pub(crate) fn failed(&self, error: Error) -> Error {
         let error = if error.operation().is_none() { error.during(self.operation) } else { error };
         let error = match error.backend() {
@@ -131,7 +131,8 @@ impl Call<'_> {
         if self.repeatable { error } else { error.unrepeatable() }
     }
 
-    /// Returns for how long the backend recognises a repetition; `None` if it recognises none, or needs not.
+    /// Returns how long the backend recognises a repetition; `None` if it recognises none, or if the call is not a
+    /// change.
     pub(crate) fn remembered_for(&self) -> Option<Duration> {
         (self.repeatable && self.kind == Kind::Change).then_some(self.remembered)
     }

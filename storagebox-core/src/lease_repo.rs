@@ -47,14 +47,14 @@ pub struct Lease {
 ///
 /// - D-5 *fenced*: a lease that lapsed and was then begun by another operation can no longer complete, extend or abort.
 ///   The number of a lease only grows, even across [`forget`](crate::DedupRepo::forget).
-/// - D-6 the same id with another fingerprint returns `Mismatch`, never the result of the other request. The fingerprint
-///   outlives a lease that lapsed, because its work may have had an effect.
+/// - D-6 the same id with another fingerprint returns `Mismatch`, never the result of the other request. The
+///   fingerprint outlives a lease that lapsed, because its work may have had an effect.
 /// - D-7 failures are not remembered: an aborted lease leaves the id free for another operation.
 ///
 /// # Cancel safety
 ///
 /// Every method is one atomic step, never half of one. A call whose future was dropped is done, is not done, or is
-/// still under way and done later. Repeat the call with the same operation or lease to find out, as after
+/// still in progress and done later. Repeat the call with the same operation or lease to find out, as after
 /// `OutcomeUnknown`.
 ///
 /// # Errors
@@ -94,8 +94,8 @@ pub trait LeaseRepo: Send + Sync {
     /// - D-5 `op` names one runner. While its lease is alive, the runner gets the same lease again. After the lease
     ///   lapsed, the runner gets a new lease with a greater fence. After the runner aborted, or its result was
     ///   forgotten or expired, the call returns `Fenced`. Beginning again does not extend the lease.
-    /// - D-6 if both the caller and the id have a fingerprint and they differ, the call returns `Mismatch`, whether the id
-    ///   has a live lease, a lapsed lease or a result. A lease that takes the place of a lapsed one inherits its
+    /// - D-6 if both the caller and the id have a fingerprint and they differ, the call returns `Mismatch`, whether the
+    ///   id has a live lease, a lapsed lease or a result. A lease that takes the place of a lapsed one inherits its
     ///   fingerprint, also if this call names none. A lapsed lease's fingerprint ends when its own runner
     ///   [aborts](LeaseRepo::abort) it, when a result is recorded and then [forgotten](crate::DedupRepo::forget), or
     ///   when operation ids are forgotten, by default seven days after the id's last lease ended.
@@ -125,8 +125,8 @@ pub trait LeaseRepo: Send + Sync {
     ///
     /// - D-7: nothing is remembered except the fence against late calls of this operation. The call is idempotent: a
     ///   lease that is no longer held does not change.
-    /// - D-6: the abort says that the work of *this* lease had no effect. If the lease took the place of a lapsed one, the
-    ///   id keeps the fingerprint, even if both are of one operation.
+    /// - D-6: the abort says that the work of *this* lease had no effect. If the lease took the place of a lapsed one,
+    ///   the id keeps the fingerprint, even if both are of one operation.
     async fn abort(&self, lease: &Lease) -> Result<Aborted>;
 
     /// Extends the lease until now plus the term; it never shortens the lease.

@@ -81,7 +81,7 @@ pub trait Ledger: Counter {
     ///   sum.
     ///
     /// A compacted operation is forgotten together with its reason, and fences of that age may be forgotten as well:
-    /// the caller must make sure that no attempt of it is under way.
+    /// the caller must make sure that no attempt of it is in progress.
     ///
     /// # Cancel safety
     ///
@@ -89,7 +89,7 @@ pub trait Ledger: Counter {
     ///
     /// # Errors
     ///
-    /// `Unsupported` for a ledger in several regions, because an attempt may always be under way there.
+    /// `Unsupported` for a ledger in several regions, because an attempt may always be in progress there.
     async fn compact(&self, key: &Key, older_than: Duration, limit: usize) -> Result<Maintained>;
 
     /// Returns the counter's value as it was at most `max_age` ago, so that a hot key is not summed up for each reader.

@@ -11,7 +11,7 @@ use futures_core::Stream;
 use crate::error::{Error, Result};
 use crate::page::{Cursor, Page};
 
-/// Entries that a stream reads at once: a page of the largest values takes 25 MiB.
+/// The number of entries that a stream reads at once. A page of the largest values takes 25 MiB.
 const PAGE: usize = 100;
 
 /// One page that is being read.
@@ -45,7 +45,7 @@ pub struct Listing<'a, T> {
     entries: vec::IntoIter<T>,
 }
 
-/// Where the listing stands.
+/// The position of a listing.
 enum Position<'a, T> {
     Refused(Error),
     Before(Read<'a, T>, Option<Cursor>),
@@ -59,7 +59,8 @@ impl<'a, T> Listing<'a, T> {
         Self::at(Position::Before(Box::new(read), None))
     }
 
-    /// Creates a listing of what an argument names. If the argument was refused, reading returns its error.
+    /// Creates a listing of the entries that an argument selects. If the argument was refused, reading returns its
+    /// error.
     pub fn of<K, F>(argument: Result<K>, read: impl FnOnce(K) -> F) -> Self
     where
         F: Fn(Option<Cursor>, usize) -> ReadPage<'a, T> + Send + 'a,

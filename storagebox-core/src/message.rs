@@ -9,7 +9,8 @@ use crate::value::{Destination, Key, MessageId, Payload, TokenId};
 pub struct Message {
     /// The id, the same for all copies.
     pub id: MessageId,
-    /// The token that the sender created for the message, the same for all copies. `None` for a message of a sender that creates none.
+    /// The token that the sender created for the message, the same for all copies. `None` for a message of a sender
+    /// that creates none.
     pub token: Option<TokenId>,
     /// The entity that the message changes, the same for all copies.
     pub entity: Key,
@@ -42,7 +43,7 @@ impl Message {
     }
 }
 
-/// What a [`Handler`](crate::Handler) decides: what becomes of the entity, and what is sent.
+/// The decision of a [`Handler`](crate::Handler): the change of the entity, and the messages to send.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use = "a decision takes effect when the handler returns it"]
 pub struct Decision {
@@ -53,12 +54,12 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// The entity stays as it is.
+    /// Creates a decision that does not change the entity.
     pub fn keep() -> Self {
         Self::default()
     }
 
-    /// This is the entity's new state.
+    /// Creates a decision that sets the entity's new state.
     ///
     /// # Errors
     ///
@@ -71,12 +72,12 @@ impl Decision {
         Ok(Self { change: EntityChange::Put(state.try_into()?), outputs: vec![] })
     }
 
-    /// The entity is deleted.
+    /// Creates a decision that deletes the entity.
     pub fn delete() -> Self {
         Self { change: EntityChange::Delete, outputs: vec![] }
     }
 
-    /// Sends a message as well. All messages of one decision together may have about 256 KiB.
+    /// Adds a message to be sent. All messages of one decision together may have about 256 KiB.
     ///
     /// # Errors
     ///
@@ -92,7 +93,7 @@ impl Decision {
         Ok(self)
     }
 
-    /// Whether nothing changes and nothing is sent.
+    /// Returns whether nothing changes and nothing is sent.
     pub(crate) fn has_no_effect(&self) -> bool {
         self.change == EntityChange::Keep && self.outputs.is_empty()
     }
@@ -101,7 +102,7 @@ impl Decision {
 /// A message that a handler sends. One destination receives it: for several, send several messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// Where it is sent.
+    /// The destination.
     pub destination: Destination,
     /// The body.
     pub body: Payload,
@@ -114,7 +115,7 @@ pub struct Outgoing {
     pub id: MessageId,
     /// The token, which exists before the message is sent.
     pub token: TokenId,
-    /// Where it is sent.
+    /// The destination.
     pub destination: Destination,
     /// The body.
     pub body: Payload,

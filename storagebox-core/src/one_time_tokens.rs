@@ -1,4 +1,4 @@
-//! One-time tokens for people, such as those of links in mails: looking at a token does not use it.
+//! One-time tokens for people, such as those in links in mails: looking at a token does not use it.
 
 mod finish;
 mod held;
@@ -22,19 +22,19 @@ pub use outcome::{Peeked, TokenBegun, TokenCommitted, TokenLease};
 use finish::{told, used_for_something_else};
 use used::Places;
 
-/// How long a result is replayed unless another time is set.
+/// The default time for which a result is replayed.
 const REPLAY: Duration = Duration::from_secs(3_600);
 
 /// Tokens that are used once and that people carry, such as a link in a mail that confirms an address or signs in.
 ///
-/// Programs open such links before people do: scanners of mail, previews, browsers that load ahead. People click twice
+/// Programs open such links before people do: mail scanners, link previews, browsers that prefetch. People click twice
 /// and reload. So the page behind the link only [peeks](OneTimeTokens::peek), and the button on it
-/// [begins](OneTimeTokens::begin), works and [commits](OneTimeTokens::commit) the result. A caller who comes again, by
-/// whatever names the browser, gets the same result.
+/// [begins](OneTimeTokens::begin), does the work and [commits](OneTimeTokens::commit) the result. A caller that comes
+/// again, identified by anything that names the browser, gets the same result.
 ///
 /// A token and a caller are ids: stores hold them, and errors and logs may show them. If the link holds a secret, use a
-/// hash of the secret as the token. Whoever names the caller gets the result, so nobody must be able to guess it: use a
-/// hash of a random cookie. The result is stored as it is.
+/// hash of the secret as the token. A request that names the caller gets the result, so the caller must not be
+/// guessable: use a hash of a random cookie. The result is stored as it is.
 ///
 /// # Guarantees
 ///
@@ -43,13 +43,13 @@ const REPLAY: Duration = Duration::from_secs(3_600);
 /// - OT-2 *one result*: of all commits of a token, one lease's result is recorded. Of all calls that begin, however
 ///   many at once, one has a live lease, and none begins after a result is recorded. A lease that lapsed and was then
 ///   begun by another call can no longer commit (D-5).
-/// - OT-3 the caller who used the token gets the recorded result, byte for byte, until the time to replay it is over.
+/// - OT-3 the caller that used the token gets the recorded result, byte for byte, until the time to replay it is over.
 ///   No other caller gets it.
-/// - OT-4 nothing is left of a used token after the time to replay its result, but what the store remembers of ended
+/// - OT-4 after the time to replay its result, nothing is left of a used token except what the store remembers of ended
 ///   operations and gone tokens.
 ///
-/// What they need: the stores remember operation ids for longer than any call lasts, the three parts are used for
-/// nothing else, and whoever uses them does so with `OneTimeTokens`.
+/// Requirements: the stores remember operation ids for longer than any call lasts, the three parts are used for nothing
+/// else, and they are used only through `OneTimeTokens`.
 ///
 /// A crash after the result was recorded leaves the rest of the commit to the next call on the token, or to
 /// [`recover`](OneTimeTokens::recover); the time to replay the result begins then. A live token never expires (T-4):
@@ -62,7 +62,7 @@ const REPLAY: Duration = Duration::from_secs(3_600);
 /// # Errors
 ///
 /// `InvalidInput` before any I/O if a token has more than 505 bytes, or a caller or a duration breaks its limit.
-/// `Corrupt` for a record that no version of this type wrote that is known here.
+/// `Corrupt` for a record in a format that this version does not know.
 ///
 /// # Example
 ///
@@ -115,7 +115,7 @@ impl OneTimeTokens {
     }
 
     /// Sets how long a result is replayed to its caller. Defaults to one hour. It must be longer than a commit with its
-    /// repetitions takes, because a commit that is repeated later is told `Fenced`.
+    /// repetitions takes, because a commit that is repeated later returns `Fenced`.
     ///
     /// # Errors
     ///
@@ -173,15 +173,15 @@ impl OneTimeTokens {
     {
         let token = token.try_into()?;
         let places = Places::of(&token)?;
-        // In this order: a commit forgets its record after it has ended the token.
+        // The record is read first, because a commit forgets its record after it has ended the token.
         let is_used = self.records.get(&places.begun).await?.is_some();
         let is_live = !is_used && self.tokens.exists(&token).await?;
         Ok(if is_live { Peeked::Live } else { Peeked::Gone })
     }
 
-    /// Begins to use the token, or returns what is known about it. `caller` names who gets the result again, and nobody
-    /// else must know it: a hash of the browser's cookie. Every call is an operation of its own, so of two calls of one caller, however
-    /// similar, one starts and the other is `InUse`.
+    /// Begins to use the token, or returns what is known about it. `caller` identifies the caller that gets the result
+    /// again, and must be a secret of that caller: use a hash of the browser's cookie. Every call is a separate
+    /// operation, so of two calls of one caller, however similar, one starts and the other is `InUse`.
     ///
     /// # Guarantees
     ///
@@ -217,7 +217,8 @@ impl OneTimeTokens {
         }
     }
 
-    /// The lease may be of a call that has yet to see that the token was used meanwhile.
+    /// Returns `InUse` if the token is still live. The lease may belong to a call that has not yet noticed that the
+    /// token was used in the meantime.
     async fn in_use(&self, remaining: Duration, token: &TokenId, places: &Places, caller: &OpId) -> Result<TokenBegun> {
         match self.tokens.exists(token).await? {
             true => Ok(TokenBegun::InUse { remaining }),
@@ -225,7 +226,8 @@ impl OneTimeTokens {
         }
     }
 
-    /// A whole use may have come and gone between the first look at the token and the lease.
+    /// Returns the lease if the token is still live, and otherwise aborts it. Another caller may have begun and
+    /// committed between the first check of the token and the lease.
     async fn start(&self, lease: Lease, token: TokenId, places: &Places, caller: OpId) -> Result<TokenBegun> {
         let is_live = self.tokens.exists(&token).await;
         if let Ok(true) = is_live {
@@ -259,7 +261,7 @@ impl OneTimeTokens {
     }
 }
 
-/// The tokens, each short enough to be used.
+/// Converts the tokens and checks that each is short enough for the ids of its records.
 fn checked<T>(tokens: impl IntoIterator<Item = T>) -> Result<Vec<TokenId>>
 where
     T: TryInto<TokenId>,

@@ -48,7 +48,7 @@ impl Stamp {
 /// # Cancel safety
 ///
 /// Every method is one atomic step, never half of one. A call whose future was dropped is done, is not done, or is
-/// still under way and done later. Repeat the call with the same stamp to find out, as after `OutcomeUnknown`.
+/// still in progress and done later. Repeat the call with the same stamp to find out, as after `OutcomeUnknown`.
 ///
 /// # Errors
 ///
@@ -121,19 +121,18 @@ pub trait OrderedStore: Send + Sync {
     /// Removes the value or the tombstone of the key with its stamp, if it has exactly this stamp: the way out of a
     /// stamp that is too far ahead and refuses every later write.
     ///
-    /// The stamp to name is the one in `Stale`, the answer to the writes that it refuses; [`get`](OrderedStore::get)
-    /// shows the stamp of a value. What the key loses: it no longer refuses any write, so an older write that is still
-    /// in progress, or made again, is applied. Put the right value with a right stamp at once, and do not use the stamp
-    /// again that was removed.
+    /// Pass the stamp in `Stale`, the answer to the refused writes; [`get`](OrderedStore::get) shows the stamp of a
+    /// value. The key then refuses no write, so an older write that is still in progress, or is repeated, is applied.
+    /// Put the right value with a right stamp at once, and do not use the removed stamp again.
     ///
     /// # Guarantees
     ///
-    /// - O-6: if another stamp stands there, newer or older, the call returns `Stale` with that stamp and changes
-    ///   nothing. So no write that came meanwhile is undone.
+    /// - O-6: if the key has another stamp, newer or older, the call returns `Stale` with that stamp and changes
+    ///   nothing. So no write that came in the meantime is undone.
     ///
     /// # Cancel safety
     ///
-    /// Safe. Reset again with the same stamp; `Absent` may then be what the first attempt left.
+    /// Safe. Reset again with the same stamp; `Absent` may then be the result of the first attempt.
     async fn reset(&self, key: &Key, stamp: &Stamp) -> Result<Reset>;
 
     /// Deletes at most `limit` tombstones that arrived at least `age` ago (any duration, including zero).
@@ -142,7 +141,7 @@ pub trait OrderedStore: Send + Sync {
     ///
     /// - O-3: under [`Stamping::Time`] no tombstone is deleted before the namespace's tombstone age, nor while an older
     ///   stamp would still be accepted. Under [`Stamping::Sequence`] only this call deletes tombstones: the caller must
-    ///   make sure that no older write is still under way.
+    ///   make sure that no older write is still in progress.
     ///
     /// # Cancel safety
     ///
@@ -164,8 +163,8 @@ pub enum Stamping {
     Sequence,
 }
 
-/// How ordered values check their writes. The options are chosen when the namespace is opened and stored with it, except
-/// for `max_skew`.
+/// How ordered values check their writes. The options are chosen when the namespace is opened and stored with it,
+/// except for `max_skew`.
 ///
 /// How to load old rows: a key without a row may be a key whose tombstone was purged, so under [`Stamping::Time`] a
 /// stamp older than `tombstone_age` returns `TooOld` for every key. To load older rows, create the namespace with an
@@ -201,10 +200,10 @@ pub struct OrderedOptions {
 }
 
 impl OrderedOptions {
-    /// Seven days, as in article 4.
+    /// The default tombstone age: seven days, as in article 4.
     pub const TOMBSTONE_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
 
-    /// A day. A stamp in microseconds is tens of thousands of years ahead.
+    /// The default maximum skew: one day. A stamp in microseconds is tens of thousands of years ahead.
     pub const MAX_SKEW: Duration = Duration::from_secs(24 * 3600);
 
     /// Creates options for time stamps in milliseconds: at most a day ahead of the store's clock, and at most seven

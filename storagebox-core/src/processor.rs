@@ -26,18 +26,18 @@ pub use handler::{BoxError, Dispatcher, Handler};
 pub use missing_token::MissingToken;
 pub use outcome::{Abandoned, Outcome, ProcessError};
 
-/// How often one call begins again because another message changed the entity. Of those who are at work on one entity,
-/// one is done in every round.
+/// The number of rounds in which one call begins again because another message changed the entity. In every round, one
+/// of the workers on an entity succeeds.
 const MAX_ROUNDS: usize = 64;
 
 /// Processes messages: each changes its entity once and sends its own messages, which are processed once in turn.
 ///
 /// A message carries a token, which its sender created before it sent the message. The token is consumed once the
-/// message is processed, and from then on every copy is a duplicate, however late it comes. Space is needed for what is
-/// under way, not for what is over.
+/// message is processed, and from then on every copy is a duplicate, however late it arrives. Space is needed for
+/// messages in progress, not for finished messages.
 ///
-/// The processor knows no queue: call [`process`](Processor::process) for each copy that is received, acknowledge the
-/// copy after `Ok`, and let it come again after an error.
+/// The processor does not depend on a queue: call [`process`](Processor::process) for each copy that is received,
+/// acknowledge the copy after `Ok`, and have it redelivered after an error.
 ///
 /// # Guarantees
 ///
@@ -45,25 +45,25 @@ const MAX_ROUNDS: usize = 64;
 ///   stored, and only that run's messages are sent.
 /// - P-2 every copy of a message that is sent carries the same id and the same token, and its token exists before the
 ///   first copy is sent.
-/// - P-3 after a crash at any step, the next copy, or [`resume`](Processor::resume), finishes what was begun: no message
-///   that the stored run decided to send is lost.
-/// - P-4 nothing is left of a finished message, neither its token, nor tokens of attempts that were given up, nor its
-///   entry. Tokens that are gone are remembered for as long as operation ids are, and no longer.
+/// - P-3 after a crash at any step, the next copy, or [`resume`](Processor::resume), finishes what was begun: no
+///   message that the stored run decided to send is lost.
+/// - P-4 nothing is left of a finished message: neither its token, nor tokens of abandoned attempts, nor its entry.
+///   Gone tokens are remembered for as long as operation ids are, and no longer.
 /// - P-5 a message without a token is treated as its [policy](MissingToken) says.
 ///
-/// What they need: the token stores and the ledger lose nothing that they acknowledged, and remember operation ids for
+/// Requirements: the token stores and the ledger lose nothing that they acknowledged, and remember operation ids for
 /// longer than any call lasts; the sender creates the token before it sends the message; all copies of a message carry
-/// the same token and change the same entity; the handler has no effect of its own; and whoever finishes the messages of
-/// a ledger does so with the same `incoming` tokens.
+/// the same token and change the same entity; the handler has no effect except its decision; and every processor that
+/// finishes the messages of a ledger has the same `incoming` tokens.
 ///
 /// # Cancel safety
 ///
-/// Dropping a call at any point is the same as a crash after some step: let the message come again.
+/// Dropping a call at any point is the same as a crash after some step: have the message redelivered.
 ///
 /// # Errors
 ///
-/// After every error the message may come again. [`ProcessError::Store`] with the certainty `Unknown` means that this call
-/// may have changed the entity; another copy may have done so in any case.
+/// After every error the message may be processed again. [`ProcessError::Store`] with the certainty `Unknown` means
+/// that this call may have changed the entity; another copy may have done so in any case.
 ///
 /// # Example
 ///
@@ -114,9 +114,9 @@ impl fmt::Debug for Processor {
 }
 
 impl Processor {
-    /// Creates a processor. `incoming` is where the senders create the tokens of this endpoint's messages; if the ledger
-    /// joins incoming tokens, it is the namespace that the ledger joins. All processors of one ledger have the same: one
-    /// that looks elsewhere takes a live token for a consumed one, and loses messages.
+    /// Creates a processor. The senders create the tokens of this endpoint's messages in `incoming`; if the ledger
+    /// joins incoming tokens, it is the namespace that the ledger joins. All processors of one ledger must have the
+    /// same `incoming`: a processor with another one takes live tokens for consumed tokens, and loses messages.
     pub fn new(
         entities: Arc<dyn EntityLedger>,
         incoming: Arc<dyn TokenStore>,
@@ -127,9 +127,9 @@ impl Processor {
         Self { entities, handler: Arc::new(handler), guards, outbox }
     }
 
-    /// Sets where messages are sent, and where their tokens are created: where their receivers look. If the ledger joins
-    /// outgoing tokens, `tokens` is the namespace that it joins. Without `sends`, a message whose handler sends something
-    /// is `Misconfigured`.
+    /// Sets where messages are sent, and where their tokens are created: in the namespace that their receivers read. If
+    /// the ledger joins outgoing tokens, `tokens` is the namespace that it joins. Without `sends`, a message whose
+    /// handler sends something is `Misconfigured`.
     #[must_use]
     pub fn sends(mut self, tokens: Arc<dyn TokenStore>, dispatcher: Arc<dyn Dispatcher>) -> Self {
         self.outbox.route = Some(outbox::Route { tokens, dispatcher });
@@ -158,7 +158,7 @@ impl Processor {
     ///
     /// # Cancel safety
     ///
-    /// Safe. Let the message come again.
+    /// Safe. Have the message redelivered.
     ///
     /// # Errors
     ///
@@ -167,7 +167,7 @@ impl Processor {
         let guard = Guard::of(message, &self.guards.missing)?;
         for round in 0..MAX_ROUNDS {
             let outcome = self.round(message, &guard).await;
-            // A commit that was repeated after a lost answer says `Conflict` although it was made.
+            // A commit that was repeated after a lost answer returns `Conflict` although it was applied.
             let outcome = if round == 0 { outcome } else { outcome.map_err(ProcessError::after_a_commit) };
             if let Some(outcome) = outcome? {
                 return Ok(outcome);
@@ -176,8 +176,8 @@ impl Processor {
         Err(contention(message).into())
     }
 
-    /// Finishes a message whose worker crashed, without the message: for an entry that
-    /// `pending` lists. Returns `None` if there is no entry.
+    /// Finishes a message whose worker crashed, without the message: for an entry that `pending` lists. Returns `None`
+    /// if there is no entry.
     ///
     /// # Guarantees
     ///
@@ -198,9 +198,9 @@ impl Processor {
         self.finish(begun, is_open).await.map(Some)
     }
 
-    /// Gives a message up that will not be processed, so that its token does not stay for ever: for a message that its
-    /// handler always refuses. From then on every copy of it is a duplicate; under [`MissingToken::Dedup`], for as long as
-    /// its record is kept.
+    /// Gives up a message that will not be processed, such as one that its handler always refuses, so that its token
+    /// does not stay for ever. From then on every copy of it is a duplicate; under [`MissingToken::Dedup`], for as long
+    /// as its record is kept.
     ///
     /// # Guarantees
     ///
@@ -233,7 +233,8 @@ impl Processor {
         Err(contention(message).into())
     }
 
-    /// A message that has nothing to send is finished, as one is that was given up by a call which did not return.
+    /// Finishes a message that has an entry and nothing to send. Such an entry may also come from an `abandon` that did
+    /// not return.
     async fn abandon_begun(&self, message: &Message, entry: OutboxEntry) -> Result<Abandoned, ProcessError> {
         let begun = Begun::of(&message.entity, &message.id, entry)?;
         if !begun.content.outputs.is_empty() {
@@ -243,9 +244,9 @@ impl Processor {
         Ok(Abandoned::AlreadyOver)
     }
 
-    /// Sends the first messages of a chain, from a program that processes no message itself. A repetition with the same
-    /// `op` sends the same messages with the same tokens, so each is processed once for as long as operation ids are
-    /// remembered. Returns how many were sent.
+    /// Sends the first messages of a chain, from a program that does not process a message itself. A repetition with
+    /// the same `op` sends the same messages with the same tokens, so each is processed once for as long as operation
+    /// ids are remembered. Returns the number of messages sent.
     ///
     /// # Guarantees
     ///
@@ -274,7 +275,7 @@ impl Processor {
         self.outbox.issue(&op, decision.outputs).await
     }
 
-    /// Returns the state of an entity; `None` if there is none. Messages alone change it.
+    /// Returns the state of an entity, or `None` if it has none. Only messages change it.
     ///
     /// # Guarantees
     ///
@@ -308,14 +309,14 @@ impl Processor {
         Listing::new(move |after, limit| Box::pin(async move { self.entities.pending(after.as_ref(), limit).await }))
     }
 
-    /// One try, which ends in nothing if the entity was changed meanwhile.
+    /// Makes one attempt. Returns `None` if the entity was changed in the meantime.
     async fn round(&self, message: &Message, guard: &Guard) -> Result<Option<Outcome>, ProcessError> {
         let (mut opened, is_open) = self.open(message, guard).await?;
         if opened.entry.is_none() && is_open {
             return self.handle(message, guard, opened).await;
         }
         if opened.entry.is_none() && opened.token_is_live.is_none() {
-            // The token went after the entity was read, and an entry may have come before that.
+            // The token was consumed after the entity was read, and an entry may have been added before that.
             opened = self.entities.open(&message.entity, &message.id, None).await?;
         }
         let Some(entry) = opened.entry else { return Ok(Some(Outcome::Duplicate { cleaned: false })) };
@@ -325,8 +326,8 @@ impl Processor {
         self.finish(begun, is_open).await.map(Some)
     }
 
-    /// Reads the entity, and then whether the message is still to be processed: in this order, because what was true of
-    /// the entity before it was read is part of what was read.
+    /// Reads the entity and then whether the message is still to be processed. The order matters: everything that
+    /// happened to the entity before it was read is part of what was read.
     async fn open(&self, message: &Message, guard: &Guard) -> Result<(Opened, bool), ProcessError> {
         let joined = guard.token().filter(|_| self.entities.joins().incoming.is_some());
         let opened = self.entities.open(&message.entity, &message.id, joined).await?;
@@ -344,11 +345,11 @@ impl Processor {
         Ok(sent.map(|sent| if has_no_effect { Outcome::NoEffect } else { Outcome::Processed { sent } }))
     }
 
-    /// Commits a decision and finishes the message. Returns how many messages this call sent, or nothing if the entity
-    /// was changed meanwhile.
+    /// Commits a decision and finishes the message. Returns the number of messages that this call sent, or `None` if
+    /// the entity was changed in the meantime.
     ///
-    /// A decision without an effect is committed as well. If its token were consumed alone, another copy could commit an
-    /// effect after that, and its entry would look as if all had been sent.
+    /// A decision without an effect is committed as well. If only its token were consumed, another copy could commit an
+    /// effect after that, and its entry would look as if all its messages had been sent.
     async fn store(
         &self,
         message: &Message,
@@ -368,7 +369,7 @@ impl Processor {
         self.settle(&id, &content, entry, true).await.map(Some).map_err(ProcessError::after_a_commit)
     }
 
-    /// What one step stores of a decision.
+    /// Returns the commit of a decision, and the content of its entry.
     fn commit(
         &self,
         message: &Message,
@@ -389,7 +390,7 @@ impl Processor {
         Ok((Commit { key, message, opened, change: decision.change, attempt, entry, consume, create }, content))
     }
 
-    /// Goes on from an entry that was found. If the message's guard is closed, all was sent before that.
+    /// Continues from an existing entry. If the message's guard is closed, all messages were sent before that.
     async fn finish(&self, begun: Begun, is_open: bool) -> Result<Outcome, ProcessError> {
         let Begun { id, content, entry } = begun;
         if !is_open {
@@ -400,8 +401,8 @@ impl Processor {
         sent.map(|sent| Outcome::Resumed { sent }).map_err(ProcessError::after_a_commit)
     }
 
-    /// Sends what is to be sent, closes the guard and removes the entry, in this order. Returns how many messages this
-    /// call sent: none if another worker finished the message meanwhile.
+    /// Sends the messages, closes the guard and removes the entry, in this order. Returns the number of messages that
+    /// this call sent: 0 if another worker finished the message in the meantime.
     async fn settle(
         &self,
         id: &EntryId,
@@ -416,7 +417,7 @@ impl Processor {
     }
 }
 
-/// A message that has changed its entity, as it was found.
+/// A message that has changed its entity, with its entry.
 struct Begun {
     id: EntryId,
     content: Content,

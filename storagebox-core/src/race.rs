@@ -1,10 +1,10 @@
-//! Futures side by side in one task: two of which the first to end decides, and a loop that lets others on.
+//! Concurrent futures in one task: a race of two, and a yield for loops.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
-/// Lets whatever else the task does go on once, where a loop might never wait.
+/// Yields once to the other futures of the task, for a loop that might never wait.
 pub(crate) async fn let_others_on() {
     let mut has_waited = false;
     poll_fn(|context| {
@@ -23,7 +23,7 @@ pub(crate) enum First<L, R> {
     Right(R),
 }
 
-/// Whichever ends first; the left one, if both are ready. The other is dropped.
+/// Returns the output of the future that ends first; of `left` if both are ready. The other future is dropped.
 pub(crate) async fn first_of<L, R>(left: impl Future<Output = L>, right: impl Future<Output = R>) -> First<L, R> {
     let (mut left, mut right) = (pin!(left), pin!(right));
     poll_fn(|context| poll_both(left.as_mut(), right.as_mut(), context)).await

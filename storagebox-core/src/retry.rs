@@ -76,8 +76,8 @@ impl Retry {
         repeat(Delays(self.delays()), |delay| timer.sleep(delay), call).await
     }
 
-    /// The same as `call`, but until `end`, however many attempts that takes. Those without a pause are followed by
-    /// attempts with the default pauses.
+    /// The same as `call`, but until `end`, with any number of attempts. If the delays are zero, the attempts without a
+    /// pause are followed by attempts with the default pauses.
     pub(crate) async fn call_until<T, Fut>(
         &self,
         timer: &dyn Timer,
@@ -88,7 +88,7 @@ impl Retry {
         T: Settles,
         Fut: Future<Output = Result<T>>,
     {
-        // Twice nothing is nothing.
+        // A delay of zero stays zero when it doubles.
         let never_waits = self.first_delay.is_zero() || self.max_delay.is_zero();
         let (at_once, paced) = if never_waits { (self.attempts, Self::default()) } else { (1, *self) };
         let at_once = Self { attempts: at_once, ..Self::NEVER }.delays();
@@ -99,7 +99,7 @@ impl Retry {
         repeat(Delays(delays), |delay| timer.sleep(delay), call).await
     }
 
-    /// The jitter comes on top of a delay, so the bound is kept after it.
+    /// Returns the delays between the attempts. The jitter is added to a delay, so the maximum is enforced after it.
     fn delays(&self) -> impl Iterator<Item = Duration> + use<> {
         let max_delay = self.max_delay;
         ExponentialBuilder::default()

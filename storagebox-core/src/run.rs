@@ -75,10 +75,9 @@ pub enum RunError<E> {
 /// gets the result of another.
 ///
 /// The work returns any bytes: a [`Payload`], a `Vec<u8>`, a `String`. For other types use `Payload::json` (feature
-/// `json`). It does not need to check their length: finished
-/// work is not repeated, so a result that is too long is recorded as [`NotKept`](Ran::NotKept) and the work is never
-/// done again. In the deduplication records of the same name, the value of such a record is a text that says
-/// so and begins with U+0000.
+/// `json`). It does not need to check their length: finished work is not repeated, so a result that is too long is
+/// recorded as [`NotKept`](Ran::NotKept) and the work is never done again. In the deduplication records of the same
+/// name, the value of such a record is a text that says so and begins with U+0000.
 ///
 /// # Guarantees
 ///
@@ -88,9 +87,9 @@ pub enum RunError<E> {
 /// - D-7: a failure of the work is not remembered. Work that panics has failed: its lease is aborted, and then the
 ///   panic continues.
 ///
-/// The heartbeat that extends the lease is part of the future. It stands still while the work blocks its thread, and then
-/// the lease lapses and another run may begin: move blocking work to a thread of its own, or use
-/// [`run_with_heartbeat`] on a runtime with several threads.
+/// The heartbeat that extends the lease is part of the future. It stops while the work blocks its thread; then the
+/// lease lapses and another run may begin. Move blocking work to another thread, or use [`run_with_heartbeat`] on a
+/// runtime with several threads.
 ///
 /// If the lease cannot be extended for a while, the work goes on: the problem is logged as a warning (`tracing`), and
 /// the next attempt to extend comes sooner.
@@ -140,7 +139,7 @@ where
     through(&Runner { repo, timer, options }, id, Within, work).await
 }
 
-/// The run, with the lease kept alive by this heartbeat.
+/// Makes the run, with this heartbeat to keep the lease alive.
 async fn through<F, Fut, T, E>(
     runner: &Runner<'_>,
     id: &DedupId,
@@ -163,7 +162,7 @@ where
     let fence = lease.fence;
     let (begins, may_begin) = oneshot::channel();
     let worked = to_its_end(async move {
-        // Where the heartbeat could not begin, the work begins without it.
+        // If the heartbeat could not begin, the work begins without it.
         let _begun = may_begin.await;
         work(fence).await.map(Into::into)
     });
@@ -176,7 +175,7 @@ where
             First::Right(()) => return Ok(Ran::Fenced),
         }
     };
-    // A heartbeat that was under way is dropped here: it may hold the very thing that giving back waits for.
+    // A heartbeat in progress is dropped before this line: it may hold a resource that `give_back` waits for.
     runner.give_back(&lease).await;
     match failed {
         Ok(failure) => Err(RunError::Work(failure)),

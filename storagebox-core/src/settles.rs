@@ -48,14 +48,14 @@ settles! {
     Cancelled: Cancelled::Full,
 }
 
-// The rest name a state that only moves on: versions and fences never go back. A stamp goes back only by `reset`, whose caller
-// knows that an older write in progress may then be applied.
+// The other outcomes name a state that only moves forward: versions and fences never go back. A stamp goes back only by
+// `reset`, whose caller knows that an older write in progress may then be applied.
 always_settles! {
     Added Released Replaced Forgotten Completed Aborted LeaseExtended Created Consumed Discarded Written Reset
     Committed Registered Chosen
 }
 
-/// Whether there was something to remove, which is not there any more either way.
+/// Whether an entry was removed. It no longer exists in either case.
 impl Settles for bool {
     fn settles(&self) -> bool {
         true

@@ -1,4 +1,4 @@
-//! How a counter keeps its promise, and what it promises.
+//! The strategies of counters, and what each guarantees.
 
 use std::time::Duration;
 
@@ -173,7 +173,7 @@ pub struct CounterPromise {
     pub tells_mismatch: bool,
     /// Whether `value` is one snapshot (C-7).
     pub snapshot: bool,
-    /// How many operations can be remembered at once; beyond that `apply` returns `Full`.
+    /// The number of operations that can be remembered at once; beyond that `apply` returns `Full`.
     pub capacity: Option<u32>,
 }
 
@@ -184,7 +184,7 @@ impl CounterPromise {
         self.remembers().is_some()
     }
 
-    /// Returns for how long the counter surely recognises a repeated change; `None` if it does not.
+    /// Returns how long the counter surely recognises a repeated change; `None` if it does not.
     pub fn remembers(&self) -> Option<Duration> {
         match self.remember {
             Remember::None | Remember::Writers(_) => None,

@@ -26,8 +26,8 @@ use crate::value::{OpId, TokenId};
 ///
 /// # Cancel safety
 ///
-/// Every method is safe: after a dropped future the step of each token is done, is not done, or is still under way and
-/// done later, never half of it. Call again, as after `OutcomeUnknown`.
+/// Every method is safe: after a dropped future the step of each token is done, is not done, or is still in progress
+/// and done later, never half of it. Call again, as after `OutcomeUnknown`.
 ///
 /// # Errors
 ///
@@ -103,7 +103,7 @@ pub trait TokenStore: Send + Sync {
     async fn discard(&self, tokens: &[TokenId]) -> Result<Discarded>;
 }
 
-/// What `create` did, in distinct tokens.
+/// The result of `create`, in distinct tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Created {
     /// Tokens that are new and now live.
@@ -128,7 +128,7 @@ pub enum Consumed {
     AlreadyGone,
 }
 
-/// What `discard` did, in distinct tokens.
+/// The result of `discard`, in distinct tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Discarded {
     /// Tokens that were live and are now gone.

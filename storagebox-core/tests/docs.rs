@@ -1,4 +1,4 @@
-//! The docs keep one order: summary, guarantees, cancel safety, errors, backend notes, example.
+//! The documentation keeps one order: summary, guarantees, cancel safety, errors, backend notes, example.
 
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
 
@@ -20,7 +20,7 @@ const TRAITS: [&str; 9] = [
     "backend",
 ];
 
-/// The doc comments of a file with the line that follows each.
+/// Returns the doc comments of a file, each with the line that follows it.
 fn documented(text: &str) -> Vec<(Vec<&str>, &str)> {
     let mut items = Vec::new();
     let mut docs = Vec::new();
@@ -60,28 +60,28 @@ fn headings_stand_in_one_order() {
     }
 }
 
-/// A hidden line of an example looks like a heading.
+/// Returns whether the line is a hidden line of an example, which looks like a heading.
 fn is_code(line: &str) -> bool {
     line.starts_with("# #") || line.starts_with("# Ok") || line.starts_with("# }")
 }
 
-/// What stands before the trait itself, for all its methods.
+/// Returns the documentation of the trait itself, which applies to all its methods.
 fn of_trait<'a>(items: &[(Vec<&'a str>, &str)]) -> Vec<&'a str> {
     items.iter().filter(|(_, item)| item.starts_with("pub trait")).flat_map(|(docs, _)| docs.clone()).collect()
 }
 
-/// A clause in its summary, as in `(S-1)`, or a section.
+/// Returns whether the documentation has a clause in its summary, such as `(S-1)`, or a section about guarantees.
 fn says_what_it_guarantees(docs: &[&str]) -> bool {
     let clause = |rest: &str| rest.split('-').next().is_some_and(|id| id.chars().all(|c| c.is_ascii_uppercase()));
     let summary = docs.iter().take_while(|line| !line.is_empty());
     docs.contains(&"# Guarantees") || summary.flat_map(|line| line.split('(').skip(1)).any(clause)
 }
 
-/// A trait says once what is so for each of its methods.
+/// A section of the trait applies to all its methods.
 #[test]
 fn every_async_method_says_what_it_guarantees_and_how_it_is_cancelled() {
     let mut seen = 0;
-    // What only authors of backends call says what it needs of them.
+    // Items for authors of backends document what they need and have other sections.
     for (file, text) in sources().into_iter().filter(|(file, _)| !file.contains("/backend/")) {
         let items = documented(&text);
         let of_trait = of_trait(&items);
@@ -149,13 +149,13 @@ fn a_line_of_documentation_belongs_to_its_type() {
     assert_eq!(owned(text), expected);
 }
 
-/// The names that a `pub use` lists.
+/// Returns the names in the list of a `pub use`.
 fn names(list: &str) -> impl Iterator<Item = &str> {
     let list = list.split_once(';').map_or(list, |(list, _)| list);
     list.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|name| !name.is_empty())
 }
 
-/// The lines of documentation outside of examples, each with the type or the function that it belongs to.
+/// Returns the lines of documentation outside of examples, each with the type or function that it belongs to.
 fn owned(text: &str) -> Vec<(&str, &str)> {
     let (mut lines, mut above, mut owner, mut is_code) = (Vec::new(), Vec::new(), "", false);
     for line in text.lines() {
@@ -174,14 +174,14 @@ fn owned(text: &str) -> Vec<(&str, &str)> {
     lines
 }
 
-/// What a line declares, or implements something for.
+/// Returns the name that a line declares, or implements something for.
 fn item(line: &str) -> &str {
     let kinds = [" for ", "struct ", "enum ", "trait ", "fn ", "type ", "const ", "impl "];
     let rest = kinds.iter().find_map(|kind| line.split_once(kind)).map_or("", |(_, rest)| rest);
     rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
 }
 
-/// The contract, principle 5: a default body would be weaker than its clause.
+/// Principle 5 of the contract: a default body would be weaker than its clause.
 #[test]
 fn only_what_opens_a_part_has_a_default_body() {
     let mut methods = 0;
@@ -201,7 +201,7 @@ fn a_default_body_is_found() {
     assert_eq!(bodies(text).collect::<Vec<_>>(), [None, Some("2")]);
 }
 
-/// What each method of a file's traits does by default.
+/// Returns the default body of each method of a file's traits, or `None`.
 fn bodies(text: &str) -> impl Iterator<Item = Option<&str>> {
     let traits = text.split("\npub trait ").skip(usize::from(!text.starts_with("pub trait ")));
     let methods = traits.flat_map(|rest| rest.split("\n}").next().unwrap_or_default().split("fn ").skip(1));

@@ -22,7 +22,7 @@ fn id() -> DedupId {
     DedupId::new(ID).unwrap()
 }
 
-/// Tells of each extension.
+/// Reports each extension on the channel.
 #[derive(Debug)]
 struct Extends(Mutex<Sender<()>>);
 
@@ -37,7 +37,7 @@ impl Layer for Extends {
     }
 }
 
-/// It took a place on the thread of the work, so the lease lapsed and another run began beside the first.
+/// Regression: the heartbeat ran on the thread of the work, so the lease lapsed and another run began at the same time.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_whose_work_blocks_its_thread_keeps_its_lease() {
     let (sender, extended) = channel();
@@ -50,14 +50,14 @@ async fn a_run_whose_work_blocks_its_thread_keeps_its_lease() {
         }
         Ok::<_, String>("sent")
     };
-    // A worker of the runtime does the work; the test's own thread is none.
+    // The work runs on a worker thread of the runtime; the test's own thread is not one.
     let ran = tokio::spawn(async move { payments.run(ID, work).lease(Duration::from_secs(3)).await }).await.unwrap();
     assert!(matches!(ran, Ok(Ran::Done(_))), "{ran:?}");
     let ran = again.run(ID, async |_| Ok::<_, Error>("twice")).await;
     assert!(matches!(ran, Ok(Ran::Replayed(_))), "{ran:?}");
 }
 
-/// An extension has no answer; tells when it began and when it was dropped.
+/// Extensions get no answer. Reports when an extension began and when it was dropped.
 #[derive(Debug, Default)]
 struct Silent {
     begun: Notify,
@@ -113,7 +113,7 @@ async fn work_is_dropped_when_the_heartbeat_finds_another_runner() {
     assert!(matches!(begun, Begun::InFlight { .. }), "{begun:?}");
 }
 
-/// Every extension finds another runner.
+/// Every extension returns `Fenced`.
 #[derive(Debug)]
 struct Lost;
 
@@ -127,7 +127,7 @@ impl Layer for Lost {
     }
 }
 
-/// Keeps what is logged.
+/// Collects the log.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -141,7 +141,7 @@ impl std::io::Write for Log {
     }
 }
 
-/// Its error began `extend: : outcome unknown` too: a part that is layered alone has no backend's name.
+/// Regression: the error began with `extend: : outcome unknown`. A part that is layered alone has no backend's name.
 #[tokio::test(start_paused = true)]
 async fn the_warning_of_an_unextended_lease_does_not_show_the_id() {
     let log = Log::default();
@@ -189,7 +189,7 @@ async fn a_run_to_its_end_has_the_span_of_its_caller() {
     assert!(matches!(&ran, Ok(Ran::Done(span)) if span.as_bytes() == b"request"), "{ran:?}");
 }
 
-/// Polls once.
+/// Polls the future once.
 async fn polled_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
     std::future::poll_fn(|context| match std::pin::Pin::new(&mut *future).poll(context) {
         std::task::Poll::Ready(output) => std::task::Poll::Ready(Some(output)),

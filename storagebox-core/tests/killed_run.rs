@@ -1,4 +1,4 @@
-//! A service that is killed in the middle of a charge.
+//! A service that is killed while it charges a customer.
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
 use std::time::Duration;
@@ -6,8 +6,8 @@ use std::time::Duration;
 use storagebox::time::ManualClock;
 use storagebox::{Error, MemoryStore, Ran, Result, Store};
 
-/// Another request with the same key found nothing in stock and settled the order; the true retry then got `Mismatch`
-/// for ever, charged and without an order.
+/// Regression: another request with the same key found nothing in stock and settled the order. The true retry then got
+/// `Mismatch` for ever: charged and without an order.
 #[tokio::test]
 async fn a_killed_run_is_resumed_by_its_own_request_alone() {
     let clock = ManualClock::new();

@@ -70,7 +70,7 @@ async fn each_call_is_told_with_its_part_and_its_namespace() -> Result<()> {
     Ok(())
 }
 
-/// What is opened, and what is told without a call.
+/// Opening a part, and methods that make no call, do not go through the layer.
 #[tokio::test]
 async fn what_is_no_call_passes_by() -> Result<()> {
     let counts = Arc::new(Counts::default());
@@ -100,7 +100,7 @@ async fn an_outer_layer_is_asked_first() -> Result<()> {
     Ok(())
 }
 
-/// The arguments of a call that it has, and none that it has not.
+/// A layer finds the arguments that a call has, and no others.
 #[tokio::test]
 async fn a_layer_finds_an_argument_by_its_type() -> Result<()> {
     let bank = around(Arguments).item_bank(&"vouchers".parse()?)?;
@@ -121,7 +121,7 @@ async fn a_detached_call_outlives_its_caller() -> Result<()> {
     Ok(())
 }
 
-/// Through the layers that are within.
+/// The detached call goes through the inner layers.
 #[tokio::test(start_paused = true)]
 async fn a_detached_call_goes_through_the_inner_layers() -> Result<()> {
     let (parks, loses) = (Arc::new(Parks::default()), Loses::first(1));
@@ -166,7 +166,7 @@ async fn ten_thousand_assigns_whose_third_replies_are_lost_have_no_error_and_not
     Ok(())
 }
 
-/// The lost take may still land.
+/// The lost `take` may still be applied.
 #[tokio::test(start_paused = true)]
 async fn empty_is_not_answered_after_a_lost_take() -> Result<()> {
     let bank = put(retries(), around(Loses::first(1))).item_bank(&"vouchers".parse()?)?;
@@ -176,7 +176,7 @@ async fn empty_is_not_answered_after_a_lost_take() -> Result<()> {
     Ok(())
 }
 
-/// Once the claim is released, the lost call may still land and forget its fence.
+/// Once the claim is released, the lost call may still be applied and delete its fence.
 #[tokio::test(start_paused = true)]
 async fn holding_is_not_answered_after_a_lost_retire() -> Result<()> {
     let (store, claim) = (Arc::new(MemoryStore::new()), ClaimId::new("ada")?);
@@ -208,7 +208,7 @@ async fn a_change_that_would_not_be_recognised_is_not_repeated() -> Result<()> {
     Ok(())
 }
 
-/// Nothing was applied, so nothing can count twice.
+/// Nothing was applied, so a repetition cannot count twice.
 #[tokio::test(start_paused = true)]
 async fn a_change_that_was_refused_is_repeated_whatever_is_remembered() -> Result<()> {
     let stock =
@@ -220,7 +220,7 @@ async fn a_change_that_was_refused_is_repeated_whatever_is_remembered() -> Resul
     Ok(())
 }
 
-/// Also where nothing repeats: the caller that gets the error must not repeat the call either.
+/// Without a retry layer too: the caller that gets the error must not repeat the call either.
 #[tokio::test]
 async fn a_lost_change_is_told_as_unrepeatable_without_retries() -> Result<()> {
     let stock = around(Loses::first(1)).counter(&"stock".parse()?, Strategy::Atomic)?;

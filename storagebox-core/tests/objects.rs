@@ -1,4 +1,4 @@
-//! Every trait is dyn-compatible, `Arc<dyn Trait>` implements it, and its futures go from thread to thread.
+//! Every trait is dyn-compatible, `Arc<dyn Trait>` implements it, and its futures are `Send`.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ fn handles_are_implementations() -> Result<()> {
     Ok(())
 }
 
-/// So that a struct that holds parts can derive it.
+/// Parts implement `Debug`, so that a struct that holds parts can derive it.
 #[test]
 fn parts_have_debug() -> Result<()> {
     let (store, name) = (MemoryStore::new(), "namespace".parse()?);
@@ -60,7 +60,7 @@ async fn futures_are_send() -> Result<()> {
     Ok(())
 }
 
-/// A call through a handle makes one boxed future, not two: the handle hands on the inner one.
+/// A call through a handle makes one boxed future, not two: the handle returns the inner future.
 #[tokio::test]
 async fn a_handle_adds_no_future_of_its_own() -> Result<()> {
     let bank = MemoryStore::new().item_bank(&"namespace".parse()?)?;

@@ -1,4 +1,4 @@
-//! What a call on a one-time token is told when others come between its steps.
+//! Calls on a one-time token when other calls run between their steps.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +17,7 @@ fn tokens_of(store: &dyn Backend) -> Result<OneTimeTokens> {
     Ok(OneTimeTokens::new(store.token_store(&name)?, store.lease_repo(&name)?, store.dedup_repo(&name)?))
 }
 
-/// After the first look at a token, its holder commits, and a caller who has looked before that begins.
+/// After the first check of a token, its holder commits, and a caller that checked the token before that begins.
 #[derive(Debug)]
 struct Meanwhile {
     store: MemoryStore,

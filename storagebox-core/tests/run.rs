@@ -1,4 +1,4 @@
-//! A run whose store is in trouble.
+//! Runs whose store fails.
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
 mod heard;
@@ -21,7 +21,7 @@ use tokio::task::AbortHandle;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Fails an operation, as often as the test asks.
+/// Fails the first calls of an operation.
 #[derive(Debug)]
 struct Failing {
     operation: &'static str,
@@ -31,7 +31,7 @@ struct Failing {
 }
 
 impl Failing {
-    /// Leases whose results nobody can record, however often that is tried.
+    /// Creates a layer that fails every attempt to record a result.
     fn to_record(kind: ErrorKind) -> Arc<Self> {
         Arc::new(Self { operation: "complete", kind, failures: usize::MAX, calls: AtomicUsize::new(0) })
     }
@@ -47,7 +47,7 @@ impl Layer for Failing {
     }
 }
 
-/// One connection, on which a heartbeat has no answer.
+/// A store with one connection, on which a heartbeat gets no answer.
 #[derive(Debug, Default)]
 struct OneConnection(Mutex<()>);
 
@@ -65,7 +65,7 @@ impl Layer for OneConnection {
     }
 }
 
-/// Another's lease of which nothing is left, and which never ends.
+/// Another runner's lease, with no time remaining, that never ends.
 #[derive(Debug, Default)]
 struct NothingLeft(AtomicUsize);
 
@@ -85,7 +85,7 @@ fn jobs() -> Result<Arc<dyn LeaseRepo>> {
     MemoryStore::new().lease_repo(&"jobs".parse()?)
 }
 
-/// Counts what is told as a warning.
+/// Counts the warnings.
 struct Warnings(Arc<AtomicUsize>);
 
 impl Subscriber for Warnings {
@@ -110,7 +110,7 @@ impl Subscriber for Warnings {
     fn exit(&self, _: &Id) {}
 }
 
-/// It asked for ever, and no time passed in between.
+/// Regression: the runner asked for ever, without a pause between two calls.
 #[tokio::test(start_paused = true)]
 async fn a_lease_of_which_nothing_is_left_is_not_asked_for_without_a_pause() -> Result<(), Box<dyn std::error::Error>> {
     let asked = Arc::<NothingLeft>::default();
@@ -124,7 +124,7 @@ async fn a_lease_of_which_nothing_is_left_is_not_asked_for_without_a_pause() -> 
     Ok(())
 }
 
-/// Eight heartbeats have room in a lease when they fail, three when they do not.
+/// A lease has time for eight heartbeats that fail, and for three that succeed.
 #[tokio::test(start_paused = true)]
 async fn a_lease_that_cannot_be_extended_is_told_and_tried_more_often() -> Result<(), Box<dyn std::error::Error>> {
     let (warnings, leases) = (Arc::<AtomicUsize>::default(), jobs()?);
@@ -146,7 +146,7 @@ async fn a_lease_that_cannot_be_extended_is_told_and_tried_more_often() -> Resul
     Ok(())
 }
 
-/// The heartbeat under way has what giving back waits for, and ends first.
+/// The heartbeat in progress holds the connection that the abort waits for, and ends first.
 #[tokio::test(start_paused = true)]
 async fn work_that_fails_during_a_heartbeat_gives_its_lease_back() -> Result<(), Box<dyn std::error::Error>> {
     let leases = jobs()?;
@@ -165,7 +165,8 @@ async fn work_that_fails_during_a_heartbeat_gives_its_lease_back() -> Result<(),
     Ok(())
 }
 
-/// The work was done: a caller that gets `NotApplied` does it again, and cannot tell this from a run that never began.
+/// The work was done. A caller that gets `NotApplied` would do it again, because it could not distinguish this from a
+/// run that never began.
 #[tokio::test(start_paused = true)]
 async fn a_run_whose_work_was_done_does_not_say_that_nothing_was() -> Result<(), Box<dyn std::error::Error>> {
     for kind in [ErrorKind::Unavailable, ErrorKind::Throttled, ErrorKind::Contention, ErrorKind::Denied] {
@@ -182,7 +183,7 @@ async fn a_run_whose_work_was_done_does_not_say_that_nothing_was() -> Result<(),
     Ok(())
 }
 
-/// A handle as those runtimes have that cancel a task whose handle is dropped.
+/// A handle of a runtime that cancels a task when its handle is dropped.
 struct Cancels(AbortHandle);
 
 impl Drop for Cancels {
@@ -191,7 +192,7 @@ impl Drop for Cancels {
     }
 }
 
-/// It was dropped at once, and with it the work.
+/// Regression: the handle was dropped at once, and the work with it.
 #[tokio::test]
 async fn a_run_to_its_end_goes_on_where_a_dropped_handle_cancels_its_task() {
     let jobs = jobs().unwrap();
@@ -209,7 +210,7 @@ async fn a_run_to_its_end_goes_on_where_a_dropped_handle_cancels_its_task() {
         ran = &mut running => panic!("work that may not end came to its end: {ran:?}"),
         () = begun.notified() => {}
     }
-    // Nobody waits for it any more.
+    // The caller stops waiting.
     drop(running);
     may_end.notify_one();
     let waiting = RunOptions::default().wait(Duration::from_secs(10));
@@ -217,7 +218,7 @@ async fn a_run_to_its_end_goes_on_where_a_dropped_handle_cancels_its_task() {
     assert_eq!(next, Ran::Replayed(Payload::try_from("result").unwrap()));
 }
 
-/// Twice nothing is nothing, whatever the longest wait is, and the work cannot be done again.
+/// A delay of zero stays zero when it doubles, whatever the longest delay is, and the work cannot be done again.
 #[tokio::test(start_paused = true)]
 async fn a_retry_that_never_waits_records_with_the_default_pauses() -> Result<()> {
     let failing = Failing::to_record(ErrorKind::Unavailable);
@@ -231,7 +232,7 @@ async fn a_retry_that_never_waits_records_with_the_default_pauses() -> Result<()
     Ok(())
 }
 
-/// Its time passes as soon as somebody waits.
+/// A timer whose time advances at once when a caller waits.
 #[derive(Debug, Default)]
 struct Jumps(AtomicUsize);
 
@@ -258,7 +259,7 @@ async fn heartbeats_let_the_work_go_on_where_no_time_is_waited_for() -> Result<(
     Ok(())
 }
 
-/// Loses the first answer to `begin`, after this time.
+/// Loses the first answer to `begin`, after a delay.
 #[derive(Debug)]
 struct LosesBegin(Duration, AtomicUsize);
 
@@ -284,7 +285,7 @@ async fn works_alone(leases: &dyn LeaseRepo, id: &DedupId, lease: Duration) -> R
     Ok("sent")
 }
 
-/// Its first heartbeat comes at once: nobody knows how old the lease is.
+/// The first heartbeat comes at once, because the age of the lease is unknown.
 #[tokio::test(start_paused = true)]
 async fn a_lease_that_is_taken_up_shortly_before_its_end_is_extended_in_time() -> Result<()> {
     let (leases, id, worker) = (jobs()?, DedupId::new("invoice-7")?, OpId::new("worker-3")?);

@@ -1,6 +1,6 @@
-//! False alarms: whole runs of the suite, again and again, while threads that never pause take the cores from it. The
-//! backends run beside each other, so each also works beside the suites and servers of the others. No run has a fault,
-//! so a case that fails there fails by chance.
+//! False alarms: repeated whole runs of the suite, while threads that never pause use up the cores. The backends run
+//! concurrently, so each also competes with the suites and servers of the others. No run has a fault, so a case that
+//! fails there fails by chance.
 
 use std::hint;
 use std::path::PathBuf;
@@ -16,10 +16,10 @@ use crate::programs::{Program, built};
 use crate::steps::step;
 use crate::summary::Summary;
 
-/// Threads that never pause.
+/// The number of threads that never pause.
 const BUSY: usize = 4;
 
-/// How many runs each backend gets: a store in memory ends its run in seconds.
+/// The number of runs per backend. A store in memory ends its run in seconds.
 const RUNS: [(&str, usize); 5] = [("memory", 300), ("sqlite", 10), ("postgres", 10), ("redis", 10), ("dynamo", 10)];
 
 /// The backend whose server is not among the system's packages.
@@ -46,12 +46,12 @@ pub(crate) fn run(wanted: Option<&str>) -> Result<(), Failure> {
     }
 }
 
-/// The suites of these backends, in one build.
+/// Builds the suites of these backends in one build.
 fn suites(chosen: &[(&'static str, usize)]) -> Result<Vec<Suite>, Failure> {
     if chosen.iter().any(|(backend, _)| *backend == NEEDS_DYNOXIDE) {
         step("dynoxide (some minutes, once)", install::dynoxide)?;
     }
-    // Of the whole workspace, so that what the gate has built need not be built again.
+    // Builds for the whole workspace, so that cargo reuses what the gate has built.
     let build = cargo(["test", "--locked", "--workspace", "--test", "conformance"]);
     let mut programs: Vec<_> = built(build)?.into_iter().map(Program::parts).collect();
     chosen.iter().map(|chosen| Suite::of(*chosen, &mut programs)).collect()
@@ -70,7 +70,7 @@ struct Suite {
 }
 
 impl Suite {
-    /// Takes its program from among those that were built.
+    /// Removes the suite's program from the list of built programs.
     fn of((backend, runs): (&'static str, usize), programs: &mut Vec<(PathBuf, PathBuf)>) -> Result<Self, Failure> {
         let package = package(backend);
         let own = programs.iter().position(|(_, folder)| folder.ends_with(&package));
@@ -78,7 +78,7 @@ impl Suite {
         Ok(Self { backend, runs, executable, folder })
     }
 
-    /// How many of its runs failed.
+    /// Runs the suite repeatedly, and returns the number of failed runs.
     fn alarms(&self) -> usize {
         let run = |number: &usize| is_alarm(&format!("{} {number}/{}", self.backend, self.runs), self.command());
         (1..=self.runs).filter(run).count()
@@ -91,7 +91,7 @@ impl Suite {
     }
 }
 
-/// Whether this run of a suite failed; then its lines are shown.
+/// Runs a suite once. Returns whether the run failed, and then prints its output.
 fn is_alarm(name: &str, suite: Command) -> bool {
     let (mut summary, mut lines, start) = (Summary::default(), Vec::new(), Instant::now());
     let ran = heard(suite, |line| {
@@ -101,7 +101,7 @@ fn is_alarm(name: &str, suite: Command) -> bool {
     let is_alarm = ran.is_err() || !summary.is_passed();
     lines.extend(ran.err().map(|failure| failure.to_string()));
     let (outcome, lines) = if is_alarm { ("FAILED", lines.join("\n") + "\n") } else { ("ok", String::new()) };
-    // In one call, because the other backends print too.
+    // One call of `print!`, because the other backends print too.
     print!("{name:<34} {outcome:<6} {:7.1} s  {summary}\n{lines}", start.elapsed().as_secs_f64());
     is_alarm
 }
@@ -121,7 +121,7 @@ fn beside_busy_threads<T>(work: impl FnOnce() -> T) -> T {
     })
 }
 
-/// Ends the busy threads with itself, also where the work panics.
+/// Ends the busy threads when it is dropped, even if the work panics.
 struct Over<'a>(&'a AtomicBool);
 
 impl Drop for Over<'_> {

@@ -1,4 +1,5 @@
-//! The public names of each library, against the list in `docs/api`: what changes for users is seen in a review.
+//! Compares the public names of each library with the list in `docs/api`, so that a review shows what changes for
+//! users.
 
 use std::fs;
 use std::process::Command;
@@ -12,10 +13,10 @@ use crate::workspace;
 /// A library and the feature with which its documentation is built.
 type Library = (&'static str, &'static str);
 
-/// What depends on little, so that the gate looks at it.
+/// The libraries with few dependencies, which the gate checks.
 const LIGHT: [Library; 3] =
     [("storagebox-core", "serde,json"), ("storagebox", "memory,serde,json"), ("storagebox-memory", "")];
-/// What brings a driver or a framework for tests.
+/// The libraries with a driver or a test framework.
 const HEAVY: [Library; 6] = [
     ("storagebox-conformance", ""),
     ("storagebox-sqlite", ""),
@@ -25,15 +26,16 @@ const HEAVY: [Library; 6] = [
     ("storagebox-transports", "nats,postgres,rabbitmq,redis-streams"),
 ];
 
-/// Which lists are looked at.
+/// The lists to check.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Lists {
-    /// Those of libraries that depend on little.
+    /// The lists of libraries with few dependencies.
     Light,
     All,
 }
 
-/// Writes the lists anew, or checks that they are fresh. Says what was done, or that no toolchain is there to do it.
+/// Writes the lists, or checks that they are up to date. Returns a summary, which also says if the toolchain is
+/// missing.
 pub(crate) fn run(lists: Lists, check: bool) -> Result<String, Failure> {
     if !has_nightly() {
         return Ok(format!("NOT CHECKED: rustup toolchain install {MINIMUM_NIGHTLY_RUST_VERSION} or newer"));
@@ -46,7 +48,7 @@ pub(crate) fn run(lists: Lists, check: bool) -> Result<String, Failure> {
     Ok(format!("{} libraries", libraries.len()))
 }
 
-/// The format of the documentation that is read is not stable.
+/// Returns whether a nightly toolchain is installed, because the documentation format that is read is unstable.
 fn has_nightly() -> bool {
     captured(nightly(&["--version"])).is_ok()
 }
@@ -62,7 +64,7 @@ fn of((library, features): &Library, check: bool) -> Result<(), Failure> {
     if known == fresh { Ok(()) } else { Err(Failure::OtherNames { file, changes: changes(&known, &fresh) }) }
 }
 
-/// A line for each public name, in order.
+/// Returns a line per public name, in order.
 fn list(library: &str, features: &str) -> Result<String, Failure> {
     let documentation = [
         "rustdoc",
@@ -91,16 +93,16 @@ fn list(library: &str, features: &str) -> Result<String, Failure> {
     Ok(names.items().map(|name| format!("{name}\n")).collect())
 }
 
-/// Cargo of the newest toolchain, whatever this task was started by.
+/// Returns cargo of the nightly toolchain, whichever toolchain runs this task.
 fn nightly(arguments: &[&str]) -> Command {
     let mut command = Command::new("rustup");
     command.args(["run", "nightly", "cargo"]).args(arguments).current_dir(workspace::root());
-    // The gate's flags are for the toolchain that the library is built with.
+    // The gate's flags are meant for the toolchain that builds the library.
     command.env_remove("RUSTFLAGS").env_remove("RUSTDOCFLAGS").env_remove("CARGO");
     command
 }
 
-/// What is gone, and what is new.
+/// Returns the removed and the added lines.
 fn changes(known: &str, fresh: &str) -> String {
     let lacking = |sign, of: &str, other: &str| {
         let others: std::collections::HashSet<_> = other.lines().collect();

@@ -32,7 +32,8 @@ pub(crate) enum Task {
     Prove(Part),
     /// Keep backends at work under faults, look whether every answer is right, and print what has grown
     ///
-    /// Without a backend, then also runs the tests `whatever_...` of each parser with random inputs, for as many seconds.
+    /// Without a backend, then also runs the tests `whatever_...` of each parser with random inputs, for as many
+    /// seconds.
     Soak(Soak),
     /// Regenerate conformance/CLAUSES.md
     Clauses {
@@ -67,7 +68,7 @@ pub(crate) enum Servers {
 }
 
 impl Servers {
-    /// The one way that is asked for.
+    /// Returns the requested way; `None` for no servers.
     pub(crate) fn way(self) -> Option<Way> {
         match self {
             Self::Docker => Some(Way::Docker),

@@ -1,4 +1,5 @@
-//! The certificates in `docs/certified`: each is in their index, and the README's table of backends names each server.
+//! Checks the certificates in `docs/certified`: each is in their index, and the README's table of backends names each
+//! server.
 
 use std::fs;
 
@@ -7,13 +8,13 @@ use crate::workspace;
 
 const FOLDER: &str = "docs/certified";
 
-/// The rows of the index: a server with its version, and the file of its certificate.
+/// Returns the rows of the index: a server with its version, and the file of its certificate.
 fn listed(index: &str) -> Vec<(&str, &str)> {
     let rows = index.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" | [`"));
     rows.filter_map(|(server, file)| Some((server.split(',').next()?, file.split_once('`')?.0))).collect()
 }
 
-/// Whether the table of backends names the product and, next to it, the version as far as users choose it.
+/// Returns whether the table of backends names the product and, next to it, the part of the version that users choose.
 fn is_named(table: &str, server: &str) -> bool {
     let Some((product, version)) = server.split_once(' ') else { return false };
     let mut numbers = version.split('.');
@@ -28,7 +29,7 @@ fn is_named(table: &str, server: &str) -> bool {
     names.any(|list| list.split([' ', ',']).any(|known| known == version))
 }
 
-/// What stands between a product and the last of its versions: "8.0, 8.1 and 9.1".
+/// Returns whether the character can be part of the list of versions after a product: "8.0, 8.1 and 9.1".
 fn is_of_list(c: char) -> bool {
     c.is_ascii_digit() || [' ', ',', '.', 'a', 'n', 'd'].contains(&c)
 }

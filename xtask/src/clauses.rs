@@ -1,4 +1,4 @@
-//! The table of clauses, which says which case defends what, and the tables of decisions.
+//! The table of clauses, with the cases that check each clause, and the tables of decisions.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::workspace;
 /// The files, with the arguments of the program that prints them.
 const TABLES: [(&str, &[&str]); 2] = [("conformance/CLAUSES.md", &[]), ("docs/DECISIONS.md", &["--", "decisions"])];
 
-/// Writes the tables anew, or checks that they are fresh.
+/// Writes the tables, or checks that they are up to date.
 pub(crate) fn run(check: bool) -> Result<(), Failure> {
     TABLES.into_iter().try_for_each(|(file, arguments)| table(file, arguments, check))
 }

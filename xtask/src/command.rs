@@ -1,4 +1,4 @@
-//! Children: run, waited for, and shown if they fail.
+//! Runs child processes, waits for them, and shows their output if they fail.
 
 use std::env;
 use std::ffi::OsStr;
@@ -9,11 +9,12 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use crate::failure::Failure;
 use crate::workspace;
 
-/// Cargo at the root of the workspace.
+/// Returns a cargo command at the root of the workspace.
 pub(crate) fn cargo<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(workspace::root());
-    // What `cargo run` told us of ourselves. Build scripts look at it, and would have half of the drivers built again.
+    // Removes the variables that `cargo run` set for xtask. Build scripts read them, and half of the drivers would be
+    // built again.
     for (name, _) in env::vars_os().filter(|(name, _)| is_of_this_package(name)) {
         command.env_remove(name);
     }
@@ -25,19 +26,19 @@ fn is_of_this_package(variable: &OsStr) -> bool {
     variable.to_str().is_some_and(|name| of_a_package.iter().any(|prefix| name.starts_with(prefix)))
 }
 
-/// Runs a child in silence and gives back what it wrote to standard output.
+/// Runs a child silently and returns its standard output.
 ///
-/// If it fails, all that it wrote is shown, so cargo is told to leave out its progress.
+/// If the child fails, all its output is shown, so cargo's progress is turned off.
 pub(crate) fn captured(command: Command) -> Result<String, Failure> {
     BackgroundCommand::begin(command)?.captured()
 }
 
-/// The same of a child whose output says nothing of use.
+/// The same for a child whose output is not needed.
 pub(crate) fn silent(command: Command) -> Result<String, Failure> {
     captured(command).map(|_| String::new())
 }
 
-/// A child that is at work beside us, in silence. It is ended with this value.
+/// A child that runs silently in the background. It is killed when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct BackgroundCommand {
     command: Command,
@@ -52,7 +53,7 @@ impl BackgroundCommand {
         Ok(Self { command, child: Some(child) })
     }
 
-    /// Waits for its end, as [`captured`].
+    /// Waits for the end of the child, like [`captured`].
     pub(crate) fn captured(mut self) -> Result<String, Failure> {
         let output = self.child.take().map_or_else(|| Err(io::ErrorKind::NotFound.into()), Child::wait_with_output);
         let Output { status, stdout, stderr } = output.map_err(|error| not_started(&self.command, error))?;
@@ -67,13 +68,13 @@ impl BackgroundCommand {
 impl Drop for BackgroundCommand {
     fn drop(&mut self) {
         if let Some(mut child) = self.child.take() {
-            // If it has ended by itself there is nothing to do.
+            // An error means that the child has already ended.
             let _ = child.kill().and_then(|()| child.wait());
         }
     }
 }
 
-/// Runs a child whose output is for the reader.
+/// Runs a child whose output is shown to the user.
 pub(crate) fn shown(mut command: Command) -> Result<(), Failure> {
     let status = command.status().map_err(|error| not_started(&command, error))?;
     if status.success() { Ok(()) } else { Err(ended(&command, status, String::new())) }
@@ -93,14 +94,14 @@ fn line(command: &Command) -> String {
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
-/// Runs a child and hears each line of what it writes to either output.
+/// Runs a child and passes each line of both its outputs to `hear`.
 pub(crate) fn heard(mut command: Command, mut hear: impl FnMut(&str)) -> Result<(), Failure> {
     let failed = |error| not_started(&command, error);
     let (reader, writer) = io::pipe().map_err(failed)?;
-    // One pipe for both, so that the lines stay in their order.
+    // One pipe for both outputs keeps the order of the lines.
     let other = writer.try_clone().map_err(failed)?;
     let mut child = command.stdout(writer).stderr(other).spawn().map_err(|error| not_started(&command, error))?;
-    // The command keeps its ends of the pipe open, which would never end.
+    // Closes the command's ends of the pipe, without which the reader would never reach the end.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     for line in BufReader::new(reader).split(b'\n') {
         let line = line.map_err(|error| not_started(&command, error))?;

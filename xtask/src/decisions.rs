@@ -1,4 +1,4 @@
-//! The decisions in `docs/adr`: each has a status and is in the index.
+//! Checks the decisions in `docs/adr`: each has a status and is in the index.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use crate::workspace;
 const FOLDER: &str = "docs/adr";
 const INDEX: &str = "docs/adr/README.md";
 
-/// The rows that the index must have, in the order of the decisions.
+/// Returns the expected rows of the index, in the order of the decisions.
 fn rows() -> Result<Vec<String>, Failure> {
     let folder = workspace::root().join(FOLDER);
     let failed = |error| Failure::File { path: folder.clone(), error };
@@ -21,7 +21,7 @@ fn rows() -> Result<Vec<String>, Failure> {
     decisions.map(|decision| decision.map(|(name, text)| row(name, &text, &names).unwrap_or_default())).collect()
 }
 
-/// The row of a decision; `None` if its heading, its date or its status is not as it should be.
+/// Returns the row of a decision, or `None` if its heading, its date or its status is malformed.
 fn row(name: &str, text: &str, names: &[String]) -> Option<String> {
     let (heading, rest) = text.split_once("\n\n")?;
     let (number, title) = heading.strip_prefix("# ")?.split_once(". ")?;
@@ -32,7 +32,7 @@ fn row(name: &str, text: &str, names: &[String]) -> Option<String> {
         .then(|| format!("| [{number}]({name}) | {title} | {status} |"))
 }
 
-/// A decision is accepted, withdrawn, or replaced by a later one, which is there.
+/// Returns whether the status is valid: accepted, withdrawn, or replaced by an existing later decision.
 fn is_status(status: &str, number: &str, names: &[String]) -> bool {
     let replaced = status.strip_prefix("in part ").unwrap_or(status).strip_prefix("replaced by [ADR ");
     let Some((later, link)) = replaced.and_then(|rest| rest.split_once("](")) else {

@@ -1,4 +1,4 @@
-//! The examples: run, not only built.
+//! Runs the examples.
 
 use std::fs;
 use std::path::Path;
@@ -8,12 +8,12 @@ use crate::command::{captured, cargo};
 use crate::failure::Failure;
 use crate::workspace;
 
-/// Runs every example as the tests' build left it; each must end well. Says which they are.
+/// Runs every example as built for the tests; each must succeed. Returns their names.
 pub(crate) fn run() -> Result<String, Failure> {
     each(|name| Ok(Command::new(workspace::example(name)?)))
 }
 
-/// Runs every example as people do, with the dependencies that it has then.
+/// Runs every example with `cargo run`, as users do, with the dependencies of that build. Returns their names.
 pub(crate) fn each_alone() -> Result<String, Failure> {
     each(|name| Ok(cargo(["run", "--locked", "-p", "storagebox-examples", "--example", name])))
 }
@@ -29,7 +29,7 @@ fn each(command: impl Fn(&str) -> Result<Command, Failure>) -> Result<String, Fa
     Ok(names.join(", "))
 }
 
-/// As cargo finds them: a file of Rust, or a folder with its `main.rs`.
+/// Returns the examples that cargo finds: Rust files, and folders with a `main.rs`.
 fn names(folder: &Path) -> Result<Vec<String>, Failure> {
     let failed = |error| Failure::File { path: folder.to_owned(), error };
     let mut names = vec![];

@@ -1,4 +1,4 @@
-//! Why a task did not succeed.
+//! The failures of tasks.
 
 use std::fmt;
 use std::io;
@@ -40,7 +40,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// A child's own exit code is passed on; 2 if what the tests need is not there; 1 for all else.
+    /// Returns the exit code: that of a failed child; 2 if something that the tests need is missing; otherwise 1.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Exit { code: Some(code), .. } => u8::try_from(*code).unwrap_or(1).max(1),

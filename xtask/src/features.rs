@@ -1,10 +1,10 @@
-//! Every feature alone, and the rule that a backend's feature brings that backend's driver and no other.
+//! Checks every feature alone, and the rule that a backend's feature includes that backend's driver and no other.
 
 use crate::command::{captured, cargo};
 use crate::failure::Failure;
 use crate::workspace;
 
-/// Crates that bring a driver, and the features that may bring them.
+/// The crates that contain or include a driver, and the features that may include them.
 const DRIVERS: [(&str, &[&str]); 11] = [
     ("aws-sdk-dynamodb", &["dynamo"]),
     ("deadpool", &["postgres", "redis-pool"]),
@@ -19,7 +19,7 @@ const DRIVERS: [(&str, &[&str]); 11] = [
     ("storagebox-sqlite", &["sqlite"]),
 ];
 
-/// The features that may bring Redis's driver.
+/// The features that may include Redis's driver.
 const REDIS: &[&str] = &["redis", "redis-cluster", "redis-pool", "redis-sentinel"];
 
 const FACADE: &str = "storagebox";
@@ -32,20 +32,21 @@ struct Package {
     features: Vec<String>,
 }
 
-/// What people depend on, without features and with each of them alone.
+/// Checks the facade, without features and with each feature alone.
 ///
-/// The command with one feature is what the README's first command builds, with all of them what the tests run.
-/// `cargo xtask prove features` asks each package by itself, and builds its documentation too.
+/// The command with one feature is built by the README's first command, and with all features by the tests. `cargo
+/// xtask prove features` checks each package by itself, and builds its documentation too.
 pub(crate) fn each_used() -> Result<String, Failure> {
     each(packages()?.into_iter().filter(|package| package.name == FACADE), check)
 }
 
-/// Each package without features and with each of them alone, for all packages that have any.
+/// Checks each package that has features, without features and with each feature alone.
 pub(crate) fn each_alone() -> Result<String, Failure> {
     each(packages()?, check)
 }
 
-/// The documentation of each package that is published, likewise: a link that only another feature makes is broken.
+/// Builds the documentation of each published package, in the same way: a link is broken if only another feature
+/// provides its target.
 pub(crate) fn each_documented() -> Result<String, Failure> {
     each(packages()?.into_iter().filter(|package| package.is_published), document)
 }
@@ -81,13 +82,14 @@ fn in_feature(package: &str, feature: Option<&str>, failure: Failure) -> Failure
     Failure::Feature { package, feature, failure: Box::new(failure) }
 }
 
-/// What the facade says of a backend whose feature is off; the other tests run with all features.
+/// Tests the facade's error for a backend whose feature is off. The other tests run with all features.
 pub(crate) fn off_is_named() -> Result<String, Failure> {
     let facade = ["test", "--locked", "-p", "storagebox", "--no-default-features", "--test", "open"];
     captured(cargo(facade)).map(|_| String::new())
 }
 
-/// What the facade depends on with each feature alone holds no driver of another; nor does the command.
+/// Checks that the dependencies of the facade, and of the command, with each feature alone include no driver of another
+/// feature.
 pub(crate) fn one_driver_each() -> Result<String, Failure> {
     let facade = package(&workspace::read("storagebox/Cargo.toml")?);
     one_driver_in(&facade)?;
@@ -108,7 +110,7 @@ fn one_driver_in(package: &Package) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The drivers in a listing of crates that the feature has no right to.
+/// Returns the drivers in a list of crates that the feature must not include.
 fn foreign(tree: &str, feature: Option<&str>) -> Vec<String> {
     let is_in_tree = |name: &str| tree.lines().any(|line| line.split(' ').next() == Some(name));
     DRIVERS
@@ -123,7 +125,7 @@ fn with(feature: Option<&str>) -> impl Iterator<Item = &str> {
     feature.into_iter().flat_map(|feature| ["--features", feature])
 }
 
-/// No feature, then each one.
+/// Returns no feature, then each feature.
 fn alone(package: &Package) -> impl Iterator<Item = Option<&str>> {
     std::iter::once(None).chain(package.features.iter().map(|feature| Some(feature.as_str())))
 }
@@ -148,7 +150,7 @@ fn package(manifest: &str) -> Package {
     }
 }
 
-/// The keys of a section, each with what follows it on its line.
+/// Returns the keys of a section, each with the rest of its line.
 fn keys<'a>(manifest: &'a str, section: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
     let heading = format!("[{section}]");
     let body = manifest.lines().skip_while(move |line| line.trim() != heading).skip(1);

@@ -1,4 +1,5 @@
-//! What a newcomer writes, in a crate of its own with one feature: the README's program and one for each part.
+//! Builds and runs a newcomer's programs, in a separate crate with one feature: the README's program and one for each
+//! part.
 
 use std::fs;
 use std::path::Path;
@@ -26,12 +27,12 @@ debug = false
 [workspace]
 ";
 
-/// A part has no more lines than this.
+/// The largest number of lines of a program.
 const LINES: usize = 20;
-/// What a newcomer need not know.
+/// The words that a newcomer need not know.
 const NEEDLESS: [&str; 5] = ["Retry", "TryInto", "TryFrom", "Ext", "parts::"];
 
-/// Builds the crate and runs each of its programs. Says which they are.
+/// Builds the crate and runs each of its programs. Returns their names.
 pub(crate) fn run() -> Result<String, Failure> {
     let folder = workspace::builds()?.join("fresh");
     let programs = programs()?;
@@ -44,7 +45,7 @@ pub(crate) fn run() -> Result<String, Failure> {
     Ok(programs.into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(", "))
 }
 
-/// The programs by name.
+/// Returns the programs with their names, sorted.
 fn programs() -> Result<Vec<(String, String)>, Failure> {
     let readme = workspace::read("README.md")?;
     let mut programs = vec![("readme".to_owned(), program(&readme).ok_or(Failure::NoProgram)?)];
@@ -60,14 +61,14 @@ fn programs() -> Result<Vec<(String, String)>, Failure> {
     Ok(programs)
 }
 
-/// The README's first block of Rust, which leaves out what stands around it.
+/// Returns the README's first block of Rust with the `main` function that the block leaves out.
 fn program(readme: &str) -> Option<String> {
     let (_, block) = readme.split_once("```rust\n")?;
     let (block, _) = block.split_once("```")?;
     Some(format!("#[tokio::main]\nasync fn main() -> storagebox::Result<()> {{\n{block}Ok(())\n}}\n"))
 }
 
-/// Whether the text is what a newcomer would write.
+/// Checks that a newcomer could have written the program.
 fn newcomers(name: &str, text: &str) -> Result<(), Failure> {
     let told = |why| Err(Failure::Newcomer { program: name.to_owned(), why });
     match NEEDLESS.into_iter().find(|word| text.contains(word)) {
@@ -79,13 +80,13 @@ fn newcomers(name: &str, text: &str) -> Result<(), Failure> {
 
 fn write(folder: &Path, programs: &[(String, String)]) -> Result<(), Failure> {
     let sources = folder.join("src/bin");
-    // Of an earlier run, with programs that may be gone.
+    // Removes the programs of an earlier run, which may no longer exist.
     let _ = fs::remove_dir_all(&sources);
     let failed = |error| Failure::File { path: folder.to_owned(), error };
     fs::create_dir_all(&sources).map_err(failed)?;
     let storagebox = workspace::root().join("storagebox").to_string_lossy().into_owned();
     fs::write(folder.join("Cargo.toml"), MANIFEST.replace("{storagebox}", &storagebox)).map_err(failed)?;
-    // The versions that are here already.
+    // The same versions as in the workspace, which are already downloaded.
     fs::write(folder.join("Cargo.lock"), workspace::read("Cargo.lock")?).map_err(failed)?;
     for (name, text) in programs {
         fs::write(sources.join(format!("{name}.rs")), text).map_err(failed)?;

@@ -1,4 +1,4 @@
-//! The guide for authors of backends: each excerpt is in the file that the guide names above it.
+//! Checks the guide for authors of backends: each excerpt is in the file that the guide names above it.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -7,13 +7,13 @@ use crate::workspace;
 
 const GUIDE: &str = "docs/GUIDE.md";
 
-/// A block that the guide quotes, and the path in the line above it.
+/// A quoted block, with the path in the line above it.
 struct Excerpt<'a> {
     path: Option<PathBuf>,
     lines: Vec<&'a str>,
 }
 
-/// The blocks of a guide, but for commands of a shell.
+/// Returns the blocks of a guide, except shell commands.
 fn excerpts(guide: &str) -> Vec<Excerpt<'_>> {
     let (mut excerpts, mut above, mut lines) = (vec![], "", guide.lines());
     while let Some(line) = lines.next() {
@@ -29,7 +29,7 @@ fn excerpts(guide: &str) -> Vec<Excerpt<'_>> {
     excerpts
 }
 
-/// The file that a line links to, from the workspace's root.
+/// Returns the file that a line links to, relative to the workspace's root.
 fn linked(line: &str) -> Option<PathBuf> {
     let (_, link) = line.rsplit_once("](")?;
     let link = Path::new(GUIDE).with_file_name(link.split_once(')')?.0);
@@ -43,7 +43,7 @@ fn linked(line: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// Whether these lines follow each other in the text, all indented by as much as the first.
+/// Returns whether the text contains these consecutive lines, with the same indentation in front of each.
 fn holds(text: &str, excerpt: &[&str]) -> bool {
     let lines: Vec<_> = text.lines().collect();
     let Some(first) = excerpt.first() else { return false };
@@ -55,7 +55,7 @@ fn holds(text: &str, excerpt: &[&str]) -> bool {
     })
 }
 
-/// The first lines of the excerpts that are not in their files.
+/// Returns the first lines of the excerpts that are not in their files.
 fn stale(guide: &str) -> Result<Vec<&str>, Failure> {
     let mut stale = vec![];
     for Excerpt { path, lines } in excerpts(guide) {

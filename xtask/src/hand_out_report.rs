@@ -1,20 +1,20 @@
-//! What `hand-out` leaves behind, looked at from outside.
+//! Reads the report of `hand-out` independently of the command's code.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 const HEADER: &str = "id,item,outcome";
 
-/// What the file says.
+/// The content of the report.
 #[derive(Debug)]
 pub(crate) struct HandOutReport<'a> {
     pub(crate) lines: usize,
-    /// Each id's item; `None` where there was none left.
+    /// The item of each id; `None` if no item was left.
     pub(crate) by_id: HashMap<&'a str, Option<&'a str>>,
     pub(crate) items: HashSet<&'a str>,
 }
 
-/// Why the file cannot be right. It names lines and never what is on them: items are money.
+/// The reason why the report is wrong. It names lines and never their content, because items are worth money.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Fault {
     NoHeader,
@@ -37,7 +37,7 @@ impl fmt::Display for Fault {
 }
 
 impl<'a> HandOutReport<'a> {
-    /// Reads the file; no id may have two items and no item two ids.
+    /// Reads the report. Fails if an id has two items or an item has two ids.
     pub(crate) fn read(text: &'a str) -> Result<Self, Fault> {
         let mut lines = text.lines();
         if lines.next() != Some(HEADER) {
@@ -61,7 +61,7 @@ impl<'a> HandOutReport<'a> {
         }
     }
 
-    /// Whether every item is one of these.
+    /// Checks that every item is in the bank.
     pub(crate) fn all_from(&self, bank: &str) -> Result<(), Fault> {
         let bank: HashSet<_> = bank.lines().collect();
         match self.items.iter().filter(|item| !bank.contains(*item)).count() {
@@ -71,7 +71,7 @@ impl<'a> HandOutReport<'a> {
     }
 }
 
-/// The id and its item. The id may be quoted and hold commas; the items handed out here hold neither.
+/// Returns the id and its item. The id may be quoted and contain commas; the items handed out here contain neither.
 fn fields(line: &str) -> Option<(&str, Option<&str>)> {
     let mut fields = line.rsplitn(3, ',');
     let (outcome, item, id) = (fields.next()?, fields.next()?, fields.next()?);

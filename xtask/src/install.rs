@@ -1,4 +1,4 @@
-//! The programs that the tests need: Debian's packages of them, and the one that cargo installs.
+//! Installs the programs that the tests need: Debian packages, and one program that cargo installs.
 
 use std::fmt;
 use std::panic::resume_unwind;
@@ -13,11 +13,11 @@ use crate::failure::Failure;
 use crate::needed::{Lacking, POSTGRES, PROGRAMS, Program};
 use crate::steps::Steps;
 
-/// Says what is missing and begins to install it.
+/// Prints what is missing and begins to install it.
 ///
 /// # Errors
 ///
-/// [`Failure::Lacking`] before anything is installed, if packages are missing and we may not install them.
+/// [`Failure::Lacking`] before anything is installed, if packages are missing and this user may not install them.
 pub(crate) fn all() -> Result<PendingInstalls, Failure> {
     let programs = missing(PROGRAMS);
     let rights = Rights::here()?;
@@ -31,8 +31,8 @@ pub(crate) fn all() -> Result<PendingInstalls, Failure> {
     Ok(PendingInstalls { packages, dynoxide })
 }
 
-/// What goes on beside other steps: the packages are waited for more than worked at, and most of dynoxide is one crate
-/// on one core.
+/// Installations that run concurrently with other steps. The packages are mostly waiting, and most of dynoxide is one
+/// crate on one core.
 #[must_use]
 pub(crate) struct PendingInstalls {
     packages: Option<JoinHandle<Result<String, Failure>>>,
@@ -51,7 +51,7 @@ impl PendingInstalls {
     }
 }
 
-/// If another step fails first, the packages are still waited for: a system of half-installed ones is worse than a wait.
+/// Waits for the packages even if another step fails first: half-installed packages are worse than a wait.
 impl Drop for PendingInstalls {
     fn drop(&mut self) {
         let _ = self.packages.take().map(JoinHandle::join);
@@ -71,7 +71,7 @@ fn missing(programs: impl IntoIterator<Item = Program>) -> Vec<Program> {
 enum Rights {
     Root,
     Sudo,
-    /// Not at all.
+    /// Packages cannot be installed.
     None,
 }
 
@@ -89,7 +89,7 @@ impl Rights {
         })
     }
 
-    /// A command of root's. It has nobody to ask; at this run level no package starts the service that it brings.
+    /// Returns a command that runs as root, without prompts. At this run level no package starts its service.
     fn command(self, words: &[&str]) -> Command {
         let settings = ["env", "DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1"];
         let words = settings.iter().chain(words);
@@ -100,7 +100,7 @@ impl Rights {
     }
 }
 
-/// What will be installed.
+/// The programs that will be installed.
 struct Plan {
     programs: Vec<Program>,
     rights: Rights,
@@ -146,7 +146,8 @@ impl Plan {
         self.run(&[&["apt-get", "install", "--yes", "--no-install-recommends"], packages].concat())
     }
 
-    /// Debian's package would make a cluster and start its server; the tests make their own. The last line counts.
+    /// Prevents Debian's package from creating a cluster and starting its server; the tests create their own. The last
+    /// line of the file takes effect.
     fn without_a_cluster(&self) -> Result<(), Failure> {
         let append = "echo 'create_main_cluster = false' >> /etc/postgresql-common/createcluster.conf";
         self.run(&["sh", "-c", append])
@@ -157,7 +158,7 @@ impl Plan {
     }
 }
 
-/// Builds dynoxide if it is missing; says what it did.
+/// Builds dynoxide if it is missing. Returns a summary.
 pub(crate) fn dynoxide() -> Result<String, Failure> {
     if Dynamo::is_installed() {
         return Ok("it is there".to_owned());
@@ -165,13 +166,14 @@ pub(crate) fn dynoxide() -> Result<String, Failure> {
     captured(dynoxide_by_cargo()).map(|_| "installed dynoxide".to_owned())
 }
 
-/// What dynoxide works with when it starts, and not when it is asked.
+/// The dependencies that dynoxide uses when it starts, but not for requests.
 const SELDOM: [&str; 4] = ["clap_builder", "regex-automata", "regex-syntax", "tracing-subscriber"];
 
-/// Cargo builds what it installs in a folder of its own, unless it is told where the workspace builds.
+/// Returns the command that installs dynoxide. Cargo builds it in a separate folder, unless a variable names the
+/// workspace's build folder.
 fn dynoxide_by_cargo() -> Command {
     let mut command = cargo(dynamodb::INSTALL.split_whitespace().skip(1));
-    // Optimised, because the suite waits for it all the time, and without what only a debugger reads. To optimise across
+    // Optimised, because the suite waits for dynoxide all the time, and without debug information. Optimising across
     // the parts of a crate would take longer than it saves.
     command
         .env("CARGO_PROFILE_DEV_OPT_LEVEL", "1")

@@ -1,4 +1,4 @@
-//! What must be green besides the tests: it proves nothing to a user, and much to whoever changes the code.
+//! The checks besides the tests. They prove nothing to a user, and much to developers.
 
 use std::env;
 use std::panic::resume_unwind;
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::steps::Steps;
 use crate::{features, fresh, packages};
 
-/// Runs two lanes at once, and lists the times of their steps.
+/// Runs two sequences of steps at once, and lists the times of the steps.
 pub(crate) fn run() -> Result<(), Failure> {
     let mut steps = Steps::new();
     let outcome = thread::scope(|scope| {
@@ -30,7 +30,8 @@ pub(crate) fn run() -> Result<(), Failure> {
     outcome
 }
 
-/// What builds in the folder of the tests, one thing after another: cargo lets one build have it at a time.
+/// Runs the steps that build in the tests' build folder, one after another, because cargo locks the folder for one
+/// build at a time.
 fn builds_here(steps: &mut Steps) -> Result<(), Failure> {
     steps.step("format", || silent(cargo(["fmt", "--all", "--check"])))?;
     steps.step("clippy", || silent(clippy()))?;
@@ -41,19 +42,20 @@ fn builds_here(steps: &mut Steps) -> Result<(), Failure> {
     steps.step("what the packages hold", packages::run)
 }
 
-/// What has folders of its own.
+/// Runs the steps that have separate build folders.
 fn builds_elsewhere(steps: &mut Steps) -> Result<(), Failure> {
     steps.step("a fresh crate with one feature", fresh::run)?;
     steps.step("the public names", || api::run(Lists::Light, true))
 }
 
-/// Of libraries and programs. Tests are compiled without a warning; `prove features` lints them too.
+/// Returns the command for clippy of libraries and programs. Tests are compiled without a warning; `prove features`
+/// lints them too.
 fn clippy() -> Command {
     cargo(["clippy", "--workspace", "--locked", "--", "-D", "warnings"])
 }
 
-/// Of all packages at once, so that the dependencies are those that clippy looked at; and by clippy's compiler, called as
-/// by clippy, so that the packages are too.
+/// Returns the command for the documentation of all packages at once, so that the dependencies are those that clippy
+/// checked; and with clippy's compiler, called as clippy calls it, so that the packages are reused too.
 fn documentation() -> Command {
     let mut command = cargo(["doc", "--workspace", "--no-deps", "--locked"]);
     command.env("RUSTDOCFLAGS", "-D warnings");
@@ -63,10 +65,11 @@ fn documentation() -> Command {
     command
 }
 
-/// How clippy tells its compiler of `-D warnings`. If it is told otherwise, the packages are compiled once more.
+/// The form in which clippy passes `-D warnings` to its compiler. With another value, the packages would be compiled
+/// again.
 const CLIPPY_ARGS: &str = "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__";
 
-/// Another program of cargo's toolchain.
+/// Returns the path of another program of cargo's toolchain.
 fn beside_cargo(program: &str) -> Option<PathBuf> {
     let path = Path::new(&env::var_os("CARGO")?).with_file_name(program);
     path.is_file().then_some(path)

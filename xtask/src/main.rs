@@ -1,4 +1,4 @@
-//! The tasks of this workspace: `cargo xtask` prints them.
+//! The tasks of this workspace; `cargo xtask` lists them.
 #![allow(clippy::disallowed_methods, reason = "a task waits for processes and measures them")]
 
 mod alarms;

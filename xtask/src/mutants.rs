@@ -33,7 +33,7 @@ pub(crate) struct Filter {
     pub(crate) check: bool,
 }
 
-/// Why a mutant is not tried: nothing would be said by its case.
+/// The verdict for a mutant that is not tried, because the result of its case would mean nothing.
 const RED: &str = "its case fails without the patch";
 
 /// The backend whose server is not among the system's packages.
@@ -75,7 +75,7 @@ fn description(filter: &Filter) -> String {
     filter.backend.as_ref().map_or(named.clone(), |backend| format!("{named} in the catalogue `{backend}`"))
 }
 
-/// All named cases without a patch, and then each mutant with its own case.
+/// Runs all named cases without a patch, and then each mutant with its own case.
 fn prove(catalogue: &Catalogue, table: &mut Table) -> Result<(), Failure> {
     if catalogue.backend == NEEDS_DYNOXIDE {
         step("dynoxide (some minutes, once)", install::dynoxide)?;

@@ -1,4 +1,4 @@
-//! The programs that the tests start, and what is said where they are not there.
+//! The programs that the tests start, and the message if they are missing.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use storagebox_testkit::postgres::Postgres;
 use storagebox_testkit::programs::in_path;
 use storagebox_testkit::redis::Redis;
 
-/// What the tests start, the Debian package that brings it, and how to get it elsewhere.
+/// A program that the tests start, the Debian package that contains it, and how to get it elsewhere.
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(crate) is_there: fn() -> bool,
@@ -53,7 +53,7 @@ pub(crate) const PROGRAMS: [Program; 6] = [
     },
 ];
 
-/// Programs that are not there and that we may not install.
+/// Programs that are missing and that this user may not install.
 #[derive(Debug)]
 pub(crate) struct Lacking(pub(crate) Vec<Program>);
 

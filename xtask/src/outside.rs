@@ -1,4 +1,4 @@
-//! The examples of backends, outside the workspace: a copy of each compiles and conforms.
+//! Builds the example backends outside the workspace: a copy of each must compile and conform.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use crate::command::{captured, cargo};
 use crate::failure::Failure;
 use crate::workspace;
 
-/// The folders of the backends, and how the suite's lines about each begin.
+/// The folders of the backends, with the prefix of the suite's lines about each.
 const BACKENDS: [(&str, &str); 2] = [("own-backend", "consumer: "), ("custom-backend", "redb: ")];
 
 /// Certifies each backend. Returns the suite's verdicts.
@@ -20,26 +20,26 @@ fn certify(name: &str, says: &str) -> Result<String, Failure> {
     let builds = workspace::builds()?.join("outside");
     let (example, folder) = (workspace::root().join("examples").join(name), builds.join(name));
     for part in ["src", "tests"] {
-        // Of an earlier run, with files that may be gone.
+        // Removes the files of an earlier run, which may no longer exist.
         let _ = fs::remove_dir_all(folder.join(part));
         copy(&example.join(part), &folder.join(part))?;
     }
     let manifest = outside(&workspace::read(example.join("Cargo.toml"))?, &workspace::read("Cargo.toml")?);
     write(&folder.join("Cargo.toml"), &manifest)?;
-    // The versions that are here already.
+    // The same versions as in the workspace, which are already downloaded.
     write(&folder.join("Cargo.lock"), &workspace::read("Cargo.lock")?)?;
     let mut tests = cargo(["test", "--offline"]);
     tests.current_dir(&folder).env("CARGO_TARGET_DIR", builds.join("target"));
     verdict(&captured(tests)?, says).ok_or(Failure::NotCertified)
 }
 
-/// The last line that the suite says about the backend, if it is that the backend conforms.
+/// Returns the suite's last line about the backend, if it says that the backend conforms.
 fn verdict(told: &str, says: &str) -> Option<String> {
     let last = told.lines().rfind(|line| line.starts_with(says));
     last.filter(|line| line[says.len()..].starts_with("conforms at ")).map(str::to_owned)
 }
 
-/// The manifest of a crate that is a workspace of its own: it names its versions itself.
+/// Returns the manifest of a crate outside the workspace, with explicit versions.
 fn outside(manifest: &str, of_workspace: &str) -> String {
     let root = format!("{}/", workspace::root().display());
     let own = |line: &str| match line.split_once(" = { workspace = true") {
@@ -50,7 +50,8 @@ fn outside(manifest: &str, of_workspace: &str) -> String {
     format!("{}\n\n[workspace]\n", lines.join("\n"))
 }
 
-/// The version of a dependency in the workspace's manifest; any version if it has none there, which cargo then refuses.
+/// Returns the version of a dependency in the workspace's manifest. If it has none, returns an empty version, which
+/// cargo refuses.
 fn version<'a>(name: &str, manifest: &'a str) -> &'a str {
     let rest = manifest.lines().find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix("= "));
     let version = rest.map(|rest| rest.strip_prefix("{ version = ").unwrap_or(rest));
@@ -86,7 +87,8 @@ mod tests {
         assert_eq!(outside(manifest, of_workspace), format!("{expected}\n\n[workspace]\n"));
     }
 
-    /// Those of the workspace, and those of the example that its mistake does not need.
+    /// The guide's versions are those of the workspace, for all dependencies of the example except the one for its
+    /// mistake.
     #[test]
     fn the_manifest_of_the_guide_has_the_versions_that_are_tested() {
         let (guide, example) = ("examples/custom-backend/outside.toml", "examples/custom-backend/Cargo.toml");

@@ -1,4 +1,4 @@
-//! What the packages that are published hold, and what they do not.
+//! Checks the content of the published packages.
 
 use std::fs;
 
@@ -6,18 +6,19 @@ use crate::command::{captured, cargo};
 use crate::failure::Failure;
 use crate::workspace;
 
-/// What every package has beside its sources.
+/// The files that every package has in addition to its sources.
 const NEEDED: [&str; 4] = ["Cargo.toml", "LICENSE-APACHE", "LICENSE-MIT", "README.md"];
-/// Files whose text is that of the workspace's own.
+/// The files with the same text as in the workspace's root.
 const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
-/// What docs.rs shows of a library: all features, so that each backend is there.
+/// The settings for docs.rs: all features, so that the documentation shows each backend.
 const DOCS_RS: &str = "[package.metadata.docs.rs]\nall-features = true\nrustdoc-args = [\"--cfg\", \"docsrs\"]\n";
-/// What each library says of its documentation: it names the feature of an item, and no example compiles with a warning.
+/// The attributes of each library for its documentation: an item shows its feature, and no example compiles with a
+/// warning.
 const OF_DOCS: [&str; 2] = ["\n#![cfg_attr(docsrs, feature(doc_cfg))]\n", "\n#![doc(test(attr(deny(warnings))))]\n"];
-/// What no package has: tests need servers and packages that are not published.
+/// The files that no package has, because tests need servers and packages that are not published.
 const FOREIGN: [&str; 4] = ["tests/", "benches/", "snapshots/", ".snap"];
 
-/// Looks at every package that is published. Says how many there are.
+/// Checks every published package. Returns their number.
 pub(crate) fn run() -> Result<String, Failure> {
     let mut count = 0;
     for folder in workspace::members(&workspace::read("Cargo.toml")?) {
@@ -30,7 +31,7 @@ pub(crate) fn run() -> Result<String, Failure> {
     Ok(format!("{count} packages"))
 }
 
-/// The name of a package, if it is published.
+/// Returns the name of a package, if it is published.
 fn published(manifest: &str) -> Option<&str> {
     let is_kept = manifest.lines().any(|line| line.trim() == "publish = false");
     let name = manifest.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
@@ -57,7 +58,7 @@ fn check(name: &str, folder: &str, manifest: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is wrong with a package of these files and this manifest, if anything is.
+/// Returns what is wrong with a package of these files and this manifest, or `None`.
 fn fault(list: &str, manifest: &str) -> Option<String> {
     let missing = NEEDED.into_iter().find(|file| !list.lines().any(|line| line == *file));
     let foreign = list.lines().find(|line| FOREIGN.iter().any(|part| line.contains(part)));
@@ -68,7 +69,7 @@ fn fault(list: &str, manifest: &str) -> Option<String> {
         .or_else(|| (!has_repository).then(|| "it names no repository".to_owned()))
 }
 
-/// What a library's documentation lacks, if anything.
+/// Returns what a library's documentation lacks, or `None`.
 fn undocumented(manifest: &str, library: &str) -> Option<String> {
     let missing = OF_DOCS.into_iter().find(|line| !library.contains(line));
     missing
@@ -76,8 +77,8 @@ fn undocumented(manifest: &str, library: &str) -> Option<String> {
         .or_else(|| (!manifest.contains(DOCS_RS)).then(|| format!("its Cargo.toml lacks {DOCS_RS}")))
 }
 
-/// A link of a README that works in the repository alone: the README is also the page of the package at the registry,
-/// and the first page of its documentation.
+/// Returns a link of a README that works only in the repository. The README is also the page of the package at the
+/// registry, and the first page of its documentation.
 fn dead_link(readme: &str) -> Option<&str> {
     let targets = readme.split("](").skip(1).map(|rest| rest.split([')', ' ']).next().unwrap_or_default());
     let defined = readme.lines().filter_map(|line| line.strip_prefix('[')?.split_once("]: ").map(|(_, target)| target));

@@ -1,5 +1,5 @@
-//! The test programs as cargo built them. A few run beside each other, those that take longest first: most of them wait
-//! for servers and disks as much as they work.
+//! Runs the test programs that cargo built. A few run concurrently, the longest ones first: most of them wait for
+//! servers and disks as much as they compute.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -14,29 +14,29 @@ use crate::command::{captured, heard};
 use crate::failure::Failure;
 use crate::summary::Summary;
 
-/// The names of those that take longest, the longest first.
+/// The names of the programs that take longest, the longest first.
 const LONG: [&str; 5] = ["conformance", "cli", "backend", "faults", "smoke"];
 
-/// What cargo would run, by the name that people are told.
+/// A test program, with the name that is shown.
 #[derive(Debug)]
 pub(crate) struct Program {
     name: String,
     command: Command,
 }
 
-/// The test programs that this build makes, the longest first.
+/// Builds the test programs, and returns them with the longest first.
 pub(crate) fn built(build: Command) -> Result<Vec<Program>, Failure> {
     Ok(among(&messages_of(build)?))
 }
 
-/// The same, unless the compiler warns of anything.
+/// The same, but fails if the compiler prints a warning.
 pub(crate) fn built_without_warnings(build: Command) -> Result<Vec<Program>, Failure> {
     let messages = messages_of(build)?;
     let warnings: String = messages.iter().filter_map(warning).collect();
     if warnings.is_empty() { Ok(among(&messages)) } else { Err(Failure::Warnings { warnings }) }
 }
 
-/// What cargo tells of a build.
+/// Builds, and returns cargo's messages.
 fn messages_of(mut build: Command) -> Result<Vec<Value>, Failure> {
     build.args(["--no-run", "--message-format", "json"]);
     Ok(captured(build)?.lines().filter_map(|message| serde_json::from_str(message).ok()).collect())
@@ -48,20 +48,20 @@ fn among(messages: &[Value]) -> Vec<Program> {
     programs
 }
 
-/// What the compiler warns of. Cargo tells of this workspace's packages alone.
+/// Returns the text of a compiler warning. Cargo reports only warnings of this workspace's packages.
 fn warning(message: &Value) -> Option<&str> {
     let is_warning = message["message"]["level"].as_str()? == "warning";
     message["message"]["rendered"].as_str().filter(|_| is_warning)
 }
 
-/// The program that one of cargo's messages tells of.
+/// Returns the test program that a message of cargo names, if it names one.
 fn of_message(message: &Value) -> Option<Program> {
     let is_test = message["profile"]["test"].as_bool()?;
     let folder = Path::new(message["manifest_path"].as_str()?).parent()?;
     let executable = message["executable"].as_str().filter(|_| is_test)?;
     let source = Path::new(message["target"]["src_path"].as_str()?).strip_prefix(folder).ok()?;
     let mut command = Command::new(executable);
-    // As cargo does it; what is there now is this task's own.
+    // Cargo sets the variable to the test's package; the inherited value is that of xtask.
     command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
     Some(Program::new(format!("{} {}", folder.file_name()?.display(), source.display()), command))
 }
@@ -71,18 +71,18 @@ impl Program {
         Self { name: name.into(), command }
     }
 
-    /// The executable, and the folder that it runs in.
+    /// Returns the executable, and the folder in which it runs.
     pub(crate) fn parts(self) -> (PathBuf, PathBuf) {
         let folder = self.command.get_current_dir().unwrap_or(Path::new("."));
         (self.command.get_program().into(), folder.to_owned())
     }
 
-    /// In which order it begins.
+    /// Returns the key by which programs are sorted.
     fn place(&self) -> (usize, String) {
         (LONG.iter().position(|name| self.is(name)).unwrap_or(LONG.len()), self.name.clone())
     }
 
-    /// Whether its file or its folder has this name.
+    /// Returns whether the program's file or folder has this name.
     pub(crate) fn is(&self, name: &str) -> bool {
         self.name.split(['/', '.']).any(|part| part == name)
     }
@@ -111,7 +111,7 @@ impl Program {
     }
 }
 
-/// A program that has ended, with all that it said.
+/// A program that has ended, with its output.
 struct Ran {
     name: String,
     lines: String,
@@ -138,7 +138,8 @@ fn failures(lines: &str) -> String {
     shown.join("\n")
 }
 
-/// Runs them all, whichever fail. What one says is shown when it has ended, so that its lines stay together.
+/// Runs all programs, even if some fail. The output of a program is printed when it has ended, so that its lines stay
+/// together.
 pub(crate) fn run(programs: Vec<Program>, summary: &mut Summary) -> Result<(), Failure> {
     let (waiting, all) = (Mutex::new(VecDeque::from(programs)), Mutex::new((summary, Ok(()))));
     thread::scope(|scope| {
@@ -159,7 +160,8 @@ pub(crate) fn run(programs: Vec<Program>, summary: &mut Summary) -> Result<(), F
     outcome
 }
 
-/// One more than there are cores, because a program that waits leaves its core to others.
+/// Returns the number of programs to run at once: one more than there are cores, because a waiting program leaves its
+/// core to others.
 fn lanes() -> usize {
     thread::available_parallelism().map_or(1, usize::from) + 1
 }
@@ -210,7 +212,7 @@ mod tests {
         assert!(of_message(&serde_json::json!({ "reason": "build-finished", "success": true })).is_none());
     }
 
-    /// The gate's clippy does not look at tests.
+    /// The gate's clippy does not check tests.
     #[test]
     fn a_warning_of_the_compiler_is_a_failure() {
         let warned = serde_json::json!({ "message": { "level": "warning", "rendered": "unused" } });
@@ -247,8 +249,8 @@ mod tests {
         assert_eq!(summary.longest(9).len(), 3);
     }
 
-    /// A test that calls `exit(0)`, or a harness that returns before its cases: what ran is not known, so it is not
-    /// green.
+    /// A test calls `exit(0)`, or a harness returns before its cases: it is unknown what ran, so the program has
+    /// failed.
     #[test]
     fn a_program_that_ends_well_and_says_of_no_case_has_failed() {
         for script in ["exit 0", "echo 'running 3 tests'; exit 0", "echo 'test result: o'; exit 0"] {
@@ -258,7 +260,7 @@ mod tests {
         }
     }
 
-    /// Crashed, or never begun.
+    /// One program crashed, another never started.
     #[test]
     fn a_program_that_was_killed_or_is_not_there_has_failed() {
         let killed = shell("one", &format!("{PASSED}; kill -9 $$"));

@@ -1,4 +1,4 @@
-//! The tables that name proofs, of the articles' warnings and of faults: each proof that they name is there.
+//! Checks the tables of the articles' warnings and of faults: each proof that they name exists.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ const ARTICLES: &str = "docs/ARTICLES.md";
 const FAULTS: &str = "conformance/FAULTS.md";
 const CASES: &str = "conformance/CLAUSES.md";
 
-/// What a row says that has no proof, and says why.
+/// The text of a row that has no proof and says why.
 const NOT_SHOWN: &str = "*not shown*";
 
-/// The sections of the catalogue, and how many faults each has, by the letter of their ids.
+/// The sections of the catalogue, each with the letter of its faults' ids and their number.
 const CATALOGUE: [(&str, &str, usize); 5] = [
     ("Network and client", "N", 14),
     ("Server", "S", 21),
@@ -25,7 +25,7 @@ const OUTSIDE: [&str; 6] =
     ["disk full", "clock set back", "server paused", "failover", "restore from an hour ago", "total loss"];
 const BACKENDS: [&str; 5] = ["memory", "SQLite", "PostgreSQL", "Redis", "DynamoDB"];
 
-/// The proofs that a text names and that are neither a case of the suite nor a test of their file.
+/// Returns the proofs in a text that are neither a case of the suite nor a test of the named file.
 fn missing(text: &str) -> Result<Vec<&str>, Failure> {
     let cases = workspace::read(CASES)?;
     let cases: BTreeSet<_> = quoted(&cases).collect();
@@ -38,7 +38,7 @@ fn missing(text: &str) -> Result<Vec<&str>, Failure> {
     Ok(missing)
 }
 
-/// Cases and tests, and no function of the library.
+/// Returns the cases and tests that a text names, without functions of the library.
 fn proofs(text: &str) -> impl Iterator<Item = &str> {
     quoted(text)
         .filter(|text| text.rsplit_once("::").is_some_and(|(place, _)| place.contains("::") || place.ends_with(".rs")))
@@ -53,12 +53,12 @@ fn is_test(proof: &str) -> Result<bool, Failure> {
     Ok(workspace::read(format!("{path}.rs"))?.contains(&format!("fn {name}(")))
 }
 
-/// The cells of each row of each table below this heading and above the next of its rank.
+/// Returns the cells of each table row below this heading, up to the next heading of the same level.
 fn rows<'a>(text: &'a str, heading: &str) -> Vec<Vec<&'a str>> {
     let (_, section) = text.split_once(&format!("\n## {heading}\n")).unwrap_or_default();
     let lines = section.split("\n## ").next().unwrap_or_default().lines();
     let rows = lines.filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
-    // The first one names the columns.
+    // The first row names the columns.
     rows.skip(1).map(|row| row.split(" | ").collect()).collect()
 }
 

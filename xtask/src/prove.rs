@@ -38,13 +38,13 @@ pub(crate) fn run(part: Part) -> Result<(), Failure> {
     }
 }
 
-/// What users write, and what the author of a backend does.
+/// Builds the crates of users and of a backend's author outside the workspace.
 fn outside_the_workspace() -> Result<(), Failure> {
     step("a fresh crate with one feature", fresh::run)?;
     step("a backend outside the workspace", outside::run)
 }
 
-/// As many as article 2's claim needs: through two endpoints on each backend, under faults.
+/// The number of messages that article 2's claim needs, through two endpoints on each backend, under faults.
 const MESSAGES: &str = "100000";
 
 fn messages() -> Result<(), Failure> {
@@ -52,7 +52,8 @@ fn messages() -> Result<(), Failure> {
     shown(cargo(["run", "--locked", "-p", "storagebox-soak", "--", "messages", MESSAGES]))
 }
 
-/// RabbitMQ, whose broker is no part of the gate: it takes a minute to start. Debian's `rabbitmq-server` must be there.
+/// Tests RabbitMQ, which is not in the gate because its broker takes a minute to start. Debian's `rabbitmq-server` must
+/// be installed.
 fn transports() -> Result<(), Failure> {
     let ignored = ["--", "--ignored", "rabbit"];
     let rabbitmq = ["test", "--locked", "-p", "storagebox-transports", "--test", "rabbitmq", "--", "--ignored"];
@@ -60,15 +61,15 @@ fn transports() -> Result<(), Failure> {
     shown(cargo(["test", "--locked", "-p", "storagebox-testkit", "--test", "all"].into_iter().chain(ignored)))
 }
 
-/// The example, which starts its brokers and says which transports there are.
+/// Runs the example, which starts its brokers and lists the available transports.
 fn pipeline(transport: Option<&str>) -> Result<(), Failure> {
     let prove = ["run", "--locked", "-p", "storagebox-pipeline", "--", "prove"];
     shown(cargo(prove.into_iter().chain(transport)))
 }
 
-/// Clippy of tests, benches and examples, of which the gate asks no more than that the compiler does not warn. Each
-/// feature of every package alone, with the dependencies that it has then, of which the gate asks the facade's. The
-/// public names of all libraries.
+/// Runs clippy on tests, benches and examples, for which the gate only requires no compiler warnings. Checks each
+/// feature of every package alone, with the dependencies of that build; the gate does so only for the facade. Checks
+/// the public names of all libraries.
 fn every_feature() -> Result<(), Failure> {
     let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
     step("clippy of everything", || captured(cargo(clippy)).map(|_| String::new()))?;
@@ -78,7 +79,7 @@ fn every_feature() -> Result<(), Failure> {
     step("the public names", || api::run(Lists::All, true))
 }
 
-/// Every mutant with many seeds, and many runs of the suite without a false alarm.
+/// Runs every mutant with many seeds, and the suite many times without a false alarm.
 fn memory() -> Result<(), Failure> {
     let mut mutants = cargo(["test", "--locked", "-p", "storagebox-conformance", "--test", "mutants"]);
     mutants.env("STORAGEBOX_SEEDS", "1000");
@@ -88,7 +89,7 @@ fn memory() -> Result<(), Failure> {
     shown(conformance)
 }
 
-/// A backend's suite with the sizes that the gate has no time for.
+/// Runs a backend's suite with sizes that take too long for the gate.
 fn suite_at_length(package: &str) -> Result<(), Failure> {
     suite_at_length_with(package, &[])
 }
@@ -101,22 +102,22 @@ fn suite_at_length_with(package: &str, arguments: &[&str]) -> Result<(), Failure
     shown(suite)
 }
 
-/// The whole suite in the set-ups of which the gate asks a part.
+/// Runs the whole suite in the set-ups in which the gate runs a part.
 fn suite_in_other_set_ups(package: &str) -> Result<(), Failure> {
     let mut suite = cargo(["test", "--locked", "-p", package, "--test", "smoke"]);
     suite.env("STORAGEBOX_SET_UPS", "everything");
     shown(suite)
 }
 
-/// The explorations that take minutes, which is why the gate leaves them out.
+/// Runs the explorations that take too long for the gate.
 fn explored(tests: &[&str]) -> Result<(), Failure> {
     let tests = tests.iter().flat_map(|test| ["--test", test]);
-    // Without the features for proofs that need servers, whose drivers take minutes to build.
+    // Without the features of proofs that need servers, whose drivers take minutes to build.
     let of_proofs = ["test", "--locked", "-p", "storagebox-proofs", "--no-default-features"].into_iter().chain(tests);
     shown(cargo(of_proofs.chain(["--", "--ignored", "--nocapture"])))
 }
 
-/// Ten thousand calls by a handle on each networked backend, while every third reply is lost.
+/// Makes ten thousand calls through a handle on each networked backend, while every third reply is lost.
 fn handles() -> Result<(), Failure> {
     step("dynoxide (some minutes, once)", install::dynoxide)?;
     let of_proofs = ["test", "--locked", "-p", "storagebox-proofs", "--test", "handles", "--"];

@@ -1,4 +1,4 @@
-//! The README's first command: run as it stands there, and its result looked at.
+//! Runs the README's first command as written, and checks its result.
 
 use std::collections::HashSet;
 use std::fs;
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::hand_out_report::HandOutReport;
 use crate::workspace;
 
-/// Runs the command; everybody must have one code, and no two the same.
+/// Runs the command. Each person must have one code, and no two people the same.
 pub(crate) fn run() -> Result<String, Failure> {
     let readme = workspace::read("README.md")?;
     let words = marked_command(&readme).ok_or(Failure::NoCommand)?;
@@ -37,18 +37,18 @@ fn same(what: &'static str, expected: usize, found: usize) -> Result<(), Failure
     if expected == found { Ok(()) } else { Err(Failure::Untrue { what, expected, found }) }
 }
 
-/// Stands before the block of shell with this command, which `.ci/run` finds by it too.
+/// The text before the shell block with this command. `.ci/run` finds the block by it too.
 const MARK: &str = "<!-- gate: hand-out -->\n```sh\n";
 
-/// The words of the first line in the marked block, if it is a `cargo run`.
+/// Returns the words of the first line in the marked block, if it is a `cargo run`.
 fn marked_command(readme: &str) -> Option<Vec<&str>> {
     let (_, block) = readme.split_once(MARK)?;
     let words: Vec<_> = block.lines().next()?.split_whitespace().collect();
     words.starts_with(&["cargo", "run"]).then_some(words)
 }
 
-/// The command in another folder, so that it leaves nothing here: cargo and the inputs are found from there. A file
-/// of the same name as an output may lie here from an earlier run.
+/// Returns the command in another folder, so that it leaves nothing here: cargo and the inputs are found from there. An
+/// earlier run may have left a file with the name of the output here.
 fn in_folder(words: &[&str], folder: &Path) -> Command {
     let root = workspace::root();
     let mut command = cargo(["run", "--manifest-path"]);

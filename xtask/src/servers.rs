@@ -5,13 +5,13 @@ use storagebox_testkit::{Failure as NoServer, Server, Way, servers};
 use crate::failure::Failure;
 use crate::workspace;
 
-/// A package whose tests need a server, and how that server is had.
+/// A package whose tests need a server, and the function that starts it.
 struct Needed {
     package: &'static str,
     start: fn(Option<Way>) -> Result<Server, NoServer>,
 }
 
-/// The memory backend needs none.
+/// The packages that need a server. The memory backend needs none.
 const NEEDED: [Needed; 4] = [
     Needed { package: "storagebox-dynamo", start: servers::dynamodb },
     Needed { package: "storagebox-postgres", start: servers::postgres },
@@ -19,7 +19,8 @@ const NEEDED: [Needed; 4] = [
     Needed { package: "storagebox-transports", start: servers::nats },
 ];
 
-/// Starts what the workspace's packages need, and says what it is. All of it ends with the value, or with us.
+/// Starts the servers that the workspace's packages need, and prints them. They end when the value is dropped, or with
+/// this process.
 pub(crate) fn start(way: Option<Way>) -> Result<Vec<Server>, Failure> {
     let workspace = workspace::read("Cargo.toml")?;
     needed(&workspace).map(|needed| started(needed, way)).collect()

@@ -1,4 +1,4 @@
-//! The backends, kept at work for long.
+//! Runs the backends for a long time.
 
 use std::process::Command;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::install;
 use crate::steps::step;
 
-/// The packages that read what comes from outside.
+/// The packages that parse input from outside.
 const READERS: [&str; 6] = [
     "storagebox-cli",
     "storagebox-core",
@@ -27,7 +27,7 @@ pub(crate) fn run(soak: &Soak) -> Result<(), Failure> {
     if soak.backends.is_empty() { shown(fuzz(soak.minutes)) } else { Ok(()) }
 }
 
-/// The tests of what reads from outside, each for as many seconds.
+/// Returns the command for the tests of the parsers of such input, each for this number of seconds.
 fn fuzz(seconds: u32) -> Command {
     let packages = READERS.iter().flat_map(|package| ["-p", package]);
     let mut fuzz = cargo(["test", "--locked", "--lib", "--bins", "--test", "backend"].into_iter().chain(packages));

@@ -1,4 +1,4 @@
-//! The steps of a task: named while they run, and listed with their times when all is over.
+//! The steps of a task, which are named while they run, and listed with their times at the end.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::failure::Failure;
 
-/// What has run so far.
+/// The steps that have run so far.
 #[derive(Debug)]
 pub(crate) struct Steps {
     start: Instant,
@@ -14,12 +14,12 @@ pub(crate) struct Steps {
     printed: Printed,
 }
 
-/// When people hear of a step.
+/// When a step is printed.
 #[derive(Debug)]
 enum Printed {
-    /// Its name while it runs.
+    /// The name while the step runs.
     AtOnce,
-    /// All of it when it has ended, because others print too.
+    /// Everything when the step has ended, because other steps print too.
     AtItsEnd,
 }
 
@@ -27,7 +27,7 @@ enum Printed {
 struct Step {
     name: String,
     took: Duration,
-    /// What it came to; nothing if it failed.
+    /// The summary of the step; `None` if it failed.
     summary: Option<String>,
 }
 
@@ -36,12 +36,12 @@ impl Steps {
         Self { start: Instant::now(), done: Vec::new(), printed: Printed::AtOnce }
     }
 
-    /// For what runs beside something else.
+    /// Creates the list for steps that run concurrently with others.
     pub(crate) fn beside() -> Self {
         Self { printed: Printed::AtItsEnd, ..Self::new() }
     }
 
-    /// Runs a step and keeps what it took, whether or not it fails.
+    /// Runs a step and records its time, whether or not it fails.
     pub(crate) fn step(&mut self, name: &str, work: impl FnOnce() -> Result<String, Failure>) -> Result<(), Failure> {
         let start = Instant::now();
         let mut summary = None;
@@ -57,23 +57,23 @@ impl Steps {
         outcome.map(drop)
     }
 
-    /// Whether any has run.
+    /// Returns whether any step has run.
     pub(crate) fn any(&self) -> bool {
         !self.done.is_empty()
     }
 
-    /// Keeps the steps that ran beside the last of these.
+    /// Adds the steps that ran concurrently with these.
     pub(crate) fn append(&mut self, others: Self) {
         self.done.extend(others.done);
     }
 
-    /// Keeps a step that was run elsewhere.
+    /// Adds a step that was run elsewhere.
     pub(crate) fn add(&mut self, name: &str, took: Duration, summary: Option<String>) {
         self.done.push(Step { name: name.to_owned(), took, summary });
     }
 }
 
-/// The table, with the time of all of them at its end.
+/// Writes the table, with the total time at its end.
 impl fmt::Display for Steps {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{:<34} {:>9}", "step", "time")?;
@@ -85,14 +85,14 @@ impl fmt::Display for Steps {
     }
 }
 
-/// Runs a part of a task, and says how long it took and what came of it.
+/// Runs a part of a task, and prints its time and its summary.
 pub(crate) fn step(name: &str, work: impl FnOnce() -> Result<String, Failure>) -> Result<(), Failure> {
     Steps::new().step(name, work)
 }
 
 fn begun(name: &str) {
     print!("{name:<34}");
-    // Only so that the name is seen while the work goes on.
+    // The name is printed while the work runs.
     let _ = io::stdout().flush();
 }
 

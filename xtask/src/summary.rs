@@ -1,4 +1,4 @@
-//! What the test programs say that they came to, added up.
+//! The sum of the results that test programs print.
 
 use std::fmt;
 use std::time::Duration;
@@ -27,15 +27,15 @@ pub(crate) struct Took {
 }
 
 impl Summary {
-    /// Hears a line of a test program's: `test result: ok. 3 passed; 0 failed; 1 ignored; ...`, of which one that runs
-    /// its cases in several set-ups has several.
+    /// Reads a line of a test program: `test result: ok. 3 passed; 0 failed; 1 ignored; ...`. A program that runs its
+    /// cases in several set-ups prints several such lines.
     pub(crate) fn hear(&mut self, line: &str) {
         let counts = line.trim_start().strip_prefix("test result: ").and_then(Counts::read);
         self.results += usize::from(counts.is_some());
         self.counts.add(&counts.unwrap_or_default());
     }
 
-    /// A program has ended.
+    /// Adds a program that has ended.
     pub(crate) fn ran(&mut self, name: &str, time: Duration) {
         self.programs.push(Took { name: name.to_owned(), time });
     }
@@ -50,7 +50,7 @@ impl Summary {
         self.failures.join("\n")
     }
 
-    /// What other programs came to.
+    /// Adds the results of other programs.
     pub(crate) fn add(&mut self, other: Self) {
         self.counts.add(&other.counts);
         self.results += other.results;
@@ -58,12 +58,12 @@ impl Summary {
         self.failures.extend(other.failures);
     }
 
-    /// Whether a program said what its cases came to, and that none failed.
+    /// Returns whether a program printed its results and no case failed.
     pub(crate) fn is_passed(&self) -> bool {
         self.results > 0 && self.counts.failed == 0
     }
 
-    /// Whether the one case that ran has passed; nothing if it was not one, or was skipped.
+    /// Returns whether the single case that ran has passed; `None` if not exactly one case ran, or it was skipped.
     pub(crate) fn of_one(&self) -> Option<bool> {
         match self.counts {
             Counts { passed: 1, failed: 0, ignored: 0 } => Some(true),
@@ -72,12 +72,12 @@ impl Summary {
         }
     }
 
-    /// Whether a program has run.
+    /// Returns whether a program has run.
     pub(crate) fn any(&self) -> bool {
         !self.programs.is_empty()
     }
 
-    /// Those that took longest, the longest first.
+    /// Returns the programs that took longest, the longest first.
     pub(crate) fn longest(mut self, count: usize) -> Vec<Took> {
         self.programs.sort_by_key(|program| std::cmp::Reverse(program.time));
         self.programs.truncate(count);

@@ -1,4 +1,4 @@
-//! The tests: what they need is installed, they are built, and they run.
+//! Installs what the tests need, builds the tests and runs them.
 
 use std::process::Command;
 use std::time::Instant;
@@ -31,16 +31,17 @@ const WITHOUT_SERVERS: &[&str] = &[
     "--features=storagebox-cli/memory,storagebox-cli/sqlite",
 ];
 
-/// How much of what is random the suite does here: every deliberately broken store is still caught. `prove` does more.
+/// The amount of random work of the suite: every deliberately broken store is still caught. `prove` does more.
 const PROFILE: (&str, &str) = ("STORAGEBOX_PROFILE", "smoke");
 
-/// With how many seeds, other ones each time, every deliberately broken store is caught. `prove` takes a thousand.
+/// The number of seeds, new ones each time, with which every deliberately broken store is caught. `prove` uses a
+/// thousand.
 const SEEDS: (&str, &str) = ("STORAGEBOX_SEEDS", "8");
 
-/// How many test programs the table names.
+/// The number of test programs in the table.
 const LONGEST: usize = 8;
 
-/// Runs the steps in turn. Whatever comes of them, their times are listed, and the last line is what the tests came to.
+/// Runs the steps in turn. Their times are listed in any case, and the last line is the result of the tests.
 pub(crate) fn run(servers: Option<Servers>) -> Result<(), Failure> {
     if servers == Some(Servers::Docker) && !cfg!(feature = "docker") {
         return shown(with_docker());
@@ -55,7 +56,7 @@ pub(crate) fn run(servers: Option<Servers>) -> Result<(), Failure> {
     outcome
 }
 
-/// This task again, built with what everyday builds are spared.
+/// Returns the command that runs this task again, built with the feature that everyday builds leave out.
 fn with_docker() -> Command {
     let command = ["run", "--locked", "-p", "xtask", "--features", "docker"];
     cargo(command.into_iter().chain(["--", "test", "--servers", Way::Docker.name()]))
@@ -75,7 +76,7 @@ fn everything(way: Option<Way>, steps: &mut Steps, summary: &mut Summary) -> Res
     Tests { servers: servers::start(way)?, ..tests }.run_built(steps, summary)
 }
 
-/// What cargo is asked to test, and where the tests get their servers from.
+/// The packages to test, and the source of the servers.
 struct Tests {
     of: &'static [&'static str],
     way: Option<Way>,
@@ -101,7 +102,7 @@ impl Tests {
         outcome
     }
 
-    /// The examples in the documentation are compiled and run by cargo alone.
+    /// Builds the test programs. Only cargo can compile and run the examples in the documentation.
     fn programs(&self) -> Result<Vec<Program>, Failure> {
         let mut programs = programs::built_without_warnings(self.cargo(&[]))?;
         for program in &mut programs {
@@ -117,7 +118,7 @@ impl Tests {
         Ok(programs)
     }
 
-    /// Servers that the tests start themselves come by the same way.
+    /// Returns a cargo command. Servers that the tests start themselves come from the same source.
     fn cargo(&self, more: &[&str]) -> Command {
         let mut command = cargo(["test", "--locked"]);
         command.args(self.of).args(more).envs(self.variables());
@@ -130,7 +131,7 @@ impl Tests {
     }
 }
 
-/// Nothing of what has not begun.
+/// Prints the steps and the summary, without parts that have not begun.
 fn print(steps: &Steps, summary: Summary) {
     if steps.any() {
         println!("\n{steps}");

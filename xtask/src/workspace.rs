@@ -1,4 +1,4 @@
-//! Where things are.
+//! The paths of the workspace and of its builds.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -15,23 +15,23 @@ pub(crate) fn read(path: impl AsRef<Path>) -> Result<String, Failure> {
     fs::read_to_string(&path).map_err(|error| Failure::File { path, error })
 }
 
-/// A program of the release build. This task stands in the debug build beside it, wherever that is.
+/// Returns a program of the release build, which is next to the debug build of this task, wherever that is.
 pub(crate) fn released(program: &str) -> Result<PathBuf, Failure> {
     Ok(builds()?.join("release").join(program))
 }
 
-/// An example of the debug build.
+/// Returns an example of the debug build.
 pub(crate) fn example(name: &str) -> Result<PathBuf, Failure> {
     Ok(builds()?.join("debug/examples").join(name))
 }
 
-/// Where cargo builds.
+/// Returns the folder in which cargo builds.
 pub(crate) fn builds() -> Result<PathBuf, Failure> {
     let task = env::current_exe().map_err(|error| Failure::File { path: "xtask".into(), error })?;
     Ok(task.ancestors().nth(2).unwrap_or(root()).to_owned())
 }
 
-/// The folders of the members, as the workspace's manifest lists them.
+/// Returns the folders of the members, as the workspace's manifest lists them.
 pub(crate) fn members(manifest: &str) -> impl Iterator<Item = &str> {
     let list = manifest.split_once("members = [").map_or("", |(_, rest)| rest);
     let list = list.split_once(']').map_or("", |(list, _)| list);
@@ -49,7 +49,7 @@ mod tests {
         assert_eq!(members("").count(), 0);
     }
 
-    /// What nobody builds is not run either.
+    /// Tests that are not built are not run either.
     #[test]
     fn a_library_that_is_not_tested_holds_no_tests() {
         let manifest = read("Cargo.toml").unwrap();

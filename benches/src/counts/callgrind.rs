@@ -1,4 +1,4 @@
-//! Instructions, counted by valgrind's callgrind: this program once more, under it.
+//! Counts instructions with valgrind's callgrind, which runs this program again.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::row::{Row, Side};
 use crate::rows;
 
-/// What one call of each side of a row takes. `None` where valgrind is missing.
+/// Returns the instructions per call of each side of a row, or `None` if valgrind is missing.
 pub(super) fn instructions(name: &str) -> Option<(f64, f64)> {
     let folder = tempfile::tempdir().ok()?;
     let output = Command::new("valgrind")
@@ -29,10 +29,10 @@ pub(super) fn instructions(name: &str) -> Option<(f64, f64)> {
     answer
 }
 
-/// Where callgrind writes.
+/// The variable with the folder that callgrind writes to.
 const FOLDER: &str = "STORAGEBOX_CALLGRIND";
 
-/// Under callgrind: prints what a call of both sides of this row takes.
+/// Runs under callgrind: prints the instructions per call of both sides of this row.
 pub(super) fn tell(name: &str) -> Result<ExitCode> {
     let Some(row) = rows::counted().into_iter().find(|row| row.name() == name) else {
         eprintln!("there is no row `{name}`");
@@ -45,7 +45,7 @@ pub(super) fn tell(name: &str) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The first slice warms up.
+/// Returns the instructions per call of a side. The first slice is a warm-up.
 fn of_side(counting: &Counting, row: &Row, side: &Side, dump: u32) -> Result<f64> {
     counting.slice(side, row, 1, || (), |()| ())?;
     let told = counting.slice(
@@ -69,7 +69,7 @@ fn control(what: &str) {
     }
 }
 
-/// The instructions of the dump of this number, in all threads.
+/// Returns the instructions in the dump with this number, of all threads.
 fn total(dump: u32) -> Option<u64> {
     let folder = std::env::var_os(FOLDER)?;
     let text = fs::read_to_string(Path::new(&folder).join(format!("out.{dump}"))).ok()?;

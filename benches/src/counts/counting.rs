@@ -8,9 +8,9 @@ use crate::error::{Failure, Result};
 use crate::row::{Load, Row, Side};
 use crate::tally::{Allocations, Counts, Tally};
 
-/// Calls of a slice: what happens once in a while is spread over them.
+/// The number of calls per slice, enough to average out occasional events.
 pub(super) const CALLS: usize = 500;
-/// As the other tables' runtime.
+/// The number of worker threads, as in the runtime of the other table.
 const WORKERS: usize = 2;
 
 /// Runs slices of one side, one after another.
@@ -25,7 +25,7 @@ impl Counting {
         Ok(Self { runtime })
     }
 
-    /// The first slice warms up; the second is counted in this process, the third from outside.
+    /// Runs three slices: the first is a warm-up, the second is counted in this process, the third from outside.
     pub(super) fn all(&self, side: &Side, row: &Row, allocations: Allocations) -> Result<Counts> {
         self.slice(side, row, 1, || (), |()| ())?;
         let before = || Tally::now(allocations);
@@ -34,7 +34,7 @@ impl Counting {
         Ok(Counts { system_calls: calls.map(|calls| calls as f64 / CALLS as f64), ..counts })
     }
 
-    /// What is told at the end of a slice by who began with it.
+    /// Runs a slice between `begin` and `end`. Returns the result of `end`.
     pub(super) fn slice<B, E>(
         &self,
         side: &Side,

@@ -18,7 +18,7 @@ pub(super) struct Options {
 #[derive(Debug, PartialEq)]
 pub(super) enum Wish {
     Count(Options),
-    /// Of this row, under callgrind.
+    /// Count the instructions of this row, under callgrind.
     Instructions(String),
     Help,
 }
@@ -41,7 +41,7 @@ impl Options {
                 "--instructions" => return Ok(Wish::Instructions(value("--instructions")?)),
                 "--gate" => options.gate = true,
                 "--help" | "-h" => return Ok(Wish::Help),
-                // Cargo's own.
+                // Cargo adds this argument.
                 "--bench" => {}
                 _ => return Err(Usage::Unknown(argument)),
             }

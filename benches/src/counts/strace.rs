@@ -1,4 +1,4 @@
-//! System calls, counted by strace from outside.
+//! Counts system calls with strace, from outside.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -6,14 +6,14 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::NamedTempFile;
 
-/// One that looks at this process.
+/// An strace that is attached to this process.
 pub(super) struct Strace {
     child: Child,
     summary: NamedTempFile,
 }
 
 impl Strace {
-    /// `None` where it is missing, or may not look at this process.
+    /// Attaches strace. Returns `None` if strace is missing, or may not trace this process.
     pub(super) fn attach() -> Option<Self> {
         let summary = NamedTempFile::new().ok()?;
         let mut child = Command::new("strace")
@@ -32,7 +32,7 @@ impl Strace {
         None
     }
 
-    /// How many it has seen.
+    /// Detaches strace. Returns the number of system calls that it has counted.
     pub(super) fn detach(mut self) -> Option<u64> {
         let interrupt = format!("kill -INT {}", self.child.id());
         Command::new("sh").args(["-c", &interrupt]).status().ok()?;
@@ -41,7 +41,7 @@ impl Strace {
     }
 }
 
-/// The calls of all kinds, in the summary's last line.
+/// Returns the total number of calls, from the summary's last line.
 fn total(summary: &str) -> Option<u64> {
     summary.lines().find(|line| line.ends_with(" total"))?.split_whitespace().nth(3)?.parse().ok()
 }

@@ -5,9 +5,9 @@ use comfy_table::{CellAlignment, Table};
 
 use crate::tally::{Counted, Counts};
 
-/// The most that a call may take on top of the floor (P18).
+/// The largest number of additional instructions of a call over the floor (P18).
 const INSTRUCTIONS: f64 = 8_000.0;
-/// Of system calls and wake-ups: none, but for what happens once in a while.
+/// The largest number of additional system calls or wake-ups: none, except for occasional ones.
 const NONE: f64 = 0.5;
 
 pub(super) fn of(counted: &[Counted]) -> Table {
@@ -28,7 +28,7 @@ pub(super) fn of(counted: &[Counted]) -> Table {
     table
 }
 
-/// What was not counted does not hold.
+/// Returns whether the counts are within the targets. A count that is missing is not.
 pub(super) fn holds(counted: &Counted) -> bool {
     let Counted { ours, floor, .. } = counted;
     let within =

@@ -1,5 +1,5 @@
-//! The DynamoDB backend's rows. Their server is dynoxide: it makes no room for what Amazon's own would make of the same
-//! requests, and its transactions cost it more than its puts.
+//! The DynamoDB backend's rows. Their server is dynoxide: it does not show what Amazon's own server would do with the
+//! same requests, and its transactions cost more than its puts.
 
 mod article;
 mod package;
@@ -18,10 +18,10 @@ use crate::rows::side::side;
 
 use server::Server;
 
-/// Items of a bank before each slice, and of the table that it is compared with.
+/// The number of items in a bank before each slice, and in the table that it is compared with.
 const ITEMS: usize = 10_000;
 const CALLERS: usize = 32;
-/// Items of a bank whose calls are counted.
+/// The number of items in a bank whose calls are counted.
 const COUNTED: usize = 1_000;
 
 pub(crate) fn rows() -> Vec<Row> {
@@ -29,7 +29,7 @@ pub(crate) fn rows() -> Vec<Row> {
     vec![against_the_article(&server, ITEMS), against_the_package(&server, ITEMS)]
 }
 
-/// What a handle adds to a call.
+/// Returns the rows that count what a handle adds to a call.
 pub(crate) fn counted() -> Vec<Row> {
     let server = Server::default();
     let make = |server: Server| async move { filled(&server, COUNTED).await };
@@ -41,13 +41,13 @@ pub(crate) fn counted() -> Vec<Row> {
     vec![Row { concurrency: 1, ours, ..row(&server, COUNTED, ("P18", op), Target::ratio(0.0), floor) }]
 }
 
-/// Its algorithm on the same client.
+/// Compares with the article's algorithm on the same client.
 fn against_the_article(server: &Server, items: usize) -> Row {
     let target = Target { fewer_requests: Some(2.9), ..Target::ratio(0.0) };
     row(server, items, ("P6", "take against article 1"), target, article::takes(server, items))
 }
 
-/// Itself, as it can be had, with as many threads.
+/// Compares with the article's published package, with the same number of threads.
 fn against_the_package(server: &Server, items: usize) -> Row {
     let target = Target { fewer_requests: Some(2.9), ..Target::ratio(10.0) };
     row(server, items, ("P15", "take against Python storagebox 1.0.7"), target, package::takes(server, items))
@@ -58,7 +58,7 @@ fn row(server: &Server, items: usize, (id, op): (&'static str, &'static str), ta
     Row { id, op, backend, concurrency: CALLERS, guess: 320, meter, target, ours: takes(server, items), floor }
 }
 
-/// Takes through the library.
+/// Returns the side that takes through the library.
 fn takes(server: &Server, items: usize) -> Side {
     let make = move |server: Server| async move { filled(&server, items).await };
     side(server, make, |bank: Arc<Filled>, load| async move {
@@ -83,7 +83,7 @@ mod tests {
 
     const LOAD: Load = Load { slice: 1, calls: 64, tasks: 4 };
 
-    /// The calls look at their answers, and their requests are counted.
+    /// Runs the whole load. The calls check their answers, and their requests are counted.
     fn does_its_whole_load(row: &Row) {
         Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
             for (side, least) in [(&row.ours, 64), (&row.floor, 3 * 64)] {

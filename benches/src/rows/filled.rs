@@ -1,4 +1,4 @@
-//! A bank that is as full before each slice as it was at first, and takes from it.
+//! A bank that is refilled before each slice, and takes from it.
 #![allow(dead_code, reason = "with few features there are few rows")]
 
 use std::sync::Arc;
@@ -18,29 +18,29 @@ use crate::tally::CountedTimer;
 
 /// The bank's name.
 pub(super) const BANK: &str = "bench";
-/// Items that one call of `add` brings.
+/// The number of items per call of `add`.
 const LOADED_TOGETHER: usize = 100_000;
 
-/// A bank of a store, by its part and by a handle.
+/// A bank of a store, as a part and through a handle.
 pub(super) struct Filled {
     part: Arc<dyn ItemBank>,
     handle: Bank,
-    /// How many items there have been.
+    /// The number of items added so far.
     items: AtomicUsize,
 }
 
 impl Filled {
-    /// One that has as many items already.
+    /// Opens a bank that already has this number of items.
     pub(super) fn new(store: impl Backend, items: usize) -> Result<Self> {
         let part = store.item_bank(&Namespace::new(BANK)?)?;
         let handle = Store::new(store).with_timer(CountedTimer).bank(BANK)?;
         Ok(Self { part, handle, items: AtomicUsize::new(items) })
     }
 
-    /// One that is filled first.
+    /// Creates a bank and fills it.
     pub(super) async fn with_items(store: impl Backend, items: usize) -> Result<Self> {
         let filled = Self::new(store, items)?;
-        // The first call makes the namespace in any case.
+        // Even without items, this call creates the namespace.
         filled.part.counts().await?;
         for first in (0..items).step_by(LOADED_TOGETHER) {
             filled.part.add(&these(first..items.min(first + LOADED_TOGETHER))?).await?;
@@ -52,7 +52,7 @@ impl Filled {
         &self.part
     }
 
-    /// Adds what the slice takes.
+    /// Adds the items that the slice takes.
     pub(super) async fn refill(&self, load: Load) -> Result<()> {
         let first = self.items.fetch_add(load.calls, Ordering::Relaxed);
         self.part.add(&these(first..first + load.calls)?).await?;
@@ -63,7 +63,7 @@ impl Filled {
         Ok(prepared(load, ByPart(Arc::clone(&self.part)), claims(load)?))
     }
 
-    /// As a program makes them.
+    /// Returns takes through a handle, as a program makes them.
     pub(super) fn takes_by_handle(&self, load: Load) -> Result<Prepared> {
         Ok(prepared(load, ByHandle(self.handle.clone()), claims(load)?))
     }
@@ -100,7 +100,7 @@ pub(super) fn expect_new(taken: &Taken) -> Result<()> {
     }
 }
 
-/// Items of 17 bytes by their numbers.
+/// Returns the items of 17 bytes with these numbers.
 pub(super) fn these(numbers: impl Iterator<Item = usize>) -> Result<Vec<Item>> {
     numbers.map(|number| Ok(Item::new(format!("CODE-{number:012}"))?)).collect()
 }

@@ -23,7 +23,7 @@ pub(crate) fn rows() -> Vec<Row> {
     rows
 }
 
-/// The namespace, the span and the dynamic call, on top of the same step.
+/// Measures what the namespace, the span and the dynamic call add to the same step.
 fn cost_of_a_call() -> Row {
     Row {
         id: "P1",
@@ -38,7 +38,7 @@ fn cost_of_a_call() -> Row {
     }
 }
 
-/// Holds, ends, fences and withdrawals, against a map and a queue that know nothing of them.
+/// Compares with a map and a queue that have no holds, ends, fences and withdrawals.
 fn cost_of_the_promises(concurrency: usize) -> Row {
     Row {
         id: "P11",
@@ -53,7 +53,7 @@ fn cost_of_the_promises(concurrency: usize) -> Row {
     }
 }
 
-/// A handle, its layers and the dynamic call, on top of the same step.
+/// Returns the row that counts what a handle, its layers and the dynamic call add to the same step.
 pub(crate) fn counted() -> Vec<Row> {
     let ours = Side::new(by_a_handle);
     vec![Row { id: "P18", op: "take by a handle", target: Target::ratio(0.0), ours, ..cost_of_a_call() }]
@@ -85,7 +85,7 @@ async fn without_futures(load: Load) -> Result<Prepared> {
     })
 }
 
-/// The prototype gives its ids away to its map, as the library shares its own.
+/// Returns takes of the prototype. It moves its ids into its map, whereas the library shares its ids.
 async fn bare_stripes(load: Load) -> Result<Prepared> {
     let bank = Arc::new(Prototype::filled(load.items()));
     let mut ids = load.ids();
@@ -110,7 +110,7 @@ async fn filled_bank(load: Load) -> Result<Arc<MemoryBank>> {
     Ok(bank)
 }
 
-/// Each task gets its share of the ids. They live as long as the world, so that dropping them is not measured.
+/// Gives each task its share of the ids. They live as long as the world, so that dropping them is not measured.
 fn prepared<B, F>(load: Load, bank: &Arc<B>, call: impl Fn(Arc<B>, Arc<[ClaimId]>) -> F) -> Result<Prepared>
 where
     B: Send + Sync + ?Sized + 'static,

@@ -18,18 +18,18 @@ use crate::row::{Name, Row, Side, Target};
 
 use cluster::Cluster;
 
-/// Items of a bank; a row that compares sizes takes a hundredth and ten times as many, too.
+/// The number of items in a bank. A row that compares sizes also uses a hundredth of it and ten times as many.
 const ITEMS: usize = 1_000_000;
-/// Items of a bank whose calls are counted.
+/// The number of items in a bank whose calls are counted.
 const COUNTED: usize = 10_000;
-/// Of a counter.
+/// The number of shards of a counter.
 const SHARDS: u16 = 32;
 
 pub(crate) fn rows(slow: bool) -> Vec<Row> {
     Rows { cluster: Cluster::default(), items: ITEMS, slow }.all()
 }
 
-/// The part's call and a handle's, each beside the statement.
+/// Returns the rows that compare the part's call and a handle's with the statement.
 pub(crate) fn counted() -> Vec<Row> {
     let rows = Rows { cluster: Cluster::default(), items: COUNTED, slow: false };
     let ours = sides::takes_by_handle(&rows.cluster, rows.items);
@@ -38,7 +38,7 @@ pub(crate) fn counted() -> Vec<Row> {
     vec![rows.cost_without_waiting(1), by_a_handle]
 }
 
-/// Makes rows that share a server.
+/// Creates rows that share a server.
 struct Rows {
     cluster: Cluster,
     items: usize,
@@ -77,7 +77,8 @@ impl Rows {
         self.row(("P2", op), callers, Target::ratio(0.65), [ours, self.updates()])
     }
 
-    /// Every page that is written for the first time after a checkpoint goes to the log as a whole.
+    /// Measures takes after a checkpoint: a page that is written for the first time after a checkpoint goes to the log
+    /// as a whole.
     fn after_a_checkpoint(&self) -> Row {
         let (op, items) = match self.slow {
             true => ("take after a checkpoint, of 1e7", 10 * self.items),
@@ -186,7 +187,7 @@ mod tests {
         Ok(())
     }
 
-    /// The calls look at their answers.
+    /// The calls check their answers.
     #[test]
     fn every_side_does_its_whole_load_and_its_server_tells_what_it_cost() {
         let rows = Rows { cluster: Cluster::default(), items: 1_000, slow: false };

@@ -1,4 +1,4 @@
-//! What it saves to change tokens in one step with the entities.
+//! Measures the saving if tokens change in the same step as the entities.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use super::side::{Caller, ids, prepared};
 use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared, Row, Side, Target};
 
-/// Messages of so many entities.
+/// The number of entities.
 const ENTITIES: usize = 1_024;
 
-/// A message that changes its entity and sends one message.
+/// Returns the rows. A message changes its entity and sends one message.
 pub(super) fn rows() -> Vec<Row> {
     [1, 16].map(joined_against_the_article).into()
 }
@@ -42,7 +42,7 @@ async fn by_hand(load: Load) -> Result<Prepared> {
     by_the_article(&MemoryStore::new(), load).await
 }
 
-/// By a processor whose tokens change in one step with the entities.
+/// Processes messages with a processor whose tokens change in the same step as the entities.
 pub(super) async fn by_a_processor(store: &impl Backend, load: Load) -> Result<Prepared> {
     let names = Names::new()?;
     let [incoming, outgoing] = [store.token_store(&names.incoming)?, store.token_store(&names.outgoing)?];
@@ -52,7 +52,7 @@ pub(super) async fn by_a_processor(store: &impl Backend, load: Load) -> Result<P
     Ok(prepared(load, ByProcessor(processor), messages(load, &*incoming).await?))
 }
 
-/// By the article's steps, one after another.
+/// Processes messages with the article's steps, one after another.
 pub(super) async fn by_the_article(store: &impl Backend, load: Load) -> Result<Prepared> {
     let names = Names::new()?;
     let [incoming, outgoing] = [store.token_store(&names.incoming)?, store.token_store(&names.outgoing)?];
@@ -73,7 +73,7 @@ impl Names {
     }
 }
 
-/// Their tokens are created, as their sender does.
+/// Returns the messages, after creating their tokens as their sender would.
 async fn messages(load: Load, incoming: &dyn TokenStore) -> Result<Vec<Message>> {
     let message = |(number, id): (usize, String)| {
         let message = Message::new(id.clone(), format!("order-{}", number % ENTITIES), "1 book")?;
@@ -112,7 +112,7 @@ impl Caller for ByProcessor {
     }
 }
 
-/// The steps of the article, each by itself, written out: no more than they need.
+/// The separate steps of the article, written out with only what they need.
 struct ByTheArticle {
     entities: Arc<dyn EntityLedger>,
     incoming: Arc<dyn TokenStore>,
@@ -122,7 +122,7 @@ struct ByTheArticle {
 impl Caller for ByTheArticle {
     type Argument = Message;
 
-    /// Another message may change the entity between two steps; then it begins again.
+    /// Processes a message. If another message changes the entity between two steps, it begins again.
     async fn call(&self, message: &Message) -> Result<()> {
         let Some(token) = &message.token else { return Err(not_new(message)) };
         loop {
@@ -168,7 +168,7 @@ fn sent(attempt: &OpId, message: &Message, decision: &Decision) -> Result<(Entry
     Ok((entry, outgoing.collect::<Result<_>>()?))
 }
 
-/// The entry holds what is to be sent.
+/// Returns the commit. Its entry contains the message to be sent.
 fn commit(message: &Message, opened: Option<Version>, attempt: OpId, decision: Decision) -> Commit {
     Commit {
         key: message.entity.clone(),

@@ -18,9 +18,9 @@ use plain::PlainTakes;
 use pool::PooledTakes;
 use server::Server;
 
-/// Items of a bank before each slice.
+/// The number of items in a bank before each slice.
 const ITEMS: usize = 100_000;
-/// Items of a bank whose calls are counted.
+/// The number of items in a bank whose calls are counted.
 const COUNTED: usize = 10_000;
 
 pub(crate) fn rows(slow: bool) -> Vec<Row> {
@@ -29,7 +29,7 @@ pub(crate) fn rows(slow: bool) -> Vec<Row> {
     all
 }
 
-/// The part's call and a handle's, each beside the script.
+/// Returns the rows that compare the part's call and a handle's with the script.
 pub(crate) fn counted() -> Vec<Row> {
     let rows = Rows { server: Server::quick(), items: COUNTED, slow: false };
     let sides = [rows.takes_by_handle(), rows.plain_takes()];
@@ -37,7 +37,7 @@ pub(crate) fn counted() -> Vec<Row> {
     vec![rows.cost_of_the_library("take", 1, Target::ratio(0.0)), by_a_handle]
 }
 
-/// Makes rows that share a server.
+/// Creates rows that share a server.
 struct Rows {
     server: Server,
     items: usize,
@@ -45,7 +45,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// Those that wait for the disk.
+    /// Returns the rows on a server that waits for the disk.
     fn durable(&self) -> Vec<Row> {
         let target = Target { extra_cpu: Some(3.0), ..Target::ratio(0.95) };
         [1, 16].map(|callers| self.cost_of_the_library("take, on disk", callers, target)).into()
@@ -89,7 +89,7 @@ impl Rows {
         Row { guess: 20_000, ..self.row(("P12", "add, in items"), 1, Target::ratio(0.9), [ours, floor]) }
     }
 
-    /// Takes through the library.
+    /// Returns the side that takes through the library.
     fn takes(&self, items: usize) -> Side {
         let make = move |server: Server| async move { Bank::new(&server, items).await };
         side(&self.server, make, |bank: Arc<Bank>, load| async move {
@@ -98,7 +98,7 @@ impl Rows {
         })
     }
 
-    /// Takes by a handle.
+    /// Returns the side that takes through a handle.
     fn takes_by_handle(&self) -> Side {
         let items = self.items;
         let make = move |server: Server| async move { Bank::new(&server, items).await };
@@ -108,7 +108,7 @@ impl Rows {
         })
     }
 
-    /// The same script without the library, on one connection.
+    /// Returns the side that runs the same script without the library, on one connection.
     fn plain_takes(&self) -> Side {
         let items = self.items;
         let make = move |server: Server| async move {
@@ -122,7 +122,7 @@ impl Rows {
         })
     }
 
-    /// The same script without the library, each call on a connection of its own.
+    /// Returns the side that runs the same script without the library, each call on a separate connection.
     fn pooled_takes(&self, callers: usize) -> Side {
         let items = self.items;
         let make = move |server: Server| async move {
@@ -136,13 +136,13 @@ impl Rows {
         })
     }
 
-    /// Loads through the library.
+    /// Returns the side that loads through the library.
     fn adds(&self) -> Side {
         let make = |server: Server| async move { Bank::new(&server, 0).await };
         side(&self.server, make, |bank: Arc<Bank>, load| async move { bank.adds(load) })
     }
 
-    /// The same batches, made before.
+    /// Returns the side that sends the same batches, prepared before.
     fn plain_adds(&self) -> Side {
         let make = |server: Server| async move {
             let bank = Bank::new(&server, 0).await?;
@@ -177,7 +177,7 @@ mod tests {
 
     const LOAD: Load = Load { slice: 1, calls: 40, tasks: 4 };
 
-    /// The calls look at their answers.
+    /// The calls check their answers.
     #[test]
     fn every_side_does_its_whole_load() {
         let rows = Rows { server: Server::quick(), items: 1_000, slow: false };

@@ -1,4 +1,4 @@
-//! Sides whose world lasts for all slices, and tasks that share the calls of a slice.
+//! Sides whose world lasts for all slices, with tasks that share the calls of a slice.
 #![allow(dead_code, reason = "with few features there are few rows")]
 
 use std::sync::Arc;
@@ -9,15 +9,15 @@ use tokio::sync::OnceCell;
 use crate::error::Result;
 use crate::row::{Load, Prepared, Side, Work};
 
-/// What one side does, again and again.
+/// The repeated call of one side.
 pub(super) trait Caller: Send + Sync + 'static {
-    /// What one call is about.
+    /// The argument of a call.
     type Argument: Send + Sync + 'static;
 
     fn call(&self, argument: &Self::Argument) -> impl Future<Output = Result<()>> + Send;
 }
 
-/// A side with a world that is made in the server before its first slice, and made ready before each one.
+/// Creates a side with a world that is created in the server before its first slice, and prepared before each slice.
 pub(super) fn side<S, W, M, P>(
     server: &S,
     make: impl Fn(S) -> M + Send + Sync + 'static,
@@ -41,7 +41,7 @@ where
     })
 }
 
-/// The calls of a slice. Each task makes the next one, so that all of them are busy until the end.
+/// The calls of a slice. Each task makes the next call, so that all tasks are busy until the end.
 struct Calls<C: Caller> {
     caller: C,
     arguments: Vec<C::Argument>,
@@ -57,20 +57,20 @@ impl<C: Caller> Calls<C> {
     }
 }
 
-/// As many tasks as the load asks for, with one call for each argument.
+/// Prepares as many tasks as the load requires, with one call per argument.
 pub(super) fn prepared<C: Caller>(load: Load, caller: C, arguments: Vec<C::Argument>) -> Prepared {
     let calls = Arc::new(Calls { caller, arguments, made: AtomicUsize::new(0) });
     let tasks = (0..load.tasks).map(|_| Box::pin(Arc::clone(&calls).work()) as Work);
     Prepared { tasks: tasks.collect(), world: Box::new(Arc::clone(&calls)) }
 }
 
-/// Numbers far apart from one another, each call's its own.
+/// Returns a unique number per call, far apart from one another.
 pub(super) fn scattered(load: Load) -> impl Iterator<Item = u64> {
     let first = u64::from(load.slice) << 32;
     (0..load.calls as u64).map(move |call| (first + call + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
-/// Ids of 36 bytes in no order, as random UUIDs are.
+/// Returns ids of 36 bytes in random order, like random UUIDs.
 pub(super) fn ids(load: Load) -> impl Iterator<Item = String> {
     scattered(load).enumerate().map(move |(call, number)| format!("{number:016x}-{:08}-{call:010}", load.slice))
 }

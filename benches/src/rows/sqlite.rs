@@ -13,7 +13,7 @@ pub(crate) fn rows() -> Vec<Row> {
     vec![load(), start()]
 }
 
-/// One call of `add` with all items of the slice, and the same statements, made before.
+/// Compares one call of `add` with all items of the slice with the same statements, prepared before.
 fn load() -> Row {
     let ours = over_all_slices(0, |bank, load| async move { load::ours(&bank, load) });
     let floor = over_all_slices(0, |bank, load| async move { load::plain(&bank, load) });
@@ -21,15 +21,15 @@ fn load() -> Row {
     Row { guess, ..row("P12", "add, in items", target, ours, floor) }
 }
 
-/// A store that is opened and takes, and a plain connection that does so by the same statement. At most 1.2 times as
-/// long.
+/// Compares opening a store and taking with a plain connection and the same statement. The target is at most 1.2 times
+/// the time.
 fn start() -> Row {
     let ours = over_all_slices(1_000_000, |bank, load| async move { start::ours(&bank, load) });
     let floor = over_all_slices(1_000_000, |bank, load| async move { start::plain(&bank, load) });
     row("P17", "open and take", Target::ratio(1.0 / 1.2), ours, floor)
 }
 
-/// What a handle adds to a call.
+/// Returns the row that counts what a handle adds to a call.
 pub(crate) fn counted() -> Vec<Row> {
     let ours = over_all_slices(0, |bank, load| async move {
         bank.filled.refill(load).await?;
@@ -65,7 +65,7 @@ mod tests {
 
     const LOAD: Load = Load { slice: 1, calls: 20, tasks: 1 };
 
-    /// The calls look at their answers.
+    /// The calls check their answers.
     #[test]
     fn every_side_does_its_whole_load() {
         let sides = [

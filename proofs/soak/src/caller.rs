@@ -1,4 +1,4 @@
-//! One caller of a store, which makes every call until it is answered.
+//! One caller of a store. It repeats every call until it is answered.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,25 +8,26 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::tally::Tally;
 
-/// How long what is over is remembered.
+/// The time for which the stores remember ended operations.
 pub(crate) const MEMORY: Duration = Duration::from_secs(60);
-/// The longest that a call may take with all its repetitions: less than what it did is remembered.
+/// The longest time of a call with all its repetitions. It is shorter than the time for which the operation is
+/// remembered.
 const PATIENCE: Duration = Duration::from_secs(45);
-/// Until a server may be there again.
+/// The pause before a call is repeated, so that a server may become reachable again.
 const PAUSE: Duration = Duration::from_millis(20);
-/// One call in so many is dropped on its way.
+/// One in this number of calls is dropped while it is in progress.
 const DROPPED: u32 = 8;
-/// The latest moment at which it is.
+/// The longest time after which such a call is dropped.
 const UNTIL_DROPPED: Duration = Duration::from_millis(4);
 
-/// What is not as it was promised.
+/// The description of a broken promise.
 pub(crate) type Wrong = String;
 
-/// One caller, whose ids begin with its name.
+/// A caller. Its ids begin with its name.
 pub(crate) struct Caller {
     pub(crate) name: String,
     pub(crate) tally: Arc<Tally>,
-    /// Of everything that never comes back.
+    /// The number of the last id that is never used again.
     serial: u64,
 }
 
@@ -35,18 +36,18 @@ impl Caller {
         Self { name: format!("soak-{number}"), tally: Arc::clone(tally), serial: 0 }
     }
 
-    /// A name that nothing had before.
+    /// Returns a new name.
     pub(crate) fn fresh(&mut self) -> String {
         self.serial += 1;
         format!("{}-{}", self.name, self.serial)
     }
 
-    /// One of so many names, which come back.
+    /// Returns one of `names` names at random, which are used repeatedly.
     pub(crate) fn again(&self, names: u32) -> String {
         format!("{}-again-{}", self.name, fastrand::u32(..names))
     }
 
-    /// Makes a call until it is answered; some are dropped on their way.
+    /// Repeats a call until it is answered. Some attempts are dropped while they are in progress.
     pub(crate) async fn answer<T, F>(&self, what: &str, call: impl Fn() -> F + Sync) -> Result<T, Wrong>
     where
         F: IntoFuture<Output = Result<T>, IntoFuture: Send> + Send,

@@ -1,4 +1,4 @@
-//! What happens to a backend while it is at work.
+//! The faults that happen to a backend during the run.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,25 +9,26 @@ use tokio::time::{Instant, sleep};
 use crate::place::Place;
 use crate::tally::Tally;
 
-/// From the end of one to the next.
+/// The time from the end of a fault to the next one.
 const PAUSE: Duration = Duration::from_secs(6);
-/// How long one lasts. Far less than what is over is remembered, so that every call is answered in time.
+/// The duration of a fault. It is much shorter than the time for which operations are remembered, so that every call is
+/// answered in time.
 const LASTS: Duration = Duration::from_secs(2);
 
-/// What may happen.
+/// A fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Every third request or reply with an id in it is lost so.
+    /// Every third request or reply with an id in it is lost in this way.
     Cut(Cut),
-    /// The server stands still.
+    /// The server is paused.
     Paused,
     /// The server is killed and started again.
     Killed,
-    /// Another client opens the store, keeps it up and leaves.
+    /// Another client opens the store, runs its maintenance and leaves.
     Visited,
 }
 
-/// One after another, each by chance.
+/// Causes random faults, one after another, until the end.
 pub(crate) async fn until(end: Instant, place: Arc<Place>, tally: Arc<Tally>) {
     let possible = place.faults();
     while tally.goes_on(end) {

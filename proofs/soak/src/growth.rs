@@ -1,16 +1,16 @@
-//! Whether what is stored grows once memory has ended.
+//! Detects that the stored data still grows after the remembered time has passed.
 
 use std::time::Duration;
 
 use crate::size::Size;
 
-/// In less, what is kept does not come to its level.
+/// The shortest run in which the size of the stored data reaches its level.
 const SHORTEST: Duration = Duration::from_secs(10 * 60);
 
-/// More than a level moves by itself, and what need not be looked at.
+/// The allowed change of the number of entries: more than the level varies by itself, and a number too small to matter.
 const ENTRIES: Slack = Slack { times: 1.5, few: 500.0 };
 
-/// By how much a level may move.
+/// The allowed change of a level.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slack {
     times: f64,
@@ -18,9 +18,9 @@ pub(crate) struct Slack {
 }
 
 impl Slack {
-    /// Servers hold space that they do not use, and give it back when they like.
+    /// The slack for servers, which hold unused space and release it at any time.
     pub(crate) const SERVER: Self = Self { times: 2.0, few: 16.0 * 1024.0 * 1024.0 };
-    /// What a program has in use is counted to the byte.
+    /// The slack for the memory that a program has in use, which is counted to the byte.
     pub(crate) const IN_USE: Self = Self { times: 1.2, few: 512.0 * 1024.0 };
 
     fn is_passed(self, before: u64, after: u64) -> bool {
@@ -28,7 +28,7 @@ impl Slack {
     }
 }
 
-/// The sizes of a store, as time goes on.
+/// The sizes of a store over time.
 #[derive(Debug)]
 pub(crate) struct Growth {
     sizes: Vec<Size>,
@@ -44,18 +44,18 @@ impl Growth {
         self.sizes.push(size);
     }
 
-    /// The mean of the second quarter, when what is kept has come to its level, and of the last.
+    /// Returns the mean of the second quarter, when the size has reached its level, and of the last quarter.
     pub(crate) fn levels(&self) -> Option<(Size, Size)> {
         let (sizes, quarter) = (&self.sizes, self.sizes.len() / 4);
         (quarter > 0).then(|| (mean(&sizes[quarter..2 * quarter]), mean(&sizes[sizes.len() - quarter..])))
     }
 
-    /// Whether growth can be told after so much time.
+    /// Returns whether growth can be detected after this time.
     pub(crate) fn is_told_by(time: Duration) -> bool {
         time >= SHORTEST
     }
 
-    /// What has grown in so much time.
+    /// Returns what has grown in this time.
     pub(crate) fn found(&self, time: Duration) -> Vec<String> {
         if !Self::is_told_by(time) {
             return vec![];
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_process_that_gains_a_hundred_bytes_for_each_call_has_a_leak() {
-        // Of 100 calls a second for an hour.
+        // 100 calls per second for an hour.
         let sizes = (0..24).map(|sample| Size { entries: None, bytes: 2_000_000 + sample * 150 * 100 * 100 }).collect();
         let found = Growth { sizes, bytes: Slack::IN_USE }.found(6 * SHORTEST);
         assert_eq!(found, ["it grew from 14750000 bytes to 32750000"]);

@@ -1,4 +1,4 @@
-//! What this process has in memory, the stores' clients in it as well as the memory store.
+//! The memory that this process has in use, including the stores' clients and the memory store.
 
 use std::alloc::System;
 use std::time::Duration;
@@ -8,11 +8,11 @@ use tokio::time::sleep;
 
 use crate::size::Size;
 
-/// Counts what is in use. What the allocator keeps for later is no leak, and differs from run to run.
+/// Counts the memory in use. Memory that the allocator keeps for later is not a leak, and differs from run to run.
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// A look at a table may be in memory for a moment: the least of so many samples counts.
+/// The number of samples, of which the least counts, because a read of a table may be in memory for a moment.
 const SAMPLES: usize = 20;
 const EVERY: Duration = Duration::from_millis(50);
 

@@ -1,4 +1,4 @@
-//! What callers do: the life of one thing of each part, from its beginning to after its end.
+//! The work of the callers: the life of one object of each part, from its creation until after its end.
 
 mod counts;
 mod runs;
@@ -24,17 +24,17 @@ use tokens::Using;
 use values::Values;
 use vouchers::Vouchers;
 
-/// Between two lives, so that five backends share two processors.
+/// The pause between two lives, so that five backends share two processors.
 const IDLE: Duration = Duration::from_millis(10);
 
-/// What the callers of a backend know together.
+/// The knowledge that the callers of a backend share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     pub(crate) seats: Seats,
     pub(crate) runs: Known,
 }
 
-/// The parts of a store, as one caller has them.
+/// One caller's handles to the parts of a store.
 struct Lives {
     seats: Taking,
     runs: Runs,
@@ -44,7 +44,7 @@ struct Lives {
     values: Values,
 }
 
-/// A caller's lives, one after another, until the time is over.
+/// Runs a caller's lives, one after another, until the end.
 pub(crate) async fn until(end: Instant, mut caller: Caller, store: Store, shared: Arc<Shared>) {
     let mut lives = match Lives::of(&store, &shared) {
         Ok(lives) => lives,
@@ -70,7 +70,7 @@ impl Lives {
         })
     }
 
-    /// One life, by chance.
+    /// Runs one random life.
     async fn one(&mut self, caller: &mut Caller) -> Result<(), Wrong> {
         match fastrand::u8(..6) {
             0 => self.seats.one(caller).await,
@@ -83,8 +83,8 @@ impl Lives {
     }
 }
 
-/// The values that a caller asked for lately, of one id. An id is asked for about twice while one of them can still be
-/// met, so these are more than enough; and few, because the process in which they stand is what is measured.
+/// The values that a caller recently tried to store for one id. An id is used about twice while one of its values can
+/// still be found, so these are more than enough. They are few because they are in the process that is measured.
 #[derive(Debug, Default)]
 struct Lately(VecDeque<Vec<u8>>);
 
@@ -103,7 +103,7 @@ impl Lately {
     }
 }
 
-/// An answer that nothing allows.
+/// Returns the description of an answer that is not allowed.
 fn wrong(what: &str, answer: impl std::fmt::Debug) -> Wrong {
     format!("{what} was answered {answer:?}")
 }

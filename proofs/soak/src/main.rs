@@ -1,5 +1,6 @@
-//! Every backend under faults for as long as is asked for, with ids that come back after their memory has ended: what
-//! is answered must be right, and what is stored must not grow. In less than ten minutes growth cannot be told.
+//! Runs every backend under faults for the given time, with ids that are used again after the stores have forgotten
+//! them. Every answer must be correct, and the stored data must not grow. Growth cannot be detected in less than ten
+//! minutes.
 //!
 //! ```text
 //! soak MINUTES [BACKEND...]
@@ -34,13 +35,13 @@ use place::{BACKENDS, Place};
 use report::Report;
 use tally::Tally;
 
-/// Callers of each backend.
+/// The number of callers per backend.
 const CALLERS: usize = 4;
-/// How often a store is measured.
+/// The number of times that a store is measured.
 const SAMPLES: u32 = 24;
-/// Between two steps of upkeep.
+/// The pause between two steps of maintenance.
 const UPKEEP: Duration = Duration::from_secs(2);
-/// Entries of one step.
+/// The number of entries per step of maintenance.
 const STEP: usize = 1_000;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -60,7 +61,7 @@ async fn main() -> ExitCode {
     }
 }
 
-/// The number, and the backends: all where none is named.
+/// Parses the number and the backends. Without a name, all backends are meant.
 fn asked(mut arguments: impl Iterator<Item = String>) -> Result<(u32, Vec<String>), String> {
     let number = arguments.next().and_then(|number| number.parse().ok()).filter(|number| *number > 0);
     let number = number.ok_or("how many minutes, or messages")?;
@@ -72,7 +73,7 @@ fn asked(mut arguments: impl Iterator<Item = String>) -> Result<(u32, Vec<String
     Ok((number, if named.is_empty() { all() } else { named }))
 }
 
-/// All of them at once: each is idle most of the time.
+/// Runs all backends at once, because each is idle most of the time.
 async fn soak(minutes: u32, backends: Vec<String>) -> ExitCode {
     let time = Duration::from_secs(60 * u64::from(minutes));
     let mut runs = JoinSet::new();
@@ -88,7 +89,7 @@ async fn soak(minutes: u32, backends: Vec<String>) -> ExitCode {
     told(&reports)
 }
 
-/// One backend after another.
+/// Runs the messages of one backend after another.
 async fn messages(count: u32, backends: Vec<String>) -> ExitCode {
     let mut reports = vec![];
     for backend in backends {
@@ -107,7 +108,7 @@ fn told(reports: &[Report]) -> ExitCode {
     }
 }
 
-/// One backend, until the time is over or something is wrong.
+/// Runs one backend until the time is over or a promise is broken.
 async fn one(backend: &str, time: Duration) -> Result<Report, Failure> {
     let place = Arc::new(Place::start(backend).await?);
     let (tally, shared) = (Arc::new(Tally::default()), Arc::new(Shared::default()));
@@ -122,7 +123,7 @@ async fn one(backend: &str, time: Duration) -> Result<Report, Failure> {
     Ok(Report::of(backend, time, &tally, &growth))
 }
 
-/// What the process itself has in use, its clients of all stores in it.
+/// Measures the memory of this process, including the clients of all stores.
 async fn process(time: Duration) -> Report {
     let mut growth = Growth::within(Slack::IN_USE);
     let begun = Instant::now();
@@ -133,7 +134,7 @@ async fn process(time: Duration) -> Report {
     Report::of_process(time, &growth)
 }
 
-/// What a program's own upkeep does: a step now and then.
+/// Runs the maintenance of a program: a step at regular times.
 async fn upkeep(store: Store, tally: Arc<Tally>, end: Instant) {
     while tally.goes_on(end) {
         match store.maintain(STEP).await {
@@ -145,7 +146,7 @@ async fn upkeep(store: Store, tally: Arc<Tally>, end: Instant) {
     }
 }
 
-/// Measures at every sample, and says so.
+/// Measures the store at regular times and prints each sample.
 async fn watched(place: &Place, tally: &Tally, end: Instant, every: Duration) -> Growth {
     let mut growth = Growth::within(place.slack());
     let mut next = Instant::now();

@@ -1,5 +1,5 @@
-//! Messages of two endpoints under faults: copies that come twice, workers that crash, replies that are lost. In the end
-//! each has taken effect once, what each sent was taken once, and nothing is left of any.
+//! Messages of two endpoints under faults: copies that arrive twice, workers that crash, replies that are lost. In the
+//! end each message has taken effect once, each message that was sent was processed once, and nothing is left of any.
 //!
 //! ```text
 //! soak messages COUNT [BACKEND...]
@@ -34,19 +34,19 @@ use drawn::Drawn;
 use queue::{OUTPUTS, Queue};
 
 const WORKERS: usize = 8;
-/// Messages that are on their way at once, at the most.
+/// The largest number of messages in progress.
 const UNDER_WAY: usize = 200;
-/// One reply in so many is lost on the wire.
+/// One in this number of replies is lost on the wire.
 const LOST: usize = 20;
 const PERCENT_LOST: u8 = 5;
 const SAMPLES: usize = 24;
-/// The entities of both endpoints, and what stands once for each namespace.
+/// The number of entries that stay: the entities of both endpoints, and the entries that exist once per namespace.
 const KEPT: u64 = 2 * queue::ENTITIES as u64 + 50;
-/// Longer than any run.
+/// A time longer than any run.
 const LONG: Duration = Duration::from_secs(24 * 3_600);
 const IDLE: Duration = Duration::from_millis(1);
 
-/// What became of the messages.
+/// The outcomes of the messages.
 #[derive(Default)]
 pub(super) struct Counts {
     done: AtomicU64,
@@ -56,7 +56,7 @@ pub(super) struct Counts {
     crashes: Crashes,
 }
 
-/// One backend, from the first message to the proof that nothing is left.
+/// Runs one backend, from the first message to the check that nothing is left.
 pub(crate) async fn one(backend: &str, count: usize) -> Result<Report, Failure> {
     let place = Arc::new(Place::start(backend).await?);
     let (begun, tally, before) = (Instant::now(), Arc::new(Tally::default()), place.size().await?);
@@ -86,8 +86,8 @@ pub(crate) async fn one(backend: &str, count: usize) -> Result<Report, Failure> 
     Ok(Report::of_work(backend, &tally, [before, after]))
 }
 
-/// Once memory has passed, the entities stand alone. What stands while messages are processed is as much as came within
-/// the memory: more where they are processed faster.
+/// Checks that only the entities are left after the remembered time has passed. The size during the run is no measure:
+/// it depends on how many messages are processed within the remembered time.
 fn ensure_nothing_is_left(before: Size, after: Size, tally: &Tally) {
     if let (Some(before), Some(after)) = (before.entries, after.entries)
         && after > before + KEPT
@@ -96,18 +96,18 @@ fn ensure_nothing_is_left(before: Size, after: Size, tally: &Tally) {
     }
 }
 
-/// How many messages so many send: each as many as its number modulo [`OUTPUTS`].
+/// Returns the number of messages that `count` messages send. Each sends its number modulo [`OUTPUTS`].
 fn sent_by(count: usize) -> usize {
     (0..count).map(|number| number % OUTPUTS).sum()
 }
 
-/// A client some of whose calls are lost, come late or twice.
+/// Creates a client with calls that are lost, late or doubled.
 async fn faulty(place: &Place, seed: usize) -> Result<(Store, Arc<Link>), Failure> {
     let link = Link::random(seed as u64, PERCENT_LOST);
     Ok((place.store().await?.layer(Steps).layer(Arc::clone(&link)), link))
 }
 
-/// Creates each message's token and sends it, some of them twice, and shows the size of the store now and then.
+/// Creates each message's token and sends the message, some of them twice. Prints the size of the store at times.
 async fn produced(
     place: &Place,
     (queue, counts): (&Queue, &Counts),
@@ -134,7 +134,7 @@ async fn produced(
     Ok(())
 }
 
-/// Takes a copy, processes it, and gives it back if that came to nothing.
+/// Takes copies and processes them. Returns a copy to the queue if it was not processed.
 async fn worker(chain: Chain, link: Arc<Link>, queue: Arc<Queue>, counts: Arc<Counts>, tally: Arc<Tally>) {
     while tally.found().is_empty() {
         let Some(copy) = queue.next() else {
@@ -188,7 +188,7 @@ impl std::fmt::Display for Counts {
     }
 }
 
-/// Longer than the store remembers what is over.
+/// Waits for longer than the store remembers ended operations.
 pub(super) async fn pass_memory() {
     sleep(MEMORY + Duration::from_secs(5)).await;
 }

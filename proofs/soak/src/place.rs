@@ -1,4 +1,4 @@
-//! The store of one backend, what may happen to it, and how large it is.
+//! The store of one backend, its faults and its size.
 
 mod dynamo;
 mod postgres;
@@ -23,12 +23,12 @@ use crate::size::Size;
 
 pub(crate) const BACKENDS: [&str; 5] = ["memory", "sqlite", "postgres", "redis", "dynamo"];
 
-/// What stands in every id.
+/// The prefix of every id.
 const IN_EVERY_ID: &str = "soak-";
-/// One request in so many is cut.
+/// One in this number of requests is cut.
 const EVERY: usize = 3;
 
-/// A store, with the proxy before its server if it has one.
+/// A store, with a proxy in front of its server if it has one.
 pub(crate) struct Place {
     kind: Kind,
     proxy: Option<Proxy>,
@@ -43,7 +43,7 @@ enum Kind {
 }
 
 impl Place {
-    /// Starts the server, makes the store and puts the seats into it.
+    /// Starts the server, creates the store and adds the seats.
     pub(crate) async fn start(backend: &str) -> Result<Self, Failure> {
         let kind = match backend {
             "memory" => Kind::Memory(MemoryStore::builder().remember(Retention::For(MEMORY)).build()?.into()),
@@ -73,7 +73,7 @@ impl Place {
         }
     }
 
-    /// Another client of the same store.
+    /// Creates another client of the same store.
     pub(crate) async fn store(&self) -> Result<Store, Failure> {
         match (&self.kind, &self.proxy) {
             (Kind::Memory(store), _) => Ok(store.clone()),
@@ -85,7 +85,7 @@ impl Place {
         }
     }
 
-    /// What may happen to it, beside calls that are dropped on their way.
+    /// Returns the possible faults, in addition to dropped calls.
     pub(crate) fn faults(&self) -> Vec<Fault> {
         match self.proxy {
             None => vec![Fault::Visited],
@@ -95,7 +95,7 @@ impl Place {
         }
     }
 
-    /// Cuts one reply in so many off, until [`lose_nothing`](Self::lose_nothing).
+    /// Cuts off one in `every` replies, until [`lose_nothing`](Self::lose_nothing).
     pub(crate) fn lose_replies(&self, cut: Cut, every: usize) {
         if let Some(proxy) = &self.proxy {
             proxy.arm_every(cut, IN_EVERY_ID, every);
@@ -108,7 +108,7 @@ impl Place {
         }
     }
 
-    /// Lets it happen, for so long.
+    /// Causes the fault for this duration.
     pub(crate) async fn strike(&self, fault: Fault, lasts: Duration) -> Result<(), Failure> {
         match fault {
             Fault::Cut(cut) => {
@@ -129,7 +129,7 @@ impl Place {
         Ok(())
     }
 
-    /// By how much the level of its size may move.
+    /// Returns the allowed change of the level of the size.
     pub(crate) fn slack(&self) -> Slack {
         match self.kind {
             Kind::Memory(_) => Slack::IN_USE,
@@ -178,7 +178,7 @@ impl Kind {
             Self::Dynamo(table) => table.server.kill()?,
         }
         sleep(lasts).await;
-        // Each waits until its server answers.
+        // `start_again` waits until the server answers.
         tokio::task::block_in_place(|| match self {
             Self::Memory(_) | Self::Sqlite(_) => Ok(()),
             Self::Postgres(database) => database.server.start_again(),

@@ -1,13 +1,13 @@
-//! How much a store holds.
+//! The size of a store.
 
 use std::fmt;
 
-/// At one moment.
+/// The size at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size {
-    /// Rows or keys, where they can be counted.
+    /// The number of rows or keys, if they can be counted.
     pub(crate) entries: Option<u64>,
-    /// On the disk or in memory, as the store says.
+    /// The number of bytes on disk or in memory, as the store reports it.
     pub(crate) bytes: u64,
 }
 

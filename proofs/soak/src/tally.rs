@@ -1,4 +1,4 @@
-//! What is counted while a backend is at work.
+//! Counts of what happens during the run of a backend.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,10 +6,10 @@ use std::sync::{Mutex, PoisonError};
 
 use tokio::time::Instant;
 
-/// The most faults that are kept: the first tell enough.
+/// The largest number of faults that are kept; the first ones are enough.
 const KEPT: usize = 5;
 
-/// Of one backend.
+/// The counts of one backend.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     answers: AtomicU64,
@@ -22,7 +22,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Whether there is time, and nothing is wrong.
+    /// Returns whether time is left and no promise is broken.
     pub(crate) fn goes_on(&self, end: Instant) -> bool {
         Instant::now() < end && !self.broken.load(Ordering::Relaxed)
     }
@@ -47,7 +47,7 @@ impl Tally {
         self.faults.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Something is not as it was promised: everybody stops.
+    /// Notes a broken promise, and stops all callers.
     pub(crate) fn wrong(&self, what: String) {
         let mut wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
         if wrong.len() < KEPT {
@@ -60,7 +60,7 @@ impl Tally {
         self.answers.load(Ordering::Relaxed)
     }
 
-    /// What was wrong.
+    /// Returns the broken promises.
     pub(crate) fn found(&self) -> Vec<String> {
         self.wrong.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

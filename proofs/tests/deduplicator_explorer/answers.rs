@@ -1,4 +1,4 @@
-//! What callers were told, which no later event may make untrue.
+//! The answers that callers got, which no later event may make untrue.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,13 +8,13 @@ use crate::properties::{Clause, Violation};
 
 #[derive(Debug, Default, Hash)]
 pub(crate) struct Answers {
-    /// By id: the bank and the item.
+    /// The bank and the item of each id.
     pub(crate) given: BTreeMap<&'static str, (String, String)>,
-    /// Ids that were told that their item is new.
+    /// The ids that got `New`.
     new: BTreeSet<&'static str>,
 }
 
-/// An assignment, with its item.
+/// Returns an assignment with its item as text.
 pub(crate) fn told(assigned: &Assigned) -> String {
     match assigned {
         Assigned::New { bank, item } => format!("new item {} of {bank}", item.as_str()),
@@ -24,7 +24,7 @@ pub(crate) fn told(assigned: &Assigned) -> String {
 }
 
 impl Answers {
-    /// Adds what an id was told; `never_empty` says that its bank had a free item throughout.
+    /// Adds the answer that an id got; `never_empty` says that its bank had a free item throughout.
     pub(crate) fn add(&mut self, id: &'static str, assigned: &Assigned, never_empty: bool) -> Result<(), Violation> {
         match assigned {
             Assigned::Empty if never_empty => {

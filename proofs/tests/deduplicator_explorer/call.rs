@@ -1,4 +1,4 @@
-//! Calls of a store and their replies, as plain data: what is in flight can be kept, copied and shown.
+//! Store calls and their replies as plain data, so that requests in flight can be kept, copied and shown.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use storagebox_core::{
 
 use crate::record::Written;
 
-/// A call on its way to a store. Holds and retentions are for ever; the gate sees to that.
+/// A call in flight to a store. Holds and retentions are for ever, which the gate checks.
 #[derive(Clone, Debug, Hash)]
 pub(crate) enum Call {
     Record { id: DedupId, value: Payload, op: OpId },
@@ -20,7 +20,7 @@ pub(crate) enum Call {
 }
 
 impl Call {
-    /// Whether landing late can change anything.
+    /// Returns whether the call can change anything if it is applied late.
     pub(crate) fn writes(&self) -> bool {
         !matches!(self, Self::Get { .. } | Self::List)
     }
@@ -52,7 +52,7 @@ impl fmt::Display for Call {
     }
 }
 
-/// Says everything that the reply says: two replies that read alike are alike.
+/// Shows everything in the reply: two replies with the same text are the same.
 impl fmt::Display for Reply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

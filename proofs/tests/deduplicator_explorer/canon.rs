@@ -1,8 +1,8 @@
-//! When two worlds are the same.
+//! The equality of two worlds.
 //!
-//! *Exact*: they look alike, and each worker's call has had the same conversation. *By role*: they look alike up to
-//! the names of nonces, operations and versions, which are only ever compared, and each call remembers what it can
-//! still act upon. The second is what makes every order of events countable; a test holds it against the first.
+//! *Exact*: they look the same, and each worker's call has had the same conversation. *By role*: they look the same up
+//! to the names of nonces, operations and versions, which are only ever compared, and each call remembers what it can
+//! still act upon. The second makes it possible to enumerate every order of events; a test compares it with the first.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -28,7 +28,7 @@ impl World {
     }
 }
 
-/// Numbers names in the order in which a fixed walk over the world meets them.
+/// Numbers names in the order in which a fixed traversal of the world finds them.
 #[derive(Default)]
 struct Roles {
     names: HashMap<String, usize>,
@@ -98,7 +98,8 @@ impl Roles {
         }
     }
 
-    /// Of an operation it matters whether it is what the store remembers of the record.
+    /// Adds a write. The only thing that matters about its operation is whether it is the one that the store remembers
+    /// for the record.
     fn write(&mut self, id: &str, value: &Written, op: &str, seen: &Seen) {
         self.put(id);
         self.written(value);
@@ -123,7 +124,7 @@ impl Roles {
         }
     }
 
-    /// Of claims that nobody can name any more nothing matters: a fresh one is never the same.
+    /// Adds the banks. Claims that can no longer be named do not matter: a new claim is never the same.
     fn banks(&mut self, seen: &Seen) {
         for (name, bank) in &seen.banks {
             self.put(&(name, bank.added, bank.free));
@@ -157,7 +158,8 @@ impl Roles {
         what.hash(&mut self.hasher);
     }
 
-    /// The chance that any two of 100,000 states share one of 2^64 keys is below one in a billion.
+    /// Returns the key of the world. The probability that any two of 100,000 states share one of 2^64 keys is below one
+    /// in a billion.
     fn finish(mut self, world: &World) -> u64 {
         self.put(&(&world.answers, &world.refilled, world.faults_left));
         self.hasher.finish()

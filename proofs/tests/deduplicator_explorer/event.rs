@@ -1,25 +1,25 @@
-//! What a scheduler may let happen next.
+//! The events that a scheduler can choose from.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// One event. Workers, late requests and refills go by their numbers.
+/// One event. Workers, late requests and refills are identified by their numbers.
 ///
-/// A dropped or failed call leaves two copies of its request in flight, and each may land at any later moment or
-/// never. So one event stands for a request that is lost, lands now, lands late, or lands late and twice.
+/// A dropped or failed call leaves two copies of its request in flight, and each may be applied at any later moment or
+/// never. So one event stands for a request that is lost, applied now, applied late, or applied late and twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// The worker's request lands, and its reply arrives.
+    /// The worker's request is applied, and its reply arrives.
     Deliver(usize),
     /// The worker's future is dropped.
     Crash(usize),
-    /// The worker is told that the outcome is unknown.
+    /// The worker gets an unknown outcome.
     Fail(usize),
-    /// A second copy of the worker's request is in flight from here on; the first one is still waited for.
+    /// A second copy of the worker's request is in flight from now on; the worker still waits for the first one.
     Double(usize),
-    /// A copy lands whose reply nobody waits for.
+    /// A copy is applied whose reply no worker waits for.
     Land(usize),
-    /// An item comes in.
+    /// An item is added to its bank.
     Refill(usize),
 }
 
@@ -36,7 +36,7 @@ impl Event {
     }
 }
 
-/// A letter and a number.
+/// Shows a letter and a number.
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (letter, number) = self.parts();

@@ -1,4 +1,4 @@
-//! Every order of events, breadth first: each new state is reached by replaying the events that lead to it.
+//! Explores every order of events, breadth first. Each new state is reached by replaying the events that lead to it.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -12,25 +12,25 @@ use crate::rest::{InFlight, check_at_rest};
 use crate::scenario::Scenario;
 use crate::world::World;
 
-/// What is explored, and how much may go wrong in one run.
+/// What is explored, and the number of faults in one run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exploration {
     pub(crate) scenario: &'static Scenario,
     pub(crate) mutant: Option<Mutant>,
-    /// How many faults of one worker a run has. Where it is none, both workers die at once instead, in any state.
+    /// The number of faults of single workers in a run. If it is 0, both workers die at once instead, in any state.
     pub(crate) faults: usize,
     pub(crate) sameness: Sameness,
 }
 
-/// What an exploration that found nothing has seen.
+/// The statistics of an exploration that found no failure.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Explored {
     pub(crate) states: usize,
-    /// Those in which everybody was gone and the stores were recovered.
+    /// The number of states in which all workers were gone and the stores were recovered.
     pub(crate) recovered: usize,
     pub(crate) events: usize,
     pub(crate) late_landings: usize,
-    /// Orders of events from the start to an end. A float, because there are so many.
+    /// The number of orders of events from the start to an end, as a float because it is very large.
     pub(crate) schedules: f64,
 }
 
@@ -39,13 +39,13 @@ pub(crate) struct Explored {
 pub(crate) struct Failure {
     exploration: Exploration,
     pub(crate) path: Vec<Event>,
-    /// What became of the requests in flight, if it broke at rest.
+    /// What happened to the requests in flight, if the property broke after all workers were gone.
     at_rest: Option<InFlight>,
     pub(crate) violation: Violation,
 }
 
 struct State {
-    /// The state before, and the event that led here.
+    /// The previous state, and the event that led here.
     came: Option<(usize, Event)>,
     events: Vec<Event>,
     next: Vec<usize>,
@@ -71,7 +71,7 @@ impl Exploration {
         Ok(explorer.summary())
     }
 
-    /// What happens in a run of these choices, as a failure names them.
+    /// Returns the trace of the run with these choices, which a failure prints.
     pub(crate) fn retell(self, choices: &str) -> String {
         let mut world = World::new(self.scenario, self.mutant, self.faults, true);
         for choice in choices.split_whitespace() {
@@ -84,7 +84,7 @@ impl Exploration {
         world.trace().join("\n")
     }
 
-    /// The world after these events, up to the first that breaks something.
+    /// Returns the world after these events, up to the first event that breaks a property.
     pub(crate) fn replay(self, path: &[Event], traced: bool) -> World {
         let mut world = World::new(self.scenario, self.mutant, self.faults, traced);
         for event in path {
@@ -113,7 +113,7 @@ impl Explorer {
         Ok(())
     }
 
-    /// The number of the world's state, which is checked if it is new.
+    /// Returns the number of the world's state. Checks the state if it is new.
     fn meet(&mut self, world: &World, came: Option<(usize, Event)>) -> Result<usize, Box<Failure>> {
         let seen = world.stores.seen();
         let number = self.states.len();
@@ -167,7 +167,7 @@ impl Explorer {
     }
 }
 
-/// How many ways lead from a state to an end. One that led back to itself would be a run without end.
+/// Returns the number of paths from a state to an end. A path that leads back to its state would be an endless run.
 fn count_schedules(states: &[State], at: usize, counted: &mut [Count]) -> f64 {
     match counted[at] {
         Count::Is(count) => return count,

@@ -1,4 +1,4 @@
-//! A layer whose every call waits until the scheduler answers it.
+//! A layer in which every call waits until the scheduler answers it.
 
 use std::future::poll_fn;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use storagebox_memory::MemoryStore;
 
 use crate::call::{Call, Reply};
 
-/// Where one call of the deduplicator waits: at most one store call at a time.
+/// The gate at which one call of the deduplicator waits, with at most one store call at a time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gate(Arc<Mutex<Slot>>);
 
@@ -21,21 +21,21 @@ struct Slot {
     answer: Option<Result<Reply>>,
 }
 
-/// What stands behind all gates, and is never called.
+/// The store behind all gates, which is never called.
 static NOTHING: LazyLock<Arc<MemoryStore>> = LazyLock::new(|| Arc::new(MemoryStore::new()));
 
 impl Gate {
-    /// A store whose calls wait at the gate.
+    /// Returns a store whose calls wait at the gate.
     pub(crate) fn store(&self) -> Layered {
         Layered::new(Arc::clone(&*NOTHING) as _, Arc::new(self.clone()))
     }
 
-    /// The store call that waits.
+    /// Returns the waiting store call.
     pub(crate) fn asked(&self) -> Option<Call> {
         self.lock().asked.clone()
     }
 
-    /// Lets the call that waits go on with this answer, at its next poll.
+    /// Lets the waiting call continue with this answer, at its next poll.
     pub(crate) fn answer(&self, answer: Result<Reply>) {
         let mut slot = self.lock();
         slot.asked = None;
@@ -66,7 +66,8 @@ impl Layer for Gate {
     }
 }
 
-/// The call as plain data. The whole listing is one page here: where pages end is not part of the protocol.
+/// Converts the call to plain data. The whole listing is one page here, because page boundaries are not part of the
+/// protocol.
 fn read(call: &layer::Call<'_>) -> Call {
     match (call.part, call.operation) {
         (layer::Part::Bank, "take") => {

@@ -1,9 +1,9 @@
 //! The real deduplicator over two gated stores, in every order of their calls.
 //!
-//! Two workers are polled by hand. A scheduler decides which request lands next, and spends one fault a run (two where
-//! the scenario is small): a worker crashes, is told that the outcome is unknown, or has its request doubled. What is
-//! left in flight lands at any later moment, up to twice, or never. are checked in every state that can be
-//! reached, and once nobody is at work after a recovery and a retry of every id.
+//! Two workers are polled by hand. A scheduler decides which request is applied next, and spends one fault per run (two
+//! if the scenario is small): a worker crashes, gets an unknown outcome, or has its request doubled. Requests left in
+//! flight are applied at any later moment, up to twice, or never. are checked in every reachable state, and
+//! again once all workers have ended, after a recovery and a retry of every id.
 
 mod answers;
 mod call;
@@ -30,15 +30,15 @@ use mutants::Mutant;
 use properties::Clause;
 use scenario::Scenario;
 
-/// What all scenarios of this process have seen so far.
+/// The total statistics of all scenarios of this process.
 static TOTAL: Mutex<Explored> = Mutex::new(Explored::NOTHING);
 
-/// Shown also where the test passes.
+/// Prints a line that is shown even if the test passes.
 fn say(line: &str) {
     writeln!(std::io::stderr(), "{line}").expect("stderr takes a line");
 }
 
-/// Shows one run instead of exploring, if the choices that make it are given.
+/// Shows one run instead of exploring, if its choices are given.
 fn is_retold(exploration: Exploration) -> bool {
     let choices = std::env::var("STORAGEBOX_CHOICES");
     if let Ok(choices) = &choices {
@@ -113,7 +113,7 @@ caught! {
     mutant_whose_loser_releases: LoserReleases in SAME_BANK breaks A2;
 }
 
-/// States that are the same by role have the same future, or there would be more schedules or fewer.
+/// States that are the same by role have the same future; otherwise the number of schedules would differ.
 #[test]
 fn states_that_play_one_role_have_one_future() {
     for (scenario, faults) in [

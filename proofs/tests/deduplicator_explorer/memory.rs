@@ -1,4 +1,4 @@
-//! What a worker's call has been told so far.
+//! What a worker's call has learned so far.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +10,13 @@ use crate::record::{Written, nonce_of};
 /// The part of a conversation with the stores that a call of the deduplicator can still act upon.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
-    /// The record as the call met it last: version and value.
+    /// The record as the call saw it last: version and value.
     pub(crate) met: Option<(u64, Written)>,
-    /// The records that a recovery works through, by id.
+    /// The records that a recovery processes, by id.
     pub(crate) listed: Vec<(String, u64, Written)>,
-    /// The nonce of the last intent that it wrote, or tried to.
+    /// The nonce of the last intent that the call wrote or tried to write.
     pub(crate) offered: Option<String>,
-    /// Banks that gave nothing, whether that was for its own intent, and whether the claim had ended.
+    /// The banks that gave no item, whether that was for the call's own intent, and whether the claim had ended.
     pub(crate) refused: BTreeSet<(String, bool, bool)>,
 }
 
@@ -57,7 +57,7 @@ impl Memory {
     }
 }
 
-/// The record after a call that was to write this value.
+/// Returns the record after a call that tried to write this value.
 fn met(value: &Written, reply: &Reply) -> Option<(u64, Written)> {
     match reply {
         Reply::Recorded(Recorded::New(version))

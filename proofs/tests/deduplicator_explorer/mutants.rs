@@ -14,13 +14,13 @@ use crate::record::{Intent, Written};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mutant {
-    /// The item is put into the record whatever stands there by now.
+    /// The item is written into the record whatever the record is by now.
     NoFinalCompareAndSet,
-    /// The claim is released first, and then the record is moved on.
+    /// The claim is released before the record is changed.
     ReleasesBeforeGivingUp,
-    /// A claim that holds nothing is not ended by its release.
+    /// The release of a claim that holds nothing does not end the claim.
     GivesUpWithoutFence,
-    /// Whoever comes too late to assign the item releases the claim.
+    /// A caller that is too late to assign the item releases the claim.
     LoserReleases,
 }
 
@@ -31,7 +31,7 @@ impl Mutant {
     }
 }
 
-/// In front of the gate, so that each of its steps is one of the schedule.
+/// A mutant in front of the gate, so that each of its steps is one of the schedule.
 struct Mistaken {
     mutant: Mutant,
     gated: Layered,
@@ -43,7 +43,7 @@ impl Layer for Mistaken {
     async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
         match (call.operation, self.mutant) {
             ("replace", _) => self.replace(call, next).await,
-            // The claim was released before this: there is nothing left to do.
+            // The claim was released before, so nothing is left to do.
             ("release", Mutant::ReleasesBeforeGivingUp) => Ok(Answered::of(Released::Released)),
             _ => next.call().await,
         }
@@ -96,7 +96,7 @@ impl fmt::Debug for Mistaken {
     }
 }
 
-/// A bank that does not end a claim which it never saw. Behind the gate, because it is one atomic step.
+/// A bank that does not end an unknown claim. It is behind the gate, because it is one atomic step.
 pub(crate) struct Unfenced(pub(crate) Arc<dyn ItemBank>);
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! as they hold in every state, whatever is under way or in flight.
+//! in every state, whatever is in progress or in flight.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +15,7 @@ pub(crate) enum Clause {
     A2,
     /// A crash after any step loses nothing.
     A3,
-    /// An id that met an empty bank may choose another.
+    /// An id whose bank was empty may choose another.
     A4,
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn check(seen: &Seen, answers: &Answers) -> Result<(), Violation> {
     held_items_are_on_record(seen)
 }
 
-/// what an id was told is what its record says from then on.
+/// from its answer on, the record of an id says the same as the answer.
 fn answers_stand(seen: &Seen, answers: &Answers) -> Result<(), Violation> {
     for (id, (bank, item)) in &answers.given {
         match seen.records.get(*id) {
@@ -67,7 +67,7 @@ fn answers_stand(seen: &Seen, answers: &Answers) -> Result<(), Violation> {
     Ok(())
 }
 
-/// an assigned item, answered or not, is held by its id's claim, so that nobody else can have it.
+/// an assigned item, answered or not, is held by its id's claim, so that no other id can have it.
 fn assigned_items_are_held(seen: &Seen) -> Result<(), Violation> {
     for (id, (_, record)) in &seen.records {
         let Written::Assigned(intent, item) = record else {
@@ -81,7 +81,7 @@ fn assigned_items_are_held(seen: &Seen) -> Result<(), Violation> {
     Ok(())
 }
 
-/// A-2, for each moment and not only at the end.
+/// an id never holds two items, at any moment.
 fn one_item_an_id(seen: &Seen) -> Result<(), Violation> {
     let mut holders = BTreeMap::new();
     for (claim, item) in held(seen).map(|(_, held)| held) {
@@ -92,7 +92,7 @@ fn one_item_an_id(seen: &Seen) -> Result<(), Violation> {
     Ok(())
 }
 
-/// every item that came in is free or held.
+/// every added item is free or held.
 fn conserved(name: &str, bank: &SeenBank) -> Result<(), Violation> {
     let listed = bank.holders.len() as u64;
     if bank.total == bank.added && bank.free + bank.held == bank.total && bank.held == listed {
@@ -101,7 +101,7 @@ fn conserved(name: &str, bank: &SeenBank) -> Result<(), Violation> {
     Violation::found(Clause::A3, format!("the items of bank {name} do not add up: {bank:?}"))
 }
 
-/// what is held stands on record, because that is how it is found again.
+/// a record names the claim of every held item, because that is how the item is found again.
 fn held_items_are_on_record(seen: &Seen) -> Result<(), Violation> {
     for (bank, (claim, item)) in held(seen) {
         let id = id_of(claim);
@@ -113,7 +113,7 @@ fn held_items_are_on_record(seen: &Seen) -> Result<(), Violation> {
     Ok(())
 }
 
-/// A-3, after a recovery: nothing is half-way, so exactly the assigned items are held.
+/// A-3 after a recovery: no record is in an intermediate state, so exactly the assigned items are held.
 pub(crate) fn check_recovered(seen: &Seen) -> Result<(), Violation> {
     for (id, (_, record)) in &seen.records {
         if record.is_half_way() {

@@ -1,4 +1,4 @@
-//! What the deduplicator wrote into a record, read by a second hand: the protocol's own code is what is under test.
+//! An independent decoder of the deduplicator's records, because the protocol's own code is under test.
 
 use std::fmt;
 
@@ -25,12 +25,12 @@ impl Intent {
     }
 }
 
-/// The nonce that a claim was made of.
+/// Returns the nonce of a claim.
 pub(crate) fn nonce_of(claim: &str) -> &str {
     claim.split_once(':').expect("a claim is nonce:id").0
 }
 
-/// The id that a claim was made for.
+/// Returns the id of a claim.
 pub(crate) fn id_of(claim: &str) -> &str {
     claim.split_once(':').expect("a claim is nonce:id").1
 }
@@ -50,7 +50,7 @@ impl Written {
         }
     }
 
-    /// The intent whose claim may hold an item.
+    /// Returns the intent whose claim may hold an item.
     pub(crate) fn intent(&self) -> Option<&Intent> {
         match self {
             Self::Intent(intent) | Self::GivingUp(intent) | Self::Assigned(intent, _) => Some(intent),
@@ -63,7 +63,7 @@ impl Written {
     }
 }
 
-/// Texts, each after two bytes of length.
+/// Texts, each preceded by two bytes of length.
 struct Fields<'a>(&'a [u8]);
 
 impl Fields<'_> {

@@ -1,4 +1,4 @@
-//! What must hold once nobody is at work: recovery finishes the rest, and a retry of each id tells the truth.
+//! The checks once all workers have ended: recovery finishes the rest, and a retry of each id gets a true answer.
 
 use storagebox_core::{Assigned, Deduplicator};
 
@@ -9,7 +9,7 @@ use crate::stores::now;
 use crate::worker::Numbered;
 use crate::world::World;
 
-/// What becomes of the requests that are still in flight.
+/// What happens to the requests that are still in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InFlight {
     Dropped,
@@ -21,11 +21,11 @@ pub(crate) enum InFlight {
 impl InFlight {
     pub(crate) const EVERY: [Self; 4] =
         [Self::Dropped, Self::LandsBeforeRecovery, Self::LandsAfterRecovery, Self::LandsAfterRetries];
-    /// What a worker waited for is in flight then.
+    /// The possibilities after all workers died at once: the request that a worker waited for is in flight.
     pub(crate) const AFTER_A_POWER_CUT: [Self; 2] = [Self::Dropped, Self::LandsAfterRecovery];
 }
 
-/// Recovers, retries and checks, with the workers gone for good.
+/// Recovers, retries and checks, after all workers have ended.
 pub(crate) fn check_at_rest(world: &mut World, in_flight: InFlight) -> Result<(), Violation> {
     let dedup = ungated(world);
     world.stop();
@@ -45,7 +45,7 @@ pub(crate) fn check_at_rest(world: &mut World, in_flight: InFlight) -> Result<()
     Ok(())
 }
 
-/// The real deduplicator over the stores themselves.
+/// Creates the real deduplicator over the stores, without gates.
 fn ungated(world: &World) -> Deduplicator {
     let records = std::sync::Arc::clone(&world.stores.records);
     let dedup = Deduplicator::new(records).ids(Numbered::from("rest".to_owned()));
@@ -60,7 +60,7 @@ fn land(world: &mut World) -> Result<(), Violation> {
     check(&world.stores.seen(), &world.answers)
 }
 
-/// All pages, each as short as can be.
+/// Recovers all pages, with one record each.
 fn recover(dedup: &Deduplicator, world: &mut World) -> Result<(), Violation> {
     let mut cursor = None;
     loop {
@@ -85,7 +85,7 @@ fn retry_all(dedup: &Deduplicator, world: &mut World) -> Result<(), Violation> {
     ends_well(world)
 }
 
-/// Each bank in turn, until one has an item for the id.
+/// Tries each bank in turn, until one has an item for the id.
 fn retry(
     dedup: &Deduplicator,
     world: &mut World,
@@ -106,7 +106,7 @@ fn retry(
     check_recovered(&world.stores.seen())
 }
 
-/// the first worker's id has an item, of the bank that had one for it.
+/// the first worker's id has an item of the expected bank.
 fn ends_well(world: &World) -> Result<(), Violation> {
     let (Some(bank), Plan::Assign { id, .. }) = (world.scenario.ends_in, world.scenario.workers[0]) else {
         return Ok(());

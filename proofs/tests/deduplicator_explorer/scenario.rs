@@ -1,24 +1,24 @@
-//! What a run starts from: the banks, the two workers and what may happen to them.
+//! The start of a run: the banks, the two workers and the possible events.
 
 /// One set-up, explored in every order of events.
 #[derive(Debug)]
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
-    /// Each bank with the items that it starts with.
+    /// The banks with their initial items.
     pub(crate) stock: &'static [(&'static str, &'static [&'static str])],
-    /// Bank and item: each comes in once, at any moment or never.
+    /// The refills, as bank and item. Each is added once, at any moment or never.
     pub(crate) refills: &'static [(&'static str, &'static str)],
     pub(crate) workers: [Plan; 2],
-    /// The bank that the first worker's id has its item of in the end, where there is but one.
+    /// The bank from which the first worker's id has its item in the end, if only one is possible.
     pub(crate) ends_in: Option<&'static str>,
 }
 
-/// What a worker does.
+/// The work of a worker.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Plan {
-    /// Assigns to the id from each bank in turn until it has an item, and once more after an error or a crash.
+    /// Assigns an item to the id from each bank in turn until it has one, and again after an error or a crash.
     Assign { id: &'static str, banks: &'static [&'static str] },
-    /// Finishes what others left, beside them.
+    /// Recovers the records of other workers while they run.
     Recover,
 }
 

@@ -1,4 +1,4 @@
-//! The two stores behind the gates, one for banks and one for records, and what can be seen of them.
+//! The two stores behind the gates, one for banks and one for records, and their visible state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,26 +16,27 @@ use crate::mutants::{Mutant, Unfenced};
 use crate::record::Written;
 use crate::scenario::Scenario;
 
-/// More than any listing here holds.
+/// An upper bound of the length of a listing.
 const ALL: usize = 100;
 
 pub(crate) struct Stores {
     pub(crate) records: Arc<dyn DedupRepo>,
     pub(crate) banks: BTreeMap<Namespace, Bank>,
-    /// Claims that reached a bank: what it remembers of them is part of its state.
+    /// The claims that reached a bank. What the bank remembers of them is part of its state.
     claims: BTreeSet<(Namespace, ClaimId)>,
-    /// The operations by which a store tells a retry from a stranger: first and last writer of each record.
+    /// The operations by which a store distinguishes a retry from another call: the first and the last writer of each
+    /// record.
     writers: BTreeMap<DedupId, (OpId, OpId)>,
 }
 
 pub(crate) struct Bank {
     pub(crate) admin: Arc<dyn ItemBank>,
-    /// Where calls land: the bank itself, or a mutant in front of it.
+    /// The bank that calls reach: the bank itself, or a mutant in front of it.
     port: Arc<dyn ItemBank>,
     pub(crate) added: u64,
 }
 
-/// The future of a memory store's call is ready at once.
+/// Returns the output of a memory store's call, whose future is ready at once.
 pub(crate) fn now<T>(call: impl Future<Output = Result<T>>) -> T {
     call.now_or_never().expect("memory does not wait").expect("memory does not fail")
 }
@@ -65,7 +66,7 @@ impl Stores {
         bank.add(&[item]);
     }
 
-    /// The call takes effect, as one atomic step.
+    /// Applies the call, as one atomic step.
     pub(crate) fn land(&mut self, call: &Call) -> Reply {
         match call {
             Call::Record { id, value, op } => {
@@ -95,7 +96,7 @@ impl Stores {
         }
     }
 
-    /// By id: the store's own order differs from one run to the next, and a replay may not.
+    /// Lists the records by id. The store's own order differs from run to run, and a replay must not differ.
     fn listed(&self) -> Page<storagebox_core::ListedRecord> {
         let mut page = now(self.records.list(None, ALL));
         assert_eq!(page.next, None, "the listing is longer than {ALL}");
@@ -148,7 +149,8 @@ impl Bank {
         self.added += now(self.admin.add(&items)).added;
     }
 
-    /// A bank promises no order, but a replay needs one: all free items but the first are set aside meanwhile.
+    /// Takes the first free item. A bank promises no order, but a replay needs one, so the other free items are
+    /// withdrawn during the call.
     fn take(&self, claim: &ClaimId) -> Taken {
         if self.added <= 1 {
             return now(self.port.take(claim, Hold::Forever));
@@ -189,25 +191,26 @@ impl Bank {
 }
 
 impl Seen {
-    /// Whether the operation was the record's first writer, and whether it was the last.
+    /// Returns whether the operation was the record's first writer, and whether it was the last.
     pub(crate) fn wrote(&self, id: &str, op: &str) -> (bool, bool) {
         let writers = self.writers.get(id);
         writers.map_or((false, false), |(first, last)| (first.as_str() == op, last.as_str() == op))
     }
 
-    /// Those claims that have this by some measure, with their banks and whether they hold an item.
+    /// Returns the claims for which `measure` returns a value, with the value, the bank and whether the claim holds an
+    /// item.
     pub(crate) fn claims_by<T>(&self, measure: impl Fn(&str) -> Option<T>) -> Vec<(T, &Namespace, bool)> {
         self.claims.iter().filter_map(|(bank, claim, holds)| Some((measure(claim.as_str())?, bank, *holds))).collect()
     }
 }
 
-/// What the public calls of both stores show.
+/// The state that the public calls of both stores show.
 #[derive(Debug, Hash)]
 pub(crate) struct Seen {
-    /// By id: version and value.
+    /// The version and the value of each id's record.
     pub(crate) records: BTreeMap<String, (u64, Written)>,
     pub(crate) banks: BTreeMap<String, SeenBank>,
-    /// Bank, claim, and whether it holds an item or has ended.
+    /// The claims with their banks, and whether each holds an item or has ended.
     claims: Vec<(Namespace, ClaimId, bool)>,
     writers: BTreeMap<DedupId, (OpId, OpId)>,
 }
@@ -218,6 +221,6 @@ pub(crate) struct SeenBank {
     pub(crate) free: u64,
     pub(crate) held: u64,
     pub(crate) total: u64,
-    /// Claim and item.
+    /// The claims with their items.
     pub(crate) holders: Vec<(String, String)>,
 }

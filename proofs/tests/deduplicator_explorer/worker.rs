@@ -14,7 +14,7 @@ use crate::scenario::{Plan, Scenario};
 
 type Running = Pin<Box<dyn Future<Output = Result<Done>> + Send>>;
 
-/// What a worker's call answers.
+/// The answer to a worker's call.
 #[derive(Debug)]
 pub(crate) enum Done {
     Assigned(Assigned),
@@ -24,26 +24,26 @@ pub(crate) enum Done {
 pub(crate) struct Worker {
     number: usize,
     plan: Plan,
-    /// How many of the plan's banks were found empty.
+    /// The number of the plan's banks that were found empty.
     turn: usize,
-    /// How many calls it has made; it makes their nonces unique.
+    /// The number of calls made; it makes their nonces unique.
     calls: u32,
     current: Option<Current>,
 }
 
-/// The call that is under way.
+/// The call in progress.
 struct Current {
     gate: Gate,
     running: Running,
-    /// Each store call that was answered. With the nonces fixed, they decide what it does next.
+    /// The answered store calls. With fixed nonces, they determine what the call does next.
     conversation: Vec<(Call, Reply)>,
-    /// Whether a store call of it has landed, or may have.
+    /// Whether one of its store calls has been applied, or may have been.
     begun: bool,
-    /// Whether the bank asked for has had a free item ever since.
+    /// Whether the requested bank has had a free item ever since.
     stocked: bool,
 }
 
-/// Nonces that are the same in every replay and never the same twice within one.
+/// Nonces that are the same in every replay and unique within it.
 #[derive(Debug)]
 pub(crate) struct Numbered {
     prefix: String,
@@ -70,7 +70,8 @@ impl Worker {
         worker
     }
 
-    /// Where it stands in its plan, whether its call has begun, and whether its bank was never empty since.
+    /// Returns the worker's position in its plan, whether its call has begun, and whether its bank was never empty
+    /// since.
     pub(crate) fn standing(&self) -> (usize, Option<(bool, bool)>) {
         let current = self.current.as_ref();
         (self.turn, current.map(|current| (current.begun, current.stocked)))
@@ -84,17 +85,17 @@ impl Worker {
         self.current.as_ref().map_or(&[], |current| &current.conversation)
     }
 
-    /// The store call that it waits for.
+    /// Returns the store call that the worker waits for.
     pub(crate) fn asked(&self) -> Option<Call> {
         self.current.as_ref()?.gate.asked()
     }
 
-    /// Whether nothing is lost by leaving it as it is: it has done no part of a call.
+    /// Returns whether the worker has done no part of a call, so that nothing is lost if it stops.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.current.as_ref().is_none_or(|current| !current.begun)
     }
 
-    /// The id that it assigns to, and the bank that it asks.
+    /// Returns the id that the worker assigns to, and the requested bank.
     pub(crate) fn wants(&self) -> Option<(&'static str, Namespace)> {
         match self.plan {
             Plan::Assign { id, banks } => Some((id, Namespace::new(*banks.get(self.turn)?).expect("a name"))),
@@ -102,7 +103,7 @@ impl Worker {
         }
     }
 
-    /// A request of it may land from here on.
+    /// Notes that a request of the worker may be applied from now on.
     pub(crate) fn begin(&mut self, has_free: impl Fn(&Namespace) -> bool) {
         let wanted = self.wants();
         let current = self.current.as_mut().expect("a call under way");
@@ -112,19 +113,20 @@ impl Worker {
         }
     }
 
-    /// Whether the bank asked for has had a free item ever since the call began.
+    /// Returns whether the requested bank has had a free item ever since the call began.
     pub(crate) fn is_stocked(&self) -> bool {
         self.current.as_ref().is_some_and(|current| current.stocked)
     }
 
-    /// Notes after each event whether the bank asked for still has a free item.
+    /// Notes after each event whether the requested bank still has a free item.
     pub(crate) fn note_stock(&mut self, has_free: impl Fn(&Namespace) -> bool) {
         if let (true, Some((_, bank))) = (self.is_stocked(), self.wants()) {
             self.current.as_mut().expect("a call under way").stocked = has_free(&bank);
         }
     }
 
-    /// Hands it the answer of its store call; what its own call answers, if that was the last.
+    /// Passes the worker the answer to its store call. Returns the answer of its own call, if that was the last store
+    /// call.
     pub(crate) fn resume(&mut self, answer: Result<Reply>) -> Option<Result<Done>> {
         let current = self.current.as_mut().expect("a call under way");
         if let (Some(call), Ok(reply)) = (current.gate.asked(), &answer) {
@@ -137,7 +139,7 @@ impl Worker {
         }
     }
 
-    /// Its call is over, answered or dropped: the next one, if its plan has one.
+    /// Ends the call, answered or dropped, and starts the next one if the plan has one.
     pub(crate) fn go_on(&mut self, done: Option<&Result<Done>>, scenario: &Scenario, mutant: Option<Mutant>) {
         self.current = None;
         match done {
@@ -148,7 +150,7 @@ impl Worker {
         self.start(scenario, mutant);
     }
 
-    /// Starts a call and leads it to its first store call, which changes nothing yet.
+    /// Starts a call and polls it up to its first store call, which changes nothing yet.
     fn start(&mut self, scenario: &Scenario, mutant: Option<Mutant>) {
         if self.wants().is_none() && !matches!(self.plan, Plan::Recover) {
             return;
@@ -179,7 +181,7 @@ async fn recover(dedup: Deduplicator) -> Result<Done> {
     Ok(Done::Recovered)
 }
 
-/// The real deduplicator, in front of nothing but the gate.
+/// Creates the real deduplicator over the gate.
 fn deduplicator(gate: &Gate, scenario: &Scenario, mutant: Option<Mutant>) -> Deduplicator {
     let store = match mutant {
         Some(mutant) => mutant.before(gate.store()),

@@ -1,4 +1,4 @@
-//! The whole of a run: two workers, two stores, what is in flight, and what was answered.
+//! The state of a run: two workers, two stores, the requests in flight, and the answers.
 
 use std::collections::VecDeque;
 
@@ -18,12 +18,12 @@ pub(crate) struct World {
     mutant: Option<Mutant>,
     pub(crate) stores: Stores,
     pub(crate) workers: Vec<Worker>,
-    /// Requests whose replies nobody waits for.
+    /// The requests whose replies no worker waits for.
     pub(crate) late: VecDeque<Late>,
     pub(crate) refilled: Vec<bool>,
     pub(crate) faults_left: usize,
     pub(crate) answers: Answers,
-    /// What happened, for people; kept where somebody is to read it.
+    /// The events as text for people; `None` if they are not recorded.
     trace: Option<Vec<String>>,
 }
 
@@ -52,7 +52,7 @@ impl World {
         self.trace.as_deref().unwrap_or_default()
     }
 
-    /// Everything that may happen next.
+    /// Returns the events that may happen next.
     pub(crate) fn events(&self) -> Vec<Event> {
         let mut events = Vec::new();
         for (number, worker) in self.workers.iter().enumerate() {
@@ -69,7 +69,7 @@ impl World {
         events
     }
 
-    /// Whether no call is under way; requests may still be in flight.
+    /// Returns whether no call is in progress; requests may still be in flight.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.workers.iter().all(Worker::is_at_rest)
     }
@@ -87,7 +87,7 @@ impl World {
         judged
     }
 
-    /// The workers are gone for good, in the middle of what they did.
+    /// Stops the workers permanently, in the middle of their calls.
     pub(crate) fn stop(&mut self) {
         for worker in std::mem::take(&mut self.workers) {
             if let (false, Some(call)) = (worker.is_at_rest(), worker.asked()) {
@@ -97,7 +97,7 @@ impl World {
         }
     }
 
-    /// Whatever is still in flight lands, in its order.
+    /// Applies all requests in flight, in their order.
     pub(crate) fn land_all(&mut self) -> Result<(), Violation> {
         while self.has_in_flight() {
             self.land(0)?;
@@ -173,7 +173,7 @@ impl World {
         }
     }
 
-    /// Hands a worker its answer, and judges what its call answers in turn.
+    /// Passes a worker the answer to its store call, and judges the answer of its own call.
     fn resume(&mut self, number: usize, answer: Result<Reply>) -> Result<(), Violation> {
         let Some(done) = self.workers[number].resume(answer) else {
             return Ok(());
@@ -213,7 +213,7 @@ impl World {
     }
 }
 
-/// A caller that lost an answer must know that it may ask again.
+/// Checks that a caller that lost an answer knows that it may call again.
 fn judge_error(error: &Error) -> Result<(), Violation> {
     if error.certainty() == Certainty::Unknown && error.is_retryable() {
         return Ok(());

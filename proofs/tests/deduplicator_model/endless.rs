@@ -1,5 +1,5 @@
-//! Whether live callers can make each other go on for ever when nothing else happens: no crash, no refill, and
-//! no late request. Then only a loop of states could keep them from their answers.
+//! Checks that live callers cannot keep each other busy for ever when nothing else happens: no crash, no refill and no
+//! late request. Then only a loop of states could keep them from their answers.
 
 use storagebox_proofs::explore::Reached;
 
@@ -7,7 +7,7 @@ use crate::model::{Broken, Event, Model};
 use crate::properties::{Property, Violation};
 use crate::state::State;
 
-/// Answers the most steps that the callers of any state do between them until all of them have answered.
+/// Returns the largest number of steps that the callers of any state make together until all have their answers.
 pub(crate) fn longest_run(model: &Model, reached: &Reached<State>) -> Result<u16, Box<Broken>> {
     let states = reached.states().len();
     let mut walk = Walk { model, reached, marks: vec![Mark::New; states], path: Vec::new() };
@@ -22,7 +22,7 @@ enum Mark {
     Left { longest: u16 },
 }
 
-/// Depth first along the steps of the callers.
+/// A depth-first traversal along the steps of the callers.
 struct Walk<'a> {
     model: &'a Model,
     reached: &'a Reached<State>,
@@ -69,7 +69,7 @@ fn steps(model: &Model, state: &State) -> Vec<(Event, State)> {
     steps
 }
 
-/// From the last of these the callers get to the first again.
+/// A loop of states: from the last one the callers get to the first again.
 struct Loop {
     states: Vec<usize>,
 }
@@ -81,7 +81,8 @@ impl Loop {
         reached.explain(model, self.states[0], Violation { property: Property::CallsEnd, finding, run })
     }
 
-    /// Goes from the first state alone, so that the names stay those of the way there.
+    /// Returns the events of the loop. It starts at the first state only, so that the names stay those of the trace to
+    /// it.
     fn run(&self, model: &Model, reached: &Reached<State>) -> Vec<Event> {
         let mut current = reached.states()[self.states[0]];
         let mut run = Vec::new();

@@ -1,13 +1,13 @@
 //! The protocol behind `Deduplicator`, explored through every state that it can reach in a small world.
 //!
-//! In these worlds anyone may crash after any step, any number of times, and call again for any bank. Every
-//! write may get lost, land late, or land again. Banks run empty and are refilled. No promise is broken in any
-//! state, and from none can live callers alone make each other go on for ever.
+//! In these worlds any worker may crash after any step, any number of times, and call again for any bank. Every write
+//! may be lost, be applied late, or be applied again. Banks become empty and are refilled. No promise is broken in any
+//! state, and from no state can live callers alone keep each other busy for ever.
 //!
-//! The number of states is finite without a limit on calls because only what can still matter is kept: of a
-//! version, whether it is the record's own; of nonces, those that somebody can still name; of the intent that a
-//! call sent, whether the call can still meet it; of requests in flight, those that can still change something.
-//! A repeated request that the store recognizes is not an event of its own: it is a reply that took long.
+//! The number of states is finite without a limit on calls because only what can still matter is kept: of a version,
+//! whether it is the record's current one; of nonces, those that something can still name; of the intent that a call
+//! sent, whether the call can still find it; of requests in flight, those that can still change something. A repeated
+//! request that the store recognizes is not a separate event: it is a reply that took long.
 
 mod endless;
 mod model;
@@ -29,25 +29,25 @@ use protocol::Protocol;
 
 #[rustfmt::skip]
 const SCOPES: [Scope; 6] = [
-    // Two ids contend for banks that both have something, or only one of them.
+    // Two ids contend for banks that both have an item, or of which only one has.
     Scope { workers: 3, ids: 2, stock: [1, 1], refills: [1, 0], in_flight: 1, recovery: false, watches_stock: false },
     Scope { workers: 3, ids: 2, stock: [1, 0], refills: [0, 1], in_flight: 0, recovery: false, watches_stock: false },
     // Banks that are empty at first, so that intents are mostly given up.
     Scope { workers: 3, ids: 1, stock: [0, 0], refills: [1, 1], in_flight: 2, recovery: false, watches_stock: false },
     Scope { workers: 2, ids: 2, stock: [0, 0], refills: [1, 1], in_flight: 1, recovery: false, watches_stock: false },
-    // Several late requests at once, and recoveries beside live callers.
+    // Several late requests at once, and recoveries next to live callers.
     Scope { workers: 2, ids: 2, stock: [1, 0], refills: [0, 1], in_flight: 2, recovery: false, watches_stock: false },
     Scope { workers: 2, ids: 2, stock: [1, 0], refills: [0, 1], in_flight: 1, recovery: true, watches_stock: true },
 ];
 
-/// Callers of one id who want the same bank or different ones, which are empty, or were when they began.
+/// Callers of one id that want the same bank or different ones, which are empty, or were when the callers began.
 #[rustfmt::skip]
 const CALLERS: [Scope; 2] = [
     Scope { workers: 2, ids: 1, stock: [0, 0], refills: [1, 1], in_flight: 1, recovery: true, watches_stock: true },
     Scope { workers: 3, ids: 1, stock: [0, 0], refills: [1, 0], in_flight: 0, recovery: true, watches_stock: true },
 ];
 
-/// Small, because a mutant shows itself soon.
+/// Small, because mutants are found quickly.
 #[rustfmt::skip]
 const MUTANT_SCOPE: Scope =
     Scope { workers: 2, ids: 1, stock: [0, 0], refills: [1, 1], in_flight: 1, recovery: false, watches_stock: true };

@@ -1,4 +1,4 @@
-//! Everything that may happen next.
+//! The events that may happen next.
 
 use storagebox_proofs::explore::{CounterexampleOf, World};
 
@@ -8,7 +8,7 @@ use crate::state::State;
 use crate::stores::{BANKS, Bank, Reply, Request};
 use crate::symbol::Name;
 
-/// How large the world is. Calls and crashes are not counted: there may be any number.
+/// The size of the world. Calls and crashes are not limited.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
     pub(crate) workers: usize,
@@ -16,15 +16,15 @@ pub(crate) struct Scope {
     pub(crate) stock: [u8; BANKS],
     pub(crate) refills: [u8; BANKS],
     pub(crate) in_flight: usize,
-    /// Whether recoveries run beside the calls.
+    /// Whether recoveries run next to the calls.
     pub(crate) recovery: bool,
-    /// Whether it is checked that empty is only answered of a bank that was so.
+    /// Whether to check that `Empty` is only returned for a bank that was empty.
     pub(crate) watches_stock: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
-    /// A worker sends a request and hears the reply.
+    /// A worker sends a request and gets the reply.
     Step {
         worker: Name,
         call: Call,
@@ -32,14 +32,14 @@ pub(crate) enum Event {
         reply: Reply,
         progress: Progress,
     },
-    /// A worker sends a request and hears nothing: it will send it again, or crash.
+    /// A worker sends a request and gets no reply: it will send the request again, or crash.
     Timeout {
         worker: Name,
         call: Call,
         request: Request,
     },
     Crash(Name),
-    /// A request in flight takes effect, and stays in flight for as long as it could have another.
+    /// A request in flight takes effect, and stays in flight while it could have another effect.
     Landing {
         request: Request,
         reply: Reply,
@@ -53,7 +53,7 @@ pub(crate) struct Model {
     pub(crate) scope: Scope,
 }
 
-/// How a promise was broken.
+/// A broken promise with its trace.
 pub(crate) type Broken = CounterexampleOf<Model>;
 
 impl World for Model {
@@ -90,7 +90,8 @@ impl World for Model {
 }
 
 impl Model {
-    /// A call begins with its first request. Idle workers are all alike, so any one of them will do.
+    /// Adds the beginnings of calls. A call begins with its first request. Idle workers are interchangeable, so one is
+    /// enough.
     fn beginnings(&self, state: &State, next: &mut Vec<(Event, State)>) {
         if state.calls().count() == self.scope.workers {
             return;

@@ -1,4 +1,4 @@
-//! What must hold in every state.
+//! The properties of every state.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::protocol::{Call, Progress};
 use crate::state::State;
 use crate::stores::{BANKS, Bank, Holding, Id, Item, Record};
 
-/// The longest way to an answer: the claim has ended and the next write loses; then the intent that it lost
+/// The largest number of steps to an answer: the claim has ended and the next write loses; then the intent that it lost
 /// against is given up, and after it the call's own, in four requests each.
 const LONE_STEPS: usize = 10;
 
@@ -34,7 +34,7 @@ impl fmt::Display for Property {
     }
 }
 
-/// A broken property, and the lone run that shows it where the state alone does not.
+/// A broken property, with the run of a single call that shows it if the state alone does not.
 #[derive(Clone, Debug)]
 pub(crate) struct Violation {
     pub(crate) property: Property,
@@ -48,8 +48,8 @@ impl Violation {
     }
 }
 
-/// Lone runs begin where nobody else is under way. Nothing is missed by that: the others may have crashed, so
-/// each state of the stores is also reached without them.
+/// Checks a state. A single call is run to its end only if no other call is in progress. Nothing is missed by that: the
+/// others may have crashed, so each state of the stores is also reached without them.
 pub(crate) fn check(model: &Model, state: &State) -> Result<(), Violation> {
     state.ids().try_for_each(|id| answers_agree(state, id))?;
     state.ids().try_for_each(|id| assigned_item_is_held(state, id))?;
@@ -82,7 +82,8 @@ fn answers_agree(state: &State, id: Id) -> Result<(), Violation> {
     Ok(())
 }
 
-/// From its record on, before it is answered: so an answered item is never free, nor another's.
+/// An assigned item is held from its record on, before it is answered. So an answered item is never free, nor another
+/// id's.
 fn assigned_item_is_held(state: &State, id: Id) -> Result<(), Violation> {
     let Record::Assigned(_, claim, item) = state.stores.record(id) else {
         return Ok(());
@@ -100,7 +101,7 @@ fn items_are_conserved(state: &State) -> Result<(), Violation> {
     ensure(found == state.stores.added, Property::NothingLost, || "an item has vanished".to_owned())
 }
 
-/// A call that has stopped looking will answer empty, unless another brings an item.
+/// A call without a wish will answer `Empty`, unless another call brings an item.
 fn given_up_banks_were_empty(state: &State) -> Result<(), Violation> {
     for (_, call) in state.calls() {
         ensure(call.wish.is_some() || !call.always_stocked, Property::TrueEmpty, || {
@@ -155,7 +156,7 @@ struct Done {
     run: Vec<Event>,
 }
 
-/// Nothing else happens meanwhile, so the call must come to its end soon.
+/// Runs a call to its end while nothing else happens, so it must end soon.
 fn run_alone(model: &Model, state: &State, worker: usize, call: Call) -> Result<Done, Violation> {
     let (mut state, mut call) = (*state, call);
     let (mut run, mut next) = (Vec::new(), Vec::new());

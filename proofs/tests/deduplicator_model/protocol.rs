@@ -1,27 +1,27 @@
-//! What a worker does: the protocol, and the mutants that each leave one of its precautions out.
+//! The protocol of a worker, and the mutants that each omit one of its precautions.
 
 use crate::stores::{Bank, Claim, Condition, Id, Item, Record, Reply, Request, Version};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Protocol {
     Faithful,
-    /// The item is written down whatever the record has become.
+    /// The item is written whatever the record has become.
     UnconditionalWrite,
-    /// The claim is released while the record still stands for it.
+    /// The claim is released while the record still names it.
     ReleaseBeforeGivingUp,
     /// The claim is given up but never ended, so a late take still gets an item.
     NoFence,
-    /// Who loses the final write releases the claim, although the winner's is the same one.
+    /// A caller that loses the final write releases the claim, although the winner has the same claim.
     LoserReleases,
-    /// An id that has nothing is left so.
+    /// An id that has nothing never chooses another bank.
     NothingIsFinal,
-    /// A call whose own intent was given up by another looks for itself, with another intent.
+    /// A call whose own intent was given up by another call looks again, with another intent.
     IgnoresItsOwnEnd,
-    /// A call takes any intent that was given up for news of its bank, even one written before the call.
+    /// A call concludes from any given-up intent that its bank is empty, even from an intent written before the call.
     TrustsAnyEnd,
 }
 
-/// Which request is the next.
+/// The next request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Stage {
     Open(Bank),
@@ -33,22 +33,22 @@ pub(crate) enum Stage {
     Choose(Option<Bank>),
 }
 
-/// One call on its way.
+/// A call in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Call {
     pub(crate) id: Id,
     pub(crate) stage: Stage,
-    /// The bank still worth a try: none for a recovery, nor once the bank that was asked for was found empty.
+    /// The bank that is still worth a try; `None` for a recovery, and once the requested bank was found empty.
     pub(crate) wish: Option<Bank>,
-    /// The version of the record that the call goes by.
+    /// The version of the record that the call's next write compares.
     pub(crate) met: Version,
-    /// The intent that the call sent last: a retry sends the same one.
+    /// The last intent that the call sent: a retry sends the same one.
     pub(crate) wrote: Option<Claim>,
-    /// Whether its bank had items at every moment of the call, where the scope watches that. Nobody acts by it.
+    /// Whether the call's bank had items at every moment of the call, if the scope watches that. No step depends on it.
     pub(crate) always_stocked: bool,
 }
 
-/// Where a reply leads.
+/// The result of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
     Next(Call),
@@ -135,8 +135,8 @@ impl Call {
         Self { wrote: None, ..self }.go(Stage::Choose(self.wish))
     }
 
-    /// An intent is only given up after somebody found its bank empty. If this call wrote the intent, that was
-    /// during the call. If not, it may have been before.
+    /// Handles an ended claim. An intent is only given up after a call found its bank empty. If this call wrote the
+    /// intent, the bank was empty during the call. If not, it may have been empty before.
     fn ended(self, protocol: Protocol, bank: Bank, claim: Claim) -> Progress {
         let tells = match protocol {
             Protocol::IgnoresItsOwnEnd => false,
@@ -158,7 +158,7 @@ impl Call {
         }
     }
 
-    /// A write that is bound to lose only reads the record. Not so for a mutant, which may do more.
+    /// Replaces a write that is bound to lose by a read. This does not apply to a mutant, whose write may do more.
     pub(crate) fn simplified(self, protocol: Protocol, record: Record) -> Self {
         let only_reads = protocol == Protocol::Faithful && self.is_bound_to_lose(record);
         let stage = if only_reads { Stage::Read } else { self.stage };
@@ -173,7 +173,7 @@ impl Call {
         }
     }
 
-    /// Whether it matters that the intent is the call's own: it takes under it, or may yet meet it.
+    /// Returns whether it matters that the intent is the call's own: the call takes under it, or may still find it.
     pub(crate) fn relies_on(self, own: Claim, may_be_met: bool) -> bool {
         let matters = match self.stage {
             Stage::Take(_, claim) => claim == own,

@@ -7,7 +7,7 @@ use crate::symbol::Name;
 pub(crate) const WORKERS: usize = 3;
 pub(crate) const IN_FLIGHT: usize = 2;
 
-/// One that has no call is idle: it has crashed, or answered, or not begun.
+/// A worker. A worker without a call is idle: it has crashed, has its answer, or has not begun.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Worker {
     pub(crate) call: Option<Call>,
@@ -19,7 +19,7 @@ pub(crate) struct State {
     pub(crate) stores: Stores,
     pub(crate) workers: [Worker; WORKERS],
     pub(crate) in_flight: [Option<Request>; IN_FLIGHT],
-    /// Every item that was ever answered, for each id.
+    /// The items that were ever answered, for each id.
     pub(crate) answers: [Items; IDS],
     id_names: [Name; IDS],
     claims_known: u8,
@@ -42,7 +42,7 @@ impl State {
         (0..).zip(self.id_names).map(|(index, name)| Id { index, name })
     }
 
-    /// The workers under way.
+    /// Returns the calls in progress with their workers.
     pub(crate) fn calls(&self) -> impl Iterator<Item = (usize, Call)> {
         self.workers.iter().enumerate().filter_map(|(worker, Worker { call, .. })| Some((worker, (*call)?)))
     }
@@ -95,7 +95,7 @@ impl State {
         }
     }
 
-    /// One state for all that differ in nothing that matters.
+    /// Returns the representative of all states that differ in nothing that matters.
     pub(crate) fn canonical(mut self, protocol: Protocol) -> Self {
         self.watch_stock();
         self.forget_spent_requests();
@@ -108,7 +108,7 @@ impl State {
         self
     }
 
-    /// Every call under way is a witness of its bank as it is now.
+    /// Notes for every call in progress whether its bank has items now.
     fn watch_stock(&mut self) {
         let free = self.stores.free;
         for call in self.workers.iter_mut().filter_map(|worker| worker.call.as_mut()) {
@@ -137,7 +137,7 @@ impl State {
         }
     }
 
-    /// The larger record first, so an id that nobody asks for stays the last.
+    /// Puts the larger record first, so that an id without a call stays the last.
     fn order_ids(&mut self) {
         let [first, second] = self.stores.records;
         if first >= second {
@@ -154,7 +154,7 @@ impl State {
         self.in_flight.sort_unstable();
     }
 
-    /// Numbers claims as they are met, and forgets those that hold nothing and that nobody can name.
+    /// Numbers claims in the order of their use, and forgets claims that hold nothing and cannot be named any more.
     fn renumber_claims(&mut self) {
         let mut numbering = Numbering::default();
         self.for_each_claim(|claim| claim.index = numbering.number(claim.index));

@@ -5,15 +5,16 @@ use crate::symbol::Symbol;
 pub(crate) const IDS: usize = 2;
 pub(crate) const BANKS: usize = 2;
 const ITEMS_PER_BANK: u8 = 2;
-/// Enough for all that workers, records and requests can name at one moment, and for a lone run after it.
+/// The number of claims: enough for those that workers, records and requests can name at one moment, and for a single
+/// run after it.
 pub(crate) const CLAIMS: usize = 10;
 
 pub(crate) type Bank = u8;
-/// Numbered through all banks, so an item tells its bank.
+/// The number of an item. Items are numbered through all banks, so the number determines the bank.
 pub(crate) type Item = u8;
 
 pub(crate) type Id = Symbol;
-/// An id and an intent's nonce in one.
+/// A claim: an id with an intent's nonce.
 pub(crate) type Claim = Symbol;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,19 +40,19 @@ impl Record {
     }
 }
 
-/// Versions never repeat, so one that is not the record's own will never be so again.
+/// The version of a record. Versions never repeat, so a superseded version never becomes current again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Version {
     Current,
     Superseded,
 }
 
-/// What a record must be for a write to it to be done.
+/// The condition for a write to a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Condition {
     Absent,
     Unchanged(Version),
-    /// No store offers it: it is there for a mutant.
+    /// No condition. No store offers it; a mutant needs it.
     Whatever,
 }
 
@@ -86,9 +87,9 @@ impl Request {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
-    /// The write was done: this is the record now.
+    /// The write was applied; this is the record now.
     Won(Record),
-    /// This is the record, by whomever.
+    /// The record, whoever wrote it.
     Met(Record),
     Holds(Item),
     Empty,
@@ -96,7 +97,7 @@ pub(crate) enum Reply {
     Released,
 }
 
-/// What a bank knows of a claim.
+/// The state of a claim in a bank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Holding {
     #[default]
@@ -159,7 +160,7 @@ impl Stores {
         self.free.insert(item);
     }
 
-    /// In how many ways a request may end: a bank hands out any of its items, in no promised order.
+    /// Returns the number of possible results of a request: a bank hands out any of its items, in no promised order.
     pub(crate) fn choices(&self, request: Request) -> u8 {
         match request {
             Request::Take(bank, claim) if self.holding(claim) == Holding::Unknown => {
@@ -211,7 +212,7 @@ impl Stores {
         Reply::Holds(item)
     }
 
-    /// Ends a claim that the bank has never heard of as well, so that a late take gets nothing.
+    /// Ends a claim, even an unknown one, so that a late take gets nothing.
     fn release(&mut self, claim: Claim) -> Reply {
         if let Holding::Held(item) = self.holding(claim) {
             self.free.insert(item);
@@ -220,7 +221,7 @@ impl Stores {
         Reply::Released
     }
 
-    /// Whether a request could still make a difference, now or later.
+    /// Returns whether a request could still change something, now or later.
     pub(crate) fn can_change(&self, request: Request) -> bool {
         match request {
             Request::Read(_) => false,

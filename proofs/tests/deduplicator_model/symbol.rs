@@ -1,10 +1,10 @@
-//! Numbers that may be exchanged for others where only equality matters, with names that stay.
+//! Numbers that may be renumbered because only their equality matters, with names that stay.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// What the reader of a trace calls a thing. It never tells two states apart.
+/// The name of a symbol in a trace. It never distinguishes two states.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Name(pub(crate) u8);
 
@@ -32,7 +32,7 @@ impl Hash for Name {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
-/// Something of which only equality matters: its index may be exchanged for another, its name stays.
+/// A symbol. Only its equality matters: its index may be renumbered, its name stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Symbol {
     pub(crate) index: u8,

@@ -1,4 +1,4 @@
-//! A program that holds a handle and has no loop of its own, where every third reply is lost.
+//! A program that uses a handle without a retry loop, while every third reply is lost.
 
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
 
@@ -10,7 +10,7 @@ use storagebox::{DynamoStore, Store, Taken};
 use storagebox_conformance::{Cut, Proxy};
 use storagebox_testkit::servers;
 
-/// In the gate.
+/// The number of people in the quick run.
 const FEW: usize = 150;
 const MANY: usize = 10_000;
 
@@ -47,7 +47,7 @@ async fn ten_thousand_people_get_an_item_each_from_dynamodb() {
     assign(&Far::dynamodb().await, MANY).await;
 }
 
-/// One call for each: none fails, and nobody gets what another has.
+/// Makes one call per person: no call fails, and no two people get the same item.
 async fn assign(far: &Far, people: usize) {
     let Far { store, proxy } = far;
     store.setup().await.unwrap();
@@ -87,7 +87,7 @@ impl Far {
         Self::by_url(servers::shared_redis().unwrap().url(), "prefix=handles").await
     }
 
-    /// In a place of its own on the server.
+    /// Opens a store in a separate schema or prefix of the server.
     async fn by_url(url: &str, apart: &str) -> Self {
         let (address, authority) = address_of(url);
         let proxy = Proxy::start(address).await.unwrap();
@@ -96,7 +96,7 @@ impl Far {
         Self { store: Store::open(format!("{url}{mark}{apart}")).await.unwrap(), proxy }
     }
 
-    /// With keys that every stand-in takes.
+    /// Opens a store with credentials that every stand-in accepts.
     async fn dynamodb() -> Self {
         let (address, _) = address_of(servers::shared_dynamodb().unwrap().url());
         let proxy = Proxy::start(address).await.unwrap();
@@ -112,7 +112,7 @@ impl Far {
     }
 }
 
-/// Where the server of this URL listens, and how the URL says it.
+/// Returns the address of the URL's server, and its text in the URL.
 fn address_of(url: &str) -> (SocketAddr, &str) {
     let rest = url.rsplit(['/', '@']).find(|part| part.contains(':') && !part.contains('@')).unwrap_or_default();
     let authority = rest.split(['?', '&']).next().unwrap_or_default();

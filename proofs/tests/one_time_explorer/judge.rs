@@ -1,4 +1,4 @@
-//! What must hold in the end.
+//! The checks at the end of a run.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +10,8 @@ use crate::run::{LEASE, REPLAY, Run, TOKEN, tokens_of};
 use crate::scenario::{CALLERS, Work};
 use crate::work::worked;
 
-/// Leases lapse, all callers come again, twice, and then the time to replay the result is over.
+/// Checks the end of a run: leases lapse, all callers use the token again, twice, and then the time to replay the
+/// result is over.
 pub(crate) fn judge(run: &mut Run) -> Result<(), String> {
     run.pass(LEASE);
     let tokens = tokens_of(&run.store, &run.ids);
@@ -45,7 +46,7 @@ fn broken(run: &Run) -> Result<(), String> {
     lock(&run.told).broken.take().map_or(Ok(()), Err)
 }
 
-/// One caller has the result, unless it was to be had and the time for that is over.
+/// Checks that one caller gets the result, unless the time to replay it is over.
 fn has_one_result(run: &Run, answers: &[String]) -> Result<(), String> {
     let have = answers.iter().filter(|answer| answer.starts_with("Replayed") || answer.starts_with("Committed"));
     let lack = answers.iter().filter(|answer| *answer == "Gone");

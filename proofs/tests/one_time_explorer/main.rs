@@ -1,9 +1,10 @@
 //! The real one-time tokens over memory stores, in every order of the steps of two callers.
 //!
-//! Two workers use, look at, give back or sweep one token. They are polled by hand, and a scheduler decides whose next
-//! step is done. A run may have one fault (a worker crashes before a step, its request lands later than its worker
-//! gives up, or lands twice, of which either answer is heard), and at one moment leases lapse or the time to replay
-//! results is over. Every such run is made. In the end all callers come again, and OT-1 to OT-4 must hold.
+//! Two workers use, peek at, give back or recover one token. They are polled by hand, and a scheduler decides which
+//! worker makes its next step. A run may have one fault: a worker crashes before a step, its request is applied after
+//! the worker has given up, or is applied twice, and the worker gets either answer. At one moment leases lapse or the
+//! time to replay results is over. Every such run is made. In the end all callers use the token again, and OT-1 to OT-4
+//! must hold.
 
 mod judge;
 mod mutants;
@@ -19,11 +20,11 @@ use mutants::Mutant;
 use run::{Limits, Run};
 use scenario::{SCENARIOS, Scenario};
 
-/// Every order of the steps, and a crash in any of them.
+/// Every order of the steps, with a crash in any of them.
 const CRASHES: Limits = limits(usize::MAX, 1, true, 0);
-/// Every order of the steps, and time that passes between any two of them.
+/// Every order of the steps, with time passing between any two of them.
 const MOMENTS: Limits = limits(usize::MAX, 0, true, 1);
-/// A fault of any kind and time that passes, in few orders.
+/// A fault of any kind and passing time, in few orders.
 const BOTH: Limits = limits(1, 1, false, 1);
 /// The same in more orders.
 const WIDE: Limits = limits(3, 1, false, 1);
@@ -32,7 +33,7 @@ const fn limits(switches: usize, faults: usize, only_crashes: bool, moments: usi
     Limits { of_workers: workers::Limits { switches, faults, only_crashes }, moments }
 }
 
-/// Makes every run there is, and returns how many there are.
+/// Makes every possible run, and returns their number.
 fn explore(scenario: &'static Scenario, mutant: Option<Mutant>, limits: Limits) -> Result<u64, String> {
     every_run(|choices| {
         let mut run = Run::new(scenario, mutant, limits);

@@ -1,4 +1,4 @@
-//! Stores that break one promise each, which one-time tokens rest on.
+//! Stores that each break one promise that one-time tokens depend on.
 
 use std::time::Duration;
 
@@ -10,18 +10,18 @@ use storagebox_core::{
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mutant {
-    /// A token that is gone seems to be live.
+    /// A gone token is reported as live.
     StaleToken,
-    /// A live token seems to be gone.
+    /// A live token is reported as gone.
     LostToken,
     KeepsTokens,
-    /// Each call that begins gets a lease.
+    /// Every call of `begin` gets a lease.
     LeasesToEach,
-    /// A lease that was lost completes.
+    /// A fenced lease completes.
     CompletesTheFenced,
-    /// What was completed is not there.
+    /// The record of a completed lease is lost.
     LosesRecords,
-    /// The result is not kept when the commit is finished.
+    /// The result is not recorded for replay when the commit is finished.
     LosesResults,
     KeepsRecords,
 }
@@ -38,7 +38,7 @@ impl Mutant {
         Self::KeepsRecords,
     ];
 
-    /// The clause that is broken then.
+    /// Returns the clause that the mutant breaks.
     pub(crate) fn breaks(self) -> &'static str {
         match self {
             Self::StaleToken | Self::LostToken | Self::KeepsTokens | Self::LeasesToEach | Self::CompletesTheFenced => {

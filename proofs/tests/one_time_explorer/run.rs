@@ -1,4 +1,4 @@
-//! One run: whose step comes next, what goes wrong, and when time passes.
+//! One run: the next worker, the faults, and when time passes.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -17,21 +17,21 @@ use crate::scenario::Scenario;
 use crate::told::{Known, Told};
 use crate::work::worked;
 
-/// How much may happen in one run.
+/// The limits of one run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) of_workers: workers::Limits,
-    /// At which time passes.
+    /// The number of moments at which time passes.
     pub(crate) moments: usize,
 }
 
-/// More steps than any run has.
+/// An upper bound of the steps of a run.
 const STEPS: usize = 200;
 
 pub(crate) const TOKEN: &str = "token";
-/// How long leases last.
+/// The duration of leases.
 pub(crate) const LEASE: Duration = Duration::from_secs(30);
-/// How long results are replayed.
+/// The time for which results are replayed.
 pub(crate) const REPLAY: Duration = Duration::from_secs(600);
 
 pub(crate) struct Run {
@@ -40,22 +40,22 @@ pub(crate) struct Run {
     pub(crate) told: Arc<Mutex<Told>>,
     pub(crate) ids: Arc<Counted>,
     pub(crate) workers: Workers,
-    /// What was known before the first step of each worker's call; nothing before that step.
+    /// What was known before the first step of each worker's call; `None` before that step.
     known: Vec<Arc<Mutex<Option<Known>>>>,
-    /// How often time may pass yet.
+    /// The number of moments left.
     moments: usize,
-    /// Whether the time to replay results was over once.
+    /// Whether the time to replay results has been over.
     pub(crate) was_over: bool,
 }
 
-/// What may happen next.
+/// An event that may happen next.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Of(workers::Event),
     Pass(Duration),
 }
 
-/// Predictable ids, none twice.
+/// Predictable, unique ids.
 #[derive(Debug, Default)]
 pub(crate) struct Counted(AtomicUsize);
 
@@ -65,7 +65,7 @@ impl Ids for Counted {
     }
 }
 
-/// The tokens of a store, as one of its users has them.
+/// Opens the one-time tokens of a store.
 pub(crate) fn tokens_of(store: &dyn Backend, ids: &Arc<Counted>) -> OneTimeTokens {
     let name = "links".parse().expect("a name");
     let tokens = store.token_store(&name).expect("tokens");
@@ -110,7 +110,7 @@ impl Run {
 
     fn events(&self) -> Vec<Event> {
         let mut events: Vec<_> = self.workers.events().into_iter().map(Event::Of).collect();
-        // When nobody is at work any more, time passes anyway.
+        // Once no worker is at work, the judge lets time pass.
         if self.moments > 0 && self.workers.is_at_work() {
             events.extend([Event::Pass(LEASE), Event::Pass(REPLAY)]);
         }
@@ -139,7 +139,7 @@ impl Run {
         lock(&self.told).passed(time >= REPLAY);
     }
 
-    /// A worker's call begins with its first step.
+    /// Notes what is known when a worker's call begins, which is at its first step.
     fn set_off(&self, worker: usize) {
         let mut known = lock(&self.known[worker]);
         if known.is_none() {
@@ -147,7 +147,7 @@ impl Run {
         }
     }
 
-    /// What is known now, to callers or in the store.
+    /// Returns what the callers and the store know now.
     pub(crate) fn known(&self) -> Known {
         let name = "links".parse().expect("a name");
         let records = self.store.dedup_repo(&name).expect("records");
@@ -156,7 +156,7 @@ impl Run {
     }
 }
 
-/// The store as a worker behind this gate has it.
+/// Returns the store behind this gate.
 fn gated(store: &MemoryStore, mutant: Option<Mutant>, gate: &Gate) -> Layered {
     let store: Arc<dyn Backend> = match mutant {
         Some(mutant) => Arc::new(Layered::new(Arc::new(store.clone()), Arc::new(mutant))),

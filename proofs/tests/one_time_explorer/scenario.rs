@@ -1,22 +1,22 @@
-//! Who is at work on the token.
+//! The workers on the token.
 
-/// One set-up, explored in its orders of steps.
+/// One set-up, of which the orders of steps are explored.
 #[derive(Debug)]
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
     pub(crate) workers: &'static [Work],
 }
 
-/// What a worker does, over and over until it is answered.
+/// The work of a worker, repeated until it is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// Begins for this caller, and commits.
+    /// Begins for this caller and commits.
     Use(&'static str),
-    /// Begins for this caller, and gives the token back.
+    /// Begins for this caller and aborts the lease.
     GiveBack(&'static str),
-    /// Looks at the token.
+    /// Peeks at the token.
     Peek,
-    /// Finishes what others have left.
+    /// Finishes the commits that others have left.
     Recover,
 }
 
@@ -30,5 +30,5 @@ pub(crate) const SCENARIOS: [Scenario; 5] = [
     Scenario { name: "a sweeper", workers: &[Use("ada"), Recover] },
 ];
 
-/// All who may come, at work or not.
+/// All callers, with or without a worker.
 pub(crate) const CALLERS: [&str; 3] = ["ada", "bob", "cyd"];

@@ -1,4 +1,4 @@
-//! What callers were told, which no later answer may contradict.
+//! The answers that callers got, which no later answer may contradict.
 
 use std::collections::BTreeSet;
 
@@ -7,26 +7,26 @@ use storagebox_core::{OpId, Payload, Peeked, TokenLease};
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     known: Known,
-    /// Those who began and were not answered after that, for as long as no time passes.
+    /// The operations that have begun and have not ended, until time passes.
     holders: BTreeSet<OpId>,
     works: usize,
-    /// Results whose commits were answered `Fenced`.
+    /// The results whose commits returned `Fenced`.
     fenced: BTreeSet<String>,
-    /// Whether the time to replay results was over once: from then on `Fenced` says nothing.
+    /// Whether the time to replay results has been over: from then on `Fenced` says nothing.
     was_over: bool,
     pub(crate) broken: Option<String>,
 }
 
-/// What was known when a call was made.
+/// The knowledge at the beginning of a call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
-    /// The result that anybody was told.
+    /// The result that any caller got.
     result: Option<String>,
-    /// Whether anybody was told that the token is gone.
+    /// Whether any caller was told that the token is gone.
     is_gone: bool,
     /// Whether the store has the result.
     is_recorded: bool,
-    /// How often time has passed.
+    /// The number of times that time has passed.
     moments: usize,
 }
 
@@ -39,7 +39,7 @@ impl Told {
         self.known.result.clone()
     }
 
-    /// The result of another piece of work, which names its caller.
+    /// Returns a new result, which names its caller.
     pub(crate) fn work(&mut self, caller: &str) -> String {
         self.works += 1;
         format!("{caller} by work {}", self.works)
@@ -47,7 +47,7 @@ impl Told {
 
     pub(crate) fn begun(&mut self, lease: &TokenLease, known: &Known) {
         self.is_to_be_had("a call begins", "OT-2", known);
-        // A lease may lapse before its holder is told of it.
+        // A lease may lapse before its holder gets the answer.
         if known.moments == self.known.moments {
             self.holders.insert(lease.op.clone());
         }
@@ -64,7 +64,7 @@ impl Told {
         self.holders.remove(&lease.op);
     }
 
-    /// Leases have lapsed: who began before may meet others now.
+    /// Notes that leases have lapsed, so that other calls may begin now.
     pub(crate) fn passed(&mut self, is_over: bool) {
         self.was_over |= is_over;
         self.known.moments += 1;

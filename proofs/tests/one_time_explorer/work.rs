@@ -1,4 +1,4 @@
-//! What a worker does with the token.
+//! The work of a worker on the token.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,7 +9,7 @@ use crate::run::{LEASE, TOKEN};
 use crate::scenario::Work;
 use crate::told::{Known, Told};
 
-/// One worker's work, and what it was answered, for people.
+/// Does one worker's work. Returns its answer as text for people.
 pub(crate) async fn worked(
     work: Work,
     tokens: OneTimeTokens,
@@ -58,7 +58,7 @@ pub(crate) async fn worked(
     Ok(format!("{committed:?}"))
 }
 
-/// Makes a call until it is answered; a run has few faults.
+/// Repeats a call until it is answered. A run has few faults.
 async fn again<T, F: Future<Output = Result<T>>>(call: impl Fn() -> F) -> T {
     loop {
         match call().await {

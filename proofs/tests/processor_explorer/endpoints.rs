@@ -1,4 +1,4 @@
-//! The endpoint that is explored, and the one that processes what it sends.
+//! The endpoint that is explored, and the endpoint that processes its messages.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -19,7 +19,7 @@ pub(crate) fn namespace(name: &str) -> Namespace {
     name.parse().expect("a name")
 }
 
-/// What was sent, in its order, and whether its token was there.
+/// The messages in the order in which they were sent, and whether their tokens existed.
 #[derive(Debug, Default)]
 pub(crate) struct Wire {
     pub(crate) sent: Mutex<Vec<(Outgoing, bool)>>,
@@ -31,7 +31,7 @@ impl Wire {
     }
 }
 
-/// Which tokens the workers ever asked for.
+/// The tokens that the workers tried to create.
 #[derive(Debug, Default)]
 pub(crate) struct Created(pub(crate) Mutex<Vec<TokenId>>);
 
@@ -48,7 +48,7 @@ impl Layer for Created {
     }
 }
 
-/// One worker's way to the wire.
+/// One worker's dispatcher.
 struct Sender {
     gate: Option<Gate>,
     wire: Arc<Wire>,
@@ -69,7 +69,7 @@ impl Dispatcher for Sender {
     }
 }
 
-/// Predictable ids, none twice.
+/// Predictable, unique ids.
 #[derive(Debug, Default)]
 pub(crate) struct Counted(AtomicUsize);
 
@@ -79,7 +79,8 @@ impl Ids for Counted {
     }
 }
 
-/// Adds the message to the state. Every run of it sends something else, so that it shows whose messages were sent.
+/// Adds the message to the state. Every run of the handler sends another body, which shows the run whose messages were
+/// sent.
 struct Adds {
     decides: Decides,
     ids: Arc<Counted>,
@@ -103,7 +104,7 @@ impl Handler for Adds {
     }
 }
 
-/// Everything of one run but its workers.
+/// Everything in one run except its workers.
 #[derive(Clone)]
 pub(crate) struct Endpoints {
     pub(crate) store: MemoryStore,
@@ -134,12 +135,12 @@ impl Endpoints {
         self.store.token_store(&namespace("tokens")).expect("tokens")
     }
 
-    /// The first endpoint.
+    /// Creates the processor of the first endpoint.
     pub(crate) fn first(&self) -> Processor {
         self.endpoint("first", &self.store, None, self.decides)
     }
 
-    /// The first endpoint, for the worker behind this gate.
+    /// Creates the processor of the first endpoint, for the worker behind this gate.
     pub(crate) fn first_behind(&self, gate: &Gate, mutant: Option<Mutant>) -> Processor {
         let mut store: Arc<dyn Backend> = Arc::new(self.store.clone());
         if let Some(mutant) = mutant {
@@ -150,7 +151,7 @@ impl Endpoints {
         self.endpoint("first", &store, Some(gate.clone()), self.decides)
     }
 
-    /// The second endpoint, which sends nothing and waits for nobody.
+    /// Creates the processor of the second endpoint, which sends nothing and does not wait at a gate.
     pub(crate) fn second(&self) -> Processor {
         self.endpoint("second", &self.store, None, Decides::SendsNothing)
     }

@@ -1,4 +1,4 @@
-//! What must hold in the end.
+//! The checks at the end of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,8 @@ use crate::endpoints::namespace;
 use crate::run::{Run, entity, message_of, token_of};
 use crate::scenario::{Decides, Scenario, Work};
 
-/// All copies come again, what was sent is processed twice, and then nothing is left of either.
+/// Checks the end of a run: all copies are processed again, the messages that were sent are processed twice, and then
+/// nothing is left of either.
 pub(crate) fn judge(run: &Run, scenario: &Scenario) -> Result<(), String> {
     let messages: BTreeSet<_> = scenario.workers.iter().map(|work| work.message()).collect();
     let expected = expected(run, scenario, &messages);
@@ -29,7 +30,8 @@ pub(crate) fn judge(run: &Run, scenario: &Scenario) -> Result<(), String> {
     nothing_is_left(run, &messages)
 }
 
-/// The messages whose effect must show: all but those that the handler or somebody who gave up may have ended before.
+/// Returns the messages whose effect must show: all except those that the handler or an `abandon` may have ended
+/// before.
 fn expected<'a>(run: &Run, scenario: &Scenario, messages: &BTreeSet<&'a str>) -> BTreeSet<&'a str> {
     let state = state(run, "first", &entity());
     let may_be_without = |message: &str| match scenario.handler {
@@ -59,7 +61,7 @@ fn changed_once(run: &Run, scenario: &Scenario, expected: &BTreeSet<&str>) -> Re
     }
 }
 
-/// By what it was sent for: id, token and body.
+/// Checks that all copies of a message have the same id, token and body, by the message that caused them.
 fn sent_alike(run: &Run) -> Result<(), String> {
     let mut by_cause = BTreeMap::<String, BTreeSet<_>>::new();
     for (sent, is_there) in run.endpoints.wire.sent() {

@@ -1,10 +1,10 @@
 //! The real processor over memory stores, in the orders of its steps.
 //!
-//! Several workers process copies of messages of one entity. They are polled by hand, and a scheduler decides whose next
-//! step is done. It switches a few times from a worker that could go on, and spends one fault a run: a worker crashes
-//! before a step, its request lands later than its worker gives up, or lands twice, of which either answer is heard.
-//! Every such run is made. In the end all copies come again, what was sent is processed by a second endpoint, and P-1
-//! to P-4 must hold.
+//! Several workers process copies of messages of one entity. They are polled by hand, and a scheduler decides which
+//! worker makes its next step. It switches a few times from a worker that could continue, and spends one fault per run:
+//! a worker crashes before a step, its request is applied after the worker has given up, or is applied twice, and the
+//! worker gets either answer. Every such run is made. In the end all copies are processed again, the messages that were
+//! sent are processed by a second endpoint, and P-1 to P-4 must hold.
 
 mod endpoints;
 mod judge;
@@ -24,7 +24,7 @@ const WIDE: Limits = Limits { switches: 3, faults: 1, only_crashes: false };
 /// Every order of two workers' steps.
 const ALL_ORDERS: Limits = Limits { switches: usize::MAX, faults: 0, only_crashes: false };
 
-/// Makes every run there is, and returns how many there are.
+/// Makes every possible run, and returns their number.
 fn explore(scenario: &'static Scenario, joined: Joined, mutant: Option<Mutant>, limits: Limits) -> Result<u64, String> {
     every_run(|choices| {
         let mut run = Run::new(scenario, joined, mutant, limits);

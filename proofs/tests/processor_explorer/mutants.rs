@@ -1,4 +1,4 @@
-//! Stores that break one promise each, which the processor rests on.
+//! Stores that each break one promise that the processor depends on.
 
 use async_trait::async_trait;
 use storagebox_core::layer::{Answered, Call, Layer, Next};
@@ -6,16 +6,16 @@ use storagebox_core::{Chosen, Consumed, Discarded, Opened, Result};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mutant {
-    /// A token that is gone seems to be live.
+    /// A gone token is reported as live.
     StaleToken,
-    /// A live token seems to be gone.
+    /// A live token is reported as gone.
     LostToken,
     KeepsConsumedToken,
     KeepsDiscardedTokens,
     KeepsEntries,
-    /// Each attempt is told that it is the one.
+    /// Every attempt is reported as chosen.
     ChoosesEach,
-    /// What was opened does not show the entry.
+    /// `open` does not return the entry.
     HidesEntry,
 }
 
@@ -30,11 +30,11 @@ impl Mutant {
         Self::HidesEntry,
     ];
 
-    /// The clause that is broken then, or what is seen of it.
+    /// Returns the clause that the mutant breaks, or its symptom.
     pub(crate) fn breaks(self) -> &'static str {
         match self {
             Self::StaleToken | Self::KeepsConsumedToken => "P-1",
-            // A commit does not replace the entry that is hidden, so the message is never through.
+            // A commit does not replace the hidden entry, so the message is never finished.
             Self::HidesEntry => "no end is reached",
             Self::ChoosesEach => "P-2",
             Self::LostToken => "P-3",

@@ -1,4 +1,4 @@
-//! One run: whose step comes next, and what goes wrong.
+//! One run: the next worker and the faults.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ use crate::judge::judge;
 use crate::mutants::Mutant;
 use crate::scenario::{Joined, Scenario, Work};
 
-/// More steps than any run has.
+/// An upper bound of the steps of a run.
 const STEPS: usize = 200;
 
 pub(crate) struct Run {
@@ -55,13 +55,13 @@ impl Run {
         Err("no end is reached".to_owned())
     }
 
-    /// Whether a message was given up.
+    /// Returns whether a message was given up.
     pub(crate) fn is_abandoned(&self) -> bool {
         self.abandoned.load(Ordering::Relaxed)
     }
 }
 
-/// What a worker is answered, for people.
+/// Does a worker's work. Returns its answer as text for people.
 async fn answered(work: Work, processor: &Processor, abandoned: &AtomicBool) -> Result<String, ProcessError> {
     Ok(match work {
         Work::Process(message) => format!("{:?}", processor.process(&message_of(message)).await?),

@@ -1,6 +1,6 @@
-//! Who is at work, on what.
+//! The workers and their messages.
 
-/// One set-up, explored in its orders of steps.
+/// One set-up, of which the orders of steps are explored.
 #[derive(Debug)]
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
@@ -8,7 +8,7 @@ pub(crate) struct Scenario {
     pub(crate) handler: Decides,
 }
 
-/// Which tokens share a step with the entity.
+/// The tokens that change in the same step as the entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Joined {
     Nothing,
@@ -29,27 +29,27 @@ impl Joined {
     }
 }
 
-/// What a worker does, over and over until it is answered.
+/// The work of a worker, repeated until it is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     /// Processes a copy of this message.
     Process(&'static str),
-    /// Finishes this message without it.
+    /// Resumes this message without a copy of it.
     Resume(&'static str),
     /// Gives this message up.
     Abandon(&'static str),
 }
 
-/// What the handler decides.
+/// The decisions of the handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decides {
     /// Every message counts and sends one message.
     Counts,
-    /// The same, and the entity is deleted.
+    /// The same, and each message deletes the entity.
     Deletes,
     /// Every message counts and sends nothing.
     SendsNothing,
-    /// Message `b` counts and sends; message `a` does so only after it, and has no effect before.
+    /// Message `b` counts and sends a message. Message `a` does so only after `b`, and has no effect before.
     AfterTheOther,
 }
 

@@ -1,13 +1,14 @@
 //! Article 2's algorithm, explored through every state that it can reach in a small world.
 //!
 //! An upstream endpoint handles one message and sends one, which a downstream endpoint handles. Any free worker may
-//! receive any copy that was ever sent, any number of times, also after it was acknowledged. Workers crash after any
-//! step, any number of times; a request may land after its caller gave up, and a creation may land twice.
+//! receive any copy that was ever sent, any number of times, even after the copy was acknowledged. Workers crash after
+//! any step, any number of times. A request may be applied after its caller gave up, and a creation may be applied
+//! twice.
 //!
 //! Each plan says which steps are one step of the store, and which precautions are taken. The plans for entities and
-//! tokens in two stores or in one keep every promise in every state; the article's last version leaves garbage, as it
-//! says, and its two drafts process a message twice. Sixteen plans leave out one precaution each, and each breaks the
-//! promise that the precaution is for.
+//! tokens in two stores or in one keep every promise in every state. The article's last version leaves garbage, as the
+//! article says, and its two drafts process a message twice. Sixteen plans omit one precaution each, and each breaks
+//! the promise that the precaution protects.
 
 mod plan;
 mod promises;
@@ -25,9 +26,9 @@ use plan::{Checkpoint, Cleanup, Ids, Plan};
 use promises::Promise;
 use world::{Scope, Tokens};
 
-/// Two workers, who may both be at the same endpoint, and one late request.
+/// Two workers, which may be at the same endpoint, and one late request.
 const SCOPE: Scope = Scope { workers: 2, ids: 3, in_flight: 1 };
-/// Three workers without late requests, and two with two of them.
+/// Three workers without late requests, and two workers with two late requests.
 const WIDE: [Scope; 2] = [Scope { workers: 3, ids: 3, in_flight: 0 }, Scope { workers: 2, ids: 3, in_flight: 2 }];
 
 #[rustfmt::skip]
@@ -66,7 +67,7 @@ fn keeps_every_promise(name: &str, plan: Plan, scope: Scope) -> usize {
     reached.states().len()
 }
 
-/// It says so itself: the tokens of attempts that came to nothing stay, and so does the entry of a message whose worker
+/// The article says so itself: the tokens of abandoned attempts stay, and so does the entry of a message whose worker
 /// crashed between the last two steps.
 #[test]
 fn the_articles_last_version_is_safe_and_leaves_garbage() {
@@ -77,28 +78,28 @@ fn the_articles_last_version_is_safe_and_leaves_garbage() {
     assert_eq!(broken_by("the article's last version", Plan::ARTICLE, &[Promise::NoResidue]), Promise::NoResidue);
 }
 
-/// The upstream endpoint sends again what was processed, with a token that it has just created again.
+/// The upstream endpoint sends a processed message again, with a token that it has just created again.
 #[test]
 fn the_articles_first_draft_processes_a_message_twice() {
     let draft = Plan { ids: Ids::OfTheMessage, checkpoint: Checkpoint::None, ..Plan::ARTICLE };
     assert_eq!(broken_by("the first draft", draft, &[Promise::OneChange]), Promise::OneChange);
 }
 
-/// New ids for each attempt, and no checkpoint for them.
+/// Each attempt has new ids, but no checkpoint records them.
 #[test]
 fn the_articles_second_draft_processes_a_message_twice() {
     let draft = Plan { checkpoint: Checkpoint::None, ..Plan::ARTICLE };
     assert_eq!(broken_by("the second draft", draft, &[Promise::OneChange]), Promise::OneChange);
 }
 
-/// The checkpoint alone is not enough: a worker that stalled creates what is gone.
+/// The checkpoint alone is not enough: a stalled worker creates a token that is gone.
 #[test]
 fn the_articles_checkpoint_needs_new_ids_for_each_attempt() {
     let shared = Plan { ids: Ids::OfTheMessage, ..Plan::ARTICLE };
     assert_eq!(broken_by("the checkpoint alone", shared, &Promise::SAFETY), Promise::NoResurrection);
 }
 
-/// Each leaves out one precaution.
+/// Each plan omits one precaution.
 #[test]
 fn every_precaution_is_needed() {
     let split = Plan::SPLIT;
@@ -129,7 +130,7 @@ fn every_precaution_is_needed() {
     });
 }
 
-/// Which promise the shortest run to a violation breaks, of those demanded.
+/// Returns the promise, of those demanded, that the shortest run to a violation breaks.
 fn broken_by(name: &str, plan: Plan, demands: &'static [Promise]) -> Promise {
     let world = Tokens { plan, scope: SCOPE, demands };
     let found = explore(&world).map(drop).expect_err(name);

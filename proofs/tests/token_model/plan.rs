@@ -1,43 +1,44 @@
-//! How the algorithm is put together: what is one step of a store, and which precautions are taken.
+//! The variants of the algorithm: the steps that are one step of a store, and the precautions.
 
-/// The steps of an endpoint.
+/// The steps and the precautions of an endpoint.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
-    /// The incoming token is read in one step with the entity.
+    /// Whether the incoming token is read in one step with the entity.
     pub(crate) reads_at_once: bool,
-    /// The incoming token is consumed in one step with the change.
+    /// Whether the incoming token is consumed in one step with the change.
     pub(crate) consumes_at_commit: bool,
-    /// Outgoing tokens are created, and chosen, in one step with the change.
+    /// Whether outgoing tokens are created and chosen in one step with the change.
     pub(crate) creates_at_commit: bool,
     pub(crate) checkpoint: Checkpoint,
     pub(crate) ids: Ids,
-    /// Ids are noted in the entry before they are created, so that whoever ends the message discards the others.
+    /// Whether ids are registered in the entry before their tokens are created, so that the worker that ends the
+    /// message discards the others.
     pub(crate) registers: bool,
     pub(crate) cleanup: Cleanup,
-    /// What was consumed or discarded cannot be created any more.
+    /// Whether consumed and discarded tokens cannot be created any more.
     pub(crate) tombstones: bool,
-    /// The change is written only if the entity is as it was loaded.
+    /// Whether the change is written only if the entity has not changed since it was loaded.
     pub(crate) compares: bool,
     pub(crate) checks_first: bool,
     pub(crate) removes_first: bool,
-    /// The handler deletes the entity, and nothing is left of it, not even its version.
+    /// Whether the handler deletes the entity, and nothing is left of it, not even its version.
     pub(crate) forgets: bool,
     pub(crate) stale_tokens: bool,
     pub(crate) expires: bool,
-    /// A creation may land again after it has landed.
+    /// Whether a creation may be applied again.
     pub(crate) resends: bool,
 }
 
-/// How it is written down which tokens are sent.
+/// How the entry records which tokens are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Checkpoint {
-    /// It is not.
+    /// The tokens are not recorded.
     None,
-    /// With the whole entity, which must be as it was loaded.
+    /// By writing the whole entity, if it has not changed since it was loaded.
     Whole,
-    /// In its field of the entry, if that is empty.
+    /// In a field of the entry, if the field is empty.
     Field,
-    /// In its field of the entry, whatever is there.
+    /// In a field of the entry, whatever its value.
     Unconditional,
 }
 
@@ -47,18 +48,18 @@ pub(crate) enum Ids {
     OfTheAttempt,
 }
 
-/// What becomes of an entry whose message is found to be a duplicate.
+/// What happens to an entry whose message turns out to be a duplicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cleanup {
     None,
-    /// It goes if it was there when the entity was loaded.
+    /// The entry is removed if it existed when the entity was loaded.
     Snapshot,
     /// The entity is loaded again.
     Reread,
 }
 
 impl Plan {
-    /// As the article ends.
+    /// The article's last version.
     pub(crate) const ARTICLE: Self = Self {
         reads_at_once: false,
         consumes_at_commit: false,
@@ -77,7 +78,7 @@ impl Plan {
         resends: false,
     };
 
-    /// The entity and both kinds of tokens in stores of their own.
+    /// The entity and both kinds of tokens in separate stores.
     pub(crate) const SPLIT: Self = Self {
         checkpoint: Checkpoint::Field,
         registers: true,

@@ -1,4 +1,5 @@
-//! What must hold in every state, and once all is quiet and what was not acknowledged has been delivered again.
+//! The promises in every state, and at the end, when no call is in progress and the unacknowledged messages have been
+//! delivered again.
 
 use std::fmt;
 
@@ -7,7 +8,7 @@ use crate::store::Token;
 use crate::worker::Worker;
 use crate::world::{Event, Tokens};
 
-/// More than any worker has steps, and more than any message needs deliveries.
+/// Upper bounds of a worker's steps and of a message's deliveries.
 const STEPS: usize = 24;
 const DELIVERIES: usize = 4;
 
@@ -37,7 +38,7 @@ impl Promise {
         Self::NoResidue,
     ];
 
-    /// Whether it can only be judged when nothing is under way.
+    /// Returns whether the promise can only be judged when no call is in progress.
     fn is_of_the_end(self) -> bool {
         matches!(self, Self::NothingLost | Self::NoGarbage | Self::NoResidue)
     }
@@ -58,7 +59,7 @@ impl fmt::Display for Promise {
     }
 }
 
-/// A broken promise, and the deliveries that show it where the state alone does not.
+/// A broken promise, with the deliveries that show it if the state alone does not.
 #[derive(Clone, Debug)]
 pub(crate) struct Violation {
     pub(crate) promise: Promise,
@@ -99,8 +100,8 @@ fn may_be_processed_again(state: &State, endpoint: Endpoint, token: TokenId) -> 
     was_processed && state.entity(endpoint).entry.is_none() && state.token(token) == Token::Live
 }
 
-/// Delivers what was not acknowledged until all of it is, one after the other and without a fault. None if an attempt
-/// would need an id that this world does not have.
+/// Delivers the unacknowledged messages until all are acknowledged, one after the other and without a fault. Returns
+/// `None` if an attempt would need an id that this world does not have.
 fn drained(world: &Tokens, state: &State) -> Option<(State, Vec<Event>)> {
     let (mut state, mut run) = (*state, Vec::new());
     for _ in 0..DELIVERIES {

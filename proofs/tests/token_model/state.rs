@@ -1,14 +1,14 @@
-//! Everything that still matters at one moment.
+//! Everything that matters for the future at one moment.
 
 use crate::store::{Entity, Request, Token};
 use crate::worker::Worker;
 
-/// The incoming token of the first message, and those that its handler's attempts create.
+/// The number of tokens: the incoming token of the first message, and the tokens that its handler's attempts create.
 pub(crate) const TOKENS: usize = 5;
 pub(crate) const WORKERS: usize = 3;
 pub(crate) const IN_FLIGHT: usize = 2;
 
-/// A token, by its number. The first message comes with number 0.
+/// The number of a token. The first message carries token 0.
 pub(crate) type TokenId = u8;
 
 pub(crate) const FIRST: TokenId = 0;
@@ -26,13 +26,13 @@ impl Endpoint {
         self as usize
     }
 
-    /// Whether its handler sends a message.
+    /// Returns whether the endpoint's handler sends a message.
     pub(crate) fn sends(self) -> bool {
         self == Self::Upstream
     }
 }
 
-/// Tokens, as bits.
+/// A set of tokens, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Set(u8);
 
@@ -65,20 +65,20 @@ impl Set {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct State {
     pub(crate) tokens: [Token; TOKENS],
-    /// How many ids have been drawn.
+    /// The number of ids that have been drawn.
     pub(crate) drawn: u8,
     pub(crate) entities: [Entity; 2],
     pub(crate) workers: [Option<Worker>; WORKERS],
     pub(crate) in_flight: [Option<Request>; IN_FLIGHT],
     /// The tokens with which the second message was sent.
     pub(crate) sent: Set,
-    /// Whether a copy of its message was acknowledged: nobody has to deliver it again.
+    /// Whether a copy of the endpoint's message was acknowledged, so that it need not be delivered again.
     pub(crate) acknowledged: [bool; 2],
-    /// How often its message changed it; two stands for more.
+    /// The number of times that the message changed the entity; 2 stands for two or more.
     pub(crate) changes: [u8; 2],
-    /// A token was created that had been consumed or discarded.
+    /// Whether a consumed or discarded token was created again.
     pub(crate) resurrected: bool,
-    /// A message was sent before its token was there.
+    /// Whether a message was sent before its token existed.
     pub(crate) hasty: bool,
 }
 
@@ -112,13 +112,13 @@ impl State {
         self.workers.iter().all(Option::is_none) && self.in_flight.iter().all(Option::is_none)
     }
 
-    /// The copies that anyone may receive.
+    /// Returns the copies that any worker may receive.
     pub(crate) fn copies(&self) -> impl Iterator<Item = (Endpoint, TokenId)> {
         let second = self.sent.iter().map(|token| (Endpoint::Downstream, token));
         std::iter::once((Endpoint::Upstream, FIRST)).chain(second)
     }
 
-    /// An id that no attempt has had.
+    /// Draws a new id, or returns `None` if `most` ids have been drawn.
     pub(crate) fn draw(&mut self, most: u8) -> Option<TokenId> {
         (self.drawn < most).then(|| {
             self.drawn += 1;
@@ -126,7 +126,7 @@ impl State {
         })
     }
 
-    /// The entity was written: whoever loaded it before has an old version.
+    /// Notes that the entity was written: workers and requests that loaded it before have an old version.
     pub(crate) fn outdate(&mut self, endpoint: Endpoint) {
         let workers = self.workers.iter_mut().flatten();
         workers.filter(|worker| worker.endpoint == endpoint).for_each(|worker| worker.stale = true);
@@ -134,7 +134,7 @@ impl State {
         requests.filter(|request| request.endpoint == endpoint).for_each(|request| request.stale = true);
     }
 
-    /// The entity is absent as it once was: whoever found it absent then cannot tell.
+    /// Notes that the entity is absent again: a worker that found it absent before cannot detect the change.
     pub(crate) fn forget(&mut self, endpoint: Endpoint) {
         let workers = self.workers.iter_mut().flatten();
         let of_old = workers.filter(|worker| worker.endpoint == endpoint && worker.found_absent);
@@ -144,7 +144,7 @@ impl State {
         of_old.for_each(|request| request.stale = false);
     }
 
-    /// Workers and requests are all alike, whatever their place.
+    /// Sorts workers and requests, because their places do not matter.
     pub(crate) fn canonical(mut self) -> Self {
         self.workers.sort_unstable();
         self.in_flight.sort_unstable();

@@ -10,14 +10,14 @@ pub(crate) enum Token {
     Gone,
 }
 
-/// An entity, as far as its one message is concerned.
+/// An entity, reduced to what concerns its one message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Entity {
     pub(crate) exists: bool,
     pub(crate) entry: Option<Entry>,
 }
 
-/// The outbox's entry of the message: what its handler sent is in it, and the same for all who read it.
+/// The message's entry in the outbox. It contains the messages of the handler, the same for all readers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Entry {
     pub(crate) registered: Set,
@@ -28,14 +28,14 @@ pub(crate) struct Entry {
 pub(crate) struct Request {
     pub(crate) endpoint: Endpoint,
     pub(crate) write: Write,
-    /// Whether the entity was written since the sender loaded it, and whether it was absent then.
+    /// Whether the entity was written after the sender loaded it, and whether it was absent when loaded.
     pub(crate) stale: bool,
     pub(crate) found_absent: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Write {
-    /// The handler's change with the entry, and this token for what it sends.
+    /// The handler's change with the entry, and the token for the message that it sends.
     Commit {
         incoming: TokenId,
         own: Option<TokenId>,
@@ -51,7 +51,7 @@ pub(crate) enum Write {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
     Done,
-    /// The entity is not as it was loaded.
+    /// The entity has changed since it was loaded.
     Conflict,
     TokenGone,
     /// Another attempt's token was chosen.
@@ -95,7 +95,7 @@ impl State {
         *changes = (*changes + 1).min(2);
         let registered = own.filter(|_| plan.registers).map(Set::of).unwrap_or_default();
         let chosen = own.filter(|_| plan.creates_at_commit);
-        // Where nothing is sent and the token is consumed, nothing is left to do.
+        // If nothing is sent and the token is consumed, nothing is left to do.
         let is_needed = endpoint.sends() || !plan.consumes_at_commit;
         let entry = is_needed.then_some(Entry { registered, chosen });
         self.entities[endpoint.slot()] = Entity { exists: true, entry };
@@ -109,7 +109,7 @@ impl State {
         Reply::Done
     }
 
-    /// Only as long as nothing is chosen.
+    /// Changes the entry, if no token is chosen yet.
     fn change_attempts(&mut self, endpoint: Endpoint, change: impl FnOnce(&mut Entry)) -> Reply {
         match &mut self.entities[endpoint.slot()].entry {
             None => Reply::NoEntry,
@@ -145,7 +145,7 @@ impl State {
         }
     }
 
-    /// Without tombstones an id that was never created is none that the store knows.
+    /// Ends a token. Without tombstones, a token that was never created stays unknown.
     fn end(&mut self, plan: &Plan, token: TokenId) {
         let state = &mut self.tokens[usize::from(token)];
         if *state == Token::Live || plan.tombstones {
@@ -163,7 +163,7 @@ impl State {
         Reply::Done
     }
 
-    /// The record goes with the last entry, if the handler deleted the entity.
+    /// Deletes the record with its last entry, if the handler deleted the entity.
     fn delete(&mut self, plan: &Plan, endpoint: Endpoint) {
         if plan.forgets {
             self.entities[endpoint.slot()].exists = false;

@@ -1,4 +1,4 @@
-//! A counterexample as a person reads it.
+//! Counterexamples as text for people.
 
 use std::fmt;
 

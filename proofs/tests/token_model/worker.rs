@@ -1,10 +1,10 @@
-//! What a worker does with one copy of a message, step by step.
+//! The steps of a worker with one copy of a message.
 
 use crate::plan::{Checkpoint, Cleanup, Ids, Plan};
 use crate::state::{Endpoint, Set, State, TokenId};
 use crate::store::{Entry, Reply, Request, Write};
 
-/// The one id of a message's token, where attempts share it.
+/// The only id of a message's token, if attempts share it.
 const SHARED: TokenId = 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -12,16 +12,16 @@ pub(crate) struct Worker {
     pub(crate) endpoint: Endpoint,
     pub(crate) incoming: TokenId,
     pub(crate) at: At,
-    /// What it knows of the entity.
+    /// The entry that the worker read last.
     found: Option<Entry>,
     pub(crate) found_absent: bool,
     pub(crate) stale: bool,
     token_is_there: bool,
-    /// The token that goes with what it sends.
+    /// The token of the message that the worker sends.
     own: Option<TokenId>,
 }
 
-/// Its next step.
+/// The next step of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum At {
     Load,
@@ -46,7 +46,7 @@ impl Worker {
         Self { endpoint, incoming, at, found, found_absent: false, stale: false, token_is_there: false, own }
     }
 
-    /// The write that comes next. Draws its id, of which there may be no more.
+    /// Returns the next write. Draws an id if the write needs one; returns `None` if no id is left.
     pub(crate) fn request(&mut self, plan: &Plan, state: &mut State, ids: u8) -> Option<Request> {
         let write = match self.at {
             At::Commit if self.endpoint.sends() && (plan.registers || plan.creates_at_commit) => {
@@ -75,14 +75,13 @@ impl Worker {
         self.own
     }
 
-    /// Those of other attempts, which are frozen once one is chosen.
+    /// Returns the tokens of other attempts. They do not change once a token is chosen.
     fn others(&self) -> Set {
         let registered = self.found.unwrap_or_default().registered;
         self.own.map_or(registered, |own| registered.without(own))
     }
 
-    /// Reads what it reads at this step. Whether the token seems to be there is a choice of the caller's where reads
-    /// may be old.
+    /// Makes the read of this step. If reads may be stale, the caller chooses whether the token seems to exist.
     pub(crate) fn read(&mut self, plan: &Plan, state: &State, token_is_there: bool) {
         let entity = state.entity(self.endpoint);
         match self.at {
@@ -132,7 +131,7 @@ impl Worker {
         }
     }
 
-    /// Ends what an entry says was begun.
+    /// Returns the next step for a message that has an entry.
     fn resume(&mut self, plan: &Plan, entry: Entry) -> At {
         match entry.chosen.filter(|_| plan.checkpoint != Checkpoint::None) {
             _ if !self.endpoint.sends() => Self::sent(plan),
@@ -145,15 +144,15 @@ impl Worker {
         }
     }
 
-    /// All is sent: what comes first, the token or the entry.
+    /// Returns the step after all messages are sent: ending the token or the entry.
     fn sent(plan: &Plan) -> At {
         if plan.consumes_at_commit || plan.removes_first { At::Remove } else { At::Consume }
     }
 
-    /// Goes on with the reply, or gives up: the message comes again.
+    /// Continues with the reply. Returns `None` if the worker gives up, and the message is delivered again.
     pub(crate) fn hear(mut self, plan: &Plan, state: &State, reply: Reply) -> Option<Self> {
         if matches!(self.at, At::Commit | At::Register | At::Choose) {
-            // The store answers what it met, or what it made of it.
+            // The store's answer contains the entry that it found or wrote.
             (self.found, self.stale) = (state.entity(self.endpoint).entry, false);
         }
         self.at = match (self.at, reply) {
@@ -187,7 +186,7 @@ impl Worker {
         }
     }
 
-    /// Sends the message with the token that was chosen.
+    /// Sends the message with the chosen token.
     pub(crate) fn dispatch(&mut self, plan: &Plan) -> Option<TokenId> {
         self.at = match self.others().is_empty() || !plan.registers {
             true => Self::sent(plan),

@@ -1,4 +1,4 @@
-//! Everything that may happen next.
+//! The events that may happen next.
 
 use storagebox_proofs::explore::World;
 
@@ -8,21 +8,21 @@ use crate::state::{Endpoint, State, TokenId};
 use crate::store::{Reply, Request, Token, Write};
 use crate::worker::{At, Worker};
 
-/// How large the world is. Crashes, copies and deliveries are not counted: there may be any number.
+/// The size of the world. Crashes, copies and deliveries are not limited.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
     pub(crate) workers: usize,
-    /// Ids of tokens: an attempt that finds none left goes no further.
+    /// The number of token ids. An attempt that finds no id left stops.
     pub(crate) ids: u8,
     pub(crate) in_flight: usize,
 }
 
-/// The algorithm in one of its forms.
+/// One variant of the algorithm.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tokens {
     pub(crate) plan: Plan,
     pub(crate) scope: Scope,
-    /// The promises that are looked at.
+    /// The promises that are checked.
     pub(crate) demands: &'static [Promise],
 }
 
@@ -33,9 +33,9 @@ pub(crate) enum Event {
     Wrote(Request, Reply),
     Sent(TokenId),
     Acknowledged(Endpoint),
-    /// The worker hears nothing, and gives up.
+    /// The worker gets no reply and gives up.
     Unanswered(Request),
-    /// The write is done, and will be done once more.
+    /// The write is applied, and will be applied once more.
     Doubled(Request),
     Landed(Request),
     Crashed(Worker),
@@ -79,7 +79,7 @@ fn with_worker(mut state: State, place: usize, worker: Option<Worker>) -> State 
 }
 
 impl Tokens {
-    /// Free workers are all alike, so any one of them will do.
+    /// Adds the receptions by a free worker. Free workers are interchangeable, so one is enough.
     fn receptions(&self, state: &State, next: &mut Vec<(Event, State)>) {
         if state.workers.iter().flatten().count() == self.scope.workers {
             return;
@@ -91,7 +91,7 @@ impl Tokens {
         }
     }
 
-    /// The worker's next step, answered.
+    /// Adds the worker's next step with its answer.
     pub(crate) fn steps(&self, state: &State, place: usize, worker: Worker, next: &mut Vec<(Event, State)>) {
         match worker.at {
             At::Load | At::Check | At::LoadAgain => self.reads(state, place, worker, next),
@@ -133,7 +133,8 @@ impl Tokens {
         Some((Event::Wrote(request, reply), after))
     }
 
-    /// The request leaves, and its sender gives up before it lands; or it lands now and once more.
+    /// Adds the losses: the request is sent and its sender gives up before it is applied, or it is applied now and once
+    /// more.
     fn losses(&self, state: &State, place: usize, mut worker: Worker, next: &mut Vec<(Event, State)>) {
         let mut sent = *state;
         let flying = state.in_flight.iter().flatten().count();

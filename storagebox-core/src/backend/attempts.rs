@@ -1,4 +1,4 @@
-//! The attempts of a call whose operation a store remembers for a while only.
+//! The attempts of a call whose operation the store remembers for a limited time.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,24 +10,24 @@ use crate::error::{Certainty, Result};
 use crate::race::{First, first_of};
 use crate::settles::Settles;
 
-/// The attempts of one call. Once one was lost, no other may reach the store after its operation may be forgotten,
-/// because the store would apply the operation again.
+/// The attempts of one call. Once an attempt was lost, no other may reach the store after the store may have forgotten
+/// the operation, because it would apply the operation again.
 ///
-/// An attempt begins within half of the time for which the operation is remembered, so that it has the other half to
-/// arrive, and is dropped at the end of that time. The time that passes counts also while the machine sleeps.
+/// An attempt begins within the first half of the time for which the operation is remembered, so that it has the second
+/// half to arrive. It is dropped at the end of that time. The time also counts while the machine sleeps.
 #[derive(Debug)]
 pub struct Attempts<S> {
     remembered: Option<Duration>,
     since_first: S,
-    /// Goes on while the machine sleeps, where a timer may stand still.
+    /// A clock that goes on while the machine sleeps. The timer of `since_first` may stand still then.
     clock: &'static dyn Clock,
     begun: Duration,
     any_lost: AtomicBool,
 }
 
 impl<S: Fn() -> Duration + Sync> Attempts<S> {
-    /// Creates the attempts of a call whose operation is remembered for this long; `None` and [`Duration::MAX`] set no
-    /// limit. `since_first` returns the time since before the first attempt, by a timer.
+    /// Creates the attempts of a call whose operation is remembered for this duration; `None` and [`Duration::MAX`] set
+    /// no limit. `since_first` returns the time since before the first attempt, by a timer.
     pub fn new(remembered: Option<Duration>, since_first: S) -> Self {
         Self::by(&SystemClock, remembered, since_first)
     }
@@ -38,7 +38,7 @@ impl<S: Fn() -> Duration + Sync> Attempts<S> {
         Self { remembered, since_first, clock, begun, any_lost: AtomicBool::new(false) }
     }
 
-    /// Sets whether an attempt was lost before these.
+    /// Sets whether an earlier attempt was lost.
     #[must_use]
     pub fn after_lost(self, is_lost: bool) -> Self {
         Self { any_lost: AtomicBool::new(is_lost), ..self }
@@ -77,7 +77,7 @@ impl<S: Fn() -> Duration + Sync> Attempts<S> {
         self.while_remembered(answer)
     }
 
-    /// If there may be no next attempt, only an answer that needs none.
+    /// Returns the answer. If no further attempt may begin, an answer that asks for one is replaced by an error.
     fn while_remembered<T: Settles>(&self, answer: Result<T>) -> Result<T> {
         let Err(forgotten) = self.check_remembered() else { return answer };
         match answer {
@@ -87,7 +87,8 @@ impl<S: Fn() -> Duration + Sync> Attempts<S> {
         }
     }
 
-    /// Whether a next attempt may begin. The pause before it counts too, so this is asked on both sides of the pause.
+    /// Returns an error if no further attempt may begin. The pause before an attempt counts too, so this is checked
+    /// before and after the pause.
     fn check_remembered(&self) -> Result<()> {
         match self.remembered_for().zip(self.remembered) {
             Some((left, remembered)) if left <= remembered / 2 => Err(open().unrepeatable()),
@@ -95,8 +96,8 @@ impl<S: Fn() -> Duration + Sync> Attempts<S> {
         }
     }
 
-    /// For how much longer the operation of a lost attempt is remembered; `None` if none was lost, or there is no
-    /// limit.
+    /// Returns how much longer the operation of a lost attempt is remembered, or `None` if no attempt was lost or there
+    /// is no limit.
     fn remembered_for(&self) -> Option<Duration> {
         let remembered = self.remembered.filter(|_| self.any_lost.load(Ordering::Relaxed));
         remembered.map(|remembered| remembered.saturating_sub(self.since_first()))
@@ -120,7 +121,7 @@ mod tests {
 
     const MINUTE: Duration = Duration::from_secs(60);
 
-    /// An attempt with this outcome, for which nobody waits.
+    /// Makes an attempt whose outcome is ready at once.
     fn made(attempts: &Attempts<impl Fn() -> Duration + Sync>, outcome: Result<Settled<u8>>) -> Result<Settled<u8>> {
         let sleep = |_| -> Pending<()> { pending() };
         let attempt = pin!(attempts.make(sleep, ready(outcome)));
@@ -130,7 +131,7 @@ mod tests {
         }
     }
 
-    /// The timer stands still for an hour.
+    /// The machine sleeps for an hour: the clock advances and the timer does not.
     #[test]
     fn no_attempt_follows_a_lost_one_once_the_machine_has_slept_for_too_long() {
         let clock: &'static ManualClock = Box::leak(Box::default());

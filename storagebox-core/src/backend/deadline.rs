@@ -1,5 +1,5 @@
-//! The time that a call has: one thread keeps it for all calls, so that a call that is answered in time sets no timer for
-//! its limit.
+//! Time limits of calls. One thread watches the limits of all calls, so that a call that is answered in time sets no
+//! timer.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 
 static WATCH: Watch = Watch::new(start);
 
-/// Returns the output of `work`, or `None` once `limit` has passed. A backend whose client is silent when its server is
-/// gone ends its calls with it.
+/// Returns the output of `work`, or `None` once `limit` has passed. A backend uses it to end its calls if its client
+/// does not notice that the server is gone.
 ///
-/// `None` says nothing of what `work` has sent: it may still be applied, so the call's outcome is unknown. Where no
-/// thread can be started that keeps the time, the task is polled again and again until then.
+/// `None` says nothing about requests that `work` has sent: they may still be applied, so the call's outcome is
+/// unknown. If the thread that watches the limits cannot be started, the task is polled repeatedly until the limit.
 ///
-/// The time is real, also in a test that pauses its runtime's clock: a paused clock jumps to the next timer while a
-/// server's answer is on its way, and would end the call at once.
+/// The limit is real time, even in a test that pauses its runtime's clock: a paused clock jumps to the next timer while
+/// a server's answer is on its way, and would end the call at once.
 ///
 /// # Cancel safety
 ///
@@ -45,7 +45,7 @@ pub fn in_time<F: Future + Unpin>(limit: Duration, work: F) -> impl Future<Outpu
 struct InTime<F> {
     watch: &'static Watch,
     work: F,
-    /// None: further away than the clock can tell.
+    /// `None` if the deadline is later than the clock can represent.
     deadline: Option<Instant>,
     entry: Option<Entry>,
 }
@@ -67,7 +67,8 @@ impl<F: Future + Unpin> Future for InTime<F> {
     }
 }
 
-/// How far the clocks of two cores may be apart: a task that was woken that early is entered again.
+/// The largest assumed difference between the clocks of two cores. A task that is polled with less time left was
+/// perhaps woken early, and is entered again.
 const EARLY: Duration = Duration::from_millis(1);
 
 impl<F> InTime<F> {
@@ -75,7 +76,7 @@ impl<F> InTime<F> {
         if is_near || !self.entry.as_ref().is_some_and(|entry| entry.keeps(waker)) {
             let entry = Entry::new(self.watch, deadline, waker);
             if !entry.is_watched {
-                // There is no thread that would: the task asks again until there is one.
+                // No thread will wake the task, so the task wakes itself until there is one.
                 waker.wake_by_ref();
             }
             self.entry = Some(entry);
@@ -83,16 +84,16 @@ impl<F> InTime<F> {
     }
 }
 
-/// When a call's time is over, and a number that no other call has.
+/// The deadline of a call, and a number that makes the key unique.
 type Key = (Instant, u64);
 
-/// A call that waits: its task is woken when its time is over.
+/// A registered call. Its task is woken at the deadline.
 #[derive(Debug)]
 struct Entry {
     watch: &'static Watch,
     key: Key,
     waker: Waker,
-    /// Whether there is a thread that will wake it.
+    /// Whether a thread exists that will wake the task.
     is_watched: bool,
 }
 
@@ -102,7 +103,7 @@ impl Entry {
         Self { watch, key, waker: waker.clone(), is_watched }
     }
 
-    /// Whether it will wake the task of this waker.
+    /// Returns whether the entry will wake the task of this waker.
     fn keeps(&self, waker: &Waker) -> bool {
         self.is_watched && self.waker.will_wake(waker)
     }
@@ -110,7 +111,8 @@ impl Entry {
 
 impl Drop for Entry {
     fn drop(&mut self) {
-        // The waker is dropped after the lock is free: it may be the last of a task, which has entries of its own.
+        // The waker is dropped after the lock is released: it may be the last reference to a task that owns entries,
+        // whose `drop` takes the lock too.
         let _waker = self.watch.waiting().calls.remove(&self.key);
     }
 }
@@ -119,7 +121,7 @@ impl Drop for Entry {
 struct Watch {
     waiting: Mutex<Waiting>,
     sooner: Condvar,
-    /// Starts the thread, if there can be one.
+    /// Starts the thread and returns whether it could be started.
     start: fn(&'static Self) -> bool,
 }
 
@@ -127,7 +129,7 @@ struct Watch {
 struct Waiting {
     calls: BTreeMap<Key, Waker>,
     entered: u64,
-    /// When the thread looks next. None: there is no thread.
+    /// When the thread checks the deadlines next; `None` if no thread runs.
     look: Option<Instant>,
 }
 
@@ -141,7 +143,7 @@ impl Watch {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The key of the entry, and whether there is a thread.
+    /// Registers a call. Returns its key, and whether a thread runs.
     fn enter(&'static self, deadline: Instant, waker: Waker) -> (Key, bool) {
         let mut waiting = self.waiting();
         waiting.entered += 1;
@@ -158,8 +160,8 @@ impl Watch {
         (key, waiting.look.is_some())
     }
 
-    /// Until it looks and no call waits. It sleeps out each look, also where the call that it is for has ended: the next
-    /// call most often has the same limit.
+    /// Runs the thread, which ends when it finds no registered call. It waits until the time in `look` even if the call
+    /// that set it has ended: the next call usually has the same limit.
     fn run(&self) {
         let mut waiting = self.waiting();
         while let Some(look) = waiting.look {
@@ -172,7 +174,7 @@ impl Watch {
             if over.is_empty() {
                 waiting.look = waiting.next();
             } else {
-                // The look stays as it is, so that nobody starts another thread meanwhile.
+                // `look` does not change, so that no other thread is started in the meantime.
                 drop(waiting);
                 over.into_values().for_each(wake);
                 waiting = self.waiting();
@@ -186,7 +188,7 @@ fn start(watch: &'static Watch) -> bool {
 }
 
 impl Waiting {
-    /// Takes out the calls whose time is over.
+    /// Removes and returns the calls whose deadline has passed.
     fn over(&mut self) -> BTreeMap<Key, Waker> {
         let later = self.calls.split_off(&(now(), 0));
         mem::replace(&mut self.calls, later)
@@ -197,7 +199,8 @@ impl Waiting {
     }
 }
 
-/// A runtime that panics here must not take the others' time, nor may what it panics with when it is dropped.
+/// Wakes a task. A panic of one runtime must not end the thread that all runtimes share, nor may a panic of the
+/// payload's `drop`.
 fn wake(waker: Waker) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
         mem::forget(panic);
@@ -222,7 +225,7 @@ mod tests {
     const SHORT: Duration = Duration::from_millis(5);
     const LONG: Duration = Duration::from_secs(3600);
 
-    /// Tells that it was woken.
+    /// A waker that reports each wake on the channel.
     struct Told(Sender<()>);
 
     impl Wake for Told {
@@ -231,7 +234,7 @@ mod tests {
         }
     }
 
-    /// Of a runtime that cannot wake.
+    /// A waker of a runtime that panics when it wakes a task.
     struct Panics;
 
     impl Wake for Panics {
@@ -246,7 +249,7 @@ mod tests {
         }
     }
 
-    /// The last of a task that waits itself.
+    /// The last waker of a task that itself owns an entry.
     struct Nested(OnceLock<Entry>);
 
     impl Wake for Nested {
@@ -269,7 +272,7 @@ mod tests {
         assert_eq!(in_time(Duration::MAX, ready(7)).await, Some(7));
     }
 
-    /// As where a program pauses its runtime's clock and a server answers after a while.
+    /// A program pauses its runtime's clock, and a server answers after a delay.
     #[tokio::test(start_paused = true)]
     async fn a_paused_clock_ends_no_call() {
         let (sender, answer) = tokio::sync::oneshot::channel();
@@ -318,7 +321,7 @@ mod tests {
         assert!(watch.waiting().calls.is_empty());
     }
 
-    /// Its task is woken at once, and asks again until a thread can be had.
+    /// The task is woken at once and polled again until its deadline.
     #[tokio::test]
     async fn a_call_ends_also_where_no_thread_can_be_started() {
         let watch: &'static Watch = Box::leak(Box::new(Watch::new(|_| false)));

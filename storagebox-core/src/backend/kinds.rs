@@ -1,6 +1,6 @@
 //! The kinds of namespaces that a store tells apart (S-3).
 
-/// What a namespace holds, as a store writes it beside the namespace's name.
+/// What a namespace holds. A store writes the kind next to the namespace's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum NamespaceKind {
     /// Items and claims.

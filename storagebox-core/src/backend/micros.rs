@@ -1,4 +1,4 @@
-//! Durations as stores keep them: in microseconds.
+//! Durations in microseconds, as stores keep them.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub fn micros_of(retention: Retention) -> Option<i64> {
     }
 }
 
-/// Converts whole microseconds to the retention that [`micros_of`] made them of.
+/// Converts whole microseconds back to the retention; the inverse of [`micros_of`].
 pub fn retention_of(micros: Option<i64>) -> Retention {
     micros.map_or(Retention::Forever, |micros| Retention::For(Duration::from_micros(micros.unsigned_abs())))
 }

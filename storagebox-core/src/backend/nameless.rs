@@ -1,18 +1,18 @@
-//! Whether a host's name leads nowhere.
+//! Detects that a host name has no address.
 
 use std::io::Error;
 use std::net::{Ipv4Addr, UdpSocket};
 
-/// What a lookup says that may succeed later: the server of names did not answer.
+/// Texts in the error of a lookup that may succeed later, because the name server did not answer.
 const PASSES: [&str; 2] = ["Temporary failure", "Try again"];
 
-/// How many files and sockets a lookup opens at once, and some more.
+/// The number of files and sockets that a lookup opens at once, with some margin.
 const OPENED: usize = 8;
 
-/// Returns whether this is the error of a lookup that found no address for a name. Systems say so in words alone.
+/// Returns whether this is the error of a lookup that found no address for a name. Systems report it only as text.
 ///
-/// A process that may open no more files gets the same words from the system's library, although the name is there: so it
-/// is tried whether some can be opened.
+/// A process that has reached its limit of open files gets the same text from the system's library, even if the name
+/// exists. So the function checks whether sockets can be opened.
 pub fn is_nameless(error: &Error) -> bool {
     let said = error.to_string();
     let passes = PASSES.iter().any(|text| said.contains(text));

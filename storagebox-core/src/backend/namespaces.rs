@@ -19,17 +19,17 @@ pub struct OpenNamespaces(Mutex<Namespaces>);
 #[derive(Default)]
 struct Namespaces {
     known: HashMap<Named, Weak<dyn Any + Send + Sync>>,
-    /// Held open, handles or not.
+    /// The namespaces opened last, which stay open even without a handle.
     last: VecDeque<Arc<dyn Any + Send + Sync>>,
-    /// How many may be known before those that are not open are swept out.
+    /// The number of entries in `known` at which the entries of closed namespaces are removed.
     sweep_at: usize,
 }
 
-/// The kind of a namespace, its name, and how it was opened: another way is another handle, which the store will
-/// refuse unless they differ only in what is not stored, such as the skew of ordered values.
+/// The kind of a namespace, its name and its options. Other options give another object. The store will refuse it
+/// unless the options differ only in something that is not stored, such as the skew of ordered values.
 type Named = (&'static str, Namespace, String);
 
-/// How many stay open without a handle.
+/// The number of namespaces that stay open without a handle.
 const STAY: usize = 64;
 
 impl OpenNamespaces {
@@ -61,7 +61,8 @@ impl Namespaces {
         self.known.get(key)?.upgrade()?.downcast().ok()
     }
 
-    /// At every doubling, so that a namespace costs the same however many are open.
+    /// Adds a namespace. The map is swept each time its size has doubled, so that the cost per namespace does not grow
+    /// with the number of open namespaces.
     fn remember<T: Send + Sync + 'static>(&mut self, key: Named, created: &Arc<T>) {
         if self.known.len() >= self.sweep_at.max(2 * STAY) {
             self.known.retain(|_, known| known.strong_count() > 0);

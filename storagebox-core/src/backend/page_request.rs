@@ -3,10 +3,10 @@
 use crate::error::{Error, Result};
 use crate::page::{Cursor, Page};
 
-/// The most entries of one page, whatever was asked for: a page may be short.
+/// The largest number of entries per page. A page may be shorter than requested.
 const MOST: usize = 1_000;
 
-/// What cursors begin with; the last key follows.
+/// The prefix of every cursor; the last key follows.
 const AFTER: &str = "after:";
 
 /// A request for a page: the key to start after, and the number of entries.
@@ -44,7 +44,7 @@ impl PageRequest {
 
     /// Returns the maximum number of entries of the page.
     pub fn limit(&self) -> i64 {
-        // At most `MOST`.
+        // `limit` is at most `MOST`.
         self.limit as i64
     }
 

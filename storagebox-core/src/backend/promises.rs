@@ -1,13 +1,13 @@
-//! What a backend promises, and what its maintenance did.
+//! The guarantees of a backend, and the result of its maintenance.
 
 use std::borrow::Cow;
 
 use crate::time::Retention;
 
-/// What [`Backend::maintain`](crate::Backend::maintain) did.
+/// The result of [`Backend::maintain`](crate::Backend::maintain).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Maintained {
-    /// How many entries were deleted.
+    /// The number of deleted entries.
     pub deleted: u64,
     /// Whether there may be more to delete.
     pub more: bool,

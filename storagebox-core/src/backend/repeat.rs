@@ -74,7 +74,7 @@ where
         };
         is_unresolved |= error.certainty() == Certainty::Unknown;
         match next {
-            // A deadline around the call is looked at in between.
+            // Yields, so that a deadline around the call can end it.
             Some(delay) if delay.is_zero() => let_others_on().await,
             Some(delay) => pause(delay).await,
             None if is_unresolved => return Err(error.after_unresolved()),
@@ -83,7 +83,7 @@ where
     }
 }
 
-/// The error of an answer that does not settle an earlier attempt.
+/// Returns the error for an answer that does not settle an earlier attempt.
 pub(crate) fn open() -> Error {
     Error::unknown("an earlier attempt's answer was lost, and it may still take effect")
 }

@@ -1,4 +1,4 @@
-//! URLs: which characters stand in one, and the keys of its query that have the same meaning in every backend that
+//! URLs: the characters that a URL may hold, and the query keys that have the same meaning in every backend that
 //! supports them. No error shows a value.
 
 mod plain;
@@ -26,7 +26,7 @@ pub fn has_key(url: &str, key: &str) -> bool {
     url.split_once('?').is_some_and(|(_, query)| keys(query).any(|(named, _)| named == key))
 }
 
-/// Returns whether a host is this machine: `localhost`, or an address of its own, with the brackets of IPv6 or without.
+/// Returns whether a host is this machine: `localhost` or a loopback address, with or without the brackets of IPv6.
 pub fn is_loopback(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
     address.map_or_else(|_| host.eq_ignore_ascii_case("localhost"), |address| address.to_canonical().is_loopback())
@@ -42,8 +42,8 @@ pub fn unknown(key: &str, value: &str, known: &[&str]) -> Error {
     Error::misconfigured("url", format_args!("has {own} is not known; it may have {}", listed(known, "and")))
 }
 
-/// Letters, as in every key that there is, and a value. What else stands there may be the end of a password that has a
-/// `?` or a `&` in it; in the first case a host follows, after an `@`.
+/// Returns whether the text is a word of letters with a value, like every known key. Any other text may be the end of a
+/// password that contains a `?` or a `&`. After a `?` in a password, the host follows after an `@`.
 fn is_surely_a_key(key: &str, value: &str) -> bool {
     let is_word = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphabetic());
     let is_key = (3..=24).contains(&key.len()) && key.split('_').all(is_word);
@@ -103,7 +103,7 @@ pub fn one_of<T: Copy>(key: &'static str, value: &str, words: &[(&str, T)]) -> R
     Err(Error::misconfigured(key, format_args!("must be {}", listed(&words, "or"))))
 }
 
-/// As in `a`, `b` or `c`.
+/// Joins the words as in `a`, `b` or `c`.
 fn listed(words: &[&str], before_the_last: &str) -> String {
     let words: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
     match words.split_last() {

@@ -8,10 +8,10 @@ use futures_channel::oneshot::{Canceled, Receiver, Sender};
 use super::{Combine, Combined, Combiner, Spawn};
 use crate::error::Result;
 
-/// The most batches that wait, in all and for one key.
+/// The largest number of batches that wait, in total and per key.
 const ROOM: usize = 256;
 const ROOM_OF_A_KEY: usize = 16;
-/// The most batches under way that outlasted the stall timeout.
+/// The largest number of batches in progress that have outlasted the stall timeout.
 const MOST_OVERTAKEN: usize = 4;
 
 pub(super) type Reply<C> = Combined<Result<<C as Combine>::Answer>>;
@@ -27,7 +27,7 @@ pub(super) struct Waiting<C: Combine> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TurnId {
     number: u64,
-    /// Whether it is one call in the future of its caller, which may not be polled any more.
+    /// Whether the turn is one call in the future of its caller, which may not be polled any more.
     is_alone: bool,
 }
 
@@ -35,11 +35,11 @@ pub(super) struct TurnId {
 pub(super) struct Next {
     pub(super) turn: TurnId,
     pub(super) spawn: Arc<Spawn>,
-    /// Whether other calls are likely to arrive at once, so that the task first lets them.
+    /// Whether other calls are likely to arrive at once, so that the task yields to them first.
     pub(super) expects_others: bool,
 }
 
-/// The calls of one key. It exists while one of them waits or is under way.
+/// The calls of one key. It exists while one of them waits or is in progress.
 struct KeyQueue<C: Combine> {
     calls: BTreeMap<u64, Waiting<C>>,
     is_busy: bool,
@@ -55,7 +55,7 @@ pub(super) struct Queue<C: Combine> {
     last_batch: usize,
     /// The turn that all calls wait for.
     turn: Option<TurnId>,
-    /// The number of batches under way that outlasted the stall timeout.
+    /// The number of batches in progress that outlasted the stall timeout.
     overtaken: usize,
     is_watched: bool,
     /// The last number of a call or a turn.
@@ -88,7 +88,7 @@ impl<C: Combine> Queue<C> {
         ticket
     }
 
-    /// Begins a turn for one call, if there is no turn and no call of the key is under way.
+    /// Begins a turn for one call, if there is no turn and no call of the key is in progress.
     pub(super) fn begin_alone(&mut self, key: &C::Key) -> Option<TurnId> {
         if self.turn.is_some() || self.queues.contains_key(key) {
             return None;
@@ -113,7 +113,7 @@ impl<C: Combine> Queue<C> {
         Some(number)
     }
 
-    /// Removes a call that is not wanted any more.
+    /// Removes a call whose caller was dropped.
     fn withdraw(&mut self, key: &C::Key, number: u64) {
         let withdrawn = self.queues.get_mut(key).and_then(|of_key| of_key.calls.remove(&number));
         if withdrawn.is_some() {
@@ -123,7 +123,7 @@ impl<C: Combine> Queue<C> {
         }
     }
 
-    /// Marks the first call of the key as ready if no call of the key is under way. Removes an empty queue.
+    /// Marks the first call of the key as ready if no call of the key is in progress. Removes an empty queue.
     fn line_up(&mut self, key: &C::Key) {
         let Some(of_key) = self.queues.get(key).filter(|of_key| !of_key.is_busy) else { return };
         match of_key.calls.first_key_value() {
@@ -175,8 +175,8 @@ impl<C: Combine> Queue<C> {
         self.next(true)
     }
 
-    /// Begins a turn for a new call and the other waiting calls, if nobody has the turn. If the last batch had several
-    /// calls, others are likely to arrive with it.
+    /// Begins a turn for a new call and the other waiting calls, if there is no turn. If the last batch had several
+    /// calls, others are likely to arrive with this one.
     pub(super) fn begin_with_others(&mut self) -> Option<Next> {
         self.next(self.last_batch > 1)
     }
@@ -188,7 +188,7 @@ impl<C: Combine> Queue<C> {
         }
     }
 
-    /// Begins a turn beside the one that was seen, if that one is still under way.
+    /// Begins another turn, if the turn that was seen is still in progress and may be overtaken.
     pub(super) fn overtake(&mut self, seen: Option<TurnId>) -> Option<Next> {
         let late = self.turn.filter(|turn| Some(*turn) == seen)?;
         let overtaken = self.overtaken + counted(late);
@@ -235,8 +235,8 @@ impl<C: Combine> Queue<C> {
     }
 }
 
-/// Returns how many batches an overtaken turn counts for. A call that is made alone counts for none: it began when there was
-/// no turn, and its caller may have left it.
+/// Returns how many batches an overtaken turn counts for. A call that is made alone counts for none: it began when
+/// there was no turn, and its caller may have left it.
 fn counted(ticket: TurnId) -> usize {
     usize::from(!ticket.is_alone)
 }

@@ -8,7 +8,7 @@ use std::task::Poll;
 use super::queue::{TurnId, Waiting};
 use super::{BoxFuture, Combine, Combined, Combiner};
 
-/// A guard of what is under way. Dropping it begins the next turn.
+/// A guard of the turn in progress. Dropping it begins the next turn.
 pub(super) struct Turn<C: Combine> {
     combiner: Arc<Combiner<C>>,
     id: TurnId,
@@ -91,13 +91,13 @@ impl<C: Combine> Drop for Worker<C> {
         }
         let left = self.turn.combiner.lock().give_up();
         for one in left {
-            // A caller that was dropped meanwhile wants no answer.
+            // The send fails if the caller was dropped in the meantime.
             let _unread = one.reply.send(Combined::RunAlone);
         }
     }
 }
 
-/// The task that begins a turn beside a stalled one. It lasts while calls wait.
+/// The task that begins another turn while one is stalled. It lasts while calls wait.
 pub(super) struct Watch<C: Combine> {
     combiner: Weak<Combiner<C>>,
     is_over: bool,
@@ -115,7 +115,7 @@ impl<C: Combine> Watch<C> {
         }
     }
 
-    /// Returns the turn that is under way and the wait for its end, or `None` if no call waits.
+    /// Returns the turn that is in progress and the wait for its end, or `None` if no call waits.
     fn seen(&mut self) -> Option<(Option<TurnId>, BoxFuture<()>)> {
         let combiner = self.combiner.upgrade()?;
         let stall_timeout = combiner.stall_timeout.as_ref()?;

@@ -1,4 +1,4 @@
-//! What the deduplicator writes into its records.
+//! The format of the deduplicator's records.
 //!
 //! A format byte, a letter for the state, then fields of two bytes of length (big-endian) and text.
 
@@ -13,15 +13,15 @@ const FORMAT: u8 = b'1';
 pub(super) enum State {
     /// An item is being taken from the bank.
     Intent(Intent),
-    /// The bank was empty; its claim is being fenced.
+    /// The bank was empty; the claim on it is being fenced.
     GivingUp(Intent),
-    /// The end: the id has its item.
+    /// The id has its item. This state is final.
     Assigned { intent: Intent, item: Item },
     /// The id has nothing and holds nothing.
     Nothing,
 }
 
-/// Which bank, under which claim.
+/// The bank to take from, and the nonce of the claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Intent {
     pub(super) bank: Namespace,
@@ -29,7 +29,7 @@ pub(super) struct Intent {
 }
 
 impl Intent {
-    /// The nonce makes it unique; the id is for people, cut where the two would be too long.
+    /// Returns the claim. The nonce makes it unique; the id is for people, and is cut if the two are too long together.
     pub(super) fn claim(&self, id: &DedupId) -> Result<ClaimId> {
         let mut claim = format!("{}:{id}", self.nonce);
         claim.truncate(claim.floor_char_boundary(MAX_ID_BYTES));
@@ -38,7 +38,7 @@ impl Intent {
 }
 
 impl State {
-    /// Whether a crash may have left it so.
+    /// Returns whether a crash may have left the record in this state.
     pub(super) fn is_abandoned(&self) -> bool {
         matches!(self, Self::Intent(_) | Self::GivingUp(_))
     }

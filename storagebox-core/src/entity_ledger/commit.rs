@@ -1,11 +1,11 @@
-//! A commit: what one message changes.
+//! A commit: the changes of one message.
 
 use super::Joins;
 use crate::dedup_repo::Version;
 use crate::error::{Error, Result};
 use crate::value::{Key, MessageId, OpId, Payload, TokenId};
 
-/// What [`EntityLedger::commit`](super::EntityLedger::commit) changes in one step.
+/// The changes that [`EntityLedger::commit`](super::EntityLedger::commit) makes in one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
     /// The entity.
@@ -27,13 +27,13 @@ pub struct Commit {
     pub create: Vec<TokenId>,
 }
 
-/// What becomes of an entity's state.
+/// The change of an entity's state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum EntityChange {
     /// The state stays.
     #[default]
     Keep,
-    /// This is the new state.
+    /// The state is replaced by this one.
     Put(Payload),
     /// The entity is deleted. Its version is kept for as long as operation ids are remembered (E-6).
     Delete,

@@ -42,11 +42,11 @@ pub enum Certainty {
     Unknown,
 }
 
-/// The advice where the same call would not be known again.
+/// The advice if the store would not recognise a repeated call.
 pub(super) const LOOK_FIRST: &str = "look at the value first: a second call may apply the change twice";
 
 impl ErrorKind {
-    /// What the caller does next, as the end of a sentence.
+    /// Returns what the caller does next, as the end of a sentence.
     pub fn advice(self) -> &'static str {
         match self {
             Self::InvalidInput => "change the argument",
@@ -79,7 +79,7 @@ impl ErrorKind {
         }
     }
 
-    /// Whether the same call, with the same id, may succeed later without anybody changing anything.
+    /// Returns whether the same call, with the same id, may succeed later without any other change.
     pub(super) fn is_retryable(self) -> bool {
         matches!(self, Self::Contention | Self::Throttled | Self::Unavailable | Self::OutcomeUnknown)
     }

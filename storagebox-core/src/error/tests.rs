@@ -1,4 +1,4 @@
-//! Kind, certainty and text agree, however an error was made.
+//! The kind, the certainty and the text of an error agree, whichever constructor made it.
 
 use std::error::Error as _;
 use std::io;
@@ -19,7 +19,7 @@ const KINDS: [ErrorKind; 11] = [
     ErrorKind::Corrupt,
 ];
 
-/// One of each constructor.
+/// Returns an error of each constructor.
 fn made() -> Vec<Error> {
     let mut made: Vec<_> = KINDS.map(|kind| Error::new(kind, "something")).into();
     made.extend([
@@ -66,7 +66,7 @@ fn the_kind_the_certainty_and_the_text_agree() {
     }
 }
 
-/// Only doubt makes a call unrepeatable: what was surely not applied is called again.
+/// A call is unrepeatable only if its outcome is unknown: a call that was surely not applied may be repeated.
 #[test]
 fn what_would_not_be_known_again_is_repeated_only_if_it_was_not_applied() {
     for error in made().into_iter().map(Error::unrepeatable) {
@@ -79,7 +79,8 @@ fn what_would_not_be_known_again_is_repeated_only_if_it_was_not_applied() {
     }
 }
 
-/// A port that refuses was met by an error of ours that knew less: it was not applied, and no text says otherwise.
+/// An outer `Error` replaces an inner `Error` that knew less: the port refused, so the call was not applied, and no
+/// text says otherwise.
 #[test]
 fn the_cause_of_an_error_of_ours_is_kept_in_its_place() {
     let refused = io::Error::from(io::ErrorKind::ConnectionRefused);

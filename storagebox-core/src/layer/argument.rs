@@ -1,4 +1,4 @@
-//! The arguments of a call, which a layer may look at and which outlive the caller where a layer asks for that.
+//! The arguments of a call. A layer may read them, and may ask for copies that outlive the caller.
 
 use std::any::Any;
 use std::borrow::Borrow;
@@ -60,14 +60,14 @@ macro_rules! small {
 
 small! { Hold Retention Version Duration usize }
 
-/// Fills the place with the argument, if that is what the place is for.
+/// Stores the argument in `place`, if `place` has the argument's type.
 pub(super) fn offer<'a, A: Argument<'a>>(argument: A, place: &mut dyn Any) {
     if let Some(place) = place.downcast_mut::<Option<A::Owned>>() {
         *place = Some(argument.own());
     }
 }
 
-/// The arguments of a call, of which no two have the same type.
+/// The arguments of a call. No two have the same type.
 #[derive(Clone, Copy)]
 pub(super) struct Arguments<'a>(pub(super) &'a (dyn Fn(&mut dyn Any) + Send + Sync));
 
@@ -79,7 +79,7 @@ impl Arguments<'_> {
     }
 }
 
-/// Shows none of them: they are people's ids and what is stored.
+/// Shows no argument: arguments are ids of people and stored values.
 impl fmt::Debug for Arguments<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("..")

@@ -75,7 +75,7 @@ pub(super) async fn around<'a, T: Send + 'static>(
     })
 }
 
-/// What the caller of such a call knows where nobody told what became of it.
+/// Returns the kind of the error for a call of this kind whose outcome was not reported.
 pub(super) fn of_no_answer(kind: Kind) -> ErrorKind {
     match kind {
         Kind::Read => ErrorKind::Unavailable,
@@ -94,7 +94,8 @@ fn answered<'a, T: Send + 'static>(
     })
 }
 
-/// Whether an outcome of a call of this kind settles an earlier attempt. A batch says what it left and did.
+/// Returns the function that says whether an outcome settles an earlier attempt. The outcome of a batch always does: it
+/// reports what the batch did and what it left.
 macro_rules! settles {
     (Change) => {
         Settles::settles
@@ -104,7 +105,7 @@ macro_rules! settles {
     };
 }
 
-/// As in [`forward`](crate::forward), the lifetimes are those of `async_trait`.
+/// The lifetimes are those of `async_trait`, as in [`forward`](crate::forward).
 macro_rules! layered {
     ($part:ident {
         $($kind:ident $method:ident<$($life:lifetime),*>($($arg:ident: $ty:ty),*) -> $out:ty;)*

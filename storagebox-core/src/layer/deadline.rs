@@ -44,7 +44,7 @@ impl Layer for Deadline {
         if call.kind == Kind::Batch {
             return next.call().await;
         }
-        // The timer is asked for nothing where the call is answered at once.
+        // Lazy: a call that is answered at once does not start the timer.
         let over = async { self.timer.sleep(self.within).await };
         match first_of(next.call(), over).await {
             First::Left(answer) => answer,

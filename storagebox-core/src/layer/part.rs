@@ -17,7 +17,7 @@ pub trait OnePart: Send + Sync + 'static {
     /// Returns which part this is.
     fn part(&self) -> Part;
 
-    /// Returns for how long the part recognises a repeated change; `None` if it does not.
+    /// Returns how long the part recognises a repeated change; `None` if it does not.
     fn recognises_repeats(&self) -> Option<Duration> {
         Some(Duration::MAX)
     }

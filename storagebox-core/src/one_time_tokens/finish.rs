@@ -1,4 +1,4 @@
-//! What is left to do once a result is recorded. Each step may be made again, by anyone, at any time.
+//! The steps after a result is recorded. Each step may be repeated, by any caller, at any time.
 
 use super::OneTimeTokens;
 use super::outcome::TokenBegun;
@@ -10,16 +10,16 @@ use crate::page::Cursor;
 use crate::time::Retention;
 use crate::value::{OpId, TokenId};
 
-/// How many results of earlier uses may stand in the way of one. A token has one, unless it is created again and used
-/// while others finish.
+/// The number of results of earlier uses that one call replaces. There is at most one, unless the token is created
+/// again and used while others finish.
 const MAX_EARLIER: usize = 8;
 
 impl OneTimeTokens {
-    /// Finishes the commits of callers that crashed and of which nobody came again, one page of records at a time.
+    /// Finishes the commits of callers that crashed and that no later call has finished, one page of records at a time.
     ///
     /// # Guarantees
     ///
-    /// - OT-4 above. Calls that are still at work are not disturbed.
+    /// - OT-4 above. Calls in progress are not disturbed.
     ///
     /// # Cancel safety
     ///
@@ -27,8 +27,8 @@ impl OneTimeTokens {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the limit is 0 or the cursor cannot be read; `Corrupt` for a record that cannot be read.
-    /// The other records of the page are finished before the first error is returned. A page whose record cannot be read
+    /// `InvalidInput` if the limit is 0 or the cursor cannot be read; `Corrupt` for a record that cannot be read. The
+    /// other records of the page are finished before the first error is returned. A page whose record cannot be read
     /// fails again until the record is removed; a greater limit goes past it.
     pub async fn recover(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Recovery> {
         let page = self.records.list(cursor, limit).await?;
@@ -51,18 +51,18 @@ impl OneTimeTokens {
     }
 
     /// Finishes a commit. The record that never expires is forgotten last: until then it says that the token is used
-    /// and with what result, and whoever finds it makes all these steps.
+    /// and with what result, and every call that finds it repeats all these steps.
     pub(super) async fn finish(&self, token: &TokenId, places: &Places, committed: &Entry) -> Result<Used> {
         let used = Used::decode(committed, token)?;
         self.keep_result(places, committed, &used.op).await.map_err(Error::after_unresolved)?;
         self.tokens.discard(std::slice::from_ref(token)).await.map_err(Error::after_unresolved)?;
-        // Whatever the answer is, the record of this commit is not there any more.
+        // Whatever the outcome, the record of this commit no longer exists.
         let _ = self.records.forget(&places.begun, committed.version).await.map_err(Error::after_unresolved)?;
         Ok(used)
     }
 
-    /// `Fenced` means that the result was kept before and has expired. An existing result is that of an earlier use:
-    /// the token was forgotten and created again within the time to replay it.
+    /// Records the result for its replay. `Fenced` means that it was recorded before and has expired. An existing
+    /// result is that of an earlier use: the token was forgotten and created again within the time to replay it.
     async fn keep_result(&self, places: &Places, committed: &Entry, op: &OpId) -> Result<()> {
         let Places { result, .. } = places;
         for _ in 0..MAX_EARLIER {
@@ -76,7 +76,7 @@ impl OneTimeTokens {
         Err(Error::new(ErrorKind::Contention, "other results of the token kept coming between"))
     }
 
-    /// The answer for a token that is not live. Reads, unless a commit is not finished.
+    /// Returns the answer for a token that is not live. Only reads, unless a commit is not finished.
     pub(super) async fn gone(&self, token: &TokenId, places: &Places, caller: &OpId) -> Result<TokenBegun> {
         if let Some(committed) = self.records.get(&places.begun).await? {
             return Ok(told(self.finish(token, places, &committed).await?, caller));
@@ -88,7 +88,7 @@ impl OneTimeTokens {
     }
 }
 
-/// What a caller is told of a token that was used.
+/// Returns the answer for a caller of a used token.
 pub(super) fn told(used: Used, caller: &OpId) -> TokenBegun {
     if used.caller == *caller { TokenBegun::Replayed(used.result) } else { TokenBegun::Gone }
 }

@@ -1,4 +1,4 @@
-//! What the holder of a lease on a token does.
+//! The calls of the holder of a lease on a token.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::time::Retention;
 use crate::value::Payload;
 
 impl OneTimeTokens {
-    /// Records the result: from then on the token is used. Commit what the caller is to get again.
+    /// Records the result: from then on the token is used. The result is what the caller gets when it calls again.
     ///
     /// # Guarantees
     ///
@@ -33,7 +33,7 @@ impl OneTimeTokens {
     {
         let (places, result) = (Places::of(&lease.token)?, result.try_into()?);
         let used = Used { caller: lease.caller.clone(), op: lease.op.clone(), result }.encode()?;
-        // For ever: if the record expired while the token is live, another could use it once more.
+        // The record is kept for ever: if it expired while the token is live, another caller could use the token again.
         match self.leases.complete(&lease.at(&places), &used, Retention::Forever).await? {
             Completed::Completed(committed) | Completed::Again(committed) => {
                 let used = self.finish(&lease.token, &places, &committed).await;
@@ -43,15 +43,15 @@ impl OneTimeTokens {
         }
     }
 
-    /// A commit that is finished has left no record but its result.
+    /// Returns the answer to a fenced commit. A finished commit has left no record except its result.
     async fn committed_before(&self, lease: &TokenLease, places: &Places) -> Result<TokenCommitted> {
         let Some(entry) = self.records.get(&places.result).await? else { return Ok(TokenCommitted::Fenced) };
         let used = Used::decode(&entry, &lease.token)?;
         Ok(if used.op == lease.op { TokenCommitted::Committed(used.result) } else { TokenCommitted::Fenced })
     }
 
-    /// Ends the lease without a result. The token can be used again, also by the same caller. A token that was committed
-    /// stays used: abort is then `Fenced`, or `Aborted` once the commit is finished.
+    /// Ends the lease without a result. The token can be used again, also by the same caller. A committed token stays
+    /// used: abort then returns `Fenced`, or `Aborted` once the commit is finished.
     ///
     /// # Guarantees
     ///

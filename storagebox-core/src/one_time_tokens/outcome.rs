@@ -1,4 +1,4 @@
-//! What the calls on one-time tokens answer.
+//! The outcomes of the calls on one-time tokens.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ pub struct TokenLease {
     pub token: TokenId,
     /// The caller who gets the result again.
     pub caller: OpId,
-    /// The operation that began: another one for each call of `begin`.
+    /// The operation that began the lease, a new one for each call of `begin`.
     pub op: OpId,
     /// A number that grows with every lease on the token. Other systems use it to fence off older holders (D-5).
     pub fence: Fence,
@@ -24,7 +24,7 @@ pub struct TokenLease {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the token may be used"]
 pub enum Peeked {
-    /// The token can be used, now or once the lease of somebody else has ended without a result.
+    /// The token can be used, now or after another caller's lease has ended without a result.
     Live,
     /// The token was used or discarded, or was never created.
     Gone,
@@ -55,7 +55,7 @@ pub enum TokenBegun {
 pub enum TokenCommitted {
     /// The token is used. This is the recorded result: that of the first commit with this lease.
     Committed(Payload),
-    /// The lease lapsed and another call has begun since, or it was aborted; nothing was recorded. After the time to
-    /// replay the result, a repeated commit is answered so too.
+    /// The lease lapsed and another call has begun since, or the lease was aborted; nothing was recorded. A commit that
+    /// is repeated after the time to replay the result gets this answer too.
     Fenced,
 }

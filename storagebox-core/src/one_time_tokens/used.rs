@@ -1,4 +1,4 @@
-//! What is recorded of a token that was used.
+//! The record of a used token.
 //!
 //! A format byte, the letter `U`, the caller, the operation and the result, each with its length.
 
@@ -9,12 +9,12 @@ use crate::value::{DedupId, MAX_ID_BYTES, MAX_PAYLOAD_BYTES, OpId, Payload, Toke
 
 const FORMAT: u8 = b'1';
 
-/// While a token is in use, and from its commit on until the commit is finished.
+/// The prefix of the record that exists while a token is in use, and from its commit until the commit is finished.
 const BEGUN: &str = "begun:";
-/// From then on, for the time to replay the result.
+/// The prefix of the record that exists from then on, for the time to replay the result.
 const RESULT: &str = "result:";
 
-/// Where the records of a token are.
+/// The ids of the records of a token.
 pub(super) struct Places {
     pub(super) begun: DedupId,
     pub(super) result: DedupId,
@@ -31,18 +31,18 @@ impl Places {
         Ok(Self { begun: at(BEGUN)?, result: at(RESULT)? })
     }
 
-    /// The token whose commit may not be finished, of a record that is listed.
+    /// Returns the token whose commit may be unfinished, from the id of a listed record; `None` for other records.
     pub(super) fn unfinished(id: &DedupId) -> Option<Result<TokenId>> {
         id.as_str().strip_prefix(BEGUN).map(TokenId::new)
     }
 }
 
-/// Who used a token, and with what result.
+/// The use of a token: the caller, the operation and the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Used {
     pub(super) caller: OpId,
-    /// The operation of the lease. It also names the record of the result, so that whoever finishes a commit, however
-    /// late, makes the same call.
+    /// The operation of the lease. The result is recorded under the same operation, so that every caller that finishes
+    /// a commit, however late, makes the same call.
     pub(super) op: OpId,
     pub(super) result: Payload,
 }

@@ -1,6 +1,7 @@
-//! What the processor stores in an entry.
+//! The content of an entry.
 //!
-//! A format byte, a letter for the guard, its token if it is one, then for each message its id, destination and body.
+//! A format byte, a letter for the guard, the token if the guard is one, then the id, destination and body of each
+//! message.
 
 use super::guard::Guard;
 use crate::error::{Error, ErrorKind, Result};
@@ -10,21 +11,21 @@ use crate::value::{Destination, MAX_PAYLOAD_BYTES, MessageId, OpId, Payload, Tok
 
 const FORMAT: u8 = b'1';
 
-/// What one run of the handler decided to send, and what closes the message after that.
+/// The messages that one run of the handler decided to send, and the guard to close after that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Content {
     pub(super) guard: Guard,
-    /// Each with its id, which no later attempt changes.
+    /// The messages with their ids, which no later attempt changes.
     pub(super) outputs: Vec<(MessageId, Output)>,
 }
 
 impl Content {
-    /// The tokens of an attempt: as unique as the attempt is.
+    /// Returns the tokens of an attempt. They are as unique as the attempt.
     pub(super) fn tokens(&self, attempt: &OpId) -> Result<Vec<TokenId>> {
         (0..self.outputs.len()).map(|index| TokenId::new(numbered(attempt, index))).collect()
     }
 
-    /// The messages with the tokens of an attempt.
+    /// Returns the messages with the tokens of an attempt.
     pub(super) fn outgoing(&self, attempt: &OpId) -> Result<Vec<Outgoing>> {
         let with_token = |((id, output), token): (&(MessageId, Output), TokenId)| {
             let Output { destination, body } = output.clone();
@@ -70,7 +71,8 @@ impl Content {
         Ok(Self { guard, outputs })
     }
 
-    /// With short texts and two bytes for the length of each, so that the bytes are not moved while they are written.
+    /// Returns an estimate of the encoded length, assuming short texts, so that the buffer does not grow while it is
+    /// written.
     fn about_as_long_as(&self) -> usize {
         const TEXTS: usize = 100;
         self.outputs.iter().map(|(_, output)| TEXTS + output.body.as_bytes().len()).sum::<usize>() + TEXTS
@@ -85,7 +87,7 @@ impl Content {
     }
 }
 
-/// The id of the message at this place, or of its token.
+/// Returns the id of the message with this index, or of its token.
 pub(super) fn numbered(attempt: &OpId, index: usize) -> String {
     [attempt.as_str(), "-", &index.to_string()].concat()
 }

@@ -1,4 +1,4 @@
-//! What tells whether a message is still to be processed, and is closed once it is.
+//! Guards. A guard says whether a message is still to be processed, and is closed once the message is finished.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use crate::message::Message;
 use crate::token_store::TokenStore;
 use crate::value::{DedupId, MessageId, OpId, Payload, TokenId};
 
-/// How a message is guarded. As part of an entry: what is left to be closed when all is sent.
+/// The guard of a message. In an entry: the guard to close when all messages are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Guard {
-    /// Nothing: the message is unprotected, or its token was consumed in one step with its change.
+    /// No guard: the message is unprotected, or its token was consumed in one step with its change.
     Open,
     /// A token, which is consumed.
     Token(TokenId),
@@ -20,7 +20,7 @@ pub(super) enum Guard {
     Record,
 }
 
-/// Where guards are looked up.
+/// The stores that hold the guards.
 #[derive(Clone)]
 pub(super) struct Guards {
     pub(super) incoming: Arc<dyn TokenStore>,
@@ -58,7 +58,7 @@ impl Guard {
         }
     }
 
-    /// Whoever closes it first, it is closed. `op` is the same for all who finish an entry, so that one who is late
+    /// Closes the guard; idempotent. `op` is the same for all workers that finish an entry, so that a late worker
     /// changes nothing once a record has expired.
     pub(super) async fn close(&self, message: &MessageId, op: &OpId, guards: &Guards) -> Result<()> {
         match (self, &guards.missing) {

@@ -1,4 +1,4 @@
-//! What a processor is given: what to do with a message, and how to send one.
+//! The parts that a program supplies to a processor: the handler of messages and their dispatcher.
 
 use std::error::Error as StdError;
 use std::sync::Arc;
@@ -13,11 +13,11 @@ pub type BoxError = Box<dyn StdError + Send + Sync + 'static>;
 
 /// Decides what a message changes and sends.
 ///
-/// A handler has no effect of its own: it may run several times for one message, at once or after a crash, and at most
-/// one of its decisions is stored. It may read whatever it likes. What it wants to be done it sends as a message.
+/// A handler has no effect except its decision: it may run several times for one message, at once or after a crash, and
+/// at most one of its decisions is stored. It may read anything. To have an effect elsewhere, it sends a message.
 ///
-/// A function or closure that takes the state and the message and returns a future is a handler. What the future needs
-/// of the closure is cloned for it, because several may run at once.
+/// A function or closure that takes the state and the message and returns a future is a handler. Several futures may
+/// exist at once, so whatever a future needs from the closure must be cloned for it.
 #[async_trait]
 pub trait Handler: Send + Sync {
     /// Returns the decision for this message, given the state of its entity: `None` if the entity does not exist.

@@ -1,4 +1,4 @@
-//! What becomes of a message that carries no token.
+//! The policy for messages without a token.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,24 +6,24 @@ use std::sync::Arc;
 use crate::dedup_repo::DedupRepo;
 use crate::time::Retention;
 
-/// What becomes of a message that carries no token (P-5).
+/// The policy for messages without a token (P-5).
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum MissingToken {
-    /// It is refused with [`ProcessError::NoToken`](crate::ProcessError::NoToken), before any I/O.
+    /// The message is refused with [`ProcessError::NoToken`](crate::ProcessError::NoToken), before any I/O.
     #[default]
     Reject,
-    /// It is processed each time that a copy comes, and more often after lost answers, though not while another copy is
-    /// under way. Only for handlers whose effects may be repeated. A late acknowledgement of one copy may end the message
-    /// while the next is under way: if that one's worker is killed, its entry stays among the
-    /// pending ones, because no copy comes that would resume it.
+    /// The message is processed each time that a copy arrives, and more often after lost answers, but not while another
+    /// copy is in progress. Only for handlers whose effects may be repeated. A late acknowledgement of one copy may end
+    /// the message while the next copy is in progress: if the worker of that copy is killed, its entry stays pending,
+    /// because no further copy arrives to resume it.
     Unprotected,
-    /// It is processed once for as long as its record is kept: article 1 in place of article 2, for senders that create
-    /// no tokens. The repository must be used for nothing else.
+    /// The message is processed once for as long as its record is kept: article 1 in place of article 2, for senders
+    /// that create no tokens. The repository must be used for nothing else.
     Dedup {
         /// The records, by message id.
         records: Arc<dyn DedupRepo>,
-        /// How long each is kept.
+        /// How long each record is kept.
         retention: Retention,
     },
 }

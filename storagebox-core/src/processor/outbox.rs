@@ -1,4 +1,4 @@
-//! The way of messages out: tokens, then the choice of one attempt, then the messages.
+//! Sends messages: creates their tokens, chooses one attempt, and dispatches.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use crate::message::Output;
 use crate::token_store::TokenStore;
 use crate::value::{MessageId, OpId, TokenId};
 
-/// How many attempts an entry gets of its own accord. While tokens cannot be created, every copy that comes would be one
-/// more, and all but one have to be discarded in the end.
+/// The number of attempts from which on no further attempt is registered for an entry. While tokens cannot be created,
+/// every copy would add another attempt, and all but one must be discarded in the end.
 const MOST_ATTEMPTS: usize = 16;
 
-/// Where messages go.
+/// Where the tokens of messages are created and where messages are sent.
 #[derive(Clone)]
 pub(super) struct Route {
     pub(super) tokens: Arc<dyn TokenStore>,
@@ -36,8 +36,8 @@ impl Outbox {
         Self { entities, ids, route: None }
     }
 
-    /// What a commit stores of the messages to be sent, whose ids are those of its attempt. Nothing is stored that
-    /// could not be sent.
+    /// Returns the content of an entry for the messages to be sent, whose ids are derived from the attempt. Fails if
+    /// the messages could not be sent.
     pub(super) fn content(&self, guard: Guard, attempt: &OpId, outputs: Vec<Output>) -> Result<Content> {
         if !outputs.is_empty() {
             self.route()?;
@@ -46,8 +46,8 @@ impl Outbox {
         Ok(Content { guard, outputs: outputs.into_iter().enumerate().map(with_id).collect::<Result<_>>()? })
     }
 
-    /// Sends the messages of an entry and discards the tokens of all attempts but the chosen one. Returns how many were
-    /// sent; nothing if the entry is gone.
+    /// Sends the messages of an entry and discards the tokens of all attempts except the chosen one. Returns the number
+    /// of messages sent, or `None` if the entry is gone.
     pub(super) async fn send(
         &self,
         id: &EntryId,
@@ -73,12 +73,12 @@ impl Outbox {
         Ok(Some(messages.len()))
     }
 
-    /// Creates the tokens of an attempt, and chooses it if no other was chosen first. Tokens are created only after their
-    /// attempt is registered. So whoever finishes the entry knows them, and nobody else discards them: an entry that is
-    /// gone may have been finished with this very attempt.
+    /// Creates the tokens of an attempt, and chooses the attempt if no other was chosen first. Tokens are created only
+    /// after their attempt is registered. So the worker that finishes the entry knows the tokens, and no other worker
+    /// may discard them: an entry that is gone may have been finished with this very attempt.
     ///
-    /// An attempt of another worker will do as well: nothing is sent before the choice, so none of its tokens is
-    /// consumed by then.
+    /// The attempt may be that of another worker: nothing is sent before the choice, so none of its tokens has been
+    /// consumed.
     async fn choose(
         &self,
         id: &EntryId,

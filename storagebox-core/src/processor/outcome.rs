@@ -1,4 +1,4 @@
-//! What becomes of a message.
+//! The outcomes of processing a message.
 
 use super::handler::BoxError;
 use crate::error::Error;
@@ -9,14 +9,14 @@ use crate::error::Error;
 pub enum Outcome {
     /// This call changed the entity.
     Processed {
-        /// How many messages this call sent: 0 also if another worker sent them first.
+        /// The number of messages that this call sent; 0 also if another worker sent them first.
         sent: usize,
     },
     /// The handler decided to change nothing and to send nothing.
     NoEffect,
     /// The message was committed before, and this call finished it.
     Resumed {
-        /// How many messages this call sent: 0 also if another worker sent them first.
+        /// The number of messages that this call sent; 0 also if another worker sent them first.
         sent: usize,
     },
     /// The message was finished before, *or its token was never created or was lost*. Count these: more of them than
@@ -39,7 +39,7 @@ pub enum Abandoned {
     AlreadyOver,
 }
 
-/// Why a message was not processed. It may come again after each of them.
+/// The reason why a message was not processed. The message may be processed again after each of them.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
     /// A store failed.
@@ -48,8 +48,8 @@ pub enum ProcessError {
     /// The handler failed; nothing changed.
     #[error("the handler failed: {0}")]
     Handler(#[source] BoxError),
-    /// Some messages may not have been sent. A message that was being processed has changed its entity, and they are
-    /// sent when it comes again; what was being [issued](super::Processor::issue) is issued again.
+    /// Some messages may not have been sent. A message that was being processed has changed its entity, and its
+    /// messages are sent when it is processed again; an [`issue`](super::Processor::issue) is made again.
     #[error("not all messages were sent: {0}")]
     Dispatch(#[source] BoxError),
     /// The message carries no token, and the [policy](super::MissingToken) rejects such messages.
@@ -58,7 +58,7 @@ pub enum ProcessError {
 }
 
 impl ProcessError {
-    /// This call may have changed the entity before it failed.
+    /// Marks the error as unresolved: this call may have changed the entity before it failed.
     pub(super) fn after_a_commit(self) -> Self {
         match self {
             Self::Store(error) => Self::Store(error.after_unresolved()),

@@ -1,4 +1,4 @@
-//! A run whose lease is extended by a task of its own.
+//! A run whose lease is extended by a separate task.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -76,8 +76,8 @@ where
 /// A task to be spawned.
 pub(super) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Spawns a task and returns its handle. A trait of its own, because the compiler takes no future that holds a generic
-/// closure over a [`Task`] for `Send`.
+/// Spawns a task and returns its handle. This is a trait because the compiler does not accept a future that holds a
+/// generic closure over a [`Task`] as `Send`.
 trait Spawns: Send {
     fn spawn(self: Box<Self>, task: Task) -> Box<dyn Send>;
 }
@@ -92,7 +92,7 @@ where
     }
 }
 
-/// Extends a lease from a task of its own.
+/// Extends a lease from a separate task.
 struct Background {
     repo: Arc<dyn LeaseRepo>,
     timer: Arc<dyn Timer>,
@@ -102,7 +102,7 @@ struct Background {
 impl Heartbeat for Background {
     async fn keep_alive(self, runner: &Runner<'_>, lease: &Lease, age: Duration, begun: oneshot::Sender<()>) {
         let (own, options) = (lease.clone(), runner.options.clone());
-        // Dropped with this future; the task ends then.
+        // `_stop` is dropped with this future, which ends the task.
         let (_stop, stopped) = oneshot::channel::<()>();
         let (ends, end) = oneshot::channel();
         let Self { repo, timer, spawn } = self;

@@ -86,9 +86,9 @@ impl RunOptions {
     }
 
     /// Sets how long to retry recording the result while the store has problems: the work is done and cannot be done
-    /// again. The attempts have the pauses of the [`Retry`], but are not limited by its number of attempts: after those
-    /// of a `Retry` without pauses come attempts with the pauses of [`Retry::default`]. The lease is extended in the
-    /// meantime.
+    /// again. The attempts have the pauses of the [`Retry`], but are not limited by its number of attempts. If the
+    /// `Retry` has no pauses, its attempts are followed by attempts with the pauses of [`Retry::default`]. The lease is
+    /// extended in the meantime.
     #[must_use]
     pub fn record_within(mut self, duration: Duration) -> Self {
         self.record_within = duration;

@@ -6,11 +6,11 @@ use super::Ran;
 use crate::error::Result;
 use crate::value::Payload;
 
-/// Precedes the length of a result that was too long. A result that begins so is not kept either, so that no result is
-/// read as a length.
+/// The prefix of the record of a result that was too long; its length follows. A result with this prefix and a length
+/// is not kept either, so that no result is read as a length.
 const NOT_KEPT: &str = "\0storagebox: the work was done; its result was too long to be kept; its bytes: ";
 
-/// Returns the record of a result; of a result that is too long, only its length.
+/// Returns the record of a result. For a result that is too long, the record holds only its length.
 pub(super) fn recorded(result: Bytes) -> Result<Payload> {
     let bytes = result.len();
     match Payload::new(result) {

@@ -1,4 +1,4 @@
-//! The lease of a run: begun, kept alive, and ended with the result or without.
+//! The lease of a run: beginning it, keeping it alive, and ending it with or without a result.
 
 use std::any::Any;
 use std::convert::Infallible;
@@ -20,10 +20,11 @@ use crate::race::{First, first_of, let_others_on};
 use crate::time::{Timer, checked_duration};
 use crate::value::{DedupId, OpId, Payload};
 
-/// The longest wait between two looks at another's lease.
+/// The longest wait between two checks of another runner's lease.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// The shortest: a store that says that nothing is left of a lease, and does not end it, is not asked without a pause.
+/// The shortest wait between two checks, so that a store that reports no remaining time for a lease, but does not end
+/// it, is not called without a pause.
 const LOOK_SOON: Duration = Duration::from_millis(1);
 
 pub(super) struct Runner<'a> {
@@ -33,7 +34,7 @@ pub(super) struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    /// What became of the id, and how old its lease may be.
+    /// Begins a lease. Returns the outcome and the greatest age that the lease may have.
     pub(super) async fn begin(&self, id: &DedupId) -> Result<(Begun, Duration)> {
         self.options.retention.checked()?;
         checked_duration("lease", self.options.lease)?;
@@ -63,8 +64,8 @@ impl Runner<'_> {
         options.retry.call(self.timer, || repo.begin(id, op, options.lease, fingerprint)).await
     }
 
-    /// How old a lease may be that was asked for then: one that is taken up may be of any age, and an attempt whose
-    /// answer was lost may have begun any other.
+    /// Returns the greatest possible age of a lease that was requested at `asked`. A lease that is taken up may have
+    /// any age. Any other lease may have been begun by an attempt whose answer was lost.
     fn age(&self, asked: Duration) -> Duration {
         match self.options.take_up {
             Some(_) => Duration::MAX,
@@ -72,8 +73,8 @@ impl Runner<'_> {
         }
     }
 
-    /// Returns when the lease is lost. A store that cannot be reached is no proof of that: the next beat, which comes
-    /// sooner then, may reach it.
+    /// Extends the lease until it is lost. An unreachable store does not prove that the lease is lost: the next
+    /// extension, which then comes sooner, may succeed.
     pub(super) async fn extend_until_lost(&self, lease: &Lease, age: Duration) {
         let duration = self.options.lease;
         let mut beat = (duration / 3).saturating_sub(age);
@@ -93,8 +94,8 @@ impl Runner<'_> {
         }
     }
 
-    /// Records the result, and keeps the lease alive until that is done. Only the record's own answer tells that the
-    /// lease is lost: it cannot be extended either once the result has arrived.
+    /// Records the result, and keeps the lease alive in the meantime. Only the answer of the record says that the lease
+    /// is lost, because an extension also fails once the result has been recorded.
     pub(super) async fn record(
         &self,
         lease: &Lease,
@@ -112,7 +113,7 @@ impl Runner<'_> {
         }
     }
 
-    /// The work was done, so that no failure is told as one that did nothing.
+    /// Completes the lease. The work was done, so no error may say that nothing was applied.
     async fn complete(&self, lease: &Lease, result: &Payload) -> Result<Ran> {
         let Self { repo, timer, options } = self;
         let end = timer.now().saturating_add(options.record_within);
@@ -124,7 +125,8 @@ impl Runner<'_> {
         })
     }
 
-    /// A lease that cannot be given back lapses by itself; the work's own failure is the answer either way.
+    /// Aborts the lease. An error is ignored: the lease then lapses by itself, and the run returns the work's own
+    /// failure in either case.
     pub(super) async fn give_back(&self, lease: &Lease) {
         let _ = self.options.retry.call(self.timer, || self.repo.abort(lease)).await;
     }
@@ -152,10 +154,10 @@ impl Heartbeat for Within {
     }
 }
 
-/// What a panic carries.
+/// The payload of a panic.
 pub(super) type Panic = Box<dyn Any + Send>;
 
-/// The output, or the panic that was the end. Nothing of the future is used after that.
+/// Returns the output, or the payload of the panic that ended the future. The future is not used after a panic.
 pub(super) async fn to_its_end<T>(work: impl Future<Output = T>) -> Result<T, Panic> {
     let mut work = pin!(work);
     poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context))) {

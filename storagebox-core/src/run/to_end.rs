@@ -15,11 +15,11 @@ use crate::lease_repo::{Fence, LeaseRepo};
 use crate::time::Timer;
 use crate::value::DedupId;
 
-/// Runs like [`run_with_heartbeat`], in a task of its own: the run continues when its caller is dropped, for example when a client of
-/// a web server disconnects. The next caller with the same id gets its result.
+/// Runs like [`run_with_heartbeat`], in a separate task: the run continues when its caller is dropped, for example when
+/// a client of a web server disconnects. The next caller with the same id gets its result.
 ///
-/// `spawn` starts the task and that of the heartbeat, as `tokio::spawn` does. The handle that it returns is kept until the task ends, so a
-/// runtime that cancels a task when its handle is dropped, such as `smol`, needs no `detach`.
+/// `spawn` starts this task and the task of the heartbeat, as `tokio::spawn` does. The handle that it returns is kept
+/// until the task ends, so a runtime that cancels a task when its handle is dropped, such as `smol`, needs no `detach`.
 ///
 /// # Guarantees
 ///
@@ -32,8 +32,8 @@ use crate::value::DedupId;
 ///
 /// # Errors
 ///
-/// The errors of [`run`](crate::run()); `OutcomeUnknown` if the task was ended before the work. A panic of the work continues in the
-/// caller.
+/// The errors of [`run`](crate::run()); `OutcomeUnknown` if the task was ended before the work. A panic of the work
+/// continues in the caller.
 ///
 /// # Example
 ///
@@ -73,7 +73,7 @@ where
     let task = async move {
         let heartbeat = move |task| beside(task);
         let ran = to_its_end(run_with_heartbeat(repo, timer, heartbeat, &id, &options, work)).await;
-        // A caller that was dropped wants no answer; the store has the result.
+        // The send fails if the caller was dropped; the store has the result.
         let _unread = reply.send(ran);
     };
     start(&*spawn, task.in_current_span().with_current_subscriber());
@@ -84,7 +84,7 @@ where
     }
 }
 
-/// Starts the task, which keeps its own handle to its end: dropping the last handle might cancel the task.
+/// Starts the task. The task keeps its own handle until it ends, because dropping the last handle might cancel it.
 fn start<S: Send + 'static>(
     spawn: impl FnOnce(Pin<Box<dyn Future<Output = ()> + Send>>) -> S,
     task: impl Future<Output = ()> + Send + 'static,

@@ -1,4 +1,4 @@
-//! What goes together, and what becomes of it.
+//! The calls that a batch combines, and their results.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -114,7 +114,7 @@ async fn a_batch_that_panics_is_lost_and_the_next_ones_are_not() {
     assert_eq!(told(followers).await, [alone(1, true), alone(2, true), Told::Together(3)]);
 }
 
-/// On several threads, where calls come at any moment of a batch.
+/// On several threads, calls arrive at any moment of a batch.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn among_many_callers_each_gets_the_own_answer() {
     let batches = Arc::new(Mutex::new(vec![]));
@@ -149,7 +149,7 @@ async fn among_many_callers_each_gets_the_own_answer() {
     assert!(sizes.iter().all(|size| (1..=4).contains(size)), "{sizes:?}");
 }
 
-/// As in a runtime that ends: what it was to do is dropped before it begins.
+/// The runtime ends: the task of the batch is dropped before it begins.
 #[tokio::test]
 async fn those_whose_batch_is_never_begun_are_made_alone() {
     let together = |calls: Vec<Call>| Box::pin(async move { meet(&calls, Fate::Answered) }) as _;

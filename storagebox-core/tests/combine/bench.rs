@@ -1,4 +1,5 @@
-//! A combiner whose batches stand still until they are told their fate, and whose patience ends when it is told to.
+//! A combiner whose batches wait until the test decides their fate, and whose stall timeout passes when the test says
+//! so.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::{JoinHandle, yield_now};
 
-/// A call: what it is about, and what it is answered.
+/// A call: its key, and the number in its answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Call(pub(crate) &'static str, pub(crate) u32);
 
@@ -24,7 +25,7 @@ impl Combine for Call {
     }
 }
 
-/// Who made a call.
+/// How a call was made: alone or in a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Told {
     Alone { number: u32, lost: bool },
@@ -35,15 +36,15 @@ pub(crate) fn alone(number: u32, lost: bool) -> Told {
     Told::Alone { number, lost }
 }
 
-/// What the next batch meets.
+/// The fate of the next batch.
 pub(crate) enum Fate {
     Answered,
-    /// One answer for each call, whatever it is.
+    /// One given answer per call.
     Combined(Vec<Combined<Told>>),
     Panic,
 }
 
-/// What became of each call of a batch.
+/// The results of the calls of a batch.
 pub(crate) type Answers = Vec<Combined<Result<Told>>>;
 
 pub(crate) fn meet(calls: &[Call], fate: Fate) -> Answers {
@@ -63,25 +64,26 @@ fn answered(answer: Combined<Told>) -> Combined<Result<Told>> {
     }
 }
 
-/// Starts a task of the test's runtime.
+/// Starts a task in the test's runtime.
 pub(crate) fn spawn(work: Pin<Box<dyn Future<Output = ()> + Send>>) {
     drop(tokio::spawn(work));
 }
 
-/// Starts tasks of the runtime that is the caller's now.
+/// Returns a function that starts tasks in the caller's current runtime.
 fn spawner() -> Arc<Spawn> {
     let runtime = Handle::current();
     Arc::new(move |work| drop(runtime.spawn(work)))
 }
 
-/// Lets all tasks that can go on do so. There is one thread, and none of them takes more turns than this.
+/// Runs all tasks until none can make progress. The runtime has one thread, and no task needs more turns than this loop
+/// yields.
 pub(crate) async fn all_go_on() {
     for _ in 0..20 {
         yield_now().await;
     }
 }
 
-/// Batches that were begun, each with what tells its fate.
+/// The batches that have begun, each with the sender that decides its fate.
 type Batches = mpsc::UnboundedReceiver<(Vec<Call>, oneshot::Sender<Fate>)>;
 
 fn told_their_fate() -> (Box<RunBatch<Call>>, Batches) {
@@ -113,25 +115,25 @@ impl Bench {
         Self { combiner, batches, patience }
     }
 
-    /// One by which tasks make all calls, without patience.
+    /// Creates a bench whose tasks make all calls, without a stall timeout.
     pub(crate) fn of_tasks(most: usize) -> Self {
         let (together, batches) = told_their_fate();
         let combiner = Combiner::of_tasks(most, together, Box::new(spawner));
         Self { combiner, batches, patience: Arc::default() }
     }
 
-    /// One that makes its batches otherwise.
+    /// Creates a bench with another combiner.
     pub(crate) fn of(combiner: Arc<Combiner<Call>>) -> Self {
         Self { combiner, batches: mpsc::unbounded_channel().1, patience: Arc::default() }
     }
 
-    /// The patience with what is under way ends.
+    /// Lets the stall timeout of the current turn pass.
     pub(crate) async fn lose_patience(&self) {
         self.patience.notify_one();
         all_go_on().await;
     }
 
-    /// A call that stays alone for as long as the gate is shut.
+    /// Starts a call that is made alone, in progress until the gate opens.
     pub(crate) async fn leader(&self, gate: &Arc<Notify>) -> JoinHandle<Told> {
         self.leader_of(Call("leader", 0), gate).await
     }
@@ -152,8 +154,8 @@ impl Bench {
         leader
     }
 
-    /// A call that is waiting or refused when this returns, if anything is under way. On one thread, a task that was
-    /// spawned before runs before this one goes on.
+    /// Starts a call. If another call is in progress, this one waits or is refused when the method returns: on one
+    /// thread, a task that was spawned earlier runs before this one continues.
     pub(crate) async fn asker(&self, call: Call) -> JoinHandle<Result<Told>> {
         let combiner = Arc::clone(&self.combiner);
         let asker = tokio::spawn(async move {
@@ -164,7 +166,7 @@ impl Bench {
         asker
     }
 
-    /// The same for a call that finds room.
+    /// The same for a call that the queue accepts.
     pub(crate) async fn follower(&self, call: Call) -> JoinHandle<Told> {
         let combiner = Arc::clone(&self.combiner);
         let follower = tokio::spawn(async move {
@@ -183,7 +185,7 @@ impl Bench {
         followers
     }
 
-    /// The next batch, which then meets this.
+    /// Waits for the next batch and decides its fate.
     pub(crate) async fn batch(&mut self, fate: Fate) -> Vec<Call> {
         let (calls, told) = self.batches.recv().await.unwrap();
         assert!(told.send(fate).is_ok());

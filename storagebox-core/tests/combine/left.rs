@@ -1,4 +1,4 @@
-//! Calls that are polled and then left: neither driven nor dropped.
+//! Calls that are polled and then abandoned: neither polled again nor dropped.
 
 use std::future::{pending, poll_fn};
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use crate::bench::{Bench, Call, Fate, Told, all_go_on, told};
 
 type Left = Pin<Box<dyn Future<Output = Result<Told>> + Send>>;
 
-/// A call that does not end if it is made alone.
+/// Returns a call that never ends if it is made alone.
 fn call(combiner: &Arc<Combiner<Call>>, call: Call) -> Left {
     let combiner = Arc::clone(combiner);
     Box::pin(async move { combiner.call(call, |_| pending()).await })
@@ -34,7 +34,7 @@ async fn any_number_of_calls_alone_that_are_left_hold_up_others_for_the_patience
         poll_once(&mut one).await;
         left.push(one);
         let other = bench.follower(Call("other", number)).await;
-        // The first patience may have begun with a call before.
+        // The first stall timeout may have begun with an earlier call.
         bench.lose_patience().await;
         bench.lose_patience().await;
         assert_eq!(bench.batches.len(), 1, "a batch beside {number} calls that are left");
@@ -43,7 +43,7 @@ async fn any_number_of_calls_alone_that_are_left_hold_up_others_for_the_patience
     }
 }
 
-/// What is not counted when it is overtaken is not counted when it ends.
+/// A turn that is not counted when it is overtaken must not be counted when it ends.
 #[tokio::test]
 async fn batches_that_stand_still_are_counted_whatever_became_of_calls_alone() {
     let mut bench = Bench::new(1);
@@ -96,7 +96,7 @@ fn runtime() -> Runtime {
     Builder::new_current_thread().build().unwrap()
 }
 
-/// Polls the call so often that it must have come to its end.
+/// Polls the call until it must have ended.
 async fn answered(mut call: Left) -> Option<Told> {
     for _ in 0..20 {
         let polled = poll_fn(|context| Poll::Ready(call.as_mut().poll(context))).await;
@@ -108,7 +108,7 @@ async fn answered(mut call: Left) -> Option<Told> {
     None
 }
 
-/// As where each thread has a runtime, which it drives while it has a call.
+/// Each thread has a runtime, which it drives only during its own calls.
 #[test]
 fn what_waits_goes_on_where_it_is_driven_and_not_where_the_turn_before_ended() {
     let (mut bench, first, second) = (Bench::of_tasks(8), runtime(), runtime());
@@ -121,7 +121,7 @@ fn what_waits_goes_on_where_it_is_driven_and_not_where_the_turn_before_ended() {
     second.block_on(poll_once(&mut other));
     assert!(fate.send(Fate::Answered).is_ok());
     assert_eq!(first.block_on(answered(one)), Some(Told::Together(1)));
-    // Nobody drives the first runtime any more.
+    // The first runtime is not driven any more.
     let told = second.block_on(async {
         all_go_on().await;
         if let Ok((_, fate)) = bench.batches.try_recv() {

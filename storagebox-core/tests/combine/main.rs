@@ -1,4 +1,4 @@
-//! Combining: nobody waits without need, and nobody suffers for a neighbour.
+//! Combining: no call waits without need, and no call suffers from another.
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
 mod batches;

@@ -1,4 +1,4 @@
-//! More calls than the store can take.
+//! More calls than the store can handle.
 
 use std::future::poll_fn;
 use std::hash::{Hash, Hasher};
@@ -61,7 +61,7 @@ async fn a_queue_that_is_full_refuses_and_has_room_again_when_callers_are_droppe
     assert_eq!(fresh.await.unwrap(), Told::Together(1001));
 }
 
-/// A key that counts how often it is looked at.
+/// A key that counts its hashes and comparisons.
 #[derive(Clone, Debug)]
 struct Looked {
     number: usize,
@@ -84,7 +84,7 @@ impl PartialEq for Looked {
 
 impl Eq for Looked {}
 
-/// A call about a key; it is answered its own number.
+/// A call for a key; its answer is its own number.
 struct Ask {
     key: Looked,
     number: usize,
@@ -103,7 +103,7 @@ impl Combine for Ask {
     }
 }
 
-/// A store that can stand still, and how long one of its steps takes.
+/// A store that can be stopped, and whose steps take a fixed time.
 #[derive(Clone)]
 struct Stalled {
     runs: watch::Receiver<bool>,
@@ -154,7 +154,7 @@ impl Stalled {
         })
     }
 
-    /// Returns when so many calls were asked for.
+    /// Returns once this many calls were made.
     async fn were_asked(&self, calls: usize) {
         let _ = self.asked.subscribe().wait_for(|asked| *asked >= calls).await;
     }
@@ -163,7 +163,7 @@ impl Stalled {
 const CALLERS: usize = 20_000;
 const ONE_CALLS_TIME: Duration = Duration::from_secs(10);
 
-/// Ends callers, and returns when they have ended.
+/// Aborts the callers, and returns when they have ended.
 async fn drop_all(callers: &[JoinHandle<Result<usize>>]) {
     callers.iter().for_each(JoinHandle::abort);
     while !callers.iter().all(JoinHandle::is_finished) {
@@ -171,7 +171,7 @@ async fn drop_all(callers: &[JoinHandle<Result<usize>>]) {
     }
 }
 
-/// On a clock that goes on by itself while everybody waits.
+/// The paused clock advances by itself while all tasks wait.
 #[tokio::test(start_paused = true)]
 async fn after_a_stall_all_who_are_left_are_answered_within_one_calls_time() {
     let (runs, store) = Stalled::new();
@@ -184,7 +184,7 @@ async fn after_a_stall_all_who_are_left_are_answered_within_one_calls_time() {
         if number % 2 == 0 { left.push((number, caller)) } else { dropped.push(caller) }
     }
     drop_all(&dropped).await;
-    // Those that found the queue full were told so; there is room for others now.
+    // Calls that found the queue full got an error; the queue has room for others now.
     left.extend((CALLERS..CALLERS + 4_000).map(|number| (number, ask(number))));
     sleep(Duration::from_secs(60)).await;
 
@@ -211,7 +211,7 @@ async fn after_a_stall_all_who_are_left_are_answered_within_one_calls_time() {
     assert_eq!(made.len(), answered, "calls made, by those that are left alone");
 }
 
-/// However many wait, a call is looked at so often and no oftener.
+/// The number of times that a call is looked at does not depend on the number of waiting calls.
 #[tokio::test(start_paused = true)]
 async fn what_a_call_costs_does_not_grow_with_those_that_wait() {
     let (runs, store) = Stalled::new();

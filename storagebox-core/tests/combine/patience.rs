@@ -1,4 +1,4 @@
-//! A turn that takes too long holds up none but those of its own keys.
+//! A turn that takes too long delays only calls with its own keys.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ async fn a_batch_that_is_stuck_holds_up_nobody_else() {
     let (first, fate) = bench.batches.recv().await.unwrap();
     assert_eq!(first, [Call("a", 1)]);
     let others = bench.followers(&[Call("b", 2), Call("c", 3)]).await;
-    // The first patience was with the leader.
+    // The first stall timeout applied to the leader.
     bench.lose_patience().await;
     assert!(bench.batches.try_recv().is_err(), "a batch beside one that is not late yet");
     bench.lose_patience().await;
@@ -43,7 +43,7 @@ async fn a_batch_that_is_stuck_holds_up_nobody_else() {
     assert_eq!(told(stuck).await, [Told::Together(1)]);
 }
 
-/// Whatever holds up a key holds up its next call too, which would only take another connection.
+/// Whatever delays a key delays its next call too, which would only take another connection.
 #[tokio::test]
 async fn calls_of_a_key_that_is_under_way_wait_for_its_end() {
     let (mut bench, gate) = (Bench::new(8), Arc::new(Notify::new()));
@@ -72,7 +72,7 @@ async fn whoever_gets_on_is_not_overtaken() {
     for expected in [Call("a", 1), Call("b", 2)] {
         assert_eq!(bench.batch(Fate::Answered).await, [expected]);
         all_go_on().await;
-        // The patience that ends here began before that batch.
+        // The stall timeout that passes here began before that batch.
         bench.lose_patience().await;
         assert_eq!(bench.batches.len(), 1, "one batch at a time, while each comes to its end");
     }
@@ -87,7 +87,7 @@ async fn a_store_that_stands_still_is_not_asked_without_end() {
     let keys = ["a", "b", "c", "d", "e", "f", "g", "h"];
     let calls: Vec<_> = keys.iter().zip(1..).map(|(key, number)| Call(key, number)).collect();
     let followers = bench.followers(&calls).await;
-    // Each batch outlasts two: the first began before it.
+    // Each batch outlasts two stall timeouts: the first one began before the batch.
     for _ in 0..2 * keys.len() {
         bench.lose_patience().await;
     }

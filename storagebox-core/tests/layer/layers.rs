@@ -1,4 +1,4 @@
-//! Layers as tests need them.
+//! Layers for tests.
 
 use std::fmt::{self, Debug, Formatter};
 use std::future::pending;
@@ -13,7 +13,7 @@ use storagebox::time::{Timer, TokioTimer};
 use storagebox::values::{ClaimId, Item, Namespace};
 use storagebox::{Cursor, Error, ErrorKind, Result, Taken, async_trait};
 
-/// Writes down each call.
+/// Records each call.
 #[derive(Debug, Default)]
 pub(crate) struct Counts(Mutex<Vec<String>>);
 
@@ -56,12 +56,12 @@ pub(crate) struct Loses {
 }
 
 impl Loses {
-    /// Each reply of that number.
+    /// Loses every `each`-th reply.
     pub(crate) fn each(each: usize) -> Self {
         Self { each, until: usize::MAX, calls: AtomicUsize::new(0), lost: AtomicUsize::new(0) }
     }
 
-    /// So many replies, and then no more.
+    /// Loses the first `until` replies.
     pub(crate) fn first(until: usize) -> Self {
         Self { until, ..Self::each(1) }
     }
@@ -84,12 +84,12 @@ impl Layer for Loses {
     }
 }
 
-/// Fails calls that it does not make.
+/// Fails calls without making them.
 #[derive(Debug)]
 pub(crate) struct Fails(AtomicUsize, ErrorKind);
 
 impl Fails {
-    /// So many calls, and then no more.
+    /// Fails the first `failures` calls.
     pub(crate) fn first(failures: usize, kind: ErrorKind) -> Self {
         Self(AtomicUsize::new(failures), kind)
     }
@@ -106,7 +106,7 @@ impl Layer for Fails {
     }
 }
 
-/// Makes each call after some time.
+/// Makes each call after a delay.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slow(pub(crate) Duration);
 
@@ -118,7 +118,7 @@ impl Layer for Slow {
     }
 }
 
-/// Answers nothing.
+/// Never answers.
 #[derive(Debug)]
 pub(crate) struct Silent;
 
@@ -193,7 +193,7 @@ impl Layer for Parks {
     }
 }
 
-/// Says of each take that the claim has ended, and of each item that it is there twice.
+/// Answers each `take` with an ended claim, and doubles the number of free items.
 #[derive(Debug)]
 pub(crate) struct Lies;
 

@@ -1,4 +1,4 @@
-//! The spans of calls, and what is recorded in them.
+//! The spans of calls and their fields.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -7,7 +7,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-/// Writes down each span of the name `call`.
+/// Records each span with the name `call`.
 #[derive(Clone, Default)]
 pub(crate) struct Spans(Arc<Mutex<Vec<String>>>);
 
@@ -17,7 +17,7 @@ impl Spans {
     }
 }
 
-/// The fields of the calls, as far as the test asks.
+/// Records the fields of a call that the test checks.
 struct Told<'a>(&'a mut String);
 
 impl Visit for Told<'_> {

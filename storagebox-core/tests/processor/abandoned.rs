@@ -1,4 +1,4 @@
-//! Messages that are given up, or finished by somebody else.
+//! Messages that are given up, or finished by another worker.
 
 use storagebox_core::{Abandoned, BoxError, Certainty, Decision, Message, Outcome, Payload, ProcessError};
 
@@ -49,7 +49,7 @@ async fn a_handler_that_fails_leaves_the_message_as_it_was() {
     assert_eq!(endpoint.processor(Sends(1)).process(&message).await.unwrap(), Outcome::Processed { sent: 1 });
 }
 
-/// A ledger may join tokens from one start to the next.
+/// The tokens that a ledger joins may change from one start to the next.
 #[tokio::test]
 async fn what_was_begun_is_finished_by_a_ledger_that_joins_something_else() {
     for (before, after) in [(false, true), (true, false)] {
@@ -79,7 +79,8 @@ async fn a_handler_that_sends_without_a_way_out_changes_nothing() {
     assert_eq!(endpoint.calls.take(), ["open", "exists"]);
 }
 
-/// Whatever fails after the commit, the caller is told that the entity may be changed, and the next copy finishes it.
+/// Whichever step fails after the commit, the caller's error says that the entity may have changed, and the next copy
+/// finishes the message.
 #[tokio::test]
 async fn a_step_that_fails_after_the_commit_is_made_up_for() {
     let (resumed, cleaned) = (Outcome::Resumed { sent: 1 }, Outcome::Duplicate { cleaned: true });
@@ -99,7 +100,7 @@ async fn a_step_that_fails_after_the_commit_is_made_up_for() {
     }
 }
 
-/// Every copy that comes meanwhile would be an attempt more.
+/// Without a limit, every copy that arrives in the meantime would add an attempt.
 #[tokio::test]
 async fn tokens_that_cannot_be_created_for_long_leave_few_attempts() {
     let endpoint = Endpoint::new(false, false);

@@ -54,7 +54,7 @@ async fn a_long_operation_or_a_large_decision_is_refused_before_anything_changes
     assert_eq!(endpoint.calls.take(), ["open"]);
 }
 
-/// Each of many messages of one entity counts once, though they come at once and each of them twice.
+/// Each of many messages of one entity is applied once, although they arrive at the same time and each of them twice.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn many_workers_on_one_entity_make_progress() {
     for joined in [false, true] {

@@ -1,4 +1,4 @@
-//! An endpoint over a memory store, whose calls are counted.
+//! An endpoint over a memory store that records its calls.
 
 use std::sync::{Arc, Mutex};
 
@@ -21,7 +21,7 @@ impl Calls {
         std::mem::take(&mut self.made.lock().unwrap())
     }
 
-    /// The store is not there for this operation from now on; for none if there is none.
+    /// Makes this operation fail from now on; `None` makes no operation fail.
     pub(crate) fn fail(&self, operation: Option<&'static str>) {
         *self.fails.lock().unwrap() = operation;
     }
@@ -38,7 +38,7 @@ impl Layer for Calls {
     }
 }
 
-/// Keeps what is sent, or refuses it.
+/// Collects the messages that are sent, or refuses them.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     pub(crate) sent: Mutex<Vec<Outgoing>>,
@@ -88,7 +88,7 @@ impl Endpoint {
         Processor::new(self.entities(), self.tokens(), handler).sends(self.tokens(), self.queue.clone())
     }
 
-    /// A message whose token is there.
+    /// Returns a message whose token exists.
     pub(crate) async fn message(&self, id: &str) -> Message {
         let token = format!("token of {id}").parse().unwrap();
         self.tokens().create_tokens(std::slice::from_ref(&token)).await.unwrap();
@@ -102,7 +102,7 @@ impl Endpoint {
     }
 }
 
-/// Changes the entity, and sends so many messages.
+/// Changes the entity, and sends this number of messages.
 pub(crate) struct Sends(pub(crate) usize);
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! The processor: what it answers, what its policies do, and how many steps of a store a message takes.
+//! The processor: its outcomes, its policies, and the number of store calls per message.
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
 mod abandoned;

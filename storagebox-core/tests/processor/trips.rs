@@ -1,4 +1,4 @@
-//! How many steps of a store a message takes.
+//! The store calls that one message takes.
 
 use storagebox_core::{Outcome, Processor};
 

@@ -1,4 +1,4 @@
-//! Builds a backend's tests in the patched copy, and runs one case of them.
+//! Builds a backend's tests in the patched copy, and runs one case.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -15,11 +15,11 @@ use crate::programs;
 use crate::summary::Summary;
 use crate::workspace;
 
-/// More than any case takes. A case of the suite ends by itself long before, if it makes no progress.
+/// The longest time of a case. A case of the suite ends by itself long before, if it makes no progress.
 const LONGEST: Duration = Duration::from_secs(900);
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Where the mutants of one backend are tried.
+/// The folder in which the mutants of one backend are built and run.
 #[derive(Debug)]
 pub(super) struct Bench {
     source: Source,
@@ -35,7 +35,7 @@ pub(super) struct Built {
 }
 
 impl Built {
-    /// As cargo runs it.
+    /// Returns the command that cargo would run.
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
@@ -43,18 +43,18 @@ impl Built {
     }
 }
 
-/// What became of the case.
+/// The result of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Passed,
-    /// It noticed, and said this.
+    /// The case failed with this message.
     Failed(String),
-    /// Nothing can be said of the case.
+    /// The result of the case is unknown, for this reason.
     Unclear(String),
 }
 
 impl Verdict {
-    /// What it means for a mutant.
+    /// Returns what the result means for a mutant.
     pub(super) fn word(&self) -> &'static str {
         match self {
             Self::Passed => "SURVIVED",
@@ -74,7 +74,8 @@ impl fmt::Display for Verdict {
 }
 
 impl Bench {
-    /// The copy, the build and the logs stay for the next run, which builds what changed since.
+    /// Creates the copy of the workspace. The copy, the build and the logs stay for the next run, which builds only
+    /// what has changed.
     pub(super) fn of(catalogue: &Catalogue) -> Result<Self, Failure> {
         let folder = workspace::builds()?.join("mutants").join(&catalogue.backend);
         let source = Source::copied(folder.join("source"))?;
@@ -127,7 +128,8 @@ impl Bench {
         Ok(Built { program, folder })
     }
 
-    /// Without the names of lines, which no case needs, and keeping what can be used again when one line changes.
+    /// Returns the build command: without debug information, which no case needs, and incremental, so that a change of
+    /// one line is built fast.
     fn cargo(&self, test: &str) -> Command {
         let mut command = cargo(["test", "--locked", "-p", &self.package]);
         match test {
@@ -149,7 +151,7 @@ impl Bench {
     }
 }
 
-/// Runs a command whose output goes to a file. Nothing if it had to be killed.
+/// Runs a command whose output goes to a file. Returns `None` if the command had to be killed.
 fn ended(mut command: Command, log: &Path) -> Result<Option<ExitStatus>, Failure> {
     let failed = |error| Failure::File { path: log.to_owned(), error };
     let file = File::create(log).map_err(failed)?;
@@ -166,7 +168,7 @@ fn ended(mut command: Command, log: &Path) -> Result<Option<ExitStatus>, Failure
     Ok(None)
 }
 
-/// Only a program that says what became of its one case is believed.
+/// Returns the result of a run. Only the summary of exactly one case counts.
 fn judged(log: &str) -> Verdict {
     let mut summary = Summary::default();
     log.lines().for_each(|line| summary.hear(line));
@@ -177,7 +179,7 @@ fn judged(log: &str) -> Verdict {
     }
 }
 
-/// The first line that a failure says, which both kinds of test programs put below a line of dashes.
+/// Returns the first line of a failure's message, which both kinds of test programs print below a line of dashes.
 fn first_words(log: &str) -> String {
     let below = log.lines().skip_while(|line| !line.starts_with("---- ")).skip(1);
     let is_said = |line: &&str| !line.trim().is_empty() && !line.starts_with("thread '");
@@ -200,7 +202,7 @@ mod tests {
         assert_eq!(judged(&test), Verdict::Failed("assertion failed: x".to_owned()));
     }
 
-    /// A server that did not start, a crash, a name that is no case any more.
+    /// A server did not start, the program crashed, or the case no longer exists.
     #[test]
     fn a_program_that_says_nothing_of_the_case_is_not_believed() {
         for said in ["", "no server", "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured"] {

@@ -1,4 +1,4 @@
-//! The catalogues: a folder for each backend in `proofs/mutants`, a file for each of its parts.
+//! The catalogues: a folder per backend in `proofs/mutants`, with a file per part.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -32,24 +32,24 @@ pub(super) struct Mutant {
     pub(super) name: String,
     /// The clause that it breaks.
     pub(super) clause: String,
-    /// What is wrong, in words.
+    /// The description of the mistake.
     pub(super) wrong: String,
     /// The case that notices it.
     pub(super) case: String,
     /// The test program that has the case: `lib` for unit tests.
     #[serde(default = "suite")]
     pub(super) test: String,
-    /// With how many seeds a case of the suite runs that is a race.
+    /// The number of seeds with which a case of the suite runs that is a race.
     #[serde(default = "once")]
     pub(super) runs: u32,
     pub(super) patch: Vec<Patch>,
 }
 
-/// A text of a file, and what stands in its place.
+/// A text in a file, and its replacement.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Patch {
-    /// From the root of the workspace.
+    /// The path from the root of the workspace.
     pub(super) file: String,
     pub(super) find: String,
     pub(super) replace: String,
@@ -68,12 +68,12 @@ impl Catalogue {
         package_of(&self.backend)
     }
 
-    /// The test programs that its mutants need.
+    /// Returns the test programs that the mutants need.
     pub(super) fn tests(&self) -> BTreeSet<&str> {
         self.mutants.iter().map(|mutant| mutant.test.as_str()).collect()
     }
 
-    /// The cases of a test program, each once.
+    /// Returns the cases of a test program, each once.
     pub(super) fn cases(&self, test: &str) -> BTreeSet<&str> {
         let of_test = self.mutants.iter().filter(|mutant| mutant.test == test);
         of_test.map(|mutant| mutant.case.as_str()).collect()
@@ -83,18 +83,18 @@ impl Catalogue {
 /// The backend that is an example for authors.
 const EXAMPLE: &str = "custom-backend";
 
-/// The package of a backend.
+/// Returns the package of a backend.
 pub(super) fn package_of(backend: &str) -> String {
     if backend == EXAMPLE { EXAMPLE.to_owned() } else { format!("storagebox-{backend}") }
 }
 
-/// Its folder in the workspace.
+/// Returns the folder of a backend in the workspace.
 pub(super) fn folder_of(backend: &str) -> String {
     if backend == EXAMPLE { format!("examples/{EXAMPLE}") } else { package_of(backend) }
 }
 
 impl Patch {
-    /// The patched text; an error says why there is none.
+    /// Returns the patched text. The error says why the patch does not apply.
     pub(super) fn applied(&self, text: &str) -> Result<String, String> {
         match text.matches(&self.find).count() {
             _ if self.find.is_empty() => Err("its text to find is empty".to_owned()),
@@ -106,7 +106,7 @@ impl Patch {
     }
 }
 
-/// All catalogues, by backend.
+/// Reads all catalogues, one per backend.
 pub(super) fn read() -> Result<Vec<Catalogue>, Failure> {
     let folders = entries(&workspace::root().join(FOLDER))?.into_iter().filter(|path| path.is_dir());
     folders.map(|folder| read_one(&folder)).collect()
@@ -125,7 +125,7 @@ fn parsed(path: &Path, text: &str) -> Result<File, Failure> {
     toml::from_str(text).map_err(|error| Failure::Catalogue { faults: vec![format!("{}: {error}", path.display())] })
 }
 
-/// What is in a folder, in the order of the names.
+/// Returns the entries of a folder, sorted by name.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let failed = |error| Failure::File { path: folder.to_owned(), error };
     let entries = fs::read_dir(folder).map_err(failed)?.map(|entry| entry.map(|entry| entry.path()));

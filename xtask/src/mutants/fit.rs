@@ -1,4 +1,4 @@
-//! Whether the catalogues fit the workspace as it is: every patch applies, and every case exists.
+//! Checks that the catalogues fit the workspace: every patch applies, and every case exists.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -8,10 +8,10 @@ use crate::failure::Failure;
 use crate::workspace;
 
 const CLAUSES: &str = "conformance/CLAUSES.md";
-/// The test programs whose cases are those of the suite.
+/// The test programs that run the cases of the suite.
 const SUITES: [&str; 3] = ["conformance", "smoke", "faults"];
 
-/// Fails with all that does not fit.
+/// Checks the catalogues. The error lists everything that does not fit.
 pub(super) fn check(catalogues: &[Catalogue]) -> Result<(), Failure> {
     let clauses = workspace::read(CLAUSES)?;
     let known: BTreeSet<_> = clauses.split('`').skip(1).step_by(2).collect();
@@ -64,7 +64,7 @@ fn patches(mutant: &Mutant, backend: &str) -> Vec<String> {
     mutant.patch.iter().filter_map(|patch| fault(&patch.file, applied(patch))).collect()
 }
 
-/// A function of this name stands in the module that the case names, or in one around it.
+/// Returns whether the case's function is in the module that the case names, or in a module around it.
 fn is_test(backend: &str, test: &str, case: &str) -> bool {
     let Some((modules, function)) = case.rsplit_once("::") else { return false };
     let modules: Vec<_> = modules.split("::").collect();
@@ -84,7 +84,7 @@ mod tests {
     use super::super::catalogue::{self, Patch};
     use super::*;
 
-    /// The catalogue cannot rot: this is a test of every run.
+    /// This test runs with every build, so the catalogue stays up to date.
     #[test]
     fn every_patch_applies_and_every_case_is_there() {
         let all = catalogue::read().unwrap();

@@ -1,4 +1,4 @@
-//! The copy of the workspace that is patched.
+//! The copy of the workspace that mutants patch.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -8,10 +8,10 @@ use super::catalogue::{Mutant, Patch};
 use crate::failure::Failure;
 use crate::workspace;
 
-/// What a copy does not need.
+/// The entries that a copy does not need.
 const LEFT_OUT: [&str; 2] = ["target", ".git"];
 
-/// A copy of the workspace. A file that is as it was keeps its time, so that nothing is built anew because of it.
+/// A copy of the workspace. An unchanged file keeps its modification time, so that it is not rebuilt.
 #[derive(Debug)]
 pub(super) struct Source {
     folder: PathBuf,
@@ -27,7 +27,7 @@ impl Source {
         &self.folder
     }
 
-    /// Patches the copy for as long as the work takes.
+    /// Patches the copy, does the work, and restores the copy.
     pub(super) fn patched<T>(&self, mutant: &Mutant, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
         let patched = mutant.patch.iter().try_for_each(|patch| self.patch(mutant, patch));
         let outcome = patched.and_then(|()| work());
@@ -47,7 +47,7 @@ impl Source {
     }
 }
 
-/// Makes one folder as another is.
+/// Makes one folder equal to another.
 fn synchronize(from: &Path, to: &Path) -> Result<(), Failure> {
     fs::create_dir_all(to).map_err(|error| Failure::File { path: to.to_owned(), error })?;
     let (wanted, found) = (names(from)?, names(to)?);

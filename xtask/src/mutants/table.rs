@@ -1,4 +1,4 @@
-//! The table of what became of the mutants.
+//! The table of the results of mutants.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::catalogue::Mutant;
 #[derive(Debug, Default)]
 pub(super) struct Table(Vec<Row>);
 
-/// One mutant and what became of it.
+/// One mutant with its result.
 #[derive(Debug)]
 pub(super) struct Row {
     mutant: Mutant,
@@ -32,7 +32,7 @@ impl Table {
         self.0.push(row);
     }
 
-    /// The mutants that their case did not notice.
+    /// Returns the mutants that their case did not notice.
     pub(super) fn survivors(&self) -> Vec<String> {
         self.0.iter().filter(|row| !row.is_caught()).map(|row| row.mutant.name.clone()).collect()
     }

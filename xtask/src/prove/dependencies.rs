@@ -1,4 +1,4 @@
-//! What `deny.toml` says of the dependencies: their licences, where they come from, and that each has a version.
+//! Checks the dependencies by `deny.toml`: their licences, their sources, and that each has a version.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -20,7 +20,7 @@ fn installed() -> Result<String, Failure> {
         return Ok("it is there".to_owned());
     }
     let mut install = cargo(INSTALL.split_whitespace());
-    // Otherwise cargo would build it, with other features of what we use, where the workspace builds.
+    // Otherwise cargo would build it in the workspace's build folder, with other features of shared dependencies.
     install.env_remove("CARGO_TARGET_DIR").env_remove("CARGO_BUILD_TARGET_DIR");
     captured(install).map(|_| "installed cargo-deny".to_owned())
 }

@@ -1,4 +1,4 @@
-//! The DynamoDB backend, at length, by its own long tests.
+//! The long tests of the DynamoDB backend.
 
 use storagebox_testkit::python;
 
@@ -7,10 +7,10 @@ use crate::failure::Failure;
 use crate::install;
 use crate::steps::step;
 
-/// A test that is a process of another one, and nothing by itself.
+/// A test that is a child process of another test, and does nothing by itself.
 const WORKER: &str = "a_process_of_its_own";
 
-/// A case waits for the server more than it works: more of them at once than there are processors.
+/// More cases at once than there are processors, because a case waits for the server more than it computes.
 const AT_ONCE: &str = "--test-threads=6";
 
 pub(super) fn run() -> Result<(), Failure> {

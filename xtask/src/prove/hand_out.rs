@@ -1,4 +1,4 @@
-//! Handing out at scale and from odd input, by the program that people run.
+//! Runs the released command's `hand-out` at scale and with odd input.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -26,7 +26,7 @@ pub(super) fn run() -> Result<(), Failure> {
     step("words to odd ids", words)
 }
 
-/// A file of that many items is streamed, and the bank of them stays within its memory.
+/// Checks that a file of ten million items is streamed, and that their bank stays within its memory limit.
 fn ten_million() -> Result<String, Failure> {
     let folder = Folder::new("ten-million")?;
     let items = folder.path().join("items.csv");
@@ -39,7 +39,7 @@ fn ten_million() -> Result<String, Failure> {
     Ok(format!("{ITEMS} items, {summary}"))
 }
 
-/// Real words as items, and ids of every script.
+/// Hands out real words as items, to ids in every script.
 fn words() -> Result<String, Failure> {
     if !Path::new(WORDS).is_file() {
         return Err(Failure::NoWords);
@@ -49,7 +49,7 @@ fn words() -> Result<String, Failure> {
     hand_out(Path::new(WORDS), &ids, &folder).map(|(_, summary)| summary)
 }
 
-/// Runs the program, looks at what it wrote, and gives the peak of its memory.
+/// Runs the command and checks its report. Returns the peak of its memory.
 fn hand_out(items: &Path, ids: &Path, folder: &Folder) -> Result<(u64, String), Failure> {
     let out = folder.path().join("given.csv");
     let mut command = Command::new(workspace::released("storagebox")?);
@@ -65,7 +65,7 @@ fn hand_out(items: &Path, ids: &Path, folder: &Folder) -> Result<(u64, String), 
     Ok((peak, format!("{lines} lines, {ids} ids, {items} given, none twice, peak {} MiB", peak >> 20)))
 }
 
-/// So many items, one a line.
+/// Writes this number of items, one per line.
 pub(super) fn write_items(path: &Path, count: u32) -> Result<(), Failure> {
     let write = || {
         let mut file = BufWriter::new(File::create(path)?);

@@ -1,4 +1,4 @@
-//! The peak of a child's memory.
+//! The peak of a child process's memory.
 
 use std::fs;
 use std::process::{Child, Command, ExitStatus};
@@ -10,7 +10,7 @@ use crate::failure::Failure;
 
 const EVERY: Duration = Duration::from_millis(20);
 
-/// Runs a child to its end; the most memory that it held at once, in bytes.
+/// Runs a child to its end. Returns the peak of its memory in bytes.
 pub(super) fn of(mut command: Command) -> Result<u64, Failure> {
     let mut child = command.spawn().map_err(|error| not_started(&command, error))?;
     let (status, peak) = watch(&mut child).map_err(|error| not_started(&command, error))?;
@@ -20,7 +20,7 @@ pub(super) fn of(mut command: Command) -> Result<u64, Failure> {
     peak.ok_or(Failure::NoPeak)
 }
 
-/// The system keeps the peak itself, so that the last look is enough however fast it came and went.
+/// Waits for the child. The system records the peak, so the last read is enough however short the peak was.
 fn watch(child: &mut Child) -> std::io::Result<(ExitStatus, Option<u64>)> {
     let path = format!("/proc/{}/status", child.id());
     let mut peak = None;

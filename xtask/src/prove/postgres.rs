@@ -1,4 +1,4 @@
-//! The Postgres backend, at length: by its own long tests, and through the program that people run.
+//! The long tests of the Postgres backend, and tests through the released command.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::workspace;
 const ROUNDS: u32 = 50;
 const PROCESSES: usize = 8;
 const IDS: u32 = 1_500;
-/// More than there are ids, so that everybody is served.
+/// More items than ids, so that every id gets one.
 const ITEMS: u32 = 1_600;
 
 const MILLION: u32 = 1_000_000;
@@ -41,14 +41,14 @@ pub(super) fn run() -> Result<(), Failure> {
     step("a million items", || million(&url))
 }
 
-/// The command, on this store. Its URL is not on the command line, which others can see.
+/// Returns the command for this store. The URL is not on the command line, which other users can see.
 fn program<'a>(url: &str, arguments: impl IntoIterator<Item = &'a str>) -> Result<Command, Failure> {
     let mut command = Command::new(workspace::released("storagebox")?);
     command.args(arguments).env("STORAGEBOX_URL", url);
     Ok(command)
 }
 
-/// All processes hand out one bank to the same ids, and one of them is killed at work and started again.
+/// Lets all processes hand out one bank to the same ids. One of them is killed while it runs, and started again.
 fn killed(url: &str) -> Result<String, Failure> {
     let folder = Folder::new("prove-postgres")?;
     let (items, ids) = (folder.path().join("items.csv"), folder.path().join("ids.csv"));
@@ -72,12 +72,12 @@ fn write_ids(path: &Path) -> Result<(), Failure> {
     fs::write(path, ids).map_err(|error| Failure::File { path: path.to_owned(), error })
 }
 
-/// Whether the process was at work when it was killed.
+/// Makes one round. Returns whether the process was running when it was killed.
 fn killed_once(url: &str, folder: &Path, round: u32) -> Result<bool, Failure> {
     let bank = format!("bank-{round}");
     let mut processes: Vec<_> =
         (0..PROCESSES).map(|number| Process::start(url, folder, &bank, number)).collect::<Result<_, _>>()?;
-    // Any moment will do: each round takes another.
+    // Each round kills at another moment.
     thread::sleep(Duration::from_millis(u64::from(round) * 20));
     let at_work = processes[0].kill_and_start_again()?;
     for process in processes {
@@ -88,7 +88,7 @@ fn killed_once(url: &str, folder: &Path, round: u32) -> Result<bool, Failure> {
     Ok(at_work)
 }
 
-/// What all processes say, as one file: no id may have two items and no item two ids.
+/// Checks the reports of all processes as one: no id may have two items and no item two ids.
 fn look_at(folder: &Path) -> Result<(), Failure> {
     let mut lines = vec!["id,item,outcome".to_owned()];
     for number in 0..PROCESSES {
@@ -118,14 +118,14 @@ fn out(number: usize) -> String {
     format!("given-{number}.csv")
 }
 
-/// One of the processes that hand out.
+/// A process that hands out items.
 struct Process {
     command: Command,
     child: Child,
 }
 
 impl Process {
-    /// Each loads the bank too: what is there already is left alone.
+    /// Starts a process. Each process also loads the bank; existing items do not change.
     fn start(url: &str, folder: &Path, bank: &str, number: usize) -> Result<Self, Failure> {
         let out = out(number);
         let mut command = program(url, ["hand-out", bank, "--items", "items.csv", "--ids", "ids.csv"])?;
@@ -135,7 +135,7 @@ impl Process {
         Ok(Self { command, child })
     }
 
-    /// Whether it was at work.
+    /// Kills the process and starts it again. Returns whether it was running.
     fn kill_and_start_again(&mut self) -> Result<bool, Failure> {
         let failed = |command: &Command, error| not_started(command, error);
         let ended = self.child.try_wait().map_err(|error| failed(&self.command, error))?;
@@ -157,7 +157,7 @@ impl Process {
     }
 }
 
-/// A file of that many items is streamed into a bank, and a second load finds all of them there.
+/// Checks that a file of a million items is streamed into a bank, and that a second load finds all of them.
 fn million(url: &str) -> Result<String, Failure> {
     let folder = Folder::new("prove-million")?;
     let items = folder.path().join("items.csv");
@@ -181,7 +181,7 @@ fn million(url: &str) -> Result<String, Failure> {
     Ok(format!("loaded twice, {found} free, peak {} MiB", peak >> 20))
 }
 
-/// A figure of an answer in JSON.
+/// Returns a number from an answer in JSON.
 fn figure(json: &str, name: &str) -> Option<usize> {
     let (_, rest) = json.split_once(&format!("\"{name}\":"))?;
     let digits: String = rest.trim_start().chars().take_while(char::is_ascii_digit).collect();

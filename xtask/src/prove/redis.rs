@@ -1,4 +1,4 @@
-//! The Redis backend, at length, by its own long tests.
+//! The long tests of the Redis backend.
 
 use crate::command::{cargo, shown};
 use crate::failure::Failure;

@@ -1,4 +1,4 @@
-//! The SQLite backend, by the program that people run: killed half-way, and many at once on one file.
+//! Tests the SQLite backend through the released command: killed half-way, and many processes at once on one file.
 
 use std::fs;
 use std::io::Write;
@@ -15,10 +15,11 @@ use crate::workspace;
 
 const KILLS: usize = 50;
 const PROCESSES: usize = 8;
-/// People of one round; each comes three times.
+/// The number of people per round; each is in the input three times.
 const PEOPLE: usize = 500;
 
-/// The tests of `dedup run` and signals; the variable says how often each of five commands is ended at some moment.
+/// The arguments for the tests of `dedup run` and signals. The variable sets how often each of five commands is ended
+/// at some moment.
 const SIGNALS: [&str; 4] = ["--test", "cli", "--", "signals::"];
 
 pub(super) fn run() -> Result<(), Failure> {
@@ -76,7 +77,7 @@ impl Place {
         fs::read_to_string(&path).map_err(|error| Failure::File { path, error })
     }
 
-    /// A figure of the bank, as the program says it.
+    /// Returns a number about the bank from the command's output.
     fn figure(&self, command: &str, key: &str) -> Result<usize, Failure> {
         let said = captured(self.command(&["bank", command, "items"]))?;
         let figures = said.lines().filter_map(|line| line.rsplit_once(' '));
@@ -84,7 +85,7 @@ impl Place {
         found.ok_or(Failure::Untrue { what: "figures of the bank", expected: 1, found: 0 })
     }
 
-    /// The program's own audit, which fails if anything is not as it should be, and who holds how many.
+    /// Runs the command's own audit, which fails if anything is inconsistent, and checks the number of held items.
     fn audited(&self, held: usize) -> Result<(), Failure> {
         captured(self.command(&["bank", "audit", "items"]))?;
         same("items held", held, self.figure("counts", "held")?)
@@ -95,12 +96,12 @@ fn same(what: &'static str, expected: usize, found: usize) -> Result<(), Failure
     if expected == found { Ok(()) } else { Err(Failure::Untrue { what, expected, found }) }
 }
 
-/// The ids of a round, its first line another person's in each place.
+/// Returns the ids of a round, beginning with the person `first`.
 fn ids(round: usize, first: usize) -> String {
     (0..3 * PEOPLE).map(|line| format!("p{round}-{}\n", (first + line) % PEOPLE)).collect()
 }
 
-/// A run is killed when it has given somebody something and waits for more ids; the next one serves everybody.
+/// Kills a run when it has served somebody and waits for more ids; the next run serves everybody.
 fn killed() -> Result<String, Failure> {
     let place = Place::new("sqlite-killed", KILLS * PEOPLE + 10)?;
     for round in 0..KILLS {
@@ -119,7 +120,7 @@ fn killed() -> Result<String, Failure> {
     Ok(format!("{KILLS} kills, {} people, one item each, every audit ok", KILLS * PEOPLE))
 }
 
-/// How many people had been served.
+/// Kills a run half-way. Returns the number of people that it served.
 fn kill_half_way(place: &Place, round: usize, before: usize) -> Result<usize, Failure> {
     let mut command = place.hand_out("-", "given.csv");
     let mut run = spawned(&mut command)?;
@@ -140,7 +141,7 @@ fn spawned(command: &mut Command) -> Result<Child, Failure> {
     piped.spawn().map_err(|error| not_started(command, error))
 }
 
-/// All of them serve the same people, each in another order; nobody is told that the file is locked.
+/// Lets all processes serve the same people, each in another order; no process may report that the file is locked.
 fn at_once() -> Result<String, Failure> {
     let place = Place::new("sqlite-at-once", 4 * PEOPLE)?;
     let mut runs = Vec::new();

@@ -1,4 +1,5 @@
-//! Article 1's algorithm: fetch 30 candidates, shuffle them, delete one by one until one was there, then record it.
+//! Article 1's algorithm: fetch 30 candidates, shuffle them, delete one after another until one existed, then record
+//! it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ type Row = HashMap<String, AttributeValue>;
 impl Caller for Article {
     type Argument = String;
 
-    /// It has no way to begin anywhere but at the head.
+    /// The algorithm always begins at the head of the table.
     async fn call(&self, id: &String) -> Result<()> {
         let mut from = None;
         loop {
@@ -40,7 +41,7 @@ impl Caller for Article {
 }
 
 impl Article {
-    /// The first that was there.
+    /// Returns the first candidate that still existed.
     async fn one_of(&self, mut candidates: Vec<Row>) -> Result<Option<AttributeValue>> {
         fastrand::shuffle(&mut candidates);
         for mut candidate in candidates {

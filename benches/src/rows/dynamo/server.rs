@@ -1,4 +1,4 @@
-//! The server of all rows, and the requests that are sent to it.
+//! The server of all rows, and the counts of requests to it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,16 +14,16 @@ use tokio::task::block_in_place;
 use crate::effort::{Effort, Meter};
 use crate::error::Result;
 
-/// A server that is started by its first use.
+/// A server that its first use starts.
 #[derive(Clone, Default)]
 pub(super) struct Server(Arc<OnceCell<Started>>);
 
 struct Started {
     dynamo: Dynamo,
     driver: Driver,
-    /// Counts, and does no harm.
+    /// Counts the requests, and injects no faults.
     counted: Faults,
-    /// Requests of other processes, as these tell.
+    /// The requests of other processes, as they report them.
     elsewhere: AtomicU64,
     names: AtomicU64,
 }
@@ -33,7 +33,7 @@ impl Server {
         self.0.get_or_try_init(|| async { Started::new() }).await
     }
 
-    /// The client that all sides in this process share.
+    /// Returns the client that all sides in this process share.
     pub(super) async fn driver(&self) -> Result<&Driver> {
         Ok(&self.started().await?.driver)
     }
@@ -42,7 +42,7 @@ impl Server {
         Ok(format!("http://{}", self.started().await?.dynamo.address()))
     }
 
-    /// A name that no other table has.
+    /// Returns a new name for a table.
     pub(super) async fn name(&self, of: &str) -> Result<String> {
         Ok(format!("{of}-{}", self.started().await?.names.fetch_add(1, Ordering::Relaxed)))
     }

@@ -1,4 +1,4 @@
-//! The two tables of article 1, as full before each slice as they were at first.
+//! The two tables of article 1, refilled before each slice.
 
 use std::fmt::Display;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ pub(super) struct Tables {
     pub(super) items: String,
     pub(super) records: String,
     library: ArticleTables,
-    /// How many items there have been.
+    /// The number of items added so far.
     added: AtomicUsize,
 }
 
@@ -31,7 +31,7 @@ impl Tables {
         Ok(Self { items, records, library, added: AtomicUsize::new(count) })
     }
 
-    /// Adds what the slice takes.
+    /// Adds the items that the slice takes.
     pub(super) async fn refill(&self, load: Load) -> Result<()> {
         let first = self.added.fetch_add(load.calls, Ordering::Relaxed);
         self.library.add(&these(first..first + load.calls)?).await?;

@@ -1,4 +1,4 @@
-//! The least that hands an item to an id: a striped map and a queue, popped inside the stripe's lock.
+//! The least code that assigns an item to an id: a striped map and a queue, popped under the stripe's lock.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crossbeam_queue::SegQueue;
 
-/// As many as the library has.
+/// The number of stripes, as in the library.
 const STRIPES: usize = 64;
 
 pub(super) struct Prototype {
@@ -27,7 +27,7 @@ impl Prototype {
         bank
     }
 
-    /// The id's item; `None` once there is none left.
+    /// Returns the id's item, or `None` if no item is left.
     pub(super) fn assign(&self, id: String) -> Option<String> {
         let stripe = self.hasher.hash_one(&id) as usize % STRIPES;
         let mut items_by_id = self.stripes[stripe].lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! A bank of which most was taken, and whose dead rows nobody cleans away.
+//! A bank of which most items were taken, and whose dead rows are not vacuumed.
 
 use sqlx::postgres::PgConnection;
 use sqlx::{ConnectOptions, Executor, query, raw_sql};
@@ -8,7 +8,7 @@ use super::client::Client;
 use super::cluster::Database;
 use crate::error::Result;
 
-/// As far as a taker walks before it begins anew somewhere else.
+/// A statement that takes as many rows as a caller passes before it begins again at another place.
 const WALK: &str = "
     WITH picked AS (
         DELETE FROM storagebox.free_items f WHERE f.ctid = ANY (ARRAY(
@@ -17,7 +17,7 @@ const WALK: &str = "
     )
     INSERT INTO storagebox.claims (bank, claim, state, h, item) SELECT $1, 'early-' || p.item, 'held', p.h, p.item FROM picked p";
 
-/// A transaction in another session whose snapshot keeps every row that is deleted from now on.
+/// Opens a transaction in another session, whose snapshot keeps every row that is deleted from now on.
 pub(super) async fn snapshot(database: &Database) -> Result<PgConnection> {
     let mut session = database.options()?.connect().await?;
     session
@@ -26,7 +26,7 @@ pub(super) async fn snapshot(database: &Database) -> Result<PgConnection> {
     Ok(session)
 }
 
-/// Turns cleaning off and takes this many items, walk by walk from random places, as takers do.
+/// Turns autovacuum off and takes this many items, in ranges from random places, as callers do.
 pub(super) async fn take(database: &Database, items: u64) -> Result<()> {
     let off = "ALTER TABLE storagebox.free_items SET (autovacuum_enabled = off);
         ALTER TABLE storagebox.claims SET (autovacuum_enabled = off)";

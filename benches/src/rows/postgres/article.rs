@@ -1,4 +1,5 @@
-//! Article 1's algorithm: fetch 30 candidates, shuffle them, delete one by one until one was there, then record it.
+//! Article 1's algorithm: fetch 30 candidates, shuffle them, delete one after another until one existed, then record
+//! it.
 
 use fastrand::Rng;
 use sqlx::{query, query_as};
@@ -8,8 +9,8 @@ use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared};
 use crate::rows::side::{Caller, ids, prepared, scattered};
 
-/// Its two tables, with the items of the bank. It has no way to begin anywhere but at the head; here it begins at a
-/// random place, because it would else be measured by the dead rows that pile up there.
+/// The article's two tables, with the items of the bank. The algorithm always begins at the head of the table; here it
+/// begins at a random place, because otherwise the dead rows that pile up at the head would be measured.
 pub(super) const TABLES: &str = "
     CREATE TABLE article_items AS SELECT h, item FROM storagebox.free_items ORDER BY h, item;
     ALTER TABLE article_items ADD PRIMARY KEY (h, item);
@@ -22,7 +23,7 @@ const RECORD: &str = "INSERT INTO article_given VALUES ($1, $2)";
 struct Article(Client);
 
 impl Caller for Article {
-    /// An id, and where it looks.
+    /// An id, and the place where its search begins.
     type Argument = (String, i64);
 
     async fn call(&self, (id, place): &(String, i64)) -> Result<()> {
@@ -41,7 +42,7 @@ impl Caller for Article {
 }
 
 pub(super) fn takes(client: &Client, load: Load) -> Prepared {
-    // The last thirtieth of all places may have too few candidates after it.
+    // A search in the last thirtieth of all places may find too few candidates.
     let places = scattered(load).map(|number| (number as i64).min(i64::MAX - i64::MAX / 30));
     prepared(load, Article(client.clone()), ids(load).zip(places).collect())
 }

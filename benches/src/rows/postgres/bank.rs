@@ -1,4 +1,4 @@
-//! Takes through the library, and the same statement without it.
+//! Takes through the library, and with the same statement without it.
 
 use std::ops::Deref;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use crate::row::Load;
 use crate::rows::filled::{BANK, Filled};
 use crate::rows::side::{Caller, scattered};
 
-/// A bank in a database of its own.
+/// A bank in a separate database.
 pub(super) struct Bank {
     filled: Filled,
     database: Database,
@@ -39,10 +39,10 @@ impl Deref for Bank {
     }
 }
 
-/// The statement that a take is, by hand.
+/// The statement of a take.
 const TAKE: &str = "SELECT storagebox.bank_take($1,$2,$3,$4,$5,$6,$7,$8) WHERE storagebox.is_version_2()";
 
-/// Takes by hand; they walk as the library's do.
+/// Takes without the library, which continue from place to place as the library's do.
 pub(super) struct PlainTakes {
     client: Client,
     number: i64,
@@ -51,7 +51,8 @@ pub(super) struct PlainTakes {
     idle: Mutex<Vec<Lane>>,
 }
 
-/// From where on to look, up to where there may be more, and from where on not to have looked back.
+/// A cursor: the next place to search, the place up to which there may be more items, and the place from which the
+/// search has only gone forward.
 #[derive(Clone, Copy)]
 struct Lane {
     start: i64,
@@ -96,7 +97,7 @@ impl Caller for PlainTakes {
 
     async fn call(&self, claim: &String) -> Result<()> {
         let mut connection = self.client.connection().await?;
-        // There are as many as connections.
+        // There are as many cursors as connections.
         let lane = self.idle().pop().unwrap_or(Lane::at(0));
         let take = query_scalar(TAKE)
             .bind(self.number)
@@ -116,7 +117,7 @@ impl Caller for PlainTakes {
     }
 }
 
-/// The number that the bank's rows have.
+/// Returns the namespace number in the bank's rows.
 pub(super) async fn number(database: &Database) -> Result<i64> {
     of_namespace(database, "SELECT namespace FROM storagebox.namespaces WHERE name = $1").await
 }

@@ -1,4 +1,4 @@
-//! A plain client: the library's own pool of the same driver, and nothing on top.
+//! A plain client: the same pool and driver as in the library, with nothing on top.
 
 use deadpool::Runtime;
 use deadpool::managed::{Manager, Metrics, Object, Pool, RecycleResult, Timeouts};
@@ -7,10 +7,10 @@ use sqlx::postgres::{PgConnectOptions, PgConnection};
 
 use crate::error::Result;
 
-/// As many connections as a store opens by default.
+/// The number of connections, as a store opens by default.
 pub(super) const CONNECTIONS: usize = 16;
 
-/// A pool of connections with the settings that a store gives its own.
+/// A pool of connections with the same settings as a store's.
 #[derive(Clone)]
 pub(super) struct Client(Pool<Connector>);
 

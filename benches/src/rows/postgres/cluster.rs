@@ -1,4 +1,4 @@
-//! The server of all rows, and a database for each side.
+//! The server of all rows, and a database per side.
 
 use std::collections::HashSet;
 use std::str::FromStr;
@@ -17,7 +17,7 @@ use crate::cpu;
 use crate::effort::{Effort, Meter};
 use crate::error::Result;
 
-/// A server that is started by its first use.
+/// A server that its first use starts.
 #[derive(Clone, Default)]
 pub(super) struct Cluster(Arc<OnceCell<Arc<Server>>>);
 
@@ -25,7 +25,7 @@ pub(super) struct Server {
     postgres: Postgres,
     process: u32,
     admin: Mutex<PgConnection>,
-    /// How many items the banks have that databases were made of.
+    /// The numbers of items of the existing template databases.
     templates: Mutex<HashSet<usize>>,
     names: AtomicU64,
     used: std::sync::Mutex<Vec<String>>,
@@ -36,7 +36,7 @@ impl Cluster {
         self.0.get_or_try_init(|| async { Server::start().await.map(Arc::new) }).await
     }
 
-    /// A database with a bank of this many items.
+    /// Creates a database with a bank of this many items.
     pub(super) async fn database(&self, items: usize) -> Result<Database> {
         let server = self.server().await?;
         let mut templates = server.templates.lock().await;
@@ -56,7 +56,7 @@ impl Meter for Cluster {
 }
 
 impl Server {
-    /// It makes no checkpoint of its own accord within a slice.
+    /// Starts a server that makes no checkpoint by itself within a slice.
     async fn start() -> Result<Self> {
         let settings = Settings::durable().with("shared_buffers", "1GB").with("max_wal_size", "8GB");
         let postgres = block_in_place(|| Postgres::start(&settings.with("checkpoint_timeout", "1h")))?;
@@ -83,7 +83,7 @@ impl Server {
         Ok(Effort { cpu: cpu::used_by_children(self.process), log: Some(log.unsigned_abs()), requests: None })
     }
 
-    /// Removes those that nobody uses any more, and makes one.
+    /// Drops the unused databases, and creates a new one.
     async fn create(self: &Arc<Self>, name: &str, template: &str) -> Result<Database> {
         let used = std::mem::take(&mut *self.used.lock().unwrap_or_else(PoisonError::into_inner));
         for name in used {
@@ -104,7 +104,7 @@ impl Server {
     }
 }
 
-/// A database that goes once the next one is made.
+/// A database. After this value is dropped, it is deleted when the next one is created.
 pub(super) struct Database {
     server: Arc<Server>,
     name: String,
@@ -128,7 +128,7 @@ impl Database {
         Ok(PgConnectOptions::from_str(&self.url())?)
     }
 
-    /// On a connection of its own.
+    /// Runs a statement on a separate connection.
     pub(super) async fn run(&self, sql: &'static str) -> Result<()> {
         self.options()?.connect().await?.execute(raw_sql(sql)).await?;
         Ok(())

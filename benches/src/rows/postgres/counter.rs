@@ -14,7 +14,7 @@ use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared};
 use crate::rows::side::{Caller, ids, prepared};
 
-/// A counter of the database that goes with it.
+/// A counter, with its database.
 pub(super) struct Hot {
     counter: Arc<dyn Counter>,
     _database: Database,

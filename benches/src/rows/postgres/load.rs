@@ -1,4 +1,4 @@
-//! Loads: a bank's `add`, and the function that it is with everything in hand.
+//! Loads: a bank's `add`, and its SQL function called with prepared arguments.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared, Work};
 use crate::rows::filled::these;
 
-/// Items in one statement, as many as the library sends.
+/// The number of items per statement, as the library sends.
 const BATCH: usize = 5_000;
 
-/// A statement's arguments: hashes and items, sorted.
+/// The arguments of a statement: hashes and items, sorted.
 type Batch = (Vec<i64>, Vec<String>);
 
-/// One call of `add` with all items of the slice.
+/// Prepares one call of `add` with all items of the slice.
 pub(super) fn add(bank: &Arc<dyn ItemBank>, load: Load) -> Result<Prepared> {
     let items = Arc::new(fresh(load)?);
     let world = Box::new((Arc::clone(bank), Arc::clone(&items)));
@@ -27,7 +27,7 @@ pub(super) fn add(bank: &Arc<dyn ItemBank>, load: Load) -> Result<Prepared> {
     Ok(Prepared { tasks: vec![Box::pin(work) as Work], world })
 }
 
-/// The same batches, made before.
+/// Prepares the same batches without the library.
 pub(super) fn plain(client: &Client, number: i64, load: Load) -> Result<Prepared> {
     let batches = Arc::new(batches(&fresh(load)?));
     let (client, world) = (client.clone(), Box::new(Arc::clone(&batches)));
@@ -47,7 +47,7 @@ fn all_new(added: u64, items: usize) -> Result<()> {
     if added == items as u64 { Ok(()) } else { Err(Failure::NoWork { answer: format!("{added} new items") }) }
 }
 
-/// Items that no other slice has.
+/// Returns items that no other slice has.
 fn fresh(load: Load) -> Result<Vec<Item>> {
     let first = load.slice as usize * 1_000_000_000;
     these(first..first + load.calls)
@@ -59,7 +59,7 @@ fn batches(items: &[Item]) -> Vec<Batch> {
     sorted.chunks(BATCH).map(|batch| batch.iter().map(|(hash, item)| (*hash, (*item).to_owned())).unzip()).collect()
 }
 
-/// As the library's.
+/// Returns the same hash as the library.
 fn hash(text: &str) -> i64 {
     let digest: [u8; 32] = Sha256::digest(text.as_bytes()).into();
     let mut first = [0; 8];

@@ -16,7 +16,7 @@ use crate::row::{Load, Prepared, Side};
 use crate::rows::processor;
 use crate::rows::side::{ids, prepared, side};
 
-/// A database and a client of it that knows nothing of the library.
+/// A database with a client that does not use the library.
 struct Plain {
     client: Client,
     database: Database,
@@ -29,7 +29,7 @@ impl Plain {
     }
 }
 
-/// A bank in a database of its own, whose commits wait for the disk or do not.
+/// Creates a bank in a separate database, whose commits wait for the disk or do not.
 async fn new_bank(cluster: Cluster, items: usize, combining: bool, waiting: bool) -> Result<Bank> {
     let database = cluster.database(items).await?;
     if !waiting {
@@ -38,12 +38,12 @@ async fn new_bank(cluster: Cluster, items: usize, combining: bool, waiting: bool
     Bank::new(database, items, combining)
 }
 
-/// Takes through the library.
+/// Returns the side that takes through the library.
 pub(super) fn takes(cluster: &Cluster, items: usize, combining: bool) -> Side {
     takes_of(cluster, items, combining, true)
 }
 
-/// The same, one at a time, where no commit waits for the disk.
+/// The same, one call at a time, without waiting for the disk at commits.
 pub(super) fn takes_without_waiting(cluster: &Cluster, items: usize) -> Side {
     takes_of(cluster, items, false, false)
 }
@@ -56,7 +56,8 @@ fn takes_of(cluster: &Cluster, items: usize, combining: bool, waiting: bool) -> 
     })
 }
 
-/// Takes by a handle, as a store makes them by default, where no commit waits for the disk.
+/// Returns the side that takes through a handle with a store's default settings, without waiting for the disk at
+/// commits.
 pub(super) fn takes_by_handle(cluster: &Cluster, items: usize) -> Side {
     let make = move |cluster| new_bank(cluster, items, true, false);
     side(cluster, make, |bank: Arc<Bank>, load| async move {
@@ -65,7 +66,7 @@ pub(super) fn takes_by_handle(cluster: &Cluster, items: usize) -> Side {
     })
 }
 
-/// The same statement without the library.
+/// Returns the side that makes the same statement without the library.
 pub(super) fn plain_takes(cluster: &Cluster, items: usize, waiting: bool) -> Side {
     let make = move |cluster| async move {
         let bank = new_bank(cluster, items, false, waiting).await?;
@@ -85,7 +86,7 @@ async fn without_waiting(database: &Database) -> Result<()> {
     database.server().run(format!("ALTER DATABASE {name} SET synchronous_commit = off")).await
 }
 
-/// Takes one at a time, each slice right after a checkpoint.
+/// Returns the side that takes one at a time, each slice right after a checkpoint.
 pub(super) fn takes_after_a_checkpoint(cluster: &Cluster, items: usize) -> Side {
     let make = move |cluster| new_bank(cluster, items, false, true);
     side(cluster, make, |bank: Arc<Bank>, load| async move {
@@ -106,7 +107,7 @@ pub(super) fn updates_after_a_checkpoint(cluster: &Cluster) -> Side {
     )
 }
 
-/// Takes one at a time of a bank of which nine of ten items were taken.
+/// Returns the side that takes one at a time from a bank of which nine tenths of the items were taken.
 pub(super) fn takes_of_the_rest(cluster: &Cluster, items: usize, snapshot: bool) -> Side {
     let make = move |cluster: Cluster| async move {
         let database = cluster.database(items).await?;
@@ -121,7 +122,7 @@ pub(super) fn takes_of_the_rest(cluster: &Cluster, items: usize, snapshot: bool)
     })
 }
 
-/// Article 1's algorithm on a table of the same items.
+/// Returns the side with article 1's algorithm on a table of the same items.
 pub(super) fn article(cluster: &Cluster, items: usize) -> Side {
     let make = move |cluster: Cluster| async move {
         let plain = Plain::new(cluster, items).await?;
@@ -132,7 +133,7 @@ pub(super) fn article(cluster: &Cluster, items: usize) -> Side {
     side(cluster, make, |plain: Arc<Plain>, load| async move { Ok(article::takes(&plain.client, load)) })
 }
 
-/// A plain UPDATE, of one kind or the other.
+/// Returns the side with one kind of plain UPDATE.
 pub(super) fn updates(cluster: &Cluster, updates: fn(&Client, Load) -> Prepared) -> Side {
     let make = |cluster| Plain::new(cluster, 0);
     side(cluster, make, move |plain: Arc<Plain>, load| async move { Ok(updates(&plain.client, load)) })
@@ -151,13 +152,13 @@ pub(super) fn plain_add(cluster: &Cluster) -> Side {
     )
 }
 
-/// Changes of one counter.
+/// Returns the side that changes one counter.
 pub(super) fn changes(cluster: &Cluster, strategy: Strategy) -> Side {
     let make = move |cluster: Cluster| async move { Hot::new(cluster.database(0).await?, strategy) };
     side(cluster, make, |hot: Arc<Hot>, load| async move { hot.changes(load) })
 }
 
-/// A store in a database of its own.
+/// A store in a separate database.
 struct Own {
     store: PostgresStore,
     _database: Database,
@@ -168,12 +169,12 @@ async fn own(cluster: Cluster) -> Result<Own> {
     Ok(Own { store: PostgresStore::builder().connect(&database.url())?, _database: database })
 }
 
-/// Messages by a processor whose tokens change in one step with the entities.
+/// Returns the side that processes messages with a processor whose tokens change in the same step as the entities.
 pub(super) fn joined(cluster: &Cluster) -> Side {
     side(cluster, own, |own: Arc<Own>, load| async move { processor::by_a_processor(&own.store, load).await })
 }
 
-/// Messages by the article's steps, one after another.
+/// Returns the side that processes messages with the article's steps, one after another.
 pub(super) fn by_the_article(cluster: &Cluster) -> Side {
     side(cluster, own, |own: Arc<Own>, load| async move { processor::by_the_article(&own.store, load).await })
 }

@@ -1,4 +1,4 @@
-//! What the sides' databases are copied from.
+//! The template that the sides' databases are copied from.
 
 use storagebox::parts::Backend as _;
 use storagebox::values::Namespace;
@@ -8,9 +8,9 @@ use super::cluster::Database;
 use crate::error::Result;
 use crate::rows::filled::{BANK, these};
 
-/// Rows of the table that the plain UPDATE works on.
+/// The number of rows in the table of the plain UPDATE.
 pub(super) const PLAIN_ROWS: i64 = 100_000;
-/// What one call of `add` brings into the order of the table.
+/// The number of items that one call of `add` brings into the order of the table.
 const LOADED_TOGETHER: usize = 1_000_000;
 
 /// The table of the plain UPDATE.
@@ -18,7 +18,8 @@ const PLAIN: &str = "
     CREATE TABLE plain (key bigint PRIMARY KEY, value bigint NOT NULL);
     INSERT INTO plain SELECT n, 0 FROM generate_series(0, 99999) n";
 
-/// The library's schema with a bank of this many items, loaded by the library, and the table of the plain UPDATE.
+/// Creates the library's schema with a bank of this many items, loaded by the library, and the table of the plain
+/// UPDATE.
 pub(super) async fn fill(database: &Database, items: usize) -> Result<()> {
     let store = PostgresStore::connect(&database.url())?;
     store.setup().await?;

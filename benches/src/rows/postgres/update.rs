@@ -1,4 +1,4 @@
-//! The plain UPDATE of one row by its key, or of one and the same row.
+//! The plain UPDATE of a row by its key, or always of the same row.
 
 use sqlx::query;
 
@@ -23,13 +23,13 @@ impl Caller for Updates {
     }
 }
 
-/// Of rows in no order.
+/// Returns updates of rows in random order.
 pub(super) fn by_key(client: &Client, load: Load) -> Prepared {
     let keys = scattered(load).map(|number| (number >> 32) as i64 % PLAIN_ROWS);
     prepared(load, Updates(client.clone()), keys.collect())
 }
 
-/// Of the first row.
+/// Returns updates of the first row.
 pub(super) fn hot(client: &Client, load: Load) -> Prepared {
     prepared(load, Updates(client.clone()), vec![0; load.calls])
 }

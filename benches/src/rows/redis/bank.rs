@@ -12,7 +12,7 @@ use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared, Work};
 use crate::rows::filled::{BANK, Filled, these};
 
-/// A store that no other side uses.
+/// Creates a store that no other side uses.
 pub(super) async fn store(server: Server) -> Result<RedisStore> {
     Ok(store_of(&server).await?.1)
 }
@@ -24,7 +24,7 @@ async fn store_of(server: &Server) -> Result<(String, RedisStore)> {
     Ok((prefix, store))
 }
 
-/// A bank, and what all its keys begin with.
+/// A bank, with the prefix of its keys.
 pub(super) struct Bank {
     filled: Filled,
     prefix: String,
@@ -40,7 +40,7 @@ impl Bank {
         format!("{}:{{b.{BANK}.0}}", self.prefix)
     }
 
-    /// One call of `add` with all items of the slice.
+    /// Prepares one call of `add` with all items of the slice.
     pub(super) fn adds(&self, load: Load) -> Result<Prepared> {
         let items = Arc::new(fresh(load)?);
         let (bank, world) = (Arc::clone(self.filled.part()), Box::new(Arc::clone(&items)));
@@ -61,7 +61,7 @@ pub(super) fn all_new(added: u64, items: usize) -> Result<()> {
     if added == items as u64 { Ok(()) } else { Err(Failure::NoWork { answer: format!("{added} new items") }) }
 }
 
-/// Items that no other slice has.
+/// Returns items that no other slice has.
 pub(super) fn fresh(load: Load) -> Result<Vec<Item>> {
     let first = load.slice as usize * 1_000_000_000;
     these(first..first + load.calls)

@@ -1,4 +1,4 @@
-//! The library's scripts by hand: by their hashes, on one connection of the driver's.
+//! The library's scripts, called by their hashes on one connection of the driver.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ macro_rules! lua {
     ($($file:literal),*) => {
         concat!(
             "#!lua\nlocal MOVED = 0\n",
-            // The floor asks the server about no rights.
+            // The floor does not ask the server about rights.
             "local function rights() return true end\n",
             include_str!("../../../../storagebox-redis/lua/lib/rights.lua"),
             include_str!("../../../../storagebox-redis/lua/lib/write.lua"),
@@ -35,10 +35,10 @@ const TAKE: &str =
     lua!("lib/at_once", "lib/buckets", "lib/queue", "lib/front", "lib/bank", "lib/claims", "item_bank/take");
 const ADD: &str = lua!("lib/buckets", "lib/queue", "lib/bank", "item_bank/add");
 
-/// Items in one command, as many as the library sends.
+/// The number of items per command, as the library sends.
 const BATCH: usize = 1_000;
 
-/// The take's script with what it is always told.
+/// The script of a take with its constant arguments.
 #[derive(Clone)]
 pub(super) struct Take {
     hash: Arc<str>,
@@ -70,13 +70,13 @@ impl Take {
     }
 }
 
-/// As the script works it out.
+/// Returns the same hash as the script.
 fn hash(claim: &str) -> u32 {
     let [high, middle, low, ..] = sha1_smol::Sha1::from(claim).digest().bytes();
     u32::from_be_bytes([0, high, middle, low])
 }
 
-/// Takes side by side on one connection.
+/// Concurrent takes on one connection.
 #[derive(Clone)]
 pub(super) struct PlainTakes {
     take: Take,
@@ -93,7 +93,7 @@ impl PlainTakes {
         Ok(Self { take: Take::new(bank, &mut connection).await?, add, connection })
     }
 
-    /// The batches of a load, made before.
+    /// Prepares the batches of a load.
     pub(super) fn adds(&self, load: Load) -> Result<Prepared> {
         let items = fresh(load)?;
         let batches: Vec<Cmd> = items

@@ -1,4 +1,4 @@
-//! The same script through a pool, each call on a connection that nobody else has meanwhile.
+//! The same script through a pool, each call on a connection that no other call uses at the same time.
 
 use deadpool::Runtime;
 use deadpool::managed::{Manager, Metrics, Pool, RecycleResult};
@@ -20,7 +20,7 @@ pub(super) struct PooledTakes {
 pub(super) struct Connector(Client);
 
 impl PooledTakes {
-    /// With as many connections as there are callers, so that nobody waits for one.
+    /// Creates a pool with as many connections as callers, so that no caller waits for a connection.
     pub(super) async fn new(server: &Server, bank: &Bank, callers: usize) -> Result<Self> {
         let pool =
             Pool::<Connector>::builder(Connector(server.client().await?)).max_size(callers).runtime(Runtime::Tokio1);
@@ -46,7 +46,7 @@ impl Manager for Connector {
         self.0.get_multiplexed_async_connection_with_config(&patient()).await
     }
 
-    /// As deadpool-redis does it.
+    /// Checks the connection, as deadpool-redis does.
     async fn recycle(&self, connection: &mut MultiplexedConnection, _: &Metrics) -> RecycleResult<RedisError> {
         cmd("PING").exec_async(connection).await?;
         Ok(())

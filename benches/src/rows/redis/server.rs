@@ -15,7 +15,7 @@ use tokio::task::block_in_place;
 use crate::effort::{Effort, Meter};
 use crate::error::Result;
 
-/// A server that is started by its first use.
+/// A server that its first use starts.
 #[derive(Clone)]
 pub(super) struct Server {
     started: Arc<OnceCell<Started>>,
@@ -24,18 +24,18 @@ pub(super) struct Server {
 
 struct Started {
     redis: Redis,
-    /// To ask what the server has spent.
+    /// The connection that reads the resources that the server has used.
     admin: MultiplexedConnection,
     prefixes: AtomicU64,
 }
 
 impl Server {
-    /// One that keeps nothing, so that the disk is not measured.
+    /// Creates a server without persistence, so that the disk is not measured.
     pub(super) fn quick() -> Self {
         Self { started: Arc::default(), settings: Arc::new(Settings::quick()) }
     }
 
-    /// One that writes every change to its disk before it answers.
+    /// Creates a server that writes every change to disk before it answers.
     pub(super) fn durable() -> Self {
         Self { started: Arc::default(), settings: Arc::new(Settings::durable()) }
     }
@@ -48,12 +48,12 @@ impl Server {
         Ok(self.started().await?.redis.url())
     }
 
-    /// A prefix that no other store has.
+    /// Returns a new prefix.
     pub(super) async fn prefix(&self) -> Result<String> {
         Ok(format!("bench-{}", self.started().await?.prefixes.fetch_add(1, Ordering::Relaxed)))
     }
 
-    /// As the library connects.
+    /// Returns a client with the library's connection settings.
     pub(super) async fn client(&self) -> Result<Client> {
         let info = self.url().await?.into_connection_info()?;
         Ok(Client::open(info.set_tcp_settings(TcpSettings::default().set_nodelay(true)))?)
@@ -68,7 +68,7 @@ impl Started {
     }
 }
 
-/// Without the driver's half a second.
+/// Returns a configuration without the driver's response timeout of half a second.
 pub(super) fn patient() -> AsyncConnectionConfig {
     AsyncConnectionConfig::new().set_response_timeout(None)
 }
@@ -83,7 +83,7 @@ impl Meter for Server {
     }
 }
 
-/// What the server's process has used, for itself and for the system.
+/// Returns the user and system time of the server's process.
 fn spent(info: &str) -> Duration {
     let parts = info.lines().filter_map(|line| {
         line.strip_prefix("used_cpu_sys:").or_else(|| line.strip_prefix("used_cpu_user:"))?.trim().parse().ok()

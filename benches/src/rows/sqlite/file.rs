@@ -12,8 +12,8 @@ use crate::error::{Failure, Result};
 use crate::row::Load;
 use crate::rows::filled::{BANK, Filled, these};
 
-/// A bank in a file of its own. Its store stays open, so that no connection of a slice is the last one, which would
-/// move the log to the file as it closes.
+/// A bank in a separate file. Its store stays open, so that no connection of a slice is the last one, which would
+/// checkpoint the log when it closes.
 pub(super) struct Bank {
     pub(super) filled: Filled,
     folder: TempDir,
@@ -32,7 +32,7 @@ impl Bank {
         format!("sqlite://{}", self.folder.path().join("store.db").display())
     }
 
-    /// As the library connects.
+    /// Returns the library's connection settings.
     pub(super) fn options(&self) -> SqliteConnectOptions {
         SqliteConnectOptions::new()
             .filename(self.folder.path().join("store.db"))
@@ -42,13 +42,13 @@ impl Bank {
     }
 }
 
-/// The number that the bank's rows have.
+/// Returns the namespace number in the bank's rows.
 pub(super) async fn number(connection: &mut SqliteConnection) -> Result<i64> {
     let number = query_scalar("SELECT number FROM storagebox_namespaces WHERE kind = 'bank' AND name = ?1");
     Ok(number.bind(BANK).fetch_one(connection).await?)
 }
 
-/// Items that no other slice has.
+/// Returns items that no other slice has.
 pub(super) fn fresh(load: Load) -> Result<Vec<Item>> {
     let first = load.slice as usize * 1_000_000_000;
     these(first..first + load.calls)

@@ -1,4 +1,4 @@
-//! Loads: a bank's `add`, and the statement that it is with everything in hand.
+//! Loads: a bank's `add`, and its statement with prepared arguments.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::row::{Load, Prepared, Work};
 
 const ADD: &str = include_str!("../../../../storagebox-sqlite/sql/item_bank/add.sql");
 
-/// Items in one statement, as many as the library sends.
+/// The number of items per statement, as the library sends.
 const BATCH: usize = 5_000;
 
-/// One call of `add` with all items of the slice.
+/// Prepares one call of `add` with all items of the slice.
 pub(super) fn ours(world: &Arc<Bank>, load: Load) -> Result<Prepared> {
     let items = Arc::new(fresh(load)?);
     let (bank, kept) = (Arc::clone(world.filled.part()), Box::new((Arc::clone(world), Arc::clone(&items))));
@@ -21,7 +21,7 @@ pub(super) fn ours(world: &Arc<Bank>, load: Load) -> Result<Prepared> {
     Ok(Prepared { tasks: vec![Box::pin(work) as Work], world: kept })
 }
 
-/// The same batches, made before.
+/// Prepares the same batches without the library.
 pub(super) fn plain(world: &Arc<Bank>, load: Load) -> Result<Prepared> {
     let items = fresh(load)?;
     let batches: Vec<_> = items

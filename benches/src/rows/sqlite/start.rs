@@ -1,5 +1,4 @@
-//! Starts: a store that is opened and takes an item, and a plain connection that is opened and takes one by the same
-//! statement.
+//! Starts: opening a store and taking an item, and opening a plain connection and taking one with the same statement.
 
 use std::sync::Arc;
 

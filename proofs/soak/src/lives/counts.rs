@@ -6,13 +6,13 @@ use storagebox::{Counted, Counters, Result, Retention, Store, Strategy};
 use super::wrong;
 use crate::caller::{Caller, MEMORY, Wrong};
 
-/// Keys of a caller, of each strategy.
+/// The number of keys per caller and strategy.
 const KEYS: u32 = 3;
-/// More than are made within the memory.
+/// The capacity of a window: more operations than are made within the remembered time.
 const CAPACITY: u32 = 2_000;
 const SHARDS: u16 = 4;
 
-/// The counters of one strategy, and what the caller's own keys must come to.
+/// The counters of one strategy, and the expected values of the caller's own keys.
 struct Counting {
     counters: Counters,
     totals: [i64; KEYS as usize],

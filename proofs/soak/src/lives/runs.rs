@@ -1,4 +1,4 @@
-//! Work that runs once for an id as long as its result is kept, and one at a time.
+//! Work that runs once per id while its result is kept, and one run at a time.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,27 +10,27 @@ use tokio::time::{Instant, sleep};
 use super::{Lately, Shared, wrong};
 use crate::caller::{Caller, Wrong};
 
-/// Ids that all callers share.
+/// The number of ids that all callers share.
 const IDS: u32 = 40;
-/// Far more than the work takes.
+/// The duration of a lease, much longer than the work takes.
 const LEASE: Duration = Duration::from_secs(20);
-/// How long a result is kept.
+/// The time for which a result is kept.
 const KEPT: Duration = Duration::from_secs(5);
 const WORK: Duration = Duration::from_millis(20);
 
-/// What is known of the ids.
+/// The known state of the ids.
 #[derive(Debug, Default)]
 pub(crate) struct Known(Mutex<HashMap<String, Id>>);
 
 #[derive(Debug, Default)]
 struct Id {
     running: bool,
-    /// When the work was done whose result was surely recorded last.
+    /// The end of the last work whose result was surely recorded.
     done: Option<Instant>,
     results: Lately,
 }
 
-/// Work that runs; it is over when this is dropped.
+/// Work in progress. It is over when this guard is dropped.
 struct Running<'a> {
     known: &'a Known,
     id: &'a str,
@@ -61,7 +61,7 @@ impl Known {
         }
     }
 
-    /// Whether a result may be that of the id.
+    /// Returns whether the id may have this result.
     fn has(&self, id: &str, result: &[u8]) -> bool {
         self.all().get(id).is_some_and(|known| known.results.has(result))
     }
@@ -75,7 +75,7 @@ impl Drop for Running<'_> {
     }
 }
 
-/// A caller of the leases.
+/// One caller's handle to the leases.
 pub(super) struct Runs {
     dedup: Dedup,
     shared: Arc<Shared>,
@@ -101,11 +101,11 @@ impl Runs {
             }
             Ok(Ran::Replayed(kept)) if runs.has(&id, kept.as_bytes()) => {}
             Ok(Ran::InFlight { .. }) => {}
-            // The answer that it was recorded was lost for longer than that is kept.
+            // The answer to the recording was lost for longer than the result is kept.
             Ok(Ran::Fenced) if done.is_some_and(|done: Instant| done.elapsed() >= KEPT) => {}
             Ok(other) => return Err(wrong("run", other)),
             Err(RunError::Work(wrong)) => return Err(wrong),
-            // The work may have been done, and is done again once its lease has lapsed.
+            // The work may have been done, and is repeated once its lease has lapsed.
             Err(RunError::Store(error)) if error.is_retryable() => {
                 caller.tally.failed();
                 return Ok(());

@@ -1,4 +1,4 @@
-//! Seats that are held for a while: extended, released, or left to lapse.
+//! Seats that are held for a limited time: extended, released, or left to lapse.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,18 +11,18 @@ use tokio::time::{Instant, sleep};
 use super::{Shared, wrong};
 use crate::caller::{Caller, MEMORY, Wrong};
 
-/// Fewer than the claims that want one.
+/// The number of seats, fewer than the claims that want one.
 pub(crate) const SEATS: usize = 12;
-/// Claims of a caller.
+/// The number of claims per caller.
 const CLAIMS: u32 = 300;
 
-/// A caller of the bank of seats.
+/// One caller's handle to the bank of seats.
 pub(super) struct Taking {
     bank: Bank,
     shared: Arc<Shared>,
 }
 
-/// One claim's hold, as its caller knows it.
+/// A claim's hold, as known to its caller.
 struct Mine {
     claim: String,
     item: String,
@@ -55,7 +55,7 @@ impl Taking {
         }
     }
 
-    /// A hold that lasts for as long as was told, at least from before the call on.
+    /// Notes a hold. It lasts for the remaining time in the answer, counted at least from before the call.
     fn mine(&self, claim: String, held: &Held, before: Instant) -> Result<Mine, Wrong> {
         let HoldState::Remaining(left) = held.hold else { return Err(wrong("a hold", held)) };
         let mine = Mine { claim, item: held.item.as_str().to_owned(), until: before + left };
@@ -86,12 +86,13 @@ impl Taking {
     }
 }
 
-/// A while, at the most so many milliseconds.
+/// Returns a random duration of less than `millis` milliseconds.
 fn some(millis: u64) -> Duration {
     Duration::from_millis(fastrand::u64(..millis))
 }
 
-/// A claim's sure hold of an item: it was told of it by then, and no clock ends it before.
+/// The interval in which a claim surely held an item: the claim knew of the hold at its beginning, and no clock ends
+/// the hold before its end.
 #[derive(Clone, Debug)]
 struct Sure {
     claim: String,
@@ -108,7 +109,7 @@ impl Seats {
     pub(crate) fn taken(&self, item: &str, claim: &str, from: Instant, until: Instant) -> Result<(), String> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let holds = all.entry(item.to_owned()).or_default();
-        // Nobody asks about a moment as long ago as that.
+        // No call asks about moments that long ago.
         holds.retain(|hold| hold.until + MEMORY > from);
         let meets = |hold: &&Sure| hold.claim != claim && hold.from < until && from < hold.until;
         if let Some(other) = holds.iter().find(meets) {
@@ -120,7 +121,7 @@ impl Seats {
         Ok(())
     }
 
-    /// The claim is about to let the item go.
+    /// Notes that the claim is about to release the item.
     pub(crate) fn let_go(&self, item: &str, claim: &str) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();

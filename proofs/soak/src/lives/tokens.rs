@@ -1,11 +1,11 @@
-//! Tokens that are used once, and never come back.
+//! Tokens that are used once and never created again.
 
 use storagebox::{Consumed, Result, Store, Tokens};
 
 use super::wrong;
 use crate::caller::{Caller, Wrong};
 
-/// A caller of tokens.
+/// One caller's handle to tokens.
 pub(super) struct Using(Tokens);
 
 impl Using {

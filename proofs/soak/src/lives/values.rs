@@ -1,4 +1,4 @@
-//! Values whose last write wins, and their deletes.
+//! Values of which the last write wins, and their deletes.
 
 use std::collections::HashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -9,10 +9,10 @@ use storagebox::{OrderedValues, Result, Store, Written};
 use super::wrong;
 use crate::caller::{Caller, MEMORY, Wrong};
 
-/// Keys of a caller.
+/// The number of keys per caller.
 const KEYS: u32 = 50;
 
-/// A caller of values, and the stamp of the last write of each key.
+/// One caller's handle to values, and the stamp of the last write per key.
 pub(super) struct Values {
     values: OrderedValues,
     last: HashMap<String, i64>,

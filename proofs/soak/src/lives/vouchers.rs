@@ -1,4 +1,4 @@
-//! Records that are kept for a while, under ids that come back.
+//! Records that are kept for a limited time, under ids that are used again.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -10,25 +10,25 @@ use tokio::time::Instant;
 use super::{Lately, wrong};
 use crate::caller::{Caller, Wrong};
 
-/// Ids of a caller.
+/// The number of ids per caller.
 const IDS: u32 = 200;
-/// How long a record is kept.
+/// The time for which a record is kept.
 const KEPT: Duration = Duration::from_secs(3);
-/// By then it is surely over, by every clock that a backend allows for.
+/// The time after which a record has surely expired, by every clock that a backend allows.
 const SURELY_OVER: Duration = Duration::from_secs(8);
 
-/// A caller of records, and what is known of its ids.
+/// One caller's handle to records, and the known state of its ids.
 pub(super) struct Vouchers {
     records: Dedup,
     known: HashMap<String, Known>,
 }
 
-/// What is known of one id.
+/// The known state of one id.
 #[derive(Debug, Default)]
 struct Known {
-    /// The last value that was surely recorded, and the moments before and after.
+    /// The last value that was surely recorded, with the times before and after the call.
     last: Option<(String, Instant, Instant)>,
-    /// Every value that may be recorded: a call that was dropped may arrive late.
+    /// The values that may be recorded: a dropped call may arrive late.
     asked: Lately,
 }
 
@@ -48,7 +48,7 @@ impl Vouchers {
             Recorded::New(_) if known.is_over(now) => {}
             Recorded::Again(entry) if entry.value.as_bytes() == value.as_bytes() => {}
             Recorded::Existing(entry) => return known.existing(&id, entry.value.as_bytes(), before),
-            // An attempt was answered too late: it was recorded and has expired.
+            // An attempt was answered too late: the value was recorded and has expired.
             Recorded::Fenced if before + KEPT <= now => {}
             other => return Err(wrong("record", other)),
         }
@@ -64,7 +64,7 @@ impl Vouchers {
 }
 
 impl Known {
-    /// Whether the last record may be over.
+    /// Returns whether the last record may have expired.
     fn is_over(&self, now: Instant) -> bool {
         self.last.as_ref().is_none_or(|(_, before, _)| *before + KEPT <= now)
     }
@@ -73,7 +73,7 @@ impl Known {
         self.asked.has(entry.value.as_bytes())
     }
 
-    /// A record that was met is one of ours, and the last one cannot be over.
+    /// Checks that a found record was written by this caller, and that it cannot have expired.
     fn existing(&self, id: &str, value: &[u8], now: Instant) -> Result<(), Wrong> {
         match &self.last {
             Some((last, _, after)) if last.as_bytes() == value && *after + SURELY_OVER <= now => {

@@ -1,4 +1,4 @@
-//! Two endpoints: orders, and the parcels that they send.
+//! Two endpoints: orders, and the parcels that orders send.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::tally::Tally;
 pub(super) const ORDERS: &str = "soak-orders";
 pub(super) const PARCELS: &str = "soak-parcels";
 
-/// Whether tokens change in one step with the entities. Both ways are at work on the same entities.
+/// Whether tokens change in the same step as the entities. Both plans work on the same entities at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Plan {
     Joined,
@@ -50,7 +50,7 @@ impl Chain {
         processor.process(&copy.message).await
     }
 
-    /// Looks that every message took effect once and that nothing is left.
+    /// Checks that every message took effect once and that nothing is left.
     pub(super) async fn finished(&self, count: usize, tally: &Tally) -> Result<(), Failure> {
         let orders = (0..count as u64).fold(Sums::default(), Sums::with);
         self.ensure(tally, &self.orders, "soak-order", orders).await?;
@@ -84,7 +84,7 @@ impl Chain {
         }
     }
 
-    /// Neither of a message, nor of an attempt that was given up.
+    /// Checks that no token of a message or of an abandoned attempt is left.
     async fn no_token_is_left(&self, count: usize, tally: &Tally) -> Result<(), Failure> {
         let received: Vec<_> = (0..count).filter_map(|number| order(number).ok()?.token).collect();
         none_lives(&self.store.tokens(ORDERS)?, &received, tally).await?;
@@ -94,7 +94,7 @@ impl Chain {
         none_lives(&self.store.tokens(PARCELS)?, &attempted, tally).await
     }
 
-    /// Once memory has passed, upkeep leaves nothing to be done.
+    /// Runs maintenance after the remembered time has passed, until it has nothing to do.
     async fn nothing_grew(&self, tally: &Tally) -> Result<(), Failure> {
         pass_memory().await;
         let mut deleted = 0;
@@ -118,7 +118,7 @@ async fn no_entry_is_left(of: &Processor, entity: &str, tally: &Tally) -> Result
     Ok(())
 }
 
-/// Looked at a part at a time, the parts at once.
+/// Checks that no token is live, in chunks; the tokens of a chunk are checked at once.
 async fn none_lives(tokens: &Tokens, all: &[TokenId], tally: &Tally) -> Result<(), Failure> {
     for some in all.chunks(64) {
         let looks = some.iter().map(|token| async move { (token, tokens.exists(token).await) });
@@ -135,7 +135,7 @@ fn number_of(body: &Payload) -> Result<u64, BoxError> {
     Ok(std::str::from_utf8(body.as_bytes())?.parse()?)
 }
 
-/// The number of a parcel, which no other has.
+/// Returns the unique number of a parcel.
 fn parcel(number: usize, output: usize) -> u64 {
     (number * OUTPUTS + output) as u64
 }

@@ -1,4 +1,4 @@
-//! Workers that crash: their calls are dropped at any point at which they wait.
+//! Workers that crash: their calls are dropped at any await point.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,13 +8,13 @@ use storagebox_core::layer::{Answered, Call, Layer, Next};
 use storagebox_core::{Result, async_trait};
 use tokio::task::yield_now;
 
-/// One call in so many crashes.
+/// One in this number of calls crashes.
 const EVERY: usize = 20;
-/// Of the calls that are to crash, so many do so within twice the mean of what calls wait. The points of the others are
-/// up to eight times as late as that, where few calls ever come.
+/// The share of the crashing calls that crash within twice the mean number of waits of a call. The others crash up to
+/// eight times as late, which few calls ever reach.
 const EARLY: f64 = 0.75;
 
-/// How many calls there were, how often they waited and how many of them crashed.
+/// The number of calls, of their waits and of their crashes.
 #[derive(Default)]
 pub(super) struct Crashes {
     calls: AtomicUsize,
@@ -23,7 +23,7 @@ pub(super) struct Crashes {
 }
 
 impl Crashes {
-    /// The answer of the call; nothing where it was dropped.
+    /// Returns the answer of the call, or `None` if the call was dropped.
     pub(super) async fn or<T>(&self, call: impl Future<Output = T>) -> Option<T> {
         let (point, mut waits, mut call) = (self.point(), 0, pin!(call));
         std::future::poll_fn(|context| match call.as_mut().poll(context) {
@@ -46,7 +46,7 @@ impl Crashes {
         .await
     }
 
-    /// The wait in which the next call crashes, if one is due and comes so far.
+    /// Returns the number of the wait at which the next call crashes, if a crash is due.
     fn point(&self) -> Option<usize> {
         let of = |count: &AtomicUsize| count.load(Ordering::Relaxed);
         let early = (2 * of(&self.waits)).div_ceil(of(&self.calls).max(1)).max(1);
@@ -56,7 +56,7 @@ impl Crashes {
     }
 }
 
-/// Waits before each step and after it: a worker may crash there, also where a store never lets it wait.
+/// Yields before and after each store call, so that a worker may crash there even if the store never makes it wait.
 #[derive(Debug)]
 pub(super) struct Steps;
 

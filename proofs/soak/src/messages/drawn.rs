@@ -1,10 +1,10 @@
-//! The ids that processors draw, so that every token which may be left is known.
+//! The ids that processors create, so that every token that may be left is known.
 
 use std::sync::{Mutex, PoisonError};
 
 use storagebox::parts::{Ids, RandomIds};
 
-/// Random ids, and which they were.
+/// Random ids, with a list of all ids created.
 #[derive(Debug, Default)]
 pub(super) struct Drawn(Mutex<Vec<String>>);
 
@@ -16,7 +16,7 @@ impl Drawn {
 
 impl Ids for Drawn {
     fn fresh(&self) -> String {
-        // Proxies know requests by what stands in every id.
+        // The proxies recognise requests by the prefix of every id.
         let id = format!("soak-{}", RandomIds.fresh());
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(id.clone());
         id

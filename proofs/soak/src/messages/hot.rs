@@ -15,23 +15,23 @@ use crate::place::Place;
 use crate::tally::Tally;
 
 const WORKERS: usize = 32;
-/// Each worker's, one after another.
+/// The number of messages that each worker processes, one after another.
 const MESSAGES: usize = 20;
-/// How often a message may come again. So many calls have as many rounds as there are messages of all workers, and a
-/// round fails because another message was done.
+/// The largest number of redeliveries of a message. These calls have as many rounds as there are messages of all
+/// workers, and a round fails only because another message was processed.
 const MOST_TIMES: usize = 10;
-/// Clients of the store, so that no server runs out of connections.
+/// The number of clients of the store, limited so that no server runs out of connections.
 const CLIENTS: usize = 4;
 const ENTITY: &str = "soak-hot";
 
-/// How long the messages took, from the first try to the answer.
+/// The times of the messages, from the first attempt to the answer.
 pub(super) struct Waits {
     sorted: Vec<Duration>,
-    /// Calls that other messages kept from their commit for so long that they ended without one.
+    /// The number of calls that ended without a commit because other messages kept changing the entity.
     contended: usize,
 }
 
-/// Lets all workers process their messages at once, and looks that each message has changed the entity once.
+/// Lets all workers process their messages at once, and checks that each message has changed the entity once.
 pub(super) async fn one(place: &Place, tally: &Tally) -> Result<Waits, Failure> {
     let mut stores = vec![];
     for _ in 0..CLIENTS {
@@ -71,7 +71,7 @@ async fn worker(store: Store, number: usize) -> Result<(Vec<Duration>, usize), F
     Ok((waits, contended))
 }
 
-/// How often the message had to come again.
+/// Processes the message. Returns the number of redeliveries.
 async fn processed(processor: &Processor, message: &Message) -> Result<usize, ProcessError> {
     let mut again = 0;
     loop {

@@ -9,12 +9,12 @@ use storagebox_core::async_trait;
 
 /// Message `n` sends `n` modulo this many messages.
 pub(super) const OUTPUTS: usize = 3;
-/// Entities of each endpoint.
+/// The number of entities per endpoint.
 pub(super) const ENTITIES: usize = 100;
-/// One message in so many is delivered twice.
+/// One in this number of messages is delivered twice.
 const TWICE: u32 = 5;
 
-/// The message of this number, and its entity.
+/// Returns the message with this number.
 pub(super) fn order(number: usize) -> Result<Message> {
     let message =
         Message::new(format!("soak-{number}"), format!("soak-order-{}", number % ENTITIES), number.to_string())?;
@@ -25,7 +25,7 @@ pub(super) fn order(number: usize) -> Result<Message> {
 #[derive(Clone, Debug)]
 pub(super) struct Copy {
     pub(super) message: Message,
-    /// Whether it is one that an order has sent.
+    /// Whether the message was sent by an order.
     pub(super) is_parcel: bool,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Queue {
     copies: Mutex<Vec<Copy>>,
     under_way: AtomicUsize,
     is_closed: AtomicBool,
-    /// Of everything that was sent, each copy.
+    /// Every copy that was sent.
     pub(super) sent: Mutex<Vec<Outgoing>>,
 }
 
@@ -67,7 +67,7 @@ impl Queue {
         self.under_way.load(Ordering::SeqCst)
     }
 
-    /// Nothing comes any more but what messages send.
+    /// Closes the queue: from now on, only messages send messages.
     pub(super) fn close(&self) {
         self.is_closed.store(true, Ordering::SeqCst);
     }

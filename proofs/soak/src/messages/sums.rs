@@ -1,4 +1,4 @@
-//! What an entity knows of the messages that have changed it, in a few bytes: which numbers they were, each once.
+//! The numbers of the messages that have changed an entity, as a checksum of a few bytes.
 
 use std::fmt;
 
@@ -6,8 +6,8 @@ use storagebox::Payload;
 
 use crate::Failure;
 
-/// How many numbers there were, and the sums of their first three powers: a number that is missing, or there twice,
-/// shows in one of them, also if another makes up for it in the others.
+/// The count of the numbers, and the sums of their first three powers. A number that is missing or counted twice
+/// changes one of them, even if another number compensates for it in the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sums([u128; 4]);
 

@@ -14,7 +14,7 @@ use crate::size::Size;
 
 const TABLE: &str = "soak";
 
-/// A table of a server of its own.
+/// A table of a separate server.
 pub(super) struct Table {
     pub(super) server: Dynamo,
 }
@@ -34,7 +34,7 @@ impl Table {
         Ok(Store::new(builder.from_client(&client(address))?))
     }
 
-    /// The rows, and what the pages of a scan take.
+    /// Returns the number of rows, and the bytes of their text.
     pub(super) async fn size(&self) -> Result<Size, Failure> {
         let mut pages = client(self.address()).scan().table_name(TABLE).into_paginator().send();
         let (mut entries, mut bytes) = (0, 0);
@@ -48,7 +48,7 @@ impl Table {
     }
 }
 
-/// With keys that every stand-in takes.
+/// Creates a client with credentials that every stand-in accepts.
 fn client(address: SocketAddr) -> Client {
     let config = aws_sdk_dynamodb::Config::builder()
         .behavior_version(BehaviorVersion::v2026_01_12())

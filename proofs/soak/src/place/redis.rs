@@ -1,4 +1,4 @@
-//! A server of Redis.
+//! A Redis server.
 
 use std::net::SocketAddr;
 
@@ -8,7 +8,7 @@ use tokio::task::spawn_blocking;
 use crate::Failure;
 use crate::size::Size;
 
-/// The keys of a server of its own.
+/// The keys of a separate server.
 pub(super) struct Keys {
     pub(super) server: Redis,
 }
@@ -29,7 +29,8 @@ impl Keys {
         format!("{url}{mark}prefix=soak&remember=60s")
     }
 
-    /// The keys: parts are in pieces, and their pieces go with what is in them.
+    /// Returns the number of keys and the bytes of the data. Parts are split into several keys, which are deleted with
+    /// their content.
     pub(super) async fn size(&self) -> Result<Size, Failure> {
         let url = self.server.url();
         let mut server = redis::Client::open(url.as_str())?.get_multiplexed_async_connection().await?;

@@ -1,4 +1,4 @@
-//! A file.
+//! A SQLite file.
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, query_scalar};
@@ -7,12 +7,12 @@ use storagebox_testkit::Folder;
 use crate::Failure;
 use crate::size::Size;
 
-/// Tables of its own are none of ours.
+/// Excludes the tables of SQLite itself.
 const TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
 const BYTES: &str = "SELECT (c.page_count - f.freelist_count) * s.page_size \
                      FROM pragma_page_count c, pragma_freelist_count f, pragma_page_size s";
 
-/// A file in a folder of its own.
+/// A file in a separate folder.
 pub(super) struct File(Folder);
 
 impl File {

@@ -1,16 +1,16 @@
-//! Which characters make another name of a name, unseen.
+//! Invisible characters that turn a name into another name.
 
 use std::fmt;
 
 use super::keys;
 use crate::error::{Error, Result};
 
-/// Refuses a text that looks like another one: it has a control character, a separator of lines, or a character that has
-/// no width, anywhere; or it begins or ends with a blank. A file or a variable often adds one of them to a
-/// name, and with it the name is that of another store.
+/// Refuses a text that looks like another text: it contains a control character, a line separator or a character
+/// without width, or it begins or ends with a blank. A file or a variable often adds such a character to a name, and
+/// the name is then that of another store.
 ///
 /// The error names the character and its place, and shows nothing else of the text, which may hold a password. A text
-/// that means such a character writes it otherwise, as `%0A` in a URL.
+/// that needs such a character must encode it, such as `%0A` in a URL.
 ///
 /// # Errors
 ///
@@ -31,9 +31,9 @@ pub fn plain(what: &'static str, text: &str) -> Result<()> {
     }
 }
 
-/// Refuses a URL that would name another store than it seems to: one that is not [`plain`], or has a part that is not, with
-/// the blanks that a variable adds where it was put together; or one with a `#`, behind which some readers take all for
-/// a comment.
+/// Refuses a URL that would name another store than it seems to: the URL or one of its parts is not [`plain`], as with
+/// the blanks that a variable adds where parts were put together; or the URL contains a `#`, after which some readers
+/// take everything for a comment.
 ///
 /// # Errors
 ///
@@ -60,8 +60,8 @@ pub fn plain_url(url: &str) -> Result<()> {
     parts.try_for_each(|part| plain("a key or a value of the url", part))
 }
 
-/// The first character that does not belong where it is, with its place in bytes. The end goes first: what a file adds
-/// stands there.
+/// Returns the first character that is not allowed at its place, with its position in bytes. The end is checked first,
+/// because a file adds characters there.
 fn odd(text: &str) -> Option<(usize, char)> {
     let last = text.char_indices().next_back().filter(|(_, character)| is_unseen(*character));
     let first = text.char_indices().next().filter(|(_, character)| is_unseen(*character));
@@ -72,7 +72,8 @@ fn is_control(character: char) -> bool {
     character.is_control() || matches!(character, '\u{2028}' | '\u{2029}')
 }
 
-/// Characters without width. Joiners are left out: they change how the letters beside them look.
+/// Returns whether the character is a control character or has no width. Joiners are excluded, because they change how
+/// the letters next to them look.
 fn is_hidden(character: char) -> bool {
     let has_no_width = matches!(character, '\u{ad}' | '\u{200b}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}');
