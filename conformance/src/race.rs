@@ -34,7 +34,7 @@ where
     answers.into_iter().map(|(_, answer)| answer).collect()
 }
 
-/// The limits of [`repeated`]: `MOST` attempts in any case, and at least `LEAST` if each takes long.
+/// The limits of [`repeated`]: `MOST` attempts, or `LEAST` attempts once `PATIENCE` has passed.
 const MOST: u32 = 1_000;
 const LEAST: u32 = 30;
 const PATIENCE: Duration = Duration::from_secs(120);
