@@ -33,7 +33,7 @@ const PHASE: Duration = Duration::from_millis(350);
 /// How often a check is repeated if the time ended early because the machine was busy.
 const ATTEMPTS: usize = 20;
 
-/// Checks three times; before the last check upkeep runs.
+/// Checks three times, each time at another phase of the clock; before the last check, upkeep runs.
 pub(crate) async fn ensure_lasts(world: &World, lasting: &dyn Lasting, lasts: Duration) -> Verdict {
     for (turn, upkeep) in ["first", "second", "third"].into_iter().zip([false, false, true]) {
         world.pass(PHASE).await;

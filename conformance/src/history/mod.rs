@@ -1,4 +1,5 @@
-//! Is what the clients saw explained by *some* order in which their calls took effect, one by one?
+//! Checks whether the replies that clients saw are explained by *some* order in which their calls took effect, one by
+//! one.
 //!
 //! A [`Recorder`] writes down the history of a run: every invocation before the call, every response
 //! after it. [`check`] then decides whether the history of one key is linearizable with respect to a
