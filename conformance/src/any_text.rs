@@ -1,5 +1,4 @@
-//! Puts one text into every field of every part. Authors of backends use it for texts that have a meaning in their
-//! store.
+//! Puts one text into every field of every part. For texts that have a meaning in a backend's store.
 
 use std::time::Duration;
 

@@ -83,8 +83,7 @@ impl Case {
         self.row.family
     }
 
-    /// Returns the other parts of a store that the case uses. The case is not run if the backend leaves one of them
-    /// out.
+    /// Returns the other parts of a store that the case uses. The case is not run if one of them is left out.
     pub(crate) fn needs(&self) -> &'static [Part] {
         match self.part() {
             Part::Deduplicator => &[Part::ItemBank, Part::Dedup],

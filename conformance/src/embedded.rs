@@ -95,8 +95,7 @@ impl<B: Backend + Clone> Sandbox for Inside<B> {
     }
 }
 
-/// Reads the whole contents of a bank through the library, page by page: the audit of a sandbox that cannot read past
-/// the library.
+/// Reads the whole contents of a bank through the library, page by page: the audit of a sandbox without another way.
 ///
 /// # Errors
 ///

@@ -34,7 +34,7 @@ const ODD: [Duration; 6] = [
 /// How long before the end a read is made if the clock goes on by itself: the read may take this long.
 const MARGIN: Duration = Duration::from_millis(250);
 
-/// How often a check is repeated if the time ended early because the machine was busy.
+/// How often a check is repeated if its time has passed because the machine was busy.
 const ATTEMPTS: usize = 20;
 
 pub(crate) async fn ensure_ends_in_time(world: &World, ending: &dyn Ending) -> Verdict {
@@ -80,8 +80,7 @@ async fn ensure_ends_to_the_microsecond(world: &World, ending: &dyn Ending) -> V
     Ok(())
 }
 
-/// On a clock that goes on by itself, reads after the end are always valid, and reads before the end only if little
-/// real time has passed.
+/// On a real clock, a read after the end is always valid, and a read before the end only if little time has passed.
 async fn ensure_ends_between_seconds(world: &World, ending: &dyn Ending) -> Verdict {
     let lasts = MILLI * 1_100;
     ending.begin("brief", lasts).await?;

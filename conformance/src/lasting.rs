@@ -30,7 +30,7 @@ const BEFORE: Duration = Duration::from_millis(250);
 /// whole seconds is noticed.
 const PHASE: Duration = Duration::from_millis(350);
 
-/// How often a check is repeated if the time ended early because the machine was busy.
+/// How often a check is repeated if its time has passed because the machine was busy.
 const ATTEMPTS: usize = 20;
 
 /// Checks three times, each time at another phase of the clock; before the last check, upkeep runs.

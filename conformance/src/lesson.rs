@@ -11,8 +11,8 @@ use crate::world::PROFILE;
 /// The most causes that are shown. More would not help.
 const CAUSES_SHOWN: usize = 3;
 
-/// Returns what was promised, what happened, which line noticed, which known mistakes broke the promise, and how to
-/// reproduce the failure.
+/// Returns the promise, what happened, which line noticed, known mistakes that broke the promise, and how to reproduce
+/// it.
 pub(crate) fn lesson(failure: &Failure, case: &Case, seed: u64) -> String {
     let clause = case.clause();
     let promise = CLAUSES.iter().find(|known| known.id == clause).map_or("", |known| known.promise);

@@ -40,8 +40,7 @@ pub(crate) trait Model: Clone + Send + Sync + 'static {
 #[derive(Clone, Debug)]
 pub(crate) enum Step<C> {
     Call(C),
-    /// The same call as an earlier one: a retry. The step holds a copy of the call, so that a shrunk sequence does not
-    /// need the original.
+    /// The same call as an earlier one: a retry. Holds a copy of the call, so that shrinking may remove the original.
     Retry(C),
     /// Opens a new client of the same sandbox.
     Reopen,
@@ -154,8 +153,7 @@ fn shortened<C: Clone>(
     attempt: impl Fn(&[Step<C>]) -> Verdict,
 ) -> (Vec<Step<C>>, Failure) {
     let (mut attempts, mut before) = (0, usize::MAX);
-    // A removal can make a step unnecessary that was needed when it was checked, so the loop runs until nothing
-    // changes.
+    // A removal can make a step unnecessary that was checked before, so the loop runs until nothing changes.
     while steps.len() < before {
         before = steps.len();
         for position in (0..before).rev() {

@@ -15,8 +15,7 @@ use tokio::runtime::Builder;
 use crate::failure::Failure;
 use crate::store::{numbers, race, steps::Step, storm};
 
-/// The environment variable that marks a process as a neighbour. The address comes by standard input, because it may
-/// hold a password.
+/// The variable that marks a process as a neighbour. The address comes by standard input: it may hold a password.
 const ASKED: &str = "STORAGEBOX_NEIGHBOUR";
 
 /// The question that is answered with lines without an end.
@@ -26,8 +25,7 @@ const STORM: &str = "storm";
 /// in the `main` of a conformance test.
 ///
 /// The suite starts its own program again, lets it open the place that [`Sandbox::address`](crate::Sandbox::address)
-/// returns, and kills it between two calls or works concurrently with it. Without this call the new process would run
-/// the suite.
+/// returns, and kills it between two calls or works concurrently with it. Otherwise it would run the suite.
 ///
 /// # Example
 ///
@@ -93,8 +91,7 @@ async fn answer(store: &dyn Backend, question: &str) -> Result<String, Failure> 
     }
 }
 
-/// The number of killed neighbours, for the report. If it is 0, the run shows nothing about data that outlives a
-/// process.
+/// The number of killed neighbours, for the report: without any, nothing shows that data outlives a process.
 static KILLED: AtomicUsize = AtomicUsize::new(0);
 
 pub(crate) fn killed() -> usize {

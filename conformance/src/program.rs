@@ -127,8 +127,7 @@ impl Run {
         self.certificate.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the cases to run, with their numbers. The plain cases come first, so that the first failure is a plain
-    /// one.
+    /// Returns the cases to run, with their numbers, the plain ones first, so that the first failure is plain.
     fn numbered(&self) -> Vec<(usize, Case)> {
         let certificate = self.entered();
         let entries = certificate.entries().iter().enumerate();
@@ -171,8 +170,8 @@ fn take<T>(next: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
     next.lock().unwrap_or_else(PoisonError::into_inner).next()
 }
 
-/// Creates a trial for each case, the plain cases first. Cases that the backend leaves out are ignored, with the reason
-/// as their kind.
+/// Creates a trial for each case, the plain ones first. Cases that the backend leaves out have the reason as their
+/// kind.
 fn trials(run: &Arc<Run>) -> Vec<Trial> {
     let certificate = run.entered();
     let entries = certificate.entries().iter().enumerate().filter(|(_, entry)| run.options.has(entry.case.part()));

@@ -32,8 +32,8 @@ pub enum Cut {
     ReplyLost,
     /// As [`ReplyLost`](Self::ReplyLost), but a part of the answer arrives, and then the connection ends.
     HalfReply,
-    /// The server has answered the request or has closed the connection; the client receives nothing more, and its
-    /// connection stays open.
+    /// The server has answered the request or closed the connection; the client gets nothing more on an open
+    /// connection.
     NoAnswer,
 }
 
@@ -128,8 +128,7 @@ impl Proxy {
         *self.plan.cuts.borrow()
     }
 
-    /// Waits until `count` cuts were made. With [`Cut::NoAnswer`] this is how a caller knows that a request was
-    /// answered.
+    /// Waits until `count` cuts were made. With [`Cut::NoAnswer`], this shows that a request was answered.
     ///
     /// # Cancel safety
     ///
@@ -139,15 +138,13 @@ impl Proxy {
         let _ = self.plan.cuts.subscribe().wait_for(|made| *made >= count).await;
     }
 
-    /// Sets whether each byte is carried by itself from now on, so that each side reads requests and answers in small
-    /// pieces.
+    /// Sets whether each byte is carried by itself from now on, so that both sides read in small pieces.
     pub fn slice(&self, on: bool) {
         self.plan.slices.store(on, Ordering::SeqCst);
     }
 
     /// Returns the number of times that a client sent first or after the server did, on all connections and including
-    /// the greetings. A request of several segments counts once, and so do several requests that are sent before an
-    /// answer.
+    /// the greetings. A request of several segments counts once, as do several requests before an answer.
     pub fn round_trips(&self) -> usize {
         self.plan.round_trips.load(Ordering::SeqCst)
     }

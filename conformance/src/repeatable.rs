@@ -55,8 +55,8 @@ pub(crate) trait Repeatable: Copy + fmt::Debug + Send + Sync + 'static {
         true
     }
 
-    /// Returns whether the caller must make sure that no earlier call is in flight. Where answers are lost, no caller
-    /// can.
+    /// Returns whether the caller must make sure that no earlier call is in flight, which it cannot if answers are
+    /// lost.
     fn needs_calm(self) -> bool {
         false
     }
@@ -70,8 +70,7 @@ pub(crate) trait Repeatable: Copy + fmt::Debug + Send + Sync + 'static {
     /// Checks that the call was done once and nothing else was done. May change the scene, which is not used again.
     async fn ensure_done(self, world: &World, scene: &Self::Scene, store: &Arc<dyn Backend>) -> Verdict;
 
-    /// Makes another call on another scene with the client that had the fault, and checks that a new client sees its
-    /// effect.
+    /// Makes another call on another scene with the client that had the fault, and checks that a new client sees it.
     async fn unrelated(self, old: &Arc<dyn Backend>, fresh: &Arc<dyn Backend>, place: &str) -> Verdict;
 }
 
@@ -97,8 +96,7 @@ impl<'a, C: Repeatable> Attempt<'a, C> {
         Ok(Self { call, world, place, scene, told: None })
     }
 
-    /// Repeats the call with a new client, checks that it happened once, and that the client that had the fault still
-    /// works.
+    /// Repeats the call with a new client, and checks that it happened once and that the old client still works.
     async fn settle(&self, old: &Arc<dyn Backend>, fresh: &Arc<dyn Backend>) -> Verdict {
         let done = self.call.is_done(&self.scene, fresh).await?;
         if let Some(told) = &self.told {

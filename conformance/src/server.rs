@@ -100,8 +100,7 @@ impl fmt::Debug for Server {
     }
 }
 
-/// Returns a port that nothing listens on, another one at each call. The first ports of different processes are far
-/// apart.
+/// Returns a free port, another one at each call. The first ports of different processes are far apart.
 async fn free_port() -> io::Result<u16> {
     for _ in 0..PORTS {
         let looked = LOOKED.fetch_add(1, Ordering::Relaxed);

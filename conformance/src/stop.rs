@@ -19,8 +19,7 @@ impl Stop {
         Self(Arc::new(watch::Sender::new(false)))
     }
 
-    /// Ends the runs that have this `Stop` in their options. Further calls change nothing. Does not wait for the runs
-    /// to end.
+    /// Ends the runs that have this `Stop` in their options. Further calls change nothing. Does not wait.
     pub fn now(&self) {
         self.0.send_replace(true);
     }

@@ -109,8 +109,7 @@ impl World {
         self.seed
     }
 
-    /// Returns a random number generator. The same seed gives the same generators, and each call in a case a different
-    /// one.
+    /// Returns a random number generator. A seed determines the generators; each call gives another.
     pub(crate) fn rng(&self) -> Rng {
         let draw = self.drawn.fetch_add(1, Ordering::Relaxed);
         Rng::with_seed(self.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(draw))

@@ -48,8 +48,7 @@ fn what_needs_each_answer_is_what_may_count_again_or_be_forgotten() {
     assert!(excused.iter().all(may_be), "{excused:?}");
 }
 
-/// Clauses that are tested elsewhere, as the contract says: those of the facade, and those that the processor keeps
-/// without the store.
+/// Clauses that are tested elsewhere, as the contract says: those of the facade, and of the processor alone.
 const ELSEWHERE: [&str; 3] = ["S-6", "S-7", "P-5"];
 
 /// The contract's text and the table name the same clauses.

@@ -50,8 +50,7 @@ fn a_case_is_dropped_when_the_run_is_stopped() {
     assert_nothing_was_run(&certify(Silent(stop), options, |_, _| {}).unwrap());
 }
 
-/// A server that stops answering when a second sandbox is created: the random sequences do that, and block their
-/// thread.
+/// A server that stops answering at the second sandbox: random sequences create one, and block their thread.
 struct SilentLater<H> {
     stop: Stop,
     first: Arc<()>,

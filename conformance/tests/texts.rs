@@ -32,8 +32,7 @@ const TRAITS: [(&str, layer::Part); 8] = [
 /// A text argument: the part, the method, and the position in the arguments, such as `Lease.op`.
 type Place = (String, String, String);
 
-/// Returns every text that the names list as an argument of a method of a part. Cursors are left out: their text is the
-/// store's own.
+/// Returns every text argument of a part's methods in the names, without cursors, whose text is the store's own.
 fn arguments() -> BTreeSet<Place> {
     let mut places = BTreeSet::new();
     for (name, part) in TRAITS {
@@ -84,8 +83,7 @@ impl Layer for Given {
     }
 }
 
-/// Returns the texts of a call, each with its place. Arguments that some calls leave out are searched for in every
-/// call.
+/// Returns the texts of a call, each with its place. All are searched for, as some calls have optional arguments too.
 fn given(call: &Call<'_>) -> Vec<(&'static str, String)> {
     let mut given = vec![];
     macro_rules! look {

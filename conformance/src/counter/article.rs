@@ -90,8 +90,7 @@ pub(super) async fn approach_2_ones_own_tag_means_it_happened(world: &World) -> 
     Ok(())
 }
 
-/// "A third value: it's still unclear if your update applied or not." The call returns an error that says so, or counts
-/// again.
+/// "A third value: it's still unclear if your update applied or not." The call says so, or counts again.
 pub(super) async fn approach_2_a_third_writer_leaves_it_unknown_or_counted_again(world: &World) -> Verdict {
     let counter = stock(world, Strategy::Optimistic, 20).await?;
     lose(&counter, Fate::ReplyLost, "order", -5).await?;
@@ -168,8 +167,7 @@ pub(super) async fn approach_3_beyond_its_history_it_is_unknown_or_counted_again
     ensure_forgotten(&counter, "a458fc3d", 5, 8..=13).await
 }
 
-/// "Remove an entry from the start (the oldest successful writer) as well as adding its own at the end": the history is
-/// never full.
+/// "Remove an entry from the start (the oldest successful writer) as well as adding its own at the end": never full.
 pub(super) async fn approach_3_the_oldest_writer_makes_room(world: &World) -> Verdict {
     let counter = history(world, 3)?;
     for number in 1..=30 {

@@ -53,8 +53,8 @@ async fn survives(world: &World, kinds: &[Kind]) -> Verdict {
     Ok(())
 }
 
-/// Returns the operations that must still be remembered. Request tokens are not included: a server of a single process
-/// may keep them in memory.
+/// Returns the operations that must still be remembered. Whether request tokens survive a restart is not up to the
+/// backend: a single-process server may keep them in memory.
 fn known(kind: Kind) -> Range<i64> {
     match kind {
         Kind::Atomic | Kind::Token => 0..0,

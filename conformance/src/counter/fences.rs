@@ -89,8 +89,7 @@ pub(super) async fn remembers_to_the_end_of_its_time(world: &World, kind: Kind) 
     ensure_lasts(world, &Operations(counter), odd).await
 }
 
-/// A strategy that remembers no operations, or only the last writers, or leaves the memory to the store, cannot store a
-/// fence.
+/// A strategy that remembers none or only the last operations, or leaves that to the store, has no place for a fence.
 pub(super) async fn cancel_is_unsupported(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     if kind == Kind::Atomic && counter.promise().remember != Remember::None {

@@ -26,8 +26,7 @@ enum Reply {
     Value(i64),
 }
 
-/// The value, and for each operation its delta and the value just after it, if the counter answers values; `None` for a
-/// cancelled operation.
+/// The value, and for each operation its delta and the value just after it, if that is answered; `None` if cancelled.
 type State = (i64, BTreeMap<u8, Option<(i64, Option<i64>)>>);
 
 /// The specification of one key, call by call.

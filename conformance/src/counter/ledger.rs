@@ -176,8 +176,7 @@ pub(super) async fn a_ledger_and_its_counter_are_one_namespace(world: &World) ->
     Ok(())
 }
 
-/// A read with a maximum age of zero is a strong read through any client; other reads show a value no older than their
-/// age.
+/// A read of age zero is a strong read through any client; other reads show a value no older than their age.
 pub(super) async fn cached_reads_are_as_old_as_they_say(world: &World) -> Verdict {
     let (mine, other) = (Book::of(world.store())?, Book::of(&world.client().await?)?);
     let age = world.short();
@@ -198,8 +197,7 @@ pub(super) async fn cached_reads_are_as_old_as_they_say(world: &World) -> Verdic
     Ok(())
 }
 
-/// The change reports the overflow, or the read does if the change had no sum to test it on. A wrong sum is never
-/// returned.
+/// The change reports it, or the read if the change had no sum to test it on. A wrong sum is never returned.
 pub(super) async fn a_sum_beyond_64_bits_is_told(world: &World) -> Verdict {
     let counter = Subject::new(world, Kind::Ledger)?;
     let _ = counter.apply("start", i64::MAX).await?;

@@ -99,8 +99,7 @@ pub(super) async fn the_last_room_is_found_wherever_it_is(world: &World) -> Verd
     Ok(())
 }
 
-/// A bound that a double cannot represent is split into parts that add up to it, even if the bound is not divisible by
-/// the number of shards.
+/// A bound that a double cannot represent is split into parts that add up to it, even if it is not divisible.
 pub(super) async fn bounds_at_the_edges_are_exact_over_any_number_of_shards(world: &World) -> Verdict {
     const ODD: i64 = 999_999_999_999_999_999;
     for shards in [1, 2, 3, 7, 64] {

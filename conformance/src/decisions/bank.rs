@@ -95,8 +95,7 @@ enum State {
     Retired,
 }
 
-/// A bank of three items: `kim` holds the first, the claim of the cell gets its state with the second, and the third is
-/// spare.
+/// A bank of three items: `kim` holds one, the claim of the cell gets its state with another, and the third is spare.
 struct Claims {
     cell: Cell,
     bank: Arc<dyn ItemBank>,
@@ -197,8 +196,7 @@ impl Claims {
         }
     }
 
-    /// Checks that each item in use names its holder and each holder its item, and that the other claims hold the same
-    /// items as before.
+    /// Checks that items and holders name each other, and that the other claims hold the same items as before.
     async fn ensure_whole(&self) -> Verdict {
         let mut expected = BTreeMap::new();
         for claim in [&self.ada, &self.bob, &self.kim] {

@@ -27,7 +27,7 @@ fn ensure_honest(answer: Result<Assigned>, may_be_empty: bool) -> Verdict {
     Ok(())
 }
 
-/// The steps are record, take, commit. Requests in flight land before the call is repeated, or after it.
+/// Steps: record, take, commit. Requests in flight land before the call is repeated, or after it.
 pub(super) async fn a_loss_at_any_step_of_an_assignment_loses_nothing(world: &World) -> Verdict {
     let mut told = Told::new();
     add_seats(&**world.store(), "monday", 0..30).await?;
@@ -49,8 +49,7 @@ pub(super) async fn a_loss_at_any_step_of_an_assignment_loses_nothing(world: &Wo
     Ok(())
 }
 
-/// The steps are record, take, giving up, release, leaving. After them the next class is chosen, or the same one after
-/// a refill.
+/// Steps: record, take, mark as giving up, release, clear. Then the next class is chosen, or the same after a refill.
 pub(super) async fn a_loss_at_any_step_of_giving_up_loses_nothing(world: &World) -> Verdict {
     let (mut told, mut seats) = (Told::new(), 0);
     for (number, fate) in FATES.into_iter().enumerate() {

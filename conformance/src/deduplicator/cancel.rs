@@ -35,8 +35,8 @@ async fn carry_on(world: &World, id: &str, class: &str, way: Way) -> Result<Assi
         Way::Recover => {
             recover_all(&fresh, 3).await?;
             let left = recover_all(&fresh, 100).await?;
-            // The dropped call may still have been in flight, and may have written its intent after the recovery had
-            // passed it.
+            // The dropped call may still have been in flight, and have written its intent after the recovery had
+            // passed.
             ensure!(left.finished + left.given_up <= 1, "{left:?} was abandoned after a recovery");
             let assigned = assign(&fresh, id, class).await?;
             let left = recover_all(&fresh, 100).await?;
@@ -67,8 +67,7 @@ impl Point<'_> {
         format!("{:?}-{}", self.way, self.number)
     }
 
-    /// Drops the assignment at this point. Returns whether it has such a point; if not, adds the assigned item to
-    /// `told`.
+    /// Drops the assignment at this point. Returns whether it has such a point; if not, adds its item to `told`.
     async fn is_dropped(&self, told: &mut Told) -> Result<bool, Failure> {
         let answer = drop_after(self.far.assign(self.id(), self.class), self.number).await.transpose()?;
         told.extend(answer.as_ref().and_then(Assigned::item).map(|item| (self.id(), item.clone())));
@@ -101,8 +100,7 @@ pub(super) async fn dropping_an_assignment_at_any_point_loses_nothing(world: &Wo
     Ok(())
 }
 
-/// The bank is empty, so the assignment has more steps: the bank is given up, its claim fenced, and the intent
-/// withdrawn.
+/// The bank is empty, so there are more steps: the intent is given up, its claim fenced, and the record cleared.
 pub(super) async fn dropping_a_giving_up_at_any_point_loses_nothing(world: &World) -> Verdict {
     let (far, mut told, mut seats) = (gated(world)?, Told::new(), 0);
     for way in WAYS {

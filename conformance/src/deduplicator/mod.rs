@@ -137,8 +137,7 @@ async fn recover_all(desk: &Deduplicator, limit: usize) -> Result<Recovery, Fail
 /// The item that each id was given.
 type Told = BTreeMap<String, Item>;
 
-/// Checks that every id still has the item that it was given, that no two ids have the same item, and that exactly
-/// these items are held.
+/// Checks that every id still has its item, that no two ids have the same item, and that exactly these items are held.
 async fn ensure_settled(world: &World, told: &Told, seats: usize) -> Verdict {
     let mut held = Vec::new();
     let mut all = 0;

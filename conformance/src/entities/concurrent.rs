@@ -106,8 +106,7 @@ where
     Ok(races)
 }
 
-/// Registers the caller's own attempt and chooses it. Returns whether the attempt was registered, and the answer to the
-/// choice.
+/// Registers and chooses the caller's attempt. Returns whether it was registered, and the answer to the choice.
 async fn register_and_choose(
     entities: &dyn EntityLedger,
     one: &Messaged,

@@ -183,8 +183,7 @@ async fn live_of(store: &dyn TokenStore, names: &[&str]) -> Result<usize, Failur
     live(store, &tokens(names)?).await
 }
 
-/// The commits change different entities, so that they compete for the token alone. Other callers consume it without a
-/// commit.
+/// The commits change different entities, so they compete for the token alone. Other callers consume it directly.
 pub(super) async fn a_token_is_consumed_by_one_commit(world: &World) -> Verdict {
     let clients = [joined(world)?, both_of(&world.client().await?)?];
     let (_, tokens) = &clients[0];

@@ -95,8 +95,7 @@ impl Entity {
 }
 
 impl Entities {
-    /// Compares the entity with the model. If the store may have forgotten the entity and it looks absent, the model
-    /// forgets it too.
+    /// Compares the entity with the model, which forgets an absent entity that the store may have forgotten.
     async fn look(&mut self, entities: &dyn EntityLedger, call: &Call) -> Result<Messaged, Failure> {
         let one = Messaged::new(call.entity, call.message)?;
         let (found, now) = (one.open(entities).await?, self.now);

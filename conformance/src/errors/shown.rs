@@ -79,8 +79,7 @@ pub(super) async fn no_refusal_shows_an_item_or_a_payload(world: &World) -> Verd
     ensure_hidden("an item that is too long", Item::new(SECRET.repeat(100)))
 }
 
-/// A cursor contains the name of an item, an id or a key. The case refuses cursors of other listings, damaged and
-/// truncated ones.
+/// A cursor contains the name of an item, an id or a key. Cursors of other listings, damaged and cut ones are refused.
 pub(super) async fn no_refused_cursor_is_shown(world: &World) -> Verdict {
     let (bank, records, ordered) = (world.bank()?, world.dedup()?, world.ordered(OrderedOptions::sequence())?);
     for name in [SECRET, "SECRET-20-OFF"] {

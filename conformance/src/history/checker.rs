@@ -100,8 +100,7 @@ impl<'a, S: Specification> Search<'a, S> {
         }
     }
 
-    /// Adds the attempt to those that may take effect from now on. Whether it has done so is decided when a response
-    /// needs it.
+    /// Lets the attempt take effect from now on. Whether it has done so is left open until a response needs it.
     fn invoke(&mut self, attempt: usize) -> ControlFlow<Found<S::State>> {
         let taken = self.pending.values().copied().fold(0, u64::bitor);
         match 1u64.checked_shl(taken.trailing_ones()) {
@@ -165,8 +164,7 @@ impl<'a, S: Specification> Search<'a, S> {
         let outcomes = self.spec.step(state, &attempt.op).into_iter();
         let possible = outcomes.filter(move |(next, reply)| match answered {
             Some(answered) => reply == answered,
-            // No client saw a reply. An effect that does not change the state explains nothing, so the attempt is kept
-            // for later.
+            // No client saw a reply. An effect that does not change the state explains nothing.
             None => next != state,
         });
         possible.map(|(next, _)| next)

@@ -11,8 +11,7 @@ use super::verdict::Limits;
 const CONFIGURATIONS: usize = 2_000;
 
 /// Leaves out the replies of calls, many at once and then one by one, as long as the remaining history has no order. A
-/// call without a reply may take effect at any time or never, so the result does not depend on the calls that are left
-/// out.
+/// call without a reply may take effect at any time or never, so the result does not depend on what is left out.
 pub(super) fn narrowed<S: Specification>(
     spec: &S,
     history: &History<S::Op, S::Reply>,

@@ -102,8 +102,7 @@ impl Change {
     }
 }
 
-/// A call must not judge a hold by a time from before its turn: the hold has ended since, and another claim has the
-/// item.
+/// A call must not judge a hold by a time from before its turn: since then it has ended and the item was taken.
 pub(super) async fn a_call_that_was_held_after_it_read_the_clock_gives_no_item_twice(world: &World) -> Verdict {
     let clock = world.clock()?;
     for change in CHANGES {

@@ -15,8 +15,7 @@ pub(super) async fn duplicates_in_one_call_count_once(world: &World) -> Verdict 
     Ok(())
 }
 
-/// This is also the fourth fault of the Python package, which lost parts of 25. The third, at 26,000 items, has its own
-/// case.
+/// Also the fourth fault of the Python package, which lost parts of 25. The third, at 26,000 items, has its own case.
 pub(super) async fn batches_of_any_length(world: &World) -> Verdict {
     let bank = world.bank()?;
     let mut expected = 0;
@@ -30,8 +29,7 @@ pub(super) async fn batches_of_any_length(world: &World) -> Verdict {
     Ok(())
 }
 
-/// The bank has more items that cannot be taken than a store may read in one step, with one free item before them and
-/// one after them.
+/// More items that cannot be taken than a store may read in one step, with a free item before and one after them.
 pub(super) async fn free_items_among_many_others_are_found(world: &World) -> Verdict {
     let (bank, others) = (world.bank()?, items(600)?);
     let free = [Item::new("a-first")?, Item::new("z-last")?];

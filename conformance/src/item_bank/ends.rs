@@ -101,8 +101,7 @@ pub(super) async fn a_clock_that_is_set_back_gives_no_item_twice(world: &World) 
 
 const CALLERS: usize = 12;
 
-/// The hold ends while calls wait for their turn. The item is held either by the extended claim or by a claim that took
-/// it.
+/// The hold ends while calls wait for their turn. Either the extended claim has the item, or one that took it.
 pub(super) async fn a_hold_that_ends_under_waiting_calls_has_one_holder(world: &World) -> Verdict {
     let moment = Duration::from_millis(1);
     for round in 0..world.profile().rounds * 8 {

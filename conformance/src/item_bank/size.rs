@@ -1,4 +1,4 @@
-//! Banks with more items than one statement or one page of a store may hold, or one of its numbers.
+//! Banks with more items than a statement, a page or a number of a store may hold.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ const MANY: usize = 26_000;
 /// The index at which the last part of the load begins.
 const LAST: usize = 25_000;
 
-/// A limit above the page length of any store.
+/// A page limit above the page length of any store.
 const PAGE: usize = 7_000;
 
 /// More items than a statement of most stores may name.

@@ -5,8 +5,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
-/// The number of futures that were dropped half-way in this process, for the report: a cancel case that drops none
-/// proves nothing.
+/// The number of futures dropped half-way in this process, for the report: a cancel case without any proves nothing.
 static DROPPED: AtomicUsize = AtomicUsize::new(0);
 
 pub(crate) fn dropped() -> usize {

@@ -251,8 +251,7 @@ pub(super) async fn without_a_skew_any_stamp_ahead_is_taken(world: &World) -> Ve
     Ok(())
 }
 
-/// A sequence depends neither on the time nor on its passing: stamps of any size are accepted, and old tombstones
-/// remain.
+/// A sequence does not depend on time: stamps of any size are accepted, and old tombstones remain.
 pub(super) async fn time_means_nothing_to_a_sequence(world: &World) -> Verdict {
     let store = world.ordered(OrderedOptions { tombstone_age: world.short(), ..SEQUENCE })?;
     put_new(&*store, "early", "value", i64::MIN).await?;

@@ -171,8 +171,7 @@ pub(super) async fn a_listing_shows_each_live_value_once(world: &World) -> Verdi
             if cursor.is_none() {
                 break;
             }
-            // Keys that are put during the listing may be shown or not. Their number is limited, or some listings would
-            // never end.
+            // New keys may be shown or not. Their number is limited, or some listings would never end.
             if number < 20 {
                 put_new(&*store, &format!("new-{limit}-{number}"), "value", 1).await?;
             }

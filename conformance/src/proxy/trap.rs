@@ -34,8 +34,7 @@ impl Trap {
         self.then_passing.map(|passing| Self { passing, ..self })
     }
 
-    /// Returns the cut if the trap strikes, and the number of bytes of the chunk that are too few to complete the
-    /// request.
+    /// Returns the cut if the trap strikes, and a number of bytes of the chunk that does not complete the request.
     pub(super) fn look(&mut self, sent: &mut Sent, chunk: &[u8]) -> Option<(Cut, usize)> {
         let before = sent.tail.len();
         sent.tail.extend_from_slice(chunk);

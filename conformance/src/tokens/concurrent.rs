@@ -141,8 +141,7 @@ pub(super) async fn racing_creates_bring_nothing_back(world: &World) -> Verdict 
     Ok(())
 }
 
-/// Ends the token if the number is divisible by 8, and otherwise creates it repeatedly. Returns whether this call ended
-/// the token.
+/// Ends the token if 8 divides the number, and otherwise creates it repeatedly. Returns whether this call ended it.
 async fn create_or_end(tokens: &dyn TokenStore, token: &TokenId, number: usize) -> Result<bool, Failure> {
     if number.is_multiple_of(8) {
         return ends(tokens, token, number / 8).await;

@@ -37,8 +37,7 @@ enum Token {
     Gone(Gone),
 }
 
-/// A token that was consumed or discarded. Its end and its consumer are each remembered until their time, and may be
-/// remembered for longer.
+/// A consumed or discarded token. Its end and its consumer are each remembered until their time, or for longer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Gone {
     until: Duration,
@@ -62,8 +61,7 @@ impl Tokens {
         self.gone(token).is_some_and(|gone| self.now < gone.until)
     }
 
-    /// Creates tokens. The expected report depends on what the store has forgotten, which only reads of the tokens
-    /// show.
+    /// Creates tokens. The expected report depends on what the store has forgotten: only reads show that.
     async fn create(&mut self, tokens: &dyn TokenStore, all: &[TokenId]) -> Verdict {
         let found = tokens.create_tokens(all).await?;
         let mut expected = Created::default();

@@ -78,8 +78,7 @@ pub(super) async fn the_first_consumer_gets_now(world: &World) -> Verdict {
     Ok(())
 }
 
-/// A token may be created after a consumer looked for it. A consumer that came too early must not make its message
-/// fail.
+/// A token may be created after a consumer looked for it, which must not make its message fail.
 pub(super) async fn an_unknown_token_is_already_gone(world: &World) -> Verdict {
     let (tokens, early) = (world.tokens()?, op("early")?);
     for token in batch("token", 5)? {

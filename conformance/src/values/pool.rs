@@ -27,8 +27,7 @@ pub(crate) fn longest(start: &str, limit: usize) -> String {
     format!("{start}{}", "x".repeat(limit - start.len()))
 }
 
-/// Returns texts with lengths around the limit and around lengths at which stores truncate. They differ only at the
-/// end.
+/// Returns texts of about the limit and of the lengths at which stores truncate, which differ only at the end.
 fn lengths(limit: usize) -> Vec<String> {
     let mut texts = vec!["é".repeat(limit / 2), "\u{1f600}".repeat(limit / 4), "'".repeat(limit)];
     for length in [63, 64, 127, 128, 200, 201, 254, 255, 256, 257, limit - 1, limit] {

@@ -198,8 +198,7 @@ pub(super) async fn nasty_operations_of_counters_stay_different(world: &World) -
     Ok(())
 }
 
-/// Each text is used as a key, a message and an attempt. No two are confused, in whatever way a store concatenates
-/// them.
+/// Each text is used as a key, a message and an attempt. No two are confused, however a store joins them.
 pub(super) async fn nasty_entities_and_messages_stay_different(world: &World) -> Verdict {
     let (entities, texts) = (world.entities(&Joins::default())?, nasty_texts());
     let mut expected = BTreeSet::new();

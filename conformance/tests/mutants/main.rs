@@ -31,8 +31,7 @@ use crate::noticed::ASKED;
 use crate::steps::lock;
 use crate::store::Mistake;
 
-/// The number of mutants that run at once. Broken stores wait between their steps more than they work, so this many
-/// leave no core idle.
+/// The number of mutants that run at once: they wait more than they work, so this many leave no core idle.
 const AT_ONCE: usize = 8;
 
 /// The least number of mutants: fewer would not show that the suite is complete.

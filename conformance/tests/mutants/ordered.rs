@@ -136,8 +136,7 @@ impl BrokenOrdered {
         }
     }
 
-    /// Returns whether the stamp belongs to a value. The first read would have shown a value; it cannot show a
-    /// tombstone.
+    /// Returns whether the stamp belongs to a value, which the first read would have shown, and not to a tombstone.
     async fn came_between(&self, key: &Key, current: &Stamp) -> Result<bool> {
         let now = self.inner.get(&self.below(key)?).await?;
         Ok(now.is_some_and(|now| now.stamp == *current))

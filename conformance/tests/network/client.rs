@@ -129,8 +129,7 @@ impl Client {
 async fn ask(connection: &mut Connection, number: u64, id: &str) -> io::Result<u64> {
     connection.get_ref().set_nodelay(true)?;
     connection.get_mut().write_all(format!("{number} {}\n", id.escape_debug()).as_bytes()).await?;
-    // Yields even if the answer comes quickly, so that there is always a point at which a call in flight can be
-    // dropped.
+    // Yields even if the answer comes quickly, so that a call in flight can always be dropped.
     tokio::task::yield_now().await;
     let mut answer = String::new();
     connection.read_line(&mut answer).await?;

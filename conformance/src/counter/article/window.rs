@@ -62,7 +62,8 @@ pub(in crate::counter) async fn article_3_a_burst_is_full_instead_of_forgetting(
     Ok(())
 }
 
-/// "From that moment on the list will always have every key from the last 5 minutes", and no key for less than that.
+/// "From that moment on the list will always have every key from the last 5 minutes", and each key for at least that
+/// time.
 pub(in crate::counter) async fn article_3_keys_live_for_five_minutes(world: &World) -> Verdict {
     let counter = window(world, 3)?;
     let _ = counter.apply("old", 10).await?;

@@ -165,7 +165,7 @@ impl Endpoint {
     }
 }
 
-/// Appends the number of the message to the state, and sends messages according to the number.
+/// Appends the number of the message to the state, and sends `number % OUTPUTS` messages.
 struct Appends;
 
 #[async_trait]

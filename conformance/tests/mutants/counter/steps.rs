@@ -48,7 +48,7 @@ impl BrokenCounter {
     }
 
     /// A key with one operation more than it has places must have freed its places. The mutant frees those of the other
-    /// keys too, but does not count that.
+    /// keys too, but does not count that, so they stay full.
     fn count_place(&self, capacity: usize, key: &Key) {
         let mut places = lock(&self.state.places);
         let taken = places.entry(key.clone()).or_default();
