@@ -68,8 +68,8 @@ pub trait Sandbox: Send + Sync + 'static {
     /// returns another handle. A sandbox that is not set up can be opened too: see [`connected`].
     async fn open(&self) -> Result<Arc<dyn Backend>>;
 
-    /// Returns the whole contents of a bank, read without the library where that is possible. The suite proves nothing
-    /// about banks without it. [`listed`](crate::listed) reads the contents with the library.
+    /// Returns the whole contents of a bank, read without the library where that is possible. Without it the suite
+    /// proves nothing. [`listed`](crate::listed) reads the contents with the library.
     async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>>;
 
     /// Returns the clock by which the store judges expiry, if the suite can move it. Without such a clock the suite
@@ -100,7 +100,7 @@ pub trait Sandbox: Send + Sync + 'static {
 
     /// Returns one line, such as a URL or a path, by which another process finds the sandbox: the argument of the
     /// opener of [`neighbour`](crate::neighbour). `None` for a store that no other process can open, which must declare
-    /// that.
+    /// it.
     fn address(&self) -> Option<String> {
         None
     }

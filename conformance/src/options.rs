@@ -60,8 +60,7 @@ impl Options {
         self
     }
 
-    /// Sets how many cases run at once. Defaults to twice the number of processors: cases wait for the store half of
-    /// the time.
+    /// Sets how many cases run at once. Defaults to twice the number of processors: half of a case is waiting.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads.max(1));

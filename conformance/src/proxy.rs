@@ -32,7 +32,7 @@ pub enum Cut {
     ReplyLost,
     /// As [`ReplyLost`](Self::ReplyLost), but a part of the answer arrives, and then the connection ends.
     HalfReply,
-    /// The server has answered the request or closed the connection; the client gets nothing more on an open
+    /// The server has answered the request or closed the connection; the client gets nothing more, on an open
     /// connection.
     NoAnswer,
 }

@@ -61,7 +61,6 @@ pub(crate) trait Repeatable: Copy + fmt::Debug + Send + Sync + 'static {
         false
     }
 
-    /// Makes the call.
     async fn make(self, scene: &Self::Scene, store: &Arc<dyn Backend>) -> Result<Told>;
 
     /// Returns whether the call is done, or `None` if no read tells.

@@ -19,7 +19,7 @@ impl Stop {
         Self(Arc::new(watch::Sender::new(false)))
     }
 
-    /// Ends the runs that have this `Stop` in their options. Further calls change nothing. Does not wait.
+    /// Ends the runs that have this `Stop` in their options. Further calls change nothing. Does not wait for them.
     pub fn now(&self) {
         self.0.send_replace(true);
     }

@@ -202,12 +202,10 @@ impl World {
             .ok_or_else(|| Failure::new("a case that moves the clock does not say that it rests on one"))
     }
 
-    /// Returns whether the backend has the part.
     pub(crate) fn has(&self, part: Part) -> bool {
         !self.left_out().contains(&part)
     }
 
-    /// Returns the parts that the harness leaves out.
     pub(crate) fn left_out(&self) -> Vec<Part> {
         self.harness.declared().left_out().collect()
     }

@@ -225,7 +225,7 @@ async fn put_often(store: &dyn OrderedStore, key: &str, first: i64) -> Verdict {
     Ok(())
 }
 
-/// Writers with values and with tombstones that may not be purged yet, and purgers that try all the time.
+/// There are values, tombstones that may not be purged yet, and purgers that try all the time.
 pub(super) async fn purging_beside_writers_resurrects_nothing(world: &World) -> Verdict {
     let age = Duration::from_secs(3_600);
     for round in 0..world.profile().rounds {

@@ -185,8 +185,7 @@ pub(super) async fn a_sequences_tombstones_go_by_an_explicit_call_alone(world: &
     Ok(())
 }
 
-/// The caller guarantees that no older write is in flight: any later write is new, even before the tombstone age is
-/// over.
+/// The caller guarantees that no older write is in flight: any later write is new, even before the tombstone age.
 pub(super) async fn an_explicit_purge_forgets_the_tombstone(world: &World) -> Verdict {
     let store = world.ordered(SEQUENCE)?;
     delete_new(&*store, "key", 5).await?;

@@ -47,7 +47,7 @@ pub(super) async fn a_place_that_is_not_set_up_says_so(world: &World) -> Verdict
     ensure_answered(world, &*place.open().await?, "a new client").await
 }
 
-/// Makes every call of every part that the backend has.
+/// Makes calls of every part that the backend has.
 async fn calls(world: &World, store: &dyn Backend) -> Result<Vec<(&'static str, Result<()>)>, Failure> {
     let mut calls = vec![];
     for part in Part::STORED.iter().chain([&Part::Entities]).filter(|part| world.has(**part)) {
@@ -63,7 +63,7 @@ async fn ensure_answered(world: &World, store: &dyn Backend, whose: &str) -> Ver
     Ok(())
 }
 
-/// Makes the calls of a part and returns their answers. For the other parts, the first calls are a read and a change.
+/// Makes calls of a part, reads as well as changes, and returns their answers.
 async fn calls_of(store: &dyn Backend, part: Part) -> Result<Vec<(&'static str, Result<()>)>, Failure> {
     let (name, id, op) = ("bank".parse()?, "id".parse()?, "op".parse()?);
     Ok(match part {

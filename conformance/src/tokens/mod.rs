@@ -90,7 +90,6 @@ fn tokens_of(store: &Arc<dyn Backend>) -> Result<Arc<dyn TokenStore>> {
     store.token_store(&"tokens".parse()?)
 }
 
-/// Creates one token.
 async fn create(tokens: &(impl TokenStore + ?Sized), token: &TokenId) -> Result<Created> {
     tokens.create_tokens(std::slice::from_ref(token)).await
 }

@@ -14,7 +14,6 @@ use storagebox_core::{
 
 use crate::steps::{Renamed, between_steps, lock};
 
-/// A mistake of the records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DedupMistake {
     ChecksThenPuts,

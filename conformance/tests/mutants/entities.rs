@@ -10,7 +10,6 @@ use storagebox_core::{
 
 use crate::steps::{between_steps, lock};
 
-/// A mistake of the entities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EntityMistake {
     IgnoresTheVersion,

@@ -12,7 +12,6 @@ use storagebox_core::{
 
 use crate::steps::{UnderWay, between_steps, lock};
 
-/// A mistake of the leases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LeaseMistake {
     FencedCompletes,

@@ -11,7 +11,6 @@ use storagebox_core::{
 
 use crate::steps::{OwnIds, Shown, between_steps, lock};
 
-/// A mistake of the ledgers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LedgerMistake {
     KeyedByTime,

@@ -11,7 +11,6 @@ use storagebox_core::{
 
 use crate::steps::{Renamed, between_steps, lock};
 
-/// A mistake of the ordered values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OrderedMistake {
     LastWins,

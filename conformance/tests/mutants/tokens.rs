@@ -11,7 +11,6 @@ use storagebox_core::{
 
 use crate::steps::{Renamed, UnderWay, between_steps, lock};
 
-/// A mistake of the tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenMistake {
     ChecksThenDeletes,

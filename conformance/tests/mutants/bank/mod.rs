@@ -17,7 +17,6 @@ use storagebox_core::{
 use crate::steps::{OwnIds, lock};
 use take::{clamped, until_a_worker_comes};
 
-/// A mistake of a bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BankMistake {
     ReadsThenDeletes,

@@ -14,7 +14,6 @@ use storagebox_core::{
 
 use crate::steps::{OwnIds, lock};
 
-/// A mistake of the counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CounterMistake {
     NoIdempotency,
