@@ -18,7 +18,7 @@ pub(super) async fn a_cut_connection_counts_once(world: &World, kind: Kind) -> V
     cut_everywhere(world, &calls(kind)).await
 }
 
-/// A caller repeats every change that its error allows to repeat. Whichever request of the change is cut, the change
+/// A caller repeats the change whenever its error allows that. Whichever request of the change is cut, the change
 /// counts at most once, and the caller learns if the outcome is unknown.
 pub(super) async fn a_cut_change_is_not_repeated_in_doubt(world: &World, kind: Kind) -> Verdict {
     let clients = Clients::of(world).await?;

@@ -35,8 +35,7 @@ async fn carry_on(world: &World, id: &str, class: &str, way: Way) -> Result<Assi
         Way::Recover => {
             recover_all(&fresh, 3).await?;
             let left = recover_all(&fresh, 100).await?;
-            // The dropped call may still have been in flight, and have written its intent after the recovery had
-            // passed.
+            // The dropped call may still have been in flight, and have written its intent too late for the recovery.
             ensure!(left.finished + left.given_up <= 1, "{left:?} was abandoned after a recovery");
             let assigned = assign(&fresh, id, class).await?;
             let left = recover_all(&fresh, 100).await?;
