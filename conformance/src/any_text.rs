@@ -1,4 +1,4 @@
-//! One text in every field of every part: what a backend's author asks of the texts that mean something to its store.
+//! Puts one text into every field of every part. For texts that have a meaning in a backend's store.
 
 use std::time::Duration;
 
@@ -12,19 +12,19 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Puts the text into every field of every part, and looks that each answers it byte for byte (V-2). The text is a
-/// valid name of a namespace, which no other call of the same store may have used.
+/// Writes the text into every field of every part, and checks that each field returns it byte for byte (V-2). The text
+/// must be a valid namespace name that no other call on the same store has used.
 ///
-/// The suite has texts of its own; a backend's author knows which others his store would read as something else:
-/// expressions, separators of its keys, what ends a quotation.
+/// The suite has its own texts. The author of a backend knows which others the store could misread: expressions,
+/// separators of its keys, closing quotes.
 ///
 /// # Cancel safety
 ///
-/// Dropping it leaves what was written.
+/// Dropping the future leaves what was written.
 ///
 /// # Errors
 ///
-/// The field that did not hold, with the text.
+/// Returns the first field that did not hold, with the text.
 pub async fn keeps_text(store: &dyn Backend, text: &str) -> Result<(), Failure> {
     let all = async {
         bank(store, text).await?;

@@ -1,4 +1,4 @@
-//! One case: a function, the clause that it defends, and how it goes about it.
+//! One case: a function, the clause that it checks, and its family.
 
 use std::fmt;
 use std::future::{Future, ready};
@@ -22,30 +22,30 @@ pub struct Case {
 #[derive(Clone, Copy)]
 enum Run {
     Once(for<'a> fn(&'a World) -> Running<'a>),
-    /// The name is the strategy and the function's name, unless the case has another.
+    /// The case is named after the strategy and the function, unless it has a name of its own.
     By(Kind, Option<&'static str>, for<'a> fn(&'a World, Kind) -> Running<'a>),
 }
 
-/// A row of a part's list: one case, or one for each of several counter strategies.
+/// A row of a part's list: one case, or one case for each of several counter strategies.
 pub(crate) struct Row {
     pub(crate) part: Part,
     pub(crate) clause: &'static str,
     pub(crate) family: Family,
-    /// The parts of a store that it works with, besides its own.
+    /// The other parts of a store that the case uses.
     pub(crate) needs: &'static [Part],
-    /// What its verdict rests on besides.
+    /// What else the verdict depends on.
     pub(crate) bases: &'static [Basis],
     pub(crate) module: &'static str,
     pub(crate) function: &'static str,
     pub(crate) check: Check,
 }
 
-/// What the verdict of a case rests on, and not every harness has.
+/// A condition that the verdict of a case depends on, and that not every harness meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Basis {
-    /// The answer to every call.
+    /// Every call is answered.
     Answers,
-    /// A clock that is moved: without one the case would wait for days, or has nothing to ask.
+    /// The suite can move the clock. Without that the case would wait for days, or has nothing to check.
     Clock,
 }
 
@@ -56,7 +56,7 @@ pub(crate) enum Check {
 }
 
 impl Row {
-    /// The row's cases, in the order of its strategies.
+    /// Returns the row's cases, in the order of its strategies.
     pub(crate) fn cases(&'static self) -> Vec<Case> {
         match self.check {
             Check::Once(run) => vec![Case { row: self, run: Run::Once(run) }],
@@ -68,22 +68,22 @@ impl Row {
 }
 
 impl Case {
-    /// What it is about.
+    /// Returns the part that the case tests.
     pub fn part(&self) -> Part {
         self.row.part
     }
 
-    /// The clause that it defends, such as `IB-3`.
+    /// Returns the clause that the case checks, such as `IB-3`.
     pub fn clause(&self) -> &'static str {
         self.row.clause
     }
 
-    /// How it goes about it.
+    /// Returns the family of the case.
     pub fn family(&self) -> Family {
         self.row.family
     }
 
-    /// The parts of a store that it works with: without one of them it is not asked.
+    /// Returns the other parts of a store that the case uses. The case is not run if one of them is left out.
     pub(crate) fn needs(&self) -> &'static [Part] {
         match self.part() {
             Part::Deduplicator => &[Part::ItemBank, Part::Dedup],
@@ -93,12 +93,12 @@ impl Case {
         }
     }
 
-    /// Its full name, such as `item_bank::IB-3::same_claim_same_item`.
+    /// Returns the full name, such as `item_bank::IB-3::same_claim_same_item`.
     pub fn name(&self) -> String {
         format!("{}::{}::{}", self.part().name(), self.clause(), self.short_name())
     }
 
-    /// The last part of its name.
+    /// Returns the last part of the name.
     fn short_name(&self) -> String {
         match self.run {
             Run::Once(_) => self.row.function.to_owned(),
@@ -107,16 +107,16 @@ impl Case {
         }
     }
 
-    /// What its failure takes to read: few calls one after another, then tables and random sequences of calls, then
-    /// everything else in the order of the families.
+    /// Returns a sort key: how hard a failure of the case is to read. First come cases of few sequential calls, then
+    /// tables and random sequences of calls, then all others in the order of the families.
     pub(crate) fn plainness(&self) -> (Family, bool) {
         let has_many_calls = ["model", "decisions"].iter().any(|module| self.row.module.ends_with(module));
         let family = if self.family() == Family::Edge { Family::Sequential } else { self.family() };
         (family, has_many_calls)
     }
 
-    /// Whether its verdict rests on the answer to every call, because by contract a call that is made again after a
-    /// lost answer may count again or tell less than the first.
+    /// Returns whether the verdict depends on the answer to every call: by contract, a call that is repeated after a
+    /// lost answer may count again, or its answer may say less than the first.
     pub fn needs_each_answer(&self) -> bool {
         let by = |kind: Kind| kind.counts_again(self.family());
         self.rests_on(Basis::Answers) || matches!(self.run, Run::By(kind, ..) if by(kind))
@@ -126,21 +126,21 @@ impl Case {
         self.row.bases.contains(&basis)
     }
 
-    /// Why it cannot be run on a backend that claims this, if it cannot.
+    /// Returns the reason why the case cannot be run on a backend that declares this, or `None`.
     pub(crate) fn ignored_by(&self, declared: &Declared) -> Option<String> {
         let parts = [self.part()].into_iter().chain(self.needs().iter().copied());
         declared.lacks(parts, self.family(), self.needs_each_answer())
     }
 
-    /// Runs it.
+    /// Runs the case.
     ///
     /// # Cancel safety
     ///
-    /// Safe: its sandbox is removed with the world.
+    /// Safe: the sandbox is removed with the world.
     ///
     /// # Errors
     ///
-    /// What did not hold.
+    /// Returns what did not hold.
     pub async fn run(&self, world: &World) -> Result<(), Failure> {
         match self.run {
             Run::Once(run) => run(world).await,
@@ -160,14 +160,14 @@ pub(crate) fn not_built<'a>() -> Running<'a> {
 }
 
 /// Lists the cases of a part, by clause, family and module: `"IB-5" Edge edge: duplicates_in_one_call_count_once;`.
-/// Each is an `async fn(&World) -> Verdict`.
+/// Each case is an `async fn(&World) -> Verdict`.
 ///
-/// `"V-3" Edge [Ordered] bytes: ordered_bytes_come_back;` is asked only of stores that have that part, and `[..]` stands
-/// for all parts. `"IB-7" Sequential @Answers reuse: ..;` rests on the answer to every call,
-/// and `@Clock` on a clock that the suite moves.
+/// `"V-3" Edge [Ordered] bytes: ordered_bytes_come_back;` runs only on stores that have the part `Ordered`; `[..]`
+/// stands for all parts. With `"IB-7" Sequential @Answers reuse: ..;` the verdict depends on the answer to every call,
+/// and with `@Clock` on a clock that the suite moves.
 ///
-/// `value_is_the_sum [Atomic, Marker]` is one `async fn(&World, Kind) -> Verdict` for two cases, whose names say the
-/// strategy: `atomic_value_is_the_sum` and `marker_value_is_the_sum`. `[Window as a_full_window_is_full]` gives the
+/// `value_is_the_sum [Atomic, Marker]` is one `async fn(&World, Kind) -> Verdict` for two cases, which are named after
+/// the strategy: `atomic_value_is_the_sum` and `marker_value_is_the_sum`. `[Window as a_full_window_is_full]` gives the
 /// case another name.
 macro_rules! cases {
     ($part:ident: $(
@@ -207,7 +207,7 @@ macro_rules! needs {
     };
 }
 
-// The tests of this library need the cases' names alone: so their futures are compiled once, for those who run them.
+// The tests of this library need only the names of the cases. Leaving out the futures saves compiling them twice.
 macro_rules! check {
     ($check:path) => {
         $crate::case::Check::Once(if cfg!(test) {

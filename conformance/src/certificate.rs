@@ -1,4 +1,4 @@
-//! What a run of the suite says of a backend, as a value.
+//! The result of a run of the suite on a backend.
 
 mod badge;
 mod file;
@@ -18,7 +18,7 @@ use crate::suite::Selection;
 pub use judgement::Judgement;
 pub use text::LEVELS;
 
-/// What a run of the suite found: each case with its end, and the verdict.
+/// The result of a run of the suite: each case with its end, and the verdict.
 #[derive(Clone, Debug)]
 pub struct Certificate {
     name: String,
@@ -27,27 +27,27 @@ pub struct Certificate {
     entries: Vec<Entry>,
 }
 
-/// A case, and what became of it.
+/// A case and its end.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// The case.
     pub case: Case,
-    /// Its end.
+    /// How the case ended.
     pub end: End,
-    /// How long it took.
+    /// How long the case took.
     pub took: Duration,
 }
 
-/// What became of a case.
+/// How a case ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// It held.
+    /// The case held.
     Held,
-    /// It did not hold: what was promised, what happened, and how to see it again.
+    /// The case did not hold. The text says what was promised, what happened, and how to reproduce the failure.
     Failed(String),
-    /// It was not run, because the backend does not claim what the case needs.
+    /// The case was not run, because the backend does not declare what the case needs.
     Ignored(String),
-    /// It was not run to its end: another choice of cases, or the time was over.
+    /// The case was not run to its end: the run has other cases, or its time was over.
     NotRun,
 }
 
@@ -63,7 +63,7 @@ impl Certificate {
         Self { name, options, seed, entries }
     }
 
-    /// Enters the end of the case with this number.
+    /// Sets the end of the case with this number.
     pub(crate) fn enter(&mut self, number: usize, end: End, took: Duration) {
         if let Some(entry) = self.entries.get_mut(number) {
             (entry.end, entry.took) = (end, took);
@@ -90,7 +90,7 @@ impl Certificate {
         Judgement::of(&self.entries, self.options.selection == Selection::Everything)
     }
 
-    /// Returns the verdict on each part of the suite that the backend does not leave out, by its own cases.
+    /// Returns the verdict on each part that the backend does not leave out, judged by the cases of the part alone.
     pub fn parts(&self) -> Vec<(Part, Judgement)> {
         let mut parts: Vec<Part> = self.entries.iter().map(|entry| entry.case.part()).collect();
         parts.dedup();
@@ -103,7 +103,7 @@ impl Certificate {
             .collect()
     }
 
-    /// Returns why cases were ignored, and how many for each reason.
+    /// Returns the reasons why cases were ignored, each with the number of cases.
     pub fn ignored(&self) -> Vec<(&str, usize)> {
         let mut reasons: Vec<(&str, usize)> = vec![];
         for reason in self.entries.iter().filter_map(|entry| entry.end.ignored()) {

@@ -1,4 +1,4 @@
-//! The clauses that the suite defends, and the table of which case defends which.
+//! The clauses that the suite checks, and the table of the cases of each clause.
 
 use std::fmt::Write;
 
@@ -7,9 +7,9 @@ use crate::suite::cases;
 /// One promise of the contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clause {
-    /// Its id, such as `IB-3`.
+    /// The id, such as `IB-3`.
     pub id: &'static str,
-    /// What it promises.
+    /// What the clause promises.
     pub promise: &'static str,
 }
 
@@ -130,7 +130,7 @@ pub const CLAUSES: &[Clause] = &[
     clause("O-6", "a reset removes a key of exactly the stamp that it names"),
 ];
 
-/// The table of clauses and their cases, as `CLAUSES.md` has it.
+/// Returns the table of clauses and their cases, as in `CLAUSES.md`.
 pub fn table() -> String {
     let cases = cases();
     let mut text = String::from(

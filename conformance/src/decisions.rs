@@ -1,5 +1,5 @@
-//! What each call answers in each state: tables that a case of each part holds a store to, and that
-//! `docs/DECISIONS.md` shows.
+//! Decision tables: the answer to each call in each state. A case of each part compares the store with its table, and
+//! `docs/DECISIONS.md` shows the tables.
 
 mod bank;
 mod counter;
@@ -20,22 +20,22 @@ pub(crate) use ordered::a_write_is_answered_by_its_table;
 pub(crate) use records::an_id_is_answered_by_its_table;
 pub(crate) use tokens::a_token_is_answered_by_its_table;
 
-/// A call that the state leaves no way to make.
+/// The answer to a call that cannot be made in the state.
 const IMPOSSIBLE: &str = "";
 
-/// Separates answers of which each is right.
+/// Separates alternative answers, each of which is right.
 const OR: char = '|';
 
 /// When a state was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Age {
     Recent,
-    /// Longer ago than the store has to remember what has ended.
+    /// Longer ago than the time for which a store must remember what has ended.
     LongAgo,
 }
 
-/// Whether upkeep has run between the state and the call: it changes no answer of a recent state, and what is over by the
-/// clock is over before it has run.
+/// Whether upkeep has run between the state and the call. Upkeep changes no answer in a recent state, and what has
+/// expired by the clock has ended before upkeep has run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Round {
     BeforeUpkeep,
@@ -44,7 +44,7 @@ enum Round {
 
 const ROUNDS: [Round; 2] = [Round::BeforeUpkeep, Round::AfterUpkeep];
 
-/// A call in a state, by their numbers in the table, and the name of the place where it is made.
+/// A call in a state, as indices into the table, and the name under which the store holds it.
 #[derive(Clone, Debug)]
 struct Cell {
     state: usize,
@@ -52,18 +52,18 @@ struct Cell {
     name: String,
 }
 
-/// A cell's place in a store.
+/// The records of one cell in a store.
 #[async_trait]
 trait Scene: Sized + Send + Sync {
-    /// Begins the cell's state, as far as no time has to pass.
+    /// Sets up the state of the cell, except for what needs time to pass.
     async fn begun(world: &World, cell: Cell) -> Result<Self, Failure>;
 
-    /// Completes the state when what lasts `World::short` has ended.
+    /// Completes the state after everything that lasts `World::short` has ended.
     async fn completed(&mut self) -> Verdict {
         Ok(())
     }
 
-    /// Makes the call, twice, and compares the answers and what follows with the table.
+    /// Makes the call twice, and compares the answers and the resulting state with the table.
     async fn ask(&self) -> Verdict;
 }
 
@@ -73,20 +73,20 @@ impl Cell {
     }
 }
 
-/// What each call answers in each state.
+/// The answer to each call in each state.
 struct Table {
     title: &'static str,
     about: &'static str,
-    /// The calls, as the head of the table names them.
+    /// The calls, as in the header row of the table.
     calls: &'static [&'static str],
-    /// The states with the answer to each call.
+    /// The states, each with the answer to every call.
     rows: &'static [(&'static str, &'static [&'static str])],
 }
 
 const TABLES: [&Table; 5] = [&bank::TABLE, &records::TABLE, &tokens::TABLE, &counter::TABLE, &ordered::TABLE];
 
 impl Table {
-    /// Each call in each state, by their numbers.
+    /// Returns the possible calls in each state, as indices.
     fn asked(&self) -> impl Iterator<Item = (usize, usize)> {
         let of_state = |(state, (_, answers)): (usize, &(&str, &'static [&'static str]))| {
             let possible = answers.iter().enumerate().filter(|(_, answer)| **answer != IMPOSSIBLE);
@@ -95,7 +95,7 @@ impl Table {
         self.rows.iter().enumerate().flat_map(of_state)
     }
 
-    /// Compares an answer with the table's.
+    /// Compares an answer with the answer in the table.
     fn ensure(&self, (state, call): (usize, usize), found: &str) -> Verdict {
         let (name, answers) = self.rows[state];
         let answer = answers[call].split(OR).find(|answer| *answer == found).unwrap_or(answers[call]);
@@ -103,13 +103,13 @@ impl Table {
         Ok(())
     }
 
-    /// Compares what is found after a call with what follows from its answer.
+    /// Compares what a read finds after a call with what the call's answer implies.
     fn ensure_after(&self, (state, call): (usize, usize), what: &str, found: &str, expected: &str) -> Verdict {
         ensure_eq!(found, expected, "{what} after {} where {}", self.calls[call], self.rows[state].0);
         Ok(())
     }
 
-    /// Brings every cell into its state, first those of long ago, and then asks each of them.
+    /// Sets up the states of all cells, the `LongAgo` ones first, and then checks each cell.
     async fn ask<S: Scene>(&self, world: &World, round: Round, age_of: fn(usize) -> Age) -> Result<Vec<S>, Failure> {
         let ages = [Age::LongAgo, Age::Recent].into_iter().filter(|age| *age == Age::Recent || world.can_forget());
         let mut scenes: Vec<S> = vec![];
@@ -152,7 +152,7 @@ impl Table {
     }
 }
 
-/// The page that shows all tables.
+/// Returns the page that shows all tables.
 pub fn decisions() -> String {
     let mut text = String::from(
         "# What each call answers in each state\n\nGenerated by `cargo xtask clauses` from the tables of the suite. A case \
@@ -167,7 +167,7 @@ pub fn decisions() -> String {
     text.trim_end().to_owned() + "\n"
 }
 
-/// The name of an outcome, with the reason of an end and without anything else that it holds.
+/// Returns the name of an outcome without its fields, except for the reason of `Ended`.
 fn brief(outcome: &impl Debug) -> String {
     let text = format!("{outcome:?}");
     match text.strip_prefix("Ended(").and_then(|rest| rest.split_once(')')) {

@@ -1,4 +1,4 @@
-//! The harness of a store that lives in this process.
+//! The harness of a store that lives in the test process.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use storagebox_core::{Backend, ListedItem, ManualClock, Namespace, Result, async
 use crate::harness::{Declared, Harness, Sandbox, TestClock};
 use crate::part::Part;
 
-/// Entries on a page of an audit.
+/// The number of entries on a page of an audit.
 const PAGE: usize = 1_000;
 
-/// A harness for a store that lives in this process and ends with it: its clones are its clients, and it judges expiry
-/// by the clock that it is made with.
+/// A harness for a store that lives in the test process and ends with it. Clones of the store serve as its clients, and
+/// the store judges expiry by the clock that it is created with.
 ///
 /// # Example
 ///
@@ -34,7 +34,7 @@ pub struct Embedded<B> {
 }
 
 impl<B: Backend + Clone> Embedded<B> {
-    /// Creates a harness that makes an empty store for each case. The name is shown in reports.
+    /// Creates a harness that creates an empty store for each case. Reports show the name.
     pub fn new(name: impl Into<String>, make: impl Fn(ManualClock) -> Result<B> + Send + Sync + 'static) -> Self {
         let declared = Declared::all()
             .without_network("a store in this process has no server")
@@ -95,11 +95,11 @@ impl<B: Backend + Clone> Sandbox for Inside<B> {
     }
 }
 
-/// Reads the whole contents of a bank with the library, page by page: the audit of a sandbox that has no other way.
+/// Reads the whole contents of a bank through the library, page by page: the audit of a sandbox without another way.
 ///
 /// # Errors
 ///
-/// The errors of the backend.
+/// Returns the errors of the backend.
 pub async fn listed(backend: &dyn Backend, bank: &Namespace) -> Result<Vec<ListedItem>> {
     let bank = backend.item_bank(bank)?;
     let (mut listed, mut cursor) = (vec![], None);

@@ -1,4 +1,4 @@
-//! What ends at a time ends then: not before it, and not after it.
+//! What expires at a time lives until that time and not longer.
 
 use std::time::{Duration, Instant};
 
@@ -7,13 +7,13 @@ use storagebox_core::{MAX_DURATION, async_trait};
 use crate::failure::{Failure, Verdict, ensure};
 use crate::world::World;
 
-/// Something that a call begins and that ends by the clock.
+/// Something that a call creates and that ends by the clock.
 #[async_trait]
 pub(crate) trait Ending: Sync {
-    /// Begins one of this name.
+    /// Creates an instance with this name.
     async fn begin(&self, name: &str, lasts: Duration) -> Verdict;
 
-    /// Whether it still lives, and how much is left of it where a call says that.
+    /// Returns `None` if the instance has ended, and otherwise the remaining time, if a call reports that.
     async fn left(&self, name: &str) -> Result<Option<Option<Duration>>, Failure>;
 }
 
@@ -21,7 +21,7 @@ const MICRO: Duration = Duration::from_micros(1);
 const MILLI: Duration = Duration::from_millis(1);
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// No whole milliseconds, and no whole seconds.
+/// Durations that are not whole milliseconds or not whole seconds.
 const ODD: [Duration; 6] = [
     MILLI,
     Duration::from_micros(1_500),
@@ -31,10 +31,10 @@ const ODD: [Duration; 6] = [
     Duration::from_millis(61_001),
 ];
 
-/// How long before its end something is read if time goes on: the call may take this long.
+/// How long before the end a read is made if the clock goes on by itself: the read may take this long.
 const MARGIN: Duration = Duration::from_millis(250);
 
-/// How often a check is repeated whose time ended while the machine was busy.
+/// How often a check is repeated if its time has passed because the machine was busy.
 const ATTEMPTS: usize = 20;
 
 pub(crate) async fn ensure_ends_in_time(world: &World, ending: &dyn Ending) -> Verdict {
@@ -45,7 +45,7 @@ pub(crate) async fn ensure_ends_in_time(world: &World, ending: &dyn Ending) -> V
     if world.can_travel() { ensure_left(world, ending).await } else { Ok(()) }
 }
 
-/// Whether time stands still unless it is moved on.
+/// Returns whether the clock stands still unless the suite moves it.
 #[allow(clippy::disallowed_methods, reason = "it is looked at whether time goes on")]
 async fn stands_still(world: &World, ending: &dyn Ending) -> Result<bool, Failure> {
     if !world.can_travel() {
@@ -56,7 +56,7 @@ async fn stands_still(world: &World, ending: &dyn Ending) -> Result<bool, Failur
     Ok(ending.left("probe").await?.is_some())
 }
 
-/// No duration is shortened, and none lengthened further (V-6).
+/// Rounds up: no duration is shortened, and none is lengthened further than to the next millisecond (V-6).
 fn to_a_whole_millisecond(duration: Duration) -> Duration {
     MILLI * u32::try_from(duration.as_micros().div_ceil(1_000)).unwrap_or(u32::MAX)
 }
@@ -80,13 +80,13 @@ async fn ensure_ends_to_the_microsecond(world: &World, ending: &dyn Ending) -> V
     Ok(())
 }
 
-/// A time that goes on is past its end for sure, and before it for as long as little has passed for real.
+/// On a real clock, a read after the end is always valid, and a read before the end only if little time has passed.
 async fn ensure_ends_between_seconds(world: &World, ending: &dyn Ending) -> Verdict {
     let lasts = MILLI * 1_100;
     ending.begin("brief", lasts).await?;
     world.pass(lasts).await;
     ensure!(ending.left("brief").await?.is_none(), "what lasts {lasts:?} lives after its end");
-    // An end that is rounded down to a second comes too early for most of these.
+    // An end that is rounded down to a whole second is too early for most of these.
     for tenths in [11, 13, 15, 17, 19] {
         ensure_lives_until(world, ending, MILLI * 100 * tenths).await?;
     }
@@ -109,7 +109,7 @@ async fn ensure_lives_until(world: &World, ending: &dyn Ending, lasts: Duration)
     Ok(())
 }
 
-/// Less than half of what has passed may have gone by for real.
+/// Allows for real time that passes during the check, up to half of the time that the clock was moved.
 async fn ensure_left(world: &World, ending: &dyn Ending) -> Verdict {
     ending.begin("long", MINUTE * 60).await?;
     world.pass(MINUTE * 20).await;

@@ -1,39 +1,39 @@
-//! Why a case failed, as a value: a case never panics, so a suite can run others' broken stores to the end.
+//! The failure of a case, as a value. A case never panics, so a suite can run broken stores to the end.
 
 use std::fmt;
 use std::panic::Location;
 
 use storagebox_core::Error;
 
-/// How a case ends.
+/// The result of a case.
 pub(crate) type Verdict = Result<(), Failure>;
 
-/// Why a case failed, and which of its lines noticed.
+/// Why a case failed, and which line of the suite noticed.
 pub struct Failure {
     why: String,
     place: &'static Location<'static>,
 }
 
 impl Failure {
-    /// A failure with its explanation, at the place of the caller.
+    /// Creates a failure with an explanation. Its place is the line of the caller.
     #[track_caller]
     pub fn new(why: impl Into<String>) -> Self {
         Self { why: why.into(), place: Location::caller() }
     }
 
-    /// The same failure, with what was going on.
+    /// Adds what was in progress.
     #[must_use]
     pub fn during(self, what: impl fmt::Display) -> Self {
         Self { why: format!("{what}: {}", self.why), ..self }
     }
 
-    /// The same failure, with what led to it.
+    /// Adds what led to the failure.
     #[must_use]
     pub(crate) fn after(self, what: impl fmt::Display) -> Self {
         Self { why: format!("{}, after {what}", self.why), ..self }
     }
 
-    /// The line of the suite that noticed.
+    /// Returns the line of the suite that noticed.
     pub fn place(&self) -> &'static Location<'static> {
         self.place
     }
@@ -58,7 +58,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// Fails the case unless the condition holds; the rest says what should have been.
+/// Fails the case unless the condition holds. The remaining arguments say what should have been.
 macro_rules! ensure {
     ($condition:expr, $($why:tt)+) => {
         if !$condition {
@@ -67,7 +67,7 @@ macro_rules! ensure {
     };
 }
 
-/// Fails the case unless both are equal; the rest says what was compared.
+/// Fails the case unless both values are equal. The remaining arguments say what was compared.
 macro_rules! ensure_eq {
     ($found:expr, $expected:expr, $($what:tt)+) => {{
         let (found, expected) = (&$found, &$expected);
@@ -78,7 +78,7 @@ macro_rules! ensure_eq {
     }};
 }
 
-/// Fails the case unless the value matches; answers what the pattern binds.
+/// Fails the case unless the value matches. Evaluates to what the pattern binds.
 macro_rules! ensure_matches {
     ($found:expr, $pattern:pat $(if $guard:expr)? => $bound:expr, $($what:tt)+) => {
         match $found {

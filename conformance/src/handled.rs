@@ -1,4 +1,4 @@
-//! A harness whose stores are held as programs hold them: behind the policy of a handle.
+//! A harness that puts the policy of a handle around each store, as programs do.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::harness::{Declared, Harness, Restart, Sandbox, TestClock};
 /// The default deadline of a handle.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// The stores of another harness, each behind retries and a deadline.
+/// A harness whose stores have retries and a deadline around them.
 pub(crate) struct Handled<H>(pub(crate) H);
 
 #[async_trait]
@@ -65,7 +65,7 @@ impl Sandbox for Held {
         self.0.upstream()
     }
 
-    /// Without the deadline: behind the proxy calls wait for longer.
+    /// Adds no deadline: behind the proxy, calls wait for longer.
     async fn open_through(&self, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
         Ok(behind(self.0.open_through(proxy).await?, retries()))
     }
@@ -87,7 +87,7 @@ fn retries() -> Retries {
     Retries::new(Retry::default(), Arc::new(RealTime::default()))
 }
 
-/// Tokio's clock.
+/// A clock that reads Tokio's time.
 #[derive(Debug)]
 struct RealTime(Instant);
 

@@ -1,4 +1,4 @@
-//! What a backend's author writes: how to get an empty place, open it, and look at it from outside.
+//! What the author of a backend implements: how to create an empty sandbox, open it, and inspect it from outside.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -17,22 +17,22 @@ pub trait Harness: Send + Sync + 'static {
     /// Returns the name that reports show, with the server and its version if there is one.
     fn name(&self) -> String;
 
-    /// Returns what the backend claims. A part may be left out as a whole, a promise of a part may not.
+    /// Returns what the backend declares. It may leave out a whole part, but not a single promise of a part.
     fn declared(&self) -> Declared;
 
-    /// Creates an empty sandbox that no other case sees, and does not set it up. A store that needs no setup returns what
-    /// [`fresh`](Self::fresh) does.
+    /// Creates an empty sandbox that no other case sees, and does not set it up. For a store that needs no setup,
+    /// returns the same as [`fresh`](Self::fresh).
     async fn bare(&self) -> Result<Box<dyn Sandbox>>;
 
-    /// Creates an empty sandbox that no other case sees, set up.
+    /// Creates an empty sandbox that no other case sees, and sets it up.
     async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
         let sandbox = self.bare().await?;
         sandbox.open().await?.setup().await?;
         Ok(sandbox)
     }
 
-    /// Creates an empty sandbox whose server can be restarted while other cases run: one with a server of its own. The
-    /// default is for servers that nobody else uses.
+    /// Creates an empty sandbox whose server can be restarted while other cases run, because no other sandbox uses the
+    /// server. The default is for harnesses whose servers are not shared.
     async fn fresh_alone(&self) -> Result<Box<dyn Sandbox>> {
         self.fresh().await
     }
@@ -61,62 +61,63 @@ impl Harness for Box<dyn Harness> {
     }
 }
 
-/// One empty place for one case: a schema, a folder, a prefix of keys. Dropping it removes the place.
+/// An empty place for one case, such as a schema, a directory or a key prefix. Dropping it removes the place.
 #[async_trait]
 pub trait Sandbox: Send + Sync + 'static {
-    /// Opens a new client: a new connection, as another process would have. A store that only one process can open
-    /// returns another handle. A place that is not set up can be opened too: see [`connected`].
+    /// Opens a new client with a new connection, as another process would have. A store that only one process can open
+    /// returns another handle. A sandbox that is not set up can be opened too: see [`connected`].
     async fn open(&self) -> Result<Arc<dyn Backend>>;
 
-    /// Returns the whole contents of a bank, read past the library where that is possible. Nothing is proven without
-    /// it. [`listed`](crate::listed) reads them with the library.
+    /// Returns the whole contents of a bank, read without the library where that is possible. Without it the suite
+    /// proves nothing. [`listed`](crate::listed) reads the contents with the library.
     async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>>;
 
-    /// Returns the clock by which the store judges expiry, if it can be moved on. Without one the suite waits,
-    /// and leaves out the cases that would wait for days.
+    /// Returns the clock by which the store judges expiry, if the suite can move it. Without such a clock the suite
+    /// waits, and leaves out the cases that would wait for days.
     fn clock(&self) -> Option<Arc<dyn TestClock>> {
         None
     }
 
-    /// Returns where the server listens, for the proxy that the suite puts in front of it. `None` for a store without a
-    /// network, which declares that it has none.
+    /// Returns the address of the server, for the proxy that the suite puts in front of it. `None` for a store without
+    /// a network, which must declare that.
     fn upstream(&self) -> Option<SocketAddr> {
         None
     }
 
-    /// Opens a new client, as [`open`](Self::open) does, that connects to this address instead of the server's. Without
-    /// TLS: the proxy looks for ids in what it carries. Its calls must wait for an answer longer than three minutes,
-    /// after which a case in which nothing happens is ended.
+    /// Opens a new client, as [`open`](Self::open) does, that connects to this address instead of the server's. The
+    /// connection must not use TLS, because the proxy searches the traffic for ids. Calls must wait for an answer for
+    /// more than three minutes: after that time the suite ends a case that makes no progress.
     async fn open_through(&self, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
         let _ = proxy;
         Err(Error::unsupported("a proxy", "a sandbox that opens a store through one"))
     }
 
-    /// Returns how a text of a call looks in what a client sends, for the proxy, which waits for ids. The same text,
-    /// unless the backend encodes it.
+    /// Returns the bytes by which a text of a call appears in a client's request; the proxy waits for such ids.
+    /// Defaults to the text itself, for backends that do not encode it.
     fn on_the_wire(&self, text: &str) -> Vec<u8> {
         text.as_bytes().to_vec()
     }
 
-    /// Returns what tells another process where the place is, for the opener of [`neighbour`](crate::neighbour): one
-    /// line, such as a URL or a path. `None` for a store that no other process can open, which declares it.
+    /// Returns one line, such as a URL or a path, by which another process finds the sandbox: the argument of the
+    /// opener of [`neighbour`](crate::neighbour). `None` for a store that no other process can open, which must declare
+    /// it.
     fn address(&self) -> Option<String> {
         None
     }
 
-    /// Ends the server of a sandbox from [`fresh_alone`](Harness::fresh_alone), starts it again, and returns when it
-    /// accepts connections; only for backends that declare it. Clients that were open stay so, and reconnect.
+    /// Stops the server of a sandbox from [`fresh_alone`](Harness::fresh_alone), starts it again, and returns when it
+    /// accepts connections. Called only for backends that declare restarts. Open clients stay open and reconnect.
     async fn restart(&self, how: Restart) -> Result<()> {
         Err(Error::unsupported(format_args!("{how:?}"), "a sandbox that restarts its server"))
     }
 }
 
-/// Returns the store once it is connected, whether it is set up or not: a case that drops calls where they wait is not
-/// about the wait for a connection.
+/// Returns the store once it is connected, whether it is set up or not. Cases that drop calls at their await points
+/// must not drop them while they wait for a connection.
 ///
 /// # Errors
 ///
-/// The errors of [`ping`](Backend::ping) but `NotSetUp`.
+/// Returns the errors of [`ping`](Backend::ping) except `NotSetUp`.
 pub async fn connected(store: impl Backend) -> Result<Arc<dyn Backend>> {
     match store.ping().await {
         Err(error) if error.kind() != ErrorKind::NotSetUp => Err(error),
@@ -124,25 +125,25 @@ pub async fn connected(store: impl Backend) -> Result<Arc<dyn Backend>> {
     }
 }
 
-/// How a server is ended.
+/// How a server is stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restart {
-    /// In good order.
+    /// An orderly shutdown.
     Clean,
-    /// By killing its process.
+    /// The process is killed.
     Kill,
 }
 
 /// A clock that a test moves.
 pub trait TestClock: Send + Sync {
-    /// Moves the time on.
+    /// Moves the time forward.
     fn advance(&self, duration: Duration);
 
-    /// Sets the time back, by no more than it was moved on.
+    /// Moves the time back, by no more than it was moved forward.
     fn turn_back(&self, duration: Duration);
 
-    /// Has this function answer each later reading of the clock, as [`ManualClock::intercept`] does, and returns whether it
-    /// will: not the clock of a server.
+    /// Lets this function answer each later reading of the clock, as [`ManualClock::intercept`] does. Returns whether
+    /// it will: the clock of a server cannot be intercepted.
     fn intercept(&self, reading: Option<Reading>) -> bool {
         let _ = reading;
         false
@@ -164,7 +165,7 @@ impl TestClock for ManualClock {
     }
 }
 
-/// What a backend claims.
+/// What a backend declares to support.
 #[derive(Clone, Debug, Default)]
 pub struct Declared {
     left_out: BTreeMap<Part, String>,
@@ -176,54 +177,60 @@ pub struct Declared {
 }
 
 impl Declared {
-    /// Every part, a network on the way to the server, a server that can be restarted, and other processes.
+    /// Declares every part, a network between client and server, a server that can be restarted, and other processes.
     pub fn all() -> Self {
         Self::default()
     }
 
-    /// Leaves out a part as a whole. Its cases are reported as ignored, with the reason, and so are those of
-    /// `values`, `errors` and `store` that work with it.
+    /// Leaves out a whole part. Its cases are reported as ignored, with the reason, and so are the cases of `values`,
+    /// `errors` and `store` that use the part.
     #[must_use]
     pub fn without(mut self, part: Part, reason: impl Into<String>) -> Self {
         self.left_out.insert(part, reason.into());
         self
     }
 
-    /// Leaves out cut connections; their cases are reported as ignored, with the reason.
+    /// Declares that connections cannot be cut. The cases that cut them are reported as ignored, with the reason.
     #[must_use]
     pub fn without_network(mut self, reason: impl Into<String>) -> Self {
         self.network = Some(reason.into());
         self
     }
 
-    /// Leaves out restarts; their cases are reported as ignored, with the reason.
+    /// Declares that the server cannot be restarted. The cases that restart it are reported as ignored, with the
+    /// reason.
     #[must_use]
     pub fn without_restart(mut self, reason: impl Into<String>) -> Self {
         self.restart = Some(reason.into());
         self
     }
 
-    /// No other process can open the store; the cases of other processes are reported as ignored, with the reason.
+    /// Declares that no other process can open the store. The cases with other processes are reported as ignored, with
+    /// the reason.
     #[must_use]
     pub fn without_processes(mut self, reason: impl Into<String>) -> Self {
         self.processes = Some(reason.into());
         self
     }
 
-    /// One process has the store at a time: it is free for another one when every client of the first is closed. The
-    /// cases of processes that work at the same time are reported as ignored, with the reason.
+    /// Declares that only one process can have the store open at a time: another process can open it when every client
+    /// of the first is closed. The cases with concurrent processes are reported as ignored, with the reason.
     #[must_use]
     pub fn one_process_at_a_time(mut self, reason: impl Into<String>) -> Self {
         self.beside = Some(reason.into());
         self
     }
 
-    /// The way to the server loses answers, and the harness makes such calls again, as callers do. Ignored, with the
-    /// reason, are the cases for which that is another call by contract: `Atomic`, which counts again (C-1, and S-4
-    /// where a namespace is opened by each strategy in turn), as does `Optimistic` beside other writers and a ledger
-    /// that compacts what is still under way; the history of one ordered value, because `Stale` does not say whether a
-    /// write was once applied (O-1); and claims that are retired, because nobody can make sure that no earlier call of
-    /// them is under way (IB-7). For the same reason no case outlasts the store's memory. All others must hold.
+    /// Declares that answers of the server can be lost, and that the harness repeats such calls, as callers do. Some
+    /// cases are ignored, with the reason, because a repeated call is by contract a different call:
+    ///
+    /// - `Atomic` counts again (C-1, and S-4 where a namespace is opened by each strategy in turn). So do `Optimistic`
+    ///   with concurrent writers, and a ledger that compacts an entry whose call is still in flight.
+    /// - The history of one ordered value: `Stale` does not say whether a write was applied earlier (O-1).
+    /// - Claims that are retired: the caller cannot make sure that no earlier call of the claim is in flight (IB-7).
+    ///   For the same reason no case waits until the store forgets.
+    ///
+    /// All other cases must hold.
     #[must_use]
     pub fn with_lost_answers(mut self, reason: impl Into<String>) -> Self {
         self.answers = Some(reason.into());
@@ -234,13 +241,13 @@ impl Declared {
         self.left_out.keys().copied()
     }
 
-    /// Whether an earlier attempt of a call may still be under way after the call was answered.
+    /// Returns whether an earlier attempt of a call may still be in flight after the call was answered.
     pub(crate) fn loses_answers(&self) -> bool {
         self.answers.is_some()
     }
 
-    /// Why a case of this family that works with these parts cannot be run, if it cannot: what is left out, and the
-    /// harness's reason.
+    /// Returns why a case of this family that uses these parts cannot be run: what is left out, and the harness's
+    /// reason. `None` if the case can be run.
     pub(crate) fn lacks(
         &self,
         mut parts: impl Iterator<Item = Part>,

@@ -1,8 +1,8 @@
-//! The counter strategies, by which the cases of counters are named.
+//! The counter strategies, after which the cases of counters are named.
 
 use crate::part::Family;
 
-/// The strategies: first those that every backend has.
+/// A counter strategy. The strategies that every backend has come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Atomic,
@@ -17,7 +17,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// How the names of its cases begin.
+    /// Returns the prefix of the names of the strategy's cases.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Atomic => "atomic",
@@ -32,7 +32,7 @@ impl Kind {
         }
     }
 
-    /// Whether a change that is made again after a lost answer may count again in a case of this family.
+    /// Returns whether, in a case of this family, a change that is repeated after a lost answer may count again.
     pub(crate) fn counts_again(self, family: Family) -> bool {
         match self {
             Self::Atomic => true,

@@ -1,4 +1,4 @@
-//! What is remembered for a time is remembered to its end, or for longer.
+//! What is remembered for a time is remembered for at least that time.
 
 use std::time::{Duration, Instant};
 
@@ -7,32 +7,33 @@ use storagebox_core::{MAX_DURATION, Retention, async_trait};
 use crate::failure::{Failure, Verdict, ensure};
 use crate::world::World;
 
-/// Something that a call ends, and that is remembered for a time from then on.
+/// Something that a call ends, and whose end is remembered for a time.
 #[async_trait]
 pub(crate) trait Lasting: Sync {
-    /// Ends one of this name.
+    /// Ends the instance with this name.
     async fn end(&self, name: &str) -> Verdict;
 
-    /// Whether its end is remembered.
+    /// Returns whether the end of the instance is remembered.
     async fn is_known(&self, name: &str) -> Result<bool, Failure>;
 }
 
-/// How long what has ended is remembered.
+/// How long the end is remembered.
 pub(crate) const MEMORY: Duration = match Retention::DEFAULT {
     Retention::For(memory) => memory,
     Retention::Forever => MAX_DURATION,
 };
 
-/// How long before the end it is asked for.
+/// How long before the end of its time the memory is checked.
 const BEFORE: Duration = Duration::from_millis(250);
 
-/// Several of these are no whole second, so that no time is cut to whole seconds unnoticed.
+/// The time between two rounds. Several rounds do not add up to a whole second, so a store that truncates times to
+/// whole seconds is noticed.
 const PHASE: Duration = Duration::from_millis(350);
 
-/// How often a check is repeated whose time ended while the machine was busy.
+/// How often a check is repeated if its time has passed because the machine was busy.
 const ATTEMPTS: usize = 20;
 
-/// The last time upkeep has run.
+/// Checks three times, each time at another phase of the clock; before the last check, upkeep runs.
 pub(crate) async fn ensure_lasts(world: &World, lasting: &dyn Lasting, lasts: Duration) -> Verdict {
     for (turn, upkeep) in ["first", "second", "third"].into_iter().zip([false, false, true]) {
         world.pass(PHASE).await;

@@ -1,4 +1,4 @@
-//! What a failed case tells its reader.
+//! The explanation of a failed case.
 
 use crate::case::Case;
 use crate::clauses::CLAUSES;
@@ -8,11 +8,11 @@ use crate::options::HANDLES;
 use crate::part::Family;
 use crate::world::PROFILE;
 
-/// More causes than this help nobody.
+/// The most causes that are shown. More would not help.
 const CAUSES_SHOWN: usize = 3;
 
-/// What was promised and what happened, which line noticed, which mistakes broke this promise before, and how to see it
-/// again.
+/// Returns the promise, what happened, which line noticed, known mistakes that broke the promise, and how to reproduce
+/// it.
 pub(crate) fn lesson(failure: &Failure, case: &Case, seed: u64) -> String {
     let clause = case.clause();
     let promise = CLAUSES.iter().find(|known| known.id == clause).map_or("", |known| known.promise);
@@ -30,14 +30,14 @@ pub(crate) fn lesson(failure: &Failure, case: &Case, seed: u64) -> String {
     )
 }
 
-/// What other stores did that failed the same case, the likeliest first.
+/// Returns the mistakes of broken stores that failed the same case, the likeliest first.
 fn causes(case: &Case) -> String {
     let noticed = Mistake::noticed_by(case);
     let lines: String = noticed.iter().take(CAUSES_SHOWN).map(|mistake| format!("\n  - {}", mistake.wrong)).collect();
     if lines.is_empty() { lines } else { format!("\nother stores that failed this case:{lines}") }
 }
 
-/// What a replay depends on besides the seed.
+/// Returns what a replay depends on besides the seed.
 fn chance(family: Family) -> &'static str {
     match family {
         Family::Concurrent | Family::Network | Family::Beside | Family::Process | Family::Crash => {
@@ -47,7 +47,7 @@ fn chance(family: Family) -> &'static str {
     }
 }
 
-/// The name of this test program, as cargo knows it.
+/// Returns the name of this test program, as cargo knows it.
 fn program() -> String {
     let path = std::env::current_exe().unwrap_or_default();
     let file = path.file_stem().unwrap_or_default().to_string_lossy();

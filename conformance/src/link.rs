@@ -1,6 +1,6 @@
-//! The way to a store, and what can go wrong on it: replies are lost, requests land late or twice, futures drop.
+//! The connection to a store and its faults: replies are lost, requests land late or twice, futures are dropped.
 //!
-//! A [`Link`] is a layer that decides the fate of each call. It works around any store.
+//! A [`Link`] is a layer that decides the fate of each call. It works with any store.
 
 mod gate;
 
@@ -15,39 +15,39 @@ use storagebox_core::{Backend, Error, Result, async_trait};
 
 pub(crate) use gate::{drop_after, dropped};
 
-/// A request that is still under way, to be landed later.
+/// A request that is still in flight and lands later.
 type Late = Pin<Box<dyn Future<Output = Result<Answered>> + Send>>;
 
-/// What becomes of one call.
+/// What happens to one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It lands and its reply arrives.
+    /// The request lands and its reply arrives.
     Delivered,
-    /// It never lands; the caller learns nothing.
+    /// The request never lands, and the caller does not learn whether it did.
     RequestLost,
-    /// It lands; the caller learns nothing.
+    /// The request lands, and the caller does not learn whether it did.
     ReplyLost,
-    /// It lands later; the caller learns nothing.
+    /// The request lands later, and the caller does not learn whether it will.
     Late,
-    /// It lands and its reply arrives, and it lands once more later.
+    /// The request lands and its reply arrives, and later the request lands once more.
     Twice,
 }
 
-/// Decides the fate of calls.
+/// A layer that decides the fate of calls.
 pub struct Link {
     plan: Mutex<Plan>,
     late: Mutex<VecDeque<Late>>,
     gated: bool,
-    /// How often a call is made at the most.
+    /// The most attempts of a call.
     attempts: usize,
 }
 
 enum Plan {
-    /// Every call is delivered.
+    /// Delivers every call.
     Clean,
-    /// The next calls have these fates, later ones are delivered.
+    /// Gives the next calls these fates, and delivers the later ones.
     Script(VecDeque<Fate>),
-    /// This share of the calls, in percent, has another fate.
+    /// Gives this percentage of the calls another fate.
     Random(Rng, u8),
 }
 
@@ -56,56 +56,56 @@ impl Link {
         Arc::new(Self { plan: Mutex::new(plan), late: Mutex::default(), gated, attempts: 1 })
     }
 
-    /// Delivers every call, and makes it again for as long as its error says that it may be, up to so many times: as a
-    /// caller does whose store is behind faults of its own.
+    /// Creates a link that delivers every call, and repeats it up to `attempts` times while its error allows that. A
+    /// caller does the same if faults of another layer are between it and the store.
     pub fn patient(attempts: usize) -> Arc<Self> {
         let plan = Mutex::new(Plan::Clean);
         Arc::new(Self { plan, late: Mutex::default(), gated: false, attempts: attempts.max(1) })
     }
 
-    /// Gives the next calls these fates; all later ones are delivered.
+    /// Creates a link that gives the next calls these fates, and delivers all later ones.
     pub fn script(fates: impl IntoIterator<Item = Fate>) -> Arc<Self> {
         Self::with(Plan::Script(fates.into_iter().collect()), false)
     }
 
-    /// Gives this share of the calls, in percent, a fate by chance.
+    /// Creates a link that gives this percentage of the calls a random fate.
     pub fn random(seed: u64, percent: u8) -> Arc<Self> {
         Self::with(Plan::Random(Rng::with_seed(seed), percent), false)
     }
 
-    /// Delivers every call, but makes its future pend once before it lands and once before its reply, so that it
-    /// can be dropped there.
+    /// Creates a link that delivers every call, but whose futures are pending once before the request lands and once
+    /// before its reply, so that a caller can drop them there.
     pub fn gated() -> Arc<Self> {
         Self::with(Plan::Clean, true)
     }
 
-    /// Ends all faults; what is under way stays so.
+    /// Ends all faults. Requests in flight stay in flight.
     pub fn heal(&self) {
         *lock(&self.plan) = Plan::Clean;
     }
 
-    /// How many requests are still under way.
+    /// Returns the number of requests that are still in flight.
     pub fn under_way(&self) -> usize {
         lock(&self.late).len()
     }
 
-    /// Lands every request that is still under way, in the order of their calls.
+    /// Lands every request that is still in flight, in the order of the calls.
     ///
     /// # Cancel safety
     ///
-    /// Dropping it leaves the rest under way, and may lose the one that is landing.
+    /// Dropping the future leaves the other requests in flight, and may lose the request that is landing.
     pub async fn land(&self) {
         while let Some(request) = self.next_late() {
             let _ = request.await;
         }
     }
 
-    /// One part of a store, behind the link.
+    /// Puts the link in front of one part of a store.
     pub(crate) fn before<P: OnePart + ?Sized>(self: &Arc<Self>, part: &Arc<P>) -> Arc<LayeredPart<P>> {
         Arc::new(LayeredPart::new(Arc::clone(part), Arc::clone(self) as _))
     }
 
-    /// A store with all its parts, behind the link.
+    /// Puts the link in front of a store and all its parts.
     pub(crate) fn before_store(self: &Arc<Self>, store: &Arc<dyn Backend>) -> Arc<Layered> {
         Arc::new(Layered::new(Arc::clone(store), Arc::clone(self) as _))
     }

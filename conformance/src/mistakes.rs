@@ -1,5 +1,5 @@
-//! What broken stores did, clause by clause. Each is a store of `tests/mutants` that the suite must catch, and a likely
-//! cause of a failure.
+//! Mistakes of broken stores, clause by clause. Each is a store of `tests/mutants` that the suite must catch, and a
+//! likely cause of a failure.
 
 use crate::case::Case;
 use crate::part::Family::{self, Ambiguous, Cancel, Concurrent, Edge, Sequential};
@@ -7,9 +7,9 @@ use crate::part::Family::{self, Ambiguous, Cancel, Concurrent, Edge, Sequential}
 /// A mistake that a store may make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// Its name, such as `bank::loses_on_drop`.
+    /// The name, such as `bank::loses_on_drop`.
     pub name: &'static str,
-    /// The clause that it breaks: one of its cases must fail.
+    /// The clause that the mistake breaks. At least one case of the clause must fail.
     pub clause: &'static str,
     /// The family of cases that is expected to notice.
     pub family: Family,
@@ -36,7 +36,7 @@ impl Mistake {
     }
 }
 
-/// The cases that notice each mistake: a line has the name of a case and the names of the mistakes. Written by
+/// The mistakes that each case notices: a line has the name of a case and the names of the mistakes. Written by
 /// `STORAGEBOX_NOTICED=1 cargo test -p storagebox-conformance --test mutants`.
 const NOTICED: &str = include_str!("mistakes/noticed.txt");
 
@@ -249,7 +249,7 @@ mod tests {
     use super::*;
     use crate::suite::cases;
 
-    /// A case that was renamed, or a mistake that is gone, is in no line.
+    /// No line names a case that was renamed or a mistake that was removed.
     #[test]
     fn the_table_of_causes_names_cases_and_mistakes() {
         let cases: Vec<_> = cases().iter().map(Case::name).collect();
@@ -262,7 +262,7 @@ mod tests {
         }
     }
 
-    /// Cases of one clause have causes of their own, of which those of another clause come last.
+    /// Cases of one clause have different causes, and the mistakes that break another clause come last.
     #[test]
     fn causes_are_those_of_the_case() {
         let causes = |name: &str| {

@@ -1,4 +1,4 @@
-//! Random sequences of calls, each reply compared with a sequential model, shrunk to the shortest that fails.
+//! Random sequences of calls. Each reply is compared with a sequential model, and a failing sequence is shrunk.
 
 use std::fmt::Debug;
 use std::future::Future;
@@ -18,21 +18,21 @@ use crate::failure::{Failure, Verdict, ensure};
 use crate::progress::bounded;
 use crate::world::World;
 
-/// A namespace as it should be, for one caller.
+/// The expected state of a namespace, as one caller sees it.
 pub(crate) trait Model: Clone + Send + Sync + 'static {
-    /// A call with its arguments, out of pools so small that calls meet each other.
+    /// A call with its arguments, which come from small pools so that the calls conflict.
     type Call: Clone + Debug + Send + Sync + 'static;
-    /// The handles that the calls need.
+    /// The handles that the calls use.
     type Namespaces: Send + Sync;
 
     fn calls() -> BoxedStrategy<Self::Call>;
 
     fn open(&self, store: &Arc<dyn Backend>) -> Result<Self::Namespaces>;
 
-    /// Makes the call, compares the reply with the model, and moves the model on.
+    /// Makes the call, compares the reply with the model, and updates the model.
     fn step(&mut self, namespaces: &Self::Namespaces, call: &Self::Call) -> impl Future<Output = Verdict> + Send;
 
-    /// Lets time pass.
+    /// Lets time pass in the model.
     fn pass(&mut self, duration: Duration);
 }
 
@@ -40,28 +40,29 @@ pub(crate) trait Model: Clone + Send + Sync + 'static {
 #[derive(Clone, Debug)]
 pub(crate) enum Step<C> {
     Call(C),
-    /// The same call as an earlier one, which is what a retry is. It holds the call, so that a sequence can be made
-    /// shorter without regard to what is repeated.
+    /// The same call as an earlier one: a retry. Holds a copy of the call, so that shrinking may remove the original.
     Retry(C),
-    /// A new client of the same sandbox.
+    /// Opens a new client of the same sandbox.
     Reopen,
-    /// Upkeep that may delete so many entries.
+    /// Runs upkeep that may delete this many entries.
     Maintain(usize),
     Pass(Duration),
 }
 
-/// How often a sequence that fails is made shorter, at the most.
+/// The most attempts to shorten a failing sequence.
 const SHRINKS: u32 = 256;
 
-/// The calls made so far, which is all that the choice of the next step depends on.
+/// A generator of sequences. Its state is the calls made so far, on which alone the choice of the next step depends.
 struct Sequence<M>(PhantomData<M>);
 
-/// Models count in minutes: a clock that can be moved on may also go on by itself, and not so far in a sequence.
+/// Returns a number of minutes. Models count in minutes, because a clock that the suite moves may also go on by itself,
+/// but not by a minute in one sequence.
 pub(crate) const fn minutes(number: u64) -> Duration {
     Duration::from_secs(60 * number)
 }
 
-/// How long a store remembers what has ended, at the least. It may remember longer, so a model then takes both answers.
+/// Returns the shortest time for which a store remembers what has ended. A store may remember for longer, so a model
+/// then accepts both answers.
 pub(crate) fn memory() -> Duration {
     match Retention::DEFAULT {
         Retention::For(time) => time,
@@ -69,7 +70,7 @@ pub(crate) fn memory() -> Duration {
     }
 }
 
-/// Some minutes for holds and leases, and now and then days, after which the store may forget what has ended.
+/// Generates mostly minutes, for holds and leases, and sometimes days, after which the store may forget what has ended.
 fn pass() -> impl Strategy<Value = Duration> {
     prop_oneof![
         6 => prop_oneof![Just(1), Just(4), Just(11)].prop_map(minutes),
@@ -109,7 +110,7 @@ impl<M: Model> ReferenceStateMachine for Sequence<M> {
     }
 }
 
-/// Compares random sequences with the model, each in a fresh sandbox.
+/// Compares random sequences with the model, each in a new sandbox.
 pub(crate) async fn compare<M: Model>(world: &World, model: M) -> Verdict {
     let profile = world.profile();
     let config =
@@ -140,19 +141,19 @@ pub(crate) async fn compare<M: Model>(world: &World, model: M) -> Verdict {
     })
 }
 
-/// Why no sequence holds any more, so that the search for a short one ends too.
+/// The failure of every sequence after the run is over. It ends the shrinking too.
 fn over() -> Failure {
     Failure::new("the run is over")
 }
 
-/// Leaves out each step without which the others still fail, until every step that is left is needed.
+/// Removes each step without which the sequence still fails, until every remaining step is needed.
 fn shortened<C: Clone>(
     mut steps: Vec<Step<C>>,
     mut why: Failure,
     attempt: impl Fn(&[Step<C>]) -> Verdict,
 ) -> (Vec<Step<C>>, Failure) {
     let (mut attempts, mut before) = (0, usize::MAX);
-    // A step may be idle only without one that was looked at later.
+    // A removal can make a step unnecessary that was checked before, so the loop runs until nothing changes.
     while steps.len() < before {
         before = steps.len();
         for position in (0..before).rev() {
@@ -169,7 +170,7 @@ fn shortened<C: Clone>(
     (steps, why)
 }
 
-/// Makes the steps, and counts those that were begun: the others are the first that shrinking leaves out.
+/// Makes the steps and counts those that have begun. Shrinking removes the steps that have not begun first.
 async fn replay<M: Model>(world: &World, mut model: M, steps: &[Step<M::Call>], seen: Option<&AtomicUsize>) -> Verdict {
     let world = world.another().await?;
     let mut namespaces = model.open(world.store())?;
@@ -183,7 +184,7 @@ async fn replay<M: Model>(world: &World, mut model: M, steps: &[Step<M::Call>], 
             }
             Step::Reopen => namespaces = model.open(&world.client().await?)?,
             Step::Maintain(most) => maintain(&world, *most).await?,
-            // Waiting for real would take too long; expiry has cases of its own.
+            // Waiting in real time would take too long. Expiry has its own cases.
             Step::Pass(_) if !world.can_travel() => {}
             Step::Pass(duration) if *duration >= memory() / 2 && !world.can_forget() => {}
             Step::Pass(duration) => {
@@ -195,7 +196,7 @@ async fn replay<M: Model>(world: &World, mut model: M, steps: &[Step<M::Call>], 
     Ok(())
 }
 
-/// The steps as a numbered list. What comes for the first time is no retry.
+/// Formats the steps as a numbered list. A retry whose original was removed is shown as a call.
 fn listed<C: Debug>(steps: &[Step<C>]) -> String {
     let mut shown: Vec<String> = vec![];
     for step in steps {
@@ -224,7 +225,7 @@ fn rng(seed: u64) -> TestRng {
 mod tests {
     use super::*;
 
-    /// Numbers, of which a store does not like the large ones if they come again.
+    /// A model of numbers; its store fails on a retry of a large number.
     #[derive(Clone)]
     struct Numbers;
 
@@ -247,7 +248,7 @@ mod tests {
         fn pass(&mut self, _: Duration) {}
     }
 
-    /// One that fails where 3, 7 and 11 come one after the other, whatever is between them.
+    /// Fails for a sequence that contains 3, 7 and 11 in this order, with any steps between them.
     fn fails(steps: &[Step<u8>]) -> Verdict {
         let mut missing = vec![11, 7, 3];
         for step in steps {
@@ -270,7 +271,7 @@ mod tests {
         assert_eq!(why.to_string(), "all came");
     }
 
-    /// The first failure is kept if no shorter sequence fails.
+    /// The first failure stays if no shorter sequence fails.
     #[test]
     fn a_sequence_whose_steps_are_all_needed_stays() {
         let steps = vec![Step::Call(3), Step::Call(7), Step::Call(11)];
@@ -278,7 +279,7 @@ mod tests {
         assert_eq!((steps.len(), why.to_string()), (3, "the first".to_owned()));
     }
 
-    /// A retry does not keep the calls before it.
+    /// Shrinking removes the calls before a failing retry.
     #[test]
     fn a_failing_retry_is_shown_without_what_came_before_it() {
         for seed in 0..20 {

@@ -1,4 +1,4 @@
-//! A second process of the test program: it opens a sandbox's place, makes calls on request, and can be killed.
+//! A second process of the test program: it opens a sandbox, makes calls on request, and can be killed.
 
 use std::env;
 use std::fmt::Display;
@@ -15,17 +15,17 @@ use tokio::runtime::Builder;
 use crate::failure::Failure;
 use crate::store::{numbers, race, steps::Step, storm};
 
-/// Tells a process that it is one. What it opens comes by its standard input, because an address may hold a password.
+/// The variable that marks a process as a neighbour. The address comes by standard input: it may hold a password.
 const ASKED: &str = "STORAGEBOX_NEIGHBOUR";
 
-/// What is answered without an end.
+/// The question that is answered with lines without an end.
 const STORM: &str = "storm";
 
-/// Makes this process a neighbour if the suite started it as one, until the suite has no more for it: the first thing in
-/// the `main` of a conformance test.
+/// Turns this process into a neighbour if the suite started it as one, until the suite needs it no more. Call it first
+/// in the `main` of a conformance test.
 ///
-/// The suite starts its own program again, has it open the place that [`Sandbox::address`](crate::Sandbox::address)
-/// tells, and kills it between two calls or works beside it. Without this line the new process would run the suite.
+/// The suite starts its own program again, lets it open the place that [`Sandbox::address`](crate::Sandbox::address)
+/// returns, and kills it between two calls or works concurrently with it. Otherwise it would run the suite.
 ///
 /// # Example
 ///
@@ -53,12 +53,12 @@ pub fn neighbour(open: impl AsyncFnOnce(String) -> Result<Arc<dyn Backend>>) -> 
     })
 }
 
-/// Whether the suite started this process as one.
+/// Returns whether the suite started this process as a neighbour.
 pub(crate) fn is_neighbour() -> bool {
     env::var_os(ASKED).is_some()
 }
 
-/// Says ready, and then answers each question, with a line each.
+/// Prints `ready`, and then answers each question with a line.
 fn serve(open: impl AsyncFnOnce(String) -> Result<Arc<dyn Backend>>) -> Result<(), Failure> {
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(failed)?;
     let mut lines = io::stdin().lines();
@@ -91,14 +91,14 @@ async fn answer(store: &dyn Backend, question: &str) -> Result<String, Failure> 
     }
 }
 
-/// How many neighbours were killed, for the report: where none is, nothing shows what outlives a process.
+/// The number of killed neighbours, for the report: without any, nothing shows that data outlives a process.
 static KILLED: AtomicUsize = AtomicUsize::new(0);
 
 pub(crate) fn killed() -> usize {
     KILLED.load(Ordering::Relaxed)
 }
 
-/// A neighbour on its way, which is killed with this value.
+/// A running neighbour. Dropping this value kills it.
 pub(crate) struct Neighbour {
     child: Child,
     questions: ChildStdin,
@@ -106,7 +106,7 @@ pub(crate) struct Neighbour {
 }
 
 impl Neighbour {
-    /// Starts one on this place, and returns when it has opened it.
+    /// Starts a neighbour, and returns when it has opened the place.
     pub(crate) async fn start(address: &str) -> Result<Self, Failure> {
         let mut program = Command::new(env::current_exe().map_err(failed)?);
         program.env(ASKED, "1").stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
@@ -143,7 +143,7 @@ impl Neighbour {
         Ok(self.ask(&format!("race {name}")).await?.split_whitespace().map(str::to_owned).collect())
     }
 
-    /// Has the process take items, kills it after `items` of them, and returns the lines that it printed until then.
+    /// Lets the process take items, kills it after `items` of them, and returns the lines that it printed until then.
     pub(crate) async fn killed_in_a_storm(mut self, items: usize) -> Result<Vec<String>, Failure> {
         let mut told = vec![self.ask(STORM).await?];
         while told.len() < items {
@@ -156,7 +156,7 @@ impl Neighbour {
         Ok(told)
     }
 
-    /// Ends it by SIGKILL.
+    /// Kills the process with SIGKILL.
     pub(crate) async fn kill(mut self) -> Result<(), Failure> {
         self.end().await
     }
@@ -176,7 +176,7 @@ impl Neighbour {
     }
 }
 
-/// Not the address, which may hold a password.
+/// Hides the address, which may hold a password.
 fn first(question: &str) -> &str {
     ["setup", "make ", "made ", "number ", "race "]
         .iter()

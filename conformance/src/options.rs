@@ -1,4 +1,4 @@
-//! How a run of the suite goes about it.
+//! Options of a run of the suite.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use crate::stop::Stop;
 use crate::suite::Selection;
 use crate::world::Profile;
 
-/// The variable that puts each store behind a handle.
+/// The environment variable that puts each store behind a handle.
 pub(crate) const HANDLES: &str = "STORAGEBOX_HANDLES";
 
-/// How a run of the suite goes about it. Environment variables change it for one run (see the README).
+/// Options of a run of the suite. Environment variables change them for one run (see the README).
 #[derive(Clone, Debug)]
 pub struct Options {
     pub(crate) profile: Profile,
@@ -29,7 +29,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Creates options for every case, each doing as much as the profile says.
+    /// Creates options that run every case, each as thoroughly as the profile says.
     pub fn new(profile: Profile) -> Self {
         Self {
             profile,
@@ -60,29 +60,29 @@ impl Options {
         self
     }
 
-    /// Sets how many cases run at once. Defaults to twice the number of processors: half of a case is waiting for the store.
+    /// Sets how many cases run at once. Defaults to twice the number of processors: half of a case is waiting.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads.max(1));
         self
     }
 
-    /// Sets how long a run may take. What has not ended by then counts as not run, and there is no verdict. Defaults to
-    /// no limit.
+    /// Sets how long a run may take. Cases that have not ended by then count as not run, and there is no verdict.
+    /// Defaults to no limit.
     #[must_use]
     pub fn within(mut self, time: Duration) -> Self {
         self.within = Some(time);
         self
     }
 
-    /// Sets what ends the run from outside. Defaults to nothing.
+    /// Sets the `Stop` that ends the run from outside. Defaults to none.
     #[must_use]
     pub fn stop(mut self, stop: &Stop) -> Self {
         self.stop = stop.clone();
         self
     }
 
-    /// Sets the seed of what is random. Defaults to a random one, which the report shows.
+    /// Sets the seed of all random choices. Defaults to a random seed, which the report shows.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
@@ -96,18 +96,18 @@ impl Options {
         self
     }
 
-    /// Returns how many cases a run on this backend has.
+    /// Returns the number of cases that a run on this backend has.
     pub fn asked(&self, harness: &dyn Harness) -> usize {
         let declared = harness.declared();
         let cases = self.selection.cases().into_iter().filter(|case| self.has(case.part()));
         cases.filter(|case| case.ignored_by(&declared).is_none()).count()
     }
 
-    /// Reads the environment variables that change a run.
+    /// Applies the environment variables that change a run.
     ///
     /// # Errors
     ///
-    /// Returns a text that names the variable and what it may hold.
+    /// Returns a text that names the variable and its valid values.
     pub fn from_environment(mut self) -> Result<Self, String> {
         self.profile = self.profile.or_chosen()?;
         self.seed = number("STORAGEBOX_SEED")?.or(self.seed);
@@ -124,14 +124,14 @@ impl Options {
         self.threads.unwrap_or_else(|| 2 * processors())
     }
 
-    /// Whether a case of this part is run.
+    /// Returns whether the cases of this part run.
     pub(crate) fn has(&self, part: Part) -> bool {
         self.parts.is_empty() || self.parts.contains(&part)
     }
 }
 
 impl Default for Options {
-    /// Everything, as much as a store whose calls cost little is asked.
+    /// Runs everything, with the profile for stores whose calls cost little.
     fn default() -> Self {
         Self::new(Profile::QUICK)
     }

@@ -1,4 +1,4 @@
-//! Listings, page by page to their end.
+//! Reads listings page by page to the end.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use storagebox_core::{Cursor, DedupRepo, ItemBank, Key, OrderedStore, Page, Resu
 use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::race::answered;
 
-/// Pages that have more entries than a store may read in one step.
+/// Page lengths above the number of entries that a store may read in one step.
 pub(crate) const MANY_PAGES: [usize; 2] = [550, 1_000];
 
 /// A listing of one namespace.
@@ -15,12 +15,12 @@ pub(crate) const MANY_PAGES: [usize; 2] = [550, 1_000];
 pub(crate) enum Listing<'a> {
     Items(&'a dyn ItemBank),
     Records(&'a dyn DedupRepo),
-    /// Those whose keys begin with this one, if there is one.
+    /// The values whose keys begin with the prefix, or all values.
     Values(&'a dyn OrderedStore, Option<&'a Key>),
 }
 
 impl Listing<'_> {
-    /// A page of names.
+    /// Returns a page of names.
     pub(crate) async fn page(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<String>> {
         Ok(match self {
             Self::Items(bank) => named(bank.list(cursor, limit).await?, |entry| entry.item.as_str().to_owned()),
@@ -31,7 +31,7 @@ impl Listing<'_> {
         })
     }
 
-    /// How often each name is shown in pages of at most so many.
+    /// Returns how often each name is shown on pages of at most `limit` entries.
     pub(crate) async fn shown(&self, limit: usize) -> Result<BTreeMap<String, usize>, Failure> {
         let (mut shown, mut cursor) = (BTreeMap::new(), None);
         loop {
@@ -47,7 +47,7 @@ impl Listing<'_> {
         }
     }
 
-    /// Each of these names once and nothing else, in pages of each of these lengths.
+    /// Checks that each of these names is shown exactly once and nothing else is, with pages of each of these lengths.
     pub(crate) async fn ensure_shows(&self, names: impl IntoIterator<Item = String>, limits: &[usize]) -> Verdict {
         let expected: BTreeMap<_, _> = names.into_iter().map(|name| (name, 1)).collect();
         for limit in limits {

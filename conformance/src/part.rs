@@ -1,14 +1,14 @@
-//! What cases are about, and how they go about it.
+//! The parts and families of cases.
 
-/// What a case is about.
+/// The part of a store that a case tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Part {
-    /// The limits of values, in the parts that are there.
+    /// The limits of values, in all parts that the backend has.
     Values,
-    /// Errors and retries, in the parts that are there.
+    /// Errors and retries, in all parts that the backend has.
     Errors,
-    /// The store as a whole, with the parts that are there.
+    /// The store as a whole, with all parts that the backend has.
     Store,
     /// The item bank.
     ItemBank,
@@ -18,7 +18,7 @@ pub enum Part {
     Dedup,
     /// Tokens.
     Tokens,
-    /// Entities, and the processor on them.
+    /// Entities, and the processor that uses them.
     Entities,
     /// Entities whose commits change tokens in the same step.
     JoinedEntities,
@@ -30,35 +30,35 @@ pub enum Part {
     Ordered,
 }
 
-/// How a case goes about it.
+/// The method of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Family {
-    /// One caller, one call after another.
+    /// One caller that makes one call after another.
     Sequential,
-    /// Limits, odd texts, extremes.
+    /// Limits, unusual texts, extreme values.
     Edge,
-    /// Many callers at once.
+    /// Many concurrent callers.
     Concurrent,
-    /// Replies that are lost, requests that land late or twice.
+    /// Lost replies, requests that land late or twice.
     Ambiguous,
-    /// Futures that are dropped.
+    /// Dropped futures.
     Cancel,
-    /// Connections that are cut, by a proxy in front of the server.
+    /// Connections that a proxy in front of the server cuts.
     Network,
-    /// Another process that works beside this one.
+    /// Another process that works at the same time.
     Beside,
-    /// Processes that are killed.
+    /// Killed processes.
     Process,
-    /// Servers that are restarted.
+    /// Restarted servers.
     Crash,
 }
 
 impl Part {
-    /// The parts that keep something in a store.
+    /// The parts that a store implements.
     pub(crate) const STORED: &'static [Self] =
         &[Self::ItemBank, Self::Dedup, Self::Tokens, Self::Counter, Self::Ordered];
 
-    /// The first part of a case's name.
+    /// Returns the first part of a case's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Values => "values",
@@ -78,7 +78,7 @@ impl Part {
 }
 
 impl Family {
-    /// The level of conformance that its cases belong to.
+    /// Returns the level of conformance that the family's cases belong to.
     pub fn level(self) -> u8 {
         match self {
             Self::Sequential | Self::Edge => 1,

@@ -1,4 +1,4 @@
-//! A call that is held where it reads the clock, before or after it has read it, while others go on. A server's clock
+//! Holds a call where it reads the clock, before or after the reading, while other calls go on. The clock of a server
 //! cannot be held: there the call races with the others.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -19,11 +19,12 @@ pub(crate) enum Held {
     AfterItHasRead,
 }
 
-/// A call that holds a lock while it reads the clock keeps the others waiting: then it goes on after this time.
+/// The longest time for which a call is held. A call that holds a lock while it reads the clock blocks the others, and
+/// must go on after this time.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Makes the call, and `meanwhile` while the call is held. Returns what the call answered and whether it was held for so
-/// long; a busy machine may need more than one attempt.
+/// Makes the call, and runs `meanwhile` while the call is held. Returns the call's answer and whether the call was held
+/// for all that time; a busy machine may need more than one attempt.
 pub(crate) async fn with_call_held<T: Send + 'static>(
     clock: &dyn TestClock,
     held: Held,

@@ -16,19 +16,19 @@ use crate::options::Options;
 use crate::runner::{Outcome, Runner};
 use crate::stop::Over;
 
-/// Separates several filters.
+/// The separator of several filters.
 const COMMA: char = ',';
 
-/// The `main` of a backend's conformance test (`harness = false`): every case, as much of it as any run needs.
+/// The `main` of a backend's conformance test (`harness = false`). Runs every case, with the default profile.
 ///
-/// Takes the arguments of a test program (`--list`, a filter, `--exact` ...); several filters are separated by commas.
-/// The README lists the environment variables.
+/// Accepts the arguments of a test program (`--list`, a filter, `--exact` ...). Separate several filters by commas. The
+/// README lists the environment variables.
 pub fn run(harness: impl Harness) -> ExitCode {
     run_with(harness, Options::default())
 }
 
-/// As [`run`], with options. A backend that conforms is tried with [`Selection::Smoke`](crate::Selection::Smoke) in its
-/// other set-ups: behind a pooler, over TLS, with other options.
+/// Runs the suite as [`run`] does, with options. Use [`Selection::Smoke`](crate::Selection::Smoke) to try a conforming
+/// backend in its other set-ups: behind a pooler, over TLS, with other options.
 pub fn run_with(harness: impl Harness, options: impl Into<Options>) -> ExitCode {
     if is_neighbour() {
         return unopened();
@@ -46,7 +46,7 @@ pub fn run_with(harness: impl Harness, options: impl Into<Options>) -> ExitCode 
     }
 }
 
-/// A process that was to be a neighbour, and would run the suite on top of it.
+/// Reports a process that was started as a neighbour but has not become one. It would otherwise run the suite again.
 fn unopened() -> ExitCode {
     eprintln!(
         "the `main` of this test must begin with `storagebox_conformance::neighbour`, or declare `without_processes`"
@@ -54,12 +54,12 @@ fn unopened() -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Certifies a backend from a program: runs the cases, calls the observer with each as it ends, and returns what was
-/// found. Must not be called from inside a runtime.
+/// Certifies a backend from a program: runs the cases, calls the observer with each case when it ends, and returns the
+/// certificate. Must not be called from inside a runtime.
 ///
 /// # Errors
 ///
-/// Returns a text if the operating system has no threads to give.
+/// Returns a text if the operating system cannot create threads.
 pub fn certify(
     harness: impl Harness,
     options: impl Into<Options>,
@@ -127,7 +127,7 @@ impl Run {
         self.certificate.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The cases that are to be run, with their numbers, the plain ones first: so is the first failure.
+    /// Returns the cases to run, with their numbers, the plain ones first, so that the first failure is plain.
     fn numbered(&self) -> Vec<(usize, Case)> {
         let certificate = self.entered();
         let entries = certificate.entries().iter().enumerate();
@@ -141,7 +141,7 @@ impl Run {
         self.certificate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs a case, and enters its end.
+    /// Runs a case and enters its end into the certificate.
     #[allow(clippy::disallowed_methods, reason = "people ask how long a case takes; nothing depends on it")]
     fn end(&self, number: usize, case: &Case) -> End {
         if self.over.is_now() {
@@ -153,7 +153,7 @@ impl Run {
         end
     }
 
-    /// Runs a case with each seed, until it fails.
+    /// Runs a case with each seed until it fails.
     fn tried(&self, case: &Case) -> End {
         let mut seeds = self.seed..self.seed.saturating_add(self.options.runs);
         let ended = seeds.find_map(|seed| match self.runner.run_until(&self.over, case, seed) {
@@ -170,8 +170,8 @@ fn take<T>(next: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
     next.lock().unwrap_or_else(PoisonError::into_inner).next()
 }
 
-/// One trial for each case, the plain ones first; those that the backend leaves out are ignored, with the reason as
-/// their kind.
+/// Creates a trial for each case, the plain ones first. Cases that the backend leaves out have the reason as their
+/// kind.
 fn trials(run: &Arc<Run>) -> Vec<Trial> {
     let certificate = run.entered();
     let entries = certificate.entries().iter().enumerate().filter(|(_, entry)| run.options.has(entry.case.part()));
@@ -188,7 +188,7 @@ fn trials(run: &Arc<Run>) -> Vec<Trial> {
     entries.into_iter().map(trial).collect()
 }
 
-/// Says at once what failed: the run may take minutes, or be killed.
+/// Prints a failure at once: the run may take minutes, or be killed.
 fn told(case: &Case, end: End) -> End {
     if let End::Failed(why) = &end {
         eprintln!("---- {} ----\n{why}\n", case.name());
@@ -200,7 +200,7 @@ fn result(end: End, within: Option<Duration>) -> Result<(), Failed> {
     match end {
         End::Held => Ok(()),
         End::Failed(why) => Err(why.into()),
-        // Somebody asked for it in spite of that: nothing was run, which is no pass.
+        // The caller asked for an ignored case. A case that was not run has not passed.
         End::Ignored(reason) => Err(format!("not run: {reason}").into()),
         End::NotRun => Err(within.map_or("not run: the run was ended".into(), over)),
     }
@@ -219,7 +219,7 @@ fn matches(name: &str, filters: &str, exact: bool) -> bool {
 mod tests {
     use super::*;
 
-    /// Also if somebody asks for it in spite of what the backend declares.
+    /// An ignored case does not pass even if the caller asks for it.
     #[test]
     fn what_was_not_run_has_not_passed() {
         assert!(result(End::Held, None).is_ok());

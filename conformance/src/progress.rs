@@ -1,4 +1,4 @@
-//! Ends a case that gets nowhere. What counts is what it does, not how long it takes: that is the machine's.
+//! Ends a case that makes no progress. The number of steps counts, not the time, which depends on the machine.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -13,28 +13,29 @@ use crate::failure::Failure;
 
 const LOOK: Duration = Duration::from_secs(10);
 
-/// At so many looks in a row nothing had happened: three minutes without an answer to anything. On the busiest machine
-/// a server answers sooner, and no call of the proxied clients gives up so soon.
+/// The number of successive checks without a step after which a case is ended: three minutes without any answer. Even
+/// on the busiest machine a server answers sooner, and no call of the proxied clients gives up so soon.
 const STANDSTILL: u32 = 18;
 
-/// No case takes a fifth of it. A case that asks without a pause and in vain reaches it in a minute or two.
+/// The most steps of a case. No case needs a fifth of them; a case that retries in vain without a pause reaches the
+/// limit in a minute or two.
 const MOST_STEPS: u64 = 2_000_000;
 
 tokio::task_local! {
-    /// How often a future of this case was woken and went on.
+    /// How often a future of this case was woken and polled.
     static STEPS: Arc<AtomicU64>;
 }
 
-/// Runs a case, or a part of one, for as long as it gets on.
+/// Runs a case, or a part of a case, for as long as it makes progress.
 pub(crate) async fn bounded<T: Send>(case: impl Future<Output = T> + Send) -> Result<T, Failure> {
     let steps = Arc::<AtomicU64>::default();
     let case = STEPS.scope(Arc::clone(&steps), counted(case)).map(Ok);
-    // Each is polled only when it was woken itself, so that a look is not counted as a step.
+    // `FuturesUnordered` polls each future only when that future was woken, so a check does not count as a step.
     let mut both = FuturesUnordered::from_iter([Either::Left(case), Either::Right(standstill(&steps).map(Err))]);
     both.next().await.unwrap_or_else(|| Err(Failure::new("nothing was run")))
 }
 
-/// A future of this case that runs as a task of its own: what it does is the case's.
+/// Wraps a future of this case that runs as a task of its own, so that its steps count for the case.
 pub(crate) fn on_its_own<T>(future: impl Future<Output = T>) -> impl Future<Output = T> {
     let steps = STEPS.try_with(Arc::clone).unwrap_or_default();
     STEPS.scope(steps, counted(future))
@@ -43,7 +44,7 @@ pub(crate) fn on_its_own<T>(future: impl Future<Output = T>) -> impl Future<Outp
 async fn counted<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     poll_fn(|context| {
-        // Outside of a case nobody counts.
+        // Outside of a case, steps are not counted.
         let _ = STEPS.try_with(|steps| steps.fetch_add(1, Ordering::Relaxed));
         future.as_mut().poll(context)
     })
@@ -105,7 +106,7 @@ mod tests {
     async fn a_case_without_end_is_ended() {
         let case = async {
             loop {
-                // As many steps as would take too long to make here.
+                // Adds many steps at once, because making them would take too long here.
                 STEPS.with(|steps| steps.fetch_add(MOST_STEPS / 100, Ordering::Relaxed));
                 sleep(LOOK).await;
                 yield_now().await;

@@ -1,6 +1,6 @@
-//! A way to a server that can be cut at the worst moment: a TCP proxy that is armed by content.
+//! A TCP proxy that cuts the connection to a server when a request holds a given text.
 //!
-//! The proxy reads what it carries, so it works on connections without TLS and without compression.
+//! The proxy reads what it carries, so connections must have no TLS and no compression.
 
 mod connection;
 mod trap;
@@ -20,25 +20,25 @@ use tokio::task::{JoinHandle, JoinSet};
 use connection::Connection;
 use trap::Trap;
 
-/// What becomes of a request that holds the needle, and of its connection.
+/// What happens to a request that holds the needle, and to its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// It does not reach the server; the connection is reset.
+    /// The request does not reach the server; the connection is reset.
     RequestLost,
-    /// A part of it reaches the server, which is not enough to do anything; the connection is reset.
+    /// A part of the request reaches the server, too little to be executed; the connection is reset.
     HalfRequest,
-    /// The server has answered it and is through with the connection, or has ended it without an answer; then the
-    /// connection is reset.
+    /// The server has answered the request and has finished with the connection, or has closed it without an answer;
+    /// then the connection is reset.
     ReplyLost,
-    /// As [`ReplyLost`](Self::ReplyLost), but a part of the answer arrives, and then the end of the connection.
+    /// As [`ReplyLost`](Self::ReplyLost), but a part of the answer arrives, and then the connection ends.
     HalfReply,
-    /// The server has answered it or has ended the connection, and the client hears no more, on a connection that stays
-    /// open.
+    /// The server has answered the request or closed the connection; the client gets nothing more, on an open
+    /// connection.
     NoAnswer,
 }
 
 impl Cut {
-    /// Every fate.
+    /// All cuts.
     pub const ALL: [Self; 5] = [Self::RequestLost, Self::HalfRequest, Self::ReplyLost, Self::HalfReply, Self::NoAnswer];
 }
 
@@ -62,11 +62,11 @@ pub struct Proxy {
     accepting: JoinHandle<()>,
 }
 
-/// What the connections of a proxy share.
+/// The state that the connections of a proxy share.
 struct Plan {
     upstream: SocketAddr,
     trap: Mutex<Option<Trap>>,
-    /// How long connections wait that come after a cut.
+    /// How long connections that are opened after a cut wait.
     wait: Mutex<Duration>,
     cuts: watch::Sender<usize>,
     round_trips: AtomicUsize,
@@ -74,11 +74,11 @@ struct Plan {
 }
 
 impl Proxy {
-    /// A proxy in front of this address, on a free port of its own. It must be called inside a runtime.
+    /// Starts a proxy in front of this address, on a free port. Must be called inside a runtime.
     ///
     /// # Errors
     ///
-    /// The operating system's, if it has no port to give.
+    /// Returns the error of the operating system if no port is free.
     pub async fn start(upstream: SocketAddr) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let addr = listener.local_addr()?;
@@ -94,58 +94,57 @@ impl Proxy {
         Ok(Self { addr, plan, accepting })
     }
 
-    /// Where clients connect to.
+    /// Returns the address that clients connect to.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// Cuts the next request that holds the needle, whichever connection it is on, after letting so many that hold
-    /// it pass. It happens once; arming again replaces what was armed.
+    /// Cuts the next request that holds the needle, on any connection, after `passing` such requests have passed. The
+    /// cut happens once; arming again replaces what was armed.
     pub fn arm(&self, cut: Cut, needle: impl AsRef<[u8]>, passing: usize) {
         self.plan.set(Some(Trap::new(cut, needle.as_ref(), passing)));
     }
 
-    /// Cuts every so manyth request that holds the needle, whichever connection it is on, until another cut is armed or
-    /// [`disarm`](Self::disarm) is called: with 3 the third, the sixth, and so on; with 0 or 1 each of them.
+    /// Cuts every `every`th request that holds the needle, on any connection, until another cut is armed or
+    /// [`disarm`](Self::disarm) is called: with 3 the third, the sixth, and so on; with 0 or 1 each request.
     pub fn arm_every(&self, cut: Cut, needle: impl AsRef<[u8]>, every: usize) {
         self.plan.set(Some(Trap::again_and_again(cut, needle.as_ref(), every.saturating_sub(1))));
     }
 
-    /// Lets connections that come after a cut wait this long before they reach the server. What a client has sent that is
-    /// gone by then is lost.
+    /// Delays connections that are opened after a cut by this time before they reach the server. If the client is gone
+    /// by then, what it has sent is lost.
     pub fn delay_after_cuts(&self, wait: Duration) {
         *self.plan.wait.lock().unwrap_or_else(PoisonError::into_inner) = wait;
     }
 
-    /// Cuts nothing more; what was cut stays so. Whether what was armed was still waiting for its request: if not, that
-    /// has been cut or is being cut.
+    /// Stops cutting; connections that were cut stay so. Returns whether what was armed was still waiting for its
+    /// request; if not, the request has been cut or is being cut.
     pub fn disarm(&self) -> bool {
         self.plan.set(None).is_some()
     }
 
-    /// How many cuts were made. One is made before its client can know of it.
+    /// Returns the number of cuts. A cut is counted before its client can notice it.
     pub fn cuts(&self) -> usize {
         *self.plan.cuts.borrow()
     }
 
-    /// Waits until so many cuts were made: the way to know that a request of [`Cut::NoAnswer`] was answered.
+    /// Waits until `count` cuts were made. With [`Cut::NoAnswer`], this shows that a request was answered.
     ///
     /// # Cancel safety
     ///
     /// Safe: it only waits.
     pub async fn wait_for_cuts(&self, count: usize) {
-        // The sender lives as long as this proxy, so the wait ends with the cut alone.
+        // The sender lives as long as this proxy, so only the cut ends the wait.
         let _ = self.plan.cuts.subscribe().wait_for(|made| *made >= count).await;
     }
 
-    /// Carries each byte by itself from now on, or not any more, so that each side reads requests and answers in small
-    /// pieces.
+    /// Sets whether each byte is carried by itself from now on, so that both sides read in small pieces.
     pub fn slice(&self, on: bool) {
         self.plan.slices.store(on, Ordering::SeqCst);
     }
 
-    /// How often a client spoke first or after the server did, on all connections, their greetings included. A
-    /// request of several segments is one, and so are several requests that were sent before an answer.
+    /// Returns the number of times that a client sent first or after the server did, on all connections and including
+    /// the greetings. A request of several segments counts once, as do several requests before an answer.
     pub fn round_trips(&self) -> usize {
         self.plan.round_trips.load(Ordering::SeqCst)
     }
@@ -164,12 +163,12 @@ impl fmt::Debug for Proxy {
 }
 
 impl Plan {
-    /// Arms, and gives what was armed before.
+    /// Replaces what is armed, and returns what was armed before.
     fn set(&self, trap: Option<Trap>) -> Option<Trap> {
         std::mem::replace(&mut *self.trap.lock().unwrap_or_else(PoisonError::into_inner), trap)
     }
 
-    /// Looks at what is armed; what strikes is disarmed, if it does not strike again.
+    /// Passes what is armed to `look`. A trap that strikes is disarmed, unless it strikes repeatedly.
     fn strike<T>(&self, look: impl FnOnce(&mut Trap) -> Option<T>) -> Option<T> {
         let mut armed = self.trap.lock().unwrap_or_else(PoisonError::into_inner);
         let struck = look(armed.as_mut()?)?;
@@ -185,7 +184,7 @@ impl Plan {
         self.cuts.send_modify(|made| *made += 1);
     }
 
-    /// How long this connection is to wait, if it comes after a cut.
+    /// Returns how long this connection must wait, if a cut was made before.
     fn delay(&self) -> Option<Duration> {
         let wait = *self.wait.lock().unwrap_or_else(PoisonError::into_inner);
         (*self.cuts.borrow() > 0 && !wait.is_zero()).then_some(wait)
@@ -196,7 +195,7 @@ impl Plan {
     }
 }
 
-/// The connections end with this task.
+/// Accepts connections, which end with this task.
 async fn accept(listener: TcpListener, plan: Arc<Plan>) {
     let mut connections = JoinSet::new();
     while let Ok((client, _)) = listener.accept().await {
@@ -205,18 +204,18 @@ async fn accept(listener: TcpListener, plan: Arc<Plan>) {
     }
 }
 
-/// A client whose server is not there is hung up on.
+/// Connects a client to the server, or closes the client's connection if the server cannot be reached.
 async fn serve(mut client: TcpStream, plan: Arc<Plan>) {
     let Some(sent) = kept(&mut client, plan.delay()).await else { return };
     if let Ok(mut server) = TcpStream::connect(plan.upstream).await
         && server.write_all(&sent).await.is_ok()
     {
-        // An error of either side ends the connection, as the other side then sees.
+        // An error of either side ends the connection, which the other side then sees.
         let _ = Connection::new(&plan).carry(client, server).await;
     }
 }
 
-/// Keeps a client from its server for this long: what it has sent meanwhile, or nothing if it is gone.
+/// Keeps a client from its server for this time. Returns what the client has sent meanwhile, or `None` if it is gone.
 #[allow(clippy::disallowed_methods, reason = "a client that is kept from its server waits in real time")]
 async fn kept(client: &mut TcpStream, wait: Option<Duration>) -> Option<Vec<u8>> {
     let mut sent = Vec::new();

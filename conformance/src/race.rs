@@ -1,4 +1,4 @@
-//! Many callers at once.
+//! Many concurrent callers.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use tokio::task::JoinSet;
 use crate::failure::Failure;
 use crate::progress::on_its_own;
 
-/// How many callers the races have.
+/// The numbers of callers in races.
 pub(crate) const SIZES: [usize; 4] = [2, 8, 24, 64];
 
-/// Starts `count` callers at one barrier and waits for all; their answers in the order of their numbers.
+/// Starts `count` callers at one barrier and waits for all. Returns their answers in the order of their numbers.
 pub(crate) async fn race<T, Fut>(count: usize, call: impl Fn(usize) -> Fut) -> Result<Vec<T>, Failure>
 where
     T: Send + 'static,
@@ -34,12 +34,12 @@ where
     answers.into_iter().map(|(_, answer)| answer).collect()
 }
 
-/// The bounds of [`repeated`]: so many attempts in any case, and fewer if each takes long.
+/// The limits of [`repeated`]: `MOST` attempts, or `LEAST` attempts once `PATIENCE` has passed.
 const MOST: u32 = 1_000;
 const LEAST: u32 = 30;
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Makes the same call until it is answered. Contention and lost replies end by themselves.
+/// Repeats a call until it is answered. Contention and lost replies end by themselves.
 pub(crate) async fn answered<T, Fut>(call: impl Fn() -> Fut + Send + Sync) -> Result<T, Failure>
 where
     Fut: Future<Output = Result<T>> + Send,
@@ -47,8 +47,8 @@ where
     repeated(call, Error::is_retryable).await
 }
 
-/// Makes the same call again after such errors. The bounds are for a store on which they do not end, and whose every
-/// attempt may take as long as a call may.
+/// Repeats a call after the errors that `again` accepts. The limits are for a store on which these errors do not end;
+/// each attempt on it may take as long as a call may.
 #[allow(clippy::disallowed_methods, reason = "how long a store goes without an answer for real")]
 pub(crate) async fn repeated<T, Fut>(call: impl Fn() -> Fut, again: impl Fn(&Error) -> bool) -> Result<T, Failure>
 where

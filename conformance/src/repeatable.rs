@@ -1,4 +1,4 @@
-//! A call that something happens to and that is made again: the same for every trait and every kind of trouble.
+//! Calls that are disturbed and then repeated: the same checks for every trait and every kind of fault.
 
 mod cutting;
 mod dropping;
@@ -15,16 +15,16 @@ use crate::world::World;
 pub(crate) use cutting::{Clients, MOST_REQUESTS, cut_everywhere};
 pub(crate) use dropping::drop_everywhere;
 
-/// What a call was told of itself.
+/// What the answer to a call says about the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Told {
     /// This attempt did it.
     Now,
     /// An earlier attempt did it.
     Before,
-    /// It is done; the answer does not tell by which attempt.
+    /// The call is done; the answer does not say by which attempt.
     Done,
-    /// Something else, which must not be.
+    /// A wrong answer.
     Wrong(String),
 }
 
@@ -38,54 +38,54 @@ impl Told {
     }
 }
 
-/// A call that carries an id or names a state, so that it can be made again.
+/// A call that carries an id or names a state, so that it can be repeated.
 #[async_trait]
 pub(crate) trait Repeatable: Copy + fmt::Debug + Send + Sync + 'static {
-    /// What it works on.
+    /// The objects that the call works on.
     type Scene: Send + Sync;
 
-    /// Sets the scene in good order. The place is a name that no other scene of the case has.
+    /// Prepares the scene. `place` is a name that no other scene of the case has.
     async fn set(self, world: &World, place: &str) -> Result<Self::Scene, Failure>;
 
-    /// A text that its requests hold on their way, and that names of namespaces do not.
+    /// Returns a text that the call's requests contain, and that names of namespaces do not.
     fn needle(scene: &Self::Scene) -> &str;
 
-    /// Whether the store knows it again, whoever came between.
+    /// Returns whether the store recognises a repetition, whichever calls came between.
     fn is_known_again(self) -> bool {
         true
     }
 
-    /// Whether its caller must make sure that no earlier call is under way. Where answers are lost, nobody can.
+    /// Returns whether the caller must make sure that no earlier call is in flight, which it cannot if answers are
+    /// lost.
     fn needs_calm(self) -> bool {
         false
     }
 
-    /// Makes it.
     async fn make(self, scene: &Self::Scene, store: &Arc<dyn Backend>) -> Result<Told>;
 
-    /// Whether it is done, where a read tells.
+    /// Returns whether the call is done, or `None` if no read tells.
     async fn is_done(self, scene: &Self::Scene, store: &Arc<dyn Backend>) -> Result<Option<bool>, Failure>;
 
-    /// Looks that it was done once, and nothing else was; it may change the scene, which is not used again.
+    /// Checks that the call was done once and nothing else was done. May change the scene, which is not used again.
     async fn ensure_done(self, world: &World, scene: &Self::Scene, store: &Arc<dyn Backend>) -> Verdict;
 
-    /// Another call on another scene by the client that had the trouble, and whether a fresh one sees what it did.
+    /// Makes another call on another scene with the client that had the fault, and checks that a new client sees it.
     async fn unrelated(self, old: &Arc<dyn Backend>, fresh: &Arc<dyn Backend>, place: &str) -> Verdict;
 }
 
-/// The calls that a caller may make here.
+/// Returns the calls that a caller may make here, with their numbers.
 fn allowed<C: Repeatable>(world: &World, calls: &[C]) -> impl Iterator<Item = (usize, C)> {
     let calm = !world.loses_answers();
     calls.iter().copied().enumerate().filter(move |(_, call)| calm || !call.needs_calm())
 }
 
-/// A call in trouble.
+/// A call that was disturbed.
 struct Attempt<'a, C: Repeatable> {
     call: C,
     world: &'a World,
     place: String,
     scene: C::Scene,
-    /// What it was told, unless the trouble came between.
+    /// What the answer said, or `None` if the fault came before the answer.
     told: Option<Told>,
 }
 
@@ -95,7 +95,7 @@ impl<'a, C: Repeatable> Attempt<'a, C> {
         Ok(Self { call, world, place, scene, told: None })
     }
 
-    /// A fresh client makes the call again, and the one that had the trouble goes on: it happened once.
+    /// Repeats the call with a new client, and checks that it happened once and that the old client still works.
     async fn settle(&self, old: &Arc<dyn Backend>, fresh: &Arc<dyn Backend>) -> Verdict {
         let done = self.call.is_done(&self.scene, fresh).await?;
         if let Some(told) = &self.told {
@@ -109,7 +109,7 @@ impl<'a, C: Repeatable> Attempt<'a, C> {
         let again = answered(|| self.call.make(&self.scene, fresh)).await?;
         ensure!(matches!(again, Told::Before | Told::Done), "the same call a third time was told {again:?}");
         self.call.ensure_done(self.world, &self.scene, fresh).await?;
-        // As many as a pool needs to come round to the connection that had the trouble.
+        // As many calls as a pool needs to reuse the connection that had the fault.
         for number in 0..3 {
             self.call.unrelated(old, fresh, &format!("unrelated-{}-{number}", self.place)).await?;
         }

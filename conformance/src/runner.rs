@@ -14,14 +14,14 @@ use crate::progress::bounded;
 use crate::stop::Over;
 use crate::world::{Profile, World};
 
-/// What became of a case.
+/// The outcome of a case.
 #[derive(Debug)]
 pub enum Outcome {
-    /// It held.
+    /// The case held.
     Passed,
-    /// It was not run, because the backend does not claim what it needs.
+    /// The case was not run, because the backend does not declare what the case needs.
     Ignored(String),
-    /// It did not hold.
+    /// The case did not hold.
     Failed(Failure),
 }
 
@@ -39,22 +39,22 @@ impl std::fmt::Debug for Runner {
 }
 
 impl Runner {
-    /// A runner with threads of its own.
+    /// Creates a runner with its own threads.
     ///
     /// # Errors
     ///
-    /// The operating system's, if it has no threads to give.
+    /// Returns the error of the operating system if it cannot create threads.
     pub fn new(harness: impl Harness, profile: Profile) -> std::io::Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(4).enable_all().build()?;
         Ok(Self { harness: Arc::new(harness), runtime, profile })
     }
 
-    /// Runs one case in a world of its own. Must not be called from inside a runtime.
+    /// Runs one case in a new world. Must not be called from inside a runtime.
     pub fn run(&self, case: &Case, seed: u64) -> Outcome {
         self.runtime.block_on(self.outcome(case, seed, &Over::never()))
     }
 
-    /// The same, but drops a case that has not ended when the run is over.
+    /// Runs one case, and drops it if it has not ended when the run is over.
     pub(crate) fn run_until(&self, over: &Over, case: &Case, seed: u64) -> Option<Outcome> {
         self.runtime.block_on(over.or(self.outcome(case, seed, over)))
     }

@@ -1,4 +1,4 @@
-//! A server's process, for harnesses that start their own.
+//! A server process, for harnesses that start their own server.
 
 use std::fmt;
 use std::io;
@@ -13,20 +13,21 @@ use tokio::sync::Mutex;
 
 use crate::harness::Restart;
 
-/// How long is waited between two looks whether the server accepts connections.
+/// The time between two checks whether the server accepts connections.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// After so many looks, five minutes, the server has failed to start.
+/// The number of checks, in five minutes, after which the server has failed to start.
 const MOST_LOOKS: u32 = 15_000;
 
-/// Below the ports of outgoing connections, so that none of them takes a server's while it is down.
+/// The first port. All ports are below those of outgoing connections, so that no such connection takes a server's port
+/// while the server is down.
 const FIRST_PORT: u32 = 10_240;
 const PORTS: u32 = 32_768 - FIRST_PORT;
 
-/// On how many ports a server is started that ends at once: somebody else may have been quicker.
+/// The number of ports on which a server that ends at once is started: another process may have taken the port first.
 const ATTEMPTS: u32 = 5;
 
-/// How many ports this process has looked at.
+/// The number of ports that this process has tried.
 static LOOKED: AtomicU32 = AtomicU32::new(0);
 
 /// A server on a free port of 127.0.0.1, which ends when this value is dropped.
@@ -56,8 +57,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts the command that is made for a free port, and returns when the port accepts connections. A server that
-    /// ends before is started on another port, five times in all.
+    /// Starts the command that is built for a free port, and returns when the port accepts connections. If the server
+    /// ends before that, it is started on another port, up to five times in all.
     ///
     /// # Errors
     ///
@@ -74,17 +75,17 @@ impl Server {
         }
     }
 
-    /// Returns where the server listens.
+    /// Returns the address of the server.
     pub fn address(&self) -> SocketAddr {
         (Ipv4Addr::LOCALHOST, self.port).into()
     }
 
-    /// Ends the server, starts it again with the same command, and returns when it accepts connections: the restart of
-    /// a [`Sandbox`](crate::Sandbox).
+    /// Stops the server, starts it again with the same command, and returns when it accepts connections. Implements the
+    /// restart of a [`Sandbox`](crate::Sandbox).
     ///
     /// # Errors
     ///
-    /// The same as [`start`](Self::start).
+    /// Returns the same errors as [`start`](Self::start).
     pub async fn restart(&self, how: Restart) -> io::Result<()> {
         let mut child = self.child.lock().await;
         end(&mut child, how).await?;
@@ -99,7 +100,7 @@ impl fmt::Debug for Server {
     }
 }
 
-/// A port that nothing listens on, another one at each call. Processes begin far apart.
+/// Returns a free port, another one at each call. The first ports of different processes are far apart.
 async fn free_port() -> io::Result<u16> {
     for _ in 0..PORTS {
         let looked = LOOKED.fetch_add(1, Ordering::Relaxed);
@@ -145,7 +146,7 @@ fn terminate(child: &Child) -> io::Result<()> {
     pid.map_or(Ok(()), |pid| kill_process(pid, Signal::TERM).map_err(io::Error::from))
 }
 
-/// Only Unix knows a request to end.
+/// Kills the process: only Unix can ask a process to end.
 #[cfg(not(unix))]
 fn terminate(child: &mut Child) -> io::Result<()> {
     child.start_kill()

@@ -1,4 +1,4 @@
-//! Ends a run before its end: from outside, or because its time is over.
+//! Ends a run early: from outside, or because its time is over.
 
 use std::future::{Future, pending};
 use std::sync::Arc;
@@ -7,30 +7,30 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-/// Ends a run of the suite from outside. No case begins any more, and those under way are dropped: they count as not
-/// run. Clones are the same one. It can be asked for once, from any thread, and stays asked for: a later run that has it
-/// runs nothing.
+/// Ends a run of the suite from outside. No further case begins, and running cases are dropped: they count as not run.
+/// Clones share one state. A stop can be requested once, from any thread, and stays requested: a later run with the
+/// same `Stop` runs nothing.
 #[derive(Clone, Debug)]
 pub struct Stop(Arc<watch::Sender<bool>>);
 
 impl Stop {
-    /// Creates one that is not asked for yet.
+    /// Creates a `Stop` that is not requested yet.
     pub fn new() -> Self {
         Self(Arc::new(watch::Sender::new(false)))
     }
 
-    /// Ends the runs that have it in their options. Asking again changes nothing. It does not wait for their end.
+    /// Ends the runs that have this `Stop` in their options. Further calls change nothing. Does not wait for them.
     pub fn now(&self) {
         self.0.send_replace(true);
     }
 
-    /// Returns whether somebody has asked for it.
+    /// Returns whether the stop was requested.
     pub fn is_asked(&self) -> bool {
         *self.0.borrow()
     }
 
     async fn asked(&self) {
-        // The sender is in this value, so that the channel does not close.
+        // This value holds the sender, so the channel does not close.
         let _ = self.0.subscribe().wait_for(|asked| *asked).await;
     }
 }
@@ -41,7 +41,7 @@ impl Default for Stop {
     }
 }
 
-/// When a run is over, whatever is under way.
+/// The end of a run, which does not depend on what is in progress.
 #[derive(Clone, Debug)]
 pub(crate) struct Over {
     asked: Stop,
@@ -49,13 +49,13 @@ pub(crate) struct Over {
 }
 
 impl Over {
-    /// When it is asked for, or after this time.
+    /// Ends the run when the stop is requested, or after this time.
     #[allow(clippy::disallowed_methods, reason = "a budget is of real time; no case depends on it")]
     pub(crate) fn new(asked: Stop, within: Option<Duration>) -> Self {
         Self { asked, at: within.and_then(|time| Instant::now().checked_add(time)) }
     }
 
-    /// A run that goes on to its end.
+    /// Creates an end that never comes.
     pub(crate) fn never() -> Self {
         Self { asked: Stop::new(), at: None }
     }
@@ -65,13 +65,13 @@ impl Over {
         self.asked.is_asked() || self.at.is_some_and(|at| Instant::now() >= at)
     }
 
-    /// What comes of this, unless the run is over before.
+    /// Returns the result of `work`, or `None` if the run is over first.
     pub(crate) async fn or<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             biased;
             () = self.asked.asked() => None,
             () = until(self.at) => None,
-            // What holds its thread ends only after that, and has failed because of it.
+            // Work that blocks its thread can end only after the run is over, and has failed because of that.
             done = work => (!self.is_now()).then_some(done),
         }
     }

@@ -1,20 +1,20 @@
-//! Every case of the suite, and which of them a run has.
+//! All cases of the suite, and the selection for a run.
 
 use std::collections::BTreeSet;
 
 use crate::case::{Case, Row};
 
-/// Which cases a test program runs.
+/// The cases that a test program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Selection {
-    /// All of them.
+    /// All cases.
     Everything,
-    /// The first case of each part, and of each family: for another set-up of a backend that is tried with everything.
+    /// The first case of each part and of each family: for another set-up of a backend that is tested with all.
     Smoke,
 }
 
 impl Selection {
-    /// The cases, in the order of the clauses' parts.
+    /// Returns the selected cases, in the order of the clauses' parts.
     pub fn cases(self) -> Vec<Case> {
         let mut cases = cases();
         if self == Self::Smoke {
@@ -25,7 +25,7 @@ impl Selection {
     }
 }
 
-/// Every case, in the order of the clauses' parts.
+/// Returns every case, in the order of the clauses' parts.
 pub fn cases() -> Vec<Case> {
     [
         crate::values::CASES,

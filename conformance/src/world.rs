@@ -1,4 +1,4 @@
-//! What a case works with: an empty sandbox, clients of it, time and chance.
+//! What a case works with: an empty sandbox, its clients, time and random numbers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,29 +16,29 @@ use crate::part::Part;
 use crate::race::answered;
 use crate::stop::Over;
 
-/// How much a case does.
+/// How thoroughly a case tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Profile {
-    /// How many random sequences a model-based case runs.
+    /// The number of random sequences that a model-based case runs.
     pub sequences: u32,
-    /// How long such a sequence is at the most.
+    /// The greatest length of such a sequence.
     pub steps: usize,
-    /// How many rounds a race or a random fault test runs.
+    /// The number of rounds of a race or a random fault test.
     pub rounds: usize,
 }
 
 impl Profile {
-    /// For a store whose calls cost little, and for the long checks of the others.
+    /// For stores whose calls cost little, and for the long checks of other stores.
     pub const QUICK: Self = Self { sequences: 64, steps: 60, rounds: 8 };
-    /// For every run of the tests of a store that writes to a disk or asks a server: less of what is random.
+    /// For every test run of a store that writes to a disk or calls a server: fewer random sequences and rounds.
     pub const BRIEF: Self = Self { sequences: 24, steps: 40, rounds: 4 };
-    /// One short go, with which every deliberately broken store is still caught, whatever the seed: for them, for a
-    /// store whose calls are dear, and for a set-up that is a variation of a tested one.
+    /// The shortest profile with which every deliberately broken store is still caught, whatever the seed. For broken
+    /// stores, for stores whose calls are expensive, and for variations of a tested set-up.
     pub const SMOKE: Self = Self { sequences: 16, steps: 30, rounds: 2 };
 
     const NAMED: [(&'static str, Self); 3] = [("quick", Self::QUICK), ("brief", Self::BRIEF), ("smoke", Self::SMOKE)];
 
-    /// The one that `STORAGEBOX_PROFILE` names, or this one if it names none.
+    /// Returns the profile that `STORAGEBOX_PROFILE` names, or `self` if the variable is not set.
     pub(crate) fn or_chosen(self) -> Result<Self, String> {
         match std::env::var(PROFILE) {
             Ok(name) => Self::named(&name),
@@ -53,7 +53,7 @@ impl Profile {
     }
 }
 
-/// The variable that names a profile for a run.
+/// The environment variable that names the profile of a run.
 pub(crate) const PROFILE: &str = "STORAGEBOX_PROFILE";
 
 /// What a case works with.
@@ -85,18 +85,18 @@ impl World {
         Ok(Self { harness, sandbox, store, seed, profile, over, drawn: AtomicU64::new(0) })
     }
 
-    /// Another world beside it, with the same harness and seed.
+    /// Creates another world with the same harness and seed.
     pub(crate) async fn another(&self) -> Result<Self> {
         let (harness, sandbox) = (Arc::clone(&self.harness), self.harness.fresh().await?);
         Self::of(harness, sandbox, self.seed, self.profile, self.over.clone()).await
     }
 
-    /// A place that is not set up.
+    /// Creates a sandbox that is not set up.
     pub(crate) async fn bare(&self) -> Result<Box<dyn Sandbox>> {
         self.harness.bare().await
     }
 
-    /// When the run is over, for what cannot be dropped because it holds its thread.
+    /// Returns the end of the run, for work that cannot be dropped because it blocks its thread.
     pub(crate) fn over(&self) -> &Over {
         &self.over
     }
@@ -109,7 +109,7 @@ impl World {
         self.seed
     }
 
-    /// Chance that is the same for the same seed, and different each time in one case.
+    /// Returns a random number generator. A seed determines the generators; each call gives another.
     pub(crate) fn rng(&self) -> Rng {
         let draw = self.drawn.fetch_add(1, Ordering::Relaxed);
         Rng::with_seed(self.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(draw))
@@ -119,17 +119,17 @@ impl World {
         &*self.sandbox
     }
 
-    /// The first client.
+    /// Returns the first client.
     pub(crate) fn store(&self) -> &Arc<dyn Backend> {
         &self.store
     }
 
-    /// A new client of the same sandbox, as another process would have.
+    /// Opens a new client of the same sandbox, as another process would.
     pub(crate) async fn client(&self) -> Result<Arc<dyn Backend>> {
         self.sandbox.open().await
     }
 
-    /// Ends the server and starts it again. The first client, which was connected to it, must find its way back.
+    /// Restarts the server. The first client, which was connected to it, must reconnect.
     pub(crate) async fn restart(&self, how: Restart) -> Verdict {
         self.sandbox.restart(how).await?;
         answered(|| self.store.ping()).await
@@ -139,12 +139,12 @@ impl World {
         self.store.item_bank(&"bank".parse()?)
     }
 
-    /// The bank with items in it, named `item-0` and so on.
+    /// Creates the bank with `count` items, named `item-0` and so on.
     pub(crate) async fn filled(&self, count: usize) -> Result<Arc<dyn ItemBank>> {
         self.filled_bank("bank", count).await
     }
 
-    /// A bank of this name with items in it.
+    /// Creates a bank of this name with `count` items.
     pub(crate) async fn filled_bank(&self, name: &str, count: usize) -> Result<Arc<dyn ItemBank>> {
         let bank = self.store.item_bank(&name.parse()?)?;
         bank.add(&items(count)?).await?;
@@ -175,13 +175,13 @@ impl World {
         self.store.ordered_store(&"ordered".parse()?, options)
     }
 
-    /// The default bank's whole contents, read past the library where the harness can.
+    /// Returns the whole contents of the default bank, read without the library where the harness can.
     pub(crate) async fn audit(&self) -> Result<Vec<ListedItem>, Failure> {
         let audit = self.sandbox.audit(&Namespace::new("bank")?).await;
         audit.map_err(|error| Failure::from(error).during("the audit of the bank, which has items"))
     }
 
-    /// Whether time can be moved on instead of waited for.
+    /// Returns whether the suite can move the clock instead of waiting.
     pub(crate) fn can_travel(&self) -> bool {
         self.sandbox.clock().is_some()
     }
@@ -195,50 +195,48 @@ impl World {
         }
     }
 
-    /// The store's clock, for a case that rests on one.
+    /// Returns the store's clock, for a case that declares `@Clock`.
     pub(crate) fn clock(&self) -> Result<Arc<dyn TestClock>, Failure> {
         self.sandbox
             .clock()
             .ok_or_else(|| Failure::new("a case that moves the clock does not say that it rests on one"))
     }
 
-    /// Whether the backend has the part.
     pub(crate) fn has(&self, part: Part) -> bool {
         !self.left_out().contains(&part)
     }
 
-    /// The parts that the harness leaves out.
     pub(crate) fn left_out(&self) -> Vec<Part> {
         self.harness.declared().left_out().collect()
     }
 
-    /// Whether an earlier attempt of a call may still be under way after the call was answered.
+    /// Returns whether an earlier attempt of a call may still be in flight after the call was answered.
     pub(crate) fn loses_answers(&self) -> bool {
         self.harness.declared().loses_answers()
     }
 
-    /// Whether time can be moved on so far that the store forgets what has ended: not while an earlier attempt may still
-    /// be under way, which no store could tell from a new call then.
+    /// Returns whether the clock can be moved so far that the store forgets what has ended. It cannot while an earlier
+    /// attempt may still be in flight: no store could then tell that attempt from a new call.
     pub(crate) fn can_forget(&self) -> bool {
         self.can_travel() && !self.loses_answers()
     }
 
-    /// Lets as much time pass as the store remembers what has ended, where it can forget.
+    /// Lets time pass until the store may forget what has ended, where it can forget.
     pub(crate) async fn pass_memory(&self) {
         if let (true, Retention::For(week)) = (self.can_forget(), Retention::DEFAULT) {
             self.pass(week + self.short()).await;
         }
     }
 
-    /// Lets that time pass, and upkeep delete whatever it may.
+    /// Lets that time pass, and lets upkeep delete everything that it may.
     pub(crate) async fn outlast_memory(&self) -> Verdict {
         self.pass_memory().await;
         self.upkeep().await?;
         Ok(())
     }
 
-    /// Lets upkeep delete whatever it may, and counts it. One call sees a part of a store that is large, or that others
-    /// share.
+    /// Lets upkeep delete everything that it may, and returns the number of deleted entries. One call covers only some
+    /// of a store's data if the store is large or shared.
     pub(crate) async fn upkeep(&self) -> Result<u64> {
         let mut deleted = 0;
         loop {
@@ -250,13 +248,13 @@ impl World {
         }
     }
 
-    /// A time that is short enough to wait for, and long enough not to pass by itself during a few calls.
+    /// Returns a time that is short enough to wait for, and too long to pass by itself during a few calls.
     pub(crate) fn short(&self) -> Duration {
         if self.can_travel() { Duration::from_secs(10) } else { Duration::from_millis(400) }
     }
 }
 
-/// `item-0` and so on.
+/// Returns the items `item-0` and so on.
 pub(crate) fn items(count: usize) -> Result<Vec<Item>> {
     (0..count).map(|index| Item::new(format!("item-{index}"))).collect()
 }

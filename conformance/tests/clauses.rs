@@ -1,4 +1,4 @@
-//! The table of clauses is fresh, every clause has a case, and every case defends a clause.
+//! The generated table of clauses is up to date, every clause has a case, and every case belongs to a clause.
 
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
 
@@ -34,7 +34,7 @@ fn every_case_defends_a_clause_under_a_name_of_its_own() {
     assert_eq!(names.len(), total, "two cases share a name");
 }
 
-/// Few are excused where answers are lost, and none of a promise that must hold there.
+/// Where answers are lost, few cases are ignored, and none of a promise that must hold there.
 #[test]
 fn what_needs_each_answer_is_what_may_count_again_or_be_forgotten() {
     let excused: Vec<_> = cases().into_iter().filter(Case::needs_each_answer).collect();
@@ -48,10 +48,10 @@ fn what_needs_each_answer_is_what_may_count_again_or_be_forgotten() {
     assert!(excused.iter().all(may_be), "{excused:?}");
 }
 
-/// Clauses whose tests are elsewhere, as the contract says: the facade's own, and what the processor does of itself.
+/// Clauses that are tested elsewhere, as the contract says: those of the facade, and of the processor alone.
 const ELSEWHERE: [&str; 3] = ["S-6", "S-7", "P-5"];
 
-/// Every clause of the contract's prose is in the table, and the other way round.
+/// The contract's text and the table name the same clauses.
 #[test]
 fn the_contract_and_the_table_name_the_same_clauses() {
     let contract = include_str!("../../docs/CONTRACT.md");

@@ -1,4 +1,4 @@
-//! Runs that are over while a case waits for a store that does not answer.
+//! The run ends while a case waits for a store that does not answer.
 
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
 
@@ -12,7 +12,7 @@ use storagebox_conformance::{
 use storagebox_core::{Backend, ListedItem, Namespace, Result, async_trait};
 use storagebox_memory::MemoryStore;
 
-/// A server that is asked, and is silent.
+/// A server that gets a request, stops the run and does not answer.
 struct Silent(Stop);
 
 #[async_trait]
@@ -50,8 +50,7 @@ fn a_case_is_dropped_when_the_run_is_stopped() {
     assert_nothing_was_run(&certify(Silent(stop), options, |_, _| {}).unwrap());
 }
 
-/// A server that is silent when a second place is asked for beside the first: as the random sequences do, which hold
-/// their thread.
+/// A server that stops answering at the second sandbox: random sequences create one, and block their thread.
 struct SilentLater<H> {
     stop: Stop,
     first: Arc<()>,

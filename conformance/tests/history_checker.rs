@@ -1,5 +1,5 @@
-//! The linearizability checker itself, on examples small enough to judge by eye, and beside an independent
-//! checker on random histories.
+//! Tests of the linearizability checker: on examples that are small enough to judge by eye, and on random histories
+//! against an independent checker.
 
 #[path = "history_checker/cross_check.rs"]
 mod cross_check;
@@ -9,7 +9,7 @@ use std::thread;
 
 use storagebox_conformance::history::{Exceeded, History, Limits, Recorder, Specification, Verdict, check};
 
-/// A register that is 0 at first.
+/// A register whose first value is 0.
 struct Register;
 
 #[derive(Clone, Copy, Debug)]
@@ -87,17 +87,17 @@ impl Specification for Token {
             TokenState::Unspent => (TokenState::Spent, Won),
             TokenState::Spent => (TokenState::Spent, Late),
         };
-        // It may also be busy at any time, and then does nothing.
+        // The token may be busy at any time, and then the call does nothing.
         vec![outcome, (*state, Busy)]
     }
 }
 
-/// A call that overlaps no other.
+/// Records a call that overlaps no other.
 fn call<Op, Reply>(recorder: &Recorder<Op, Reply>, client: usize, op: Op, reply: Reply) {
     recorder.invoke(client, op).respond(reply);
 }
 
-/// A call whose outcome nobody learns.
+/// Records a call whose outcome is unknown.
 fn lose<Op, Reply>(recorder: &Recorder<Op, Reply>, client: usize, op: Op) {
     drop(recorder.invoke(client, op));
 }
@@ -109,7 +109,7 @@ where
     check(spec, &recorder.history(), Limits::default())
 }
 
-/// The verdict if no more than so many configurations may be considered.
+/// Checks with a limit on the number of configurations.
 fn verdict_within<S>(configurations: usize, spec: &S, recorder: &Recorder<S::Op, S::Reply>) -> Verdict
 where
     S: Specification<Op: Clone, Reply: Clone>,
@@ -198,7 +198,7 @@ just before it responded, the state was one of:
     assert_eq!(verdict(&Token, &token).to_string(), expected);
 }
 
-/// Three of eighteen: 3 was read before 4, and 3 is written once.
+/// Three calls of eighteen matter: 3 was read before 4, and 3 is written once.
 #[test]
 fn the_report_shows_the_calls_that_matter() {
     let register = Recorder::new();
@@ -343,7 +343,7 @@ fn nothing_takes_effect_before_a_response_needs_it() {
     let write = register.invoke(0, Write(1));
     call(&register, 1, Read, Value(0));
     write.respond(Written);
-    // The read considers nothing, the write, and itself, but not the write after itself.
+    // The configurations are: nothing, the write, and the read itself, but not the write after the read.
     assert_linearizable(&verdict_within(3 + 2, &Register, &register));
 }
 

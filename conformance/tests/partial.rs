@@ -1,4 +1,4 @@
-//! A backend that has some parts only is certified for those: what is asked of it needs no other part.
+//! A backend with only some parts is certified for those: their cases need no other part.
 
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
 
@@ -12,7 +12,7 @@ use storagebox_core::{
 };
 use storagebox_memory::MemoryStore;
 
-/// The memory store with these parts alone.
+/// The memory store with only these parts.
 #[derive(Clone, Debug)]
 struct Only(&'static [Part], MemoryStore);
 
@@ -77,7 +77,7 @@ fn having(parts: &'static [Part]) -> Embedded<Only> {
     missing.fold(harness, |harness, part| harness.without(part, "it is not there"))
 }
 
-/// How many of the cases that all parts share were asked, and how many of the parts' own.
+/// Returns the number of passed cases that all parts share, and of passed cases of the parts themselves.
 fn held(parts: &'static [Part]) -> (usize, usize) {
     let runner = Runner::new(having(parts), Profile::SMOKE).unwrap();
     let (mut shared, mut own) = (0, 0);

@@ -1,4 +1,4 @@
-//! The proxy, in front of a server that notes each line and answers it in two segments.
+//! The proxy, in front of a server that records each line and answers it in two segments.
 
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
 
@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 type Noted = Arc<Mutex<Vec<String>>>;
 
-/// A server that notes whole lines, and answers each with `done <line>`.
+/// Starts a server that records whole lines and answers each with `done <line>`.
 async fn server() -> (SocketAddr, Noted) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (addr, noted) = (listener.local_addr().unwrap(), Noted::default());
@@ -49,7 +49,7 @@ async fn connect(proxy: &Proxy) -> BufReader<TcpStream> {
     BufReader::new(TcpStream::connect(proxy.addr()).await.unwrap())
 }
 
-/// Sends the pieces, each in a segment of its own as far as that can be had, and reads one line or what there is of it.
+/// Sends the pieces, each in its own segment where possible, and reads one line or as much of it as arrives.
 async fn ask(client: &mut BufReader<TcpStream>, pieces: &[&str]) -> std::io::Result<String> {
     client.get_ref().set_nodelay(true)?;
     for piece in pieces {
@@ -86,7 +86,7 @@ async fn a_lost_request_does_not_land() {
     }
 }
 
-/// A server that ends each connection with a reset, as RabbitMQ does, before a request arrives or once it has come.
+/// Ends a connection with a reset, as RabbitMQ does, before a request arrives or after it has arrived.
 async fn resetting(listener: TcpListener, reads: bool) {
     let (mut client, _) = listener.accept().await.unwrap();
     client.set_zero_linger().unwrap();
@@ -171,7 +171,7 @@ async fn without_an_answer_the_connection_stays_open() {
     assert!(futures_util::FutureExt::now_or_never(read).is_none(), "nothing to read, and no end");
 }
 
-/// The needle spans segments; the proxy has seen the first one before the second is sent.
+/// The needle spans two segments; the proxy has read the first before the second is sent.
 #[tokio::test]
 async fn a_split_request_is_recognised() {
     for cut in [Cut::RequestLost, Cut::HalfRequest, Cut::ReplyLost] {
@@ -188,7 +188,7 @@ async fn a_split_request_is_recognised() {
     }
 }
 
-/// Both sides read it in pieces: the server's are counted, and those of its answer.
+/// Both sides read in pieces: the pieces that the server reads are counted, and so are those of its answer.
 #[tokio::test]
 async fn what_is_sliced_arrives_in_pieces_and_whole() {
     const LENGTH: usize = 1_000;
@@ -210,7 +210,7 @@ async fn what_is_sliced_arrives_in_pieces_and_whole() {
     }
 }
 
-/// So many bytes, and in how many pieces they came.
+/// Reads this many bytes, and returns them with the number of pieces in which they arrived.
 async fn pieces(from: &mut TcpStream, length: usize) -> (Vec<u8>, usize) {
     let (mut all, mut count, mut chunk) = (vec![], 0, [0; 4_096]);
     while all.len() < length {

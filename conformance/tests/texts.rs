@@ -1,5 +1,5 @@
-//! V-2: every text that a method of the parts is given is tried with texts that stores mistake for each other. The lists
-//! of public names in `docs/api` say which texts there are: a new method or argument without a case fails here.
+//! V-2: every text argument of a method of the parts is tried with texts that stores confuse with each other. The lists
+//! of public names in `docs/api` define the arguments: a new method or argument without a case fails here.
 
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
 
@@ -14,10 +14,10 @@ use storagebox_core::{
 };
 use storagebox_memory::MemoryStore;
 
-/// The public names of the core.
+/// The public names of `storagebox-core`.
 const NAMES: &str = include_str!("../../docs/api/storagebox-core.txt");
 
-/// The traits of the parts, with the part whose calls a layer sees.
+/// The traits of the parts, each with the part under which a layer sees its calls.
 const TRAITS: [(&str, layer::Part); 8] = [
     ("ItemBank", layer::Part::Bank),
     ("DedupRepo", layer::Part::Records),
@@ -29,10 +29,10 @@ const TRAITS: [(&str, layer::Part); 8] = [
     ("OrderedStore", layer::Part::OrderedValues),
 ];
 
-/// The text of an argument: the part, the method, and where in the arguments it is, such as `Lease.op`.
+/// A text argument: the part, the method, and the position in the arguments, such as `Lease.op`.
 type Place = (String, String, String);
 
-/// Every text that the names list as an argument of a method of a part. A cursor is the store's own text.
+/// Returns every text argument of a part's methods in the names, without cursors, whose text is the store's own.
 fn arguments() -> BTreeSet<Place> {
     let mut places = BTreeSet::new();
     for (name, part) in TRAITS {
@@ -48,13 +48,13 @@ fn arguments() -> BTreeSet<Place> {
     places
 }
 
-/// The types of the core that are named in a list of arguments.
+/// Returns the types of the core that a list of arguments names.
 fn types(arguments: &str) -> Vec<&str> {
     let named = arguments.split("storagebox_core::").skip(1);
     named.map(|name| name.split(|c: char| !c.is_alphanumeric()).next().unwrap()).collect()
 }
 
-/// The texts in a value of this type.
+/// Returns the texts in a value of this type.
 fn texts(of: &str, path: &str) -> Vec<String> {
     if of == "Cursor" {
         return vec![];
@@ -68,7 +68,7 @@ fn texts(of: &str, path: &str) -> Vec<String> {
     inner.flat_map(|(field, of)| texts(of, &format!("{path}.{field}"))).collect()
 }
 
-/// Keeps the texts that calls are given.
+/// Records the texts that calls are given.
 #[derive(Debug, Default)]
 struct Given(Mutex<BTreeMap<Place, BTreeSet<String>>>);
 
@@ -83,7 +83,7 @@ impl Layer for Given {
     }
 }
 
-/// The texts of a call, each with its place. Where a call has an optional argument and others, all are looked for.
+/// Returns the texts of a call, each with its place. All are searched for, as some calls have optional arguments too.
 fn given(call: &Call<'_>) -> Vec<(&'static str, String)> {
     let mut given = vec![];
     macro_rules! look {
@@ -118,7 +118,7 @@ fn given(call: &Call<'_>) -> Vec<(&'static str, String)> {
     given
 }
 
-/// What the cases of texts give to a store.
+/// Returns the texts that the cases about texts pass to a store.
 fn tried() -> BTreeMap<Place, BTreeSet<String>> {
     let given = Arc::<Given>::default();
     let layer = Arc::clone(&given);
@@ -127,7 +127,7 @@ fn tried() -> BTreeMap<Place, BTreeSet<String>> {
         Ok(Layered::new(Arc::new(store), Arc::clone(&layer) as _))
     });
     let runner = Runner::new(harness, Profile::SMOKE).unwrap();
-    // Reasons are only in logs, which have a clause of their own.
+    // Reasons are only in logs, which have their own clause.
     let is_about_texts = |case: &&Case| case.clause() == "V-2" || case.clause() == "C-9";
     for case in cases().iter().filter(is_about_texts) {
         assert!(matches!(runner.run(case, 7), Outcome::Passed), "{case:?}");
@@ -135,7 +135,7 @@ fn tried() -> BTreeMap<Place, BTreeSet<String>> {
     let given = std::mem::take(&mut *given.0.lock().unwrap_or_else(PoisonError::into_inner));
     let mut tried = BTreeMap::<Place, BTreeSet<String>>::new();
     for ((part, method, path), texts) in given {
-        // A ledger's changes are a counter's.
+        // A ledger inherits the calls for changes from counters.
         let is_inherited = part == layer::Part::Ledger.to_string()
             && !NAMES.contains(&format!("pub fn storagebox_core::Ledger::{method}<"));
         let part = if is_inherited { layer::Part::Counters.to_string() } else { part };
@@ -144,7 +144,7 @@ fn tried() -> BTreeMap<Place, BTreeSet<String>> {
     tried
 }
 
-/// The texts that are tried wherever the suite is known to try them; cases have names of their own besides.
+/// Returns the texts of the common pool: those that two calls of the suite both try. Each case also has its own names.
 fn pool(tried: &BTreeMap<Place, BTreeSet<String>>) -> BTreeSet<String> {
     let of = |part: &str, method: &str, path: &str| &tried[&(part.to_owned(), method.to_owned(), path.to_owned())];
     let (claims, ids) = (of("bank", "take", "ClaimId"), of("records", "record", "DedupId"));
@@ -162,7 +162,7 @@ fn every_text_of_every_method_is_tried() {
     assert!(untried.is_empty(), "no case of V-2 or C-9 tries these texts: {untried:#?}");
 }
 
-/// The lists of names are read as they are written.
+/// The names are parsed in the format in which they are written.
 #[test]
 fn texts_are_found_in_arguments_and_in_their_fields() {
     let found = arguments();

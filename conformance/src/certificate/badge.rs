@@ -14,7 +14,7 @@ struct Badge {
 }
 
 impl Certificate {
-    /// Returns the verdict in the endpoint schema of shields.io, which draws a badge of it.
+    /// Returns the verdict in the endpoint schema of shields.io, which renders it as a badge.
     ///
     /// # Errors
     ///

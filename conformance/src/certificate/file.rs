@@ -6,8 +6,8 @@ use std::path::Path;
 use super::Certificate;
 
 impl Certificate {
-    /// Writes the certificate to a file, in the format that its name ends with: `.xml` is JUnit, `badge.json` the badge,
-    /// `.json` everything, and any other the text.
+    /// Writes the certificate to a file. The end of the name decides the format: `.xml` is JUnit, `badge.json` the
+    /// badge, `.json` the whole certificate, and anything else the text.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! A certificate for machines.
+//! A certificate as JSON.
 
 use serde::Serialize;
 
@@ -31,7 +31,7 @@ struct OfCase {
 }
 
 impl Certificate {
-    /// Returns everything that the certificate says, as JSON.
+    /// Returns the whole certificate as JSON.
     ///
     /// # Errors
     ///

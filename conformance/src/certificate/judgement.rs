@@ -1,4 +1,4 @@
-//! What a run says of a backend or of a part, in one line.
+//! The verdict of a run on a backend or a part, in one line.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,12 +6,12 @@ use std::fmt;
 use super::{End, Entry};
 use crate::part::Part;
 
-/// What a run of the suite says of a backend.
+/// The verdict of a run of the suite on a backend or a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Judgement {
     /// Every case held that the backend does not leave out.
     Conforms {
-        /// The highest level of which cases were run.
+        /// The highest level with cases that were run.
         level: u8,
         /// The parts with cases that were run.
         parts: usize,
@@ -20,21 +20,21 @@ pub enum Judgement {
     },
     /// A case did not hold.
     Broken {
-        /// How many cases failed.
+        /// The number of cases that failed.
         failed: usize,
-        /// How many were run.
+        /// The number of cases that were run.
         ran: usize,
     },
-    /// Every case held that was run, and not all were.
+    /// Every case that was run held, but not all cases were run.
     Open {
-        /// How many were run.
+        /// The number of cases that were run.
         ran: usize,
-        /// How many the backend does not leave out.
+        /// The number of cases that the backend does not leave out.
         asked: usize,
     },
-    /// The smoke selection held, which is no conformance.
+    /// The smoke selection held, which does not prove conformance.
     Smoke {
-        /// How many were run.
+        /// The number of cases that were run.
         ran: usize,
     },
 }
@@ -59,7 +59,7 @@ impl Judgement {
         Self::Conforms { level, parts: parts.len(), left_out: all.difference(&parts).copied().collect() }
     }
 
-    /// Returns the level at which the backend conforms, if it does.
+    /// Returns the level at which the backend conforms, or `None` if it does not conform.
     pub fn level(&self) -> Option<u8> {
         match self {
             Self::Conforms { level, .. } => Some(*level),

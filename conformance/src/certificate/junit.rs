@@ -1,4 +1,4 @@
-//! A certificate as JUnit XML, which the servers of continuous integration read.
+//! A certificate as JUnit XML, which CI servers read.
 
 use std::io;
 

@@ -2,7 +2,8 @@ use super::*;
 use crate::part::Family;
 use crate::world::Profile;
 
-/// What a run says of a backend that leaves this out, after these cases were run and this one of them failed.
+/// Returns the certificate of a backend that declares `declared`, after the cases that `run` accepts were run and the
+/// case at `failed` has failed.
 fn certificate(declared: &Declared, run: impl Fn(usize) -> bool, failed: Option<usize>) -> Certificate {
     let mut certificate = Certificate::of("here".to_owned(), Options::new(Profile::QUICK), 7, declared);
     let asked: Vec<_> = certificate.entries.iter().enumerate().filter(|(_, entry)| entry.end == End::NotRun).collect();
@@ -38,7 +39,7 @@ fn a_backend_conforms_at_the_highest_level_that_was_asked_in_the_parts_that_it_h
     assert_eq!(said(&partial, |_| true, None), "conforms at L3 in 10 of 12 parts, without strategies, ordered");
 }
 
-/// Nothing was killed, however many cases held.
+/// Without restarts and other processes nothing is killed, however many cases hold.
 #[test]
 fn a_store_without_restarts_and_other_processes_is_not_at_l4() {
     let unkilled = Declared::all().without_restart("no server").without_processes("in memory");
@@ -47,7 +48,7 @@ fn a_store_without_restarts_and_other_processes_is_not_at_l4() {
     assert!(certificate.parts().iter().all(|(_, judgement)| judgement.level() < Some(4)));
 }
 
-/// Clauses whose plainest failure is plainer come first.
+/// The clause with the plainest failure comes first.
 #[test]
 fn failures_are_summed_up_by_clause() {
     let mut certificate = certificate(&Declared::all(), |_| true, None);
@@ -67,7 +68,7 @@ fn failures_are_summed_up_by_clause() {
     assert_eq!(lines.len(), 2);
 }
 
-/// A reason says of what it is one.
+/// Each reason says what is left out.
 #[test]
 fn what_is_ignored_names_what_is_left_out() {
     let declared =

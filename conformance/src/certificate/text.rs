@@ -7,16 +7,16 @@ use crate::link::dropped;
 use crate::neighbour::killed;
 use crate::part::Part;
 
-/// The highest level there is.
+/// The highest level of conformance.
 const HIGHEST: u8 = 4;
 
-/// What a store is tried with for each level of conformance. A level includes those below it.
+/// What the suite tests at each level of conformance. A level includes those below it.
 pub const LEVELS: &str = "L1 one caller and odd input; L2 many callers and processes at once; L3 lost replies, late \
                           requests, dropped futures and cut connections; L4 processes and servers that are killed";
 
 impl Certificate {
-    /// Returns what people read at the end of a run: the levels, each part, what is missing for a higher level, the
-    /// slowest cases, as many as the options say, each clause that was broken, and the verdict.
+    /// Returns the summary at the end of a run: the levels, each part, what is missing for a higher level, the slowest
+    /// cases (as many as the options say), each broken clause, and the verdict.
     pub fn to_text(&self) -> String {
         let name = &self.name;
         let lines = [self.levels(), format!("levels: {LEVELS}")]
@@ -28,7 +28,7 @@ impl Certificate {
         lines.map(|line| format!("{name}: {line}\n")).collect()
     }
 
-    /// What held, level by level.
+    /// Returns how many cases held, level by level.
     fn levels(&self) -> String {
         let mut levels: BTreeMap<u8, (usize, usize)> = BTreeMap::new();
         for entry in self.entries.iter().filter(|entry| entry.ran()) {
@@ -55,7 +55,7 @@ impl Certificate {
         self.parts().into_iter().map(line).collect()
     }
 
-    /// Why cases were ignored, and for which levels that matters.
+    /// Returns why cases were ignored, and from which level on that matters.
     fn missing(&self) -> Vec<String> {
         let line = |(reason, count): (&str, usize)| {
             let of_reason = || self.entries.iter().filter(|entry| entry.end.ignored() == Some(reason));
@@ -67,7 +67,7 @@ impl Certificate {
         self.ignored().into_iter().map(line).collect()
     }
 
-    /// Each clause that was broken, with its plainest case: the first line has the case to begin with.
+    /// Returns each broken clause with its plainest case. The first line names the case to begin with.
     fn broken(&self) -> Vec<String> {
         let mut failed: Vec<&Entry> = self.entries.iter().filter(|entry| matches!(entry.end, End::Failed(_))).collect();
         failed.sort_by_key(|entry| entry.case.plainness());

@@ -1,4 +1,4 @@
-//! Replies that are lost, requests that land late or twice.
+//! Lost replies, requests that land late or twice.
 
 use std::collections::BTreeMap;
 
@@ -57,8 +57,8 @@ pub(super) async fn requests_that_land_again_change_nothing(world: &World, kind:
     Ok(())
 }
 
-/// Operations are applied and cancelled under faults, each call repeated until it is answered; in the end every
-/// answer is still true, and the value is the sum of what was applied.
+/// Operations are applied and cancelled under faults, and each call is repeated until it is answered. In the end every
+/// answer is still true, and the value is the sum of the applied operations.
 pub(super) async fn random_faults_lose_and_double_nothing(world: &World, kind: Kind) -> Verdict {
     let bounds = kind.bounds(Bounds::between(0, 20)?);
     let (any, mut rng) = (Subject::within(world, kind, bounds)?, world.rng());
@@ -84,10 +84,10 @@ pub(super) async fn random_faults_lose_and_double_nothing(world: &World, kind: K
     Ok(())
 }
 
-/// Whether the operation was applied in the end, as its answers said.
+/// Returns whether the operation was applied in the end, according to its answers.
 async fn live(far: &Subject, op: &str, delta: i64, rng: &mut Rng) -> Result<bool, Failure> {
     if rng.u8(..6) == 0 {
-        // Given up after one attempt, whatever became of it.
+        // Cancelled after one attempt, whatever its result.
         let _ = far.attempt(op, delta).await;
         return was_applied_when_cancelled(far, op).await;
     }
@@ -122,7 +122,7 @@ async fn check_ends(counter: &Subject, applied: &BTreeMap<String, (i64, bool)>) 
     Ok(())
 }
 
-/// Operations that cannot be given up are repeated until they are answered, and then all are applied.
+/// Operations that cannot be cancelled are repeated until they are answered. In the end all are applied.
 pub(super) async fn random_faults_count_once_without_fences(world: &World, kind: Kind) -> Verdict {
     let (any, mut rng) = (Subject::new(world, kind)?, world.rng());
     for round in 0..world.profile().rounds * 2 {
@@ -146,7 +146,7 @@ pub(super) async fn random_faults_count_once_without_fences(world: &World, kind:
     Ok(())
 }
 
-/// What the store would not know again lands once, however patient the caller is.
+/// A change that the store would not recognise as a repetition lands once: no retry policy repeats it.
 pub(super) async fn changes_in_doubt_are_repeated_by_nobody(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     for (number, fate) in [Fate::RequestLost, Fate::ReplyLost, Fate::Late].into_iter().enumerate() {
@@ -162,7 +162,7 @@ pub(super) async fn changes_in_doubt_are_repeated_by_nobody(world: &World, kind:
     Ok(())
 }
 
-/// Without a memory of operations each landing counts, up to the bound and never beyond it.
+/// If operations are not remembered, each landing counts, but never beyond the bound.
 pub(super) async fn atomic_landings_count_each_up_to_the_bound(world: &World) -> Verdict {
     let (any, mut rng) = (Subject::within(world, Kind::Atomic, Bounds::at_most(20))?, world.rng());
     let fates = [Fate::Delivered, Fate::RequestLost, Fate::ReplyLost, Fate::Late, Fate::Twice];

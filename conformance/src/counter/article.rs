@@ -1,5 +1,4 @@
-//! Article 5: what it says of each of its seven approaches, where each is exact and where it may not be; and article 3
-//! in [`window`].
+//! Article 5: where each of its seven approaches is exact and where it may not be. [`window`] covers article 3.
 
 pub(super) mod lasting;
 pub(super) mod sharding;
@@ -16,19 +15,19 @@ use crate::link::{Fate, Link};
 use crate::race::race;
 use crate::world::World;
 
-/// The article's counter, `abc123`, with this in stock, which must not fall below 0.
+/// Creates the article's counter, `abc123`, with this quantity in stock. It must not fall below 0.
 async fn stock(world: &World, strategy: Strategy, quantity: i64) -> Result<Subject, Failure> {
     let counter = Subject::open(world.store(), strategy, Bounds::at_least(0))?.at("abc123")?;
     let _ = counter.apply("delivery", quantity).await?;
     Ok(counter)
 }
 
-/// One attempt that ends so, for the store as well as for the caller.
+/// Makes one attempt that has this fate in the store and an unknown outcome for the caller.
 async fn lose(counter: &Subject, fate: Fate, op: &str, delta: i64) -> Verdict {
     ensure_lost(counter.behind(&Link::script([fate])).attempt(op, delta).await)
 }
 
-/// "Always retry after a failure if overapplication is tolerable": 5 off for one order or for two, never in part.
+/// "Always retry after a failure if overapplication is tolerable": 5 is subtracted once or twice, never in part.
 pub(super) async fn approach_1_a_lost_reply_may_be_counted_twice(world: &World) -> Verdict {
     let counter = stock(world, Strategy::Atomic, 20).await?;
     lose(&counter, Fate::ReplyLost, "order", -5).await?;
@@ -48,7 +47,7 @@ pub(super) async fn approach_1_without_a_retry_nothing_is_counted_twice(world: &
     Ok(())
 }
 
-/// Three at a time, as long as at least three are there; also where a retry counts twice.
+/// Subtracts 3 only while at least 3 are left, even if a retry counts twice.
 pub(super) async fn approach_1_a_threshold_is_never_passed(world: &World) -> Verdict {
     let counter = stock(world, Strategy::Atomic, 8).await?;
     ensure_eq!(counter.apply("1", -3).await?, counter.applied(5), "3 of 8");
@@ -58,7 +57,7 @@ pub(super) async fn approach_1_a_threshold_is_never_passed(world: &World) -> Ver
     Ok(())
 }
 
-/// "Naturally serialized": simultaneous calls have no race.
+/// "Naturally serialized": concurrent calls do not race.
 pub(super) async fn approach_1_simultaneous_calls_are_applied_one_by_one(world: &World) -> Verdict {
     let counter = stock(world, Strategy::Atomic, 61).await?;
     let answers = race(24, |number| {
@@ -91,7 +90,7 @@ pub(super) async fn approach_2_ones_own_tag_means_it_happened(world: &World) -> 
     Ok(())
 }
 
-/// "A third value: it's still unclear if your update applied or not." The call says that, or counts it again.
+/// "A third value: it's still unclear if your update applied or not." The call says so, or counts again.
 pub(super) async fn approach_2_a_third_writer_leaves_it_unknown_or_counted_again(world: &World) -> Verdict {
     let counter = stock(world, Strategy::Optimistic, 20).await?;
     lose(&counter, Fate::ReplyLost, "order", -5).await?;
@@ -99,7 +98,7 @@ pub(super) async fn approach_2_a_third_writer_leaves_it_unknown_or_counted_again
     ensure_forgotten(&counter, "order", -5, 9..=14).await
 }
 
-/// The retry of an operation that may be forgotten: whatever it is told is true of the value.
+/// Retries an operation that may be forgotten, and checks that the answer agrees with the value.
 async fn ensure_forgotten(counter: &Subject, op: &str, delta: i64, values: RangeInclusive<i64>) -> Verdict {
     let before = counter.value().await?;
     let answer = counter.attempt(op, delta).await;
@@ -125,7 +124,7 @@ pub(super) async fn approach_2_a_threshold_stops_the_process(world: &World) -> V
     Ok(())
 }
 
-/// The loop of read and write comes to an end for everybody, and no round of it is lost.
+/// The loop of read and write ends for every caller, and each change is counted.
 pub(super) async fn approach_2_contention_ends(world: &World) -> Verdict {
     for (strategy, name) in [(Strategy::Optimistic, "occ"), (Strategy::OptimisticHistory { len: 50 }, "history")] {
         let counter = Subject::named(world.store(), name, strategy, Bounds::NONE)?;
@@ -195,7 +194,7 @@ pub(super) async fn approach_4_repeats_of_a_token_apply_once(world: &World) -> V
     Ok(())
 }
 
-/// "A condition that the quantity must not drop below zero", which a later attempt with the token may pass.
+/// "A condition that the quantity must not drop below zero": a rejected token may succeed in a later attempt.
 pub(super) async fn approach_4_a_threshold_goes_with_the_token(world: &World) -> Verdict {
     let counter = stock(world, Strategy::TransactionToken, 10).await?;
     ensure_eq!(counter.apply("1", -7).await?, counter.applied(3), "7 of 10");

@@ -1,4 +1,4 @@
-//! Every mutating call, with what it needs before, what it answers, and what is left after it.
+//! Every mutating call: its preconditions, its answer, and the state after it.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::failure::{Failure, Verdict, ensure_eq};
 use crate::repeatable::{Repeatable, Told};
 use crate::world::World;
 
-/// A call on a counter of 5 within 0 and 10 that knows the operation `known`, of 5.
+/// A call on a counter with the value 5 and the bounds 0 to 10 that remembers the operation `known` with the delta 5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     Apply,
@@ -20,11 +20,11 @@ pub(super) enum Change {
     CancelKnown,
 }
 
-/// It, on a counter that remembers operations in this way.
+/// The call, on a counter with this strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Call(Kind, Change);
 
-/// Those that the strategy has.
+/// Returns the calls that the strategy supports.
 pub(super) fn calls(kind: Kind) -> Vec<Call> {
     let has = |change: &Change| match change {
         Change::Apply | Change::ApplyKnown => true,
@@ -41,11 +41,12 @@ fn open(store: &Arc<dyn Backend>, kind: Kind, key: &str) -> Result<Subject> {
 }
 
 impl Call {
-    /// What both operations are told when they come with too large a delta; a ledger would apply a new one.
+    /// Returns the answers to both operations after the call if they are repeated with too large a delta. A new
+    /// operation is left out for a ledger, which would apply it.
     fn known_after(self, kind: Kind) -> Vec<(&'static str, Counted)> {
         let known = ("known", Counted::Mismatch);
         match self.1 {
-            // The last writer alone is known.
+            // Only the last writer is known.
             Change::Apply if kind == Kind::Optimistic => vec![("op", Counted::Mismatch)],
             Change::Apply => vec![("op", Counted::Mismatch), known],
             Change::Cancel => vec![("op", Counted::Fenced), known],
@@ -96,7 +97,7 @@ impl Repeatable for Call {
         Ok((self.1 == Change::Apply).then_some(value == 7))
     }
 
-    /// The value, and what is known of both operations, asked so that nothing changes it.
+    /// Checks the value and what is remembered of both operations, with calls that change nothing.
     async fn ensure_done(self, _world: &World, scene: &Self::Scene, store: &Arc<dyn Backend>) -> Verdict {
         let (key, kind) = scene;
         let counter = open(store, *kind, key)?;

@@ -1,4 +1,4 @@
-//! Many callers at once.
+//! Many concurrent callers.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ fn applied(answers: &[Counted]) -> impl Iterator<Item = &Counted> {
     answers.iter().filter(|answer| matches!(answer, Counted::Applied { .. }))
 }
 
-/// One in three callers gets the delta wrong: whichever delta comes first is the operation's.
+/// One in three callers sends another delta. The delta that arrives first belongs to the operation.
 pub(super) async fn races_of_one_operation_apply_it_once(world: &World, kind: Kind) -> Verdict {
     let any = Subject::new(world, kind)?;
     for round in 0..world.profile().rounds * 4 {
@@ -43,7 +43,7 @@ pub(super) async fn races_of_one_operation_apply_it_once(world: &World, kind: Ki
     Ok(())
 }
 
-/// As many as there is room for are applied, no more and no fewer, at either bound.
+/// Exactly as many changes are applied as fit, at either bound.
 pub(super) async fn callers_never_cross_a_bound(world: &World, kind: Kind) -> Verdict {
     let any = Subject::within(world, kind, Bounds::between(0, 20)?)?;
     for round in 0..world.profile().rounds * 2 {
@@ -68,7 +68,7 @@ pub(super) async fn callers_never_cross_a_bound(world: &World, kind: Kind) -> Ve
     Ok(())
 }
 
-/// At every moment that anybody sees, and the changes that were applied add up.
+/// No reader ever sees a value outside the bounds, and the value is the sum of the applied changes.
 pub(super) async fn traffic_stays_between_its_bounds(world: &World, kind: Kind) -> Verdict {
     let bounds = Bounds::between(-3, 6)?;
     let (any, mut rng) = (Subject::within(world, kind, bounds)?, world.rng());
@@ -87,7 +87,7 @@ pub(super) async fn traffic_stays_between_its_bounds(world: &World, kind: Kind) 
     Ok(())
 }
 
-/// The sum of the changes that were applied.
+/// Applies the deltas one by one and reads the value after each. Returns the sum of the applied changes.
 async fn change_and_look(counter: &Subject, bounds: Bounds, number: usize, deltas: &[i64]) -> Result<i64, Failure> {
     let (mut sum, snapshot) = (0, counter.promise().snapshot);
     for (step, delta) in deltas.iter().enumerate() {
@@ -101,13 +101,13 @@ async fn change_and_look(counter: &Subject, bounds: Bounds, number: usize, delta
             other => return Err(Failure::new(format!("a new operation is told {other:?}"))),
         }
         let value = counter.value().await?;
-        // A sum that is no snapshot may mix what was there at different times.
+        // A read that is not a snapshot may add up shards of different moments.
         ensure!(!snapshot || bounds.contains(value), "the value is seen at {value} within {bounds:?}");
     }
     Ok(sum)
 }
 
-/// Through any client. All add, so what somebody has seen is never less later.
+/// Every client sees them. All changes add, so a value that was seen never decreases.
 pub(super) async fn callers_see_their_own_changes(world: &World, kind: Kind) -> Verdict {
     let mine = Subject::new(world, kind)?;
     let other = Subject::open(&world.client().await?, kind.strategy(Bounds::NONE, HOUR), Bounds::NONE)?;
@@ -135,7 +135,7 @@ pub(super) async fn callers_see_their_own_changes(world: &World, kind: Kind) -> 
     Ok(())
 }
 
-/// And where the value is answered, each change finds one of its own.
+/// The value is the sum of all changes. Where changes answer the value, each answers a different one.
 pub(super) async fn races_add_up(world: &World, kind: Kind) -> Verdict {
     let any = Subject::new(world, kind)?;
     let elsewhere = Subject::open(&world.client().await?, kind.strategy(Bounds::NONE, HOUR), Bounds::NONE)?;

@@ -1,4 +1,4 @@
-//! A server that is killed and started again.
+//! A server that is killed and restarted.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -53,8 +53,8 @@ async fn survives(world: &World, kinds: &[Kind]) -> Verdict {
     Ok(())
 }
 
-/// The operations that must still be known. Whether request tokens outlive a restart is not the backend's affair: a
-/// server that is one process may keep them there.
+/// Returns the operations that must still be remembered. Whether request tokens survive a restart is not up to the
+/// backend: a single-process server may keep them in memory.
 fn known(kind: Kind) -> Range<i64> {
     match kind {
         Kind::Atomic | Kind::Token => 0..0,

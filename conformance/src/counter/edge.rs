@@ -1,4 +1,4 @@
-//! The ends of the range of `i64`, and numbers that a double cannot tell apart.
+//! The limits of `i64`, and numbers that a double cannot distinguish.
 
 use storagebox_core::{Bounds, Counted};
 
@@ -6,7 +6,7 @@ use super::{Kind, Subject};
 use crate::failure::{Verdict, ensure_eq};
 use crate::world::World;
 
-/// From here on a double has no odd numbers.
+/// Above this number a double represents no odd numbers.
 const BIG: i64 = 1 << 53;
 
 pub(super) async fn overflow_changes_nothing(world: &World, kind: Kind) -> Verdict {

@@ -1,4 +1,4 @@
-//! Cancelled operations: either applied, and said so, or never.
+//! Cancelled operations: an operation either was applied, and the cancel says so, or never will be.
 
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ pub(super) async fn cancel_of_an_applied_operation_says_so(world: &World, kind: 
     Ok(())
 }
 
-/// For as long as operations that were applied.
+/// A fence is remembered for as long as an applied operation.
 pub(super) async fn remembers_fences(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     let _ = counter.cancel("fenced").await?;
@@ -66,7 +66,7 @@ pub(super) async fn remembers_fences(world: &World, kind: Kind) -> Verdict {
     Ok(())
 }
 
-/// Operations that were applied, each beside one that was cancelled.
+/// Applied operations, each with a cancelled one.
 struct Operations(Subject);
 
 #[async_trait]
@@ -89,7 +89,7 @@ pub(super) async fn remembers_to_the_end_of_its_time(world: &World, kind: Kind) 
     ensure_lasts(world, &Operations(counter), odd).await
 }
 
-/// Where operations are remembered by none, by the next writers or by the store itself, a fence has no place.
+/// A strategy that remembers none or only the last operations, or leaves that to the store, has no place for a fence.
 pub(super) async fn cancel_is_unsupported(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     if kind == Kind::Atomic && counter.promise().remember != Remember::None {
@@ -105,7 +105,7 @@ pub(super) async fn cancel_is_unsupported(world: &World, kind: Kind) -> Verdict 
     Ok(())
 }
 
-/// What a caller was told of the one operation.
+/// What the operation's answer says about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Told {
     AppliedNow,
@@ -136,7 +136,7 @@ pub(super) async fn races_of_apply_and_cancel_have_one_end(world: &World, kind: 
             let counter = any.at(format!("{round}-{size}"))?;
             let told = race(size, |number| {
                 let counter = counter.clone();
-                // Who comes first in a race is chance; half of the rounds let the cancels lead.
+                // The order of a race is random, so the cancels lead in half of the rounds.
                 async move { apply_or_cancel(&counter, number + round % 2).await }
             })
             .await?;
@@ -151,7 +151,7 @@ pub(super) async fn races_of_apply_and_cancel_have_one_end(world: &World, kind: 
     Ok(())
 }
 
-/// Also where a retry was rejected meanwhile: a rejection alone does not settle an attempt that is under way.
+/// This holds even if a retry was rejected before the cancel: a rejection alone does not settle an attempt in flight.
 pub(super) async fn late_attempts_of_a_cancelled_operation_change_nothing(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::within(world, kind, kind.bounds(Bounds::between(0, 10)?))?;
     let link = Link::script([Fate::Late, Fate::Late]);

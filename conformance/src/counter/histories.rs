@@ -1,4 +1,4 @@
-//! What clients saw, explained by some order of their calls.
+//! Recorded histories of concurrent clients, which some order of their calls must explain.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,16 +26,15 @@ enum Reply {
     Value(i64),
 }
 
-/// The value, and of each operation its delta and the value just after it if that is ever told; nothing if it was
-/// cancelled.
+/// The value, and for each operation its delta and the value just after it, if that is answered; `None` if cancelled.
 type State = (i64, BTreeMap<u8, Option<(i64, Option<i64>)>>);
 
-/// What one key does, call by call.
+/// The specification of one key, call by call.
 struct OneKey {
-    /// Shards have none here: whether they have room may be no snapshot.
+    /// No bounds for `Sharded`, whose check of the room that is left may not be a snapshot.
     bounds: Bounds,
     remembers: bool,
-    /// The last writer alone is remembered.
+    /// Only the last writer is remembered.
     only_the_last: bool,
     tells_repeats: bool,
     answers_value: bool,
@@ -106,7 +105,7 @@ impl Specification for OneKey {
 }
 
 impl Call {
-    /// Out of pools so small that calls meet each other.
+    /// Chooses a call from pools so small that calls conflict.
     fn random(rng: &mut Rng, powers: (bool, bool)) -> Self {
         let (fences, snapshot) = powers;
         match rng.u8(..10) {
@@ -164,7 +163,7 @@ async fn record(
         let pending = recorder.invoke(client, call);
         match call.make(counter).await {
             Ok(reply) => pending.respond(reply),
-            // It may have had an effect or not, which is what an attempt without a response is.
+            // The attempt may have had an effect or not, like an attempt without a response.
             Err(error) if error.is_retryable() => {}
             Err(error) => return Err(error.into()),
         }

@@ -1,4 +1,4 @@
-//! Ledgers: their log, their compaction, and reads that may be a little old.
+//! Ledgers: their log, their compaction, and reads that may be slightly stale.
 
 pub(super) mod compaction;
 pub(super) mod reasons;
@@ -37,14 +37,14 @@ impl Book {
         Self { ledger: link.before(&self.ledger), ..self.clone() }
     }
 
-    /// A change that is new.
+    /// Applies a change that must be new.
     pub(super) async fn add(&self, op: &str, delta: i64) -> Verdict {
         let counter = Subject::of(Arc::clone(&self.ledger) as _)?.at(self.key.as_str())?;
         ensure_matches!(counter.apply(op, delta).await?, Counted::Applied { .. }, "a new change, {op} of {delta}");
         Ok(())
     }
 
-    /// `op-0` and so on, of 1, 2 and so on.
+    /// Applies `op-0`, `op-1` and so on, with the deltas 1, 2 and so on.
     async fn fill(&self, count: usize) -> Verdict {
         for number in 0..count {
             self.add(&format!("op-{number}"), number_of(number + 1)).await?;
@@ -60,7 +60,7 @@ impl Book {
         answered(|| self.ledger.compact(&self.key, older_than, limit)).await
     }
 
-    /// The whole log, so many entries at a time.
+    /// Returns the whole log, read in pages of `limit` entries.
     pub(super) async fn log(&self, limit: usize) -> Result<Vec<LedgerEntry>, Failure> {
         let (mut entries, mut cursor) = (Vec::new(), None);
         loop {
@@ -79,7 +79,7 @@ fn number_of(count: usize) -> i64 {
     i64::try_from(count).unwrap_or_default()
 }
 
-/// The sum of a log, and how many changes are in it.
+/// Returns the sum of a log and the number of its changes.
 fn sum(log: &[LedgerEntry]) -> (i64, u64) {
     log.iter().fold((0, 0), |(sum, count), entry| match entry {
         LedgerEntry::Change { delta, .. } => (sum + delta, count + 1),
@@ -87,7 +87,7 @@ fn sum(log: &[LedgerEntry]) -> (i64, u64) {
     })
 }
 
-/// At most one sum, then the changes by their time and operation, and all of it together is the value.
+/// Checks that the log has at most one sum, followed by the changes in the order of time and operation.
 pub(super) fn ensure_in_order(log: &[LedgerEntry]) -> Verdict {
     let mut last = None;
     for (number, entry) in log.iter().enumerate() {
@@ -103,7 +103,7 @@ pub(super) fn ensure_in_order(log: &[LedgerEntry]) -> Verdict {
     Ok(())
 }
 
-/// The log holds these changes and the value is their sum, however it is paged.
+/// Checks that the log holds this many changes and that the value is their sum, for several page lengths.
 async fn ensure_kept(book: &Book, changes: usize, value: i64) -> Verdict {
     for limit in [1, 3, 1_000] {
         let log = book.log(limit).await?;
@@ -119,7 +119,7 @@ pub(super) async fn the_log_shows_each_change_once(world: &World) -> Verdict {
     ensure_eq!(book.log(10).await?, vec![], "the log of an absent counter");
     for number in 0..12 {
         book.add(&format!("op-{number}"), 1 << number).await?;
-        // A retry is no entry.
+        // A retry adds no entry.
         let _ = book.ledger.apply(&"key".parse()?, &Change::new(format!("op-{number}").parse()?, 1 << number)).await?;
         book.at("other")?.add(&format!("op-{number}"), 7).await?;
     }
@@ -176,7 +176,7 @@ pub(super) async fn a_ledger_and_its_counter_are_one_namespace(world: &World) ->
     Ok(())
 }
 
-/// A read of no age is a strong one, through any client; an older one shows what was there within its age.
+/// A read of age zero is a strong read through any client; other reads show a value no older than their age.
 pub(super) async fn cached_reads_are_as_old_as_they_say(world: &World) -> Verdict {
     let (mine, other) = (Book::of(world.store())?, Book::of(&world.client().await?)?);
     let age = world.short();
@@ -197,7 +197,7 @@ pub(super) async fn cached_reads_are_as_old_as_they_say(world: &World) -> Verdic
     Ok(())
 }
 
-/// By the change, or by the value where no sum is at hand to test it on; never by a sum that is wrong.
+/// The change reports it, or the read if the change had no sum to test it on. A wrong sum is never returned.
 pub(super) async fn a_sum_beyond_64_bits_is_told(world: &World) -> Verdict {
     let counter = Subject::new(world, Kind::Ledger)?;
     let _ = counter.apply("start", i64::MAX).await?;
@@ -219,7 +219,7 @@ pub(super) async fn a_sum_beyond_64_bits_is_told(world: &World) -> Verdict {
     Ok(())
 }
 
-/// There is no stored value to test them on, and a weaker test is none.
+/// A ledger has no stored value to test bounds on, and a weaker test would not hold.
 pub(super) async fn bounds_of_a_ledger_are_unsupported(world: &World) -> Verdict {
     let book = Book::of(world.store())?;
     for bounds in [Bounds::at_least(0), Bounds::at_most(10), Bounds::between(-5, 5)?] {

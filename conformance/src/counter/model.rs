@@ -1,4 +1,4 @@
-//! A counter as it should be, for one caller.
+//! The model of a counter, for one caller.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::model::{self, compare, minutes};
 use crate::world::World;
 
 pub(super) async fn matches_the_model(world: &World, kind: Kind) -> Verdict {
-    // Where time cannot be moved on, none may pass by itself either.
+    // Where the clock cannot be moved, the memory must not expire by itself during a sequence.
     let memory = minutes(if world.can_travel() { 10 } else { 60 });
     let fixed = Bounds::between(-5, 8)?;
     let retention = Retention::For(memory);
@@ -52,7 +52,7 @@ enum Call {
 #[derive(Clone, Debug)]
 struct Counters {
     strategy: CounterStrategy,
-    /// The bounds of the namespace, if they are not each change's own.
+    /// The bounds of the namespace, or `None` if each change has its own.
     fixed: Option<Bounds>,
     memory: Remember,
     fences: bool,
@@ -63,7 +63,7 @@ struct Counters {
 #[derive(Clone, Debug, Default)]
 struct Cell {
     value: i64,
-    /// How many writers there were.
+    /// The number of writers so far.
     writers: u64,
     ops: BTreeMap<OpId, Known>,
 }
@@ -71,7 +71,7 @@ struct Cell {
 #[derive(Clone, Debug)]
 struct Known {
     since: Duration,
-    /// The number of its writer.
+    /// The number of the operation's writer.
     writer: u64,
     what: What,
 }
@@ -100,7 +100,7 @@ impl What {
 }
 
 impl Cell {
-    /// Whether it must still be known; what need not be may be forgotten or not.
+    /// Returns whether the operation must still be remembered. If not, the store may have forgotten it.
     fn must_know(&self, known: &Known, memory: Remember, now: Duration) -> bool {
         match memory {
             Remember::None => false,
@@ -115,7 +115,7 @@ impl Cell {
         capacity.is_some_and(|capacity| live >= capacity as usize)
     }
 
-    /// What a change that nobody knows ends with.
+    /// Returns the result of a change whose operation is not remembered.
     fn judge(&self, change: &Change, is_full: bool) -> Result<i64, Counted> {
         let value = self.value.checked_add(change.delta).ok_or(Counted::Overflow)?;
         match (change.bounds.contains(value), is_full) {
@@ -127,14 +127,14 @@ impl Cell {
 }
 
 impl Counters {
-    /// What is known of the operation, and whether it must be.
+    /// Returns what is known of the operation, and whether the store must remember it.
     fn known(&self, key: &Key, op: &OpId) -> Option<(What, bool)> {
         let cell = self.cells.get(key)?;
         let known = cell.ops.get(op)?;
         Some((known.what, cell.must_know(known, self.memory, self.now)))
     }
 
-    /// A ledger may have no sum to test a change on.
+    /// Returns whether the change overflows a ledger, which may have no sum to test the change on.
     fn may_overflow_unseen(&self, key: &Key, change: &Change) -> bool {
         let value = self.cells.get(key).map_or(0, |cell| cell.value);
         self.strategy == CounterStrategy::Ledger && value.checked_add(change.delta).is_none()
@@ -180,7 +180,7 @@ impl Counters {
         let capacity = counter.promise().capacity;
         let found = counter.cancel(key, op).await?;
         if let Some((what, must)) = self.known(key, op) {
-            // Cancelled once more, or anew: the fence may be from today.
+            // Cancelled again, or fenced for the first time since the store forgot: the fence may be new.
             let again = matches!(what, What::Cancelled) && !must;
             if found == what.cancelled() && !again {
                 return Ok(());
@@ -192,7 +192,7 @@ impl Counters {
         let old_fence = cell.ops.remove(op).filter(|known| matches!(known.what, What::Cancelled));
         let full = cell.is_full(capacity, memory, now);
         let expected = if full { Cancelled::Full } else { Cancelled::Cancelled };
-        // An old fence that is still known has no need of a place.
+        // An old fence that the store still remembers needs no free place.
         let kept = old_fence.filter(|_| full && found == Cancelled::Cancelled);
         ensure!(kept.is_some() || found == expected, "expected {expected:?}, found {found:?}");
         if found == Cancelled::Cancelled {
@@ -245,12 +245,10 @@ impl model::Model for Counters {
     }
 }
 
-/// One letter is a valid key.
 fn a_key(text: String) -> Key {
     Key::new(text).expect("one letter")
 }
 
-/// One letter is a valid operation.
 fn an_op(text: String) -> OpId {
     OpId::new(text).expect("one letter")
 }

@@ -1,4 +1,4 @@
-//! Connections that are cut.
+//! Cut connections.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -18,8 +18,8 @@ pub(super) async fn a_cut_connection_counts_once(world: &World, kind: Kind) -> V
     cut_everywhere(world, &calls(kind)).await
 }
 
-/// A caller who repeats whatever may be repeated, at each request of the change, counts it once at the most and is told
-/// of the doubt.
+/// A caller repeats the change whenever its error allows that. Whichever request of the change is cut, the change
+/// counts at most once, and the caller learns if the outcome is unknown.
 pub(super) async fn a_cut_change_is_not_repeated_in_doubt(world: &World, kind: Kind) -> Verdict {
     let clients = Clients::of(world).await?;
     for cut in [Cut::RequestLost, Cut::HalfRequest, Cut::ReplyLost, Cut::HalfReply] {
@@ -36,15 +36,15 @@ pub(super) async fn a_cut_change_is_not_repeated_in_doubt(world: &World, kind: K
     Ok(())
 }
 
-/// How long an operation is remembered while its client is kept from the server for longer.
+/// How long an operation is remembered; its client cannot reach the server for longer.
 const BRIEF: Duration = Duration::from_millis(400);
 
-/// Neither the client nor anything in front of it makes the change again once the server may have forgotten it.
+/// Neither the client nor a layer in front of it repeats the change after the server may have forgotten it.
 pub(super) async fn a_lost_change_is_not_repeated_once_it_is_forgotten(world: &World, kind: Kind) -> Verdict {
     let clients = Clients::of(world).await?;
     let open = |store| Subject::open(store, kind.strategy(Bounds::NONE, BRIEF), Bounds::NONE)?.at("key");
     let (far, fresh) = (open(&clients.far)?, open(&clients.fresh)?);
-    // It opens the namespace; whatever becomes of it.
+    // The first change opens the namespace; its result does not matter.
     let _ = far.attempt("before", 1).await;
     clients.lose_reply("key", 10 * BRIEF);
     let time_passes = async {
@@ -54,12 +54,12 @@ pub(super) async fn a_lost_change_is_not_repeated_once_it_is_forgotten(world: &W
         }
     };
     let mut attempt = pin!(far.attempt("op", 100));
-    // The answer comes first where no request got as far as to be cut.
+    // The attempt ends first if none of its requests could be cut.
     let answer = tokio::select! {
         answer = &mut attempt => answer,
         () = time_passes => attempt.await,
     };
-    // A request that is still on its way arrives before this one.
+    // A request that is still in flight arrives before this one.
     far.value().await?;
     let value = fresh.value().await?;
     ensure!(value < 200, "a change of 100 that was told {answer:?} has led to {value}");

@@ -1,4 +1,4 @@
-//! The strategies that not every backend has.
+//! The counter strategies that not every backend has.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +29,7 @@ const NAMES: [&str; 9] = [
     "Sharded",
 ];
 
-/// A namespace that could not be opened is not there, and its name is free for a strategy that works.
+/// A failed open does not create the namespace: its name can still be used with a strategy that works.
 pub(super) async fn other_strategies_work_or_name_a_better_one(world: &World) -> Verdict {
     for (number, strategy) in OTHERS.into_iter().enumerate() {
         let name = format!("namespace-{number}");
@@ -45,7 +45,7 @@ pub(super) async fn other_strategies_work_or_name_a_better_one(world: &World) ->
     Ok(())
 }
 
-/// As for the strategy of the same name, because it is the same namespace.
+/// `ledger` behaves like the strategy `Ledger`, because both open the same namespace.
 pub(super) async fn a_ledger_is_there_or_names_a_better_strategy(world: &World) -> Verdict {
     match world.store().ledger(&"ledger".parse()?) {
         Ok(ledger) => works(ledger).await,
@@ -64,7 +64,7 @@ fn ensure_names_another(strategy: Strategy, error: &Error) -> Verdict {
     Ok(())
 }
 
-/// A promise may say more than was asked for, never less.
+/// A promise may exceed what was asked for, but never fall short of it.
 pub(super) async fn other_strategies_promise_what_they_were_asked_for(world: &World) -> Verdict {
     for (number, strategy) in OTHERS.into_iter().enumerate() {
         let promise = world.store().counter(&format!("namespace-{number}").parse()?, strategy)?.promise();
@@ -95,7 +95,8 @@ fn is_enough(strategy: Strategy, memory: Remember) -> bool {
     }
 }
 
-/// Each of them remembers operations, so one that promises none is another strategy in disguise.
+/// Checks that the counter works. Each of these strategies remembers operations, so a counter that promises to remember
+/// none is another strategy in disguise.
 async fn works(counter: Arc<dyn Counter>) -> Verdict {
     let counter = Subject::of(counter)?;
     ensure!(counter.promise().remember != Remember::None, "it promises to remember no operation");

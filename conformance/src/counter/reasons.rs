@@ -1,4 +1,4 @@
-//! Reasons where there is no log to show them: nothing is dropped in silence.
+//! Reasons on counters without a log: none is dropped silently.
 
 use storagebox_core::{ErrorKind, Reason};
 

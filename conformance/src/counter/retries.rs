@@ -1,4 +1,4 @@
-//! The same operation again: for as long as it is remembered, it is applied once and answered as at first.
+//! Retries: while an operation is remembered, it is applied once and gets the first answer again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::{Kind, Subject};
 use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
-/// However many others came between, and through any client.
+/// This holds whatever the number of operations in between, and for every client.
 pub(super) async fn retries_are_applied_once(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     let fresh = reopened(&world.client().await?, kind)?;
@@ -45,7 +45,7 @@ pub(super) async fn operations_are_scoped_by_key(world: &World, kind: Kind) -> V
     Ok(())
 }
 
-/// At the least; how much longer is the backend's own affair.
+/// The time is a minimum. How much longer an operation is remembered is up to the backend.
 pub(super) async fn remembers_for_its_time(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     for number in 0..5 {
@@ -53,7 +53,7 @@ pub(super) async fn remembers_for_its_time(world: &World, kind: Kind) -> Verdict
     }
     let quarter = if world.can_travel() { HOUR / 4 } else { world.short() };
     for turn in 1..=4 {
-        // The last turn ends before the hour, by more than the clock may go on by itself.
+        // The last turn ends before the hour, with a margin for a clock that also goes on by itself.
         let less = if turn == 4 { quarter / 10 } else { Duration::ZERO };
         world.pass(quarter - less).await;
         world.upkeep().await?;
@@ -66,11 +66,12 @@ pub(super) async fn remembers_for_its_time(world: &World, kind: Kind) -> Verdict
     Ok(())
 }
 
-/// A store may remember for longer, so either answer is right at first; what was applied last is remembered anew.
+/// A store may remember for longer, so both answers are right at first. An operation that is applied again is
+/// remembered from then on.
 pub(super) async fn remembers_anew_what_is_applied_anew(world: &World, kind: Kind) -> Verdict {
     let time = if world.can_travel() { HOUR } else { world.short() * 8 };
     let counter = Subject::open(world.store(), kind.strategy(Bounds::NONE, time), Bounds::NONE)?;
-    // Before it in whatever order operations are forgotten.
+    // These operations come before `op` in any order in which operations are forgotten.
     for other in ["one", "two", "three", "four"] {
         let _ = counter.apply(other, 0).await?;
     }
@@ -120,7 +121,7 @@ pub(super) async fn remembers_a_delta_of_0(world: &World, kind: Kind) -> Verdict
     Ok(())
 }
 
-/// A promise may say more than was asked for, never less.
+/// A promise may exceed what was asked for, but never fall short of it.
 pub(super) async fn strategies_promise_what_they_were_asked_for(world: &World) -> Verdict {
     for kind in [Kind::Marker, Kind::Window, Kind::Sharded] {
         let strategy = kind.strategy(Bounds::NONE, HOUR);
@@ -163,7 +164,7 @@ pub(super) async fn retries_tell_the_first_value(world: &World, kind: Kind) -> V
     Ok(())
 }
 
-/// What would be rejected today was applied then, so its retry says so.
+/// A retry gets its first answer even if the change would be rejected today.
 pub(super) async fn retries_are_judged_before_anything_else(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::within(world, kind, Bounds::between(-10, 10)?)?;
     ensure_eq!(counter.apply("up", 10).await?, counter.applied(10), "up to the ceiling");
@@ -175,7 +176,7 @@ pub(super) async fn retries_are_judged_before_anything_else(world: &World, kind:
     if counter.promise().bounds_per_change {
         let narrower = counter.bounded(Bounds::between(0, 1)?);
         let retried = narrower.apply("up", 10).await?;
-        // A request token stands for the whole request, its bounds included.
+        // A request token identifies the whole request, including its bounds.
         let differs = !counter.tells_repeats() && retried == Counted::Mismatch;
         ensure!(differs || retried == counter.already(10), "a retry with other bounds: {retried:?}");
     }
@@ -183,7 +184,7 @@ pub(super) async fn retries_are_judged_before_anything_else(world: &World, kind:
     Ok(())
 }
 
-/// More than a page, a batch or a ring of a store may hold.
+/// More operations than a page, a batch or a ring of a store may hold.
 pub(super) async fn a_thousand_operations_are_remembered(world: &World, kind: Kind) -> Verdict {
     const OPERATIONS: i64 = 1_100;
     let counter = Subject::new(world, kind)?;

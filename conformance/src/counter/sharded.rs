@@ -1,4 +1,4 @@
-//! Sharded counters: bounds of the whole, and one shard for an operation.
+//! Sharded counters: bounds of the whole counter, and one shard per operation.
 
 use storagebox_core::{Backend, Bounds, Change, Counted, Counter, ErrorKind, OpId, Result, Retention, Strategy};
 
@@ -35,7 +35,7 @@ fn ensure_refused<T: std::fmt::Debug>(answer: Result<T>, bounds: Bounds) -> Verd
     }
 }
 
-/// At the latest by the first call.
+/// The refusal comes with the first call at the latest.
 pub(super) async fn bounds_without_0_are_refused(world: &World) -> Verdict {
     let without = [Bounds::at_least(1), Bounds::at_most(-1), Bounds::between(5, 10)?, Bounds::between(-9, -3)?];
     for (number, bounds) in without.into_iter().enumerate() {
@@ -74,7 +74,7 @@ pub(super) async fn a_change_larger_than_any_shards_room_is_applied(world: &Worl
     Ok(())
 }
 
-/// Also where there is less room than there are shards.
+/// Changes use all the room up to a bound, even if less room is left than there are shards.
 pub(super) async fn the_last_room_is_found_wherever_it_is(world: &World) -> Verdict {
     for (number, (floor, ceiling)) in [(0, 1), (-1, 0), (-2, 3), (0, 0), (-17, 13)].into_iter().enumerate() {
         let bounds = Bounds::between(floor, ceiling)?;
@@ -99,7 +99,7 @@ pub(super) async fn the_last_room_is_found_wherever_it_is(world: &World) -> Verd
     Ok(())
 }
 
-/// A bound that a double cannot hold is split into parts that add up to it, also where it does not come out even.
+/// A bound that a double cannot represent is split into parts that add up to it, even if it is not divisible.
 pub(super) async fn bounds_at_the_edges_are_exact_over_any_number_of_shards(world: &World) -> Verdict {
     const ODD: i64 = 999_999_999_999_999_999;
     for shards in [1, 2, 3, 7, 64] {
@@ -118,7 +118,7 @@ pub(super) async fn bounds_at_the_edges_are_exact_over_any_number_of_shards(worl
     Ok(())
 }
 
-/// From one end to the other and back; at each, a step further is refused on whatever shard it falls.
+/// Moves the value from one bound to the other and back. At each bound, a change beyond it is refused on every shard.
 async fn ensure_ends_are_exact(counter: &Subject, bounds: Bounds) -> Verdict {
     const BEYOND: usize = 8;
     let (floor, ceiling) = (bounds.floor().unwrap_or(i64::MIN), bounds.ceiling().unwrap_or(i64::MAX));
@@ -133,7 +133,7 @@ async fn ensure_ends_are_exact(counter: &Subject, bounds: Bounds) -> Verdict {
             ensure_eq!(counter.apply(&op, direction).await?, refused, "{direction} on {end} in {bounds:?}");
         }
         ensure_eq!(counter.value().await?, end, "the value at the end of {bounds:?}");
-        // The opposite of the least number is none.
+        // `i64::MIN` has no opposite, so the value goes back in two halves.
         let half = end / 2;
         ensure_eq!(counter.apply(&format!("{end} halved"), -half).await?, counter.applied(end - half), "half");
         ensure_eq!(counter.apply(&format!("{end} undone"), half - end).await?, counter.applied(0), "the rest");
@@ -141,7 +141,7 @@ async fn ensure_ends_are_exact(counter: &Subject, bounds: Bounds) -> Verdict {
     Ok(())
 }
 
-/// While others use up the rooms and shift them, each operation is tried over and over.
+/// Each operation is retried many times, while other operations use up the room of the shards and shift it.
 pub(super) async fn a_retry_never_lands_on_another_shard(world: &World) -> Verdict {
     let counter = Subject::within(world, Kind::Sharded, Bounds::between(0, 40)?)?;
     let mut sum = 0;

@@ -15,20 +15,20 @@ use crate::link::Link;
 use crate::race::repeated;
 use crate::world::World;
 
-/// How long operations are remembered where a case does not say otherwise.
+/// How long operations are remembered by default.
 pub(super) const HOUR: Duration = Duration::from_secs(3_600);
 
-/// How many operations a window or a set holds where a case does not say otherwise.
+/// The default number of operations that a window or a set holds.
 pub(super) const CAPACITY: u32 = 1_000;
 
-/// Over how many shards a counter is split where a case does not say otherwise.
+/// The default number of shards.
 pub(super) const SHARDS: u16 = 5;
 
-/// How many writers a history remembers: more than any case has on one key, where it does not say otherwise.
+/// The default number of writers that a history remembers: more than any case has on one key.
 pub(super) const HISTORY: u16 = 200;
 
 impl Kind {
-    /// The strategy, which remembers operations for this long; only shards have bounds of their own.
+    /// Returns the strategy, which remembers operations for this long. Only `Sharded` stores the bounds.
     pub(super) fn strategy(self, bounds: Bounds, memory: Duration) -> Strategy {
         let retention = Retention::For(memory);
         match self {
@@ -44,70 +44,70 @@ impl Kind {
         }
     }
 
-    /// The bounds, where it can test any.
+    /// Returns the bounds, or no bounds for a strategy that cannot test any.
     pub(super) fn bounds(self, bounds: Bounds) -> Bounds {
         if self == Self::Ledger { Bounds::NONE } else { bounds }
     }
 
-    /// Whether a change may not be known again, because others came between or at all.
+    /// Returns whether a change may be forgotten at once or after other changes.
     pub(super) fn forgets(self) -> bool {
         matches!(self, Self::Atomic | Self::Optimistic | Self::History)
     }
 
-    /// Whether it fences operations.
+    /// Returns whether the strategy can fence operations.
     pub(super) fn fences(self) -> bool {
         !matches!(self, Self::Atomic | Self::Optimistic | Self::History | Self::Token)
     }
 }
 
-/// One key of a counter, and the bounds that each of its changes has, or its namespace.
+/// One key of a counter, and the bounds of its changes or of its namespace.
 #[derive(Clone)]
 pub(super) struct Subject {
     pub(super) counter: Arc<dyn Counter>,
     pub(super) key: Key,
     bounds: Bounds,
-    /// A store's own request token answers a repeat as it answered the first time.
+    /// Whether a repetition is answered as one. A store's own request token repeats the first answer instead.
     tells_repeats: bool,
 }
 
 impl Subject {
-    /// A counter without bounds.
+    /// Opens a counter without bounds.
     pub(super) fn new(world: &World, kind: Kind) -> Result<Self> {
         Self::within(world, kind, Bounds::NONE)
     }
 
-    /// A counter whose results must stay within the bounds.
+    /// Opens a counter whose results must stay within the bounds.
     pub(super) fn within(world: &World, kind: Kind, bounds: Bounds) -> Result<Self> {
         Self::open(world.store(), kind.strategy(bounds, HOUR), bounds)
     }
 
-    /// A counter that may be opened more than once.
+    /// Opens the default namespace, which a case may open more than once.
     pub(super) fn open(store: &Arc<dyn Backend>, strategy: Strategy, bounds: Bounds) -> Result<Self> {
         Self::named(store, "counters", strategy, bounds)
     }
 
-    /// A counter of one namespace among several.
+    /// Opens a namespace by name.
     pub(super) fn named(store: &Arc<dyn Backend>, name: &str, strategy: Strategy, bounds: Bounds) -> Result<Self> {
         let tells_repeats = strategy != Strategy::TransactionToken;
         Ok(Self { bounds, tells_repeats, ..Self::of(store.counter(&name.parse()?, strategy)?)? })
     }
 
-    /// A counter that is open already, without bounds.
+    /// Wraps a counter that is already open, without bounds.
     pub(super) fn of(counter: Arc<dyn Counter>) -> Result<Self> {
         Ok(Self { counter, key: Key::new("key")?, bounds: Bounds::NONE, tells_repeats: true })
     }
 
-    /// Another key of the same namespace.
+    /// Returns another key of the same namespace.
     pub(super) fn at(&self, key: impl Into<Arc<str>>) -> Result<Self> {
         Ok(Self { key: Key::new(key)?, ..self.clone() })
     }
 
-    /// The same key, with other bounds on each change.
+    /// Returns the same key with other bounds on each change.
     pub(super) fn bounded(&self, bounds: Bounds) -> Self {
         Self { bounds, ..self.clone() }
     }
 
-    /// The same key, behind a link.
+    /// Returns the same key behind a link.
     pub(super) fn behind(&self, link: &Arc<Link>) -> Self {
         Self { counter: link.before(&self.counter), ..self.clone() }
     }
@@ -116,7 +116,7 @@ impl Subject {
         self.counter.promise()
     }
 
-    /// What is answered for this value, where the counter promises to answer it.
+    /// Returns the value that an answer contains, or `None` if the counter does not promise to answer it.
     fn told(&self, value: i64) -> Option<i64> {
         self.promise().answers_value.then_some(value)
     }
@@ -125,17 +125,17 @@ impl Subject {
         Counted::Applied { value: self.told(value) }
     }
 
-    /// What a repeat is answered, with the value of the first time.
+    /// Returns the answer to a repetition, with the value of the first answer.
     pub(super) fn already(&self, value: i64) -> Counted {
         self.as_told(Counted::AlreadyApplied { value: self.told(value) })
     }
 
-    /// Whether a repeat is told apart from the first time.
+    /// Returns whether the answer to a repetition differs from the first answer.
     pub(super) fn tells_repeats(&self) -> bool {
         self.tells_repeats
     }
 
-    /// The answer, without what the strategy need not tell.
+    /// Returns the answer as the strategy gives it: `Applied` for a repetition that it does not report as one.
     fn as_told(&self, counted: Counted) -> Counted {
         match counted {
             Counted::AlreadyApplied { value } if !self.tells_repeats => Counted::Applied { value },
@@ -147,19 +147,19 @@ impl Subject {
         Cancelled::AlreadyApplied { value: self.told(value) }
     }
 
-    /// The change, with its bounds where a change may have them.
+    /// Returns the change, with bounds if the counter supports bounds per change.
     pub(super) fn change(&self, op: &str, delta: i64) -> Result<Change> {
         let change = Change::new(OpId::new(op)?, delta);
         Ok(if self.promise().bounds_per_change { change.within(self.bounds) } else { change })
     }
 
-    /// One attempt, with whatever became of it.
+    /// Makes one attempt and returns its result.
     pub(super) async fn attempt(&self, op: &str, delta: i64) -> Result<Counted> {
         let counted = self.counter.apply(&self.key, &self.change(op, delta)?).await?;
         Ok(self.as_told(counted))
     }
 
-    /// One attempt to fence the operation, with whatever became of it.
+    /// Makes one attempt to fence the operation and returns its result.
     pub(super) async fn attempt_cancel(&self, op: &str) -> Result<Cancelled> {
         self.counter.cancel(&self.key, &OpId::new(op)?).await
     }
@@ -176,13 +176,13 @@ impl Subject {
         repeated(|| self.counter.value(&self.key), is_refusal).await
     }
 
-    /// Applies until there is an answer, which only a counter allows that remembers operations, or the last writers if
-    /// the case has no more of them.
+    /// Repeats the change until it is answered. Allowed only on a counter that remembers operations, or that remembers
+    /// the last writers if the case has no more of them.
     pub(super) async fn apply_until_answered(&self, op: &str, delta: i64) -> Result<Counted, Failure> {
         repeated(|| self.attempt(op, delta), |error| error.is_retryable() || is_doubt(error)).await
     }
 
-    /// Cancels until there is an answer.
+    /// Repeats the cancel until it is answered.
     pub(super) async fn cancel_until_answered(&self, op: &str) -> Result<Cancelled, Failure> {
         repeated(|| self.attempt_cancel(op), Error::is_retryable).await
     }
@@ -198,7 +198,7 @@ fn is_doubt(error: &Error) -> bool {
     error.kind() == ErrorKind::OutcomeUnknown
 }
 
-/// Whether nothing was done and the same call may be made again.
+/// Returns whether the call changed nothing and may be repeated.
 fn is_refusal(error: &Error) -> bool {
     error.is_retryable() && error.certainty() == storagebox_core::Certainty::NotApplied
 }

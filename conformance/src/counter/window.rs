@@ -1,4 +1,4 @@
-//! Windows and sets: as many operations as they hold, each for its lifetime or for ever.
+//! Windows and sets: they remember a limited number of operations, for a lifetime or forever.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ fn window(world: &World, lifetime: Duration, capacity: u32) -> storagebox_core::
     Subject::open(world.store(), Strategy::Window { lifetime, capacity }, Bounds::NONE)
 }
 
-/// A window, or a set, of this capacity.
+/// Opens a window or a set of this capacity.
 fn holding(world: &World, kind: Kind, capacity: u32) -> storagebox_core::Result<Subject> {
     match kind {
         Kind::Set => Subject::open(world.store(), Strategy::TokenSet { max: capacity }, Bounds::NONE),
@@ -44,7 +44,8 @@ pub(super) async fn full_is_full_and_forgets_nothing(world: &World, kind: Kind) 
     Ok(())
 }
 
-/// On a clock that cannot be moved a backend may be later, by as much as it lets clocks differ.
+/// Applies the operation until the window is no longer full. Where the clock cannot be moved, a backend may free places
+/// later, by as much as it lets clocks differ.
 async fn freed(world: &World, counter: &Subject, op: &str) -> Result<Counted, Failure> {
     let turns = if world.can_travel() { 1 } else { 60 };
     for _ in 0..turns {
@@ -104,7 +105,7 @@ pub(super) async fn each_operation_has_a_lifetime_of_its_own(world: &World) -> V
     Ok(())
 }
 
-/// One key forgets what is over without a look at the others, whose places stay counted.
+/// A key forgets its expired operations without affecting other keys, whose places stay occupied.
 pub(super) async fn every_key_frees_its_own_places(world: &World) -> Verdict {
     let namespace_of = window(world, world.short(), 2)?;
     let keys = ["a", "b", "ba", "c"];

@@ -1,4 +1,4 @@
-//! Claims of a bank.
+//! The decision table of claims.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ const RELEASED_LONG_AGO: &[&str] = &[
     "Unknown|Ended(Released)",
 ];
 
-/// The states of the table, in its order.
+/// The states, in the order of the table.
 const STATES: [(State, Age); 13] = [
     (State::Unknown, Recent),
     (State::Held, Recent),
@@ -79,7 +79,7 @@ const STATES: [(State, Age); 13] = [
     (State::Fenced, LongAgo),
 ];
 
-/// A hold that does not lapse.
+/// A hold that does not expire during the case.
 const LONG: Duration = Duration::from_secs(3_600);
 
 #[derive(Clone, Copy)]
@@ -95,7 +95,7 @@ enum State {
     Retired,
 }
 
-/// A bank of three items: `kim` holds one, the claim is brought into its state with the second, and the third is spare.
+/// A bank of three items: `kim` holds one, the claim of the cell gets its state with another, and the third is spare.
 struct Claims {
     cell: Cell,
     bank: Arc<dyn ItemBank>,
@@ -176,7 +176,7 @@ impl Claims {
         })
     }
 
-    /// What the same call answers then.
+    /// Returns the answer to the same call made a second time.
     fn again<'a>(&self, answer: &'a str) -> &'a str {
         match answer {
             "New" => "Again",
@@ -185,7 +185,7 @@ impl Claims {
         }
     }
 
-    /// What `get` answers then.
+    /// Returns the answer of `get` after the call.
     fn state_after<'a>(&self, answer: &'a str) -> &'a str {
         match (self.call(), answer) {
             ("retire", "Retired") => "Unknown",
@@ -196,7 +196,7 @@ impl Claims {
         }
     }
 
-    /// Each item in use names its holder, each holder its item, and the others hold what they held.
+    /// Checks that items and holders name each other, and that the other claims hold the same items as before.
     async fn ensure_whole(&self) -> Verdict {
         let mut expected = BTreeMap::new();
         for claim in [&self.ada, &self.bob, &self.kim] {

@@ -1,4 +1,4 @@
-//! Operations of a counter.
+//! The decision table of counter operations.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub(super) const TABLE: Table = Table {
     ],
 };
 
-/// The states of the table, in its order.
+/// The states, in the order of the table.
 const STATES: [(State, Age); 6] = [
     (State::Unknown, Recent),
     (State::Applied, Recent),
@@ -45,7 +45,7 @@ enum State {
     Cancelled,
 }
 
-/// One key of the counter, and the operation.
+/// The key of a cell, and its operation.
 struct Operation {
     cell: Cell,
     counter: Arc<dyn Counter>,
@@ -110,7 +110,7 @@ impl Operation {
         Ok(brief(&self.counter.apply(&self.key, &Change::new(self.op.clone(), delta)).await?))
     }
 
-    /// A key begins at 0, which is this ceiling.
+    /// Makes a change that is rejected: a key begins at 0, which is the ceiling here.
     async fn rejected(&self) -> Result<String, Failure> {
         let change = Change::new(self.op.clone(), 1).within(Bounds::at_most(0));
         Ok(brief(&self.counter.apply(&self.key, &change).await?))

@@ -1,4 +1,4 @@
-//! Ordered values.
+//! The decision table of ordered values.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::{Table, brief};
 use crate::failure::{Failure, Verdict, ensure_eq};
 use crate::world::World;
 
-/// The number of the write that is asked for.
+/// The sequence number of the write under test.
 const AT: i64 = 10;
 
 pub(super) const TABLE: Table = Table {
@@ -33,7 +33,7 @@ pub(super) const TABLE: Table = Table {
     ],
 };
 
-/// What was written before, in the table's order: a value or a delete, its number and its writer.
+/// The earlier write of each state, in the order of the table: a value or a delete, its number and its writer.
 const BEFORE: [Option<(Option<&str>, i64, &str)>; 10] = [
     None,
     Some((Some("value"), AT - 1, "m")),
@@ -104,7 +104,7 @@ impl Scene {
     }
 }
 
-/// A listing shows the keys that have a value, and no others.
+/// Checks that a listing shows exactly the keys that have a value.
 async fn ensure_listed(scenes: &[Scene]) -> Verdict {
     let mut expected = BTreeSet::new();
     for scene in scenes {
@@ -118,7 +118,7 @@ async fn ensure_listed(scenes: &[Scene]) -> Verdict {
     Ok(())
 }
 
-/// A put of the value, or a delete without one.
+/// Puts the value, or deletes the key if the value is `None`.
 async fn write(
     values: &Arc<dyn OrderedStore>,
     key: &Key,

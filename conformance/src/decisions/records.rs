@@ -1,4 +1,4 @@
-//! Records and leases.
+//! The decision table of records and leases.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use super::{Cell, IMPOSSIBLE, ROUNDS, Scene, Table, brief};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
-/// The fingerprint that leases name.
+/// The fingerprint of the leases.
 const TEN: Option<&str> = Some("ten");
 
-/// A lease that does not lapse.
+/// A lease that does not expire during the case.
 const LONG: Duration = Duration::from_secs(3_600);
 
-/// A lease that outlives the memory of what has ended.
+/// A lease that lasts longer than the memory of what has ended.
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3_600);
 
 const NONE: &str = IMPOSSIBLE;
@@ -73,7 +73,7 @@ pub(super) const TABLE: Table = Table {
     ],
 };
 
-/// The states of the table, in its order.
+/// The states, in the order of the table.
 const STATES: [(State, Age); 21] = [
     (State::Absent, Recent),
     (State::Recorded, Recent),
@@ -118,7 +118,7 @@ enum State {
     Expired,
 }
 
-/// An id, the two who call, and the lease of `ada`.
+/// An id, its two callers, and the lease of `ada`.
 struct Id {
     short: Duration,
     cell: Cell,
@@ -140,7 +140,7 @@ pub(crate) async fn an_id_is_answered_by_its_table(world: &World) -> Verdict {
     Ok(())
 }
 
-/// What no call on another id changes.
+/// Other ids, which no call may change.
 struct Others {
     recorded: DedupId,
     leased: Lease,
@@ -162,7 +162,7 @@ impl Others {
     }
 }
 
-/// A listing shows the ids that have a record, and no others.
+/// Checks that a listing shows exactly the ids that have a record.
 async fn ensure_listed(ids: &[Id]) -> Verdict {
     let Some(Id { records, .. }) = ids.first() else { return Ok(()) };
     let page = records.list(None, 1_000).await?;
@@ -242,7 +242,7 @@ impl Id {
         Ok(())
     }
 
-    /// A new lease has a greater number than the one before.
+    /// Checks that a new lease has a greater fence than the lease before it.
     fn ensure_fence(&self, begun: Option<&Lease>) -> Verdict {
         if let (Some(begun), Some(own)) = (begun, &self.lease) {
             let is_own = matches!(STATES[self.cell.state].0, State::Leased);
@@ -256,7 +256,7 @@ impl Id {
         Ok(())
     }
 
-    /// The answer, and the lease that it holds.
+    /// Returns the answer, and the lease if the answer has one.
     async fn answer(&self) -> Result<(String, Option<Lease>), Failure> {
         let print = match TABLE.calls[self.cell.call] {
             "begin" => TEN,

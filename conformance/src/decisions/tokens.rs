@@ -1,4 +1,4 @@
-//! Tokens.
+//! The decision table of tokens.
 
 use std::slice;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(super) const TABLE: Table = Table {
     ],
 };
 
-/// The states of the table, in its order.
+/// The states, in the order of the table.
 const STATES: [(State, Age); 10] = [
     (State::Unknown, Recent),
     (State::Live, Recent),
@@ -98,7 +98,7 @@ impl Scene for Token {
     }
 }
 
-/// What the same call answers then.
+/// Returns the answer to the same call made a second time.
 fn again_of(answer: &str) -> &str {
     match answer {
         "created" => "already_live",

@@ -1,4 +1,4 @@
-//! Replies that are lost, requests that land late or twice.
+//! Lost replies, requests that land late or twice.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ async fn meet_every_fate(world: &World, calls: &[Call]) -> Verdict {
     Ok(())
 }
 
-/// The call until it is answered, then what is still under way lands: it happened once.
+/// Repeats the call until it is answered, lets the requests in flight land, and checks that the call happened once.
 async fn meet(world: &World, call: Call, fate: Fate) -> Verdict {
     let scene = call.set(world, &format!("{call:?}-{fate:?}")).await?;
     let link = Link::script([fate]);
@@ -67,7 +67,7 @@ async fn ensure_lost<T: std::fmt::Debug>(answer: impl Future<Output = Result<T>>
     Ok(())
 }
 
-/// Every call of a lease is under way while it lapses and another begins.
+/// Every call of a lease is in flight while the lease expires and another begins.
 pub(super) async fn what_lands_after_the_lease_changed_hands_changes_nothing(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (ada, bob, short) = (op("ada")?, op("bob")?, world.short());
@@ -99,7 +99,7 @@ pub(super) async fn what_lands_after_the_lease_changed_hands_changes_nothing(wor
     Ok(())
 }
 
-/// Every call that made a record is under way while the record, or its lease, ends.
+/// Every call that made a record is in flight while the record, or its lease, ends.
 pub(super) async fn what_lands_after_the_end_changes_nothing(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let ada = op("ada")?;
@@ -123,7 +123,7 @@ pub(super) async fn what_lands_after_the_end_changes_nothing(world: &World) -> V
     Ok(())
 }
 
-/// Makes a record or a lease and ends it, with copies of all its calls still under way.
+/// Creates a record or a lease and ends it, with copies of all its calls still in flight.
 async fn end_early(world: &World, repos: &Repos, far: &Repos, place: &DedupId, end: &str) -> Verdict {
     let (ada, bob) = (op("ada")?, op("bob")?);
     if end == "abort" {
@@ -147,8 +147,8 @@ async fn end_early(world: &World, repos: &Repos, far: &Repos, place: &DedupId, e
     Ok(())
 }
 
-/// Whole lives of records and leases under faults, each call repeated with the same id until it is answered; in
-/// the end every answer is still true.
+/// Records and leases are created and ended under faults, and each call is repeated with the same id until it is
+/// answered. In the end every answer is still true.
 pub(super) async fn random_faults_leave_every_answer_true(world: &World) -> Verdict {
     let mut rng = world.rng();
     for _ in 0..world.profile().rounds {
@@ -184,7 +184,7 @@ struct Life<'a> {
 }
 
 impl Life<'_> {
-    /// One of several lives; the value that it leaves.
+    /// Plays one of several lives of an id, and returns the value that it leaves.
     async fn live(&self, choice: u8) -> Result<Option<&'static str>, Failure> {
         match choice {
             0 => {
@@ -258,7 +258,7 @@ impl Life<'_> {
         Ok(())
     }
 
-    /// Others come too late for the value, by either way.
+    /// Checks that another caller's record and begin both return this value.
     async fn rival(&self, value: &'static str) -> Result<Option<&'static str>, Failure> {
         let mine = text("rival")?;
         let recorded = answered(|| self.repos.records.record(self.place, &mine, &self.bob, FOREVER)).await?;

@@ -1,4 +1,4 @@
-//! Every mutating call, with what it needs before, what it answers, and what is left after it.
+//! Every mutating call: its preconditions, its answer, and the state after it.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(super) enum Call {
 pub(super) const ON_RECORDS: [Call; 3] = [Call::Record, Call::Replace, Call::Forget];
 pub(super) const ON_LEASES: [Call; 4] = [Call::Begin, Call::Complete, Call::Abort, Call::Extend];
 
-/// An id on which a call can do something.
+/// An id on which the call has an effect.
 pub(super) struct Scene {
     pub(super) id: DedupId,
     ada: OpId,
@@ -81,7 +81,7 @@ impl Repeatable for Call {
                 Some(found.is_some_and(|entry| entry.value.as_bytes() == b"after"))
             }
             Self::Forget => Some(found.is_none()),
-            // Leases cannot be read.
+            // No call reads a lease.
             Self::Begin | Self::Abort | Self::Extend => None,
         })
     }
@@ -117,7 +117,7 @@ impl Repeatable for Call {
 }
 
 impl Call {
-    /// What the first attempt that lands is told.
+    /// Returns the answer to the first attempt that lands.
     pub(super) fn first(self) -> Told {
         match self {
             Self::Record | Self::Replace | Self::Forget | Self::Complete => Told::Now,
@@ -125,7 +125,7 @@ impl Call {
         }
     }
 
-    /// What the same call is told when it has landed before.
+    /// Returns the answer to the same call after it has landed.
     pub(super) fn again(self) -> Told {
         match self {
             Self::Record | Self::Replace | Self::Forget | Self::Complete => Told::Before,

@@ -1,4 +1,4 @@
-//! Many callers at once.
+//! Many concurrent callers.
 
 pub(super) mod leases;
 pub(super) mod linearizable;
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::race::race;
 use crate::world::World;
 
-/// A race in which every other caller uses another client.
+/// Runs a race in which every second caller uses another client.
 async fn race_on<T, Fut>(
     world: &World,
     count: usize,

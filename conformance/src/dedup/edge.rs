@@ -1,4 +1,4 @@
-//! Texts that look alike, bytes of every kind, and limits.
+//! Texts that look alike, arbitrary bytes, and limits.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::world::World;
 
 const FOREVER: Retention = Retention::Forever;
 
-/// Texts that many others are mistaken for.
+/// Returns texts that are easily confused with many others.
 fn often_mistaken() -> [String; 5] {
     ["a".into(), "\u{e9}".into(), "a:b".into(), "1".into(), "y".repeat(MAX_ID_BYTES)]
 }

@@ -113,10 +113,10 @@ cases! { Dedup:
         a_run_to_its_end_outlives_its_caller;
 }
 
-/// Longer than any case takes, on a real clock too.
+/// A time that is longer than any case takes, on a real clock too.
 const LONG: Duration = Duration::from_secs(3_600);
 
-/// The two repositories of one name.
+/// The record and lease repositories of one namespace.
 #[derive(Clone)]
 struct Repos {
     records: Arc<dyn DedupRepo>,
@@ -128,7 +128,7 @@ impl Repos {
         Ok(Self { records: store.dedup_repo(&"records".parse()?)?, leases: store.lease_repo(&"records".parse()?)? })
     }
 
-    /// The world's, and those of another client of it.
+    /// Returns the repositories of the world's client and of another client.
     async fn pair(world: &World) -> Result<[Self; 2], Failure> {
         Ok([Self::of(world.store())?, Self::of(&world.client().await?)?])
     }
@@ -137,13 +137,13 @@ impl Repos {
         Self { records: link.before(&self.records), leases: link.before(&self.leases) }
     }
 
-    /// Records, and expects to be the first.
+    /// Records a value, and checks that the record is new.
     async fn record_new(&self, id: &DedupId, value: &str, op: &OpId, retention: Retention) -> Result<Version, Failure> {
         let recorded = self.records.record(id, &text(value)?, op, retention).await?;
         Ok(ensure_matches!(recorded, Recorded::New(version) => version, "{op} records the vacant id {id}"))
     }
 
-    /// Begins, and expects to get the lease.
+    /// Begins, and checks that the lease was started.
     async fn begin_new(&self, id: &DedupId, op: &OpId, duration: Duration) -> Result<Lease, Failure> {
         let begun = self.leases.begin(id, op, duration, None).await?;
         let lease = ensure_matches!(begun, Begun::Started(lease) => lease, "{op} begins the vacant id {id}");

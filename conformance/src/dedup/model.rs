@@ -1,4 +1,4 @@
-//! Records and leases as they should be, for one caller.
+//! The model of records and leases, for one caller.
 
 mod known;
 
@@ -17,12 +17,12 @@ use crate::model::{self, compare, minutes};
 use crate::world::World;
 
 pub(super) async fn random_calls_match_the_model(world: &World) -> Verdict {
-    // Where time cannot be moved on, nothing may end during a sequence, however slow the store is.
+    // Where the clock cannot be moved, nothing may expire during a sequence, however slow the store is.
     let stretch = if world.can_travel() { 1 } else { 100_000 };
     compare(world, Records { now: Duration::ZERO, stretch, ids: BTreeMap::new() }).await
 }
 
-/// One of the versions or leases of an id that the store has answered, counted from the newest.
+/// The position of a version or lease among those that the store has returned for an id, counted from the newest.
 type Back = usize;
 
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ struct Records {
 }
 
 impl Records {
-    /// What is known of the id, as of now.
+    /// Returns what is known of the id at the current time.
     fn known(&mut self, id: &DedupId) -> (&mut Known, Moment) {
         let moment = Moment { now: self.now, stretch: self.stretch };
         let known = self.ids.entry(id.clone()).or_default();

@@ -1,4 +1,4 @@
-//! Connections that are cut.
+//! Cut connections.
 
 use super::calls::{ON_LEASES, ON_RECORDS};
 use crate::failure::Verdict;

@@ -1,4 +1,4 @@
-//! One run for each id: D-8.
+//! One run per id: D-8.
 
 pub(super) mod ambiguous;
 pub(super) mod cancel;
@@ -20,18 +20,18 @@ use super::Repos;
 use crate::failure::Failure;
 use crate::world::World;
 
-/// How long the leases of runs last: long enough that a real clock's slow moment does not end one.
+/// How long the leases of runs last: long enough not to expire during a slow moment on a real clock.
 fn lease(world: &World) -> Duration {
     world.short() * 3
 }
 
-/// Results kept for ever, and errors retried at once: no case needs to wait for either.
+/// Keeps results forever and retries errors at once, so that no case has to wait for either.
 fn options(world: &World) -> RunOptions {
     let retry = Retry { attempts: 100, first_delay: Duration::ZERO, max_delay: Duration::ZERO };
     RunOptions::default().lease(lease(world)).retention(Retention::Forever).retry(retry)
 }
 
-/// A run whose work must not fail.
+/// Runs work that must not fail.
 async fn run_well<F, Fut>(
     repos: &Repos,
     timer: &StoreTimer,
@@ -49,7 +49,7 @@ where
     })
 }
 
-/// How often the work began, and how often it came to its end.
+/// Counts how often the work began and how often it finished.
 #[derive(Clone, Default)]
 struct Tally {
     begun: Arc<AtomicUsize>,
@@ -73,7 +73,7 @@ impl Tally {
         self.ended.load(Ordering::SeqCst)
     }
 
-    /// Work that is done at once.
+    /// Work that finishes at once.
     async fn work(&self, result: &str) -> Result<Payload, Failure> {
         self.begin();
         let result = super::text(result)?;

@@ -1,4 +1,4 @@
-//! Replies that are lost, requests that land late or twice, at any step of the way.
+//! Lost replies, requests that land late or twice, at any step of an assignment.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use crate::world::World;
 
 const FATES: [Fate; 4] = [Fate::RequestLost, Fate::ReplyLost, Fate::Late, Fate::Twice];
 
-/// A deduplicator whose call has this fate at one of its steps.
+/// Creates a deduplicator whose call has this fate at one of its steps.
 fn faulty(world: &World, step: usize, fate: Fate) -> Result<(Deduplicator, Arc<Link>)> {
     let link = Link::script(std::iter::repeat_n(Fate::Delivered, step).chain([fate]));
     Ok((desk(&*link.before_store(world.store()))?, link))
 }
 
-/// An answer, or an error that says that it is not certain; `Empty` only where there was no seat.
+/// Checks that the result is an answer or an error of unknown certainty. `Empty` is allowed only if there was no seat.
 fn ensure_honest(answer: Result<Assigned>, may_be_empty: bool) -> Verdict {
     match answer {
         Ok(Assigned::Empty) => ensure!(may_be_empty, "a fault was answered with Empty"),
@@ -27,7 +27,7 @@ fn ensure_honest(answer: Result<Assigned>, may_be_empty: bool) -> Verdict {
     Ok(())
 }
 
-/// Steps: record, take, commit. What is under way lands before the call is made again, or after it.
+/// Steps: record, take, commit. Requests in flight land before the call is repeated, or after it.
 pub(super) async fn a_loss_at_any_step_of_an_assignment_loses_nothing(world: &World) -> Verdict {
     let mut told = Told::new();
     add_seats(&**world.store(), "monday", 0..30).await?;
@@ -49,7 +49,7 @@ pub(super) async fn a_loss_at_any_step_of_an_assignment_loses_nothing(world: &Wo
     Ok(())
 }
 
-/// Steps: record, take, giving up, release, leaving; then the next class is chosen, or the same after a refill.
+/// Steps: record, take, mark as giving up, release, clear. Then the next class is chosen, or the same after a refill.
 pub(super) async fn a_loss_at_any_step_of_giving_up_loses_nothing(world: &World) -> Verdict {
     let (mut told, mut seats) = (Told::new(), 0);
     for (number, fate) in FATES.into_iter().enumerate() {
@@ -72,7 +72,7 @@ pub(super) async fn a_loss_at_any_step_of_giving_up_loses_nothing(world: &World)
     Ok(())
 }
 
-/// The take is still under way when its class is given up; it lands when there is a seat again.
+/// The take is still in flight when its class is given up, and lands when the class has a seat again.
 pub(super) async fn a_late_take_of_a_bank_that_was_given_up_gets_nothing(world: &World) -> Verdict {
     let (mut told, mut seats) = (Told::new(), 0);
     for round in 0..4 {
@@ -98,7 +98,7 @@ pub(super) async fn a_late_take_of_a_bank_that_was_given_up_gets_nothing(world: 
         link.land().await;
         told.insert(id, item);
         ensure_settled(world, &told, 2 * seats).await?;
-        // The class is empty again for the next one.
+        // Empties the class for the next round.
         let desk = desk(&**world.store())?;
         let filler = format!("filler-{round}");
         let seat = assign(&desk, &filler, "monday").await?;
@@ -107,8 +107,8 @@ pub(super) async fn a_late_take_of_a_bank_that_was_given_up_gets_nothing(world: 
     ensure_settled(world, &told, 2 * seats).await
 }
 
-/// Some are asked until they are answered, some are abandoned; then the faults end, everything lands, what was
-/// abandoned is recovered, and every id asks once more.
+/// Some ids ask until they are answered, others are abandoned. Then the faults end, every request lands, abandoned ids
+/// are recovered, and every id asks once more.
 pub(super) async fn random_faults_lose_and_double_nothing(world: &World) -> Verdict {
     let mut rng = world.rng();
     for _ in 0..world.profile().rounds {

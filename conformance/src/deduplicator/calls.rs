@@ -1,4 +1,4 @@
-//! An assignment, with what it needs before, what it answers, and what is left after it.
+//! An assignment: its preconditions, its answer, and the state after it.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::race::answered;
 use crate::repeatable::{Repeatable, Told};
 use crate::world::{World, items};
 
-/// An assignment from a bank of its own.
+/// An assignment from a separate bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call {
     OneOfThree,

@@ -1,4 +1,4 @@
-//! Futures that are dropped at each of their points, and who carries on.
+//! Futures that are dropped at each of their await points, and how the assignment is continued.
 
 use storagebox_core::{Assigned, Deduplicator};
 
@@ -7,19 +7,19 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::link::{Link, drop_after};
 use crate::world::World;
 
-/// More than an assignment has points, all ways together.
+/// The number of seats: more than an assignment has points in all ways together.
 const SEATS: usize = 200;
 
-/// Who carries on after the drop.
+/// The ways in which an assignment is continued after the drop.
 const WAYS: [Way; 3] = [Way::Retry, Way::Recover, Way::AnotherBank];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// The same call by another process.
+    /// Another process makes the same call.
     Retry,
-    /// A recovery, and the same call after it.
+    /// A recovery runs, and then the same call is made.
     Recover,
-    /// A call that asks for another bank.
+    /// A call asks for another bank.
     AnotherBank,
 }
 
@@ -27,7 +27,7 @@ fn gated(world: &World) -> storagebox_core::Result<Deduplicator> {
     desk(&*Link::gated().before_store(world.store()))
 }
 
-/// Another process carries on; what the id has in the end.
+/// Continues the assignment in another process, and returns what the id has in the end.
 async fn carry_on(world: &World, id: &str, class: &str, way: Way) -> Result<Assigned, Failure> {
     let fresh = desk(&*world.client().await?)?;
     match way {
@@ -35,7 +35,7 @@ async fn carry_on(world: &World, id: &str, class: &str, way: Way) -> Result<Assi
         Way::Recover => {
             recover_all(&fresh, 3).await?;
             let left = recover_all(&fresh, 100).await?;
-            // The dropped call may still have been under way, and have left its intent after the recovery had passed.
+            // The dropped call may still have been in flight, and have written its intent too late for the recovery.
             ensure!(left.finished + left.given_up <= 1, "{left:?} was abandoned after a recovery");
             let assigned = assign(&fresh, id, class).await?;
             let left = recover_all(&fresh, 100).await?;
@@ -52,7 +52,7 @@ fn note(told: &mut Told, id: String, assigned: &Assigned) -> Verdict {
     Ok(())
 }
 
-/// A point at which an assignment is dropped, and who carries on.
+/// A point at which an assignment is dropped, and how it is continued.
 #[derive(Clone, Copy)]
 struct Point<'a> {
     far: &'a Deduplicator,
@@ -66,7 +66,7 @@ impl Point<'_> {
         format!("{:?}-{}", self.way, self.number)
     }
 
-    /// Whether there was such a point. If there was none, what was assigned is noted.
+    /// Drops the assignment at this point. Returns whether it has such a point; if not, adds its item to `told`.
     async fn is_dropped(&self, told: &mut Told) -> Result<bool, Failure> {
         let answer = drop_after(self.far.assign(self.id(), self.class), self.number).await.transpose()?;
         told.extend(answer.as_ref().and_then(Assigned::item).map(|item| (self.id(), item.clone())));
@@ -99,7 +99,7 @@ pub(super) async fn dropping_an_assignment_at_any_point_loses_nothing(world: &Wo
     Ok(())
 }
 
-/// The bank is empty, so the way is longer: it is given up, its claim fenced, and left.
+/// The bank is empty, so there are more steps: the intent is given up, its claim fenced, and the record cleared.
 pub(super) async fn dropping_a_giving_up_at_any_point_loses_nothing(world: &World) -> Verdict {
     let (far, mut told, mut seats) = (gated(world)?, Told::new(), 0);
     for way in WAYS {
@@ -120,7 +120,7 @@ pub(super) async fn dropping_a_giving_up_at_any_point_loses_nothing(world: &Worl
     Ok(())
 }
 
-/// The first bank was empty before; now another one is chosen.
+/// The first bank was empty, and now another one is chosen.
 pub(super) async fn dropping_a_second_choice_at_any_point_loses_nothing(world: &World) -> Verdict {
     let (far, mut told) = (gated(world)?, Told::new());
     for class in ["wednesday", "friday"] {
@@ -141,7 +141,7 @@ pub(super) async fn dropping_a_second_choice_at_any_point_loses_nothing(world: &
     Ok(())
 }
 
-/// A recovery of two abandoned ids, one of which gets its seat and one of which gives up.
+/// The recovery finds two abandoned ids: one gets its seat, the other gives up.
 pub(super) async fn dropping_a_recovery_at_any_point_loses_nothing(world: &World) -> Verdict {
     let (far, mut told) = (gated(world)?, Told::new());
     add_seats(&**world.store(), "friday", 0..SEATS).await?;
@@ -153,7 +153,7 @@ pub(super) async fn dropping_a_recovery_at_any_point_loses_nothing(world: &World
     ensure_settled(world, &told, SEATS).await
 }
 
-/// Whether there was such a point.
+/// Drops a recovery at this point. Returns whether it has such a point.
 async fn drop_recovery_at(world: &World, far: &Deduplicator, told: &mut Told, point: usize) -> Result<bool, Failure> {
     abandon(world, &format!("{point}")).await?;
     let recovery = drop_after(far.recover(None, 1_000), point).await.transpose()?;
@@ -174,7 +174,7 @@ async fn drop_recovery_at(world: &World, far: &Deduplicator, told: &mut Told, po
     Ok(recovery.is_none())
 }
 
-/// Leaves two ids with an intent alone: one for a class with seats, one for an empty class.
+/// Leaves two ids that have only an intent: one for a class with seats, one for an empty class.
 async fn abandon(world: &World, name: &str) -> Verdict {
     crash_after(world.store(), &format!("served-{name}"), "friday", 1).await?;
     crash_after(world.store(), &format!("unserved-{name}"), "monday", 1).await

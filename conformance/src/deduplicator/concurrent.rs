@@ -1,4 +1,4 @@
-//! Many callers at once.
+//! Many concurrent callers.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::race::{SIZES, race};
 use crate::world::World;
 
-/// All answers name one item, and one of them is new.
+/// Checks that all answers name one item and that at most one of them is new. Returns the item.
 fn one_item(answers: &[Assigned]) -> Result<Item, Failure> {
     let items: BTreeSet<_> = answers.iter().filter_map(Assigned::item).collect();
     ensure_eq!(items.len(), 1, "different items of one id");
@@ -61,7 +61,7 @@ pub(super) async fn racing_calls_of_one_id_over_several_banks_share_one_item(wor
     ensure_settled(world, &told, seats * 3).await
 }
 
-/// Article 1: a hundred requests at the same time, five of each customer.
+/// Article 1: a hundred concurrent requests, five per customer.
 pub(super) async fn a_hundred_requests_of_twenty_customers(world: &World) -> Verdict {
     let (desks, mut told) = (desks(world).await?, Told::new());
     let rounds = world.profile().rounds;
@@ -82,7 +82,7 @@ pub(super) async fn a_hundred_requests_of_twenty_customers(world: &World) -> Ver
     ensure_settled(world, &told, 100 * rounds).await
 }
 
-/// Article 1: 150 students, three classes of 50. Everybody has wishes, and in the end everybody has a seat.
+/// Article 1: 150 students, three classes of 50. Every student has wishes, and in the end every student has a seat.
 pub(super) async fn the_professors_three_classes(world: &World) -> Verdict {
     let (desks, mut rng) = (desks(world).await?, world.rng());
     for class in CLASSES {
@@ -105,7 +105,7 @@ fn shuffled(rng: &mut fastrand::Rng) -> [&'static str; 3] {
     classes
 }
 
-/// What each student was told, none of them two things.
+/// Returns the seat that each student was given, and checks that no student was given two.
 fn told_by<'a>(answers: impl Iterator<Item = (usize, &'a Assigned)>) -> Result<Told, Failure> {
     let mut told = Told::new();
     for (student, answer) in answers {
@@ -116,7 +116,7 @@ fn told_by<'a>(answers: impl Iterator<Item = (usize, &'a Assigned)>) -> Result<T
     Ok(told)
 }
 
-/// The same, each student asking on three devices at once with other wishes on each.
+/// As before, but each student asks on three devices at once, with other wishes on each.
 pub(super) async fn three_classes_asked_for_from_three_devices(world: &World) -> Verdict {
     let (desks, mut rng) = (desks(world).await?, world.rng());
     for class in CLASSES {
@@ -156,7 +156,7 @@ pub(super) async fn more_ids_than_items(world: &World) -> Verdict {
     ensure_settled(world, &told, seats).await
 }
 
-/// Each id asks for the empty class and the one with seats, at the same time.
+/// Each id asks for the empty class and for the class with seats, at the same time.
 pub(super) async fn racing_choices_beside_an_empty_bank(world: &World) -> Verdict {
     let (desks, mut told, mut seats) = (desks(world).await?, Told::new(), 0);
     for round in 0..world.profile().rounds * 2 {
@@ -177,7 +177,7 @@ pub(super) async fn racing_choices_beside_an_empty_bank(world: &World) -> Verdic
     ensure_settled(world, &told, seats).await
 }
 
-/// Seats come in while ids ask for classes that may or may not be empty; in the end everybody asks once more.
+/// Seats are added while ids ask for classes that may or may not be empty. In the end every id asks once more.
 pub(super) async fn refills_while_ids_choose(world: &World) -> Verdict {
     let (desks, mut rng) = (desks(world).await?, world.rng());
     let (mut told, mut seats) = (Told::new(), 0);

@@ -1,4 +1,4 @@
-//! Odd ids, banks and items, and records that are something else.
+//! Unusual ids, banks and items, and records of something else.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(super) async fn a_bank_that_it_does_not_have_is_refused(world: &World) -> Ve
         ensure_matches!(refused, Err(error) if error.kind() == ErrorKind::InvalidInput, "{id:?}, {bank:?}");
     }
     ensure!(records.list(None, 10).await?.entries.is_empty(), "a refused call left a record");
-    // Another desk has another bank: this one must not guess what the record means.
+    // The other deduplicator uses another bank, so this one must not guess what the record means.
     let sundays =
         Deduplicator::new(Arc::clone(&records)).bank("sunday", world.store().item_bank(&"sunday".parse()?)?)?;
     world.store().item_bank(&"sunday".parse()?)?.add(&[Item::new("sun")?]).await?;
@@ -54,7 +54,7 @@ pub(super) async fn nasty_ids_get_items_of_their_own(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Each bank has one item of its own, and the longest names and ids meet the longest items.
+/// Each bank has one item, and the longest names and ids are combined with the longest items.
 pub(super) async fn nasty_banks_and_items_are_told_apart(world: &World) -> Verdict {
     let (names, items) = (nasty_texts(), nasty_items());
     let mut desk = Deduplicator::new(world.dedup()?);
@@ -74,7 +74,7 @@ pub(super) async fn nasty_banks_and_items_are_told_apart(world: &World) -> Verdi
     Ok(())
 }
 
-/// A lease stands where the record would: refused, with nothing taken.
+/// A lease exists where the record would be: the assignment is refused, and nothing is taken.
 pub(super) async fn records_used_for_something_else_are_refused(world: &World) -> Verdict {
     add_seats(&**world.store(), "monday", 0..2).await?;
     let (leases, id) = (world.store().lease_repo(&"students".parse()?)?, DedupId::new("ada")?);

@@ -1,4 +1,4 @@
-//! The composition of several banks, with the library's own [`Deduplicator`] over the world's stores.
+//! The composition of several banks. Tests the library's own [`Deduplicator`] on the world's stores.
 
 mod ambiguous;
 mod calls;
@@ -62,10 +62,10 @@ cases! { Deduplicator:
     "IB-5" Sequential python_faults: python_fault_8_assigned_item_added_again;
 }
 
-/// The professor's classes; other cases use as many of them as they need.
+/// The professor's classes. Other cases use some of them.
 const CLASSES: [&str; 3] = ["monday", "wednesday", "friday"];
 
-/// The deduplicator of a client over all classes.
+/// Creates a client's deduplicator of all classes.
 fn desk(store: &dyn Backend) -> Result<Deduplicator> {
     let mut desk = Deduplicator::new(store.dedup_repo(&"students".parse()?)?);
     for class in CLASSES {
@@ -74,7 +74,7 @@ fn desk(store: &dyn Backend) -> Result<Deduplicator> {
     Ok(desk)
 }
 
-/// An assignment that ends after so many of its steps, as a crash of its caller ends it.
+/// Runs an assignment that ends after this many steps, as if its caller had crashed.
 async fn crash_after(store: &Arc<dyn Backend>, id: &str, class: &str, steps: usize) -> Verdict {
     let link = Link::script(std::iter::repeat_n(Fate::Delivered, steps).chain([Fate::RequestLost]));
     let ended = desk(&*link.before_store(store))?.assign(id, class).await;
@@ -89,7 +89,7 @@ async fn add_seats(store: &dyn Backend, class: &str, numbers: std::ops::Range<us
     Ok(())
 }
 
-/// Assigns until there is an answer.
+/// Repeats the assignment until it is answered.
 async fn assign(desk: &Deduplicator, id: &str, class: &str) -> Result<Assigned, Failure> {
     for _ in 0..200 {
         match desk.assign(id, class).await {
@@ -100,7 +100,7 @@ async fn assign(desk: &Deduplicator, id: &str, class: &str) -> Result<Assigned, 
     Err(Failure::new(format!("{id} has no answer in 200 attempts")))
 }
 
-/// Asks for the classes one by one until one has a seat.
+/// Asks for one class after the other until one has a seat.
 async fn assign_any(desk: &Deduplicator, id: &str, classes: &[&str]) -> Result<Assigned, Failure> {
     for class in classes {
         let assigned = assign(desk, id, class).await?;
@@ -111,7 +111,7 @@ async fn assign_any(desk: &Deduplicator, id: &str, classes: &[&str]) -> Result<A
     Ok(Assigned::Empty)
 }
 
-/// A seat of this class that is assigned for the first time.
+/// Checks that the answer is a new seat of this class, and returns the seat.
 fn new_seat(assigned: &Assigned, class: &str) -> Result<Item, Failure> {
     match assigned {
         Assigned::New { bank, item } if bank.as_str() == class => Ok(item.clone()),
@@ -119,7 +119,7 @@ fn new_seat(assigned: &Assigned, class: &str) -> Result<Item, Failure> {
     }
 }
 
-/// Recovers page by page; what it did in all.
+/// Recovers page by page, and returns the total.
 async fn recover_all(desk: &Deduplicator, limit: usize) -> Result<Recovery, Failure> {
     let (mut total, mut cursor) = (Recovery::default(), None);
     loop {
@@ -134,11 +134,10 @@ async fn recover_all(desk: &Deduplicator, limit: usize) -> Result<Recovery, Fail
     }
 }
 
-/// What the ids were told that they have.
+/// The item that each id was given.
 type Told = BTreeMap<String, Item>;
 
-/// Every id still has what it was told, no two have the same, and exactly those items are held: none is lost, none
-/// is held for nobody, and none was made up.
+/// Checks that every id still has its item, that no two ids have the same item, and that exactly these items are held.
 async fn ensure_settled(world: &World, told: &Told, seats: usize) -> Verdict {
     let mut held = Vec::new();
     let mut all = 0;
@@ -165,7 +164,7 @@ async fn ensure_settled(world: &World, told: &Told, seats: usize) -> Verdict {
     Ok(())
 }
 
-/// A handle for each of many callers, some of them through another client.
+/// Creates handles for concurrent callers, on two clients.
 async fn desks(world: &World) -> Result<[Arc<Deduplicator>; 2]> {
     Ok([Arc::new(desk(&**world.store())?), Arc::new(desk(&*world.client().await?)?)])
 }

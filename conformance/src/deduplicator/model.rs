@@ -1,4 +1,4 @@
-//! Several banks and one record as they should be, for one caller.
+//! The model of several banks and one record, for one caller.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ enum Call {
 
 #[derive(Clone, Debug, Default)]
 struct Desk {
-    /// Free items, by class.
+    /// Free items, with their classes.
     free: BTreeSet<(&'static str, String)>,
     withdrawn: BTreeSet<(&'static str, String)>,
     assigned: BTreeMap<String, (String, String)>,

@@ -1,4 +1,4 @@
-//! The eight faults of the Python package, each as it was found there, which must not be found here.
+//! Regression cases for the eight faults that were found in the Python package.
 
 use storagebox_core::{Added, Assigned, Backend, Certainty, ErrorKind, Hold, Item, ItemBank, Taken};
 
@@ -7,7 +7,7 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link};
 use crate::world::{World, items};
 
-/// It took an item before it looked for the record, and found none to take.
+/// The package took an item before it looked for the record. The bank was empty, so the user got nothing.
 pub(super) async fn python_fault_1_returning_user_from_an_empty_bank(world: &World) -> Verdict {
     add_seats(&**world.store(), "monday", 0..1).await?;
     let desk = desk(&**world.store())?;
@@ -24,7 +24,7 @@ pub(super) async fn python_fault_1_returning_user_from_an_empty_bank(world: &Wor
     Ok(())
 }
 
-/// Any error of the record's write, a throttle even, was taken for "assigned already", and the answer was nothing.
+/// The package took every error of writing the record, even a throttle, for "assigned already", and answered nothing.
 pub(super) async fn python_fault_2_error_on_the_record_is_not_assigned_already(world: &World) -> Verdict {
     add_seats(&**world.store(), "monday", 0..9).await?;
     let mut told = Told::new();
@@ -47,7 +47,7 @@ pub(super) async fn python_fault_2_error_on_the_record_is_not_assigned_already(w
     Ok(())
 }
 
-/// The part of a batch that the store had not processed was read under a wrong name: 15 of 25 items were lost.
+/// The package read the unprocessed part of a batch under a wrong name: 15 of 25 items were lost.
 pub(super) async fn python_fault_4_lost_part_of_a_batch(world: &World) -> Verdict {
     let (bank, all) = (world.bank()?, items(1_000)?);
     let mut rng = world.rng();
@@ -78,7 +78,7 @@ pub(super) async fn python_fault_4_lost_part_of_a_batch(world: &World) -> Verdic
     Ok(())
 }
 
-/// The item was gone, there was no record, and the retry failed.
+/// The item was taken, there was no record, and the retry failed.
 pub(super) async fn python_fault_5_lost_reply_of_the_take(world: &World) -> Verdict {
     add_seats(&**world.store(), "monday", 0..1).await?;
     let link = Link::script([Fate::Delivered, Fate::ReplyLost]);
@@ -101,7 +101,7 @@ pub(super) async fn python_fault_5_lost_reply_of_the_take(world: &World) -> Verd
     Ok(())
 }
 
-/// The item was gone, and there was no record.
+/// The item was taken, and there was no record.
 pub(super) async fn python_fault_6_crash_between_take_and_record(world: &World) -> Verdict {
     add_seats(&**world.store(), "monday", 0..2).await?;
     let mut told = Told::new();
@@ -133,7 +133,7 @@ pub(super) async fn python_fault_7_duplicate_in_one_call(world: &World) -> Verdi
     Ok(())
 }
 
-/// What was handed out was forgotten by the bank, so adding it again handed it out again.
+/// The bank forgot items that it had handed out, so an item that was added again was handed out again.
 pub(super) async fn python_fault_8_assigned_item_added_again(world: &World) -> Verdict {
     add_seats(&**world.store(), "monday", 0..1).await?;
     let desk = desk(&**world.store())?;

@@ -1,4 +1,4 @@
-//! What crashed callers left, finished by somebody else.
+//! Recovery: another process finishes what crashed callers left.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::link::{Fate, Link, drop_after};
 use crate::race::race;
 use crate::world::World;
 
-/// What the record says that the id has, which must be an answer of the past by now.
+/// Returns the seats of the ids. Each seat must already be recorded, so each answer must be `Again`.
 async fn told(world: &World, ids: impl IntoIterator<Item = String>) -> Result<Told, Failure> {
     let (desk, mut told) = (desk(&**world.store())?, Told::new());
     for id in ids {
@@ -90,7 +90,7 @@ pub(super) async fn recovery_changes_nothing_that_is_finished(world: &World) -> 
     Ok(())
 }
 
-/// Half of the callers crash, others live on, and recoverers are at it all the time.
+/// Half of the callers crash, the others go on, and recoveries run all the time.
 pub(super) async fn recovery_beside_live_callers_disturbs_nobody(world: &World) -> Verdict {
     let (desks, mut rng) = (desks(world).await?, world.rng());
     let (mut told, mut seats) = (Told::new(), 0);
@@ -141,7 +141,7 @@ async fn recover_often(desk: &storagebox_core::Deduplicator) -> Verdict {
     Ok(())
 }
 
-/// Others may be faster, so it may also be through before it crashes.
+/// Crashes an assignment at some step. A recovery may be faster, so the assignment may also finish first.
 async fn crash_somewhere(store: &Arc<dyn Backend>, id: &str, class: &str, steps: usize) -> Verdict {
     let far = desk(&*Link::gated().before_store(store))?;
     let _ = drop_after(far.assign(id, class), 2 * steps + 1).await;

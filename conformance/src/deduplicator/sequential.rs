@@ -58,7 +58,7 @@ pub(super) async fn another_process_answers_the_same_item(world: &World) -> Verd
     Ok(())
 }
 
-/// The records are in a sandbox of their own, as if in another database.
+/// The records are in another sandbox, as if in another database.
 pub(super) async fn banks_and_records_may_be_in_different_stores(world: &World) -> Verdict {
     let records = world.another().await?;
     let bank = world.filled(3).await?;
@@ -84,7 +84,7 @@ pub(super) async fn two_ids_have_two_items(world: &World) -> Verdict {
         let seat = new_seat(&desk.assign(id.as_str(), "monday").await?, "monday")?;
         ensure!(!told.values().any(|other| *other == seat), "{id} gets another's seat");
         told.insert(id, seat);
-        // What is taken comes back neither by being added again nor by others' calls.
+        // Taken seats do not become free: neither when they are added again nor by calls of other ids.
         add_seats(&**world.store(), "monday", 0..10).await?;
     }
     ensure_eq!(desk.assign("late", "monday").await?, Assigned::Empty, "an id after the last seat");
@@ -116,7 +116,7 @@ pub(super) async fn an_empty_bank_may_be_asked_again_after_a_refill(world: &Worl
     ensure_settled(world, &Told::from([("ada".into(), seat)]), 1).await
 }
 
-/// Neither the bank nor a later id is worse off for it.
+/// An `Empty` answer affects neither the bank nor later ids.
 pub(super) async fn empty_leaves_nothing_behind(world: &World) -> Verdict {
     let (desk, mut told) = (desk(&**world.store())?, Told::new());
     for number in 0..5 {

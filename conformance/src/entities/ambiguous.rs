@@ -1,4 +1,4 @@
-//! Replies that are lost, requests that land late or twice.
+//! Lost replies, requests that land late or twice.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::world::World;
 
 const LOSSES: [Fate; 3] = [Fate::RequestLost, Fate::ReplyLost, Fate::Late];
 
-/// The entities behind a link whose first call has this fate.
+/// Returns the entities behind a link whose first call has this fate.
 fn linked(entities: &Arc<dyn EntityLedger>, fate: Fate) -> (Arc<dyn EntityLedger>, Arc<Link>) {
     let link = Link::script([fate]);
     (link.before(entities), link)
@@ -37,7 +37,7 @@ pub(super) async fn a_commit_whose_reply_is_lost_is_repeated(world: &World) -> V
     Ok(())
 }
 
-/// One that finds another version, and one that was made and lands again behind another message.
+/// The late commit finds another version, or it was made already and lands again after the commit of another message.
 pub(super) async fn a_commit_that_lands_late_undoes_nothing(world: &World) -> Verdict {
     let entities = split(world)?;
     for fate in [Fate::Late, Fate::Twice] {
@@ -48,7 +48,7 @@ pub(super) async fn a_commit_that_lands_late_undoes_nothing(world: &World) -> Ve
                 let _ = entities.commit(&Messaged::new(&name, "first")?.commit(&*entities).await?).await?;
             }
             let (far, link) = linked(&entities, fate);
-            // The reply of the late one is lost, that of the other arrives; what counts is what lands afterwards.
+            // Whether this call is answered does not matter. The case checks what lands afterwards.
             let _ = far.commit(&slow.commit(&*entities).await?).await;
             let committed = entities.commit(&quick.commit(&*entities).await?).await?;
             ensure_eq!(committed, Committed::Committed, "a commit before the late one lands");
@@ -62,7 +62,7 @@ pub(super) async fn a_commit_that_lands_late_undoes_nothing(world: &World) -> Ve
     Ok(())
 }
 
-/// Of the same message, which was processed again after its entry was removed.
+/// The later entry belongs to the same message, which was processed again after its first entry was removed.
 pub(super) async fn what_lands_late_spares_a_later_entry(world: &World) -> Verdict {
     for call in ["register", "choose", "remove"] {
         let (entities, one) = (split(world)?, Messaged::new(call, "message")?);

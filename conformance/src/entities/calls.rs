@@ -1,4 +1,4 @@
-//! Every mutating call, with what it needs before, what it answers, and what is left after it.
+//! Every mutating call: its preconditions, its answer, and the state after it.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use crate::race::answered;
 use crate::repeatable::{Repeatable, Told};
 use crate::world::World;
 
-/// A call about a message of an entity that another message has changed before. Register, choose and remove come after
-/// its commit.
+/// A call about one message of an entity that another message has changed before. `Register`, `Choose` and `Remove`
+/// follow the commit of the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call {
     Create,
@@ -28,7 +28,7 @@ pub(super) enum Call {
 pub(super) const CALLS: &[Call] =
     &[Call::Create, Call::Put, Call::Keep, Call::Delete, Call::Register, Call::Choose, Call::Remove];
 
-/// The messages, and what their entities' names have in common.
+/// The messages, and the common prefix of their entities' names.
 pub(super) struct Scene {
     needle: String,
     before: Messaged,
@@ -127,7 +127,7 @@ impl Call {
         })
     }
 
-    /// The entity after it, but for its version.
+    /// Returns the entity after the call, without its version.
     fn after(self, scene: &Scene) -> Result<Opened> {
         let mut opened = Opened { entry: fresh_entry(&scene.commit), ..Opened::default() };
         opened.state = match self {

@@ -1,4 +1,4 @@
-//! Futures that are dropped: before they land, on their way, and after they landed and before their reply.
+//! Futures that are dropped: before the request lands, in flight, and between landing and reply.
 
 use super::calls::CALLS;
 use crate::failure::Verdict;

@@ -1,4 +1,4 @@
-//! Many callers at once.
+//! Many concurrent callers.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::race::{SIZES, answered, race};
 use crate::world::World;
 
-/// Two clients, of which every second caller has one.
+/// Returns the ledgers of two clients. Every second caller uses the second client.
 async fn two_clients(world: &World) -> Result<[Arc<dyn EntityLedger>; 2], Failure> {
     Ok([split(world)?, entities_of(&world.client().await?)?])
 }
@@ -47,7 +47,7 @@ pub(super) async fn of_racing_commits_one_is_made(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Each opens and commits until it is its turn; the state counts them.
+/// Each message opens and commits until its commit succeeds. The state counts the commits.
 pub(super) async fn racing_messages_all_change_the_entity_once(world: &World) -> Verdict {
     let entities = split(world)?;
     for round in 0..world.profile().rounds {
@@ -83,7 +83,7 @@ fn number(state: &[u8]) -> Result<u64, Failure> {
     text.ok_or_else(|| Failure::new(format!("a state that no commit stored: {state:?}")))
 }
 
-/// An entry of each round, which callers work on at once.
+/// Runs a race of callers on one entry per round.
 async fn races_for_an_entry<T, Fut>(
     world: &World,
     call: impl Fn(Arc<dyn EntityLedger>, Messaged, usize) -> Fut + Send + Sync,
@@ -106,7 +106,7 @@ where
     Ok(races)
 }
 
-/// Registers an attempt of one's own, and chooses it: whether it was registered, and the answer to the choice.
+/// Registers and chooses the caller's attempt. Returns whether it was registered, and the answer to the choice.
 async fn register_and_choose(
     entities: &dyn EntityLedger,
     one: &Messaged,

@@ -1,4 +1,4 @@
-//! The longest names and contents, and names that mean something elsewhere.
+//! The longest names and contents, and names with a special meaning elsewhere.
 
 use storagebox_core::{
     Chosen, Commit, Committed, EntityChange, EntryId, Key, MAX_ID_BYTES, MAX_PAYLOAD_BYTES, MessageId, OpId, Payload,
@@ -9,7 +9,7 @@ use super::{entities_of, split};
 use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
-/// The entity, its message and their operations all have this name.
+/// Commits an entity that has the same name as its message and their operations, and checks that everything is stored.
 async fn ensure_kept(world: &World, name: &str, (state, content): (Payload, Payload)) -> Verdict {
     let (entities, key, message) = (split(world)?, Key::new(name)?, MessageId::new(name)?);
     let opened = entities.open(&key, &message, None).await?.version;

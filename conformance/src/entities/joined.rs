@@ -28,7 +28,7 @@ fn token(name: impl Into<Arc<str>>) -> Result<TokenId, Failure> {
     Ok(TokenId::new(name)?)
 }
 
-/// The entities, and the tokens that they join.
+/// The entities, and the tokens that their commits change.
 type Both = (Arc<dyn EntityLedger>, Arc<dyn TokenStore>);
 
 fn joined(world: &World) -> Result<Both, Failure> {
@@ -39,7 +39,7 @@ fn both_of(store: &Arc<dyn Backend>) -> Result<Both, Failure> {
     Ok((joined_of(store)?, store.token_store(&"tokens".parse()?)?))
 }
 
-/// A commit that consumes one token and creates two.
+/// Returns a commit that consumes one token and creates two.
 async fn exchange(entities: &dyn EntityLedger, one: &Messaged, consume: &TokenId) -> Result<Commit, Failure> {
     let create = tokens(&[&format!("{consume}-out-0"), &format!("{consume}-out-1")])?;
     Ok(Commit { consume: Some(consume.clone()), create, ..one.commit(entities).await? })
@@ -101,7 +101,7 @@ pub(super) async fn an_open_tells_whether_the_token_lives(world: &World) -> Verd
     Ok(())
 }
 
-/// It leaves nothing but its version and its token.
+/// The commit leaves only the entity's version and the consumed token.
 pub(super) async fn a_commit_without_an_entry_is_known_by_its_token(world: &World) -> Verdict {
     let ((entities, tokens), one, other) =
         (joined(world)?, Messaged::new("entity", "one")?, Messaged::new("entity", "other")?);
@@ -119,8 +119,8 @@ pub(super) async fn a_commit_without_an_entry_is_known_by_its_token(world: &Worl
     Ok(())
 }
 
-/// Neither the one that the commit consumes nor one that was discarded before it was ever created. One that is named
-/// twice is one.
+/// This holds for the token that the commit consumes and for a token that was discarded before it was created. A token
+/// that is named twice is created once.
 pub(super) async fn a_token_that_is_gone_is_not_created(world: &World) -> Verdict {
     let ((entities, tokens), one, consumed) = (joined(world)?, Messaged::new("entity", "one")?, token("in")?);
     let commit = exchange(&*entities, &one, &consumed).await?;
@@ -136,7 +136,7 @@ pub(super) async fn a_token_that_is_gone_is_not_created(world: &World) -> Verdic
     Ok(())
 }
 
-/// In whatever order they come, and however that is compared: some sort before the consumed one, and some behind it.
+/// The order of the tokens and of their comparison does not matter: some sort before the consumed token, some after it.
 pub(super) async fn many_tokens_are_created_in_one_step(world: &World) -> Verdict {
     let (entities, tokens) = joined(world)?;
     for count in [1_usize, 10, 50] {
@@ -153,7 +153,7 @@ pub(super) async fn many_tokens_are_created_in_one_step(world: &World) -> Verdic
     Ok(())
 }
 
-/// And commits that nobody would recognise or finish: before any of it is stored.
+/// Commits that no store could recognise or finish are refused too. The refusal comes before anything is stored.
 pub(super) async fn tokens_that_are_not_joined_are_refused(world: &World) -> Verdict {
     let (split, one, live) = (entities_of(world.store())?, Messaged::new("entity", "one")?, token("in")?);
     let (tokens, commit) = (world.tokens()?, one.commit(&*split).await?);
@@ -183,7 +183,7 @@ async fn live_of(store: &dyn TokenStore, names: &[&str]) -> Result<usize, Failur
     live(store, &tokens(names)?).await
 }
 
-/// Commits to different entities, so that nothing but the token is in their way, and consumers beside them.
+/// The commits change different entities, so they compete for the token alone. Other callers consume it directly.
 pub(super) async fn a_token_is_consumed_by_one_commit(world: &World) -> Verdict {
     let clients = [joined(world)?, both_of(&world.client().await?)?];
     let (_, tokens) = &clients[0];
@@ -202,7 +202,7 @@ pub(super) async fn a_token_is_consumed_by_one_commit(world: &World) -> Verdict 
     Ok(())
 }
 
-/// Every fourth without a commit; whether this call consumed the token.
+/// Consumes the token: every fourth caller directly, the others by a commit. Returns whether this call consumed it.
 async fn consumes(
     entities: &dyn EntityLedger,
     tokens: &dyn TokenStore,
@@ -223,7 +223,7 @@ async fn consumes(
     Ok(is_made)
 }
 
-/// Whoever looks while the commit is made sees it made or not made: the token lives, or the entry is there.
+/// A read during the commit sees it made or not made: either the token is live, or the entry exists.
 pub(super) async fn an_open_sees_one_moment(world: &World) -> Verdict {
     let (entities, tokens) = joined(world)?;
     for round in 0..world.profile().rounds * 2 {

@@ -1,4 +1,4 @@
-//! Entities and their entries: E-1 to E-8, and the processor that works on them: P-1 to P-4.
+//! Entities and their entries: E-1 to E-8, and the processor that uses them: P-1 to P-4.
 
 mod ambiguous;
 mod calls;
@@ -62,7 +62,7 @@ cases! { Entities:
     "P-4" Sequential [Tokens] processor: nothing_is_left_of_a_finished_message;
 }
 
-/// What a store promises whose ledgers join tokens.
+/// The cases for stores whose ledgers join tokens.
 pub(crate) mod joint {
     use super::{joined, processor};
     use crate::case::cases;
@@ -105,7 +105,7 @@ fn entities_of(store: &Arc<dyn Backend>) -> Result<Arc<dyn EntityLedger>> {
     store.entity_ledger(&"entities".parse()?, &Joins::default())
 }
 
-/// The entities whose commits change the tokens of `tokens` as well.
+/// Opens the entities whose commits also change the tokens of `tokens`.
 fn joined_of(store: &Arc<dyn Backend>) -> Result<Arc<dyn EntityLedger>> {
     let (incoming, outgoing) = (Some("tokens".parse()?), Some("tokens".parse()?));
     store.entity_ledger(&"entities".parse()?, &Joins { incoming, outgoing })
@@ -115,7 +115,7 @@ fn split(world: &World) -> Result<Arc<dyn EntityLedger>> {
     entities_of(world.store())
 }
 
-/// A message of one entity, by whose name its commit, its entry and its state are called.
+/// A message of one entity. Its commit, entry and state are named after it.
 #[derive(Clone, Debug)]
 struct Messaged {
     key: Key,
@@ -135,7 +135,7 @@ impl Messaged {
         self.entry_of(self.name())
     }
 
-    /// The entry that this commit added.
+    /// Returns the id of the entry that this commit added.
     fn entry_of(&self, commit: &str) -> Result<EntryId> {
         Ok(EntryId { key: self.key.clone(), message: self.message.clone(), commit: op(commit)? })
     }
@@ -144,7 +144,7 @@ impl Messaged {
         answered(|| entities.open(&self.key, &self.message, None)).await
     }
 
-    /// The commit that puts the name, against what is there now.
+    /// Returns a commit that puts the message's name as the state, based on the current version.
     async fn commit(&self, entities: &dyn EntityLedger) -> Result<Commit, Failure> {
         let opened = self.open(entities).await?.version;
         Ok(Commit {
@@ -160,14 +160,14 @@ impl Messaged {
     }
 }
 
-/// An entry as its commit added it.
+/// Returns the entry as its commit added it.
 fn fresh_entry(commit: &Commit) -> Option<OutboxEntry> {
     let content = commit.entry.clone()?;
     let chosen = (!commit.create.is_empty()).then(|| commit.attempt.clone());
     Some(OutboxEntry { content, attempts: vec![commit.attempt.clone()], chosen })
 }
 
-/// The attempt that was chosen, and all that are registered.
+/// Returns the chosen attempt and all registered attempts.
 fn choice(chosen: Chosen) -> Option<(Option<OpId>, Vec<OpId>)> {
     match chosen {
         Chosen::Chosen(entry) => Some((entry.chosen, entry.attempts)),

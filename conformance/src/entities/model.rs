@@ -1,4 +1,4 @@
-//! Entities as they should be, for one caller.
+//! The model of entities, for one caller.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -30,13 +30,13 @@ struct Call {
 
 #[derive(Clone, Debug)]
 enum What {
-    /// To the version that is so many commits old.
+    /// Commits against the version of this many commits ago.
     Commit {
         attempt: &'static str,
         change: EntityChange,
         age: usize,
     },
-    /// About the entry that this commit added.
+    /// Registers an attempt for the entry that this commit added.
     Register {
         commit: &'static str,
         attempt: &'static str,
@@ -69,7 +69,7 @@ struct Entity {
     versions: Vec<Version>,
     state: Option<Payload>,
     outbox: BTreeMap<&'static str, OutboxEntry>,
-    /// The last change.
+    /// The time of the last change.
     since: Duration,
 }
 
@@ -87,7 +87,7 @@ impl Entity {
         }
     }
 
-    /// The entry that this commit added.
+    /// Returns the entry that this commit added.
     fn entry(&mut self, message: &str, commit: &str) -> Option<&mut OutboxEntry> {
         let is_its = |entry: &&mut OutboxEntry| entry.attempts[0].as_str() == commit;
         self.outbox.get_mut(message).filter(is_its)
@@ -95,7 +95,7 @@ impl Entity {
 }
 
 impl Entities {
-    /// What is there now. An entity that may be forgotten is, if it looks so.
+    /// Compares the entity with the model, which forgets an absent entity that the store may have forgotten.
     async fn look(&mut self, entities: &dyn EntityLedger, call: &Call) -> Result<Messaged, Failure> {
         let one = Messaged::new(call.entity, call.message)?;
         let (found, now) = (one.open(entities).await?, self.now);

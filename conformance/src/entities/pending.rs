@@ -1,4 +1,4 @@
-//! Entries that are not finished, page by page.
+//! Listings of entries that are not finished, page by page.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::race::{answered, race};
 use crate::world::World;
 
-/// All entries, in pages of at most so many.
+/// Returns all entries, read in pages of at most `limit`.
 async fn listed(entities: &dyn EntityLedger, limit: usize) -> Result<Vec<EntryId>, Failure> {
     let (mut entries, mut cursor) = (vec![], None);
     loop {
@@ -35,7 +35,7 @@ async fn committed(entities: &dyn EntityLedger, entity: &str, name: &str) -> Res
     Err(Failure::new("a commit found another version a thousand times"))
 }
 
-/// Of entities whose keys and messages cannot be told apart by gluing them together, too.
+/// This includes entities whose concatenated keys and messages are equal.
 pub(super) async fn every_entry_is_listed_once(world: &World) -> Verdict {
     let (entities, mut expected) = (split(world)?, BTreeSet::new());
     ensure_eq!(listed(&*entities, 3).await?, vec![], "a ledger without entries");
@@ -44,7 +44,7 @@ pub(super) async fn every_entry_is_listed_once(world: &World) -> Verdict {
             expected.insert(committed(&*entities, entity, name).await?);
         }
     }
-    // An entry is named by its commit, whatever attempt is registered or chosen later.
+    // An entry is named after its commit, not after an attempt that is registered or chosen later.
     if let Some(first) = expected.first() {
         let _ = entities.register(first, &op("10:another")?).await?;
         let _ = entities.choose(first, &op("10:another")?).await?;

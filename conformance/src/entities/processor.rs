@@ -1,4 +1,4 @@
-//! The processor on the store: what it promises rests on every clause of the entities and the tokens together.
+//! The processor on the store. Its promises depend on every clause of entities and tokens together.
 
 mod endpoint;
 
@@ -36,7 +36,7 @@ async fn nothing_is_left(world: &World, plan: Plan) -> Verdict {
     endpoint.ensure_once("entity", 0..6).await
 }
 
-/// Several workers, each with a client of its own, and each with a copy of every message.
+/// Several workers, each with its own client, each process a copy of every message.
 pub(super) async fn racing_copies_take_effect_once(world: &World) -> Verdict {
     let mine = Endpoint::on(world.store(), Plan::Split)?;
     let other = mine.beside(&world.client().await?)?;
@@ -65,7 +65,7 @@ pub(super) async fn racing_copies_take_effect_once(world: &World) -> Verdict {
     Ok(())
 }
 
-/// A dispatcher that fails now and then looks, before it sends a message, whether its token is there.
+/// The dispatcher sometimes fails. Before it sends a message, it checks that the message's token exists.
 pub(super) async fn what_is_sent_again_carries_the_same_token(world: &World) -> Verdict {
     let near = Endpoint::on(world.store(), Plan::Split)?;
     for round in 0..world.profile().rounds {
@@ -89,7 +89,7 @@ pub(super) async fn random_faults_of_a_joined_ledger_take_effect_once(world: &Wo
     random_faults(world, Plan::Joined).await
 }
 
-/// Requests and replies are lost, land late or twice, and sending fails; copies come in any order until each message
+/// Requests and replies are lost, land late or twice, and sending fails. Copies come in any order until each message
 /// was answered, and once more after that.
 async fn random_faults(world: &World, plan: Plan) -> Verdict {
     let (near, mut rng) = (Endpoint::on(world.store(), plan)?, world.rng());
@@ -133,7 +133,7 @@ async fn until_all_are_answered(far: &Endpoint, link: &Link, messages: &[Message
     Err(Failure::new("a message is not answered however often it comes"))
 }
 
-/// The next copy may come to another process. Half of the dropped messages have no next copy: they are swept.
+/// The next copy may come to another process. Half of the dropped messages have no next copy and are swept.
 pub(super) async fn a_call_that_is_dropped_anywhere_is_finished_by_the_next(world: &World) -> Verdict {
     let near = Endpoint::on(&world.client().await?, Plan::Split)?;
     let gated: Arc<dyn Backend> = Link::gated().before_store(world.store());
@@ -148,7 +148,7 @@ pub(super) async fn a_call_that_is_dropped_anywhere_is_finished_by_the_next(worl
         } else {
             let _ = near.processed(&message).await?;
         }
-        // What was dropped may have landed after that.
+        // The dropped call may have landed after the sweep.
         let _ = near.processed(&message).await?;
         near.ensure_finished(&message).await?;
         near.ensure_once(&format!("entity-{point}"), 2..3).await?;

@@ -85,7 +85,7 @@ pub(super) async fn a_commit_changes_no_other_entry(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Another copy was first, whatever version this one has seen.
+/// Another copy of the message was committed first. The version that this commit has opened does not matter.
 pub(super) async fn a_message_that_has_an_entry_is_not_committed_again(world: &World) -> Verdict {
     let (entities, one) = (split(world)?, Messaged::new("entity", "one")?);
     ensure_eq!(entities.commit(&one.commit(&*entities).await?).await?, Committed::Committed, "the first commit");
@@ -98,7 +98,7 @@ pub(super) async fn a_message_that_has_an_entry_is_not_committed_again(world: &W
     Ok(())
 }
 
-/// What repeats a commit is its attempt, whatever else came meanwhile.
+/// A repetition is recognised by its attempt, whatever else happened in between.
 pub(super) async fn a_repeated_commit_changes_nothing(world: &World) -> Verdict {
     let (entities, one, two) = (split(world)?, Messaged::new("entity", "one")?, Messaged::new("entity", "two")?);
     let commit = one.commit(&*entities).await?;
@@ -132,7 +132,7 @@ pub(super) async fn the_first_choice_stays(world: &World) -> Verdict {
     Ok(())
 }
 
-/// As many as a message that is delivered again and again may have.
+/// As many attempts as a message that is delivered repeatedly may have.
 pub(super) async fn every_attempt_of_many_is_kept(world: &World) -> Verdict {
     let (entities, one) = (split(world)?, Messaged::new("entity", "one")?);
     let (_, entry) = (entities.commit(&one.commit(&*entities).await?).await?, one.entry()?);
@@ -205,7 +205,7 @@ pub(super) async fn removing_again_changes_nothing(world: &World) -> Verdict {
     ensure!(!entities.remove(&one.entry()?).await?, "an entry that never was is removed");
     let _ = entities.commit(&one.commit(&*entities).await?).await?;
     let version = one.open(&*entities).await?.version;
-    // A backend may tell calls apart by the moment at which they are made.
+    // A backend may distinguish calls by their time.
     world.pass(Duration::from_millis(2)).await;
     ensure!(!entities.remove(&one.entry_of("another")?).await?, "the entry is removed by the name of another commit");
     ensure!(entities.remove(&one.entry()?).await?, "the entry is not there");

@@ -1,4 +1,4 @@
-//! Versions, and what is left of an entity that is deleted.
+//! Versions, and what remains of a deleted entity.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,8 @@ use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link};
 use crate::world::World;
 
-/// Across deletions, and also when the entity was forgotten in between: the version that a slow worker has opened must
-/// not come to be another one's.
+/// This includes deletions, after which the entity may also be forgotten: a version that a slow worker has opened must
+/// not become the version of a later entity.
 pub(super) async fn a_version_never_repeats(world: &World) -> Verdict {
     let (entities, mut seen) = (split(world)?, BTreeSet::new());
     for round in 0..8 {
@@ -32,7 +32,7 @@ pub(super) async fn a_version_never_repeats(world: &World) -> Verdict {
     Ok(())
 }
 
-/// A commit of this message is made, and its entry is removed.
+/// Commits this message and removes its entry.
 async fn finished(entities: &dyn EntityLedger, one: &Messaged, change: EntityChange) -> Verdict {
     let commit = Commit { change, ..one.commit(entities).await? };
     ensure_eq!(entities.commit(&commit).await?, Committed::Committed, "the commit of {one:?}");
@@ -40,7 +40,7 @@ async fn finished(entities: &dyn EntityLedger, one: &Messaged, change: EntityCha
     Ok(())
 }
 
-/// A deleted entity that lost one of its entries and has another, and one that has a state again, however old they are.
+/// One entity is deleted but still has an entry, and one has a state again after a deletion. Both are kept at any age.
 pub(super) async fn what_is_not_over_outlives_the_memory(world: &World) -> Verdict {
     let (entities, deleted, stored) =
         (split(world)?, Messaged::new("deleted", "message")?, Messaged::new("stored", "message")?);
@@ -64,7 +64,7 @@ pub(super) async fn what_is_not_over_outlives_the_memory(world: &World) -> Verdi
     Ok(())
 }
 
-/// Not from its deletion on: until its last entry is removed it is in use.
+/// The time does not start at the deletion: the entity is in use until its last entry is removed.
 pub(super) async fn a_deleted_entity_is_remembered_from_its_end_on(world: &World) -> Verdict {
     let (entities, one, late) = (split(world)?, Messaged::new("entity", "one")?, Messaged::new("entity", "late")?);
     let early = late.commit(&*entities).await?;

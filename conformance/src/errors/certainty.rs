@@ -1,4 +1,4 @@
-//! ER-1: what surely changed nothing, and what may have.
+//! ER-1: calls that certainly changed nothing, and calls that may have.
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -42,7 +42,7 @@ pub(super) async fn each_kind_has_its_certainty(_: &World) -> Verdict {
 pub(super) async fn a_step_after_an_unresolved_one_is_unknown(_: &World) -> Verdict {
     for (kind, retryable) in KINDS {
         let error = Error::new(kind, "something").after_unresolved();
-        // A kind that says for sure that nothing was applied would be false.
+        // A kind that says with certainty that nothing was applied would be wrong.
         let expected = if retryable { ErrorKind::OutcomeUnknown } else { kind };
         ensure_eq!(error.kind(), expected, "the kind of {kind:?} after an unresolved step");
         ensure_eq!(error.certainty(), Certainty::Unknown, "the certainty of {kind:?} after an unresolved step");
@@ -51,7 +51,7 @@ pub(super) async fn a_step_after_an_unresolved_one_is_unknown(_: &World) -> Verd
     Ok(())
 }
 
-/// The doubt alone forbids the second call: what was surely not applied may be called again.
+/// Only an unknown outcome forbids the retry. A call that was certainly not applied may be repeated.
 pub(super) async fn what_would_not_be_known_again_is_not_retryable(_: &World) -> Verdict {
     for (kind, retryable) in KINDS {
         let error = Error::new(kind, "something").unrepeatable();
@@ -95,7 +95,7 @@ pub(super) async fn what_is_refused_surely_changed_nothing(world: &World) -> Ver
     Ok(())
 }
 
-/// The request and the reply look alike from here when they are lost.
+/// The caller cannot distinguish a lost request from a lost reply.
 pub(super) async fn a_lost_call_of_any_trait_is_unknown(world: &World) -> Verdict {
     for fate in [Fate::RequestLost, Fate::ReplyLost, Fate::Late] {
         let link = Link::script([fate; 64]);
@@ -109,7 +109,7 @@ pub(super) async fn a_lost_call_of_any_trait_is_unknown(world: &World) -> Verdic
     Ok(())
 }
 
-/// One changing call of every sort.
+/// Makes one mutating call of every kind.
 async fn calls(store: &dyn Backend) -> Result<Vec<(&'static str, Result<()>)>> {
     let (bank, records, leases) = (
         store.item_bank(&"bank".parse()?)?,

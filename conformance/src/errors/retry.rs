@@ -1,4 +1,4 @@
-//! ER-4: how often a call is made, and how certain its answer is.
+//! ER-4: how often a call is made, and the certainty of its answer.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link};
 use crate::world::World;
 
-/// A timer that writes down how long it was to sleep, and does not.
+/// A timer that records the durations of its sleeps and does not sleep.
 #[derive(Debug, Default)]
 pub(crate) struct Counting(Mutex<Vec<Duration>>);
 
@@ -35,7 +35,7 @@ impl Timer for Counting {
     }
 }
 
-/// Answers from a script, and then `Empty`; how often it was asked.
+/// Answers from a script and then `Empty`, and counts the calls.
 struct Script {
     answers: Mutex<VecDeque<Result<Taken>>>,
     calls: AtomicUsize,
@@ -96,14 +96,14 @@ pub(super) async fn attempts_are_bounded(_: &World) -> Verdict {
     Ok(())
 }
 
-/// The waits of one caller whose attempts all fail.
+/// Returns the waits of a caller whose attempts all fail.
 async fn waits(retry: Retry) -> Vec<Duration> {
     let (script, timer) = (Script::failing(&[ErrorKind::Contention; 60]), Counting::default());
     let _ = retry.call(&timer, || script.call()).await;
     timer.slept()
 }
 
-/// A lost answer of a call that nothing would know again ends the attempts; a refusal does not.
+/// If no store would recognise a repetition, a lost answer ends the attempts; a refusal does not.
 pub(super) async fn what_may_count_twice_is_not_tried_again(_: &World) -> Verdict {
     let failed = |kind| Err(Error::new(kind, "as the script says").unrepeatable());
     let script = Script::new([failed(ErrorKind::Contention), failed(ErrorKind::OutcomeUnknown)]);
@@ -124,7 +124,7 @@ pub(super) async fn no_wait_is_longer_than_the_longest(_: &World) -> Verdict {
     Ok(())
 }
 
-/// Or those that met once would meet at every attempt.
+/// Otherwise callers that conflicted once would conflict at every attempt.
 pub(super) async fn callers_wait_differently(_: &World) -> Verdict {
     let first = waits(Retry::default()).await;
     for _ in 0..10 {

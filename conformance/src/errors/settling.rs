@@ -1,4 +1,4 @@
-//! ER-4: an outcome is answered after a lost attempt only if that attempt can change nothing any more.
+//! ER-4: after a lost attempt, an outcome is answered only if that attempt can no longer change anything.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link};
 use crate::world::{World, items};
 
-/// The first request is still under way when the second is answered.
+/// Returns the part behind a link whose first request is still in flight when the second is answered.
 fn late<P: OnePart + ?Sized>(inner: &Arc<P>) -> (Arc<LayeredPart<P>>, Arc<Link>) {
     let link = Link::script([Fate::Late]);
     (link.before(inner), link)
@@ -33,7 +33,7 @@ pub(super) async fn an_empty_bank_settles_no_lost_take(world: &World) -> Verdict
     let (bank, claim, timer) = (world.filled(0).await?, ClaimId::new("ada")?, Counting::default());
     let (far, link) = late(&bank);
     ensure_open("Empty", Retry::default().call(&timer, || far.take(&claim, Hold::Forever)).await)?;
-    // This is why: the lost attempt lands when there is an item.
+    // The reason: the lost attempt lands when there is an item.
     bank.add(&items(1)?).await?;
     link.land().await;
     let taken = bank.take(&claim, Hold::Forever).await?;
@@ -69,7 +69,7 @@ pub(super) async fn a_holder_settles_no_lost_retire(world: &World) -> Verdict {
     let _ = bank.take(&claim, Hold::Forever).await?;
     let (far, link) = late(&bank);
     ensure_open("Holding", Retry::default().call(&timer, || far.retire(&claim)).await)?;
-    // This is why: the lost attempt lands when the claim is over, and its fence goes.
+    // The reason: the lost attempt lands after the claim has ended, and removes its fence.
     let _ = bank.release(&claim).await?;
     link.land().await;
     ensure_eq!(bank.get(&claim).await?, ClaimState::Unknown, "the claim after its lost retire has landed");
@@ -115,7 +115,7 @@ pub(super) async fn a_mismatch_settles_no_lost_begin(world: &World) -> Verdict {
     let (far, link) = late(&leases);
     let answer = Retry::default().call(&timer, || far.begin(&id, &op, long, Some(&mine))).await;
     ensure_open("Mismatch", answer)?;
-    // This is why: the other gives up, and then the lost attempt lands.
+    // The reason: the other operation aborts, and then the lost attempt lands.
     let _ = leases.abort(&lease).await?;
     link.land().await;
     let begun = leases.begin(&id, &OpId::new("third")?, long, None).await?;
@@ -159,7 +159,7 @@ pub(super) async fn a_full_window_settles_nothing(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Answers that name a state which no lost attempt can leave.
+/// These answers name a state that no lost attempt can change.
 pub(super) async fn what_is_final_settles_what_was_lost(world: &World) -> Verdict {
     let (bank, records, counter) = (world.filled(2).await?, world.dedup()?, world.counter(Strategy::default())?);
     let (retry, timer, claim) = (Retry::default(), Counting::default(), ClaimId::new("ada")?);
@@ -195,14 +195,14 @@ pub(super) async fn what_is_final_settles_what_was_lost(world: &World) -> Verdic
     Ok(())
 }
 
-/// Takes of a bank that runs dry, through the retry: whoever was answered `Empty` never gets an item, whatever
-/// lands later, and whoever was answered an item keeps it.
+/// Retried takes from a bank that runs empty: a claim that was answered `Empty` never gets an item, whatever lands
+/// later, and a claim that was answered an item keeps it.
 pub(super) async fn random_faults_never_answer_what_may_still_change(world: &World) -> Verdict {
     let (mut rng, timer) = (world.rng(), Counting::default());
     for round in 0..world.profile().rounds {
         let bank = world.store().item_bank(&format!("bank-{round}").parse()?)?;
         bank.add(&items(5)?).await?;
-        // Lost or late; a copy of a request that was answered is beyond what a caller can know.
+        // Lost or late requests only: a caller cannot know of a duplicate of a request that was answered.
         let fates = [Fate::RequestLost, Fate::ReplyLost, Fate::Late, Fate::Delivered, Fate::Delivered];
         let link = Link::script((0..120).map(|_| fates[rng.usize(..fates.len())]));
         let far = link.before(&bank);

@@ -1,4 +1,4 @@
-//! ER-2 and ER-3: what an error shows, and what it keeps.
+//! ER-2 and ER-3: what an error shows and what it contains.
 
 use std::error::Error as _;
 use std::io;
@@ -79,7 +79,7 @@ pub(super) async fn no_refusal_shows_an_item_or_a_payload(world: &World) -> Verd
     ensure_hidden("an item that is too long", Item::new(SECRET.repeat(100)))
 }
 
-/// A cursor names an item, an id or a key: that of another listing, damaged or cut.
+/// A cursor contains the name of an item, an id or a key. Cursors of other listings, damaged and cut ones are refused.
 pub(super) async fn no_refused_cursor_is_shown(world: &World) -> Verdict {
     let (bank, records, ordered) = (world.bank()?, world.dedup()?, world.ordered(OrderedOptions::sequence())?);
     for name in [SECRET, "SECRET-20-OFF"] {
@@ -99,7 +99,7 @@ pub(super) async fn no_refused_cursor_is_shown(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Another program's record, where the deduplicator looks for its own.
+/// Another program's record exists where the deduplicator looks for its own.
 pub(super) async fn a_stored_record_that_cannot_be_read_is_named(world: &World) -> Verdict {
     let (bank, records) = (world.filled(3).await?, world.dedup()?);
     let seats = Deduplicator::new(world.dedup()?).bank("bank", Arc::clone(&bank))?;
@@ -140,7 +140,7 @@ pub(super) async fn the_source_stays_reachable(_: &World) -> Verdict {
     Ok(())
 }
 
-/// A driver's own, whose `Debug` holds what it connected with.
+/// A driver's error, whose `Debug` shows the connection's password.
 #[derive(Debug)]
 struct Driver {
     #[allow(dead_code, reason = "it is there to be shown by Debug alone")]

@@ -1,4 +1,4 @@
-//! What a history is made of, and how it is taken apart.
+//! The attempts of a history, and how it is partitioned.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub struct Attempt<Op, Reply> {
     pub(super) client: usize,
     pub(super) op: Op,
-    /// When it was invoked. No two events share a time, so this also names the attempt.
+    /// The time of the invocation. No two events share a time, so this also identifies the attempt.
     pub(super) invoked: usize,
     pub(super) response: Option<Response<Reply>>,
 }
@@ -19,17 +19,17 @@ pub(super) struct Response<Reply> {
 }
 
 impl<Op, Reply> Attempt<Op, Reply> {
-    /// The client that called.
+    /// Returns the client that made the call.
     pub fn client(&self) -> usize {
         self.client
     }
 
-    /// What it called.
+    /// Returns the operation that was called.
     pub fn op(&self) -> &Op {
         &self.op
     }
 
-    /// What it was answered; `None` if the outcome is unknown.
+    /// Returns the reply, or `None` if the outcome is unknown.
     pub fn reply(&self) -> Option<&Reply> {
         self.response.as_ref().map(|response| &response.reply)
     }
@@ -41,7 +41,7 @@ pub struct History<Op, Reply> {
     pub(super) attempts: Vec<Attempt<Op, Reply>>,
 }
 
-/// One end of an attempt, which is named by its position in the history.
+/// One end of an attempt, which is identified by its position in the history.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event {
     pub(super) at: usize,
@@ -56,15 +56,15 @@ pub(super) enum EventKind {
 }
 
 impl<Op, Reply> History<Op, Reply> {
-    /// The attempts, in the order of their invocations.
+    /// Returns the attempts, in the order of their invocations.
     pub fn attempts(&self) -> &[Attempt<Op, Reply>] {
         &self.attempts
     }
 
-    /// The history of each key alone.
+    /// Returns a separate history for each key.
     ///
-    /// Linearizability is local: a history is linearizable exactly if that of every object in it is.
-    /// Checking key by key therefore loses nothing, and saves the product of their configurations.
+    /// Linearizability is local: a history is linearizable exactly if the history of every object in it is. Checking
+    /// key by key therefore loses nothing, and avoids the product of their configurations.
     pub fn partition_by<K: Ord>(self, key: impl Fn(&Op) -> K) -> BTreeMap<K, Self> {
         let mut histories = BTreeMap::new();
         for attempt in self.attempts {
@@ -74,7 +74,7 @@ impl<Op, Reply> History<Op, Reply> {
         histories
     }
 
-    /// Every invocation and response in the order of time.
+    /// Returns every invocation and response in the order of time.
     pub(super) fn events(&self) -> Vec<Event> {
         let mut events = Vec::with_capacity(2 * self.attempts.len());
         for (position, attempt) in self.attempts.iter().enumerate() {

@@ -23,20 +23,20 @@ pub fn check<S: Specification>(spec: &S, history: &History<S::Op, S::Reply>, lim
     }
 }
 
-/// What the search for an order found.
+/// The result of the search for an order.
 pub(super) enum Found<State> {
     Explained,
     Misplaced(Misplaced<State>),
     OverBudget(Exceeded),
 }
 
-/// A reply that none of the states allows, which are all that were possible just before it.
+/// A reply that is allowed in none of `states`, which are all states that were possible just before it.
 pub(super) struct Misplaced<State> {
     pub(super) attempt: usize,
     pub(super) states: Vec<State>,
 }
 
-/// Looks for an order of the attempts. The replies of those that are left out count as unknown.
+/// Searches for an order of the attempts. The replies of attempts that are left out count as unknown.
 pub(super) fn explain<S: Specification>(
     spec: &S,
     history: &History<S::Op, S::Reply>,
@@ -55,10 +55,10 @@ pub(super) fn explain<S: Specification>(
     }
 }
 
-/// One way in which the events so far may have come about.
+/// One possible explanation of the events so far.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Configuration<State> {
-    /// The pending attempts that have taken effect already, one bit each.
+    /// The pending attempts that have already taken effect, one bit each.
     linearized: u64,
     state: State,
 }
@@ -68,7 +68,7 @@ impl<State> Configuration<State> {
         self.linearized & bit != 0
     }
 
-    /// Frees the bit for another attempt: one that has returned has no choice left.
+    /// Frees the bit for another attempt: an attempt that has returned has no choice left.
     fn without(self, bit: u64) -> Self {
         Self { linearized: self.linearized & !bit, ..self }
     }
@@ -100,7 +100,7 @@ impl<'a, S: Specification> Search<'a, S> {
         }
     }
 
-    /// From here on the attempt may take effect; whether it has is left open until a response asks.
+    /// Lets the attempt take effect from now on. Whether it has done so is left open until a response needs it.
     fn invoke(&mut self, attempt: usize) -> ControlFlow<Found<S::State>> {
         let taken = self.pending.values().copied().fold(0, u64::bitor);
         match 1u64.checked_shl(taken.trailing_ones()) {
@@ -110,7 +110,7 @@ impl<'a, S: Specification> Search<'a, S> {
         ControlFlow::Continue(())
     }
 
-    /// By now the attempt has taken effect: only the configurations in which it has are kept.
+    /// Keeps only the configurations in which the attempt has taken effect.
     fn respond(&mut self, attempt: usize) -> ControlFlow<Found<S::State>> {
         // No attempt has the bit 0: a response without an invocation would be a violation, not a pass.
         let bit = self.pending.get(&attempt).copied().unwrap_or_default();
@@ -125,8 +125,8 @@ impl<'a, S: Specification> Search<'a, S> {
         ControlFlow::Continue(())
     }
 
-    /// Lets pending attempts take effect in every order that ends with the attempt of `bit`, and gives
-    /// all configurations on the way. What could follow it is left to later responses: just in time.
+    /// Lets pending attempts take effect in every order that ends with the attempt of `bit`, and returns all
+    /// configurations on the way. What could follow is left to later responses: just in time.
     fn linearize_until(&mut self, bit: u64) -> ControlFlow<Found<S::State>, Vec<Configuration<S::State>>> {
         let mut reached = mem::take(&mut self.configurations);
         let mut seen: HashSet<_> = reached.iter().cloned().collect();
@@ -146,7 +146,7 @@ impl<'a, S: Specification> Search<'a, S> {
         ControlFlow::Continue(reached)
     }
 
-    /// Where one more pending attempt can lead.
+    /// Returns the configurations that follow when one more pending attempt takes effect.
     fn successors(&self, from: &Configuration<S::State>) -> Vec<Configuration<S::State>> {
         let mut successors = Vec::new();
         for (&attempt, &bit) in self.pending.iter().filter(|&(_, &bit)| !from.has_linearized(bit)) {
@@ -157,14 +157,14 @@ impl<'a, S: Specification> Search<'a, S> {
         successors
     }
 
-    /// The states in which the attempt can leave the object, given what it was answered.
+    /// Returns the states in which the attempt can leave the object, given its reply.
     fn effects(&self, state: &S::State, position: usize) -> impl Iterator<Item = S::State> {
         let attempt = &self.history.attempts()[position];
         let answered = attempt.reply().filter(|_| !self.left_out.contains(&position));
         let outcomes = self.spec.step(state, &attempt.op).into_iter();
         let possible = outcomes.filter(move |(next, reply)| match answered {
             Some(answered) => reply == answered,
-            // Nobody saw a reply: without a change of state it explains nothing, and is better kept.
+            // No client saw a reply. An effect that does not change the state explains nothing.
             None => next != state,
         });
         possible.map(|(next, _)| next)

@@ -1,4 +1,4 @@
-//! Is what the clients saw explained by *some* order in which their calls took effect, one by one?
+//! Checks whether *some* order in which the calls took effect one by one explains the replies that clients saw.
 //!
 //! A [`Recorder`] writes down the history of a run: every invocation before the call, every response
 //! after it. [`check`] then decides whether the history of one key is linearizable with respect to a

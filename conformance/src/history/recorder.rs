@@ -1,4 +1,4 @@
-//! Writing a history down while it happens.
+//! Records a history while the calls happen.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -6,9 +6,9 @@ use super::attempt::{Attempt, History, Response};
 
 /// Records the history of a run, from any number of threads.
 ///
-/// Both ends of an attempt are timed under one lock, the first before the call and the second after it.
-/// The recorded interval thus encloses the real one: two attempts may overlap in the history though they
-/// did not in the run, but an attempt is never recorded as over before another begins unless it was.
+/// Both ends of an attempt get their times under one lock, the first before the call and the second after it. The
+/// recorded interval thus encloses the real one: two attempts may overlap in the history although they did not in the
+/// run, but an attempt is recorded as over before another begins only if it was.
 #[derive(Debug)]
 pub struct Recorder<Op, Reply> {
     log: Mutex<Log<Op, Reply>>,
@@ -29,7 +29,7 @@ impl<Op, Reply> Log<Op, Reply> {
 }
 
 impl<Op, Reply> Recorder<Op, Reply> {
-    /// A recorder that has seen nothing yet.
+    /// Creates an empty recorder.
     pub fn new() -> Self {
         Self { log: Mutex::new(Log { now: 0, history: History::empty() }) }
     }
@@ -43,7 +43,7 @@ impl<Op, Reply> Recorder<Op, Reply> {
         Pending { recorder: self, position }
     }
 
-    /// What was recorded so far; what is still pending has an unknown outcome.
+    /// Returns the history so far. Attempts that are still pending have an unknown outcome.
     pub fn history(&self) -> History<Op, Reply>
     where
         Op: Clone,
@@ -53,7 +53,7 @@ impl<Op, Reply> Recorder<Op, Reply> {
     }
 
     fn lock(&self) -> MutexGuard<'_, Log<Op, Reply>> {
-        // A client that panics elsewhere must not cost the others their history.
+        // If a client panics elsewhere, the history of the others must not be lost.
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -66,7 +66,7 @@ impl<Op, Reply> Default for Recorder<Op, Reply> {
 
 /// An attempt that has no response yet.
 ///
-/// To drop it is to say that the outcome is unknown: a call that timed out, a task that was cancelled.
+/// Drop this value if the outcome is unknown: a call that timed out, a task that was cancelled.
 #[derive(Debug)]
 #[must_use = "an attempt without a response stays pending: its outcome counts as unknown"]
 pub struct Pending<'r, Op, Reply> {
@@ -79,7 +79,7 @@ impl<Op, Reply> Pending<'_, Op, Reply> {
     pub fn respond(self, reply: Reply) {
         let mut log = self.recorder.lock();
         let at = log.tick();
-        // Attempts are never removed, so the position still holds.
+        // Attempts are never removed, so the position is still valid.
         log.history.attempts[self.position].response = Some(Response { at, reply });
     }
 }

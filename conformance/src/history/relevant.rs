@@ -1,4 +1,4 @@
-//! Which calls of a history that is not linearizable show it.
+//! Reduces a history that is not linearizable to the calls that prove it.
 
 use std::collections::BTreeSet;
 
@@ -7,11 +7,11 @@ use super::checker::{Found, Misplaced, explain};
 use super::specification::Specification;
 use super::verdict::Limits;
 
-/// What one of many checks may cost: a failure is printed within seconds.
+/// The most configurations of one of many checks, so that a failure is printed within seconds.
 const CONFIGURATIONS: usize = 2_000;
 
-/// Leaves out the replies of calls, many at once and then one by one, for as long as the others have no place. A call
-/// without a reply may take effect at any time or never, so what is found does not depend on the calls that are left out.
+/// Leaves out the replies of calls, many at once and then one by one, as long as the remaining history has no order. A
+/// call without a reply may take effect at any time or never, so the result does not depend on what is left out.
 pub(super) fn narrowed<S: Specification>(
     spec: &S,
     history: &History<S::Op, S::Reply>,

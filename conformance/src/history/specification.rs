@@ -1,22 +1,22 @@
-//! What an object does when its calls come one at a time.
+//! The behaviour of an object whose calls are made one at a time.
 
 use std::fmt::Debug;
 use std::hash::Hash;
 
-/// The sequential specification of an object: what each operation may do in each state.
+/// The sequential specification of an object: the possible outcomes of each operation in each state.
 pub trait Specification {
-    /// Everything about the object that decides later replies.
+    /// Everything about the object that affects later replies.
     type State: Clone + Eq + Hash + Debug;
-    /// What a client calls, with its arguments.
+    /// A client's call, with its arguments.
     type Op: Debug;
-    /// What a client is answered.
+    /// The reply to a call.
     type Reply: Eq + Debug;
 
-    /// The state before the first invocation.
+    /// Returns the state before the first invocation.
     fn initial(&self) -> Self::State;
 
-    /// Every outcome that `op` may have in `state`: the state it leaves and the reply it gives.
+    /// Returns every outcome that `op` may have in `state`: the state after it and the reply.
     ///
-    /// Several outcomes make the operation nondeterministic; none forbids it in this state.
+    /// Several outcomes make the operation nondeterministic; an empty list forbids it in this state.
     fn step(&self, state: &Self::State, op: &Self::Op) -> Vec<(Self::State, Self::Reply)>;
 }

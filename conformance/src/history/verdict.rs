@@ -1,17 +1,17 @@
-//! What a check may cost and what it can find.
+//! The limits and the result of a check.
 
 use std::fmt;
 
 use super::violation::Violation;
 
-/// How much a check may cost before it gives up without a verdict on the history.
+/// The limits of a check, beyond which it ends without a verdict on the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Attempts that are pending at once, those of unknown outcome included; more than 64 count as 64.
+    /// The number of attempts that are pending at once, including those of unknown outcome. More than 64 counts as 64.
     pub pending: usize,
-    /// Invocations and responses.
+    /// The number of invocations and responses.
     pub events: usize,
-    /// Configurations considered in the whole check, which bounds both its time and its memory.
+    /// The number of configurations considered in the whole check, which limits both its time and its memory.
     pub configurations: usize,
 }
 
@@ -21,7 +21,7 @@ impl Default for Limits {
     }
 }
 
-/// The limit that a check would have had to exceed.
+/// The limit that a check would have exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exceeded {
     /// [`Limits::pending`].
@@ -32,20 +32,20 @@ pub enum Exceeded {
     Configurations,
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "a violation that nobody looks at is no test"]
 pub enum Verdict {
     /// Some order of the attempts explains every reply.
     Linearizable,
-    /// No order does.
+    /// No order explains every reply.
     Violation(Violation),
     /// Undecided: the history is too expensive to check. Never count this as a pass.
     OverBudget(Exceeded),
 }
 
 impl Verdict {
-    /// Whether the history was proven linearizable.
+    /// Returns whether the history was proven linearizable.
     pub fn is_linearizable(&self) -> bool {
         matches!(self, Self::Linearizable)
     }

@@ -1,4 +1,4 @@
-//! Telling why a history is not linearizable.
+//! Explains why a history is not linearizable.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -7,7 +7,7 @@ use super::attempt::{Attempt, Event, EventKind, History};
 use super::checker::Misplaced;
 use super::specification::Specification;
 
-/// More states than this only hide the others.
+/// The most states that are shown. More would hide the others.
 const STATES_SHOWN: usize = 10;
 
 /// The proof that a history is not linearizable; its [`Display`](fmt::Display) is a report of many lines.
@@ -20,7 +20,7 @@ pub struct Violation {
 }
 
 impl Violation {
-    /// Reports the misplaced reply with the calls that are not left out, until then.
+    /// Reports the misplaced reply, with the calls before it that are not left out.
     pub(super) fn new<S: Specification>(
         spec: &S,
         history: &History<S::Op, S::Reply>,

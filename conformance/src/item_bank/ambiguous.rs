@@ -1,4 +1,4 @@
-//! Replies that are lost, requests that land late or twice.
+//! Lost replies, requests that land late or twice.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::link::{Fate, Link};
 use crate::race::answered;
 use crate::world::{World, items};
 
-/// The bank behind a link whose first call has this fate.
+/// Returns the bank behind a link whose first call has this fate.
 fn linked(bank: &Arc<dyn ItemBank>, fate: Fate) -> (Arc<dyn ItemBank>, Arc<Link>) {
     let link = Link::script([fate]);
     (link.before(bank), link)
@@ -24,7 +24,7 @@ fn ensure_lost<T: std::fmt::Debug>(answer: Result<T>) -> Verdict {
     Ok(())
 }
 
-/// Also the fifth fault of the Python package: a lost reply on the take lost the item.
+/// This is also the fifth fault of the Python package: a lost reply to the take lost the item.
 pub(super) async fn a_lost_reply_is_found_again(world: &World) -> Verdict {
     let bank = world.filled(4).await?;
     let ada = ClaimId::new("ada")?;
@@ -84,8 +84,8 @@ pub(super) async fn a_take_that_lands_after_its_release_gets_nothing(world: &Wor
     Ok(())
 }
 
-/// Takes, confirms and releases under faults, each repeated with the same claim until it is answered; in the end
-/// every answer is still true and every item is somewhere.
+/// Takes, confirms and releases under faults, each repeated with the same claim until it is answered. In the end every
+/// answer is still true, and no item is lost.
 pub(super) async fn random_faults_lose_and_double_nothing(world: &World) -> Verdict {
     let mut rng = world.rng();
     for round in 0..world.profile().rounds {
@@ -109,7 +109,7 @@ pub(super) async fn random_faults_lose_and_double_nothing(world: &World) -> Verd
     Ok(())
 }
 
-/// What a claim's last answer said.
+/// The last answer about a claim.
 #[derive(Debug)]
 enum Last {
     Nothing,
@@ -122,7 +122,7 @@ async fn live(bank: &dyn ItemBank, claim: &ClaimId, choice: u8) -> Result<Last, 
     let taken = answered(|| bank.take(claim, Hold::Forever)).await?;
     let item = match taken {
         Taken::New(held) | Taken::Again(held) => held.item,
-        // An earlier attempt may still land: the fence makes the answer final.
+        // An earlier attempt may still land. The fence makes the answer final.
         Taken::Empty => return released(bank, claim).await.map(|()| Last::Nothing),
         Taken::Ended(end) => return Err(Failure::new(format!("a claim ended by itself: {end:?}"))),
     };

@@ -1,4 +1,4 @@
-//! Every mutating call, with what it needs before, what it answers, and what is left after it.
+//! Every mutating call: its preconditions, its answer, and the state after it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use crate::race::answered;
 use crate::repeatable::{Repeatable, Told};
 use crate::world::{World, items};
 
-/// Longer than any case takes, on a real clock too.
+/// A time that is longer than any case takes, on a real clock too.
 const LONG: Duration = Duration::from_secs(3_600);
 
-/// A call on a bank of four items, or on a fifth.
+/// A call on a bank of four items, or on a fifth item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call {
     Add,
@@ -33,7 +33,7 @@ pub(super) enum Call {
 pub(super) const CALLS: [Call; 8] =
     [Call::Add, Call::Take, Call::Extend, Call::Confirm, Call::Release, Call::Retire, Call::Withdraw, Call::Restore];
 
-/// A bank of its own.
+/// A separate bank.
 pub(super) struct Scene {
     name: Namespace,
     claim: ClaimId,

@@ -1,4 +1,4 @@
-//! Calls that are held while they read the clock, and what others do meanwhile.
+//! Calls that are held while they read the clock, while other calls proceed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::race::answered;
 use crate::world::World;
 
 const HOUR: Duration = Duration::from_secs(3_600);
-/// So often is a call held that others should overtake.
+/// How often a call is held until other calls have overtaken it.
 const ATTEMPTS: usize = 3;
 
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ enum Look {
 const LOOKS: [Look; 5] = [Look::Claim, Look::Holder, Look::Listing, Look::Counts, Look::AnothersTake];
 
 impl Look {
-    /// Whether the item is held by `ada`.
+    /// Returns whether the call finds the item held by `ada`.
     async fn finds_it_held(self, bank: Arc<dyn ItemBank>, item: Item) -> Result<bool, Failure> {
         let ada = ClaimId::new("ada")?;
         Ok(match self {
@@ -48,7 +48,7 @@ impl Look {
     }
 }
 
-/// A time that is read after the state it judges is too late for it: the hold was extended in between.
+/// A call must not judge a state by a time that it read after the state: the hold was extended in between.
 pub(super) async fn a_hold_that_is_extended_while_a_call_reads_the_clock_is_seen(world: &World) -> Verdict {
     let clock = world.clock()?;
     for look in LOOKS {
@@ -84,7 +84,7 @@ enum Change {
 const CHANGES: [Change; 4] = [Change::Confirm, Change::Extend, Change::Release, Change::Take];
 
 impl Change {
-    /// Whether the answer says that `ada` holds the item.
+    /// Returns whether the answer says that `ada` holds the item.
     async fn keeps_it(self, bank: Arc<dyn ItemBank>) -> Result<bool, Failure> {
         let ada = ClaimId::new("ada")?;
         Ok(match self {
@@ -102,7 +102,7 @@ impl Change {
     }
 }
 
-/// A time from before the turn is too early: the hold has ended in between, and another claim has the item.
+/// A call must not judge a hold by a time from before its turn: since then it has ended and the item was taken.
 pub(super) async fn a_call_that_was_held_after_it_read_the_clock_gives_no_item_twice(world: &World) -> Verdict {
     let clock = world.clock()?;
     for change in CHANGES {
@@ -119,7 +119,7 @@ pub(super) async fn a_call_that_was_held_after_it_read_the_clock_gives_no_item_t
             let call = change.keeps_it(Arc::clone(&bank));
             let (keeps_it, was_held) = with_call_held(&*clock, Held::AfterItHasRead, call, take).await?;
             let is_bobs = matches!(taken, Some(Taken::New(_) | Taken::Again(_)));
-            // One that was made before the other's gets the item again and changes nothing.
+            // A take that is made before the other claim's take gets the same item again and changes nothing.
             let may_be_first = !was_held && matches!(change, Change::Take);
             ensure!(
                 !(is_bobs && keeps_it) || may_be_first,

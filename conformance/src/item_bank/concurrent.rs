@@ -1,4 +1,4 @@
-//! Many takers at once.
+//! Many concurrent takers.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::race::{SIZES, answered, race};
 use crate::world::{World, items};
 
-/// Each claim takes once, all at the same time.
+/// Lets each claim take once, all at the same time.
 async fn race_takers(bank: &Arc<dyn ItemBank>, claims: Vec<ClaimId>) -> Result<Vec<Taken>, Failure> {
     let claims = Arc::new(claims);
     race(claims.len(), |number| {
@@ -72,7 +72,7 @@ pub(super) async fn racing_calls_of_one_claim_share_one_item(world: &World) -> V
     Ok(())
 }
 
-/// Some items never leave the bank, so no answer may say that it is empty.
+/// Some items never leave the bank, so no answer may be `Empty`.
 pub(super) async fn plenty_of_items_is_never_empty(world: &World) -> Verdict {
     for round in 0..world.profile().rounds {
         let bank = world.store().item_bank(&format!("bank-{round}").parse()?)?;
@@ -127,8 +127,8 @@ pub(super) async fn all_takers_are_served_while_items_last(world: &World) -> Ver
     Ok(())
 }
 
-/// Counting while others take, confirm and release may not miss an item for good: the sum at rest is exact, and
-/// at no time does the audit show one twice.
+/// Counts while other callers take, confirm and release may miss an item only for a moment: the counts are exact while
+/// no call is in progress, and the audit never shows an item twice.
 pub(super) async fn every_item_is_somewhere_at_every_moment(world: &World) -> Verdict {
     let bank = world.filled(30).await?;
     let mut rng = world.rng();

@@ -1,4 +1,4 @@
-//! A server that is killed and started again.
+//! A server that is killed and restarted.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -31,14 +31,14 @@ pub(super) async fn what_was_acknowledged_survives_a_restart(world: &World) -> V
     Ok(())
 }
 
-/// How many callers take items while the server is killed.
+/// The number of callers that take items while the server is killed.
 const CALLERS: usize = 8;
 
-/// How many items each of them takes.
+/// The number of items that each caller takes.
 const TAKES: usize = 10;
 
-/// Callers take items while the server is killed, and again with the same claims when it is back: whoever was told of
-/// an item still has it, and nobody has two.
+/// Callers take items while the server is killed, and repeat the calls with the same claims after the restart. Every
+/// claim still has the item that it was given, and no claim has two.
 pub(super) async fn calls_under_way_survive_a_kill(world: &World) -> Verdict {
     let bank = world.filled(CALLERS * TAKES).await?;
     let (taken, back) = (Arc::new(Semaphore::new(0)), watch::Sender::new(false));
@@ -64,7 +64,7 @@ pub(super) async fn calls_under_way_survive_a_kill(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Takes until the server fails, and goes on when it is back.
+/// Takes items until the server fails, and continues after the restart.
 async fn take_all(
     bank: &dyn ItemBank,
     caller: usize,
@@ -76,7 +76,7 @@ async fn take_all(
         let claim = ClaimId::new(format!("{caller}/{number}"))?;
         let outcome = match bank.take(&claim, Hold::Forever).await {
             Err(error) if error.is_retryable() => {
-                // The sender outlives all callers.
+                // The sender lives longer than all callers.
                 let _ = back.wait_for(|is_back| *is_back).await;
                 answered(|| bank.take(&claim, Hold::Forever)).await?
             }

@@ -1,4 +1,4 @@
-//! Batches of any length, and a bank to its last item.
+//! Batches of any length, and the last item of a bank.
 
 use storagebox_core::{Added, ClaimId, Counts, Hold, Item, ItemBank, Taken};
 
@@ -6,7 +6,7 @@ use super::take_new;
 use crate::failure::{Verdict, ensure_eq};
 use crate::world::{World, items};
 
-/// Also the seventh fault of the Python package: a duplicate in one call was an error.
+/// This is also the seventh fault of the Python package: a duplicate in one call was an error.
 pub(super) async fn duplicates_in_one_call_count_once(world: &World) -> Verdict {
     let bank = world.filled(1).await?;
     let twice = [items(3)?, items(3)?, items(2)?].concat();
@@ -15,7 +15,7 @@ pub(super) async fn duplicates_in_one_call_count_once(world: &World) -> Verdict 
     Ok(())
 }
 
-/// Also the fourth fault of the Python package, which lost parts of 25. Its third, at 26,000, has a case of its own.
+/// Also the fourth fault of the Python package, which lost parts of 25. The third, at 26,000 items, has its own case.
 pub(super) async fn batches_of_any_length(world: &World) -> Verdict {
     let bank = world.bank()?;
     let mut expected = 0;
@@ -29,8 +29,7 @@ pub(super) async fn batches_of_any_length(world: &World) -> Verdict {
     Ok(())
 }
 
-/// More items that nobody may take than a store may look at in one step, with one before them and one behind them that
-/// may be taken.
+/// More items that cannot be taken than a store may read in one step, with a free item before and one after them.
 pub(super) async fn free_items_among_many_others_are_found(world: &World) -> Verdict {
     let (bank, others) = (world.bank()?, items(600)?);
     let free = [Item::new("a-first")?, Item::new("z-last")?];

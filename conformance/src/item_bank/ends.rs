@@ -1,4 +1,4 @@
-//! When holds end, and what a clock that goes wrong does to them.
+//! When holds end, and how a faulty clock affects them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::world::World;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// A hold by the claim of its name.
+/// Holds, each by the claim of its name.
 struct Holds(Arc<dyn ItemBank>);
 
 #[async_trait]
@@ -43,7 +43,7 @@ pub(super) async fn a_hold_ends_at_its_time_and_not_before(world: &World) -> Ver
     ensure_ends_in_time(world, &Holds(world.bank()?)).await
 }
 
-/// Claims that were released.
+/// Released claims.
 struct Fences(Arc<dyn ItemBank>);
 
 #[async_trait]
@@ -78,7 +78,7 @@ pub(super) async fn an_extension_counts_from_now(world: &World) -> Verdict {
     Ok(())
 }
 
-/// What has ended stays so where another has the item, and no item is held twice or lost.
+/// A hold that has ended stays ended if another claim has the item. No item is held twice or lost.
 pub(super) async fn a_clock_that_is_set_back_gives_no_item_twice(world: &World) -> Verdict {
     let bank = world.filled(1).await?;
     let (ada, bob, short) = (ClaimId::new("ada")?, ClaimId::new("bob")?, world.short());
@@ -101,7 +101,7 @@ pub(super) async fn a_clock_that_is_set_back_gives_no_item_twice(world: &World) 
 
 const CALLERS: usize = 12;
 
-/// The hold ends while calls wait for their turn. Either the extended claim holds the item, or one that took it.
+/// The hold ends while calls wait for their turn. Either the extended claim has the item, or one that took it.
 pub(super) async fn a_hold_that_ends_under_waiting_calls_has_one_holder(world: &World) -> Verdict {
     let moment = Duration::from_millis(1);
     for round in 0..world.profile().rounds * 8 {
@@ -151,7 +151,7 @@ async fn ensure_one_holder(bank: &dyn ItemBank, ada: &ClaimId) -> Verdict {
     Ok(())
 }
 
-/// No look shows the end of a hold that is extended before its end each time.
+/// No read shows the end of a hold that is always extended before it ends.
 pub(super) async fn a_hold_that_is_extended_in_time_is_never_seen_ended(world: &World) -> Verdict {
     let bank = world.filled(1).await?;
     let (ada, turns) = (ClaimId::new("ada")?, world.profile().rounds * 20);

@@ -1,4 +1,4 @@
-//! What the keeper of a bank does, beside claims in each of their states.
+//! Administrative calls, while claims are in each of their states.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub(super) async fn a_withdrawn_item_added_again_stays_withdrawn(world: &World) 
     Ok(())
 }
 
-/// Whether upkeep has met the end of the hold or not.
+/// This holds before and after upkeep has processed the end of the hold.
 pub(super) async fn an_item_whose_hold_has_lapsed_is_not_added_again(world: &World) -> Verdict {
     let (bank, short) = (world.filled(2).await?, world.short());
     take_new(&bank, &ClaimId::new("ada")?, Hold::For(short)).await?;
@@ -52,8 +52,8 @@ pub(super) async fn a_lapsed_hold_whose_item_is_withdrawn_is_expired(world: &Wor
     Ok(())
 }
 
-/// Each state that an item may have, in the counts, in one listing, in single looks and in the audit. Nobody has met the
-/// hold that has lapsed before they look.
+/// Each state of an item, as shown by the counts, a listing, single reads and the audit. No call has noticed the end of
+/// the lapsed hold before.
 pub(super) async fn a_listing_shows_each_state(world: &World) -> Verdict {
     let bank = world.filled(6).await?;
     let [held, spent, gone, lapsed] = ["held", "spent", "gone", "lapsed"].map(ClaimId::new);

@@ -1,4 +1,4 @@
-//! A bank as it should be, for one caller.
+//! The model of a bank, for one caller.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ enum Call {
 
 #[derive(Clone, Debug, Default)]
 struct Bank {
-    /// Whether a caller can make sure that no earlier call of a claim is under way.
+    /// Whether a caller can make sure that no earlier call of a claim is in flight.
     retires: bool,
     now: Duration,
     items: BTreeMap<Item, Place>,
@@ -55,7 +55,7 @@ enum Place {
 enum Claim {
     Holds(Item, Option<Duration>),
     Confirmed(Item),
-    /// Remembered until this time, and may be for longer.
+    /// The end of a claim. It must be remembered until this time, and may be remembered for longer.
     Ended(End, Duration),
 }
 
@@ -72,12 +72,12 @@ impl Bank {
         }
     }
 
-    /// Whether the store may have forgotten the claim.
+    /// Returns whether the store may have forgotten the claim.
     fn may_forget(&self, claim: &ClaimId) -> bool {
         matches!(self.claims.get(claim), Some(Claim::Ended(_, until)) if *until <= self.now)
     }
 
-    /// Forgets the claim as the store did, by what it says of it.
+    /// Forgets the claim if the store says that it is unknown and may have forgotten it.
     fn forget_if(&mut self, claim: &ClaimId, is_unknown: bool) {
         if is_unknown && self.may_forget(claim) {
             self.claims.remove(claim);
@@ -114,7 +114,7 @@ impl Bank {
         }
     }
 
-    /// Whether a reply's hold is the model's; on a real clock some of it has passed on the way.
+    /// Checks the hold of a reply against the model. On a real clock, some of the remaining time has already passed.
     fn check_hold(&self, found: HoldState, until: Option<Duration>) -> Verdict {
         match (found, until) {
             (HoldState::Forever, None) => Ok(()),
@@ -236,7 +236,7 @@ impl Bank {
         Ok(())
     }
 
-    /// Moves an item from one place to another, if it is there.
+    /// Moves an item from one place to another if it is there. Returns the number of moved items.
     fn shift(&mut self, item: &Item, from: &Place, to: Place) -> u64 {
         let there = self.items.get(item) == Some(from);
         if there {
@@ -332,12 +332,10 @@ fn hold_for(number: u64) -> BoxedStrategy<Hold> {
     Just(Hold::For(minutes(number))).boxed()
 }
 
-/// One letter is a valid claim.
 fn claim_id(text: String) -> ClaimId {
     ClaimId::new(text).expect("one letter")
 }
 
-/// One digit is a valid item.
 fn an_item(text: String) -> Item {
     Item::new(text).expect("one digit")
 }

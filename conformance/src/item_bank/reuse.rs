@@ -1,4 +1,4 @@
-//! Items and claims that are used again after a hold has ended and the store may have forgotten it.
+//! Items and claims that are used again after a hold has ended, which the store may have forgotten.
 
 use storagebox_core::{ClaimId, ClaimState, Confirmed, End, Extended, Hold, ItemBank, ItemState, Released, Taken};
 
@@ -36,7 +36,7 @@ pub(super) async fn a_claim_that_was_retired_and_taken_anew_outlives_upkeep(worl
     ensure_held(&*bank, &bob).await
 }
 
-/// The store may have forgotten the claim or not; it never holds two items.
+/// The store may have forgotten the claim or not; the claim never holds two items.
 pub(super) async fn a_claim_whose_hold_is_long_over_holds_one_item(world: &World) -> Verdict {
     for upkeep in [false, true] {
         let bank = world.filled_bank(if upkeep { "with" } else { "without" }, 3).await?;
@@ -61,7 +61,7 @@ pub(super) async fn a_claim_whose_hold_is_long_over_holds_one_item(world: &World
     Ok(())
 }
 
-/// Upkeep frees the item ahead of any taker, and the claim is told what it would be told without upkeep.
+/// Upkeep frees the item before any taker does. The answers about the claim are the same as without upkeep.
 pub(super) async fn a_hold_that_upkeep_ended_is_expired(world: &World) -> Verdict {
     let bank = world.filled(1).await?;
     let (ada, bob, short) = (ClaimId::new("ada")?, ClaimId::new("bob")?, world.short());
@@ -108,7 +108,7 @@ pub(super) async fn claims_taken_anew_beside_upkeep_hold(world: &World) -> Verdi
     Ok(())
 }
 
-/// The claim and its item name each other.
+/// Checks that the claim and its item name each other.
 async fn ensure_held(bank: &dyn ItemBank, claim: &ClaimId) -> Verdict {
     let held = ensure_matches!(bank.get(claim).await?, ClaimState::Held(held) => held, "{claim:?}");
     ensure_eq!(bank.holder(&held.item).await?, ItemState::Held(claim.clone()), "the holder of its item");

@@ -21,7 +21,7 @@ pub(super) async fn same_claim_same_item(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Also the first fault of the Python package: a returning user got nothing once the bank was empty.
+/// This is also the first fault of the Python package: a returning user got nothing when the bank was empty.
 pub(super) async fn same_claim_same_item_from_an_empty_bank(world: &World) -> Verdict {
     let bank = world.filled(1).await?;
     let claim = ClaimId::new("ada")?;
@@ -93,7 +93,7 @@ pub(super) async fn adding_again_changes_nothing(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Also the eighth fault of the Python package: a code added again went to a second user.
+/// This is also the eighth fault of the Python package: an item that was added again was given to a second user.
 pub(super) async fn a_taken_item_added_again_stays_taken(world: &World) -> Verdict {
     let bank = world.filled(2).await?;
     let (ada, bob) = (ClaimId::new("ada")?, ClaimId::new("bob")?);
@@ -229,7 +229,7 @@ pub(super) async fn retire_lets_the_id_be_used_anew(world: &World) -> Verdict {
     Ok(())
 }
 
-/// At the least; how much longer is the backend's own affair.
+/// The retention is a minimum. How much longer a claim is remembered is up to the backend.
 pub(super) async fn a_released_claim_is_remembered_for_the_retention(world: &World) -> Verdict {
     let bank = world.filled(1).await?;
     let ada = ClaimId::new("ada")?;
@@ -275,7 +275,7 @@ pub(super) async fn list_shows_each_item_once(world: &World) -> Verdict {
             ensure!(page.entries.len() <= limit, "a page of {} entries for a limit of {limit}", page.entries.len());
             seen.extend(page.entries.into_iter().map(|entry| entry.item));
             cursor = page.next;
-            // What changes meanwhile may be shown or not; what does not, once.
+            // Entries that change during the listing may be shown or not. Unchanged entries are shown once.
             if seen.len() < 10 * limit {
                 bank.add(&[Item::new(format!("later-{}-{limit}", seen.len()))?]).await?;
             }
@@ -291,7 +291,7 @@ pub(super) async fn list_shows_each_item_once(world: &World) -> Verdict {
     Ok(())
 }
 
-/// An item that a retired claim spent names no claim and stays spent.
+/// An item that a retired claim has spent names no claim and stays spent.
 pub(super) async fn restoring_frees_nothing_in_use(world: &World) -> Verdict {
     let bank = world.filled(3).await?;
     let (ada, bob, gone) = (ClaimId::new("ada")?, ClaimId::new("bob")?, ClaimId::new("gone")?);

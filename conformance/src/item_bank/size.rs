@@ -1,4 +1,4 @@
-//! Banks of more items than one statement, one page or one number of a store may take.
+//! Banks with more items than a statement, a page or a number of a store may hold.
 
 use std::collections::BTreeSet;
 
@@ -9,16 +9,16 @@ use crate::failure::{Verdict, ensure_eq};
 use crate::pages::Listing;
 use crate::world::{World, items};
 
-/// A package for Python called itself again for each part of a batch, and that was too deep at this size.
+/// At this size a Python package failed, because it called itself recursively for each part of a batch.
 const MANY: usize = 26_000;
 
-/// Where the last part of the load begins.
+/// The index at which the last part of the load begins.
 const LAST: usize = 25_000;
 
-/// More than a page of a store may have.
+/// A page limit above the page length of any store.
 const PAGE: usize = 7_000;
 
-/// More than most statements of a store may name.
+/// More items than a statement of most stores may name.
 const RESTORED: usize = 1_100;
 
 pub(super) async fn a_bank_of_26_000_items(world: &World) -> Verdict {
@@ -36,7 +36,7 @@ pub(super) async fn a_bank_of_26_000_items(world: &World) -> Verdict {
     Ok(())
 }
 
-/// The first items in the order of their load, and in that of their names: a store may look there for a free one.
+/// Returns the first items in load order and in name order, where a store may search for a free item.
 fn first_of(all: &[Item]) -> Vec<Item> {
     let mut named = all.to_vec();
     named.sort();

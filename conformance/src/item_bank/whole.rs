@@ -1,4 +1,4 @@
-//! A change is seen as a whole or not at all: what a caller sees of the claim, and then of its item, agrees.
+//! A change is visible as a whole or not at all: reads of the claim and then of its item agree.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use crate::failure::{Failure, Verdict, ensure};
 use crate::race::{answered, race};
 use crate::world::{World, items};
 
-/// How many claims end at once, each watched by two callers.
+/// The number of claims that end at once. Two callers watch each.
 const CLAIMS: usize = 4;
 
-/// How often a claim is looked at whose end does not come: the caller that ends it makes one call.
+/// The most reads of a claim whose end does not come. The caller that ends the claim makes one call.
 const LOOKS: usize = 100_000;
 
 #[derive(Clone, Copy)]
@@ -23,7 +23,7 @@ enum End {
     Release,
 }
 
-/// A claim with the item that it has.
+/// A claim and its item.
 #[derive(Clone)]
 struct Held {
     bank: Arc<dyn ItemBank>,
@@ -79,7 +79,7 @@ impl Held {
                 ensure!(self.item_has_left(end).await?, "{} has ended, and then its item has not", self.claim);
                 return Ok(());
             }
-            // A store that never waits would keep its thread from the caller that ends the claim.
+            // A store that never waits would otherwise block the thread that the ending caller needs.
             yield_now().await;
         }
         Err(Failure::new(format!("{} never ends", self.claim)))

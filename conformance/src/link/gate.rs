@@ -1,18 +1,18 @@
-//! Points at which a future can be dropped, and the hand that drops it there.
+//! Points at which a future can be dropped, and a function that drops it there.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
-/// How many futures were dropped half-way in this process, for the report: a cancel case that drops none proves none.
+/// The number of futures dropped half-way in this process, for the report: a cancel case without any proves nothing.
 static DROPPED: AtomicUsize = AtomicUsize::new(0);
 
 pub(crate) fn dropped() -> usize {
     DROPPED.load(Ordering::Relaxed)
 }
 
-/// Pends once, if the link is gated.
+/// Is pending once if the link is gated.
 pub(super) async fn once(gated: bool) {
     let mut passed = !gated;
     poll_fn(|context| {
@@ -26,7 +26,7 @@ pub(super) async fn once(gated: bool) {
     .await;
 }
 
-/// Polls the future until it has pended `pends` times, then drops it. `None` if it was dropped.
+/// Polls the future until it has been pending `pends` times, then drops it. Returns `None` if it was dropped.
 pub(crate) async fn drop_after<T>(future: impl Future<Output = T> + Send, pends: usize) -> Option<T> {
     let mut future: Pin<Box<dyn Future<Output = T> + Send>> = Box::pin(future);
     let mut left = pends;

@@ -1,4 +1,4 @@
-//! Replies that are lost, requests that land late or twice.
+//! Lost replies, requests that land late or twice.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -89,8 +89,8 @@ pub(super) async fn what_lands_late_or_twice_changes_nothing(world: &World) -> V
     Ok(())
 }
 
-/// Writes under faults, each repeated with its stamp until it is answered, landing whenever they like: each key shows
-/// the newest write in the end, and at no time an older one than was acknowledged.
+/// Writes under faults, each repeated with its stamp until it is answered, land at any time. In the end each key shows
+/// the newest write, and it never shows a write older than one that was acknowledged.
 pub(super) async fn random_faults_leave_the_newest(world: &World) -> Verdict {
     let mut rng = world.rng();
     for round in 0..world.profile().rounds {
@@ -121,7 +121,8 @@ pub(super) async fn random_faults_leave_the_newest(world: &World) -> Verdict {
     Ok(())
 }
 
-/// One caller at a time, so what was written before is known, but not whether an own lost attempt arrived.
+/// Checks an answer. There is one caller at a time, so the write before is known, but not whether a lost attempt of
+/// this write has arrived.
 fn ensure_told(before: Option<&Write>, write: &Write, written: &Written) -> Verdict {
     let right = match (before, written) {
         (Some(before), Written::Stale { current }) => before > write && *current == before.stamp,

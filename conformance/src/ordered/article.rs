@@ -1,4 +1,4 @@
-//! Article 4: its tables row by row, and the three ways in which it says that writes come out of order.
+//! Article 4: its tables row by row, and its three reasons why writes arrive out of order.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ const RATINGS: [Row; 4] = [
     ("User#2/Movie#Z", "5", 1_721_757_100_000),
 ];
 
-/// What is left of them in the second: a newer rating, and a tombstone that nobody sees.
+/// The rows of the second table: a newer rating, and without the row that has become a tombstone, which is not shown.
 const LATER: [Row; 3] = [
     ("User#1/Movie#A", "5", 1_721_770_090_000),
     ("User#1/Movie#B", "4", 1_721_768_150_000),
@@ -27,7 +27,7 @@ const LATER: [Row; 3] = [
 
 const DELETED: (&str, i64) = ("User#2/Movie#Z", 1_721_757_900_000);
 
-/// By its timestamps, with tombstones kept for longer than the article is old, and by the same numbers as a sequence.
+/// With its timestamps, and tombstones kept for longer than the article is old, and with the numbers as a sequence.
 pub(super) async fn the_articles_tables_come_out_row_by_row(world: &World) -> Verdict {
     let years = OrderedOptions { tombstone_age: Duration::from_secs(50 * 31_557_600), ..OrderedOptions::time() };
     for (name, options) in [("time", years), ("sequence", SEQUENCE)] {
@@ -73,7 +73,7 @@ async fn ensure_table(store: &dyn OrderedStore, rows: &[Row]) -> Verdict {
     Ok(())
 }
 
-/// One write is sent twice, and another's lands between the two.
+/// One write is sent twice, and another write lands between the two.
 pub(super) async fn a_hedged_write_does_not_undo_what_came_between(world: &World) -> Verdict {
     let store = world.ordered(SEQUENCE)?;
     put_new(&*store, "key", "hedged", 10).await?;
@@ -84,7 +84,7 @@ pub(super) async fn a_hedged_write_does_not_undo_what_came_between(world: &World
     Ok(())
 }
 
-/// The first attempt never arrived, and another's write landed before the retry.
+/// The first attempt never arrived, and another write landed before the retry.
 pub(super) async fn a_retry_counts_from_its_first_attempt(world: &World) -> Verdict {
     let store = world.ordered(SEQUENCE)?;
     put_new(&*store, "key", "between", 20).await?;
@@ -96,7 +96,7 @@ pub(super) async fn a_retry_counts_from_its_first_attempt(world: &World) -> Verd
     in_any_order(world).await
 }
 
-/// A stream whose entries come in parallel, so in any order.
+/// Applies a stream whose entries arrive in parallel, and therefore in any order.
 async fn in_any_order(world: &World) -> Result<(), Failure> {
     let store = world.ordered(SEQUENCE)?;
     let mut rng = world.rng();

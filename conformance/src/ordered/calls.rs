@@ -1,4 +1,4 @@
-//! The writes, with what they need before, what they answer, and what is left after them.
+//! Every write: its preconditions, its answer, and the state after it.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use crate::race::answered;
 use crate::repeatable::{Repeatable, Told};
 use crate::world::World;
 
-/// A write of the stamp 2 to a key.
+/// A write to a key with the stamp 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Call {
     deletes: bool,
-    /// Whether there is a value of the stamp 1.
+    /// Whether the key has a value with the stamp 1.
     known: bool,
 }
 
@@ -60,7 +60,7 @@ impl Repeatable for Call {
         let found = store.ordered_store(&"ordered".parse()?, SEQUENCE)?.get(&scene.key).await?;
         let stamp = found.map(|found| found.stamp.at);
         ensure!(stamp.is_none_or(|at| at == 2 || self.known), "a value of the stamp {stamp:?} came from nowhere");
-        // A deleted key is not told from one that never was.
+        // A read cannot distinguish a deleted key from a key that was never written.
         Ok((self.known || !self.deletes).then_some(stamp == (!self.deletes).then_some(2)))
     }
 

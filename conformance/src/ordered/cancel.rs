@@ -1,4 +1,4 @@
-//! Futures that are dropped: before they land, on their way, and after they landed and before their reply.
+//! Futures that are dropped: before the request lands, in flight, and between landing and reply.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ pub(super) async fn dropping_any_write_leaves_one_winner(world: &World) -> Verdi
     drop_everywhere(world, &CALLS).await
 }
 
-/// A sequence's purge that forgets some of ten tombstones, and no value.
+/// The purge of a sequence namespace deletes some of ten tombstones, and no value.
 pub(super) async fn dropping_a_purge_resurrects_nothing(world: &World) -> Verdict {
     let mut point = 0;
     while drop_purge_at(world, point).await? {
@@ -26,7 +26,7 @@ pub(super) async fn dropping_a_purge_resurrects_nothing(world: &World) -> Verdic
     Ok(())
 }
 
-/// Whether there was such a point.
+/// Drops the purge at this point. Returns whether it has such a point.
 async fn drop_purge_at(world: &World, point: usize) -> Result<bool, Failure> {
     let moment = Duration::from_millis(1);
     let far: Arc<dyn OrderedStore> = Link::gated().before(&world.ordered(SEQUENCE)?);
@@ -42,7 +42,7 @@ async fn drop_purge_at(world: &World, point: usize) -> Result<bool, Failure> {
     let live: Vec<_> = (0..=point).map(|number| format!("live-{number:03}")).collect();
     ensure_eq!(listed(&*fresh, 100).await?, live, "the keys listed after a dropped purge");
     let left = fresh.purge(moment, 100).await?.deleted;
-    // The dropped one may still be under way.
+    // The dropped purge may still be in flight.
     ensure!((4..=10).contains(&left), "{left} of 10 tombstones were left by a purge of at most 3");
     ensure_eq!(shown(&*far, &format!("live-{point:03}")).await?, Some(("value".to_owned(), 1)), "a value");
     Ok(dropped)

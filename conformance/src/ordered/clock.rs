@@ -16,15 +16,15 @@ pub(super) fn millis(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// Of any skew, so that what is asked is the horizon alone.
+/// Returns options that allow any skew, so that only the horizon matters.
 pub(super) fn aged(age: Duration) -> OrderedOptions {
     OrderedOptions { stamping: FREE, tombstone_age: age }
 }
 
 const FREE: Stamping = Stamping::Time { max_skew: None };
 
-/// What the store's clock says at least, found by asking which stamps it takes for too old. The clock may be on a
-/// server, or in a test's hand, so nothing else can tell.
+/// Returns a lower bound of the store's time, found by searching for the stamps that the store refuses as too old.
+/// There is no other way: the clock may be on a server, or moved by a test.
 pub(super) async fn store_time(world: &World) -> Result<i64, Failure> {
     let probe = world.store().ordered_store(&"probe".parse()?, aged(DAY))?;
     let (mut old, mut young) = (0, 1 << 45);
@@ -60,14 +60,14 @@ pub(super) async fn a_stamp_before_the_horizon_is_too_old(world: &World) -> Verd
     Ok(())
 }
 
-/// With a horizon that is after it.
+/// Checks that the write was too old, and that the reported horizon is after its stamp.
 pub(super) fn ensure_too_old(what: &str, at: i64, written: &Written) -> Verdict {
     let horizon = ensure_matches!(written, Written::TooOld { horizon } => *horizon, "{what} at {at}");
     ensure!(at < horizon, "{what} at {at} is too old for the horizon {horizon}");
     Ok(())
 }
 
-/// Who loads old rows learns from the refusal, also of a key that was never written, how old is too old.
+/// A refusal tells a caller who loads old rows how old is too old, also for a key that was never written.
 pub(super) async fn what_is_too_old_names_the_horizon(world: &World) -> Verdict {
     let store = world.ordered(aged(Duration::from_secs(3_600)))?;
     let now = store_time(world).await?;
@@ -81,7 +81,7 @@ pub(super) async fn what_is_too_old_names_the_horizon(world: &World) -> Verdict 
     Ok(())
 }
 
-/// Newer than what stands there, and older than the horizon, to which time has moved on.
+/// The stamp is newer than the value's stamp, and older than the horizon after time has passed.
 pub(super) async fn a_newer_stamp_before_the_horizon_is_too_old(world: &World) -> Verdict {
     let age = world.short();
     let store = world.ordered(aged(age))?;
@@ -98,7 +98,7 @@ pub(super) async fn a_newer_stamp_before_the_horizon_is_too_old(world: &World) -
     Ok(())
 }
 
-/// A retry is recognised however late it comes: the write that stands there is compared first.
+/// A retry is recognised however late it comes, because it is compared with the existing write first.
 pub(super) async fn what_stands_there_decides_before_the_horizon(world: &World) -> Verdict {
     let age = world.short();
     let store = world.ordered(aged(age))?;
@@ -162,7 +162,7 @@ fn ensure_ahead(what: &str, at: i64, answer: Result<Written>) -> Verdict {
     Ok(())
 }
 
-/// The latest stamp that the guard lets pass, less the skew: the store's time, as the guard has it.
+/// Returns the latest stamp that the guard accepts, minus the skew: the store's time as the guard sees it.
 async fn time_of_the_guard(store: &dyn OrderedStore) -> Result<i64, Failure> {
     let (mut near, mut far) = (0, 1 << 45);
     while far - near > 1 {
@@ -178,7 +178,7 @@ async fn time_of_the_guard(store: &dyn OrderedStore) -> Result<i64, Failure> {
     Ok(near - HOUR)
 }
 
-/// Neither rounds the time. It is moved on to where no minute and no second begins.
+/// Neither rounds the time. The clock is moved to a time that is not at the start of a minute or second.
 #[allow(clippy::disallowed_methods, reason = "how much time has passed for real")]
 pub(super) async fn the_guard_and_the_horizon_have_one_time(world: &World) -> Verdict {
     if world.can_travel() {
@@ -217,7 +217,7 @@ pub(super) async fn a_refused_stamp_leaves_nothing(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Behind the clock there is no guard but the horizon.
+/// Stamps behind the clock are checked only against the horizon.
 pub(super) async fn a_stamp_within_the_skew_is_taken(world: &World) -> Verdict {
     let store = world.ordered(within(HOUR))?;
     let now = store_time(world).await?;
@@ -228,7 +228,7 @@ pub(super) async fn a_stamp_within_the_skew_is_taken(world: &World) -> Verdict {
     Ok(())
 }
 
-/// The options that nobody chose keep a stamp in microseconds or nanoseconds out, which would lock its key for ever.
+/// The default options refuse a stamp in microseconds or nanoseconds, which would lock its key forever.
 pub(super) async fn a_stamp_in_a_smaller_unit_is_refused_by_default(world: &World) -> Verdict {
     let store = world.ordered(OrderedOptions::default())?;
     let now = store_time(world).await?;
@@ -251,7 +251,7 @@ pub(super) async fn without_a_skew_any_stamp_ahead_is_taken(world: &World) -> Ve
     Ok(())
 }
 
-/// Neither the hour nor its passing: stamps of any size are taken, and old tombstones still stand.
+/// A sequence does not depend on time: stamps of any size are accepted, and old tombstones remain.
 pub(super) async fn time_means_nothing_to_a_sequence(world: &World) -> Verdict {
     let store = world.ordered(OrderedOptions { tombstone_age: world.short(), ..SEQUENCE })?;
     put_new(&*store, "early", "value", i64::MIN).await?;

@@ -1,4 +1,4 @@
-//! Many writers at once.
+//! Many concurrent writers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::history::{Limits, Recorder, Specification, check};
 use crate::race::{SIZES, race};
 use crate::world::World;
 
-/// The value of one key, which is the newest write so far.
+/// The specification of one key, whose value is the newest write so far.
 struct Cell;
 
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ enum Reply {
     Read(Option<Versioned>),
 }
 
-/// A write in the form that the checker keeps its states by: time, writer, whether it deletes.
+/// A write as the checker stores it: time, writer, whether it deletes.
 type Newest = Option<(i64, String, bool)>;
 
 impl Specification for Cell {
@@ -62,7 +62,7 @@ fn state(write: &Write) -> (i64, String, bool) {
     (write.stamp.at, write.stamp.writer.as_str().to_owned(), write.deletes)
 }
 
-/// Few stamps for many writers, so that they meet.
+/// Returns a random operation. There are few stamps for many writers, so that stamps repeat.
 fn random_op(rng: &mut fastrand::Rng) -> Result<Op, Failure> {
     if rng.u8(..3) == 0 {
         return Ok(Op::Read);
@@ -160,7 +160,7 @@ pub(super) async fn racing_copies_of_one_write_are_applied_once(world: &World) -
     Ok(())
 }
 
-/// Puts and deletes of one time by several writers, on two handles, in two orders: both keys end alike.
+/// Several writers put and delete at one time, on two handles, in two orders: both keys end in the same state.
 pub(super) async fn racing_writes_of_one_instant_converge(world: &World) -> Verdict {
     let mut writes = Vec::new();
     for writer in ["A", "a", "b", "é", "\u{ffff}", "\u{10000}"] {
@@ -187,7 +187,7 @@ pub(super) async fn racing_writes_of_one_instant_converge(world: &World) -> Verd
     Ok(())
 }
 
-/// Once the delete has been acknowledged, no reader may see what is older, whoever puts it.
+/// After the delete has been acknowledged, no reader may see an older value, whoever puts it.
 pub(super) async fn a_deleted_key_never_shows_an_older_value(world: &World) -> Verdict {
     for round in 0..world.profile().rounds * 4 {
         let (store, key) = (world.ordered(SEQUENCE)?, format!("key-{round}"));
@@ -225,7 +225,7 @@ async fn put_often(store: &dyn OrderedStore, key: &str, first: i64) -> Verdict {
     Ok(())
 }
 
-/// Tombstones that may not be purged yet, values, and a purger that tries all the time.
+/// There are values, tombstones that may not be purged yet, and purgers that try all the time.
 pub(super) async fn purging_beside_writers_resurrects_nothing(world: &World) -> Verdict {
     let age = Duration::from_secs(3_600);
     for round in 0..world.profile().rounds {

@@ -1,4 +1,4 @@
-//! A server that is killed and started again.
+//! A server that is killed and restarted.
 
 use storagebox_core::{Backend, OrderedStore, Stamp, Written};
 

@@ -1,4 +1,4 @@
-//! Prefixes that look like patterns, and cursors that are none.
+//! Prefixes that look like patterns, and invalid cursors.
 
 use storagebox_core::{Cursor, ErrorKind, Key, MAX_ID_BYTES, OrderedStore};
 
@@ -7,7 +7,7 @@ use crate::failure::{Verdict, ensure_eq, ensure_matches};
 use crate::values::{longest, nasty_texts};
 use crate::world::World;
 
-/// Each nasty text as a prefix: exactly the keys that begin with its bytes are shown.
+/// For each nasty text as a prefix, exactly the keys that begin with its bytes are shown.
 pub(super) async fn a_prefix_is_a_prefix_and_no_pattern(world: &World) -> Verdict {
     let (store, texts) = (world.ordered(SEQUENCE)?, nasty_texts());
     for text in &texts {
@@ -38,7 +38,7 @@ pub(super) async fn a_prefix_may_be_the_longest_key(world: &World) -> Verdict {
     Ok(())
 }
 
-/// The keys of a prefix, page by page.
+/// Returns the keys with a prefix, read page by page.
 async fn paged(store: &dyn OrderedStore, prefix: &str) -> Result<Vec<String>, crate::failure::Failure> {
     let (prefix, mut keys, mut cursor) = (Key::new(prefix)?, Vec::new(), None);
     loop {

@@ -82,7 +82,7 @@ fn stamp(at: i64, writer: &str) -> Result<Stamp, Failure> {
     Ok(Stamp::new(at, WriterId::new(writer)?))
 }
 
-/// What the key shows: the value's text and the stamp's time.
+/// Returns what a read of the key shows: the value as text, and the time of its stamp.
 async fn shown(store: &dyn OrderedStore, key: &str) -> Result<Option<(String, i64)>, Failure> {
     let found = store.get(&storagebox_core::Key::new(key)?).await?;
     Ok(found.map(|found| {
@@ -91,7 +91,7 @@ async fn shown(store: &dyn OrderedStore, key: &str) -> Result<Option<(String, i6
     }))
 }
 
-/// The keys that a listing shows, in order, page by page.
+/// Returns the keys that a listing shows, read page by page and sorted.
 async fn listed(store: &dyn OrderedStore, limit: usize) -> Result<Vec<String>, Failure> {
     let (mut keys, mut cursor) = (Vec::new(), None);
     loop {
@@ -106,14 +106,14 @@ async fn listed(store: &dyn OrderedStore, limit: usize) -> Result<Vec<String>, F
     }
 }
 
-/// Puts a value that must win, by the writer `w`.
+/// Puts a value as the writer `w`, and checks that the put is applied.
 async fn put_new(store: &dyn OrderedStore, key: &str, value: &str, at: i64) -> Result<(), Failure> {
     let written = store.put(&key.parse()?, &value.try_into()?, &Stamp::new(at, "w".parse()?)).await?;
     ensure_matches!(written, Written::Applied, "putting {key} at {at}");
     Ok(())
 }
 
-/// Deletes a key with a stamp that must win, by the writer `w`.
+/// Deletes a key as the writer `w`, and checks that the delete is applied.
 async fn delete_new(store: &dyn OrderedStore, key: &str, at: i64) -> Result<(), Failure> {
     let written = store.delete(&key.parse()?, &Stamp::new(at, "w".parse()?)).await?;
     ensure_matches!(written, Written::Applied, "deleting {key} at {at}");

@@ -1,4 +1,4 @@
-//! Ordered values as they should be, for one caller, by sequence numbers.
+//! The model of ordered values with sequence numbers, for one caller.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ enum Call {
     Reset(Key, Stamp),
 }
 
-/// `None` is a delete. Of two writes of one stamp the delete is greater, so they compare as they stand.
+/// `None` is a delete. Of two writes with one stamp the delete is greater, as the order of the tuples requires.
 type Content = Option<Payload>;
 
 #[derive(Clone, Debug, Default)]
@@ -140,7 +140,7 @@ impl model::Model for Cells {
                 ensure_eq!(store.reset(key, stamp).await?, self.reset(key, stamp), "resetting {key} at {stamp:?}");
             }
             Call::Purge(number) => {
-                // Where time cannot be moved on, none may pass by itself either.
+                // Where the clock cannot be moved, the age must not be reached by itself.
                 let age = minutes(if self.travels { *number } else { 60 });
                 ensure_eq!(store.purge(age, 100).await?.deleted, self.purge(age), "tombstones purged");
             }

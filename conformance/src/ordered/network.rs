@@ -1,4 +1,4 @@
-//! Connections that are cut.
+//! Cut connections.
 
 use super::calls::CALLS;
 use crate::failure::Verdict;

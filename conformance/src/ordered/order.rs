@@ -1,4 +1,4 @@
-//! The total order of stamps: by time, then by writer, then a delete over a put.
+//! The total order of stamps: time, then writer, then delete over put.
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,7 @@ use super::{SEQUENCE, is_stale, put_new, shown, stamp};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::world::World;
 
-/// A write whose content follows from its stamp, so that no two writes differ in content alone.
+/// A write whose content is derived from its stamp, so that no two writes differ in content alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Write {
     pub(super) stamp: Stamp,
@@ -32,7 +32,7 @@ impl Write {
         store.put(key, &Payload::try_from(content.into_bytes())?, &self.stamp).await
     }
 
-    /// Whether the key shows what this write leaves.
+    /// Checks that the key shows the result of this write.
     pub(super) async fn ensure_shown(&self, store: &dyn OrderedStore, key: &Key) -> Verdict {
         let found = store.get(key).await?.map(|found| (found.value, found.stamp));
         let expected = if self.deletes { None } else { Some((self.content()?, self.stamp.clone())) };
@@ -53,7 +53,7 @@ impl Ord for Write {
     }
 }
 
-/// Every write after every other, in both orders, each pair on a key of its own.
+/// Writes every pair in both orders, each on a separate key.
 async fn ensure_ordered(world: &World, ascending: &[Write]) -> Verdict {
     let store = world.ordered(SEQUENCE)?;
     for (high, newer) in ascending.iter().enumerate() {
@@ -84,7 +84,7 @@ pub(super) async fn every_pair_of_stamps_has_one_winner(world: &World) -> Verdic
     ensure_ordered(world, &ascending).await
 }
 
-/// Where a double has no more digits, where 32 bits end, and where text would sort otherwise.
+/// Numbers at the precision limit of a double, at the limits of 32 bits, and where text would sort differently.
 pub(super) async fn numbers_close_to_each_other_are_told_apart(world: &World) -> Verdict {
     let ends =
         [i64::MIN + 1, -(1 << 53), i64::from(i32::MIN), -1, 99, i64::from(i32::MAX), 1 << 32, 1 << 53, i64::MAX - 2];
@@ -104,7 +104,7 @@ pub(super) async fn numbers_close_to_each_other_are_told_apart(world: &World) ->
     Ok(())
 }
 
-/// UTF-16 has the last two in the other order, most collations have the first ones so.
+/// UTF-16 orders the last two differently, and most collations the first ones.
 pub(super) async fn writers_are_compared_byte_by_byte(world: &World) -> Verdict {
     let longest = "z".repeat(512);
     let writers = [
@@ -166,7 +166,7 @@ pub(super) async fn a_delete_is_over_a_put_of_its_stamp(world: &World) -> Verdic
     Ok(())
 }
 
-/// The same writes, each time in another order, and some of them twice.
+/// The same writes, each time in another order, some of them twice.
 pub(super) async fn any_order_of_arrival_has_one_winner(world: &World) -> Verdict {
     let store = world.ordered(SEQUENCE)?;
     let mut rng = world.rng();

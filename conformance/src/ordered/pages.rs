@@ -1,4 +1,4 @@
-//! Listings, page by page, of keys of which many are not shown.
+//! Listings, page by page, of keys many of which are not shown.
 
 use storagebox_core::{Backend, Key, OrderedStore, Payload, Written};
 
@@ -10,8 +10,8 @@ use crate::world::World;
 
 const LIMITS: [usize; 6] = [1, 2, 3, 7, 40, 1_000];
 
-/// Many deleted keys in a row, before, between and after the others: a page that is cut first and sifted then would be
-/// short, or the last.
+/// There are many deleted keys in a row, before, between and after the live ones. A store that cuts the page before it
+/// filters would return a short page, or end the listing.
 pub(super) async fn pages_of_a_prefix_show_each_live_key_once(world: &World) -> Verdict {
     let store = world.ordered(SEQUENCE)?;
     let other = world.store().ordered_store(&"other".parse()?, SEQUENCE)?;
@@ -41,7 +41,7 @@ pub(super) async fn pages_of_a_prefix_show_each_live_key_once(world: &World) -> 
     Listing::Values(&*store, Some(&Key::new("nothing")?)).ensure_shows([], &LIMITS).await
 }
 
-/// More than a store may read in one step.
+/// More values than a store may read in one step.
 pub(super) async fn pages_of_many_values_show_each_once(world: &World) -> Verdict {
     const AT_ONCE: usize = 60;
     let (store, mut keys) = (world.ordered(SEQUENCE)?, vec![]);

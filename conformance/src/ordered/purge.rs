@@ -1,4 +1,4 @@
-//! When tombstones go, and that nothing comes back by it.
+//! When tombstones are purged, and that no deleted value returns because of it.
 
 use std::time::Duration;
 
@@ -64,7 +64,8 @@ pub(super) async fn a_callers_longer_age_is_kept(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Its age is over, but stamps between the horizon and its own would still be taken: purged, it could not refuse them.
+/// The tombstone's age is over, but stamps between the horizon and its own stamp would still be accepted. If it were
+/// purged, it could not refuse them.
 pub(super) async fn a_tombstone_ahead_of_the_clock_stays(world: &World) -> Verdict {
     let age = world.short();
     let store = world.ordered(aged(age))?;
@@ -85,7 +86,7 @@ pub(super) async fn a_tombstone_ahead_of_the_clock_stays(world: &World) -> Verdi
     put_new(&*store, "key", "value", far + 1).await
 }
 
-/// Tombstones right at the horizon: whether they are purged or not, no older stamp is applied afterwards.
+/// Tombstones are right at the horizon. Whether they are purged or not, no older stamp is applied afterwards.
 pub(super) async fn nothing_comes_back_at_the_edge_of_the_horizon(world: &World) -> Verdict {
     let age = world.short();
     let store = world.ordered(aged(age))?;
@@ -94,7 +95,7 @@ pub(super) async fn nothing_comes_back_at_the_edge_of_the_horizon(world: &World)
     for step in &around {
         delete_new(&*store, &format!("key{step}"), now + millis(age) + step).await?;
     }
-    // With a clock that stands still the horizon is now exactly in their midst.
+    // If the clock stands still, the horizon is now exactly between them.
     world.pass(age * 2).await;
     store.purge(MOMENT, 100).await?;
     world.upkeep().await?;
@@ -184,8 +185,7 @@ pub(super) async fn a_sequences_tombstones_go_by_an_explicit_call_alone(world: &
     Ok(())
 }
 
-/// The caller vouches that no older write is under way: whatever comes is a new one, also before the namespace's own
-/// age.
+/// The caller guarantees that no older write is in flight: any later write is new, even before the tombstone age.
 pub(super) async fn an_explicit_purge_forgets_the_tombstone(world: &World) -> Verdict {
     let store = world.ordered(SEQUENCE)?;
     delete_new(&*store, "key", 5).await?;

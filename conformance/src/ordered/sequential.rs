@@ -1,4 +1,4 @@
-//! One caller, one call after another; by sequence numbers, so that no clock has a say.
+//! One caller, one call after another; with sequence numbers, so that no clock matters.
 
 use storagebox_core::{Backend, OrderedStore, Stamp, Written};
 
@@ -151,7 +151,7 @@ pub(super) async fn a_newer_put_is_over_a_tombstone(world: &World) -> Verdict {
     Ok(())
 }
 
-/// While others are put beside them.
+/// Other values are put during the listing.
 pub(super) async fn a_listing_shows_each_live_value_once(world: &World) -> Verdict {
     let store = world.ordered(SEQUENCE)?;
     let stays: Vec<_> = (0..60).map(|number| format!("stays-{number:02}")).collect();
@@ -171,7 +171,7 @@ pub(super) async fn a_listing_shows_each_live_value_once(world: &World) -> Verdi
             if cursor.is_none() {
                 break;
             }
-            // What comes in meanwhile may be shown or not; a bounded number, or some listings would never end.
+            // New keys may be shown or not. Their number is limited, or some listings would never end.
             if number < 20 {
                 put_new(&*store, &format!("new-{limit}-{number}"), "value", 1).await?;
             }

@@ -1,4 +1,4 @@
-//! One connection of a proxy: two directions that know of each other.
+//! One connection of a proxy: two directions with a shared state.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -11,12 +11,12 @@ use super::{Cut, Plan};
 
 const CHUNK: usize = 16 * 1024;
 
-/// Why the carrying ended.
+/// Why the connection is no longer carried.
 enum End {
     /// One side has closed the connection.
     Closed,
     Cut(Cut),
-    /// The server has ended, and the client is not told.
+    /// The server has finished or closed the connection, and the client is not told.
     Silent,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Connection<'a> {
     turn: Mutex<Turn>,
 }
 
-/// Whose turn it was last, and what the answer to it will meet.
+/// The side that sent last, and the cut of the answer, if one is planned.
 #[derive(Clone, Copy, PartialEq)]
 enum Turn {
     Server,
@@ -37,7 +37,7 @@ impl<'a> Connection<'a> {
         Self { plan, turn: Mutex::new(Turn::Server) }
     }
 
-    /// Carries bytes both ways until one side closes or the cut comes.
+    /// Carries bytes in both directions until one side closes or the cut comes.
     pub(super) async fn carry(&self, mut client: TcpStream, mut server: TcpStream) -> io::Result<()> {
         client.set_nodelay(true)?;
         server.set_nodelay(true)?;
@@ -54,9 +54,9 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// The server is let finish first, so that what it does is done before the client hears of the cut.
+    /// Lets the server finish first, so that its work is done before the client notices the cut.
     async fn cut(&self, cut: Cut, client: TcpStream, mut server: TcpStream) -> io::Result<()> {
-        // A server that is gone, or ends with a reset, has ended too.
+        // A server that is gone or resets the connection has finished too.
         let _ = server.shutdown().await;
         let _ = tokio::io::copy(&mut server, &mut tokio::io::sink()).await;
         if cut != Cut::HalfReply {
@@ -83,7 +83,7 @@ impl<'a> Connection<'a> {
                 None => {}
                 Some((cut @ Cut::RequestLost, _)) => return Ok(End::Cut(cut)),
                 Some((cut @ Cut::HalfRequest, part)) => {
-                    // A server that is gone gets nothing of it, which is as good.
+                    // If the server is gone, it receives no part of the request, which is as good.
                     let _ = self.pass(&chunk[..part], to).await;
                     return Ok(End::Cut(cut));
                 }
@@ -110,7 +110,7 @@ impl<'a> Connection<'a> {
                 None => self.pass(&chunk[..length], to).await?,
                 Some(Cut::NoAnswer) => {
                     self.plan.cut();
-                    // Whatever else the server says, the client hears nothing.
+                    // The client receives nothing, whatever else the server sends.
                     let _ = tokio::io::copy(from, &mut tokio::io::sink()).await;
                     return Ok(End::Silent);
                 }
@@ -123,14 +123,14 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// As it came, or byte by byte, each in a segment of its own.
+    /// Forwards the bytes unchanged, or byte by byte with each byte in its own segment.
     async fn pass(&self, bytes: &[u8], to: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
         if !self.plan.slices() {
             return to.write_all(bytes).await;
         }
         for byte in bytes.chunks(1) {
             to.write_all(byte).await?;
-            // Whoever reads it is let do so first.
+            // Lets the reader read this byte first.
             tokio::task::yield_now().await;
         }
         Ok(())
@@ -149,7 +149,7 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// A cut that waits for an answer is made, because none comes any more.
+    /// Makes a cut that waits for an answer, because no answer comes any more.
     fn server_ended(&self) -> End {
         match self.server_speaks() {
             None => End::Closed,
@@ -161,7 +161,7 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// What this answer meets.
+    /// Returns the cut of this answer.
     fn server_speaks(&self) -> Option<Cut> {
         let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         match std::mem::replace(&mut *turn, Turn::Server) {

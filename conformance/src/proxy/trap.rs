@@ -1,21 +1,21 @@
-//! What a proxy waits for in the bytes of its clients.
+//! The search for a needle in the bytes that clients send.
 
 use super::Cut;
 
-/// A cut that is armed.
+/// An armed cut.
 pub(super) struct Trap {
     cut: Cut,
     needle: Vec<u8>,
     passing: usize,
-    /// How many pass before it strikes again; none if it strikes once.
+    /// The number of requests that pass before the next strike, or `None` if the trap strikes once.
     then_passing: Option<usize>,
 }
 
-/// What a client sent of late, as far as a needle may have begun in it.
+/// The last bytes that a client sent, as far back as a needle may have begun.
 #[derive(Default)]
 pub(super) struct Sent {
     tail: Vec<u8>,
-    /// Whether the request that is under way was let pass.
+    /// Whether the current request was allowed to pass.
     passed: bool,
 }
 
@@ -24,17 +24,17 @@ impl Trap {
         Self { cut, needle: needle.to_vec(), passing, then_passing: None }
     }
 
-    /// Strikes each time after it let so many pass.
+    /// Creates a trap that strikes repeatedly, each time after `passing` requests have passed.
     pub(super) fn again_and_again(cut: Cut, needle: &[u8], passing: usize) -> Self {
         Self { then_passing: Some(passing), ..Self::new(cut, needle, passing) }
     }
 
-    /// The trap after it struck, if it strikes again.
+    /// Returns the trap for the next strike, or `None` if it strikes once.
     pub(super) fn anew(self) -> Option<Self> {
         self.then_passing.map(|passing| Self { passing, ..self })
     }
 
-    /// The cut and how much of the chunk is too little for the request to be whole, if the trap strikes.
+    /// Returns the cut if the trap strikes, and a number of bytes of the chunk that does not complete the request.
     pub(super) fn look(&mut self, sent: &mut Sent, chunk: &[u8]) -> Option<(Cut, usize)> {
         let before = sent.tail.len();
         sent.tail.extend_from_slice(chunk);
@@ -53,19 +53,19 @@ impl Trap {
 }
 
 impl Sent {
-    /// The server has spoken: what comes next is another request.
+    /// Starts a new request: the server has sent something, so the next bytes of the client belong to another request.
     pub(super) fn begin_anew(&mut self) {
         *self = Self::default();
     }
 
-    /// Keeps as much as a needle of this length may have begun in.
+    /// Keeps as many bytes as may contain the beginning of a needle of this length.
     fn keep(&mut self, needle: usize) {
         let old = (self.tail.len() + 1).saturating_sub(needle);
         self.tail.drain(..old);
     }
 }
 
-/// Where the needle ends; an empty one is in everything, and ends where that ends.
+/// Returns the end of the needle's first occurrence. An empty needle occurs in everything and ends where the bytes end.
 fn end_of(needle: &[u8], bytes: &[u8]) -> Option<usize> {
     if needle.is_empty() {
         return Some(bytes.len());

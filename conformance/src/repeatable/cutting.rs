@@ -1,4 +1,4 @@
-//! Calls whose connections are cut, at each request that holds their id.
+//! Calls whose connections are cut, at each request that contains their id.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::proxy::{Cut, Proxy};
 use crate::world::World;
 
-/// Nothing takes so many requests.
+/// A limit above the number of requests of any call.
 pub(crate) const MOST_REQUESTS: usize = 50;
 
-/// Two clients, one of which is behind the proxy.
+/// Two clients, one of them behind the proxy.
 pub(crate) struct Clients<'a> {
     world: &'a World,
     proxy: Proxy,
@@ -22,13 +22,13 @@ pub(crate) struct Clients<'a> {
 }
 
 impl<'a> Clients<'a> {
-    /// Cuts the request after so many that hold this text.
+    /// Cuts the request that contains this text, after `passing` such requests.
     pub(crate) fn arm(&self, cut: Cut, text: &str, passing: usize) {
         self.proxy.arm(cut, self.world.sandbox().on_the_wire(text), passing);
     }
 
-    /// Cuts the next request that holds this text once the server has answered it, and keeps the client from the server
-    /// for this long after it.
+    /// Cuts the next request that contains this text once the server has answered it, and then keeps the client from
+    /// the server for this time.
     pub(crate) fn lose_reply(&self, text: &str, away: Duration) {
         self.proxy.delay_after_cuts(away);
         self.arm(Cut::ReplyLost, text, 0);
@@ -39,7 +39,7 @@ impl<'a> Clients<'a> {
         self.proxy.wait_for_cuts(1).await;
     }
 
-    /// Whether what was armed has cut a request; it will cut none any more.
+    /// Disarms, and returns whether a request was cut.
     pub(crate) fn was_cut(&self) -> bool {
         !self.proxy.disarm()
     }
@@ -54,7 +54,7 @@ impl<'a> Clients<'a> {
     }
 }
 
-/// Each call meets each fate at its first request, then at its second, and so on until all its requests pass.
+/// Cuts each call in every way at its first request, then at its second, and so on until all its requests pass.
 pub(crate) async fn cut_everywhere<C: Repeatable>(world: &World, calls: &[C]) -> Verdict {
     for (number, call) in allowed(world, calls) {
         let clients = Clients::of(world).await?;
@@ -84,7 +84,7 @@ async fn cut_each<C: Repeatable>(call: C, world: &World, clients: &Clients<'_>, 
     Err(Failure::new(format!("{MOST_REQUESTS} requests of it hold its id")))
 }
 
-/// Makes the call; whether its connection was cut.
+/// Makes the call. Returns whether its connection was cut.
 async fn cut_at<C: Repeatable>(
     attempt: &mut Attempt<'_, C>,
     clients: &Clients<'_>,
@@ -95,7 +95,7 @@ async fn cut_at<C: Repeatable>(
     clients.arm(cut, C::needle(&attempt.scene), passing);
     let answer = tokio::select! {
         biased;
-        // Nobody waits for ever: it is dropped when its answer is lost.
+        // A caller does not wait forever: the call is dropped when its answer is lost.
         () = clients.proxy.wait_for_cuts(before + 1), if cut == Cut::NoAnswer => None,
         answer = attempt.call.make(&attempt.scene, &clients.far) => Some(answer),
     };
@@ -108,7 +108,8 @@ async fn cut_at<C: Repeatable>(
     Ok(was_cut)
 }
 
-/// Who was cut off cannot know what became of the request, and may ask again if that is known again.
+/// Checks the error of a call that was cut: the outcome is unknown to the caller, who may repeat the call if the store
+/// would recognise the repetition.
 fn ensure_ambiguous(error: &Error, was_cut: bool, may_ask: bool) -> Verdict {
     ensure!(was_cut, "a call that nothing was in the way of failed: {error}");
     ensure_eq!(error.certainty(), Certainty::Unknown, "the certainty of {error}");

@@ -1,4 +1,4 @@
-//! Calls whose futures are dropped: at the points of the link, and at each point where the client itself waits.
+//! Calls whose futures are dropped: at the points of the link, and at each await point of the client.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use crate::failure::{Failure, Verdict, ensure};
 use crate::link::{Link, drop_after};
 use crate::world::World;
 
-/// No single call waits so often.
+/// A limit above the number of await points of any call.
 const MOST_POINTS: usize = 500;
 
-/// Drops each call at its first point, then at its second, and so on until it is through before it can be dropped.
+/// Drops each call at its first point, then at its second, and so on until the call finishes before it can be dropped.
 pub(crate) async fn drop_everywhere<C: Repeatable>(world: &World, calls: &[C]) -> Verdict {
     let fresh = world.client().await?;
     for (number, call) in allowed(world, calls) {
@@ -28,7 +28,7 @@ pub(crate) async fn drop_everywhere<C: Repeatable>(world: &World, calls: &[C]) -
     Ok(())
 }
 
-/// Whether there was such a point.
+/// Drops the call at this point. Returns whether it has such a point.
 async fn drop_at<C: Repeatable>(
     call: C,
     world: &World,

@@ -1,4 +1,4 @@
-//! S-3: what ends in one namespace is as it was in every other.
+//! S-3: what ends in one namespace does not change in any other.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::world::{World, items};
 
 const LONG: Duration = Duration::from_secs(3_600);
 
-/// One namespace of each kind, of the same name, with the same in each.
+/// One namespace of each kind, all with the same name and the same entries.
 struct Namespaces {
     bank: Arc<dyn ItemBank>,
     records: Arc<dyn DedupRepo>,
@@ -81,7 +81,7 @@ impl Namespaces {
         Ok(Self { bank, records, leases, tokens, counter, ordered, recorded, forgotten, lease })
     }
 
-    /// Everything that ends something.
+    /// Makes every call that ends something.
     async fn end_all(&self) -> Verdict {
         for name in ["held", "spent", "freed"] {
             let _ = self.bank.release(&claim(name)?).await?;

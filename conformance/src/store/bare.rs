@@ -1,4 +1,4 @@
-//! S-1: a place that is not set up says so, and keeps nothing of the calls that it refuses.
+//! S-1: a store that is not set up says so, and stores nothing of the calls that it refuses.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::world::World;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Whether the store has to be set up: one that needs no setup answers at once.
+/// Returns whether the store has to be set up. A store that needs no setup answers at once.
 async fn must_be_set_up(store: &dyn Backend) -> Result<bool, Failure> {
     match store.ping().await {
         Ok(()) => Ok(false),
@@ -47,7 +47,7 @@ pub(super) async fn a_place_that_is_not_set_up_says_so(world: &World) -> Verdict
     ensure_answered(world, &*place.open().await?, "a new client").await
 }
 
-/// Every call of every part that the backend has.
+/// Makes calls of every part that the backend has.
 async fn calls(world: &World, store: &dyn Backend) -> Result<Vec<(&'static str, Result<()>)>, Failure> {
     let mut calls = vec![];
     for part in Part::STORED.iter().chain([&Part::Entities]).filter(|part| world.has(**part)) {
@@ -63,7 +63,7 @@ async fn ensure_answered(world: &World, store: &dyn Backend, whose: &str) -> Ver
     Ok(())
 }
 
-/// Each call with its answer. Of the parts, as the kinds of their first calls are: to look, and to change.
+/// Makes calls of a part, reads as well as changes, and returns their answers.
 async fn calls_of(store: &dyn Backend, part: Part) -> Result<Vec<(&'static str, Result<()>)>, Failure> {
     let (name, id, op) = ("bank".parse()?, "id".parse()?, "op".parse()?);
     Ok(match part {
@@ -122,7 +122,7 @@ async fn calls_of(store: &dyn Backend, part: Part) -> Result<Vec<(&'static str, 
     })
 }
 
-/// It is no other error, and says who answers, and to what.
+/// Checks that the error is `NotSetUp` and names the backend and the operation.
 fn ensure_refused(store: &dyn Backend, call: &str, answer: Result<()>) -> Verdict {
     let error: Error = ensure_matches!(answer, Err(error) => error, "{call} of a place that is not set up");
     ensure_eq!(error.kind(), ErrorKind::NotSetUp, "the kind of the error of {call}");
@@ -131,7 +131,7 @@ fn ensure_refused(store: &dyn Backend, call: &str, answer: Result<()>) -> Verdic
     Ok(())
 }
 
-/// Setups that meet make one store.
+/// Concurrent setups create one store.
 pub(super) async fn many_set_up_a_bare_place_at_once(world: &World) -> Verdict {
     for _ in 0..world.profile().rounds.div_ceil(2) {
         let place = world.bare().await?;
@@ -152,7 +152,7 @@ pub(super) async fn many_set_up_a_bare_place_at_once(world: &World) -> Verdict {
     Ok(())
 }
 
-/// A setup that was acknowledged is made, also if its process is killed right after it.
+/// A setup that was acknowledged is complete, even if its process is killed directly afterwards.
 pub(super) async fn a_killed_process_has_set_up(world: &World) -> Verdict {
     let place = world.bare().await?;
     let missing = || Failure::new("a sandbox whose harness declares processes tells its `address`");

@@ -1,4 +1,4 @@
-//! S-8: what was acknowledged is there after a client or a server has ended.
+//! S-8: what was acknowledged survives the end of a client or a server.
 
 use super::everything::Everything;
 use crate::failure::Verdict;

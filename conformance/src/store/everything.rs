@@ -1,4 +1,4 @@
-//! One of everything that must not get lost, and the question whether it is all there.
+//! One entry of every kind that must not be lost, and the check that all are there.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::world::items;
 
 const LONG: Duration = Duration::from_secs(365 * 24 * 3_600);
 
-/// What was acknowledged, as far as it has to be known to ask for it.
+/// The part of the acknowledged answers that the check needs.
 #[derive(Debug)]
 pub(super) struct Everything {
     held: Item,
@@ -44,7 +44,7 @@ impl Everything {
         Ok(Self { held, spent, lease })
     }
 
-    /// Everything is as it was acknowledged; asking changes nothing, so it may be asked again.
+    /// Checks that everything is as it was acknowledged. Changes nothing, so it can be repeated.
     pub(super) async fn ensure_there(&self, store: &dyn Backend) -> Verdict {
         self.ensure_bank(store).await?;
         self.ensure_records(store).await?;
@@ -107,7 +107,8 @@ async fn ensure_tokens(store: &dyn Backend) -> Verdict {
     Ok(())
 }
 
-/// It is opened otherwise first: a call that changes something would tell a store that has forgotten how it was created.
+/// Opens the counter with another strategy first: a call that changes something would tell a store that has forgotten
+/// the strategy how the namespace was created.
 async fn ensure_counter(store: &dyn Backend) -> Verdict {
     let otherwise = match store.counter(&"counters".parse()?, Strategy::Atomic) {
         Ok(counter) => counter.value(&Key::new("key")?).await.map(drop),

@@ -1,4 +1,4 @@
-//! S-3: which namespaces are one, and which share nothing.
+//! S-3: which namespaces are the same, and which share nothing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::race::race;
 use crate::values::nasty_texts;
 use crate::world::{World, items};
 
-/// What the namespaces of a name hold: items, records, tokens, the counter at `key`, ordered values.
+/// Returns what the namespaces of a name hold: items, records, tokens, the counter at `key`, ordered values.
 async fn holdings(store: &dyn Backend, name: &str) -> Result<[i64; 5], Failure> {
     let items = store.item_bank(&name.parse()?)?.counts().await?.total();
     let records = store.dedup_repo(&name.parse()?)?.list(None, 1_000).await?.entries.len();
@@ -25,7 +25,7 @@ async fn holdings(store: &dyn Backend, name: &str) -> Result<[i64; 5], Failure> 
     Ok([items as i64, records as i64, i64::from(token), counter, ordered as i64])
 }
 
-/// Puts one thing into the namespace of one kind.
+/// Puts one entry into the namespace of one kind.
 async fn fill(store: &dyn Backend, name: &str, kind: usize) -> Verdict {
     match kind {
         0 => store.item_bank(&name.parse()?)?.add(&[Item::new("key")?]).await.map(drop)?,
@@ -130,7 +130,7 @@ pub(super) async fn names_alike_are_different_namespaces(world: &World) -> Verdi
     Ok(())
 }
 
-/// Names of which one begins with the other, or holds what a pattern would match.
+/// Some names are prefixes of others, or contain characters of patterns.
 pub(super) async fn a_listing_shows_its_own_namespace_alone(world: &World) -> Verdict {
     let store = world.store();
     let names = ["a", "a%", "a_", "a*", "ab", "a:", "a:b", "A", "a\\", "?", "[ab]", "%", "*"];
@@ -160,7 +160,7 @@ pub(super) async fn a_listing_shows_its_own_namespace_alone(world: &World) -> Ve
     Ok(())
 }
 
-/// The first calls create the namespace, all at once and through clients of their own.
+/// The first calls create the namespace concurrently, each through its own client.
 pub(super) async fn racing_first_calls_share_one_namespace(world: &World) -> Verdict {
     let mut clients = Vec::new();
     for _ in 0..8 {

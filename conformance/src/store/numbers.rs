@@ -1,4 +1,4 @@
-//! Fences and versions, of which each is given once: by whatever process, before and after any of them ended.
+//! Fences and versions, each of which is given once: by any process, before and after a process ended.
 
 use storagebox_core::{
     Aborted, Backend, Begun, Commit, Committed, DedupId, DedupRepo, EntityChange, EntityLedger, Forgotten, Joins, Key,
@@ -8,7 +8,7 @@ use storagebox_core::{
 use super::steps;
 use crate::failure::{Failure, ensure_eq, ensure_matches};
 
-/// A new one.
+/// Returns a new number.
 pub(crate) async fn next(store: &dyn Backend, of: &str) -> Result<u64, Failure> {
     match of {
         "fence" => fence(store).await,
@@ -37,7 +37,7 @@ async fn version(store: &dyn Backend) -> Result<u64, Failure> {
     Ok(version.number())
 }
 
-/// The version of an entity that is made and deleted.
+/// Returns the version of an entity that is created and deleted.
 async fn entity(store: &dyn Backend) -> Result<u64, Failure> {
     let entities = store.entity_ledger(&"numbers".parse()?, &Joins::default())?;
     let commit = async |change: EntityChange| -> Result<Option<u64>, Failure> {

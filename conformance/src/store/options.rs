@@ -14,7 +14,7 @@ use crate::world::World;
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
-/// Strategies that every backend has, alike and not.
+/// Returns strategies that every backend has, similar ones and different ones.
 fn strategies() -> Vec<Strategy> {
     let (day, forever) = (Retention::For(DAY), Retention::Forever);
     let (free, floored) = (Bounds::NONE, Bounds::at_least(0));
@@ -34,7 +34,7 @@ fn strategies() -> Vec<Strategy> {
     ]
 }
 
-/// Options of a time that is long past and a time to come, so that no stamp is out of range.
+/// Returns options whose times are so long that no stamp is out of range.
 fn options() -> Vec<OrderedOptions> {
     let time = |skew: Option<Duration>, age| OrderedOptions {
         stamping: Stamping::Time { max_skew: skew },
@@ -51,7 +51,7 @@ fn options() -> Vec<OrderedOptions> {
     ]
 }
 
-/// What of the options is stored: the skew is each handle's own.
+/// Returns the stored part of the options. The skew belongs to each handle.
 fn stored(options: OrderedOptions) -> (bool, Duration) {
     (options.stamping == Stamping::Sequence, options.tombstone_age)
 }
@@ -73,7 +73,7 @@ fn ensure_refused<T: std::fmt::Debug>(what: &str, answer: Result<T>) -> Verdict 
     Ok(())
 }
 
-/// Refused, and the error names what it was created with and what was asked for.
+/// Checks that the open is refused, and that the error names the options at creation and those asked for.
 fn ensure_names_both<T: std::fmt::Debug>(created: &str, asked: &str, answer: Result<T>) -> Verdict {
     let shown = answer.as_ref().err().map(ToString::to_string).unwrap_or_default().to_lowercase();
     ensure_refused(&format!("{created} opened as {asked}"), answer)?;
@@ -119,7 +119,7 @@ pub(super) async fn an_ordered_store_is_opened_as_it_was_created(world: &World) 
     Ok(())
 }
 
-/// A skew is added, changed and taken away, and programs with several have the namespace open at once.
+/// A skew is added, changed and removed, and programs with different skews have the namespace open at once.
 pub(super) async fn a_skew_may_be_changed(world: &World) -> Verdict {
     let skews = [None, Some(DAY), Some(DAY * 2), None];
     let within = |skew| OrderedOptions { stamping: Stamping::Time { max_skew: skew }, ..OrderedOptions::time() };
@@ -184,7 +184,7 @@ pub(super) async fn a_refused_opening_changes_nothing(world: &World) -> Verdict 
     Ok(())
 }
 
-/// Whoever is first decides; the others of its strategy are served, those of another refused.
+/// The first call decides. Calls with its strategy are served, calls with another strategy are refused.
 pub(super) async fn one_of_racing_strategies_creates_the_namespace(world: &World) -> Verdict {
     let asked = [Strategy::Atomic, Strategy::default(), Strategy::Window { lifetime: DAY, capacity: 100 }];
     for round in 0..world.profile().rounds * 2 {

@@ -1,4 +1,4 @@
-//! S-8: another process of the suite's own program, which is killed after each call, or works beside this one.
+//! S-8: another process of the suite's own program, which is killed after each call or works concurrently.
 
 use std::sync::Arc;
 
@@ -93,8 +93,8 @@ pub(super) async fn what_two_processes_race_for_is_won_once(world: &World) -> Ve
     race::judge(&**world.store(), [here?, there?].concat()).await
 }
 
-/// A call that was acknowledged to a process is made, also if the process is killed right after it. This process closes
-/// the store meanwhile, because some stores are open in one process at a time.
+/// A call that was acknowledged to a process is stored, even if the process is killed directly afterwards. This process
+/// closes the store meanwhile, because some stores can be open in only one process at a time.
 async fn process_killed(world: &World, part: Part) -> Verdict {
     world.store().close().await?;
     for step in Step::all_of(part) {
@@ -130,14 +130,14 @@ async fn ensure_made(world: &World, step: Step, when: &str) -> Verdict {
     Ok(store.close().await?)
 }
 
-/// Otherwise the question shows nothing.
+/// Checks that the step is not made yet; otherwise the later check would prove nothing.
 async fn ensure_unmade(store: &Arc<dyn Backend>, step: Step) -> Verdict {
     let unmade = !step.asks_only() || !step.is_made(&**store).await?;
     ensure!(unmade, "`{}` is made before anybody made it", step.name());
     Ok(())
 }
 
-/// Each of two processes sees at once what the other does, whatever it has seen before.
+/// Each of two processes sees at once what the other does, whatever it has read before.
 async fn beside(world: &World, part: Part) -> Verdict {
     let (store, mut other) = (world.store(), another(world).await?);
     for (number, step) in Step::all_of(part).enumerate() {
@@ -160,7 +160,7 @@ async fn beside(world: &World, part: Part) -> Verdict {
     Ok(())
 }
 
-/// Numbers grow from each process to the next, also from one that ended.
+/// Numbers grow from one process to the next, even if a process has ended.
 async fn never_repeated(world: &World, of: &str) -> Verdict {
     world.store().close().await?;
     let mut given = vec![];

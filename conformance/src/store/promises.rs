@@ -1,4 +1,4 @@
-//! S-5: what a store does not do is said, never done weakly.
+//! S-5: a store refuses what it cannot do, and never does something weaker.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ fn every_strategy() -> [Strategy; 9] {
     ]
 }
 
-/// Works as that strategy does: all but the bare addition know their own retry.
+/// The strategy works as specified: all strategies except `Atomic` recognise a retry.
 pub(super) async fn a_strategy_works_or_names_a_better_one(world: &World) -> Verdict {
     for (number, strategy) in every_strategy().into_iter().enumerate() {
         match count(&**world.store(), &format!("namespace-{number}"), strategy).await {
@@ -71,7 +71,7 @@ fn ensure_names_another(error: &Error, asked: Strategy) -> Verdict {
     Ok(())
 }
 
-/// The opening is refused, or the first call, by an error that no retry cures.
+/// Opening the part is refused, or its first call is, with an error that no retry can fix.
 pub(super) async fn what_is_left_out_is_unsupported(world: &World) -> Verdict {
     for part in world.left_out() {
         let refused = opened(&**world.store(), part).await;
@@ -83,7 +83,7 @@ pub(super) async fn what_is_left_out_is_unsupported(world: &World) -> Verdict {
     Ok(())
 }
 
-/// A first call of a part; nothing, if the part is no namespace of its own.
+/// Makes a first call of a part. Returns `None` if the part is not a namespace.
 async fn opened(store: &dyn Backend, part: Part) -> Option<Result<()>> {
     let name = Namespace::new("left-out").ok()?;
     let joins = Joins { incoming: Some(name.clone()), outgoing: Some(name.clone()) };
@@ -102,12 +102,12 @@ async fn opened(store: &dyn Backend, part: Part) -> Option<Result<()>> {
             let sequence = OrderedOptions::sequence();
             async { store.ordered_store(&name, sequence)?.get(&"key".parse()?).await.map(drop) }.await
         }
-        // The strategies that a backend lacks have a case of their own.
+        // The strategies that a backend lacks have their own case.
         _ => return None,
     })
 }
 
-/// A part may be left out as a whole; where counters are, these are among them.
+/// A whole part may be left out. If counters exist, these strategies are among them.
 pub(super) async fn what_every_backend_has_is_there(world: &World) -> Verdict {
     let store = world.store();
     store.item_bank(&"namespace".parse()?)?.counts().await?;
@@ -129,7 +129,7 @@ pub(super) async fn what_every_backend_has_is_there(world: &World) -> Verdict {
     {
         let counter = store.counter(&format!("namespace-{number}").parse()?, strategy)?;
         match counter.apply(&"key".parse()?, &Change::new("op".parse()?, 1)).await {
-            // Nobody repeats such a change whose answer was lost; it is there all the same.
+            // If the answer is lost, such a change is not retried. The strategy exists all the same.
             Err(error) if error.certainty() == Certainty::Unknown && !counter.promise().recognises_repeats() => {}
             counted => ensure_matches!(counted?, Counted::Applied { .. }, "{strategy:?}"),
         }

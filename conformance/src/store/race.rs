@@ -1,4 +1,4 @@
-//! What two processes do at once, each with its own name: who won what.
+//! Two processes compete, each under its own name. Each reports what it won.
 
 use storagebox_core::{
     Backend, Change, ClaimId, Consumed, Counter, DedupId, DedupRepo, Hold, Item, ItemBank, Key, OpId, Recorded, Result,
@@ -8,10 +8,10 @@ use storagebox_core::{
 use crate::failure::{Failure, Verdict, ensure_eq};
 use crate::race::answered;
 
-/// How many of each there are to be won.
+/// The number of prizes of each kind.
 const PRIZES: usize = 24;
 
-/// How many changes each process makes to the counter.
+/// The number of changes that each process makes to the counter.
 const CHANGES: usize = 24;
 
 fn names() -> impl Iterator<Item = String> {
@@ -26,7 +26,7 @@ pub(crate) async fn prepare(store: &dyn Backend) -> Verdict {
     Ok(())
 }
 
-/// Takes part under this name.
+/// Takes part in the race under this name.
 pub(crate) async fn run(store: &dyn Backend, name: &str) -> Result<Vec<String>, Failure> {
     let (bank, tokens) = (store.item_bank(&"race".parse()?)?, store.token_store(&"race".parse()?)?);
     let records = store.dedup_repo(&"race".parse()?)?;
@@ -63,7 +63,7 @@ async fn count(store: &dyn Backend, name: &str) -> Verdict {
     Ok(())
 }
 
-/// Each prize was won once, and each change counted.
+/// Checks that each prize was won once and each change counted.
 pub(crate) async fn judge(store: &dyn Backend, mut won: Vec<String>) -> Verdict {
     won.sort_unstable();
     let mut expected: Vec<String> =

@@ -1,4 +1,4 @@
-//! S-1: setting up is idempotent, and safe from many callers at once.
+//! S-1: setup is idempotent and safe for concurrent callers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub(super) async fn setting_up_again_changes_nothing(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Nothing that lives, nothing that has ended, and not how a namespace was created.
+/// This includes everything that is live or has ended, and the options of namespaces.
 pub(super) async fn setting_up_again_loses_nothing(world: &World) -> Verdict {
     let everything = Everything::put(&**world.store()).await?;
     for client in [Arc::clone(world.store()), world.client().await?] {
@@ -36,7 +36,7 @@ pub(super) async fn setting_up_again_loses_nothing(world: &World) -> Verdict {
     everything.ensure_there(&*world.client().await?).await
 }
 
-/// `setup` by any client repeats no fence and no version (D-5, D-7).
+/// A repeated `setup` by any client repeats no fence and no version (D-5, D-7).
 pub(super) async fn setting_up_again_repeats_no_number(world: &World) -> Verdict {
     let (mut fence, mut version) = (Fence::new(0), Version::new(0));
     for number in 0..4 {
@@ -72,7 +72,7 @@ pub(super) async fn a_store_that_is_set_up_answers(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Each sets up and uses the store at once, so that a setup that is still under way would be met.
+/// Each client sets up and uses the store at once, so that a setup that is still in progress would be noticed.
 pub(super) async fn many_set_up_at_once(world: &World) -> Verdict {
     for round in 0..world.profile().rounds {
         let mut clients = Vec::new();

@@ -1,4 +1,4 @@
-//! A process that takes items until it is killed in the middle, and what it must leave.
+//! A process that takes items until it is killed, and the check of what it leaves.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use storagebox_core::{Backend, ClaimId, Hold, Item, ItemBank, ItemState, Taken};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::world::World;
 
-/// Takes items without an end, and says each claim with its item.
+/// Takes items endlessly, and prints each claim with its item.
 pub(crate) async fn run(store: &dyn Backend, say: impl Fn(&str) -> Verdict) -> Verdict {
     let bank = store.item_bank(&"bank".parse()?)?;
     for number in 0.. {
@@ -20,7 +20,7 @@ pub(crate) async fn run(store: &dyn Backend, say: impl Fn(&str) -> Verdict) -> V
     Ok(())
 }
 
-/// Every claim that was printed holds its item, and every item is in one place.
+/// Checks that every claim that was printed holds its item, and that every item is in one place.
 pub(crate) async fn judge(world: &World, told: &[String]) -> Verdict {
     let bank = world.client().await?.item_bank(&"bank".parse()?)?;
     for (claim, item) in told.iter().filter_map(|line| line.split_once(' ')) {

@@ -24,7 +24,7 @@ pub(super) async fn upkeep_keeps_what_a_promise_needs(world: &World) -> Verdict 
     everything.ensure_there(&*world.client().await?).await
 }
 
-/// Past every retention that the library sets by itself: what lives does not end by its age.
+/// Time passes beyond every default retention of the library: live entries do not expire by age.
 pub(super) async fn upkeep_after_a_while_keeps_what_lives(world: &World) -> Verdict {
     let (bank, claim, spent) = (world.filled(3).await?, ClaimId::new("held")?, ClaimId::new("spent")?);
     let _ = bank.take(&claim, Hold::Forever).await?;
@@ -84,7 +84,7 @@ pub(super) async fn upkeep_is_bounded(world: &World) -> Verdict {
     Ok(())
 }
 
-/// When it says that there is no more, nothing is left that it would delete.
+/// When upkeep says that nothing is left, there is nothing left that it would delete.
 pub(super) async fn upkeep_says_whether_there_is_more(world: &World) -> Verdict {
     let (records, short) = (world.dedup()?, world.short());
     for number in 0..20 {
@@ -101,7 +101,7 @@ pub(super) async fn upkeep_says_whether_there_is_more(world: &World) -> Verdict 
     Ok(())
 }
 
-/// Not even where more is over than a store deletes in one step: what it leaves for later it tells.
+/// This holds even if more has expired than a store deletes in one step: upkeep reports what it leaves for later.
 pub(super) async fn upkeep_of_much_says_whether_there_is_more(world: &World) -> Verdict {
     const MUCH: usize = 600;
     let tokens = world.tokens()?;
@@ -125,7 +125,7 @@ pub(super) async fn upkeep_of_much_says_whether_there_is_more(world: &World) -> 
     Ok(())
 }
 
-/// Ends claims and tokens of namespaces of this name.
+/// Ends claims and tokens in the namespaces with this name.
 async fn end_some(store: &dyn Backend, name: &str) -> Verdict {
     let (bank, tokens) = (store.item_bank(&name.parse()?)?, store.token_store(&name.parse()?)?);
     for number in 0..5 {
@@ -163,7 +163,7 @@ async fn maintain_often(store: &dyn Backend) -> Verdict {
     Ok(())
 }
 
-/// A caller whose every step depends on what it did before.
+/// Runs a caller each of whose steps depends on the earlier ones.
 async fn live(store: &dyn Backend, bank: &dyn ItemBank, name: &str) -> Result<(), Failure> {
     let (claim, op, token) = (ClaimId::new(name)?, OpId::new(name)?, TokenId::new(name)?);
     let (records, tokens) = (store.dedup_repo(&"records".parse()?)?, store.token_store(&"tokens".parse()?)?);

@@ -1,4 +1,4 @@
-//! Replies that are lost, requests that land late or twice.
+//! Lost replies, requests that land late or twice.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::world::World;
 
 const LOSSES: [Fate; 3] = [Fate::RequestLost, Fate::ReplyLost, Fate::Late];
 
-/// The tokens behind a link whose first call has this fate.
+/// Returns the tokens behind a link whose first call has this fate.
 fn linked(tokens: &Arc<dyn TokenStore>, fate: Fate) -> (Arc<dyn TokenStore>, Arc<Link>) {
     let link = Link::script([fate]);
     (link.before(tokens), link)
@@ -39,8 +39,7 @@ pub(super) async fn a_create_whose_reply_is_lost_is_finished_by_a_retry(world: &
     Ok(())
 }
 
-/// Whatever the fate was: each token is there or not, a retry makes the batch whole, and a request that lands after
-/// that changes nothing.
+/// Each token exists or not, a retry completes the batch, and a request that lands after that changes nothing.
 pub(super) async fn a_batch_without_a_reply_may_exist_now_or_later(world: &World) -> Verdict {
     let tokens = world.tokens()?;
     for fate in LOSSES {
@@ -126,7 +125,7 @@ pub(super) async fn a_create_that_lands_after_the_end_creates_nothing(world: &Wo
         for end in ["consumed", "discarded", "fenced"] {
             let (far, link) = linked(&tokens, fate);
             let token = token(format!("{end} {fate:?}"))?;
-            // The reply of the late one is lost, that of the other arrives; what counts is what lands afterwards.
+            // Whether this call is answered does not matter. The case checks what lands afterwards.
             let _ = create(&*far, &token).await;
             if end != "fenced" {
                 create(&*tokens, &token).await?;
@@ -145,8 +144,8 @@ pub(super) async fn a_create_that_lands_after_the_end_creates_nothing(world: &Wo
     Ok(())
 }
 
-/// Tokens are created, consumed by two workers and discarded under faults, each call repeated until it is answered;
-/// in the end every answer is still true.
+/// Tokens are created, consumed by two workers and discarded under faults, and each call is repeated until it is
+/// answered. In the end every answer is still true.
 pub(super) async fn random_faults_have_one_winner(world: &World) -> Verdict {
     let (tokens, mut rng) = (world.tokens()?, world.rng());
     for round in 0..world.profile().rounds {
@@ -170,7 +169,7 @@ pub(super) async fn random_faults_have_one_winner(world: &World) -> Verdict {
     Ok(())
 }
 
-/// What became of a token, as its answers said.
+/// The end of a token, according to the answers.
 #[derive(Debug)]
 enum End {
     Lives,

@@ -1,4 +1,4 @@
-//! Every mutating call, with what it needs before, what it answers, and what is left after it.
+//! Every mutating call: its preconditions, its answer, and the state after it.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::race::answered;
 use crate::repeatable::{Repeatable, Told};
 use crate::world::World;
 
-/// A call on six tokens, of which the first three live.
+/// A call on six tokens, the first three of which are live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call {
     Create,
@@ -24,7 +24,7 @@ pub(super) enum Call {
 pub(super) const CALLS: [Call; 6] =
     [Call::Create, Call::CreateMixed, Call::Consume, Call::ConsumeUnknown, Call::Discard, Call::DiscardMixed];
 
-/// The tokens, and what their names have in common.
+/// The tokens, and the common part of their names.
 pub(super) struct Scene {
     needle: String,
     all: Vec<TokenId>,
@@ -63,7 +63,7 @@ impl Repeatable for Call {
     async fn is_done(self, scene: &Scene, store: &Arc<dyn Backend>) -> Result<Option<bool>, Failure> {
         let live = live(&*tokens_of(store)?, &scene.all).await?;
         Ok(match self {
-            // What is left of an unknown token that was ended cannot be read.
+            // No read shows that an unknown token was ended.
             Self::ConsumeUnknown | Self::DiscardMixed => None,
             _ => Some(live == self.live_after()),
         })
@@ -121,7 +121,7 @@ async fn live(tokens: &dyn TokenStore, all: &[TokenId]) -> Result<[bool; 6]> {
     Ok(live)
 }
 
-/// A batch is not atomic: an earlier attempt may have created a part of it.
+/// Checks the report. A batch is not atomic: an earlier attempt may have created a part of it.
 fn created(report: Created, of: u64) -> Told {
     match report {
         Created { created: 0, gone: 0, already_live } if already_live == of => Told::Before,

@@ -1,4 +1,4 @@
-//! Many callers at once.
+//! Many concurrent callers.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ fn count<T: PartialEq>(answers: &[T], wanted: &T) -> usize {
     answers.iter().filter(|answer| *answer == wanted).count()
 }
 
-/// Callers who race for a new token, round after round: the token of each race, and what its callers were told.
+/// Runs races for a new token, round after round. Returns the token of each race and the answers of its callers.
 async fn races_for_one<T, Fut>(
     world: &World,
     call: impl Fn(Arc<dyn TokenStore>, TokenId, usize) -> Fut + Send + Sync,
@@ -74,7 +74,7 @@ pub(super) async fn a_token_is_consumed_or_discarded_once(world: &World) -> Verd
     Ok(())
 }
 
-/// Consumes the token if the number is even, and discards it otherwise; whether this call ended it.
+/// Consumes the token if the number is even, and discards it otherwise. Returns whether this call ended the token.
 async fn ends(tokens: &dyn TokenStore, token: &TokenId, number: usize) -> Result<bool, Failure> {
     if number.is_multiple_of(2) {
         return Ok(consume(tokens, token, &format!("worker-{number}")).await? == Consumed::Now);
@@ -141,7 +141,7 @@ pub(super) async fn racing_creates_bring_nothing_back(world: &World) -> Verdict 
     Ok(())
 }
 
-/// One in eight ends the token, the others create it over and over; whether this call ended it.
+/// Ends the token if 8 divides the number, and otherwise creates it repeatedly. Returns whether this call ended it.
 async fn create_or_end(tokens: &dyn TokenStore, token: &TokenId, number: usize) -> Result<bool, Failure> {
     if number.is_multiple_of(8) {
         return ends(tokens, token, number / 8).await;
@@ -174,7 +174,7 @@ pub(super) async fn racing_creators_find_their_own_tokens(world: &World) -> Verd
     Ok(())
 }
 
-/// Neither contention nor other tokens' ends may turn into an absence.
+/// Neither contention nor the end of other tokens makes a live token absent.
 pub(super) async fn a_live_token_is_never_absent(world: &World) -> Verdict {
     let tokens = world.tokens()?;
     for round in 0..world.profile().rounds {

@@ -1,4 +1,4 @@
-//! Batches of any length, and of any mixture.
+//! Batches of any length and mixture.
 
 use storagebox_core::{Consumed, Created, Discarded, TokenStore};
 
@@ -28,7 +28,7 @@ pub(super) async fn batches_of_any_length(world: &World) -> Verdict {
     a_long_batch(&*tokens).await
 }
 
-/// Longer than a store may take at once.
+/// Creates a batch that is longer than a store may accept at once.
 async fn a_long_batch(tokens: &dyn TokenStore) -> Verdict {
     const COUNT: usize = 2_500;
     let (all, total) = (batch("long", COUNT)?, COUNT as u64);

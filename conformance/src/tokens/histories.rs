@@ -1,4 +1,4 @@
-//! What clients saw of a token, explained by some order of their calls.
+//! Recorded histories of tokens, which some order of the calls must explain.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::history::{Limits, Recorder, Specification, check};
 use crate::race::race;
 use crate::world::World;
 
-/// What one token does, call by call.
+/// The specification of one token, call by call.
 struct OneToken;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,7 +40,7 @@ enum Reply {
 
 impl Specification for OneToken {
     type State = State;
-    /// The number of the token, and what is done with it.
+    /// The number of the token, and the call.
     type Op = (usize, Call);
     type Reply = Reply;
 
@@ -92,7 +92,7 @@ impl Call {
     }
 }
 
-/// How many tokens the callers of a history share.
+/// The number of tokens that the callers of a history share.
 const SHARED: usize = 6;
 
 pub(super) async fn histories_of_a_token_are_linearizable(world: &World) -> Verdict {
@@ -127,7 +127,7 @@ async fn record(
         let pending = recorder.invoke(client, (number, call));
         match call.make(tokens, &all[number]).await {
             Ok(reply) => pending.respond(reply),
-            // It may have had an effect or not, which is what an attempt without a response is.
+            // The attempt may have had an effect or not, like an attempt without a response.
             Err(error) if error.is_retryable() => {}
             Err(error) => return Err(error.into()),
         }

@@ -1,4 +1,4 @@
-//! Tokens: T-1 to T-10, and the one-time tokens that are made of them: OT-1 to OT-4.
+//! Tokens: T-1 to T-10, and the one-time tokens that are built on them: OT-1 to OT-4.
 
 mod ambiguous;
 mod calls;
@@ -81,7 +81,7 @@ fn op(text: impl Into<Arc<str>>) -> Result<OpId> {
     OpId::new(text)
 }
 
-/// Tokens named `batch/0` and so on.
+/// Returns tokens named `batch/0` and so on.
 fn batch(name: &str, count: usize) -> Result<Vec<TokenId>> {
     (0..count).map(|index| token(format!("{name}/{index}"))).collect()
 }
@@ -90,7 +90,6 @@ fn tokens_of(store: &Arc<dyn Backend>) -> Result<Arc<dyn TokenStore>> {
     store.token_store(&"tokens".parse()?)
 }
 
-/// Creates the one token.
 async fn create(tokens: &(impl TokenStore + ?Sized), token: &TokenId) -> Result<Created> {
     tokens.create_tokens(std::slice::from_ref(token)).await
 }

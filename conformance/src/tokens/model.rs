@@ -1,4 +1,4 @@
-//! Tokens as they should be, for one caller.
+//! The model of tokens, for one caller.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -37,7 +37,7 @@ enum Token {
     Gone(Gone),
 }
 
-/// A token that was consumed or discarded. Each of the two is remembered until its time, and may be for longer.
+/// A consumed or discarded token. Its end and its consumer are each remembered until their time, or for longer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Gone {
     until: Duration,
@@ -56,12 +56,12 @@ impl Tokens {
         }
     }
 
-    /// Whether a call to create it must find it gone.
+    /// Returns whether a create must report the token as gone.
     fn is_fenced(&self, token: &TokenId) -> bool {
         self.gone(token).is_some_and(|gone| self.now < gone.until)
     }
 
-    /// What the report says depends on what was forgotten, which only a look at the tokens shows.
+    /// Creates tokens. The expected report depends on what the store has forgotten: only reads show that.
     async fn create(&mut self, tokens: &dyn TokenStore, all: &[TokenId]) -> Verdict {
         let found = tokens.create_tokens(all).await?;
         let mut expected = Created::default();
@@ -155,12 +155,10 @@ impl model::Model for Tokens {
     }
 }
 
-/// One digit is a valid token.
 fn a_token(text: String) -> TokenId {
     TokenId::new(text).expect("one digit")
 }
 
-/// One letter is a valid operation.
 fn an_op(text: String) -> OpId {
     OpId::new(text).expect("one letter")
 }

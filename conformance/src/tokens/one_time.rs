@@ -1,4 +1,4 @@
-//! One-time tokens on the store: OT-1 to OT-4. They rest on the clauses of tokens, records and leases together.
+//! One-time tokens on the store: OT-1 to OT-4. They depend on the clauses of tokens, records and leases together.
 
 pub(super) mod ambiguous;
 pub(super) mod cancel;
@@ -18,10 +18,10 @@ use crate::failure::{Failure, Verdict, ensure_eq, ensure_matches};
 use crate::race::answered;
 use crate::world::World;
 
-/// Longer than any case takes, on a real clock too.
+/// A time that is longer than any case takes, on a real clock too.
 const LONG: Duration = Duration::from_secs(3_600);
 
-/// One client's one-time tokens, and what they are made of.
+/// The one-time tokens of one client, with the tokens and records under them.
 #[derive(Clone)]
 struct Links {
     links: OneTimeTokens,
@@ -37,7 +37,7 @@ impl Links {
         Ok(Self { links, tokens, records })
     }
 
-    /// The world's, and those of another client of it.
+    /// Returns those of the world's client and those of another client.
     async fn pair(world: &World) -> Result<[Self; 2]> {
         Ok([Self::of(world.store())?, Self::of(&world.client().await?)?])
     }
@@ -56,20 +56,20 @@ impl Links {
         self.links.begin(token, caller, LONG).await
     }
 
-    /// Begins, and expects to start.
+    /// Begins, and checks that a lease was started.
     async fn start(&self, token: &str, caller: &str, lease: Duration) -> Result<TokenLease, Failure> {
         let begun = self.links.begin(token, caller, lease).await?;
         Ok(ensure_matches!(begun, TokenBegun::Started(lease) => lease, "{caller} begins with the free {token}"))
     }
 
-    /// Commits, and expects to be the one whose result is recorded.
+    /// Commits, and checks that this result was recorded.
     async fn commit(&self, lease: &TokenLease, result: &str) -> Verdict {
         let committed = self.links.commit(lease, result).await?;
         ensure_eq!(committed, TokenCommitted::Committed(text(result)?), "{}'s commit", lease.caller);
         Ok(())
     }
 
-    /// A new token that this caller has used.
+    /// Creates a token that this caller has used.
     async fn used(&self, token: &str, caller: &str, result: &str) -> Result<TokenLease, Failure> {
         self.create(token).await?;
         let lease = self.start(token, caller, LONG).await?;
@@ -94,7 +94,7 @@ impl Links {
         Ok(())
     }
 
-    /// How many records there are, and whether the token lives.
+    /// Returns the number of records, and whether the token is live.
     async fn left(&self, token: &str) -> Result<(usize, bool), Failure> {
         let records = self.records.list(None, 1_000).await?.entries.len();
         Ok((records, self.tokens.exists(&super::token(token)?).await?))

@@ -11,7 +11,7 @@ use storagebox_core::{
 use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
-/// Bytes that are no text, and lengths around the limit.
+/// Returns payloads that are not text, and payloads with lengths around the limit.
 fn payloads() -> Result<Vec<Payload>> {
     let every = || (0..=255_u8).cycle();
     let of_length = |length: usize| Payload::new(every().take(length).collect::<Vec<_>>());
@@ -95,7 +95,7 @@ pub(super) async fn completed_bytes_come_back(world: &World) -> Verdict {
     Ok(())
 }
 
-/// As a state and as an entry at once.
+/// The bytes are stored as a state and as an entry.
 pub(super) async fn committed_bytes_come_back(world: &World) -> Verdict {
     let entities = world.entities(&Joins::default())?;
     for (number, payload) in payloads()?.into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! V-6: durations out of range are refused before anything happens, and the extremes within it work.
+//! V-6: durations out of range are refused before anything happens, and the extremes within the range work.
 
 use std::time::Duration;
 
@@ -96,7 +96,7 @@ pub(super) async fn a_lease_lasts_1_ms_to_100_years(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Refused when the namespace is opened, or from its first call at the latest.
+/// The refusal comes when the namespace is opened, or at the latest with its first call.
 pub(super) async fn ordered_options_last_1_ms_to_100_years(world: &World) -> Verdict {
     for wrong in WRONG {
         let age = OrderedOptions { tombstone_age: wrong, ..OrderedOptions::time() };
@@ -106,7 +106,7 @@ pub(super) async fn ordered_options_last_1_ms_to_100_years(world: &World) -> Ver
         let skew = OrderedOptions { stamping: time_within(wrong), ..OrderedOptions::time() };
         ensure_refused("a skew", wrong, put_with(world, "namespace", skew).await)?;
     }
-    // A namespace that was refused was not created, so it may be opened with any options.
+    // A namespace that was refused was not created, so it can be opened with any options.
     let widest = OrderedOptions { stamping: time_within(MAX_DURATION), tombstone_age: MAX_DURATION };
     put_with(world, "namespace", widest).await?;
     let narrowest = OrderedOptions { stamping: Stamping::Sequence, tombstone_age: MIN_DURATION };
@@ -118,7 +118,7 @@ fn time_within(skew: Duration) -> Stamping {
     Stamping::Time { max_skew: Some(skew) }
 }
 
-/// The stamp is in 1985, which no clock of today is a hundred years away from.
+/// Puts a value with a stamp in 1985, which is less than a hundred years from any present clock.
 async fn put_with(world: &World, name: &str, options: OrderedOptions) -> Result<()> {
     let ordered = world.store().ordered_store(&name.parse()?, options)?;
     let _ = ordered.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(500_000_000_000, "writer".parse()?)).await?;
@@ -138,7 +138,7 @@ pub(super) async fn a_counter_remembers_1_ms_to_100_years(world: &World) -> Verd
     Ok(())
 }
 
-/// Those that every backend has.
+/// Returns the strategies with a duration that every backend has.
 fn strategies(duration: Duration) -> [(&'static str, Strategy); 3] {
     let retention = Retention::For(duration);
     let bounds = Bounds::NONE;

@@ -1,4 +1,4 @@
-//! V-1: what a text may be, and how it is refused.
+//! V-1: which texts are valid, and how others are refused.
 
 use storagebox_core::{
     ClaimId, DedupId, Error, ErrorKind, Fingerprint, Item, Key, MAX_ID_BYTES, MAX_ITEM_BYTES, Namespace, OpId, Reason,
@@ -9,7 +9,7 @@ use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::values::longest;
 use crate::world::World;
 
-/// A kind of text: its field's name, its limit, and what it makes of a text.
+/// A kind of text: the name of its field, its limit, and its constructor.
 struct Kind {
     field: &'static str,
     limit: usize,
@@ -71,7 +71,7 @@ pub(super) async fn u_0000_is_refused_wherever_it_stands(_: &World) -> Verdict {
     Ok(())
 }
 
-/// The error is the caller's to correct, names this fact, and shows nothing of the text.
+/// Checks that the error is `InvalidInput`, has this value under `key`, and shows nothing of the text.
 fn ensure_names(error: &Error, key: &str, value: &str) -> Verdict {
     ensure_eq!(error.kind(), ErrorKind::InvalidInput, "the kind of {error}");
     let found = error.context().find(|(name, _)| *name == key).map(|(_, value)| value);

@@ -1,4 +1,4 @@
-//! V-2: every text of every argument that is not a new row's own name.
+//! V-2: every text of every argument except the name of a new row.
 
 use std::slice;
 use std::time::Duration;
@@ -158,7 +158,7 @@ pub(super) async fn every_call_of_a_nasty_lease_is_its_own(world: &World) -> Ver
     Ok(())
 }
 
-/// A fingerprint is kept by the result, and by a lease that has lapsed.
+/// A fingerprint is kept by a result and by a lease that has lapsed.
 pub(super) async fn nasty_fingerprints_are_kept_by_what_follows(world: &World) -> Verdict {
     let (leases, op) = (world.leases()?, OpId::new("op")?);
     let prints = as_values::<Fingerprint>(nasty_texts())?;
@@ -242,7 +242,7 @@ pub(super) async fn every_call_of_a_nasty_key_is_its_own(world: &World) -> Verdi
     Ok(())
 }
 
-/// Attempts of one entry, and the name by which an entry is removed.
+/// The texts are attempts of one entry, and names by which an entry is removed.
 pub(super) async fn nasty_attempts_stay_different(world: &World) -> Verdict {
     let (entities, attempts) = (world.entities(&Joins::default())?, as_values::<OpId>(nasty_texts())?);
     let (key, message) = (Key::new("entity")?, MessageId::new("message")?);

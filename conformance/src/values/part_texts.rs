@@ -13,7 +13,7 @@ use super::texts::as_values;
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
-/// A commit that names its entity, its message and itself by one text, and adds an entry.
+/// Returns a commit that uses one text for its entity, its message and itself, and adds an entry.
 async fn commit_of(entities: &dyn EntityLedger, text: &str) -> Result<Commit, Failure> {
     let (key, message) = (Key::new(text)?, MessageId::new(text)?);
     let opened = entities.open(&key, &message, None).await?.version;
@@ -34,7 +34,7 @@ fn entry_of(text: &str) -> Result<EntryId, Failure> {
     Ok(EntryId { key: Key::new(text)?, message: MessageId::new(text)?, commit: OpId::new(text)? })
 }
 
-/// Each entry registers and chooses the commit of the next as its own attempt, and is removed alone.
+/// Each entry registers and chooses an attempt named like the next entry's commit. Its removal removes no other.
 pub(super) async fn every_call_of_a_nasty_entry_is_its_own(world: &World) -> Verdict {
     let (entities, texts) = (world.entities(&Joins::default())?, nasty_texts());
     for text in &texts {
@@ -60,7 +60,7 @@ pub(super) async fn every_call_of_a_nasty_entry_is_its_own(world: &World) -> Ver
     Ok(())
 }
 
-/// Each commit consumes a token and creates one of the same name, which is another namespace's.
+/// Each commit consumes a token and creates a token of the same name in another namespace.
 pub(super) async fn nasty_tokens_of_commits_stay_different(world: &World) -> Verdict {
     let joins = Joins { incoming: Some("came".parse()?), outgoing: Some("goes".parse()?) };
     let (came, goes) = (world.store().token_store(&"came".parse()?)?, world.store().token_store(&"goes".parse()?)?);
@@ -82,7 +82,7 @@ pub(super) async fn nasty_tokens_of_commits_stay_different(world: &World) -> Ver
     Ok(())
 }
 
-/// Two changes of each key: a compaction of one key leaves the logs of all others.
+/// Each key has two changes. The compaction of one key does not change the logs of the others.
 pub(super) async fn nasty_keys_of_ledgers_stay_different(world: &World) -> Verdict {
     let (ledger, keys) = (world.store().ledger(&"counters".parse()?)?, as_values::<Key>(nasty_texts())?);
     for (number, key, _) in pairs(&keys) {

@@ -1,8 +1,8 @@
-//! Texts that stores have been known to mistake for each other, for syntax, or for something shorter.
+//! Texts that stores have confused with each other, with syntax, or with something shorter.
 
 use storagebox_core::{MAX_ID_BYTES, MAX_ITEM_BYTES};
 
-/// Texts for any id, key or name: all different by their bytes, none longer than an id may be.
+/// Returns texts for any id, key or name: all differ in their bytes, and none is longer than an id may be.
 pub(crate) fn nasty_texts() -> Vec<String> {
     let short = [SPACES, CASES, FORMS, SYNTAX, NUMBERS, SEPARATORS].concat();
     let mut texts: Vec<_> = short.into_iter().map(str::to_owned).collect();
@@ -10,24 +10,24 @@ pub(crate) fn nasty_texts() -> Vec<String> {
     texts
 }
 
-/// Texts for items: those for ids, and some of an item's own greatest length.
+/// Returns texts for items: those for ids, and some of the greatest length of an item.
 pub(crate) fn nasty_items() -> Vec<String> {
     let mut texts = nasty_texts();
     texts.extend(lengths(MAX_ITEM_BYTES));
     texts
 }
 
-/// Each text with the one after it, which is alike where texts are.
+/// Returns each text with the one after it, which resembles it if any does.
 pub(super) fn pairs<T>(values: &[T]) -> impl Iterator<Item = (usize, &T, &T)> {
     values.iter().enumerate().map(|(number, value)| (number, value, &values[(number + 1) % values.len()]))
 }
 
-/// The longest text of a limit, starting with something of one's own.
+/// Returns a text of the greatest length that begins with `start`.
 pub(crate) fn longest(start: &str, limit: usize) -> String {
     format!("{start}{}", "x".repeat(limit - start.len()))
 }
 
-/// Around the limit and the lengths at which stores cut, alike but for their ends.
+/// Returns texts of about the limit and of the lengths at which stores truncate, which differ only at the end.
 fn lengths(limit: usize) -> Vec<String> {
     let mut texts = vec!["é".repeat(limit / 2), "\u{1f600}".repeat(limit / 4), "'".repeat(limit)];
     for length in [63, 64, 127, 128, 200, 201, 254, 255, 256, 257, limit - 1, limit] {
@@ -36,12 +36,12 @@ fn lengths(limit: usize) -> Vec<String> {
     }
     texts.sort();
     texts.dedup();
-    // An id's lengths are met again among an item's, except for those at its limit.
+    // The lengths of ids are not repeated for items, except at the limit of an item.
     texts.retain(|text| limit == MAX_ID_BYTES || text.len() > MAX_ID_BYTES);
     texts
 }
 
-/// What is trimmed, or looks as if there were nothing.
+/// Texts that stores trim, or that look empty.
 const SPACES: &[&str] = &[
     "a",
     " a",
@@ -67,11 +67,11 @@ const SPACES: &[&str] = &[
     "a\u{85}",
 ];
 
-/// What is folded.
+/// Texts that stores fold to another case.
 const CASES: &[&str] =
     &["A", "Straße", "strasse", "STRASSE", "i", "I", "ı", "İ", "É", "σ", "ς", "Σ", "K", "\u{212a}", "k", "ǆ", "ǅ", "Ǆ"];
 
-/// What is normalised, reordered, joined, or has no place in two bytes.
+/// Texts that stores normalise, reorder or join, or that do not fit into two bytes per character.
 const FORMS: &[&str] = &[
     "é",
     "e\u{301}",
@@ -103,7 +103,7 @@ const FORMS: &[&str] = &[
     "\u{e000}",
 ];
 
-/// What some language would run, expand or match.
+/// Texts that some language would execute, expand or match.
 const SYNTAX: &[&str] = &[
     "'",
     "''",
@@ -164,7 +164,7 @@ const SYNTAX: &[&str] = &[
     "false",
 ];
 
-/// What is taken for a number, and for the same one.
+/// Texts that are taken for numbers, and for equal ones.
 const NUMBERS: &[&str] = &[
     "0",
     "00",
@@ -183,7 +183,7 @@ const NUMBERS: &[&str] = &[
     "99999999999999999999",
 ];
 
-/// What keys are put together with.
+/// Separators of composed keys.
 const SEPARATORS: &[&str] = &[
     ":", "::", "a:", ":a", "a:b", "a::b", "a/b", "a//b", "/", "..", "../a", ".", "a.b", "{", "}", "{}", "{a}", "{a}b",
     "}{", "a#b", "a|b", "a-b", "a\u{1f}b", "a\u{1e}b",

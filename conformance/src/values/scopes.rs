@@ -1,4 +1,4 @@
-//! V-5: an id means something in its own place alone.
+//! V-5: an id has a meaning only in its own scope.
 
 use storagebox_core::{
     Backend, Change, ClaimId, Consumed, Counted, Counter, DedupRepo, Hold, Item, ItemBank, Key, OpId, OrderedOptions,
@@ -90,7 +90,7 @@ pub(super) async fn an_operation_is_one_per_namespace(world: &World) -> Verdict 
     Ok(())
 }
 
-/// Namespace and key, key and operation: whatever a store puts between two texts may stand in one of them.
+/// The pairs are namespace and key, and key and operation. What a store puts between them may also occur in them.
 pub(super) async fn two_texts_are_never_joined_to_one(world: &World) -> Verdict {
     for (number, between) in BETWEEN.iter().enumerate() {
         let pairs = [(format!("a{between}b"), "c".to_owned()), ("a".to_owned(), format!("b{between}c"))];

@@ -1,4 +1,4 @@
-//! V-4: codes are money, so nothing prints them.
+//! V-4: items may be worth money, so `Debug` does not print them.
 
 use std::fmt::Debug;
 

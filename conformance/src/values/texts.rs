@@ -1,4 +1,4 @@
-//! V-2: texts that are different by one byte are different, through every trait.
+//! V-2: texts that differ in one byte are different, in every trait.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::world::World;
 
 const LONG: Duration = Duration::from_secs(3_600);
 
-/// The texts as one kind of value.
+/// Converts the texts into one kind of value.
 pub(super) fn as_values<T>(texts: Vec<String>) -> Result<Vec<T>, Failure>
 where
     T: TryFrom<String, Error = storagebox_core::Error>,
@@ -198,7 +198,7 @@ pub(super) async fn nasty_operations_of_counters_stay_different(world: &World) -
     Ok(())
 }
 
-/// Each text as a key, as a message and as an attempt: no two of them are taken for one, glued together in whatever way.
+/// Each text is used as a key, a message and an attempt. No two are confused, however a store joins them.
 pub(super) async fn nasty_entities_and_messages_stay_different(world: &World) -> Verdict {
     let (entities, texts) = (world.entities(&Joins::default())?, nasty_texts());
     let mut expected = BTreeSet::new();
@@ -253,7 +253,7 @@ pub(super) async fn nasty_ordered_keys_stay_different(world: &World) -> Verdict 
     Ok(())
 }
 
-/// At one time the greater writer wins, so the winner of all is the greatest by its bytes.
+/// At one time the greater writer wins, so the last winner is the greatest in byte order.
 pub(super) async fn nasty_writers_stay_different(world: &World) -> Verdict {
     let ordered = world.ordered(OrderedOptions::sequence())?;
     let mut writers = as_values::<WriterId>(nasty_texts())?;

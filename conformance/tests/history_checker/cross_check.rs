@@ -1,4 +1,4 @@
-//! Two checkers that share no code, the one here and that of `todc-utils`, on the same random histories.
+//! Compares two checkers that share no code, this one and that of `todc-utils`, on the same random histories.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::RegisterOp::{self, CompareAndSwap, Read, Write};
 use crate::RegisterReply::{self, Swapped, Value, Written};
 use crate::{Register, apply, verdict};
 
-/// The same register for the other checker. Its operations carry their replies; `None` is any reply.
+/// The same register for the other checker. Its operations contain their replies; `None` matches any reply.
 struct AnsweredRegister;
 
 type Answered = (RegisterOp, Option<RegisterReply>);
@@ -32,10 +32,10 @@ impl todc_utils::Specification for AnsweredRegister {
     }
 }
 
-/// The events of a history. Every attempt is a process of its own.
+/// The events of a history. Every attempt is a separate process.
 type Actions = Vec<(usize, Action<Answered>)>;
 
-/// A register that mostly replies what is right, and clients of whom up to three wait for it at once.
+/// A register whose replies are mostly right, and clients, up to three of which wait for it at once.
 struct Simulation {
     random: Rng,
     state: u8,
@@ -124,8 +124,8 @@ fn our_verdict(actions: &Actions) -> Verdict {
     verdict(&Register, &recorder)
 }
 
-/// The other checker wants complete histories. But an attempt of unknown outcome either has no effect,
-/// and can be left out, or has one, and can be answered at the very end.
+/// The other checker needs complete histories. But an attempt of unknown outcome either has no effect and can be left
+/// out, or has an effect and can be answered at the very end.
 fn their_verdict(actions: Actions) -> bool {
     let Some((attempt, op)) = unanswered(&actions) else {
         return WGLChecker::<AnsweredRegister>::is_linearizable(todc_utils::History::from_actions(actions));
@@ -146,7 +146,7 @@ fn unanswered(actions: &Actions) -> Option<(usize, RegisterOp)> {
     })
 }
 
-/// Compares the two checkers on as many histories, each with up to `to_lose` unknown outcomes.
+/// Compares the two checkers on this many histories, each with up to `to_lose` unknown outcomes.
 fn assert_equal_verdicts(first_seed: u64, histories: u64, to_lose: usize) {
     println!("seeds from {first_seed}");
     let mut linearizable = 0;

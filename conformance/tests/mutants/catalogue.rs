@@ -1,4 +1,4 @@
-//! Every mutant, by the name of its mistake.
+//! Every mutant, with the name of its mistake.
 
 use storagebox_conformance::{Family, MISTAKES};
 
@@ -18,14 +18,14 @@ use crate::tokens::TokenMistake as T;
 pub(crate) struct Mutant {
     pub(crate) name: &'static str,
     pub(crate) mistake: Mistake,
-    /// The clause that it breaks: one of its cases must fail.
+    /// The clause that the mistake breaks. At least one case of the clause must fail.
     pub(crate) clause: &'static str,
     /// The family of cases that is expected to notice.
     pub(crate) family: Family,
     pub(crate) wrong: &'static str,
 }
 
-/// All mutants, part by part.
+/// Returns all mutants, part by part.
 pub(crate) fn mutants() -> Vec<Mutant> {
     let made = MUTANTS.iter().filter_map(|(name, mistake)| {
         let known = MISTAKES.iter().find(|known| known.name == *name)?;
@@ -34,7 +34,7 @@ pub(crate) fn mutants() -> Vec<Mutant> {
     made.collect()
 }
 
-/// Whether each mistake that the suite knows is made by one mutant, and each mutant's is known.
+/// Returns whether the suite's known mistakes and the mutants are the same, in the same order.
 pub(crate) fn is_complete() -> bool {
     let made: Vec<_> = MUTANTS.iter().map(|(name, _)| *name).collect();
     made == MISTAKES.iter().map(|known| known.name).collect::<Vec<_>>()

@@ -14,7 +14,6 @@ use storagebox_core::{
 
 use crate::steps::{Renamed, between_steps, lock};
 
-/// What is wrong with the records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DedupMistake {
     ChecksThenPuts,
@@ -39,14 +38,14 @@ pub(crate) enum DedupMistake {
 
 use DedupMistake as Mistake;
 
-/// What the mistakes need to remember.
+/// The state that the mistakes need.
 #[derive(Default)]
 pub(crate) struct DedupState {
     recorded: AtomicU64,
-    /// What to take off the versions of an id.
+    /// The number to subtract from the versions of an id.
     counted_from: Mutex<HashMap<DedupId, u64>>,
     forgotten: Renamed,
-    /// This namespace's ids of those that are joined with its name.
+    /// The ids of this namespace, by the ids that are joined with its name.
     joined: Mutex<HashMap<DedupId, DedupId>>,
 }
 
@@ -57,13 +56,13 @@ pub(crate) struct BrokenDedup {
     pub(crate) name: Namespace,
 }
 
-/// How many rows the store reads in one step.
+/// The number of rows that the store reads in one step.
 const READ: usize = 500;
 
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
 impl BrokenDedup {
-    /// The id as the repository below knows it.
+    /// Returns the id under its name in the inner repository.
     fn below(&self, id: &DedupId) -> Result<DedupId> {
         let text = id.as_str();
         match self.mistake {
@@ -75,7 +74,7 @@ impl BrokenDedup {
         }
     }
 
-    /// The name and the id as one, with a hash in place of what is too long.
+    /// Joins the name and the id, and replaces a result that is too long by a hash.
     fn joined(&self, id: &DedupId) -> Result<DedupId> {
         let joined = format!("{}:{id}", self.name);
         let below = DedupId::new(joined.as_str()).or_else(|_| {
@@ -87,7 +86,7 @@ impl BrokenDedup {
         Ok(below)
     }
 
-    /// The operation as the repository below knows it.
+    /// Returns the operation under its name in the inner repository.
     fn op_below(&self, id: &DedupId, op: &OpId) -> Result<OpId> {
         OpId::new(self.state.forgotten.tagged(id.as_str(), op.as_str()))
     }
@@ -123,7 +122,7 @@ impl BrokenDedup {
         Entry { version: self.shown(id, entry.version), ..entry }
     }
 
-    /// Begins to count the versions of the id at one.
+    /// Makes the versions of the id start at 1.
     fn count_from(&self, id: &DedupId, version: Version) {
         if self.mistake == Some(Mistake::RepeatsVersions) {
             lock(&self.state.counted_from).insert(id.clone(), version.number() - 1);
@@ -137,7 +136,7 @@ impl BrokenDedup {
         })
     }
 
-    /// Looks whether there is a record, and writes its own in a step of its own.
+    /// Checks whether there is a record, and writes its own in a separate step.
     async fn check_then_put(&self, id: &DedupId, value: &Payload, op: &OpId, retention: Retention) -> Result<Recorded> {
         let is_vacant = self.inner.get(id).await?.is_none();
         between_steps().await;
@@ -183,7 +182,7 @@ impl BrokenDedup {
         Ok(present.unwrap_or_else(|| self.asked(id, version)))
     }
 
-    /// The id of a listed record as the caller knows it, unless it is another namespace's.
+    /// Returns a listed record with the id that the caller knows, or `None` for a record of another namespace.
     fn above(&self, mut record: ListedRecord) -> Option<ListedRecord> {
         if self.mistake == Some(Mistake::JoinsNames) {
             record.id = lock(&self.state.joined).get(&record.id)?.clone();
@@ -244,7 +243,7 @@ impl DedupRepo for BrokenDedup {
     async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedRecord>> {
         let mut page = self.inner.list(cursor, limit).await?;
         if self.mistake == Some(Mistake::ListReadsOnce) && page.entries.len() > READ {
-            // A page that is not full looks like the last.
+            // A page that is not full looks like the last one.
             page = Page { next: None, ..self.inner.list(cursor, READ).await? };
         }
         let entries = page.entries.into_iter();

@@ -10,7 +10,6 @@ use storagebox_core::{
 
 use crate::steps::{between_steps, lock};
 
-/// What is wrong with the entities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EntityMistake {
     IgnoresTheVersion,
@@ -33,18 +32,18 @@ pub(crate) enum EntityMistake {
 
 use EntityMistake as Mistake;
 
-/// What the mistakes need to remember.
+/// The state that the mistakes need.
 #[derive(Default)]
 pub(crate) struct EntityState {
     made: Mutex<HashSet<OpId>>,
     seen: Mutex<HashMap<(Key, MessageId), Opened>>,
-    /// The version below from which on an entity's are counted.
+    /// The inner version from which an entity's versions are counted.
     bases: Mutex<HashMap<Key, u64>>,
 }
 
 pub(crate) struct BrokenEntities {
     pub(crate) inner: Arc<dyn EntityLedger>,
-    /// The same entities, without their tokens.
+    /// The same entities, opened without tokens.
     pub(crate) split: Arc<dyn EntityLedger>,
     pub(crate) tokens: Option<Arc<dyn TokenStore>>,
     pub(crate) mistake: Option<Mistake>,
@@ -61,7 +60,7 @@ impl BrokenEntities {
         self.inner.commit(&Commit { opened, ..commit.clone() }).await
     }
 
-    /// The state under another message's name, and then the entry.
+    /// Writes the state under another message's name, and then the entry.
     async fn commit_in_two_steps(&self, commit: &Commit) -> Result<Committed> {
         if commit.consume.is_some() || !commit.create.is_empty() {
             return self.inner.commit(commit).await;
@@ -90,7 +89,7 @@ impl BrokenEntities {
         Ok(())
     }
 
-    /// Versions are counted from the last deletion on.
+    /// Counts versions from the last deletion on.
     async fn commit_counted(&self, commit: &Commit) -> Result<Committed> {
         let base = lock(&self.state.bases).get(&commit.key).copied().unwrap_or_default();
         let opened = commit.opened.map(|version| Version::new(version.number() + base));
@@ -149,7 +148,7 @@ impl BrokenEntities {
         Ok(Opened { token_is_live, ..opened })
     }
 
-    /// The entry that the message has now.
+    /// Returns the entry that the message has now.
     async fn current(&self, entry: &EntryId) -> Result<EntryId> {
         let opened = self.inner.open(&entry.key, &entry.message, None).await?;
         let commit = opened.entry.and_then(|entry| entry.attempts.first().cloned());

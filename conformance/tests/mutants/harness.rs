@@ -1,4 +1,4 @@
-//! Opens broken stores for the suite.
+//! The harness that opens broken stores.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use crate::counter::CounterMistake;
 use crate::store::{Broken, Kept, Mistake, StoreMistake};
 use crate::tokens::TokenMistake;
 
-/// Makes stores that all have the same mistake.
+/// Creates stores that all have the same mistake.
 pub(crate) struct Mutated(pub(crate) Mistake);
 
 const HOUR: Duration = Duration::from_secs(3_600);

@@ -12,7 +12,6 @@ use storagebox_core::{
 
 use crate::steps::{UnderWay, between_steps, lock};
 
-/// What is wrong with the leases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LeaseMistake {
     FencedCompletes,
@@ -30,12 +29,12 @@ pub(crate) enum LeaseMistake {
 
 use LeaseMistake as Mistake;
 
-/// What the mistakes need to remember.
+/// The state that the mistakes need.
 #[derive(Default)]
 pub(crate) struct LeaseState {
     begun: Mutex<HashMap<(DedupId, OpId), Fence>>,
     beginners: AtomicUsize,
-    /// How long the last lease of an id should last.
+    /// The requested duration of the last lease of an id.
     asked: Mutex<HashMap<DedupId, Duration>>,
     /// The last lease of an id.
     last: Mutex<HashMap<DedupId, Lease>>,
@@ -52,7 +51,7 @@ impl BrokenLeases {
         lock(&self.state.begun).insert((id.clone(), op.clone()), fence) == Some(fence)
     }
 
-    /// The lease as the repository below knows it.
+    /// Returns the lease as the inner repository knows it.
     fn below(&self, lease: &Lease) -> Lease {
         let known = lock(&self.state.begun).get(&(lease.id.clone(), lease.op.clone())).copied();
         match self.mistake {
@@ -61,7 +60,7 @@ impl BrokenLeases {
         }
     }
 
-    /// Whoever looks before the first has written begins too.
+    /// Lets every caller begin that looks before the first has written.
     async fn begin_among(
         &self,
         id: &DedupId,
@@ -95,7 +94,7 @@ impl BrokenLeases {
         })
     }
 
-    /// Starts anew whatever the fingerprint of a lapsed lease is: it is aborted in the name of its runner first.
+    /// Begins after a lapsed lease whatever its fingerprint is. Aborts the lapsed lease in its owner's name first.
     async fn begin_after_any_lapse(
         &self,
         id: &DedupId,
@@ -106,7 +105,7 @@ impl BrokenLeases {
         let mut begun = self.inner.begin(id, op, term, fingerprint).await?;
         let last = lock(&self.state.last).get(id).cloned();
         if let (Begun::Mismatch, Some(last)) = (&begun, last)
-            // Only a lapsed lease lets another operation begin that names no fingerprint.
+            // Only a lapsed lease lets another operation begin without a fingerprint.
             && let Begun::Started(lease) = self.inner.begin(id, &OpId::new(format!("{op} looks"))?, term, None).await?
             && lease != last
         {
@@ -170,7 +169,7 @@ impl LeaseRepo for BrokenLeases {
     async fn abort(&self, lease: &Lease) -> Result<Aborted> {
         let lease = &self.below(lease);
         if self.mistake == Some(Mistake::RemembersFailures) {
-            // The failure is kept as the result.
+            // Stores the failure as the result.
             let kept = self.inner.complete(lease, &Payload::default(), Retention::Forever).await?;
             return Ok(match kept {
                 Completed::Completed(_) | Completed::Again(_) => Aborted::Aborted,

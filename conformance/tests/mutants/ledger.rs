@@ -11,7 +11,6 @@ use storagebox_core::{
 
 use crate::steps::{OwnIds, Shown, between_steps, lock};
 
-/// What is wrong with the ledgers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LedgerMistake {
     KeyedByTime,
@@ -32,11 +31,11 @@ pub(crate) enum LedgerMistake {
 
 use LedgerMistake as Mistake;
 
-/// What the mistakes need to remember.
+/// The state that the mistakes need.
 #[derive(Default)]
 pub(crate) struct LedgerState {
     own: OwnIds,
-    /// What is on its way from the entries to their sum.
+    /// The amount that was deleted with the entries and is not yet in the sum.
     moving: Mutex<Option<(Key, i64)>>,
     cached: Mutex<HashMap<Key, i64>>,
     fences: Mutex<HashMap<Key, Vec<OpId>>>,
@@ -71,13 +70,13 @@ impl BrokenLedger {
         self.inner.apply(key, &Change { bounds: Bounds::NONE, ..change.clone() }).await
     }
 
-    /// The last of the changes that are merged next.
+    /// Returns the last of the changes that are merged next.
     async fn last_merged(&self, key: &Key, limit: usize) -> Result<i64> {
         let log = self.inner.log(key, None, usize::MAX).await?.entries;
         Ok(log.iter().filter_map(delta_of).take(limit).last().unwrap_or(0))
     }
 
-    /// Merges, and then spoils the value by what it merged last.
+    /// Merges, and then adds the last merged change once more with this sign.
     async fn merge_wrongly(&self, key: &Key, older_than: Duration, limit: usize, sign: i64) -> Result<Maintained> {
         let last = self.last_merged(key, limit).await?;
         let merged = self.inner.compact(key, older_than, limit).await?;
@@ -88,7 +87,7 @@ impl BrokenLedger {
         Ok(merged)
     }
 
-    /// Deletes the entries, and writes their sum in a step of its own.
+    /// Deletes the entries, and writes their sum in a separate step.
     async fn merge_in_two_steps(&self, key: &Key, older_than: Duration, limit: usize) -> Result<Maintained> {
         let last = self.last_merged(key, limit).await?;
         let _on_its_way = Shown::to_others(&self.state.moving, (key.clone(), last));

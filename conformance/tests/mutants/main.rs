@@ -1,7 +1,7 @@
-//! The suite's own acceptance: stores with one mistake each, each caught by a case of the clause that it breaks.
+//! The acceptance test of the suite: for each store with one mistake, a case of the clause that it breaks must fail.
 //!
-//! `STORAGEBOX_SEEDS` says with how many seeds (20 if it says nothing), `STORAGEBOX_SEED` which is the first.
-//! `STORAGEBOX_NOTICED=1` writes the table of the cases that notice each mutant, `src/mistakes/noticed.txt`.
+//! `STORAGEBOX_SEEDS` is the number of seeds (default 20), `STORAGEBOX_SEED` the first seed. `STORAGEBOX_NOTICED=1`
+//! writes the table of the cases that notice each mutant, `src/mistakes/noticed.txt`.
 
 mod bank;
 mod catalogue;
@@ -31,10 +31,10 @@ use crate::noticed::ASKED;
 use crate::steps::lock;
 use crate::store::Mistake;
 
-/// Broken stores wait between their steps more than they work: so many at once leave no core idle.
+/// The number of mutants that run at once: they wait more than they work, so this many leave no core idle.
 const AT_ONCE: usize = 8;
 
-/// Fewer mutants than this would not show that the suite is complete.
+/// The least number of mutants: fewer would not show that the suite is complete.
 const AT_LEAST: usize = 45;
 
 const PARTS: [Part; 12] = [
@@ -52,7 +52,7 @@ const PARTS: [Part; 12] = [
     Part::Ordered,
 ];
 
-/// What became of the mutants, one line each.
+/// The results of the mutants, one line each.
 type Lines = Arc<Mutex<BTreeMap<&'static str, String>>>;
 
 fn main() -> ExitCode {
@@ -118,13 +118,13 @@ fn check_catalogue() -> Result<(), Failed> {
     }
 }
 
-/// Whether the table of likely causes has the mutant, with a case of its clause.
+/// Returns whether the table of likely causes has the mutant, with a case of its clause.
 fn is_noticed(mutant: &Mutant) -> bool {
     let of_clause = cases().into_iter().filter(|case| case.clause() == mutant.clause);
     of_clause.flat_map(|case| Known::noticed_by(&case)).any(|known| known.name == mutant.name)
 }
 
-/// The wrapper without a mistake passes everything: what a mutant fails by is its mistake.
+/// The wrapper without a mistake passes every case, so a mutant fails because of its mistake.
 fn unbroken(part: Part, seeds: Range<u64>) -> Result<(), Failed> {
     let runner = Runner::new(Mutated(Mistake::None), Profile::SMOKE)?;
     for case in cases().into_iter().filter(|case| case.part() == part) {
@@ -152,7 +152,7 @@ fn is_caught(mutant: Mutant, seeds: Range<u64>, lines: &Lines) -> Result<(), Fai
     Ok(())
 }
 
-/// The cases of its clause, those of the family that is expected to notice first.
+/// Returns the cases of the mutant's clause, first those of the family that is expected to notice.
 fn cases_against(mutant: &Mutant) -> Vec<Case> {
     let mut cases: Vec<_> = cases().into_iter().filter(|case| case.clause() == mutant.clause).collect();
     cases.sort_by_key(|case| (case.family() != mutant.family, case.family()));
@@ -171,7 +171,7 @@ fn survived(mutant: &Mutant, cases: &[Case], seed: u64) -> Failed {
     format!("{name} survived with seed {seed}: {wrong}; tried for {clause}: {cases:?}").into()
 }
 
-/// The case that caught it, with its family where another one was expected to.
+/// Returns the name of the case that caught the mutant, with the family if another one was expected.
 fn shown(mutant: &Mutant, case: &Case) -> String {
     if case.family() == mutant.family {
         return case.name();

@@ -1,4 +1,4 @@
-//! Which cases notice which mutant: the suite names likely causes of a failure from this table.
+//! Writes the table of the cases that notice each mutant. From it the suite names likely causes of a failure.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,16 +12,16 @@ use crate::catalogue::{Mutant, mutants};
 use crate::harness::Mutated;
 use crate::steps::lock;
 
-/// Set for a run that writes the table instead of testing.
+/// The environment variable of a run that writes the table instead of testing.
 pub(crate) const ASKED: &str = "STORAGEBOX_NOTICED";
 
-/// With so many seeds a mutant is tried; a case that notices it with most of them is in the table.
+/// The seeds with which each mutant is tried. A case that notices the mutant with most of them enters the table.
 const SEEDS: [u64; 3] = [1, 2, 3];
 
-/// The names of the mutants by the name of the case that notices them.
+/// The names of the mutants, by the name of the case that notices them.
 type Table = BTreeMap<String, Vec<&'static str>>;
 
-/// Tries every mutant, and writes the table.
+/// Tries every mutant and writes the table.
 pub(crate) fn write() -> Result<(), String> {
     let (left, table) = (Mutex::new(mutants().into_iter()), Mutex::new(Table::new()));
     std::thread::scope(|scope| {
@@ -50,7 +50,7 @@ fn notices(runner: &Runner, case: &Case) -> bool {
     failed.count() > SEEDS.len() / 2
 }
 
-/// Whether a reader would look for the mistake behind a failure of the case.
+/// Returns whether the mistake is a plausible cause of a failure of the case.
 fn is_about(mutant: &Mutant, case: &Case) -> bool {
     let is_one_time = case.clause().starts_with("OT-");
     let part = case.part();
@@ -69,7 +69,7 @@ fn is_about(mutant: &Mutant, case: &Case) -> bool {
     own || [Part::Values, Part::Errors, Part::Store].contains(&part)
 }
 
-/// One line for each case, in the order of the suite.
+/// Returns one line for each case, in the order of the suite.
 fn rendered(table: &Table) -> String {
     let mut text = String::new();
     for name in cases().iter().map(Case::name) {

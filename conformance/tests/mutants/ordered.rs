@@ -11,7 +11,6 @@ use storagebox_core::{
 
 use crate::steps::{Renamed, between_steps, lock};
 
-/// What is wrong with the ordered values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OrderedMistake {
     LastWins,
@@ -40,16 +39,16 @@ pub(crate) enum OrderedMistake {
 
 use OrderedMistake as Mistake;
 
-/// How many rows the store reads in one step.
+/// The number of rows that the store reads in one step.
 const READ: usize = 500;
 
-/// What the mistakes need to remember.
+/// The state that the mistakes need.
 #[derive(Default)]
 pub(crate) struct OrderedState {
     anew: Renamed,
     last: Mutex<HashMap<Key, Versioned>>,
     deleted: Mutex<HashMap<Key, Duration>>,
-    /// Stamps as they were before they were spoilt.
+    /// The original stamps, by the stamps that the inner store has.
     stamps: Mutex<HashMap<i64, i64>>,
 }
 
@@ -57,19 +56,19 @@ pub(crate) struct BrokenOrdered {
     pub(crate) inner: Arc<dyn OrderedStore>,
     pub(crate) mistake: Option<Mistake>,
     pub(crate) state: Arc<OrderedState>,
-    /// How the caller opened it.
+    /// The options that the caller asked for.
     pub(crate) options: OrderedOptions,
     pub(crate) clock: ManualClock,
 }
 
-/// What a write puts.
+/// The content of a write.
 #[derive(Clone, Copy)]
 enum Content<'a> {
     Value(&'a Payload),
     Tombstone,
 }
 
-/// How the store below is asked to open the namespace.
+/// Returns the options with which the inner store opens the namespace.
 pub(crate) fn options_below(mistake: Option<Mistake>, options: OrderedOptions) -> OrderedOptions {
     let stamping = match (mistake, options.stamping) {
         (Some(Mistake::NoPurgeHorizon), Stamping::Time { .. }) => Stamping::Sequence,
@@ -82,16 +81,16 @@ pub(crate) fn options_below(mistake: Option<Mistake>, options: OrderedOptions) -
 }
 
 impl BrokenOrdered {
-    /// The key as the store below knows it.
+    /// Returns the key under its name in the inner store.
     fn below(&self, key: &Key) -> Result<Key> {
         Key::new(self.state.anew.below(key.as_str()))
     }
 
-    /// The stamp as the store below knows it.
+    /// Returns the stamp as the inner store has it.
     fn stamp_below(&self, stamp: &Stamp) -> Stamp {
         let at = match self.mistake {
             Some(Mistake::FloatStamps) => (stamp.at as f64) as i64,
-            // After every positive one, as the bits say.
+            // Without a sign, the bits of a negative number are greater than those of every positive one.
             Some(Mistake::UnsignedStamps) if stamp.at < 0 => i64::MAX.saturating_add(stamp.at),
             _ => stamp.at,
         };
@@ -116,13 +115,13 @@ impl BrokenOrdered {
         }
     }
 
-    /// Writes over whatever is there.
+    /// Overwrites whatever exists.
     async fn overwrite(&self, key: &Key, content: Content<'_>, stamp: &Stamp) -> Result<Written> {
         self.state.anew.begin_anew(key.as_str());
         self.write_below(key, content, stamp).await
     }
 
-    /// Compares with what it read, and writes in a step of its own.
+    /// Compares with the value that it read, and writes in a separate step.
     async fn check_then_write(&self, key: &Key, content: Content<'_>, stamp: &Stamp) -> Result<Written> {
         let seen = self.inner.get(&self.below(key)?).await?;
         between_steps().await;
@@ -136,7 +135,7 @@ impl BrokenOrdered {
         }
     }
 
-    /// Whether the stamp is one of a value, which the first read would have shown; it cannot show tombstones.
+    /// Returns whether the stamp belongs to a value, which the first read would have shown, and not to a tombstone.
     async fn came_between(&self, key: &Key, current: &Stamp) -> Result<bool> {
         let now = self.inner.get(&self.below(key)?).await?;
         Ok(now.is_some_and(|now| now.stamp == *current))
@@ -161,7 +160,7 @@ impl BrokenOrdered {
         }
     }
 
-    /// An answer that is given without writing, where that is the mistake.
+    /// Returns an answer that is given without a write, if the mistake is to do so.
     async fn refused(&self, key: &Key, content: Content<'_>, stamp: &Stamp) -> Result<Option<Written>> {
         let Some(present) = self.inner.get(&self.below(key)?).await? else {
             return Ok(None);
@@ -229,7 +228,7 @@ impl BrokenOrdered {
         }));
     }
 
-    /// Removes tombstones of the age that the caller names, however young the namespace wants them kept.
+    /// Removes tombstones of the age that the caller names, even if the namespace keeps them for longer.
     fn purge_early(&self, age: Duration) -> u64 {
         let now = self.clock.now();
         let purged: Vec<_> =
@@ -246,7 +245,7 @@ impl BrokenOrdered {
         Reset::Reset
     }
 
-    /// Compares with what it read, and removes in a step of its own.
+    /// Compares with the value that it read, and removes the key in a separate step.
     async fn check_then_reset(&self, key: &Key, stamp: &Stamp) -> Result<Reset> {
         let seen = self.inner.get(&self.below(key)?).await?;
         between_steps().await;
@@ -295,7 +294,7 @@ impl OrderedStore for BrokenOrdered {
     async fn list(&self, prefix: Option<&Key>, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedValue>> {
         let mut page = self.inner.list(prefix, cursor, limit).await?;
         if self.mistake == Some(Mistake::ListReadsOnce) && page.entries.len() > READ {
-            // A page that is not full looks like the last.
+            // A page that is not full looks like the last one.
             page = Page { next: None, ..self.inner.list(prefix, cursor, READ).await? };
         }
         let entries = page.entries.into_iter();

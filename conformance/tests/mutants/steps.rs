@@ -1,4 +1,4 @@
-//! What broken namespaces are made of: pauses between steps, and names that the store below takes for new ones.
+//! Parts of broken namespaces: pauses between steps, and names that are new to the inner store.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use storagebox_core::Namespace;
 
-/// Lets everybody else go on between two steps that should have been one, also those whose thread the machine holds up.
+/// Pauses between two steps that should be one, so that all other callers can proceed, even those on delayed threads.
 #[allow(clippy::disallowed_methods, reason = "nothing here depends on how long it is")]
 pub(crate) async fn between_steps() {
     for _ in 0..8 {
@@ -20,7 +20,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is broken of each namespace, by the namespace's name.
+/// The state of the mistakes, by namespace.
 pub(crate) struct Namespaces<T>(Mutex<HashMap<Namespace, Arc<T>>>);
 
 impl<T> Default for Namespaces<T> {
@@ -40,11 +40,11 @@ impl<T: Default> Namespaces<T> {
     }
 }
 
-/// One caller between two steps; it leaves also when its future is dropped.
+/// A caller that is between two steps. Dropping this value, also with its future, ends that.
 pub(crate) struct UnderWay<'a>(&'a AtomicUsize);
 
 impl<'a> UnderWay<'a> {
-    /// Enters, and tells how many were there before.
+    /// Enters, and returns the number of callers that were there before.
     pub(crate) fn enter(count: &'a AtomicUsize) -> (Self, usize) {
         let before = count.fetch_add(1, Ordering::SeqCst);
         (Self(count), before)
@@ -57,7 +57,7 @@ impl Drop for UnderWay<'_> {
     }
 }
 
-/// A value that others see while one caller is between two steps.
+/// A value that other callers see while one caller is between two steps.
 pub(crate) struct Shown<'a, T>(&'a Mutex<Option<T>>);
 
 impl<'a, T> Shown<'a, T> {
@@ -73,7 +73,7 @@ impl<T> Drop for Shown<'_, T> {
     }
 }
 
-/// Ids of the mutant's own, which no caller uses.
+/// Ids of the mutant that no caller uses.
 #[derive(Default)]
 pub(crate) struct OwnIds(AtomicU64);
 
@@ -83,21 +83,21 @@ impl OwnIds {
     }
 }
 
-/// Names under which the store below forgets what it knew: a name that begins anew is another one there.
+/// Names under which the inner store forgets: a name that begins anew is a different name there.
 #[derive(Default)]
 pub(crate) struct Renamed {
     times: Mutex<HashMap<String, u64>>,
-    /// The callers' names of those below.
+    /// The callers' names, by the names in the inner store.
     above: Mutex<HashMap<String, String>>,
 }
 
 impl Renamed {
-    /// The name in the store below.
+    /// Returns the name in the inner store.
     pub(crate) fn below(&self, name: &str) -> String {
         self.tagged(name, name)
     }
 
-    /// The text, marked with how often this name has begun anew.
+    /// Returns the text, marked with the number of times that this name has begun anew.
     pub(crate) fn tagged(&self, name: &str, text: &str) -> String {
         match lock(&self.times).get(name) {
             None => text.to_owned(),
@@ -110,7 +110,7 @@ impl Renamed {
         lock(&self.above).insert(self.below(name), name.to_owned());
     }
 
-    /// The caller's name of one in the store below.
+    /// Returns the caller's name for a name in the inner store.
     pub(crate) fn above(&self, below: &str) -> String {
         lock(&self.above).get(below).map_or(below, String::as_str).to_owned()
     }

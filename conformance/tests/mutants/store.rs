@@ -1,4 +1,4 @@
-//! The broken store: memory, with every namespace behind a wrapper that makes at most one mistake.
+//! The broken store: memory, with a wrapper around every namespace that makes at most one mistake.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -21,10 +21,10 @@ use crate::ordered::{BrokenOrdered, OrderedMistake, OrderedState, options_below}
 use crate::steps::{Namespaces, UnderWay, between_steps, lock};
 use crate::tokens::{BrokenTokens, TokenMistake, TokenState};
 
-/// What is wrong with a store, if anything is.
+/// The mistake of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mistake {
-    /// Nothing: to see that the wrapper itself is right.
+    /// No mistake. Tests that the wrapper itself is correct.
     None,
     Bank(BankMistake),
     Dedup(DedupMistake),
@@ -37,14 +37,14 @@ pub(crate) enum Mistake {
     Store(StoreMistake),
 }
 
-/// The mistake, if this part of the store makes it.
+/// Evaluates to the mistake if it belongs to this part of the store.
 macro_rules! of_part {
     ($mistake:expr, $part:ident) => {
         if let Mistake::$part(mistake) = $mistake { Some(mistake) } else { None }
     };
 }
 
-/// What is wrong with the store as a whole.
+/// A mistake of the store as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StoreMistake {
     SetsUpOnce,
@@ -62,7 +62,7 @@ pub(crate) enum StoreMistake {
     MaintainsOnePage,
 }
 
-/// What the mistakes remember, of one server or of one client.
+/// The state of the mistakes, of one server or one client.
 #[derive(Default)]
 pub(crate) struct Kept {
     banks: Namespaces<BankState>,
@@ -96,7 +96,7 @@ impl fmt::Debug for Broken {
 }
 
 impl Broken {
-    /// The name as the store below knows it.
+    /// Returns the name in the inner store.
     fn below(&self, name: &Namespace) -> Result<Namespace> {
         match self.mistake {
             Mistake::Store(StoreMistake::LowercasesNames) => Namespace::new(name.as_str().to_lowercase()),
@@ -106,7 +106,7 @@ impl Broken {
         }
     }
 
-    /// Fails while another sets up, as two `CREATE TABLE IF NOT EXISTS` at once do.
+    /// Fails if another setup is in progress, as two concurrent `CREATE TABLE IF NOT EXISTS` do.
     async fn set_up_alone(&self) -> Result<()> {
         let (_under_way, others) = UnderWay::enter(&self.kept.setting_up);
         between_steps().await;
@@ -188,7 +188,7 @@ impl Backend for Broken {
             Mistake::Store(StoreMistake::MaintainsWithoutBound) => self.inner.maintain(usize::MAX).await,
             Mistake::Store(StoreMistake::MaintainsTooMuch) => self.forget_ended_claims().await,
             Mistake::Store(StoreMistake::MaintainsOnePage) if max_entries > 500 => {
-                // What is left for later is not told.
+                // Does not report what is left for later.
                 Ok(Maintained { more: false, ..self.inner.maintain(500).await? })
             }
             _ => self.inner.maintain(max_entries).await,

@@ -11,7 +11,6 @@ use storagebox_core::{
 
 use crate::steps::{Renamed, UnderWay, between_steps, lock};
 
-/// What is wrong with the tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenMistake {
     ChecksThenDeletes,
@@ -32,10 +31,10 @@ pub(crate) enum TokenMistake {
 
 use TokenMistake as Mistake;
 
-/// What the mistakes need to remember.
+/// The state that the mistakes need.
 #[derive(Default)]
 pub(crate) struct TokenState {
-    /// Tokens that were ever created or discarded.
+    /// Tokens that were created or discarded at any time.
     known: Mutex<HashMap<TokenId, Duration>>,
     discarded: Mutex<HashSet<TokenId>>,
     anew: Renamed,
@@ -54,7 +53,7 @@ pub(crate) struct BrokenTokens {
 const MONTH: Duration = Duration::from_secs(30 * 24 * 3600);
 
 impl BrokenTokens {
-    /// The token as the store below knows it.
+    /// Returns the token under its name in the inner store.
     fn below(&self, token: &TokenId) -> Result<TokenId> {
         TokenId::new(self.state.anew.below(token.as_str()))
     }
@@ -74,7 +73,7 @@ impl BrokenTokens {
         }
     }
 
-    /// Begins the token anew where that is the mistake.
+    /// Makes the inner store forget the token's end, if that is the mistake.
     fn forget_its_end(&self, token: &TokenId) {
         let discarded = lock(&self.state.discarded).contains(token);
         match self.mistake {
@@ -140,7 +139,7 @@ impl BrokenTokens {
         Ok(if lives { Consumed::Now } else { consumed })
     }
 
-    /// A token that another call has locked looks as if it were not there.
+    /// Reports a token as absent while another call has locked it.
     async fn exists_unless_busy(&self, token: &TokenId) -> Result<bool> {
         let (_under_way, others) = UnderWay::enter(&self.state.busy);
         between_steps().await;
@@ -184,7 +183,7 @@ impl TokenStore for BrokenTokens {
             Some(Mistake::CreatesTheGone | Mistake::CreatesTheDiscarded) => self.create_even_gone(tokens).await,
             Some(Mistake::AcknowledgesBeforeWriting) => self.create_later(tokens).await,
             Some(Mistake::DropsTheTail) if tokens.len() > 100 => {
-                // One page of 100 is written, and all are reported.
+                // Writes one page of 100, and reports all tokens.
                 let rest = (tokens.len() - 100) as u64;
                 let mut report = self.inner.create_tokens(&tokens[..100]).await?;
                 report.created += rest;
@@ -243,7 +242,7 @@ impl TokenStore for BrokenTokens {
 }
 
 impl BrokenTokens {
-    /// There is nothing to discard of an unknown token, so nothing is written.
+    /// Writes nothing for an unknown token, because there is nothing to discard.
     async fn discard_the_known(&self, tokens: &[TokenId]) -> Result<Discarded> {
         let distinct: BTreeSet<_> = tokens.iter().cloned().collect();
         let (known, unknown): (Vec<_>, Vec<_>) = distinct.into_iter().partition(|token| self.is_known(token));

@@ -1,4 +1,4 @@
-//! A client with a pool of connections, which may make a mistake.
+//! A client with a pool of connections, and with at most one mistake.
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,25 +12,25 @@ use tokio::net::TcpStream;
 
 use crate::server::{Desk, lock};
 
-/// What is wrong, if anything is.
+/// The mistake of the client or its server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mistake {
     None,
-    /// A cut connection is told as if nothing had been done.
+    /// Reports a cut connection as if nothing had been done.
     SaysNotApplied,
-    /// A cut connection is told as if asking again made no sense.
+    /// Reports a cut connection as an error that must not be retried.
     SaysNotRetryable,
-    /// A connection that was cut goes back to the pool.
+    /// Returns a connection that was cut to the pool.
     KeepsCutConnections,
-    /// A connection whose call was dropped goes back to the pool, with the answer still on its way.
+    /// Returns the connection of a dropped call to the pool, with the answer still to come.
     KeepsDroppedConnections,
-    /// After a call was dropped the next one is acknowledged and not done, as in an open transaction.
+    /// Acknowledges the next call after a dropped one without doing it, as in an open transaction.
     LosesWhatFollowsADrop,
-    /// A counter remembers the operation in one request, and counts in the next.
+    /// A counter remembers the operation in one request and counts in the next.
     RemembersBeforeItCounts,
-    /// A change that nothing would know again is sent again after its connection was cut.
+    /// Repeats a change after its connection was cut, although the server would not recognise the repetition.
     RepeatsInDoubt,
-    /// What was acknowledged is gone with the server.
+    /// The server loses acknowledged data when it is killed.
     LosesAllInAKill,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Client {
 
 type Connection = BufReader<TcpStream>;
 
-/// A connection in use. If the call is dropped, so is the connection, or else that is the mistake.
+/// A connection in use. It is dropped with the call, unless the mistake is to keep it.
 struct InUse<'a> {
     client: &'a Client,
     connection: Option<Connection>,
@@ -68,7 +68,7 @@ impl Client {
         Self { server, desk, idle, mistake, in_a_transaction }
     }
 
-    /// Has the server do this, with the text of its id in the request.
+    /// Lets the server do this, with the text of the id in the request.
     pub(crate) async fn call(
         &self,
         id: &str,
@@ -94,7 +94,7 @@ impl Client {
         }
     }
 
-    /// Whether this call is lost to a transaction that nobody ends.
+    /// Returns whether this call is lost in a transaction that is never ended.
     pub(crate) fn is_swallowed(&self) -> bool {
         self.in_a_transaction.swap(false, Ordering::SeqCst)
     }
@@ -125,11 +125,11 @@ impl Client {
     }
 }
 
-/// Sends the request and waits for an answer; whose it is, it says itself.
+/// Sends the request and waits for an answer. The answer names its request.
 async fn ask(connection: &mut Connection, number: u64, id: &str) -> io::Result<u64> {
     connection.get_ref().set_nodelay(true)?;
     connection.get_mut().write_all(format!("{number} {}\n", id.escape_debug()).as_bytes()).await?;
-    // Also where the answer is quicker, so that there is always a point at which a call is dropped on its way.
+    // Yields even if the answer comes quickly, so that a call in flight can always be dropped.
     tokio::task::yield_now().await;
     let mut answer = String::new();
     connection.read_line(&mut answer).await?;

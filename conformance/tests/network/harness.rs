@@ -1,4 +1,4 @@
-//! Gives the suite a server for each sandbox.
+//! The harness with a server for each sandbox.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -12,10 +12,10 @@ use crate::client::{Client, Mistake};
 use crate::server::{Server, lock};
 use crate::wire::{Remembered, Wire};
 
-/// Memory behind a connection, with a client that makes this mistake.
+/// The memory store behind a connection, with a client that makes this mistake.
 pub(crate) struct Wired(pub(crate) Mistake);
 
-/// A server, and what is in it.
+/// A server and its data.
 struct Place {
     mistake: Mistake,
     server: Server,

@@ -1,5 +1,5 @@
-//! The families that need a server, on one: memory behind a connection. It passes; clients and servers with one
-//! mistake each are caught.
+//! The families that need a server, on the memory store behind a connection. The store passes; clients and servers with
+//! one mistake each are caught.
 
 mod client;
 mod harness;
@@ -15,7 +15,7 @@ use storagebox_conformance::{Case, Family, Outcome, Part, Profile, Runner, Selec
 use crate::client::Mistake;
 use crate::harness::Wired;
 
-/// What is wrong, a family that must notice, and a part in which it does.
+/// The mistake, the family that must notice it, and a part in which that family does.
 const MUTANTS: [(Mistake, Family, &str); 8] = [
     (Mistake::SaysNotApplied, Network, "item_bank"),
     (Mistake::SaysNotRetryable, Network, "tokens"),
@@ -27,7 +27,7 @@ const MUTANTS: [(Mistake, Family, &str); 8] = [
     (Mistake::LosesAllInAKill, Crash, "item_bank"),
 ];
 
-/// What the harness leaves out on purpose. Any other case that is ignored is missing.
+/// What the harness leaves out on purpose. No other case may be ignored.
 const LEFT_OUT: [&str; 2] = ["without entities: ", "without other processes: "];
 
 fn main() -> ExitCode {
@@ -48,7 +48,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), right.chain(smoke).chain(mutants).collect()).exit_code()
 }
 
-/// The protocol between this client and this server knows no entities.
+/// Returns whether the protocol between this client and this server supports the case. It has no entities.
 fn is_spoken(case: &Case) -> bool {
     !matches!(case.part(), Part::Entities | Part::JoinedEntities)
 }
@@ -78,7 +78,7 @@ fn is_caught(mistake: Mistake, family: Family, part: &str, seed: u64) -> Result<
     Err(format!("{mistake:?} survived {family:?} in {part}, seed {seed}").into())
 }
 
-/// A panic and a budget that was used up prove nothing.
+/// Returns whether the failure proves something. A panic and an exceeded time limit do not.
 fn is_proof(failure: &str) -> bool {
     !failure.contains("panicked") && !failure.contains("took longer")
 }

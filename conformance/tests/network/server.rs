@@ -1,8 +1,8 @@
-//! A server: it does what it is asked for on a connection, and can be killed and started again.
+//! A server that executes requests on a connection, and can be killed and restarted.
 //!
-//! A request is the number of something to do and the text of its id; the answer is that number. What is done, and what
-//! comes of it, stays in the process, so that nothing has to be written as bytes and read again. Now and then a request
-//! waits before it is done, as on a busy server, so that what its client has dropped lands after what came later.
+//! A request is the number of a piece of work and the text of its id; the answer is that number. The work and its
+//! result stay in the process, so that nothing has to be serialised. Some requests wait before they are executed, as on
+//! a busy server, so that a request that its client has dropped lands after later ones.
 
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -20,7 +20,7 @@ use tokio::task::{JoinHandle, JoinSet};
 type Answer = Result<Answered>;
 pub(crate) type Deed = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
-/// What is asked for and answered, by number.
+/// The requested work and the answers, by number.
 #[derive(Default)]
 pub(crate) struct Desk {
     last: u64,
@@ -60,14 +60,14 @@ impl Server {
         Ok(Self { addr, desk, running })
     }
 
-    /// Ends it with all its connections, and starts it again on its port.
+    /// Ends the server with all its connections, and starts it again on its port.
     pub(crate) async fn restart(&self) -> io::Result<()> {
         let ended = {
             let mut running = lock(&self.running);
             running.abort();
             std::mem::replace(&mut *running, tokio::spawn(std::future::ready(())))
         };
-        // It was told to end, so that is how it ends.
+        // The task was aborted, so its result is an error.
         let _ = ended.await;
         let listener = TcpListener::bind(self.addr).await?;
         *lock(&self.running) = tokio::spawn(accept(listener, Arc::clone(&self.desk)));
@@ -85,7 +85,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A port that no client is given by chance, since the server comes back to it.
+/// Binds a port that is not used for outgoing connections, since the server returns to it.
 async fn free_port() -> io::Result<TcpListener> {
     let mut rng = fastrand::Rng::new();
     loop {

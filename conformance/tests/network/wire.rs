@@ -1,5 +1,4 @@
-//! The way to the server, as a layer: what changes something goes over the connection, what only reads takes the short
-//! way.
+//! A layer in front of the server: mutating calls go over the connection, reads go to the store directly.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
@@ -12,7 +11,7 @@ use storagebox_core::{
 use crate::client::{Client, Mistake};
 use crate::server::lock;
 
-/// What a server remembers whose counters remember operations before they count them.
+/// The memory of a server whose counters remember operations before they count them.
 #[derive(Debug, Default)]
 pub(crate) struct Remembered {
     operations: HashSet<(Key, OpId, i64)>,
@@ -48,7 +47,7 @@ impl Wire {
         self.client.call(&text(call), next.detached()).await
     }
 
-    /// Remembers the operation in a request of its own, and counts it in the next.
+    /// Remembers the operation in one request, and counts it in the next.
     async fn remember_and_count(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
         let (Some(key), Some(change)) = (call.argument::<Key>(), call.argument::<Change>()) else {
             return Err(Error::corrupt(call.operation, "it is no change"));
@@ -80,7 +79,7 @@ impl Wire {
     }
 }
 
-/// What the request names, so that a proxy knows it: an id, some items or tokens, or only the call.
+/// Returns the text by which a proxy recognises the request: an id, some items or tokens, or only the call.
 fn text(call: &Call<'_>) -> String {
     macro_rules! first {
         ($($value:ty => $text:expr),* $(,)?) => {{

@@ -1,4 +1,4 @@
-//! Approaches 5 to 7: counters that are exact for as long as one likes.
+//! Approaches 5 to 7: counters that are exact without a time limit.
 
 use std::time::Duration;
 
@@ -81,7 +81,7 @@ pub(in crate::counter) async fn approach_6_entries_merge_without_changing_the_va
 /// "To show a log of changes, the SK can be prefixed with a timestamp."
 pub(in crate::counter) async fn approach_6_the_log_is_in_order(world: &World) -> Verdict {
     let book = Book::of(world.store())?;
-    // By name they would come in another order.
+    // The order by name is different.
     let ops = ["zulu", "mike", "alpha", "yankee", "bravo"];
     for (number, op) in ops.into_iter().enumerate() {
         book.add(op, 1 << number).await?;
@@ -117,7 +117,7 @@ pub(in crate::counter) async fn approach_6_changes_of_one_moment_are_not_confuse
     Ok(())
 }
 
-/// A key that began with the time would take a retry for another change.
+/// If an entry's key began with the time, a retry would count as another change.
 pub(in crate::counter) async fn approach_6_a_retry_at_another_time_is_the_same_entry(world: &World) -> Verdict {
     let book = Book::of(world.store())?;
     let counter = Subject::of(book.ledger.clone() as _)?;
@@ -130,7 +130,7 @@ pub(in crate::counter) async fn approach_6_a_retry_at_another_time_is_the_same_e
     Ok(())
 }
 
-/// "This approach doesn't work well with threshold enforcement": it says so instead of doing it badly.
+/// "This approach doesn't work well with threshold enforcement": the ledger refuses bounds.
 pub(in crate::counter) async fn approach_6_bounds_are_refused(world: &World) -> Verdict {
     let book = Book::of(world.store())?;
     book.add("deposit", 3).await?;
@@ -153,7 +153,7 @@ pub(in crate::counter) async fn approach_6_a_crossing_can_be_observed(world: &Wo
     Ok(())
 }
 
-/// "Caching the calculated value": what is read may be stale by as much as one said, and no more.
+/// "Caching the calculated value": a read may be as stale as the caller allows, and no more.
 pub(in crate::counter) async fn approach_6_a_cached_value_is_no_older_than_asked(world: &World) -> Verdict {
     let (writer, reader) = (Book::of(world.store())?, Book::of(&world.client().await?)?);
     let age = world.short();
@@ -173,7 +173,7 @@ fn slots(world: &World, max: u32) -> storagebox_core::Result<Subject> {
     Subject::open(world.store(), Strategy::TokenSet { max }, Bounds::NONE)
 }
 
-/// The article's fifty slots, and what it says of a rejection: the token is there, or the set is full.
+/// The article's fifty slots. A rejection says whether the token is in the set or the set is full.
 pub(in crate::counter) async fn approach_7_a_full_set_says_so(world: &World) -> Verdict {
     let counter = slots(world, 50)?;
     for number in 1..=50 {
@@ -211,7 +211,7 @@ pub(in crate::counter) async fn approach_7_bounds_beside_the_set(world: &World) 
     Ok(())
 }
 
-/// "Once the set maximum is reached, the counter can no longer be updated", and a fence is a token too.
+/// "Once the set maximum is reached, the counter can no longer be updated", and a fence occupies a place too.
 pub(in crate::counter) async fn approach_7_a_full_set_stays_full(world: &World) -> Verdict {
     let counter = slots(world, 2)?;
     let _ = counter.apply("applied", 5).await?;

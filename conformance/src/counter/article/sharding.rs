@@ -1,4 +1,4 @@
-//! Write sharding: the stock in several bins that are worked in parallel.
+//! Write sharding: the stock is in several bins that are used in parallel.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use crate::link::Fate;
 use crate::race::race;
 use crate::world::World;
 
-/// The article's thousand of `abc123` in ten bins, counted as what was sold of them.
+/// Creates the article's thousand pieces of `abc123` in ten bins. The counter counts the pieces that were sold.
 fn bins(world: &World) -> Result<Subject> {
     let (bounds, hour) = (Bounds::between(0, 1_000)?, Retention::For(Duration::from_secs(3_600)));
     let strategy = Strategy::Sharded { shards: 10, bounds, retention: hour };
     Subject::open(world.store(), strategy, bounds)?.at("abc123")
 }
 
-/// "One of the other items might have capacity": the last piece is sold, wherever it lies, and none beyond it.
+/// "One of the other items might have capacity": the last piece is sold from whatever bin has it, and none beyond it.
 pub(in crate::counter) async fn write_sharding_sells_the_last_piece_of_every_bin(world: &World) -> Verdict {
     let counter = bins(world)?;
     let answers = race(25, |number| {
@@ -39,8 +39,8 @@ pub(in crate::counter) async fn write_sharding_sells_the_last_piece_of_every_bin
     Ok(())
 }
 
-/// A thousand put in at once are "split equally between N items": none is left over, and none is sold beyond them, also
-/// where the delivery's reply was lost and it is made again while others buy.
+/// A thousand pieces that are added at once are "split equally between N items": all are sold, and none beyond them.
+/// The reply to the delivery is lost, and the delivery is repeated while others buy.
 pub(in crate::counter) async fn write_sharding_sells_a_delivery_to_the_last_piece(world: &World) -> Verdict {
     let (bounds, hour) = (Bounds::at_least(0), Retention::For(Duration::from_secs(3_600)));
     let strategy = Strategy::Sharded { shards: 10, bounds, retention: hour };
@@ -86,7 +86,7 @@ pub(in crate::counter) async fn write_sharding_adds_up_the_bins(world: &World) -
     Ok(())
 }
 
-/// "Randomly select one of the items", yet a retry must find the one of its first attempt.
+/// "Randomly select one of the items", but a retry must find the item of its first attempt.
 pub(in crate::counter) async fn write_sharding_counts_a_retry_once(world: &World) -> Verdict {
     let counter = bins(world)?;
     for order in 0..30_i64 {

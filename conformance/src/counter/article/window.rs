@@ -1,4 +1,4 @@
-//! Article 3: the keys of the last minutes inside the counter's record.
+//! Article 3: the keys of the last minutes, inside the counter's record.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::link::Fate;
 use crate::race::race;
 use crate::world::World;
 
-/// The article's gauge: keys prevent duplicates for five minutes.
+/// The lifetime of the article's keys, which prevent duplicates.
 const FIVE_MINUTES: Duration = Duration::from_secs(300);
 
 fn window(world: &World, capacity: u32) -> Result<Subject> {
@@ -19,7 +19,7 @@ fn window(world: &World, capacity: u32) -> Result<Subject> {
     Subject::open(world.store(), strategy, Bounds::NONE)?.at("2024-11-22")
 }
 
-/// "When there is a connection drop we have no idea if the + 10 was applied or not": the key tells.
+/// "When there is a connection drop we have no idea if the + 10 was applied or not": the key shows it.
 pub(in crate::counter) async fn article_3_a_key_that_is_contained_is_not_applied(world: &World) -> Verdict {
     let counter = window(world, 100)?;
     lose(&counter, Fate::ReplyLost, "15.dfc31777", 10).await?;
@@ -44,7 +44,8 @@ pub(in crate::counter) async fn article_3_ten_concurrent_requests_all_add_up(wor
     Ok(())
 }
 
-/// The article removes the oldest key when a new one comes, so a retry in a burst is lost; this is `Full` instead.
+/// The article removes the oldest key when a new one comes, so a retry in a burst is lost. The window returns `Full`
+/// instead.
 pub(in crate::counter) async fn article_3_a_burst_is_full_instead_of_forgetting(world: &World) -> Verdict {
     let counter = window(world, 5)?;
     for number in 1..=5 {
@@ -61,7 +62,8 @@ pub(in crate::counter) async fn article_3_a_burst_is_full_instead_of_forgetting(
     Ok(())
 }
 
-/// "From that moment on the list will always have every key from the last 5 minutes", and for no less than that.
+/// "From that moment on the list will always have every key from the last 5 minutes", and each key for at least that
+/// time.
 pub(in crate::counter) async fn article_3_keys_live_for_five_minutes(world: &World) -> Verdict {
     let counter = window(world, 3)?;
     let _ = counter.apply("old", 10).await?;

@@ -1,4 +1,4 @@
-//! Compaction: entries become one sum, and nobody sees it happen.
+//! Compaction: entries become one sum, and no reader notices.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use crate::link::{Fate, Link, drop_after};
 use crate::race::race;
 use crate::world::World;
 
-/// Step by step, a few at a time, with changes and fences in between.
+/// Compacts a few entries at a time, with changes and fences in between.
 pub(in crate::counter) async fn compaction_keeps_the_value_and_one_sum(world: &World) -> Verdict {
     let (book, mut rng) = (Book::of(world.store())?, world.rng());
     let (mut value, mut changes) = (0, 0);
@@ -55,7 +55,7 @@ pub(in crate::counter) async fn compaction_leaves_what_is_younger(world: &World)
     ensure_kept(&book, 4, 106).await
 }
 
-/// What is younger than the horizon is known as ever, and what was merged stays counted.
+/// Entries that are younger than the horizon are still recognised, and merged changes stay counted.
 pub(in crate::counter) async fn retries_after_a_compaction_are_exact_for_what_is_left(world: &World) -> Verdict {
     let book = Book::of(world.store())?;
     book.fill(2).await?;
@@ -69,7 +69,7 @@ pub(in crate::counter) async fn retries_after_a_compaction_are_exact_for_what_is
     ensure_kept(&book, 3, 8).await
 }
 
-/// Readers look for as long as several compactions go on: none ever sees a value that nobody made.
+/// Readers read during several compactions: none ever sees a wrong value.
 pub(in crate::counter) async fn compaction_is_never_seen(world: &World) -> Verdict {
     let any = Book::of(world.store())?;
     for round in 0..world.profile().rounds {
@@ -129,7 +129,7 @@ pub(in crate::counter) async fn writers_and_compactions_lose_nothing(world: &Wor
     Ok(())
 }
 
-/// Once more, late, twice: it merges more, or nothing, and the value stays.
+/// A compaction that is repeated, late or doubled merges more entries or none, and the value stays.
 pub(in crate::counter) async fn lost_compactions_are_repeated(world: &World) -> Verdict {
     let any = Book::of(world.store())?;
     for fate in [Fate::RequestLost, Fate::ReplyLost, Fate::Late, Fate::Twice] {
@@ -157,7 +157,7 @@ pub(in crate::counter) async fn a_compaction_can_be_dropped_anywhere(world: &Wor
         let gated = book.behind(&Link::gated());
         let compacting = gated.ledger.compact(&gated.key, Duration::ZERO, 4);
         let through = drop_after(compacting, points).await.transpose()?.is_some();
-        // One that is still under way may merge what a listing has not come to yet, so there is none.
+        // No listing here: a compaction that is still in flight may merge entries that the listing has not reached yet.
         ensure_eq!(book.value().await?, 21, "the value after a compaction that was dropped at point {points}");
         book.compact(Duration::ZERO, 100).await?;
         ensure_kept(&book, 6, 21).await?;

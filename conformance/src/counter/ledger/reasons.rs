@@ -1,4 +1,4 @@
-//! Why a change was made: what the log of a ledger says.
+//! The reasons of changes in the log of a ledger.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ impl Book {
         answered(|| self.ledger.apply(&self.key, &change)).await
     }
 
-    /// The reasons of the log with their operations, in the order of these.
+    /// Returns the reasons in the log with their operations, ordered by operation.
     async fn reasons(&self, limit: usize) -> Result<Vec<(OpId, Option<Reason>)>, Failure> {
         let log = self.log(limit).await?.into_iter();
         let mut reasons: Vec<_> = log
@@ -31,7 +31,7 @@ impl Book {
     }
 }
 
-/// Byte for byte, whatever they say and however the log is paged; and nothing where nothing was said.
+/// Every text comes back byte for byte, for every page length. A change without a reason shows none.
 pub(in crate::counter) async fn a_log_shows_why_each_change_was_made(world: &World) -> Verdict {
     let book = Book::of(world.store())?;
     let mut texts = nasty_texts();

@@ -1,4 +1,4 @@
-//! Many runners of one id.
+//! Many concurrent runners of one id.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::race::{SIZES, race};
 use crate::world::World;
 
-/// Each caller begins under an op of its own.
+/// Each caller begins with its own op.
 async fn race_begins(world: &World, name: &str, count: usize) -> Result<Vec<Begun>, Failure> {
     let job = id(name)?;
     race_on(world, count, move |number, repos| {
@@ -21,7 +21,7 @@ async fn race_begins(world: &World, name: &str, count: usize) -> Result<Vec<Begu
     .await
 }
 
-/// The one lease that was started; all others were told to wait.
+/// Returns the one lease that was started, and checks that all other callers were told to wait.
 fn the_one(answers: Vec<Begun>) -> Result<Lease, Failure> {
     let count = answers.len();
     let mut leases = Vec::new();
@@ -53,7 +53,7 @@ pub(in crate::dedup) async fn racing_begins_have_one_lease(world: &World) -> Ver
     Ok(())
 }
 
-/// So many leases of one op, each on an id of its own, whose time has passed.
+/// Returns `count` lapsed leases of one op, each on a separate id.
 async fn lapsed(world: &World, repos: &Repos, by: &str, count: usize) -> Result<Vec<Lease>, Failure> {
     let (short, by, mut lapsed) = (world.short(), op(by)?, vec![]);
     for number in 0..count {
@@ -92,7 +92,7 @@ pub(in crate::dedup) async fn racing_begins_of_one_op_share_one_lease(world: &Wo
     Ok(())
 }
 
-/// Callers begin and abort in turns: while one has the lease nobody else does, and the fences grow in that order.
+/// Callers take turns to begin and abort. While one has the lease, no other does, and the fences grow in that order.
 pub(in crate::dedup) async fn racing_leases_exclude_each_other(world: &World) -> Verdict {
     for round in 0..world.profile().rounds {
         let (name, held, last) = (format!("job-{round}"), Arc::default(), Arc::default());
@@ -109,7 +109,7 @@ pub(in crate::dedup) async fn racing_leases_exclude_each_other(world: &World) ->
     Ok(())
 }
 
-/// Who has the lease (0 for nobody), and the greatest fence so far.
+/// The holder of the lease (0 for none), and the greatest fence so far.
 struct Inside {
     held: Arc<AtomicU64>,
     last: Arc<AtomicU64>,
@@ -146,7 +146,7 @@ async fn take_turns(repos: &Repos, name: &str, number: usize, inside: &Inside) -
     Ok(started)
 }
 
-/// Whoever comes first: either the lapsed lease still completes and the other finds it done, or it is fenced.
+/// Either the lapsed lease still completes and the other caller finds the result, or the lapsed lease is fenced.
 pub(in crate::dedup) async fn a_late_complete_and_a_new_begin_agree(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     for old in lapsed(world, &repos, "ada", world.profile().rounds * 8).await? {

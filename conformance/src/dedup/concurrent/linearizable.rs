@@ -1,4 +1,4 @@
-//! Every call on one id, at once: some order of them explains every answer.
+//! All calls on one id, concurrently: some order of them explains every answer.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::history::{Limits, Recorder, check};
 use crate::world::World;
 
-/// Which value each version was seen with: one, whoever looks and whenever.
+/// The value that each version was seen with: always the same, for every reader.
 #[derive(Default)]
 struct Versions(Mutex<BTreeMap<Version, Op>>);
 
@@ -29,7 +29,7 @@ impl Versions {
     }
 }
 
-/// One caller: what it saw last, and the lease it was given last.
+/// A caller, with the last value that it saw and the last lease that it got.
 struct Caller {
     repos: Repos,
     place: DedupId,
@@ -51,7 +51,7 @@ fn payload(number: Op) -> Result<Payload, Failure> {
 }
 
 impl Caller {
-    /// The next call: mostly a new one, sometimes the last one again, which is what a retry is.
+    /// Chooses the next call: mostly a new one, sometimes the last one again, as a retry.
     fn choose(&mut self) -> Call {
         self.turn += 1;
         let op = self.number * 100 + self.turn;
@@ -87,7 +87,7 @@ impl Caller {
         entry.map(|entry| self.saw(entry)).transpose()
     }
 
-    /// The version that a value was seen at: a retry names the one of its first attempt.
+    /// Returns the version with which the value was seen. A retry names the version of its first attempt.
     fn version_of(&self, value: Op) -> Result<Version, Failure> {
         let seen = self.versions.0.lock().unwrap_or_else(PoisonError::into_inner);
         let found = seen.iter().find(|(_, noted)| **noted == value).map(|(version, _)| *version);

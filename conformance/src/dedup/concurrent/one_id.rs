@@ -1,7 +1,7 @@
-//! One id as it should be, whoever calls: the sequential specification of its records and leases.
+//! The sequential specification of the records and leases of one id.
 //!
-//! Versions and fences are the store's own choice. A value names the operation that wrote it, so versions are
-//! compared by the values they stand for, and leases by the operations that began them.
+//! The store chooses versions and fences. A value names the operation that wrote it, so versions are compared by their
+//! values, and leases by the operations that began them.
 
 use std::collections::BTreeSet;
 

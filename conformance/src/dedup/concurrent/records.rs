@@ -1,4 +1,4 @@
-//! Many callers on one record.
+//! Many concurrent callers on one record.
 
 use std::collections::BTreeSet;
 
@@ -12,13 +12,13 @@ use crate::world::World;
 
 const FOREVER: Retention = Retention::Forever;
 
-/// The ids of the races, each with how many callers it has.
+/// Returns the ids of the races, each with its number of callers.
 fn races(world: &World) -> Result<Vec<(DedupId, usize)>, Failure> {
     let each = (0..world.profile().rounds).flat_map(|round| SIZES.map(|size| (round, size)));
     each.map(|(round, size)| Ok((id(&format!("order-{round}-{size}"))?, size))).collect()
 }
 
-/// Each caller records its own value for the id under an op of its own.
+/// Each caller records its own value for the id with its own op.
 async fn race_records(world: &World, name: &str, count: usize) -> Result<Vec<Recorded>, Failure> {
     let order = id(name)?;
     race_on(world, count, move |number, repos| {
@@ -31,7 +31,7 @@ async fn race_records(world: &World, name: &str, count: usize) -> Result<Vec<Rec
     .await
 }
 
-/// One of them recorded, and all others saw what it recorded.
+/// Checks that one caller recorded its value, and that all others saw that value.
 async fn ensure_one_winner(repos: &Repos, name: &str, answers: &[Recorded]) -> Verdict {
     let winners: Vec<_> = (0..answers.len()).filter(|number| matches!(answers[*number], Recorded::New(_))).collect();
     ensure_eq!(winners.len(), 1, "winners of {} callers on {name}", answers.len());
@@ -122,7 +122,7 @@ pub(in crate::dedup) async fn racing_replaces_have_one_winner(world: &World) -> 
     Ok(())
 }
 
-/// Readers that put back one more than they read lose nothing, if each replace is one step.
+/// Callers that replace a number by its successor lose no increment, because each replace is one step.
 pub(in crate::dedup) async fn racing_increments_lose_nothing(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     for round in 0..world.profile().rounds {
@@ -144,7 +144,7 @@ pub(in crate::dedup) async fn racing_increments_lose_nothing(world: &World) -> V
 }
 
 async fn increment(repos: &Repos, order: &DedupId, who: &str) -> Verdict {
-    // One of those that read a version gets it, so nobody is refused more often than others succeed.
+    // Of the callers that read a version, one succeeds, so no caller is refused more often than others succeed.
     for _ in 0..=48 {
         let Entry { value, version } = repos.entry(order).await?;
         let number: u32 = String::from_utf8_lossy(value.as_bytes()).parse().unwrap_or(u32::MAX - 1);
@@ -173,8 +173,8 @@ pub(in crate::dedup) async fn racing_forgets_have_one_winner(world: &World) -> V
     Ok(())
 }
 
-/// Callers record and forget the same few ids at once: no two records ever have the same version of an id, and
-/// who forgets a version forgets its own record and no other.
+/// Callers concurrently record and forget the same few ids. No two records of an id have the same version, and
+/// forgetting a version forgets only its own record.
 pub(in crate::dedup) async fn racing_resets_repeat_no_version(world: &World) -> Verdict {
     for round in 0..world.profile().rounds {
         let name = format!("order-{round}");

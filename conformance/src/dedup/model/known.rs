@@ -1,4 +1,4 @@
-//! What is known of one id, and what each reply may be.
+//! The known state of one id, and the replies that it allows.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use storagebox_core::{
 use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::model::memory;
 
-/// When a call is made.
+/// The time of a call.
 #[derive(Clone, Copy)]
 pub(super) struct Moment {
     pub(super) now: Duration,
@@ -37,7 +37,7 @@ impl Moment {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     state: State,
-    /// Operations that have ended, each remembered until its time, and perhaps for longer.
+    /// Operations that have ended. Each must be remembered until its time, and may be remembered for longer.
     ended: BTreeMap<OpId, Duration>,
     versions: Vec<Version>,
     leases: Vec<Lease>,
@@ -51,10 +51,10 @@ enum State {
         lease: Lease,
         until: Duration,
         fingerprint: Option<Fingerprint>,
-        /// Whether an earlier lease lapsed with this fingerprint.
+        /// Whether the fingerprint is that of an earlier, lapsed lease.
         is_inherited: bool,
     },
-    /// An aborted lease left the fingerprint that it inherited, since then.
+    /// The fingerprint that an aborted lease had inherited, and the time of the abort.
     Unsettled {
         fingerprint: Fingerprint,
         since: Duration,
@@ -87,7 +87,8 @@ impl Known {
         }
     }
 
-    /// Whether the operation has ended, where this reply says so or not. What was forgotten is forgotten here, too.
+    /// Returns whether the operation has ended. If the store may have forgotten that and the reply shows it, the model
+    /// forgets it too.
     fn has_ended(&mut self, op: &OpId, now: Duration, as_told: bool) -> bool {
         let may_forget = self.ended.get(op).is_some_and(|until| *until <= now);
         if may_forget && !as_told {
@@ -96,7 +97,7 @@ impl Known {
         self.ended.contains_key(op)
     }
 
-    /// Forgets this lease if it lapsed so long ago that the store may have forgotten it, and the reply says so.
+    /// Forgets this lease if it lapsed so long ago that the store may have forgotten it and the reply shows that.
     fn forget_lapsed(&mut self, asked: &Lease, now: Duration, as_told: bool) {
         let may_forget = self.holding(asked).is_some_and(|until| *until + memory() <= now);
         if as_told && may_forget {
@@ -213,7 +214,7 @@ impl Known {
         Ok(())
     }
 
-    /// The fingerprint of the id. That of a lapsed lease is forgotten by the clock, deleted or not.
+    /// Returns the fingerprint of the id. The fingerprint of a lapsed lease is forgotten by the clock, deleted or not.
     fn fingerprint(&self, now: Duration) -> Option<&Fingerprint> {
         match &self.state {
             State::Vacant => None,
@@ -285,7 +286,7 @@ impl Known {
         Ok(())
     }
 
-    /// The end of the lease, if it is the one that was begun last and has not come to its end.
+    /// Returns the end of the lease if the lease was begun last and has not ended by a call.
     fn holding(&mut self, lease: &Lease) -> Option<&mut Duration> {
         match &mut self.state {
             State::Leased { lease: held, until, .. } if held == lease => Some(until),
@@ -317,7 +318,7 @@ impl Known {
         self.finish(moment, entry, &lease.op, Some(lease.clone()), retention)
     }
 
-    /// What has ended is aborted, whichever way and by whichever lease it ended.
+    /// Aborts. An operation that has ended is aborted, whichever call and lease ended it.
     pub(super) fn abort(&mut self, moment: Moment, lease: &Lease, found: Aborted) -> Verdict {
         self.forget_lapsed(lease, moment.now, found == Aborted::Fenced);
         if self.holding(lease).is_some() {

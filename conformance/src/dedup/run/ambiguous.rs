@@ -25,7 +25,7 @@ async fn run_over(world: &World, begin: Fate, complete: Fate) -> Verdict {
     let world = world.another().await?;
     let repos = Repos::of(world.store())?;
     let (job, timer, tally) = (id("job")?, StoreTimer::of(&world), Tally::default());
-    // Only a begin that is not answered is made again.
+    // Only a begin without an answer is repeated.
     let again = (begin != Fate::Twice).then_some(Fate::Delivered);
     let link = Link::script([begin].into_iter().chain(again).chain([complete]));
     let far = repos.behind(&link);

@@ -1,4 +1,4 @@
-//! Runs that are dropped.
+//! Dropped runs.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Link, drop_after};
 use crate::world::World;
 
-/// A run whose work has begun and will never end, dropped; its fence.
+/// Drops a run whose work has begun and never ends. Returns the run's fence.
 async fn dropped(world: &World, repos: &Repos, job: &DedupId, who: &OpId) -> Result<Fence, Failure> {
     let (timer, begun) = (StoreTimer::of(world), Notify::new());
     let options = options(world).take_up(who.clone());
@@ -52,7 +52,7 @@ pub(in crate::dedup) async fn a_dropped_run_leaves_a_lease_that_lapses(world: &W
     world.pass(lease(world)).await;
     let mut ran = run_well(&repos, &timer, &anothers, &options(world), |_| tally.work("late")).await?;
     if matches!(ran, Ran::InFlight { .. }) {
-        // A lease that is taken up is extended at once, and that was still under way.
+        // A run that takes up a lease extends it at once, and that call was still in flight.
         world.pass(lease(world)).await;
         ran = run_well(&repos, &timer, &anothers, &options(world), |_| tally.work("late")).await?;
     }
@@ -70,7 +70,7 @@ pub(in crate::dedup) async fn dropping_a_run_anywhere_records_one_result(world: 
     Ok(())
 }
 
-/// Whether there was such a point. Whatever was dropped, the next run of the same op ends it.
+/// Drops a run at this point. Returns whether it has such a point. The next run of the same op finishes it in any case.
 async fn drop_run_at(world: &World, point: usize) -> Result<bool, Failure> {
     let world = world.another().await?;
     let old = Repos::of(world.store())?;
@@ -100,7 +100,7 @@ async fn drop_run_at(world: &World, point: usize) -> Result<bool, Failure> {
     Ok(was_dropped)
 }
 
-/// As when a client of a web server hangs up.
+/// The caller goes away, like a web client that closes its connection.
 pub(in crate::dedup) async fn a_run_to_its_end_outlives_its_caller(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (job, timer, tally) = (id("job")?, StoreTimer::of(world), Tally::default());

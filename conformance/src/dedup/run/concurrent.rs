@@ -1,4 +1,4 @@
-//! Many runs of one id.
+//! Many concurrent runs of one id.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::failure::{Failure, Verdict, ensure_eq, ensure_matches};
 use crate::race::{SIZES, race};
 use crate::world::World;
 
-/// The one result that was made here and now.
+/// Returns the one result that these runs produced.
 fn the_one_result(answers: &[Ran]) -> Result<Payload, Failure> {
     let mut results: Vec<_> = answers
         .iter()
@@ -56,7 +56,7 @@ pub(in crate::dedup) async fn racing_runs_work_once(world: &World) -> Verdict {
     Ok(())
 }
 
-/// A request that comes twice, with everything that it says of itself: one works, and the other is told so.
+/// A request comes twice, with the same fingerprint: one copy works, and the other learns that it is in flight.
 pub(in crate::dedup) async fn the_same_request_twice_works_once(world: &World) -> Verdict {
     let [here, there] = Repos::pair(world).await?;
     let (job, timer, tally) = (id("job")?, StoreTimer::of(world), Tally::default());
@@ -74,7 +74,7 @@ pub(in crate::dedup) async fn the_same_request_twice_works_once(world: &World) -
     Ok(())
 }
 
-/// The rounds and sizes of races that take longer than a lease: on a real clock each takes some seconds.
+/// Returns the rounds and sizes of races that take longer than a lease. On a real clock each takes some seconds.
 fn long_races(world: &World) -> Vec<(usize, usize)> {
     if !world.can_travel() {
         return vec![(0, 24)];
@@ -116,7 +116,7 @@ pub(in crate::dedup) async fn racing_runs_wait_for_the_first(world: &World) -> V
     Ok(())
 }
 
-/// The first few fail; the next in line takes over, and the rest see its result.
+/// The first few runs fail, the next one takes over, and the others see its result.
 pub(in crate::dedup) async fn racing_runs_try_on_after_failures(world: &World) -> Verdict {
     let clients = Repos::pair(world).await?;
     for (round, size) in long_races(world) {
@@ -144,7 +144,7 @@ pub(in crate::dedup) async fn racing_runs_try_on_after_failures(world: &World) -
     Ok(())
 }
 
-/// As many failed as had to, one of the rest did the work, and all others saw its result.
+/// Checks that `failures` runs failed, that one other run did the work, and that the others saw its result.
 fn ensure_tried_on(answers: Vec<Result<Ran, RunError<Option<Failure>>>>, failures: usize) -> Verdict {
     let (mut failed, mut others) = (0, Vec::new());
     for ran in answers {

@@ -1,4 +1,4 @@
-//! How a run ends: with a result, late or too long, or without.
+//! How a run ends: with a result, late, with a result that is too long, or without a result.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::dedup::{Repos, id, op, text};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
-/// A name stands for one run. What it says of a run that is over is no tale of another who has begun.
+/// A name stands for one run. A run that is over says nothing about another run that has begun.
 pub(in crate::dedup) async fn a_name_whose_work_failed_is_over(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (job, timer, tally) = (id("job")?, StoreTimer::of(world), Tally::default());
@@ -27,7 +27,7 @@ pub(in crate::dedup) async fn a_name_whose_work_failed_is_over(world: &World) ->
     Ok(())
 }
 
-/// What was done is done, although nobody can be told its result.
+/// The work is done, although its result cannot be returned.
 pub(in crate::dedup) async fn a_result_that_is_too_long_is_not_made_again(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (job, timer, tally) = (id("job")?, StoreTimer::of(world), Tally::default());
@@ -51,7 +51,7 @@ pub(in crate::dedup) async fn work_that_panics_gives_its_lease_back(world: &Worl
     let options = options(world);
     let own = options.clone();
     let task = tokio::spawn(async move {
-        // Without the hook that would print it.
+        // Bypasses the panic hook, which would print the panic.
         let work = async |_| -> Result<Payload, Failure> { resume_unwind(Box::new("as the case asked")) };
         run(&*leases, &*same_timer, &same_job, &own, work).await
     });
@@ -61,19 +61,20 @@ pub(in crate::dedup) async fn work_that_panics_gives_its_lease_back(world: &Worl
     Ok(())
 }
 
-/// The work is done and cannot be done again, so nobody may begin while its result is on the way.
+/// The work is done and cannot be repeated, so no other run may begin before its result is recorded.
 pub(in crate::dedup) async fn the_lease_lasts_until_the_result_is_recorded(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (job, timer, tally) = (id("job")?, StoreTimer::of(world), Tally::default());
     let step = lease(world) / 4;
-    // For longer than a lease lasts, and more often than the retry alone would try. A real clock may have a slow
-    // moment, in which another could begin.
+    // The refusals last longer than a lease and are more than the retry alone would attempt. On a real clock a slow
+    // moment could let another run begin.
     let refusing = Arc::new(Refusing::new(Arc::clone(&repos.leases), 5, world.can_travel()));
     let far = Repos { records: Arc::clone(&repos.records), leases: refusing.leases() };
     let retry = Retry { attempts: 2, first_delay: step, max_delay: step };
     let options = options(world).retry(retry);
     let run = run_well(&far, &timer, &job, &options, |_| tally.work("result"));
-    // The next attempt and the next heartbeat: time passes while both are awaited, and no call is under way.
+    // The two sleepers are the next attempt and the next heartbeat: time passes while both wait and no call is in
+    // flight.
     let ran = timer.pass_while(step, 2, run).await?;
     ensure_eq!(ran, Ran::Done(text("result")?), "a run whose result is recorded late");
     ensure_eq!(refusing.begun_by_others(), 0, "others who began while the result was on its way");

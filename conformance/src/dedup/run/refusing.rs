@@ -1,4 +1,4 @@
-//! Leases whose end cannot be recorded for a while.
+//! Leases whose completion cannot be recorded for a while.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use storagebox_core::layer::{Answered, Call, Layer, LayeredPart, Next};
 use storagebox_core::{Begun, DedupId, Error, ErrorKind, Lease, LeaseRepo, OpId, Result, async_trait};
 
-/// Refuses to record so often, and each time, if it looks, lets another try to begin.
+/// Refuses a number of completions, and each time, if `looks`, lets another operation try to begin.
 pub(super) struct Refusing {
     inner: Arc<dyn LeaseRepo>,
     left: AtomicUsize,

@@ -1,4 +1,4 @@
-//! One run after another, and one at a time.
+//! One run after another.
 
 use std::iter::repeat_n;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link};
 use crate::world::World;
 
-/// How long a waiter waits between two looks, or longer.
+/// The least time that a waiter waits between two checks.
 const A_LOOK: Duration = Duration::from_millis(100);
 
 pub(in crate::dedup) async fn the_first_result_is_replayed(world: &World) -> Verdict {
@@ -66,7 +66,7 @@ pub(in crate::dedup) async fn anothers_lease_is_in_flight(world: &World) -> Verd
     Ok(())
 }
 
-/// The lease's result is the one to be recorded.
+/// The result of the lease must be the one that is recorded.
 pub(in crate::dedup) async fn a_record_during_a_lease_is_in_flight(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (job, timer, ada, bob) = (id("job")?, StoreTimer::of(world), op("ada")?, op("bob")?);
@@ -132,7 +132,7 @@ pub(in crate::dedup) async fn long_work_keeps_its_lease(world: &World) -> Verdic
             timer.pass(lease(world) / 4, 1).await;
             let other = there.leases.begin(&job, &bob, LONG, None).await?;
             let left = ensure_matches!(other, Begun::InFlight { remaining } => remaining, "another's begin");
-            // A real clock may have had a slow moment; one moved on by hand has none.
+            // A real clock may have had a slow moment; a clock that the suite moves has none.
             let in_time = !world.can_travel() || left >= lease(world) / 2;
             ensure!(in_time, "only {left:?} of the lease were left during the work");
         }
@@ -143,7 +143,7 @@ pub(in crate::dedup) async fn long_work_keeps_its_lease(world: &World) -> Verdic
     there.ensure_value(&job, Some("result")).await
 }
 
-/// A link that loses everything after the begin, until it is healed: the runner's heartbeats do not arrive.
+/// Returns a link that loses everything after the begin until it is healed: the runner's heartbeats do not arrive.
 fn losing_touch() -> Arc<Link> {
     Link::script([Fate::Delivered].into_iter().chain(repeat_n(Fate::RequestLost, 1_000)))
 }
@@ -235,8 +235,8 @@ pub(in crate::dedup) async fn another_fingerprint_does_not_run(world: &World) ->
     Ok(())
 }
 
-/// A service is killed in the middle of a charge. Another request with the same key must not settle the order, and the
-/// true retry completes it.
+/// A service is killed during a charge. Another request with the same key must not settle the order, and the true retry
+/// completes it.
 pub(in crate::dedup) async fn a_killed_run_is_resumed_by_its_own_request(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (job, timer, tally) = (id("order")?, StoreTimer::of(world), Tally::default());

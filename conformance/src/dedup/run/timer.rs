@@ -1,4 +1,4 @@
-//! The time that `run` waits by.
+//! The timer by which `run` waits.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,22 +11,22 @@ use tokio::time::Instant;
 use crate::harness::TestClock;
 use crate::world::World;
 
-/// Waits by the store's time: where that is moved on by hand, this goes with it.
+/// A timer on the store's time. If the suite moves the clock, the timer moves with it.
 ///
-/// Time moves on only while everyone who takes part sleeps, and then all whose sleep is over act before it moves
-/// on again. So a runner is never late with a heartbeat, however the threads are scheduled.
+/// Time moves only while every participant sleeps, and then all whose sleep is over act before time moves again. So a
+/// runner is never late with a heartbeat, however the threads are scheduled.
 pub(super) struct StoreTimer {
     clock: Option<Arc<dyn TestClock>>,
     start: Instant,
     hands: watch::Sender<Hands>,
-    /// Held by whoever moves the time on: two at once would move it further than anybody slept.
+    /// Held while the time is moved: two callers at once would move it too far.
     turn: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
 struct Hands {
     now: Duration,
-    /// When each sleeper wakes.
+    /// The time at which each sleeper wakes.
     wakes: Vec<Duration>,
 }
 
@@ -43,7 +43,7 @@ impl StoreTimer {
         Arc::new(Self { clock, start: Instant::now(), hands: watch::Sender::default(), turn: Mutex::default() })
     }
 
-    /// Lets time pass once this many sleep, and returns when they sleep again.
+    /// Lets time pass once this many participants sleep, and returns when they sleep again.
     #[allow(clippy::disallowed_methods, reason = "a store on a real clock expires things in real time alone")]
     pub(super) async fn pass(&self, duration: Duration, sleepers: usize) {
         let Some(clock) = &self.clock else {
@@ -56,12 +56,12 @@ impl StoreTimer {
         self.wait_until(|hands| hands.all_asleep(sleepers)).await;
     }
 
-    /// Counts one who has taken part as asleep from now on.
+    /// Counts a participant that has left as asleep from now on.
     pub(super) fn leave(&self) {
         self.hands.send_modify(|hands| hands.wakes.push(Duration::MAX));
     }
 
-    /// Lets time pass whenever this one waits, in so many places at once, until it is through.
+    /// Lets time pass, step by step, whenever the future waits with this many sleepers, until the future is done.
     pub(super) async fn pass_while<T>(&self, step: Duration, sleepers: usize, waiting: impl Future<Output = T>) -> T {
         tokio::pin!(waiting);
         loop {
@@ -74,12 +74,12 @@ impl StoreTimer {
     }
 
     async fn wait_until(&self, ready: impl FnMut(&Hands) -> bool) {
-        // The sender is ours, so the channel is never closed.
+        // This value holds the sender, so the channel is never closed.
         let _ = self.hands.subscribe().wait_for(ready).await;
     }
 }
 
-/// One sleeper, who is counted for as long as he sleeps.
+/// A sleeper. It is counted until this value is dropped.
 struct Sleeper<'a>(&'a watch::Sender<Hands>, Duration);
 
 impl Drop for Sleeper<'_> {

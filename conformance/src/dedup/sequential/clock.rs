@@ -1,4 +1,4 @@
-//! Calls on a lease that are held while they read the clock, and what others do meanwhile.
+//! Calls on a lease that are held while they read the clock, while other calls proceed.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use crate::race::answered;
 use crate::world::World;
 
 const HOUR: Duration = Duration::from_secs(3_600);
-/// So often is a call held that others should overtake.
+/// How often a call is held until other calls have overtaken it.
 const ATTEMPTS: usize = 3;
 
-/// A time that is read after the lease it judges is too late for it: the lease was extended in between.
+/// A call must not judge a lease by a time that it read after the lease: the lease was extended in between.
 pub(in crate::dedup) async fn a_lease_that_is_extended_while_a_begin_reads_the_clock_is_in_flight(
     world: &World,
 ) -> Verdict {
@@ -48,7 +48,7 @@ enum Late {
 }
 
 impl Late {
-    /// Whether the answer says that the lease was still the caller's.
+    /// Returns whether the answer says that the caller still had the lease.
     async fn is_done(self, repos: Repos, lease: Lease) -> Result<bool, Failure> {
         Ok(match self {
             Self::Complete => {
@@ -65,7 +65,7 @@ impl Late {
     }
 }
 
-/// A time from before the turn is too early: the lease has lapsed in between, and another has begun.
+/// A call must not judge a lease by a time from before its turn: the lease has lapsed since, and another has begun.
 pub(in crate::dedup) async fn a_call_that_was_held_after_it_read_the_clock_ends_no_other_lease(
     world: &World,
 ) -> Verdict {

@@ -1,4 +1,4 @@
-//! When leases, records and results end, and what a clock that goes wrong does to them.
+//! When leases, records and results end, and how a faulty clock affects them.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::lasting::{Lasting, MEMORY, ensure_lasts};
 use crate::world::World;
 
-/// A lease on the id of its name.
+/// Leases, each on the id of its name.
 struct Leases(Repos);
 
 #[async_trait]
@@ -20,7 +20,7 @@ impl Ending for Leases {
         Ok(())
     }
 
-    /// A record that is refused during the lease, and settles the id after it.
+    /// Tries to record: a record is refused during the lease, and settles the id after it.
     async fn left(&self, name: &str) -> Result<Option<Option<Duration>>, Failure> {
         let recorded = self.0.records.record(&id(name)?, &text("late")?, &op("bob")?, Retention::Forever).await?;
         Ok(match recorded {
@@ -30,7 +30,7 @@ impl Ending for Leases {
     }
 }
 
-/// A record, or the result of a lease.
+/// Records, or results of leases.
 struct Kept(Repos, bool);
 
 #[async_trait]
@@ -69,7 +69,7 @@ pub(in crate::dedup) async fn a_result_ends_at_its_time_and_not_before(world: &W
     ensure_ends_in_time(world, &Kept(Repos::of(world.store())?, true)).await
 }
 
-/// Operations that gave their lease back, or whose record was forgotten.
+/// Operations whose lease was aborted or whose record was forgotten.
 struct Ended(Repos);
 
 #[async_trait]

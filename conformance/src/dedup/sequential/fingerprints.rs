@@ -1,4 +1,4 @@
-//! The same id for something else: D-6.
+//! The same id with another fingerprint: D-6.
 
 use storagebox_core::{Begun, Completed, DedupRepo, Fingerprint, Lease, LeaseRepo, Retention};
 

@@ -1,4 +1,4 @@
-//! The fingerprint of a lease that lapsed: D-6.
+//! The fingerprint of a lapsed lease: D-6.
 
 use storagebox_core::{Aborted, Begun, Completed, DedupRepo, Fingerprint, Lease, LeaseExtended, LeaseRepo, Retention};
 
@@ -7,7 +7,7 @@ use crate::dedup::{LONG, Repos, id, op, text};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
-/// A lease of `ada` for `ten` that lapsed: its work may have had an effect.
+/// Returns a lapsed lease of `ada` with the fingerprint `ten`. Its work may have had an effect.
 async fn lapsed(world: &World, repos: &Repos, name: &str) -> Result<Lease, Failure> {
     let (ten, short) = (Fingerprint::new("ten")?, world.short());
     let begun = repos.leases.begin(&id(name)?, &op("ada")?, short, Some(&ten)).await?;
@@ -16,8 +16,8 @@ async fn lapsed(world: &World, repos: &Repos, name: &str) -> Result<Lease, Failu
     Ok(lease)
 }
 
-/// A service is killed in the middle of a charge. Another request with the same key must not begin in its place: it
-/// would record a result that the true retry could never replace.
+/// A service is killed during a charge. Another request with the same key must not begin in its place: it would record
+/// a result that the true retry could never replace.
 pub(in crate::dedup) async fn a_lapsed_lease_keeps_its_fingerprint(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let first = lapsed(world, &repos, "order").await?;
@@ -66,7 +66,7 @@ pub(in crate::dedup) async fn a_lapsed_lease_without_a_fingerprint_takes_any(wor
     Ok(())
 }
 
-/// An abort says that this lease's work had no effect. It says nothing of an earlier lease that lapsed.
+/// An abort says that the work of this lease had no effect. It says nothing about an earlier lease that lapsed.
 pub(in crate::dedup) async fn an_abort_leaves_the_fingerprint_of_an_earlier_lapse(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     for (name, who, asked) in [("a", "bob", Some("ten")), ("b", "bob", None), ("c", "ada", Some("ten"))] {
@@ -94,7 +94,7 @@ pub(in crate::dedup) async fn an_abort_leaves_the_fingerprint_of_an_earlier_laps
     Ok(())
 }
 
-/// The runner itself says that its work had no effect, however late.
+/// The owner itself says that its work had no effect, however late.
 pub(in crate::dedup) async fn an_abort_of_the_lapsed_lease_itself_frees_the_id(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let lease = lapsed(world, &repos, "job").await?;
@@ -103,7 +103,7 @@ pub(in crate::dedup) async fn an_abort_of_the_lapsed_lease_itself_frees_the_id(w
     Ok(())
 }
 
-/// A record names no fingerprint. It settles the id, and whoever asks next gets it.
+/// A record has no fingerprint. It settles the id, and every later caller gets it.
 pub(in crate::dedup) async fn a_record_settles_a_lapsed_lease(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     for (name, aborts) in [("job", false), ("aborted", true)] {
@@ -121,7 +121,7 @@ pub(in crate::dedup) async fn a_record_settles_a_lapsed_lease(world: &World) -> 
     Ok(())
 }
 
-/// By the clock, whether upkeep has deleted the lapsed lease or not.
+/// The fingerprint is forgotten by the clock, whether upkeep has deleted the lapsed lease or not.
 pub(in crate::dedup) async fn a_lapsed_fingerprint_is_forgotten_with_operations(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     for (number, upkeep) in [false, true].into_iter().enumerate() {

@@ -59,7 +59,7 @@ pub(in crate::dedup) async fn a_lapsed_lease_is_begun_by_another(world: &World) 
     repos.ensure_value(&job, Some("second")).await
 }
 
-/// A lease that is over for good can do nothing.
+/// Checks that every call of an ended lease is refused.
 async fn ensure_fenced(repos: &Repos, lease: &Lease) -> Verdict {
     let extended = repos.leases.extend(lease, LONG).await?;
     ensure_eq!(extended, LeaseExtended::Fenced, "an older lease extends");
@@ -211,7 +211,7 @@ pub(in crate::dedup) async fn a_completion_is_known_after_its_result_was_replace
     repos.ensure_value(&job, Some("third")).await
 }
 
-/// Whatever ends a lease, the next one's number is greater.
+/// Whatever ends a lease, the fence of the next lease is greater.
 pub(in crate::dedup) async fn fences_only_grow(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (job, short) = (id("job")?, world.short());

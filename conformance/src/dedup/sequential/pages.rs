@@ -1,4 +1,4 @@
-//! Listings, page by page, of ids of which many have no record.
+//! Listings, page by page, of ids many of which have no record.
 
 use storagebox_core::{DedupRepo, Recorded, Retention};
 
@@ -10,7 +10,7 @@ use crate::world::World;
 
 const LIMITS: [usize; 6] = [1, 2, 3, 7, 40, 1_000];
 
-/// Expired records, forgotten ones and leases in a row, before, between and after the others.
+/// There are expired records, forgotten records and leases in a row, before, between and after the live records.
 pub(in crate::dedup) async fn pages_show_each_record_that_lives_once(world: &World) -> Verdict {
     let (repos, ada, short) = (Repos::of(world.store())?, op("ada")?, world.short());
     let mut live = vec![];
@@ -36,7 +36,7 @@ pub(in crate::dedup) async fn pages_show_each_record_that_lives_once(world: &Wor
     Listing::Records(&*repos.records).ensure_shows(live, &LIMITS).await
 }
 
-/// More than a store may read in one step.
+/// More records than a store may read in one step.
 pub(in crate::dedup) async fn pages_of_many_records_show_each_once(world: &World) -> Verdict {
     const AT_ONCE: usize = 60;
     let (records, mut names) = (world.dedup()?, vec![]);

@@ -1,4 +1,4 @@
-//! The first value for an id wins, and everyone sees it: D-1 to D-3.
+//! The first value for an id wins, and every caller sees it: D-1 to D-3.
 
 use storagebox_core::{DedupRepo, Entry, Recorded, Replaced, Retention};
 
@@ -90,7 +90,7 @@ pub(in crate::dedup) async fn others_see_the_winners_value(world: &World) -> Ver
     repos.ensure_value(&order, Some("second")).await
 }
 
-/// With much in between: a memory of the last few operations would not do.
+/// Many other operations come in between: a memory of the last few operations would not suffice.
 pub(in crate::dedup) async fn the_winners_retry_is_again(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (order, ada, bob) = (id("order")?, op("ada")?, op("bob")?);

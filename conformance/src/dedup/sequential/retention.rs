@@ -10,7 +10,7 @@ use crate::world::World;
 
 const FOREVER: Retention = Retention::Forever;
 
-/// Each kind of call meets the expired record first on an id of its own: none needs another to have cleaned up.
+/// Each kind of call is the first one on an expired record of a separate id: no call depends on a cleanup by another.
 pub(in crate::dedup) async fn an_expired_record_is_absent(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (ada, bob, short) = (op("ada")?, op("bob")?, world.short());
@@ -158,7 +158,7 @@ pub(in crate::dedup) async fn a_listing_shows_each_record_once(world: &World) ->
     Ok(())
 }
 
-/// How often each id is listed, and with which value. Other records are made meanwhile.
+/// Returns how often each id is listed, and its value. Other records are created during the listing.
 async fn listed(repos: &Repos, limit: usize) -> Result<BTreeMap<String, (usize, String)>, Failure> {
     let mut shown = BTreeMap::new();
     let mut cursor = None;

@@ -1,4 +1,4 @@
-//! Incoming and outgoing tokens that are in different namespaces, or of which one kind is not joined.
+//! Incoming and outgoing tokens in different namespaces, or only one of the two joined.
 
 use storagebox_core::{Commit, Committed, Joins, Namespace};
 
@@ -6,7 +6,7 @@ use super::{Messaged, entities_of, token};
 use crate::failure::{Verdict, ensure, ensure_eq};
 use crate::world::World;
 
-/// Whichever of the two namespaces was there first.
+/// It does not matter which of the two namespaces was created first.
 pub(in super::super) async fn each_join_is_of_its_own_namespace(world: &World) -> Verdict {
     let (one, other): (Namespace, Namespace) = ("one".parse()?, "other".parse()?);
     for (incoming, outgoing) in [(&one, &other), (&other, &one)] {
@@ -21,8 +21,7 @@ pub(in super::super) async fn each_join_is_of_its_own_namespace(world: &World) -
     Ok(())
 }
 
-/// The token that is consumed and the one that is created have the same name, so that only their namespaces tell them
-/// apart.
+/// The consumed and the created token have the same name, so that only their namespaces differ.
 async fn exchanges(world: &World, (incoming, outgoing): (&Namespace, &Namespace), joins: &Joins) -> Verdict {
     let (came, goes) = (world.store().token_store(incoming)?, world.store().token_store(outgoing)?);
     let entities = world.store().entity_ledger(&"entities".parse()?, joins)?;
@@ -41,7 +40,7 @@ async fn exchanges(world: &World, (incoming, outgoing): (&Namespace, &Namespace)
     }
     ensure_eq!(entities.commit(&commit).await?, Committed::Committed, "a commit");
     ensure_eq!((came.exists(&its).await?, goes.exists(&its).await?), (!consumes, creates), "the two tokens");
-    // What a ledger joins is no option of its namespace.
+    // The joins of a ledger are not stored as options of its namespace.
     let split = entities_of(world.store())?;
     ensure!(split.remove(&one.entry()?).await?, "a ledger that joins nothing does not find the entry");
     Ok(())

@@ -1,4 +1,4 @@
-//! Joined commits, with what each needs before, what it answers, and what is left after it.
+//! Joined commits: their preconditions, their answers, and the state after them.
 
 use std::sync::Arc;
 
@@ -14,15 +14,15 @@ use crate::world::World;
 /// A commit that consumes a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Call {
-    /// It adds an entry and creates tokens.
+    /// The commit adds an entry and creates tokens.
     Exchange,
-    /// It leaves nothing to be done.
+    /// The commit leaves nothing to do.
     Finish,
 }
 
 pub(in super::super) const CALLS: &[Call] = &[Call::Exchange, Call::Finish];
 
-/// The message, and what names its entity and its tokens.
+/// The message, and the common part of the names of its entity and tokens.
 pub(in super::super) struct Scene {
     needle: String,
     one: Messaged,
@@ -66,7 +66,7 @@ impl Repeatable for Call {
         let is_done = opened.state.is_some();
         ensure_eq!(opened.entry, fresh_entry(&scene.commit).filter(|_| is_done), "the entry beside the state");
         ensure_eq!(opened.token_is_live, Some(!is_done), "whether the token lives beside the state");
-        // What was dropped may land now: of one that was not made, nothing is said here.
+        // A dropped commit may land now, so the new tokens of a commit that was not made are not checked.
         let created = live(&*tokens_of(store)?, &scene.commit.create).await?;
         ensure!(!is_done || created == scene.commit.create.len(), "{created} new tokens live beside the state");
         Ok(Some(is_done))

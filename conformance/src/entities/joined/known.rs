@@ -1,4 +1,4 @@
-//! What a joined commit goes by: the entry and the token, each for as long as it is remembered.
+//! How a joined commit is recognised: by its entry and by its token, each for as long as it is remembered.
 
 use storagebox_core::{Commit, Committed, Created, EntityChange, Opened};
 
@@ -23,7 +23,7 @@ pub(in super::super) async fn a_message_that_has_an_entry_keeps_its_token(world:
     Ok(())
 }
 
-/// For as long as the token remembers who consumed it; until then the repetition brings nothing back.
+/// The commit is recognised for as long as the token remembers its consumer. Until then, a repetition restores nothing.
 pub(in super::super) async fn a_commit_is_known_by_its_token_behind_its_entry(world: &World) -> Verdict {
     let ((entities, tokens), one, its) = (joined(world)?, Messaged::new("entity", "one")?, token("in")?);
     tokens.create_tokens(std::slice::from_ref(&its)).await?;
@@ -41,7 +41,7 @@ pub(in super::super) async fn a_commit_is_known_by_its_token_behind_its_entry(wo
     Ok(())
 }
 
-/// It is unknown, and a message that carries it must not be taken for one that is done.
+/// A forgotten token is unknown. A message that carries it must not be taken for a finished one.
 pub(in super::super) async fn a_token_that_is_forgotten_is_created_again(world: &World) -> Verdict {
     let ((entities, tokens), one, its) = (joined(world)?, Messaged::new("entity", "one")?, token("in")?);
     let commit = exchange(&*entities, &one, &its).await?;
@@ -59,7 +59,7 @@ pub(in super::super) async fn a_token_that_is_forgotten_is_created_again(world: 
     Ok(())
 }
 
-/// A commit that leaves no entry leaves the version alone, of an entity that it deletes as well.
+/// A commit without an entry leaves only the version, even if it deletes the entity.
 pub(in super::super) async fn a_deletion_without_an_entry_is_remembered(world: &World) -> Verdict {
     let ((entities, tokens), one, late) =
         (joined(world)?, Messaged::new("entity", "one")?, Messaged::new("entity", "late")?);

@@ -1,4 +1,4 @@
-//! An endpoint whose messages can be told apart: by their effects on the state, and by what they send.
+//! An endpoint whose messages are distinguishable: by their effects on the state, and by what they send.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -14,7 +14,7 @@ use super::super::{entities_of, joined_of, key, op};
 use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::race::answered;
 
-/// The message of number `n` sends `n` modulo this many messages.
+/// The message with number `n` sends `n` modulo this many messages.
 pub(super) const OUTPUTS: usize = 3;
 
 /// Whether the ledger joins the tokens.
@@ -24,7 +24,7 @@ pub(super) enum Plan {
     Joined,
 }
 
-/// A processor, the ids that it drew, and what it sent.
+/// A processor, its generated ids, and what it sent.
 #[derive(Clone)]
 pub(super) struct Endpoint {
     plan: Plan,
@@ -40,7 +40,7 @@ impl Endpoint {
         Self::with(store, plan, Arc::default(), Arc::default())
     }
 
-    /// The same by another client.
+    /// Creates the same endpoint on another client.
     pub(super) fn beside(&self, store: &Arc<dyn Backend>) -> Result<Self> {
         Self::with(store, self.plan, Arc::clone(&self.queue), Arc::clone(&self.ids))
     }
@@ -56,7 +56,7 @@ impl Endpoint {
         Ok(Self { plan, entities, tokens, processor, queue, ids })
     }
 
-    /// Its messages are sent by a dispatcher that fails now and then, before or after it has sent them.
+    /// Replaces the dispatcher by one that sometimes fails, before or after it has sent the messages.
     pub(super) fn with_failing_dispatch(mut self, seed: u64) -> Self {
         let (queue, tokens) = (Arc::clone(&self.queue), Arc::clone(&self.tokens));
         let failing = Failing { queue, tokens: Arc::clone(&tokens), rng: Mutex::new(Rng::with_seed(seed)) };
@@ -64,14 +64,14 @@ impl Endpoint {
         self
     }
 
-    /// A message whose token is there.
+    /// Creates a message and its token.
     pub(super) async fn message(&self, entity: &str, number: usize) -> Result<Message, Failure> {
         let token = TokenId::new(format!("{entity}-{number}"))?;
         answered(|| self.tokens.create_tokens(std::slice::from_ref(&token))).await?;
         Ok(Message::new(format!("{entity}-{number}"), entity, number.to_string())?.with_token(token))
     }
 
-    /// One call, whose answer may be lost.
+    /// Processes a message once. Returns `None` if the answer was lost.
     pub(super) async fn process(&self, message: &Message) -> Result<Option<Outcome>, Failure> {
         match self.processor.process(message).await {
             Ok(outcome) => Ok(Some(outcome)),
@@ -81,7 +81,7 @@ impl Endpoint {
         }
     }
 
-    /// The call, again and again until it is answered.
+    /// Processes a message repeatedly until it is answered.
     pub(super) async fn processed(&self, message: &Message) -> Result<Outcome, Failure> {
         for _ in 0..1_000 {
             if let Some(outcome) = self.process(message).await? {
@@ -100,7 +100,7 @@ impl Endpoint {
         Ok(answered(|| self.entities.pending(None, 100)).await?.entries.len())
     }
 
-    /// Finishes what is pending, without the messages.
+    /// Finishes pending entries without their messages.
     pub(super) async fn sweep(&self) -> Verdict {
         for _ in 0..1_000 {
             let pending = answered(|| self.entities.pending(None, 100)).await?.entries;
@@ -117,7 +117,7 @@ impl Endpoint {
         Err(Failure::new("entries are pending however often they are resumed"))
     }
 
-    /// Neither its token nor its entry is left.
+    /// Checks that neither the message's token nor its entry is left.
     pub(super) async fn ensure_finished(&self, message: &Message) -> Verdict {
         if let Some(token) = &message.token {
             ensure!(!answered(|| self.tokens.exists(token)).await?, "the token of {message:?} is left");
@@ -126,8 +126,8 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Each message has changed the entity once, what each sent has one token for all its copies, which is consumed
-    /// once, and no other token that was ever drawn lives.
+    /// Checks that each message changed the entity once, that all copies of a sent message carry one token, which is
+    /// consumed once, and that no other generated token is live.
     pub(super) async fn ensure_once(&self, entity: &str, numbers: Range<usize>) -> Verdict {
         let opened = answered(|| async { self.entities.open(&key(entity)?, &"look".parse()?, None).await }).await?;
         let state = opened.state.unwrap_or_default();
@@ -165,7 +165,7 @@ impl Endpoint {
     }
 }
 
-/// Adds the number of the message to the state, and sends so many messages.
+/// Appends the number of the message to the state, and sends `number % OUTPUTS` messages.
 struct Appends;
 
 #[async_trait]
@@ -182,8 +182,8 @@ impl Handler for Appends {
     }
 }
 
-/// What was sent, in the order of sending, and tokens that were not there when it was. A destination is the entity whose
-/// message sent it.
+/// The sent messages, in the order of sending, and the tokens that did not exist when they were sent. The destination
+/// of a message is the entity whose message sent it.
 #[derive(Default)]
 struct Queue {
     sent: Mutex<Vec<Outgoing>>,
@@ -193,7 +193,7 @@ struct Queue {
 type Copies = BTreeSet<(String, TokenId)>;
 
 impl Queue {
-    /// By what was sent: the ids and tokens that its copies carry.
+    /// Returns the ids and tokens of the copies of each sent message.
     fn sent_by(&self, entity: &str) -> BTreeMap<String, Copies> {
         let mut sent = BTreeMap::<String, Copies>::new();
         for outgoing in lock(&self.sent).iter().filter(|outgoing| outgoing.destination.as_str() == entity) {
@@ -203,7 +203,8 @@ impl Queue {
         sent
     }
 
-    /// Nobody has received any of them yet, so whatever token is not there was not created.
+    /// Notes tokens that were not created before sending. No receiver has any of the messages yet, so none can be
+    /// consumed.
     async fn note_unborn(&self, messages: &[Outgoing], tokens: &dyn TokenStore) {
         for outgoing in messages {
             if let Ok(false) = tokens.exists(&outgoing.token).await {
@@ -221,7 +222,7 @@ impl Dispatcher for Queue {
     }
 }
 
-/// Every fourth time or so, nothing, the first message or all are sent, and an error is returned.
+/// Returns an error about every fourth time, after it has sent nothing, the first message or all.
 struct Failing {
     queue: Arc<Queue>,
     tokens: Arc<dyn TokenStore>,
@@ -243,12 +244,12 @@ impl Dispatcher for Failing {
     }
 }
 
-/// Random ids, and which they were.
+/// Generates random ids and records them.
 #[derive(Debug, Default)]
 struct Drawn(Mutex<Vec<String>>);
 
 impl Drawn {
-    /// Every token that an attempt of these ids may have.
+    /// Returns every token that an attempt with these ids may have.
     fn tokens(&self) -> Result<Vec<TokenId>> {
         let numbered =
             |id: &String| (0..OUTPUTS).map(|number| TokenId::new(format!("{id}-{number}"))).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! The item bank's calls, each in a bank of its own with one item.
+//! The item bank's calls, each in a separate bank with one item.
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! The counters' calls, each with a namespace of its own: a change by each strategy that every backend has, and a
-//! cancelled one.
+//! The counters' calls, each with a separate namespace: a change by each strategy that every backend has, and a cancel.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The calls of an entity ledger, each with an entity of its own.
+//! The calls of an entity ledger, each with a separate entity.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Each call that changes a store, and the question whether it was made: what one process does and another finds.
+//! Each mutating call, and the check that it was made: one process makes the call and another checks.
 
 mod bank;
 mod counters;
@@ -14,10 +14,10 @@ use storagebox_core::Backend;
 use crate::failure::{Failure, Verdict};
 use crate::part::Part;
 
-/// Nothing ends during a case.
+/// A duration that does not end during a case.
 pub(super) const LONG: Duration = Duration::from_secs(365 * 24 * 3_600);
 
-/// A call of a part, with a namespace or a key of its own.
+/// A call of a part, with a separate namespace or key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) part: Part,
@@ -38,7 +38,7 @@ impl Step {
         Self::all().filter(move |step| step.part == part)
     }
 
-    /// The step that is shown so.
+    /// Returns the step with this name.
     pub(crate) fn named(name: &str) -> Result<Self, Failure> {
         Self::all().find(|step| step.name() == name).ok_or_else(|| Failure::new(format!("there is no step {name}")))
     }
@@ -51,7 +51,7 @@ impl Step {
         PARTS.into_iter().flat_map(|(part, calls)| calls.iter().map(move |call| Self { part, call }))
     }
 
-    /// Does what must be there before the call.
+    /// Creates what the call needs.
     pub(crate) async fn prepare(self, store: &dyn Backend) -> Verdict {
         match self.part {
             Part::ItemBank => bank::prepare(store, self.call).await,
@@ -63,7 +63,6 @@ impl Step {
         }
     }
 
-    /// Makes the call.
     pub(crate) async fn make(self, store: &dyn Backend) -> Verdict {
         match self.part {
             Part::ItemBank => bank::make(store, self.call).await,
@@ -75,7 +74,7 @@ impl Step {
         }
     }
 
-    /// Whether the call was made.
+    /// Returns whether the call was made.
     pub(crate) async fn is_made(self, store: &dyn Backend) -> Result<bool, Failure> {
         match self.part {
             Part::ItemBank => bank::is_made(store, self.call).await,
@@ -87,7 +86,7 @@ impl Step {
         }
     }
 
-    /// Whether the question leaves alone what it is asked of, so that it may be asked before the call.
+    /// Returns whether the check changes nothing, so that it can be made before the call.
     pub(crate) fn asks_only(self) -> bool {
         !matches!((self.part, self.call), (Part::Dedup, "begin") | (Part::Counter, "cancel"))
     }

@@ -1,4 +1,4 @@
-//! The calls of an ordered store, each with a key of its own.
+//! The calls of an ordered store, each with a separate key.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The calls of records and of leases, each with an id of its own.
+//! The calls of records and of leases, each with a separate id.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ fn other() -> Result<Payload> {
     Payload::try_from("other")
 }
 
-/// The first lease, also when it is asked for again.
+/// Begins the first lease, or returns it again.
 async fn lease(store: &dyn Backend, id: &DedupId) -> Result<Lease, Failure> {
     let begun = leases_of(store)?.begin(id, &OpId::new("op")?, LONG, None).await?;
     Ok(ensure_matches!(begun, Begun::Started(lease) => lease, "beginning"))

@@ -1,4 +1,4 @@
-//! The token store's calls, each with a token of its own.
+//! The token store's calls, each with a separate token.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Replies that are lost, requests that land late or twice.
+//! Lost replies, requests that land late or twice.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::link::{Fate, Link};
 use crate::world::World;
 
 const LOSSES: [Fate; 3] = [Fate::RequestLost, Fate::ReplyLost, Fate::Late];
-/// The steps of a commit.
+/// The number of steps of a commit.
 const STEPS: usize = 4;
 
 fn behind(link: &Arc<Link>, world: &World) -> Result<Links, Failure> {
@@ -18,7 +18,8 @@ fn behind(link: &Arc<Link>, world: &World) -> Result<Links, Failure> {
     Ok(Links::of(&linked)?)
 }
 
-/// Whatever becomes of one step of a commit, the token is used once the result is recorded, by this caller alone.
+/// Whatever happens to one step of a commit, the token counts as used once the result is recorded, by this caller
+/// alone.
 pub(in crate::tokens) async fn a_commit_that_stops_anywhere_is_finished_by_the_next_call(world: &World) -> Verdict {
     let near = Links::of(world.store())?;
     for step in 0..STEPS {
@@ -55,8 +56,8 @@ async fn stopped(world: &World, near: &Links, step: usize, fate: Fate, by_anothe
     Ok(())
 }
 
-/// A token is taken to its end by one of two callers, over a link that loses requests and answers. Calls that were lost
-/// may hold the lease: then time passes.
+/// One of two callers uses a token over a link that loses requests and answers. Lost calls may hold the lease; then
+/// time passes.
 pub(in crate::tokens) async fn random_faults_leave_one_result(world: &World) -> Verdict {
     let (near, mut rng) = (Links::of(world.store())?, world.rng());
     for round in 0..world.profile().rounds {
@@ -82,7 +83,7 @@ pub(in crate::tokens) async fn random_faults_leave_one_result(world: &World) -> 
     Ok(())
 }
 
-/// Each in turn, until one of them has the result.
+/// Lets the callers try in turn until one of them has the result.
 async fn used_by_either(world: &World, far: &Links, name: &str, ada_first: bool) -> Result<Payload, Failure> {
     for turn in 0..1_000 {
         let caller = if (turn % 2 == 0) == ada_first { "ada" } else { "bob" };

@@ -1,4 +1,4 @@
-//! Calls that are dropped.
+//! Dropped calls.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Link, drop_after};
 use crate::world::World;
 
-/// After that somebody comes again: the caller with its lease, another one, or whoever sweeps.
+/// After the drop comes the caller with its lease, another caller, or a recovery.
 pub(in crate::tokens) async fn a_commit_that_is_dropped_anywhere_is_finished(world: &World) -> Verdict {
     let near = Links::of(&world.client().await?)?;
     let gated: Arc<dyn Backend> = Link::gated().before_store(world.store());
     let far = Links::of(&gated)?;
-    // Every point of every turn where that costs no connection.
+    // Each point is dropped with each of the three only if that costs no connections.
     let turns = if world.sandbox().upstream().is_none() { 3 } else { 1 };
     for turn in 0..turns {
         let mut point = 0;
@@ -43,7 +43,7 @@ pub(in crate::tokens) async fn a_commit_that_is_dropped_anywhere_is_finished(wor
     Ok(())
 }
 
-/// A begin that is dropped leaves at most a lease, which lapses.
+/// A dropped begin leaves at most a lease, which lapses.
 pub(in crate::tokens) async fn a_begin_that_is_dropped_anywhere_blocks_nobody_for_long(world: &World) -> Verdict {
     let near = Links::of(&world.client().await?)?;
     let gated: Arc<dyn Backend> = Link::gated().before_store(world.store());
@@ -77,7 +77,7 @@ pub(in crate::tokens) async fn a_begin_that_is_dropped_anywhere_blocks_nobody_fo
     Ok(())
 }
 
-/// Begins after a begin that was dropped, which may still have been under way and have taken its lease only now.
+/// Begins after a dropped begin, which may have been in flight and may have taken its lease only now.
 async fn start_late(world: &World, near: &Links, name: &str) -> Result<TokenLease, Failure> {
     if let TokenBegun::Started(lease) = near.begin(name, "bob").await? {
         return Ok(lease);
@@ -86,8 +86,8 @@ async fn start_late(world: &World, near: &Links, name: &str) -> Result<TokenLeas
     near.start(name, "bob", LONG).await
 }
 
-/// All points of a store in this process, and fewer and fewer of those at which a client waits for its server: the cases
-/// of the parts drop each of their calls everywhere.
+/// Returns the next point to drop a call at: every point of a store in this process, and ever fewer of those at which a
+/// client waits for its server. The cases of the parts drop each of their calls everywhere.
 fn next(point: usize) -> usize {
     point + 1 + point / 8
 }

@@ -1,4 +1,4 @@
-//! Many callers at once.
+//! Many concurrent callers.
 
 use storagebox_core::{TokenBegun, TokenCommitted};
 
@@ -7,7 +7,7 @@ use crate::failure::{Failure, Verdict, ensure_eq, ensure_matches};
 use crate::race::race;
 use crate::world::World;
 
-/// How many callers the races have: each makes seven calls.
+/// The numbers of callers in races. Each caller makes seven calls.
 const SIZES: [usize; 3] = [2, 8, 24];
 
 pub(in crate::tokens) async fn racing_callers_have_one_result(world: &World) -> Verdict {
@@ -33,7 +33,7 @@ pub(in crate::tokens) async fn racing_callers_have_one_result(world: &World) -> 
     Ok(())
 }
 
-/// Whether this call used the token, by a piece of work during which others come.
+/// Returns whether this call used the token. Other callers come during its work.
 async fn won(links: &Links, link: &str, caller: &str) -> Result<bool, Failure> {
     let begun = links.begin(link, caller).await?;
     let TokenBegun::Started(lease) = begun else {
@@ -46,7 +46,7 @@ async fn won(links: &Links, link: &str, caller: &str) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// One person who clicks many times: one call works, and all get its result.
+/// One person clicks many times: one call works, and all get its result.
 pub(in crate::tokens) async fn racing_calls_of_one_caller_work_once(world: &World) -> Verdict {
     let clients = Links::pair(world).await?;
     for round in 0..world.profile().rounds {

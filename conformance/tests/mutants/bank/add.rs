@@ -1,4 +1,4 @@
-//! Wrong ways to add.
+//! Mistakes of `add`.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::BrokenBank;
 use crate::steps::lock;
 
 impl BrokenBank {
-    /// Reports the whole batch, of which only full pages of 25 are written.
+    /// Reports the whole batch, but writes only the full pages of 25.
     pub(super) async fn add_without_tail(&self, items: &[Item]) -> Result<Added> {
         let tail = if items.len() > 25 { items.len() % 25 } else { 0 };
         let mut report = self.inner.add(&items[..items.len() - tail]).await?;
@@ -23,7 +23,7 @@ impl BrokenBank {
         Ok(report)
     }
 
-    /// An item whose hold has lapsed looks as if it were not there.
+    /// Counts an item whose hold has lapsed as new.
     pub(super) async fn add_counting_the_lapsed(&self, items: &[Item]) -> Result<Added> {
         let had: Vec<_> = lock(&self.state.had).values().cloned().collect();
         let mut report = self.inner.add(items).await?;

@@ -1,4 +1,4 @@
-//! Wrong ways to extend, confirm and release.
+//! Mistakes of `extend`, `confirm` and `release`.
 
 use storagebox_core::{
     ClaimId, ClaimState, Confirmed, End, Extended, Hold, HoldState, Item, ItemState, Released, Result, Taken,

@@ -17,7 +17,6 @@ use storagebox_core::{
 use crate::steps::{OwnIds, lock};
 use take::{clamped, until_a_worker_comes};
 
-/// What is wrong with a bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BankMistake {
     ReadsThenDeletes,
@@ -58,15 +57,15 @@ pub(crate) enum BankMistake {
 
 use BankMistake as Mistake;
 
-/// What one statement of the store reads or writes.
+/// The number of rows that one statement of the store reads or writes.
 const PAGE: usize = 500;
 
-/// What the mistakes need to remember.
+/// The state that the mistakes need.
 #[derive(Default)]
 pub(crate) struct BankState {
-    /// Claims that were told of an item which the bank below gives them no more, or never gave them.
+    /// Claims that were given an item which the inner bank no longer gives them, or never gave them.
     told: Mutex<HashMap<ClaimId, Held>>,
-    /// The item that one taker has read and not yet deleted.
+    /// The item that one taker has read but not yet deleted.
     read: Mutex<Option<Held>>,
     had: Mutex<HashMap<ClaimId, Item>>,
     takers: AtomicUsize,
@@ -89,7 +88,7 @@ pub(crate) struct BrokenBank {
 }
 
 impl BrokenBank {
-    /// The claim as the bank below knows it.
+    /// Returns the claim under its name in the inner bank.
     fn below(&self, claim: &ClaimId) -> Result<ClaimId> {
         match self.mistake {
             Some(Mistake::ClaimsOfOneClient) => ClaimId::new(format!("{}/{claim}", self.client)),
@@ -111,7 +110,7 @@ impl BrokenBank {
         lock(&self.state.told).get(claim).cloned()
     }
 
-    /// Frees an item under its holder, who is not told.
+    /// Frees the item of a holder, who still gets the old answer.
     async fn free_under(&self, holder: &ClaimId) -> Result<()> {
         if let ClaimState::Held(held) = self.inner.get(holder).await? {
             lock(&self.state.told).insert(holder.clone(), held);
@@ -213,7 +212,7 @@ impl ItemBank for BrokenBank {
         match self.mistake {
             Some(Mistake::NoPutBack) => self.release_without_put_back(claim).await,
             Some(Mistake::StaleReleaseFrees) => self.release_what_it_had(claim).await,
-            // There is nothing to release, so nothing is written.
+            // There is nothing to release, so the mutant writes nothing.
             Some(Mistake::ReleaseDoesNotFence) if self.is_unknown(claim).await? => Ok(Released::Released),
             Some(Mistake::ReleaseUndoesConfirm) => self.release_the_confirmed(claim).await,
             _ => self.inner.release(claim).await,
@@ -252,7 +251,7 @@ impl ItemBank for BrokenBank {
     async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedItem>> {
         let mut page = self.inner.list(cursor, limit).await?;
         if self.mistake == Some(Mistake::ListSkipsOne) && page.next.is_some() {
-            // The cursor points behind an entry that did not fit the page.
+            // The cursor points after an entry that did not fit on the page.
             page.entries.pop();
         }
         Ok(page)

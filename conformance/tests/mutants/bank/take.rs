@@ -1,4 +1,4 @@
-//! Wrong ways to take.
+//! Mistakes of `take`.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use storagebox_core::{
 use super::{BrokenBank, PAGE};
 use crate::steps::{Shown, UnderWay, between_steps, lock};
 
-/// Forgets the claim, and with it whose the item is, unless the take came to its end.
+/// Makes the bank forget the claim, and with it the owner of the item, if the take does not finish.
 struct Unfinished<'a> {
     bank: &'a dyn ItemBank,
     claim: &'a ClaimId,
@@ -27,7 +27,7 @@ impl Drop for Unfinished<'_> {
 }
 
 impl BrokenBank {
-    /// Whoever reads before the first has deleted gets the same item.
+    /// Gives the same item to every taker that reads before the first has deleted it.
     pub(super) async fn read_then_delete(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         if self.is_unknown(claim).await? {
             let read = lock(&self.state.read).clone();
@@ -55,8 +55,8 @@ impl BrokenBank {
         Ok(taken)
     }
 
-    /// Says `Empty` where more than `most` others are in the way. It stays in theirs for long enough that a thread
-    /// which the machine holds up does not hide the mistake.
+    /// Answers `Empty` if more than `most` other takes are in progress. Each take lasts long enough that a delayed
+    /// thread does not hide the mistake.
     #[allow(clippy::disallowed_methods, reason = "nothing here depends on how long it is")]
     pub(super) async fn take_among(&self, most: usize, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         let (_under_way, others) = UnderWay::enter(&self.state.takers);
@@ -67,7 +67,7 @@ impl BrokenBank {
         self.inner.take(claim, hold).await
     }
 
-    /// Ends by the machine's clock what the store's clock should end.
+    /// Ends holds by the client's clock instead of the store's.
     #[allow(clippy::disallowed_methods, reason = "this is the mistake")]
     pub(super) async fn lapse_by_the_clients_clock(&self) -> Result<()> {
         let now = Instant::now();
@@ -132,7 +132,7 @@ impl BrokenBank {
         self.inner.take(claim, hold).await
     }
 
-    /// Looks for a free item among those of one page, which may all be in use.
+    /// Searches for a free item on one page, all of whose items may be in use.
     pub(super) async fn take_from_one_page(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         let counts = self.inner.counts().await?;
         let in_use = counts.total() - counts.free;
@@ -166,7 +166,7 @@ pub(super) fn clamped(hold: Hold) -> Hold {
     }
 }
 
-/// So long that it does not end by itself.
+/// Makes the hold so long that it does not end by itself.
 pub(super) fn until_a_worker_comes(hold: Hold) -> Hold {
     match hold {
         Hold::Forever => Hold::Forever,

@@ -14,7 +14,6 @@ use storagebox_core::{
 
 use crate::steps::{OwnIds, lock};
 
-/// What is wrong with the counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CounterMistake {
     NoIdempotency,
@@ -51,11 +50,11 @@ pub(crate) enum CounterMistake {
 
 use CounterMistake as Mistake;
 
-/// What the mistakes need to remember.
+/// The state that the mistakes need.
 #[derive(Default)]
 pub(crate) struct CounterState {
     own: OwnIds,
-    /// The last operations of a key, with their ids in the counter below.
+    /// The last operations of a key, with their ids in the inner counter.
     recent: Mutex<HashMap<Key, VecDeque<(OpId, OpId)>>>,
     op_keys: Mutex<HashMap<OpId, Key>>,
     rejected: Mutex<HashSet<(Key, OpId)>>,
@@ -64,7 +63,7 @@ pub(crate) struct CounterState {
     shards: Mutex<HashMap<(Key, u64), i64>>,
     cached: Mutex<HashMap<Key, i64>>,
     places: Mutex<HashMap<Key, usize>>,
-    /// Keys whose places stay taken.
+    /// Keys whose places are never freed.
     stuck: Mutex<HashSet<Key>>,
 }
 
@@ -72,12 +71,12 @@ pub(crate) struct BrokenCounter {
     pub(crate) inner: Arc<dyn Counter>,
     pub(crate) mistake: Option<Mistake>,
     pub(crate) state: Arc<CounterState>,
-    /// How the caller opened it.
+    /// The strategy that the caller asked for.
     pub(crate) strategy: Strategy,
     pub(crate) client: u64,
 }
 
-/// How the store below is asked to open the namespace.
+/// Returns the strategy with which the inner store opens the namespace.
 pub(crate) fn strategy_below(mistake: Option<Mistake>, strategy: Strategy) -> Strategy {
     match (mistake, strategy) {
         (Some(Mistake::WindowForgetsEarly), Strategy::Window { lifetime, capacity }) => {
@@ -135,7 +134,7 @@ impl BrokenCounter {
         }
     }
 
-    /// Moves the counter to a value, in at most as many steps as `i64` needs: a full window does not move.
+    /// Moves the counter to a value, in as many steps as `i64` needs at most. A full window does not move.
     async fn set(&self, key: &Key, target: i64) -> Result<()> {
         for _ in 0..3 {
             let delta = target.saturating_sub(self.inner.value(key).await?);
@@ -206,7 +205,7 @@ impl BrokenCounter {
         }
     }
 
-    /// What the operation was told the first time: it is applied, so fencing it changes nothing.
+    /// Returns the first answer to the operation. The operation is applied, so fencing it changes nothing.
     async fn told_before(&self, key: &Key, change: &Change) -> Result<Counted> {
         Ok(match self.inner.cancel(key, &change.op).await? {
             Cancelled::AlreadyApplied { value } => Counted::AlreadyApplied { value },
@@ -215,7 +214,7 @@ impl BrokenCounter {
     }
 }
 
-/// What is left of a number in a language that has only doubles.
+/// Returns the number after a conversion to a double and back.
 fn as_float(value: i64) -> i64 {
     (value as f64) as i64
 }
@@ -232,7 +231,7 @@ impl Counter for BrokenCounter {
         let op = &self.op_below(op)?;
         let applied = lock(&self.state.applied).contains(&(key.clone(), op.clone()));
         if self.mistake == Some(Mistake::CancelDoesNotFence) && !applied {
-            // There is nothing to undo, so nothing is written.
+            // There is nothing to undo, so the mutant writes nothing.
             return Ok(Cancelled::Cancelled);
         }
         self.inner.cancel(key, op).await
@@ -255,7 +254,7 @@ impl Counter for BrokenCounter {
         })
     }
 
-    /// What it was asked for, so that the mistake alone is wrong.
+    /// Returns the promise of the strategy that was asked for, so that only the mistake is wrong.
     fn promise(&self) -> CounterPromise {
         let promise = self.inner.promise();
         match self.strategy {

@@ -1,4 +1,4 @@
-//! Shards that are bounded or added up wrongly.
+//! Shards with wrong bounds or wrong sums.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -18,7 +18,7 @@ impl BrokenCounter {
         hasher.finish() % u64::from(shards)
     }
 
-    /// Tests the bounds of the whole on one shard.
+    /// Tests the bounds of the whole counter on one shard.
     pub(super) async fn apply_to_a_shard(&self, key: &Key, change: &Change) -> Result<Counted> {
         let Strategy::Sharded { bounds, .. } = self.strategy else {
             return self.inner.apply(key, change).await;

@@ -6,7 +6,7 @@ use super::BrokenCounter;
 use crate::steps::{between_steps, lock};
 
 impl BrokenCounter {
-    /// Writes the sum of what it read and the delta, whatever came between.
+    /// Writes the sum of the value that it read and the delta, whatever happened in between.
     pub(super) async fn read_modify_write(&self, key: &Key, change: &Change) -> Result<Counted> {
         let before = self.inner.value(key).await?;
         between_steps().await;
@@ -22,7 +22,7 @@ impl BrokenCounter {
         Ok(Counted::Applied { value: Some(read) })
     }
 
-    /// Tests the bounds on what it read, and adds in a step of its own.
+    /// Tests the bounds on the value that it read, and adds in a separate step.
     pub(super) async fn test_then_add(&self, key: &Key, change: &Change) -> Result<Counted> {
         let value = self.inner.value(key).await?.saturating_add(change.delta);
         if !change.bounds.contains(value) {
@@ -32,7 +32,7 @@ impl BrokenCounter {
         self.inner.apply(key, &Change::new(change.op.clone(), change.delta)).await
     }
 
-    /// Counts how many places of each key are taken.
+    /// Counts the occupied places of each key.
     pub(super) async fn apply_counting_places(&self, capacity: usize, key: &Key, change: &Change) -> Result<Counted> {
         let operation = (key.clone(), change.op.clone());
         let is_known = lock(&self.state.applied).contains(&operation);
@@ -47,8 +47,8 @@ impl BrokenCounter {
         Ok(counted)
     }
 
-    /// A key that takes one more than it has must have freed its places, and with them those of the others, which it
-    /// does not count.
+    /// A key with one operation more than it has places must have freed its places. The mutant frees those of the other
+    /// keys too, but does not count that, so they stay full.
     fn count_place(&self, capacity: usize, key: &Key) {
         let mut places = lock(&self.state.places);
         let taken = places.entry(key.clone()).or_default();
@@ -66,7 +66,7 @@ impl BrokenCounter {
         known.map(|(_, below)| below.clone())
     }
 
-    /// The operation's id in the counter below: a fresh one once it is forgotten.
+    /// Returns the operation's id in the inner counter, which is a new one once the operation is forgotten.
     pub(super) fn remembered(&self, key: &Key, op: &OpId) -> Result<OpId> {
         let applied = lock(&self.state.applied).contains(&(key.clone(), op.clone()));
         match self.recent(key, op) {
@@ -119,7 +119,7 @@ impl BrokenCounter {
         Ok(counted)
     }
 
-    /// Records the operation, and adds in a step of its own.
+    /// Records the operation, and adds in a separate step.
     pub(super) async fn record_then_add(&self, key: &Key, change: &Change) -> Result<Counted> {
         let id = (key.clone(), change.op.clone());
         let known = !lock(&self.state.recorded).insert(id.clone());
