@@ -11,7 +11,7 @@ mod reclaim;
 mod tests;
 
 pub(crate) use audit::audit_of;
-use storagebox::bank::{Hold};
+use storagebox::bank::Hold;
 use storagebox::values::Item;
 use storagebox::{Bank, Store, async_trait};
 
