@@ -15,7 +15,7 @@ const GIVEN_UP: i64 = -1;
 /// The calls that a future makes.
 #[derive(Clone)]
 enum Calls {
-    /// The one whose caller the future is.
+    /// The call whose caller is the future itself.
     One(Progress),
     /// The calls of other tasks, which wait for the future and may give up on their own.
     Batch(Arc<[Progress]>),
