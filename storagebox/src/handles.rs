@@ -57,7 +57,6 @@ pub(crate) use handle;
 ///
 /// Each type of a value lists its conversions. A text that breaks a limit of its type makes the call return
 /// `InvalidInput` before any I/O.
-/// `InvalidInput` before any I/O.
 pub trait IntoValue<V> {
     /// Returns the value.
     ///

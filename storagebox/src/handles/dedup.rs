@@ -15,8 +15,7 @@ use crate::policy::{HeartbeatDeadline, Policy};
 
 /// Work that is done once per id, and its results (articles 1 and 3).
 ///
-/// [`run`](Dedup::run) is the whole algorithm in one call: one runner at a time, one recorded result. `begin`,
-/// `extend`,
+/// [`run`](Dedup::run) is the whole algorithm in one call: one runner at a time, one recorded result. `begin`, `extend`,
 /// `complete` and `abort` are its steps. The results are records, one value per id, of which the first wins: `record`
 /// makes one without a run. [`LeaseRepo`] and [`DedupRepo`] list the guarantees. After any error or a dropped future,
 /// make the same call again, `by` the same operation or with the same lease.
@@ -25,9 +24,8 @@ use crate::policy::{HeartbeatDeadline, Policy};
 ///
 /// # Errors
 ///
-/// Returns `InvalidInput` if an id, an operation, a duration or a retention breaks its limit, and `TooLarge` if a value
-/// is over 256 KiB, before any I/O. If the backend has records without leases, runs and their steps return
-/// `Unsupported`.
+/// Returns `InvalidInput` if an id, an operation, a duration or a retention breaks its limit, and `TooLarge` if a value is
+/// over 256 KiB, before any I/O. If the backend has records without leases, runs and their steps return `Unsupported`.
 ///
 /// # Example
 ///
@@ -38,8 +36,7 @@ use crate::policy::{HeartbeatDeadline, Policy};
 /// let payments = Store::open("memory:").await?.dedup("payments")?;
 /// let charge = async |_fence| Ok::<_, Error>("charged");
 /// assert!(matches!(payments.run("invoice-7", charge).await?, Ran::Done(_)));
-/// assert!(matches!(payments.run("invoice-7", charge).await?, Ran::Replayed(result) if result.as_bytes() ==
-/// b"charged"));
+/// assert!(matches!(payments.run("invoice-7", charge).await?, Ran::Replayed(result) if result.as_bytes() == b"charged"));
 ///
 /// let first = payments.record("invoice-8", "paid").by("worker-1/8").await?;
 /// let second = payments.record("invoice-8", "refused").by("worker-2/8").await?;
@@ -59,7 +56,7 @@ pub struct Dedup {
 }
 
 impl Dedup {
-    /// Opens the leases and the records of the name. A backend may have only one of the two.
+    /// Opens the leases and the records of the name. A backend may have one of both.
     pub(crate) fn open(
         backend: &Arc<dyn Backend>,
         bounded: &Arc<dyn Backend>,
@@ -81,20 +78,20 @@ impl Dedup {
     /// Prepares a run. Awaiting it runs the work once for the id and records its result, or returns the recorded result
     /// (D-8).
     ///
-    /// The work is done *at least* once, and its result is recorded once: a process that is killed during the work
-    /// leaves open what the work has done, and the next run does it again. Give the id to outside systems as their
-    /// idempotency key. Scope an id that customers choose by the customer, as in `customer-7:key`. The work returns
-    /// bytes or text; for a struct return `Payload::json(&value)?` (feature `json`).
+    /// The work is done *at least* once, and its result is recorded once: a process that is killed during the work leaves
+    /// open what the work has done, and the next run does it again. Give the id to outside systems as their idempotency
+    /// key. Scope an id that customers choose by the customer, as in `customer-7:key`. The work returns bytes or text; for
+    /// a struct return `Payload::json(&value)?` (feature `json`).
     ///
-    /// On a tokio runtime with several threads a separate task extends the lease, also while the work blocks its
-    /// thread, as long as one other thread is free. On a `current_thread` runtime, or without tokio, blocking work
-    /// stops the heartbeat too, and the lease lapses: move such work to `tokio::task::spawn_blocking`.
+    /// On a tokio runtime with several threads a separate task extends the lease, also while the work blocks its thread,
+    /// as long as one other thread is free. On a `current_thread` runtime, or without tokio, blocking work stops the
+    /// heartbeat too, and the lease lapses: move such work to `tokio::task::spawn_blocking`.
     ///
     /// The lease lasts 30 seconds and is extended until the result is recorded. The result is kept for 7 days. The
     /// methods of [`Run`] change these settings. The store's deadline applies to each attempt of each call of the run;
-    /// an attempt to extend has at most a third of the lease. A store [without retry](crate::Store::without_retry)
-    /// makes one attempt to begin, but still retries recording the result of finished work. Two runs may overlap after
-    /// a lease lapses, so the work should pass the [`Fence`] to every system that must reject the older run.
+    /// an attempt to extend has at most a third of the lease. A store [without retry](crate::Store::without_retry) makes
+    /// one attempt to begin, but still retries recording the result of finished work. Two runs may overlap after a lease
+    /// lapses, so the work should pass the [`Fence`] to every system that must reject the older run.
     ///
     /// # Cancel safety
     ///
@@ -113,8 +110,7 @@ impl Dedup {
         Run::new(self.part(&self.of_runs, LEASES).map(Arc::clone), &self.policy, id.into_value(), work)
     }
 
-    /// Prepares to begin work on the id, or to return its known state (D-5, D-6). [`by`](Begin::by) names the operation
-    /// and begins.
+    /// Prepares to begin work on the id, or to return its known state (D-5, D-6). [`by`](Begin::by) names the operation, and
     /// begins.
     pub fn begin(&self, id: impl IntoValue<DedupId>) -> Begin<'_> {
         Begin::new(self.leases(), id.into_value())
@@ -140,8 +136,8 @@ impl Dedup {
         self.leases()?.abort(lease).await
     }
 
-    /// Prepares to record the value unless the id has a value (D-1, D-2). A retry of the first operation gets `Again`
-    /// (D-3). [`by`](Record::by) names the operation and records.
+    /// Prepares to record the value unless the id has a value (D-1, D-2). The winner's own retry, which has the same
+    /// operation, gets `Again` (D-3). [`by`](Record::by) names the operation, and records.
     pub fn record(&self, id: impl IntoValue<DedupId>, value: impl IntoValue<Payload>) -> Record<'_> {
         Record::new(self.records(), id.into_value().and_then(|id| Ok((id, value.into_value()?))))
     }
@@ -152,7 +148,7 @@ impl Dedup {
     }
 
     /// Prepares to replace the value if the record still has this version. The retention stays unchanged.
-    /// [`by`](Operation::by) names the operation and replaces.
+    /// [`by`](Operation::by) names the operation, and replaces.
     pub fn replace(
         &self,
         id: impl IntoValue<DedupId>,
