@@ -38,7 +38,7 @@ const SCHEMES: [(&str, &str); 12] = [
 ///   any I/O. The message names the schemes, the feature, or the key and the known keys. It never contains the rest of
 ///   the URL, which may hold a password.
 /// - S-7: a control character or a `#` anywhere, or a blank at an end of the URL or of a part of it, as a file or a
-/// variable adds them, returns `Misconfigured`. The message names the character and its place.
+///   variable adds them, returns `Misconfigured`. The message names the character and its place.
 ///
 /// # Cancel safety
 ///

@@ -70,8 +70,8 @@ impl<H: Handler + 'static> ProcessorBuilder<H> {
         self
     }
 
-    /// Sets the destination of messages, and the name under which this store has their tokens. The receiver must use
-    /// the same tokens.
+    /// Sets the destination of messages, and the name under which this store has their tokens. The receiver
+    /// looks them up there.
     ///
     /// # Errors
     ///
@@ -81,8 +81,8 @@ impl<H: Handler + 'static> ProcessorBuilder<H> {
         Ok(self)
     }
 
-    /// Sets the destination of messages, and their tokens, which may be in another store. The receiver must use the
-    /// same tokens.
+    /// Sets the destination of messages, and their tokens, which may be in another store. The receiver looks them
+    /// up there.
     pub fn sends_to(mut self, tokens: &Tokens, dispatcher: impl Dispatcher + 'static) -> Self {
         self.outgoing = Some((TokenPlace::There(tokens.part()), Arc::new(dispatcher)));
         self

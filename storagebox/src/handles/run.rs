@@ -61,9 +61,6 @@ impl<'a, W> Run<'a, W> {
     ///
     /// Without it, a crashed runner's lease lapses, and then any runner may begin. A name can be used for one run of an
     /// id: after its work has failed, the run is [`Over`](Ran::Over).
-    ///
-    /// Without it, a crashed runner's lease lapses, and then any runner may begin. A name is good for one run of an id:
-    /// after its work has failed, the run is [`Over`](Ran::Over).
     pub fn take_up(self, runner: impl IntoValue<OpId>) -> Self {
         self.set(|options| Ok(options.take_up(runner.into_value()?)))
     }

@@ -1,4 +1,4 @@
-//! How long what has ended is remembered is the store's, whoever calls.
+//! The store, not the caller, decides how long ended operations are remembered.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use storagebox_core::{
     TokenStore,
 };
 
-/// Longer ago than anything that was not to be remembered for ever.
+/// Longer ago than anything that is not remembered for ever.
 pub const LONG_AGO: Duration = Duration::from_secs(400 * 24 * 3_600);
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A fence of each kind: of a claim, of a token and of a lease.
+/// Makes a fence of each kind: of a claim, of a token and of a lease.
 ///
 /// # Errors
 ///
-/// As of the store.
+/// The errors of the store.
 ///
 /// # Panics
 ///
@@ -30,11 +30,11 @@ pub async fn fence_each_kind(store: &dyn Backend) -> Result<()> {
     leases.abort(&lease).await.map(drop)
 }
 
-/// Each fence of [`fence_each_kind`] stands, and upkeep finds nothing to delete.
+/// Checks that each fence of [`fence_each_kind`] holds, and that upkeep finds nothing to delete.
 ///
 /// # Errors
 ///
-/// As of the store.
+/// The errors of the store.
 ///
 /// # Panics
 ///
@@ -51,11 +51,11 @@ pub async fn assert_fenced(store: &dyn Backend) -> Result<()> {
     Ok(())
 }
 
-/// What a store of another memory is asked first, it refuses: each time a store of its own, which knows nothing yet.
+/// Checks that a store with another memory refuses its first call. Each call uses a new store, which knows nothing yet.
 ///
 /// # Errors
 ///
-/// As of the store, if it is not even opened.
+/// Returns the errors of the store if it cannot even be opened.
 ///
 /// # Panics
 ///
@@ -74,7 +74,7 @@ pub async fn another_is_refused<S: Backend>(another: impl Fn() -> Result<S>) -> 
     Ok(())
 }
 
-/// An error that says that the memory is another.
+/// Checks that the error says that the memory is another.
 ///
 /// # Panics
 ///
