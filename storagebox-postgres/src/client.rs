@@ -47,7 +47,7 @@ pub(crate) struct Client {
     info: OnceLock<StoreInfo>,
 }
 
-/// What follows an attempt whose reply was lost.
+/// The reaction to an attempt whose reply was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AfterLostReply {
     /// Make one more attempt: the server recognises the operation id.
@@ -168,8 +168,8 @@ impl Client {
         repeat(CallBackoff::new(deadline, after_lost, pauses()), wait, attempt).await
     }
 
-    /// As [`settle`](Self::settle), for a call whose every answer settles earlier attempts: it only reads, or it moves
-    /// a state that only goes forward.
+    /// Like [`settle`](Self::settle), for a call whose every answer settles earlier attempts: it only reads, or it
+    /// moves a state that only goes forward.
     pub(crate) async fn settled<T, F>(
         &self,
         operation: &'static str,

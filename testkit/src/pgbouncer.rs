@@ -75,7 +75,7 @@ impl PgBouncer {
     ///
     /// # Errors
     ///
-    /// [`Failure::NotInstalled`], [`Failure::TooOld`], or why it does not start, with the end of its log.
+    /// Returns [`Failure::NotInstalled`], [`Failure::TooOld`], or why it does not start, with the end of its log.
     pub fn start(server: &str, settings: &Settings) -> Result<Self, Failure> {
         let server = Url::parse(server)?;
         let program = program()?;
@@ -118,7 +118,7 @@ pub fn is_installed() -> bool {
 ///
 /// # Errors
 ///
-/// [`Failure::NotInstalled`].
+/// Returns [`Failure::NotInstalled`].
 pub fn knows_prepared_statements() -> Result<bool, Failure> {
     let version = version(&program()?).unwrap_or_default();
     Ok(release(&version).is_some_and(|release| release >= PREPARED_STATEMENTS_SINCE))

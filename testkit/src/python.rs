@@ -13,8 +13,8 @@ const PACKAGES: [&str; 2] = ["storagebox==1.0.7", "boto3==1.44.5"];
 ///
 /// # Errors
 ///
-/// [`Failure::Started`] if there is no `python3`, [`Failure::Program`] if it has no `venv` or the package cannot be
-/// installed.
+/// Returns [`Failure::Started`] if there is no `python3`, [`Failure::Program`] if it has no `venv` or the package
+/// cannot be installed.
 pub fn with_the_package_of_article_1() -> Result<PathBuf, Failure> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/tools/python");
     let python = folder.join("bin/python");

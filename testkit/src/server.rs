@@ -103,7 +103,7 @@ impl Server {
     }
 }
 
-/// One line, without secrets.
+/// Shows the server in one line, without secrets.
 impl fmt::Display for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let version = self.version.as_deref().unwrap_or("of unknown version");

@@ -43,7 +43,7 @@ pub fn postgres(way: Option<Way>) -> Result<Server, Failure> {
 ///
 /// # Errors
 ///
-/// The errors of [`postgres()`].
+/// Returns the errors of [`postgres()`].
 pub fn shared_postgres() -> Result<&'static Server, &'static Failure> {
     static SHARED: OnceLock<Result<Server, Failure>> = OnceLock::new();
     SHARED.get_or_init(|| postgres(None)).as_ref()
@@ -62,7 +62,7 @@ pub fn dynamodb(way: Option<Way>) -> Result<Server, Failure> {
 ///
 /// # Errors
 ///
-/// The errors of [`dynamodb()`].
+/// Returns the errors of [`dynamodb()`].
 pub fn shared_dynamodb() -> Result<&'static Server, &'static Failure> {
     static SHARED: OnceLock<Result<Server, Failure>> = OnceLock::new();
     SHARED.get_or_init(|| dynamodb(None)).as_ref()
@@ -81,7 +81,7 @@ pub fn redis(way: Option<Way>) -> Result<Server, Failure> {
 ///
 /// # Errors
 ///
-/// The errors of [`redis()`].
+/// Returns the errors of [`redis()`].
 pub fn shared_redis() -> Result<&'static Server, &'static Failure> {
     static SHARED: OnceLock<Result<Server, Failure>> = OnceLock::new();
     SHARED.get_or_init(|| redis(None)).as_ref()
@@ -100,7 +100,7 @@ pub fn nats(way: Option<Way>) -> Result<Server, Failure> {
 ///
 /// # Errors
 ///
-/// The errors of [`nats()`].
+/// Returns the errors of [`nats()`].
 pub fn shared_nats() -> Result<&'static Server, &'static Failure> {
     static SHARED: OnceLock<Result<Server, Failure>> = OnceLock::new();
     SHARED.get_or_init(|| nats(None)).as_ref()
@@ -119,13 +119,13 @@ pub fn rabbitmq(way: Option<Way>) -> Result<Server, Failure> {
 ///
 /// # Errors
 ///
-/// The errors of [`rabbitmq()`].
+/// Returns the errors of [`rabbitmq()`].
 pub fn shared_rabbitmq() -> Result<&'static Server, &'static Failure> {
     static SHARED: OnceLock<Result<Server, Failure>> = OnceLock::new();
     SHARED.get_or_init(|| rabbitmq(None)).as_ref()
 }
 
-/// What the environment or the caller requests.
+/// The request of the environment or the caller.
 struct Request {
     url: Option<String>,
     way: Option<Way>,

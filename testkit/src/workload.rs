@@ -36,7 +36,7 @@ impl Namespaces {
     ///
     /// # Errors
     ///
-    /// The errors of the store.
+    /// Returns the errors of the store.
     pub fn of(store: &dyn Backend) -> Result<Self> {
         Ok(Self {
             bank: store.item_bank(&"namespace".parse()?)?,
@@ -205,7 +205,7 @@ fn wrong(id: impl std::fmt::Display, answer: impl std::fmt::Debug) -> Error {
 ///
 /// # Errors
 ///
-/// The errors of the bank.
+/// Returns the errors of the bank.
 pub async fn fill(namespaces: &Namespaces, count: usize) -> Result<()> {
     let items: Vec<_> = (0..count).map(|number| Item::new(format!("item-{number}"))).collect::<Result<_>>()?;
     namespaces.bank.add(&items).await.map(drop)
@@ -219,7 +219,7 @@ pub async fn fill(namespaces: &Namespaces, count: usize) -> Result<()> {
 ///
 /// # Panics
 ///
-/// If the sums do not add up.
+/// Panics if the sums do not add up.
 pub async fn audit(namespaces: &Namespaces, items: usize, callers: &[Caller]) -> Result<()> {
     let rounds: i64 = callers.iter().map(Caller::rounds).sum();
     let counts = namespaces.bank.counts().await?;

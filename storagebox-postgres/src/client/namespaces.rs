@@ -117,7 +117,8 @@ impl OpenNamespace {
     }
 }
 
-/// Returns the first eight bytes of the SHA-256: they never differ, and nobody can choose texts that collide.
+/// Returns the first eight bytes of the text's SHA-256. They are the same on every machine and in every version, and
+/// nobody can choose texts that collide.
 pub(crate) fn hash(text: &str) -> i64 {
     let digest: [u8; 32] = Sha256::digest(text.as_bytes()).into();
     let mut first = [0; 8];

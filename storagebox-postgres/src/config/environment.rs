@@ -42,7 +42,7 @@ impl Named {
 
 fn check_with(named: &Named, is_set: impl Fn(&str) -> bool) -> Result<()> {
     let first = |variables: &[&'static str]| variables.iter().copied().find(|variable| is_set(variable));
-    // If no database is named, it has the name of the user.
+    // A database that is not named has the name of the user.
     let database = if named.user { &["PGDATABASE"][..] } else { &["PGDATABASE", "PGUSER"] };
     let left = [
         ("host", named.host, &["PGHOSTADDR", "PGHOST"][..]),

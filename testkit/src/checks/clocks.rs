@@ -21,11 +21,11 @@ const AHEAD: Duration = HOUR;
 ///
 /// # Errors
 ///
-/// The errors of the store.
+/// Returns the errors of the store.
 ///
 /// # Panics
 ///
-/// If something has two holders, ends early, comes back, or is forgotten.
+/// Panics if something has two holders, ends early, comes back, or is forgotten.
 pub async fn set_back(mut at: impl AsyncFnMut(Duration) -> Result<Arc<dyn Backend>>) -> Result<()> {
     let before = Scene::of(at(AHEAD).await?)?;
     let (item, lease) = before.set().await?;

@@ -48,7 +48,7 @@ impl Far {
     ///
     /// # Errors
     ///
-    /// The errors of the store.
+    /// Returns the errors of the store.
     pub async fn fill(&self) -> Result<()> {
         let items = (0..CUTS).map(|number| Item::new(format!("item-{number}")));
         self.store.item_bank(&"cuts".parse()?)?.add(&items.collect::<Result<Vec<_>>>()?).await.map(drop)
@@ -58,7 +58,7 @@ impl Far {
     ///
     /// # Errors
     ///
-    /// The errors of the store.
+    /// Returns the errors of the store.
     pub async fn call(&self, number: usize) -> Result<bool> {
         let id = format!("cut-{number:04}");
         match number % 5 {
@@ -110,11 +110,11 @@ impl Far {
     ///
     /// # Errors
     ///
-    /// The errors of the store.
+    /// Returns the errors of the store.
     ///
     /// # Panics
     ///
-    /// If the sums do not add up.
+    /// Panics if the sums do not add up.
     pub async fn audit(&self, other_claims: usize) -> Result<()> {
         let each = CUTS / 5;
         let counts = self.store.item_bank(&"cuts".parse()?)?.counts().await?;
@@ -128,11 +128,11 @@ impl Far {
     ///
     /// # Errors
     ///
-    /// The errors of the store, and an error if the store contradicts its answers.
+    /// Returns the errors of the store, and an error if the store contradicts its answers.
     ///
     /// # Panics
     ///
-    /// If the sums do not add up, or too few replies were lost.
+    /// Panics if the sums do not add up, or too few replies were lost.
     pub async fn lose_together(&self) -> Result<()> {
         let (namespaces, items) = (Namespaces::of(&*self.store)?, ROUNDS * CALLERS * 2);
         fill(&namespaces, items).await?;

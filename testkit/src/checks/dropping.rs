@@ -32,7 +32,7 @@ impl Dropped {
     ///
     /// # Errors
     ///
-    /// The errors of the store.
+    /// Returns the errors of the store.
     pub async fn make(self, store: &dyn Backend, id: &str) -> Result<()> {
         let name = "namespace".parse()?;
         match self {
@@ -69,11 +69,11 @@ impl Clients<'_> {
     ///
     /// # Errors
     ///
-    /// The errors of the store.
+    /// Returns the errors of the store.
     ///
     /// # Panics
     ///
-    /// If a call never waits, or never ends, or a call after it gets a wrong answer.
+    /// Panics if a call never waits, or never ends, or a call after it gets a wrong answer.
     pub async fn drop_everywhere(&self, calls: &[Dropped]) -> Result<()> {
         let items: Vec<_> = (0..500).map(|number| Item::new(format!("{number}"))).collect::<Result<_>>()?;
         self.fresh.item_bank(&"namespace".parse()?)?.add(&items).await?;

@@ -66,7 +66,7 @@ impl<S> Acts<S> {
     ///
     /// # Errors
     ///
-    /// If the case does not have its own server, or the server does not come back.
+    /// Returns an error if the case does not have its own server, or the server does not come back.
     pub fn restart(&self, own: Option<&S>, how: Restart) -> Result<()> {
         let server = own.ok_or_else(|| failed("this server is not the case's own"))?;
         let end = match how {
@@ -81,7 +81,7 @@ impl<S> Acts<S> {
 ///
 /// # Errors
 ///
-/// If there is no such state.
+/// Returns an error if there is no such state.
 pub fn listed(item: String, state: &str, claim: Option<String>) -> Result<ListedItem> {
     let claim = claim.map(ClaimId::new).transpose()?;
     let state = match (state, claim) {

@@ -49,11 +49,11 @@ impl Texts {
 ///
 /// # Errors
 ///
-/// The errors of the store.
+/// Returns the errors of the store.
 ///
 /// # Panics
 ///
-/// If another value comes back.
+/// Panics if another value comes back.
 pub async fn payloads_are_bytes(records: &dyn DedupRepo) -> Result<()> {
     let bytes: Vec<_> = (0..256 * 1024_usize).map(|byte| byte as u8).collect();
     for value in [&bytes[..0], &bytes[..256], &bytes[..]] {
@@ -69,7 +69,7 @@ pub async fn payloads_are_bytes(records: &dyn DedupRepo) -> Result<()> {
 ///
 /// # Panics
 ///
-/// If such a text makes a value.
+/// Panics if such a text makes a value.
 #[track_caller]
 pub fn what_cannot_be_kept_is_no_value() {
     for text in ["a\0b".to_owned(), "\0".to_owned(), "x".repeat(1_025)] {

@@ -40,11 +40,11 @@ impl Load {
 ///
 /// # Errors
 ///
-/// The errors of the store or of `kill`, and an error if the store contradicts its answers.
+/// Returns the errors of the store or of `kill`, and an error if the store contradicts its answers.
 ///
 /// # Panics
 ///
-/// If the sums do not add up.
+/// Panics if the sums do not add up.
 pub async fn outlives_twenty_kills(store: &dyn Backend, kill: impl AsyncFnMut() -> Result<()>) -> Result<()> {
     let (namespaces, load) = (Namespaces::of(store)?, Arc::new(Load::default()));
     fill(&namespaces, ITEMS).await?;

@@ -16,11 +16,11 @@ const SECOND: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 ///
-/// The errors of the store.
+/// Returns the errors of the store.
 ///
 /// # Panics
 ///
-/// If the lease is another's.
+/// Panics if another operation has the lease.
 pub async fn fence_each_kind(store: &dyn Backend) -> Result<()> {
     let _ = store.item_bank(&"namespace".parse()?)?.release(&ClaimId::new("ada")?).await?;
     store.token_store(&"namespace".parse()?)?.discard(&[TokenId::new("token")?]).await?;
@@ -34,11 +34,11 @@ pub async fn fence_each_kind(store: &dyn Backend) -> Result<()> {
 ///
 /// # Errors
 ///
-/// The errors of the store.
+/// Returns the errors of the store.
 ///
 /// # Panics
 ///
-/// If one of them is gone.
+/// Panics if a fence is gone.
 pub async fn assert_fenced(store: &dyn Backend) -> Result<()> {
     assert_eq!(store.maintain(1_000).await?.deleted, 0, "{}", store.backend());
     let taken = store.item_bank(&"namespace".parse()?)?.take(&ClaimId::new("ada")?, Hold::Forever).await?;
@@ -59,7 +59,7 @@ pub async fn assert_fenced(store: &dyn Backend) -> Result<()> {
 ///
 /// # Panics
 ///
-/// If one of the calls is answered.
+/// Panics if one of the calls is answered.
 pub async fn another_is_refused<S: Backend>(another: impl Fn() -> Result<S>) -> Result<()> {
     let (known, new) = (another()?.item_bank(&"namespace".parse()?)?, another()?.item_bank(&"new".parse()?)?);
     for (call, outcome) in [
@@ -78,7 +78,7 @@ pub async fn another_is_refused<S: Backend>(another: impl Fn() -> Result<S>) -> 
 ///
 /// # Panics
 ///
-/// If it says anything else.
+/// Panics if the error says anything else.
 #[track_caller]
 pub fn assert_another(error: &Error) {
     assert_eq!(error.kind(), ErrorKind::Misconfigured, "{error}");

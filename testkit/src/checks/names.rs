@@ -12,7 +12,7 @@ use super::HOUR;
 ///
 /// # Errors
 ///
-/// The errors of the values and the handles.
+/// Returns the errors of the values and the handles.
 ///
 /// # Panics
 ///

@@ -15,11 +15,11 @@ const ITEMS: u64 = 10;
 ///
 /// # Errors
 ///
-/// The errors of the store, and the reason why the server was not stopped.
+/// Returns the errors of the store, and the reason why the server was not stopped.
 ///
 /// # Panics
 ///
-/// If a call is answered while the server is stopped, or gets another answer than described above.
+/// Panics if a call is answered while the server is stopped, or gets another answer than described above.
 pub async fn lose_nothing<P>(
     hasty: &dyn Backend,
     patient: &dyn Backend,

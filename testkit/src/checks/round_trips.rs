@@ -36,7 +36,7 @@ impl Metered {
     ///
     /// # Errors
     ///
-    /// The errors of the call.
+    /// Returns the errors of the call.
     pub async fn note<T>(&mut self, call: &'static str, made: impl Future<Output = Result<T>>) -> Result<T> {
         let before = self.proxy.round_trips();
         let answer = made.await?;
@@ -48,7 +48,7 @@ impl Metered {
     ///
     /// # Errors
     ///
-    /// The errors of the store.
+    /// Returns the errors of the store.
     pub async fn every_call(&mut self, name: &str) -> Result<()> {
         self.bank(name).await?;
         self.bank_for_its_keeper(name).await?;
@@ -63,7 +63,7 @@ impl Metered {
     ///
     /// # Errors
     ///
-    /// The errors of the store.
+    /// Returns the errors of the store.
     pub async fn ping_and_setup(&mut self) -> Result<()> {
         let store = Arc::clone(&self.store);
         self.note("ping", store.ping()).await?;
@@ -74,7 +74,7 @@ impl Metered {
     ///
     /// # Errors
     ///
-    /// The errors of the store.
+    /// Returns the errors of the store.
     pub async fn trips_to_add(&self, count: usize) -> Result<usize> {
         let bank = self.store.item_bank(&"namespace".parse()?)?;
         bank.add(&items("warm", 1)?).await?;
@@ -165,7 +165,7 @@ impl Metered {
     ///
     /// # Panics
     ///
-    /// If a call took another number.
+    /// Panics if a call took another number of round trips.
     #[track_caller]
     pub fn assert_one_each(&self) {
         assert!(self.noted.len() >= CALLS, "only {} calls were counted", self.noted.len());
@@ -188,11 +188,11 @@ fn items(name: &str, count: usize) -> Result<Vec<Item>> {
 ///
 /// # Errors
 ///
-/// The errors of the store.
+/// Returns the errors of the store.
 ///
 /// # Panics
 ///
-/// If one of them was recorded before.
+/// Panics if a record existed before.
 pub async fn remember_at_once(records: &Arc<dyn DedupRepo>, numbers: Range<usize>) -> Result<()> {
     let mut callers = JoinSet::new();
     for number in numbers {

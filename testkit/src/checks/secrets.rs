@@ -14,7 +14,7 @@ pub const SECRET: &str = "hunter2";
 ///
 /// # Panics
 ///
-/// If it shows a secret.
+/// Panics if the error shows a secret.
 #[track_caller]
 pub fn assert_hidden(error: &Error) {
     let mut shown = format!("{error} {error:?} {:?}", error.context().collect::<Vec<_>>());
@@ -30,7 +30,7 @@ pub fn assert_hidden(error: &Error) {
 ///
 /// # Panics
 ///
-/// If a text shows a secret.
+/// Panics if a text shows a secret.
 #[track_caller]
 pub fn assert_none_shows(all: impl IntoIterator<Item = String>) {
     for shown in all {
@@ -46,7 +46,7 @@ pub fn assert_none_shows(all: impl IntoIterator<Item = String>) {
 ///
 /// # Panics
 ///
-/// If one of the two is answered, or they are refused differently.
+/// Panics if one of the two is answered, or they are refused differently.
 pub async fn refused(store: &dyn Backend) -> Result<Error> {
     let (ping, call) = (refused_ping(store).await, refused_call(store).await?);
     assert_eq!(ping.kind(), call.kind(), "{}: {ping} {call}", store.backend());
@@ -57,11 +57,11 @@ pub async fn refused(store: &dyn Backend) -> Result<Error> {
 ///
 /// # Errors
 ///
-/// The errors of [`refused`].
+/// Returns the errors of [`refused`].
 ///
 /// # Panics
 ///
-/// The same as [`refused`].
+/// Panics as [`refused`] does.
 pub async fn refused_with_setup(store: &dyn Backend) -> Result<Error> {
     let (call, setup) = (refused(store).await?, store.setup().await.expect_err("a setup that was to be refused"));
     assert_hidden(&setup);
@@ -90,7 +90,7 @@ async fn refused_call(store: &dyn Backend) -> Result<Error> {
 ///
 /// # Panics
 ///
-/// If a store is not refused with `Denied`.
+/// Panics if a store is not refused with `Denied`.
 pub async fn are_denied<S: Backend>(connect: impl Fn(&str) -> Result<S>, urls: &[String]) -> Result<()> {
     for (number, url) in urls.iter().enumerate() {
         let error = refused_with_setup(&connect(url)?).await?;
@@ -103,11 +103,11 @@ pub async fn are_denied<S: Backend>(connect: impl Fn(&str) -> Result<S>, urls: &
 ///
 /// # Errors
 ///
-/// The error that there is no such port, or the errors of the store.
+/// Returns the error that there is no such port, or the errors of the store.
 ///
 /// # Panics
 ///
-/// If a call is not refused with `Unavailable`.
+/// Panics if a call is not refused with `Unavailable`.
 pub async fn where_nobody_listens<S: Backend>(connect: impl FnOnce(u16) -> Result<S>) -> Result<()> {
     let store = connect(port::free().map_err(failed)?)?;
     let error = refused_with_setup(&store).await?;
@@ -120,11 +120,11 @@ pub async fn where_nobody_listens<S: Backend>(connect: impl FnOnce(u16) -> Resul
 ///
 /// # Errors
 ///
-/// The errors of the store.
+/// Returns the errors of the store.
 ///
 /// # Panics
 ///
-/// If a call after that is not refused with `Unavailable`.
+/// Panics if a call after that is not refused with `Unavailable`.
 pub async fn once_closed(store: &dyn Backend) -> Result<()> {
     store.ping().await?;
     store.close().await?;

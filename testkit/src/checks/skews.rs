@@ -25,11 +25,11 @@ async fn look(store: &dyn Backend, options: OrderedOptions) -> Result<()> {
 ///
 /// # Errors
 ///
-/// The errors of the store.
+/// Returns the errors of the store.
 ///
 /// # Panics
 ///
-/// If it also opens with another tombstone age or other stamps, or if a handle does not use its own skew.
+/// Panics if it also opens with another tombstone age or other stamps, or if a handle does not use its own skew.
 pub async fn stored_before(
     open: impl AsyncFn() -> Result<Arc<dyn Backend>>,
     age: impl AsyncFnOnce() -> Result<()>,

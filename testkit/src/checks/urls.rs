@@ -11,7 +11,7 @@ use super::secrets::assert_hidden;
 ///
 /// # Panics
 ///
-/// If the URL is accepted, refused as anything else, or shown with its secret.
+/// Panics if the URL is accepted, refused as anything else, or shown with its secret.
 #[track_caller]
 pub fn refused<S: Debug>(connect: impl FnOnce(&str) -> Result<S>, url: &str) -> Error {
     let error = connect(url).expect_err("a URL that makes no sense");
@@ -24,7 +24,7 @@ pub fn refused<S: Debug>(connect: impl FnOnce(&str) -> Result<S>, url: &str) -> 
 ///
 /// # Panics
 ///
-/// The same as [`refused`], and if the error does not give the reason.
+/// Panics as [`refused`] does, and if the error does not give the reason.
 #[track_caller]
 pub fn refused_because<S: Debug>(connect: impl FnOnce(&str) -> Result<S>, url: &str, because: &str) {
     let error = refused(connect, url);
@@ -35,7 +35,7 @@ pub fn refused_because<S: Debug>(connect: impl FnOnce(&str) -> Result<S>, url: &
 ///
 /// # Panics
 ///
-/// If an edited URL makes the store panic, is refused as anything else, or is shown with its whole secret.
+/// Panics if an edited URL makes the store panic, is refused as anything else, or is shown with its whole secret.
 pub fn whatever<S: Debug>(connect: impl Fn(&str) -> Result<S> + RefUnwindSafe, known: &[&str]) {
     for url in known {
         assert!(connect(url).is_ok(), "{url}");

@@ -17,7 +17,7 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 ///
 /// # Errors
 ///
-/// The error of the check, or an error if the time is over.
+/// Returns the error of the check, or an error if the time is over.
 pub async fn until(what: &str, mut is_so: impl AsyncFnMut() -> Result<bool>) -> Result<()> {
     let looking = async {
         while !is_so().await? {

@@ -55,7 +55,7 @@ impl Dynamo {
     ///
     /// # Errors
     ///
-    /// [`Failure::NotInstalled`], or why an installed server does not start, with the end of its log.
+    /// Returns [`Failure::NotInstalled`], or why an installed server does not start, with the end of its log.
     pub fn start(data: Data) -> Result<Self, Failure> {
         let program = program::path()?;
         let scratch = Scratch::as_ourselves("dynamodb")?;
@@ -70,7 +70,7 @@ impl Dynamo {
     ///
     /// # Errors
     ///
-    /// The errors of [`Self::start`]; [`Failure::WrongState`] if it runs.
+    /// Returns the errors of [`Self::start`]; [`Failure::WrongState`] if it runs.
     pub fn start_again(&self) -> Result<(), Failure> {
         self.running
             .start_again(|scratch, port| launch(scratch, &server(scratch, &self.program, self.data, port), port))
@@ -80,7 +80,7 @@ impl Dynamo {
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn kill(&self) -> Result<(), Failure> {
         self.running.end(Signal::Kill)
     }
@@ -89,7 +89,7 @@ impl Dynamo {
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn stop(&self) -> Result<(), Failure> {
         self.running.end(Signal::Interrupt)
     }
@@ -98,7 +98,7 @@ impl Dynamo {
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn pause(&self) -> Result<Paused<'_>, Failure> {
         self.running.pause()
     }

@@ -37,7 +37,7 @@ impl Nats {
     ///
     /// # Errors
     ///
-    /// [`Failure::NotInstalled`], or why an installed server does not start, with the end of its log.
+    /// Returns [`Failure::NotInstalled`], or why an installed server does not start, with the end of its log.
     pub fn start() -> Result<Self, Failure> {
         Self::start_with("")
     }
@@ -46,7 +46,7 @@ impl Nats {
     ///
     /// # Errors
     ///
-    /// The errors of [`Self::start`].
+    /// Returns the errors of [`Self::start`].
     pub fn start_with(more: impl Into<String>) -> Result<Self, Failure> {
         let more = more.into();
         let program = of_system(SERVER).ok_or(Failure::NotInstalled { server: NAME, install: INSTALL })?;
@@ -59,7 +59,7 @@ impl Nats {
     ///
     /// # Errors
     ///
-    /// The errors of [`Self::start`]; [`Failure::WrongState`] if it runs.
+    /// Returns the errors of [`Self::start`]; [`Failure::WrongState`] if it runs.
     pub fn start_again(&self) -> Result<(), Failure> {
         self.running.start_again(|scratch, port| launch(scratch, &self.program, port, &self.more))
     }
@@ -68,7 +68,7 @@ impl Nats {
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn kill(&self) -> Result<(), Failure> {
         self.running.end(Signal::Kill)
     }
@@ -77,7 +77,7 @@ impl Nats {
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn stop(&self) -> Result<(), Failure> {
         self.running.end(Signal::Interrupt)
     }
@@ -86,7 +86,7 @@ impl Nats {
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn pause(&self) -> Result<Paused<'_>, Failure> {
         self.running.pause()
     }

@@ -43,7 +43,7 @@ impl Postgres {
     ///
     /// # Errors
     ///
-    /// [`Failure::NotInstalled`], or why an installed server does not start, with the end of its log.
+    /// Returns [`Failure::NotInstalled`], or why an installed server does not start, with the end of its log.
     pub fn start(settings: &Settings) -> Result<Self, Failure> {
         let programs = programs::folder()?;
         let make = if settings.is_quick() { Scratch::in_memory } else { Scratch::new };
@@ -62,7 +62,7 @@ impl Postgres {
     ///
     /// # Errors
     ///
-    /// The errors of [`Self::start`]; the copy needs `pg_basebackup`.
+    /// Returns the errors of [`Self::start`]; the copy needs `pg_basebackup`.
     pub fn standby(&self) -> Result<Self, Failure> {
         let scratch = Scratch::new("standby")?;
         let mut copy = scratch.command(&programs::beside_initdb(&self.programs, "pg_basebackup"));
@@ -79,7 +79,7 @@ impl Postgres {
     ///
     /// # Errors
     ///
-    /// The errors of [`Self::start`]; [`Failure::WrongState`] if it runs.
+    /// Returns the errors of [`Self::start`]; [`Failure::WrongState`] if it runs.
     pub fn start_again(&self) -> Result<(), Failure> {
         self.running
             .start_again(|scratch, port| launch(scratch, &server(scratch, &self.programs, &self.settings, port), port))
@@ -89,7 +89,7 @@ impl Postgres {
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn kill(&self) -> Result<(), Failure> {
         self.running.end(Signal::Kill)
     }
@@ -98,7 +98,7 @@ impl Postgres {
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn stop(&self) -> Result<(), Failure> {
         self.running.end(Signal::Interrupt)
     }
@@ -107,7 +107,7 @@ impl Postgres {
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn pause(&self) -> Result<Paused<'_>, Failure> {
         self.running.pause()
     }

@@ -45,7 +45,7 @@ impl RabbitMq {
     ///
     /// # Errors
     ///
-    /// [`Failure::NotInstalled`], or why an installed broker does not start, with the end of its log.
+    /// Returns [`Failure::NotInstalled`], or why an installed broker does not start, with the end of its log.
     pub fn start() -> Result<Self, Failure> {
         let program = program().ok_or(Failure::NotInstalled { server: NAME, install: INSTALL })?;
         let scratch = Scratch::new("rabbitmq")?;
@@ -58,7 +58,7 @@ impl RabbitMq {
     ///
     /// # Errors
     ///
-    /// The errors of [`Self::start`]; [`Failure::WrongState`] if it runs.
+    /// Returns the errors of [`Self::start`]; [`Failure::WrongState`] if it runs.
     pub fn start_again(&self) -> Result<(), Failure> {
         self.running.start_again(|scratch, port| launch(scratch, &self.program, &self.epmd, port))
     }
@@ -67,7 +67,7 @@ impl RabbitMq {
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn kill(&self) -> Result<(), Failure> {
         self.running.end(Signal::Kill)
     }
@@ -76,7 +76,7 @@ impl RabbitMq {
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn stop(&self) -> Result<(), Failure> {
         self.running.end(Signal::Terminate)
     }
@@ -85,7 +85,7 @@ impl RabbitMq {
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn pause(&self) -> Result<Paused<'_>, Failure> {
         self.running.pause()
     }

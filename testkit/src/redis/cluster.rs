@@ -23,7 +23,7 @@ impl Cluster {
     ///
     /// # Errors
     ///
-    /// The errors of [`Redis::start`], or the reason why the nodes form no cluster.
+    /// Returns the errors of [`Redis::start`], or the reason why the nodes form no cluster.
     pub fn start(masters: usize, settings: &Settings) -> Result<Self, Failure> {
         let client = in_path(CLIENT).ok_or(Failure::NotInstalled { server: NAME, install: INSTALL })?;
         let nodes = (0..2 * masters).map(|_| node(settings)).collect::<Result<Vec<_>, _>>()?;
@@ -56,7 +56,7 @@ impl Cluster {
     ///
     /// # Errors
     ///
-    /// [`Failure::DoesNotStart`] if that takes more than five minutes.
+    /// Returns [`Failure::DoesNotStart`] if that takes more than five minutes.
     pub fn wait_until_served(&self) -> Result<(), Failure> {
         poll(TIMEOUT, || self.nodes.iter().all(Redis::serves_all_slots).then_some(())).ok_or(Failure::DoesNotStart {
             server: "a cluster of Redis",

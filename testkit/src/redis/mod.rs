@@ -45,7 +45,7 @@ impl Redis {
     ///
     /// # Errors
     ///
-    /// [`Failure::NotInstalled`], or why an installed server does not start, with the end of its log.
+    /// Returns [`Failure::NotInstalled`], or why an installed server does not start, with the end of its log.
     pub fn start(settings: &Settings) -> Result<Self, Failure> {
         let program = in_path(SERVER).ok_or(Failure::NotInstalled { server: NAME, install: INSTALL })?;
         let scratch = Scratch::new("redis")?;
@@ -61,7 +61,7 @@ impl Redis {
     ///
     /// # Errors
     ///
-    /// The errors of [`Self::start`]; [`Failure::WrongState`] if it runs.
+    /// Returns the errors of [`Self::start`]; [`Failure::WrongState`] if it runs.
     pub fn start_again(&self) -> Result<(), Failure> {
         self.running.start_again(|scratch, port| launch(scratch, &self.program, &self.settings, port))
     }
@@ -70,7 +70,7 @@ impl Redis {
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn kill(&self) -> Result<(), Failure> {
         self.running.end(Signal::Kill)
     }
@@ -79,7 +79,7 @@ impl Redis {
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn stop(&self) -> Result<(), Failure> {
         self.running.end(Signal::Interrupt)
     }
@@ -88,7 +88,7 @@ impl Redis {
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn pause(&self) -> Result<Paused<'_>, Failure> {
         self.running.pause()
     }

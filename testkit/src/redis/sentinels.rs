@@ -22,7 +22,8 @@ impl Sentinels {
     ///
     /// # Errors
     ///
-    /// The errors of [`Redis::start`]; [`Failure::DoesNotStart`] if they do not find one another within five minutes.
+    /// Returns the errors of [`Redis::start`]; [`Failure::DoesNotStart`] if they do not find one another within five
+    /// minutes.
     pub fn start(settings: &Settings) -> Result<Self, Failure> {
         let master = Redis::start(settings)?;
         let address = master.address();

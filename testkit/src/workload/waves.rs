@@ -28,11 +28,11 @@ pub struct Findings {
 ///
 /// # Errors
 ///
-/// The errors of the bank.
+/// Returns the errors of the bank.
 ///
 /// # Panics
 ///
-/// If the bank's own count contradicts its answers.
+/// Panics if the bank's own count contradicts its answers.
 pub async fn wave(clients: &[impl Backend], name: &str) -> Result<Findings> {
     let banks: Vec<_> = clients.iter().map(|client| client.item_bank(&name.parse()?)).collect::<Result<_>>()?;
     let items: Vec<_> = (0..IDS).map(|number| Item::new(format!("{name}-{number}"))).collect::<Result<_>>()?;

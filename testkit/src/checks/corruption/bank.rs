@@ -22,7 +22,7 @@ fn items(range: Range<usize>) -> Result<Vec<Item>> {
 ///
 /// # Errors
 ///
-/// The errors of the store.
+/// Returns the errors of the store.
 pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
     let bank = store.item_bank(&name.parse()?)?;
     bank.add(&items(0..12)?).await?;
@@ -45,7 +45,7 @@ pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
 ///
 /// # Errors
 ///
-/// The errors of the store.
+/// Returns the errors of the store.
 pub fn calls(store: &dyn Backend, name: &str) -> Result<Vec<Call>> {
     let bank = store.item_bank(&name.parse()?)?;
     let mut calls = vec![call!("counts", [bank], bank.counts()), call!("list", [bank], bank.list(None, 100))];

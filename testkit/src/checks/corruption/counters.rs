@@ -20,7 +20,7 @@ fn change(op: &str, delta: i64) -> Result<Change> {
 ///
 /// # Errors
 ///
-/// The errors of the store.
+/// Returns the errors of the store.
 pub async fn fill_first(store: &dyn Backend, name: &str) -> Result<()> {
     let (counters, key) = (store.counter(&name.parse()?, WINDOW)?, Key::new("KEY")?);
     counters.apply(&key, &change("OVER", 5)?).await.map(drop)
@@ -30,7 +30,7 @@ pub async fn fill_first(store: &dyn Backend, name: &str) -> Result<()> {
 ///
 /// # Errors
 ///
-/// The errors of the store.
+/// Returns the errors of the store.
 pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
     let (counters, key) = (store.counter(&name.parse()?, WINDOW)?, Key::new("KEY")?);
     let _ = counters.apply(&key, &change("APPLIED", 7)?).await?;
@@ -41,7 +41,7 @@ pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
 ///
 /// # Errors
 ///
-/// The errors of the store.
+/// Returns the errors of the store.
 pub fn calls(store: &dyn Backend, name: &str) -> Result<Vec<Call>> {
     let (counters, mut calls) = (store.counter(&name.parse()?, WINDOW)?, vec![]);
     for key in ["KEY", "NEW"] {

@@ -40,7 +40,7 @@ async fn commit(entities: &dyn EntityLedger, id: &EntryId, token: Option<&TokenI
 ///
 /// # Errors
 ///
-/// The errors of the store.
+/// Returns the errors of the store.
 pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
     let Some(entities) = ledger(store, name)? else { return Ok(()) };
     let token = TokenId::new("IN")?;
@@ -62,7 +62,7 @@ pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
 ///
 /// # Errors
 ///
-/// The errors of the store.
+/// Returns the errors of the store.
 pub fn calls(store: &dyn Backend, name: &str) -> Result<Vec<Call>> {
     let Some(entities) = ledger(store, name)? else { return Ok(vec![]) };
     let mut calls = vec![call!("pending", [entities], entities.pending(None, 100))];

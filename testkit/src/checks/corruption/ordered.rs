@@ -16,7 +16,7 @@ fn stamp(at: i64, writer: &str) -> Result<Stamp> {
 ///
 /// # Errors
 ///
-/// The errors of the store.
+/// Returns the errors of the store.
 pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
     let values = store.ordered_store(&name.parse()?, OrderedOptions::sequence())?;
     let value = Payload::try_from("value")?;
@@ -30,7 +30,7 @@ pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
 ///
 /// # Errors
 ///
-/// The errors of the store.
+/// Returns the errors of the store.
 pub fn calls(store: &dyn Backend, name: &str, keys: &[&str]) -> Result<Vec<Call>> {
     let values = store.ordered_store(&name.parse()?, OrderedOptions::sequence())?;
     let mut calls =

@@ -41,7 +41,7 @@ fn value() -> Result<Payload> {
 ///
 /// # Errors
 ///
-/// The errors of the store.
+/// Returns the errors of the store.
 pub async fn fill(store: &dyn Backend, name: &str, numbers: Numbers) -> Result<()> {
     let (records, op, value) = (store.dedup_repo(&name.parse()?)?, OpId::new("OP")?, value()?);
     for (id, retention) in [
@@ -65,7 +65,7 @@ pub async fn fill(store: &dyn Backend, name: &str, numbers: Numbers) -> Result<(
 ///
 /// # Errors
 ///
-/// The errors of the store.
+/// Returns the errors of the store.
 pub async fn lease(store: &dyn Backend, name: &str, (id, op, duration): Leased) -> Result<()> {
     let (leases, print) = (store.lease_repo(&name.parse()?)?, Fingerprint::new("PRINT")?);
     let begun = leases.begin(&DedupId::new(id)?, &OpId::new(op)?, duration, Some(&print)).await?;
@@ -81,7 +81,7 @@ pub async fn lease(store: &dyn Backend, name: &str, (id, op, duration): Leased) 
 ///
 /// # Errors
 ///
-/// The errors of the store.
+/// Returns the errors of the store.
 pub fn of_records(store: &dyn Backend, name: &str, (id, number): (&str, u64), op: &str) -> Result<Vec<Call>> {
     let (records, value, version) = (store.dedup_repo(&name.parse()?)?, value()?, Version::new(number));
     let (about, id, op) = (format!("{id} by {op}"), DedupId::new(id)?, OpId::new(op)?);
@@ -105,7 +105,7 @@ pub fn of_records(store: &dyn Backend, name: &str, (id, number): (&str, u64), op
 ///
 /// # Errors
 ///
-/// The errors of the store.
+/// Returns the errors of the store.
 pub fn of_leases(store: &dyn Backend, name: &str, (id, number): (&str, u64), op: &str) -> Result<Vec<Call>> {
     let (leases, value, print) = (store.lease_repo(&name.parse()?)?, value()?, Fingerprint::new("PRINT")?);
     let about = format!("{id} by {op}");

@@ -49,7 +49,7 @@ pub trait Tables: Send + Sync {
 ///
 /// # Errors
 ///
-/// The errors of the store.
+/// Returns the errors of the store.
 pub async fn fill(store: &dyn Backend) -> Result<()> {
     bank::fill(store, NAME).await?;
     counters::fill_first(store, NAME).await?;
@@ -79,12 +79,12 @@ fn calls(store: &dyn Backend) -> Result<Vec<Call>> {
 ///
 /// # Panics
 ///
-/// If a call panics, fails with an error that blames anything but the stored data, or changes something and reports
-/// that it did not.
+/// Panics if a call panics, fails with an error that blames anything but the stored data, or changes something and
+/// reports that it did not.
 ///
 /// # Errors
 ///
-/// If the tables cannot be read or changed.
+/// Returns an error if the tables cannot be read or changed.
 pub fn whatever(runtime: &Runtime, store: &dyn Backend, tables: &dyn Tables) -> Result<()> {
     let rows: BTreeMap<_, _> =
         runtime.block_on(tables.keep())?.into_iter().map(|row| (format!("{} {}", row.table, row.name), row)).collect();

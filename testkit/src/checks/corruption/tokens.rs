@@ -17,7 +17,7 @@ pub fn tokens(names: &[&str]) -> Result<Vec<TokenId>> {
 ///
 /// # Errors
 ///
-/// The errors of the store.
+/// Returns the errors of the store.
 pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
     let store = store.token_store(&name.parse()?)?;
     store.create_tokens(&tokens(&["LIVE", "CONSUMED", "DISCARDED"])?).await?;
@@ -29,7 +29,7 @@ pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
 ///
 /// # Errors
 ///
-/// The errors of the store.
+/// Returns the errors of the store.
 pub fn calls(store: &dyn Backend, name: &str, names: &[&str]) -> Result<Vec<Call>> {
     let store = store.token_store(&name.parse()?)?;
     let mut calls = vec![];
