@@ -23,7 +23,6 @@ use rules::Rules;
 /// The most changes in one statement.
 const MOST: usize = 64;
 
-/// The counters of one namespace.
 #[derive(Debug)]
 pub(crate) struct PostgresCounter {
     counters: Arc<Counters>,
@@ -36,7 +35,6 @@ struct Counters {
     rules: Rules,
 }
 
-/// One call of `apply`.
 #[derive(Clone, Debug)]
 struct Apply {
     key: Key,

@@ -20,14 +20,12 @@ use crate::error::{read, unreadable};
 /// The most records in one statement.
 const MOST: usize = 64;
 
-/// The records of one namespace.
 #[derive(Debug)]
 pub(crate) struct PostgresDedupRepo {
     records: Arc<OpenNamespace>,
     combiner: Option<Combining<Record>>,
 }
 
-/// One call of `record`.
 #[derive(Clone, Debug)]
 struct Record {
     id: DedupId,

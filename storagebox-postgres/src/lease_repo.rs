@@ -16,7 +16,6 @@ use crate::client::{Client, FunctionCall, OpenNamespace};
 use crate::dedup_repo::{entry, outcome, remaining, version};
 use crate::error::{read, unreadable};
 
-/// The leases of one namespace.
 #[derive(Debug)]
 pub(crate) struct PostgresLeaseRepo {
     records: Arc<OpenNamespace>,

@@ -20,7 +20,6 @@ use crate::error::{read, unreadable};
 /// The most writes in one statement.
 const MOST: usize = 64;
 
-/// The ordered values of one namespace.
 #[derive(Debug)]
 pub(crate) struct PostgresOrderedStore {
     values: Arc<Values>,

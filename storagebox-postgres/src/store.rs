@@ -105,7 +105,6 @@ impl fmt::Debug for PostgresStore {
     }
 }
 
-/// A function of upkeep.
 struct Upkeep {
     function: &'static str,
     /// Whether the function needs to know how long ended operations are remembered.

@@ -18,14 +18,12 @@ const BATCH: usize = 5_000;
 /// The most calls of `consume` in one statement.
 const MOST: usize = 64;
 
-/// The tokens of one namespace.
 #[derive(Debug)]
 pub(crate) struct PostgresTokenStore {
     tokens: Arc<OpenNamespace>,
     combiner: Option<Combining<Consume>>,
 }
 
-/// One call of `consume`.
 #[derive(Clone, Debug)]
 struct Consume {
     token: TokenId,

@@ -45,12 +45,10 @@ pub(crate) fn authority(scratch: &Scratch) -> PathBuf {
     scratch.path("authority.crt")
 }
 
-/// Returns the server's certificate and its key.
 pub(crate) fn server(scratch: &Scratch) -> (PathBuf, PathBuf) {
     (scratch.path("server.crt"), scratch.path("server.key"))
 }
 
-/// Returns the client's certificate and its key.
 pub(crate) fn client(scratch: &Scratch) -> (PathBuf, PathBuf) {
     (scratch.path("client.crt"), scratch.path("client.key"))
 }

@@ -21,11 +21,8 @@ use super::wait;
 use crate::config::{Settings, Statements, Url};
 use crate::error::{self, bad};
 
-/// A pool of connections.
 pub(crate) enum Connections {
-    /// The store's own pool.
     Own(Own),
-    /// The caller's pool.
     Shared(PgPool),
 }
 
@@ -103,7 +100,6 @@ impl Connections {
         }
     }
 
-    /// Returns a connection for more than one statement.
     pub(crate) async fn dedicated(&self) -> Result<Dedicated<'_>> {
         match self {
             Self::Own(own) => own.held().await.map(Dedicated::Own),

@@ -16,7 +16,6 @@ use crate::combining::{self, Combining};
 /// The most takes in one statement.
 const MOST: usize = 64;
 
-/// One take.
 #[derive(Clone, Debug)]
 pub(super) struct Take {
     pub(super) claim: ClaimId,
@@ -35,7 +34,6 @@ impl Combine for Take {
     }
 }
 
-/// All takes of a bank.
 #[derive(Debug)]
 pub(super) struct Takes {
     taker: Arc<Taker>,

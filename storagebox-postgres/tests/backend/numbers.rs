@@ -17,7 +17,6 @@ use crate::support::{Database, Place, failed, run};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// The last numbers that were given out.
 #[derive(Clone, Copy, Debug)]
 struct Given {
     fence: i64,

@@ -28,7 +28,6 @@ pub(crate) const NAME: &str = "DynamoDB";
 pub const INSTALL: &str = "cargo install --debug --locked dynoxide-rs@3.2.0 --no-default-features \
      --features native-sqlite,http-server,cli --root target/tools";
 
-/// The name of the server's files.
 const SERVER: &str = "dynoxide";
 
 /// Where a server keeps its data.

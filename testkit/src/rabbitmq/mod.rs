@@ -23,10 +23,8 @@ pub(crate) const INSTALL: &str = "apt-get install rabbitmq-server, or brew insta
 /// The program that everybody may run. Debian's own program on the path runs for root and `rabbitmq` only.
 const DEBIAN: &str = "/usr/lib/rabbitmq/bin/rabbitmq-server";
 
-/// The name of the program.
 const SERVER: &str = "rabbitmq-server";
 
-/// The name of the broker's files.
 const BROKER: &str = "broker";
 
 /// An empty broker of our own, without plugins. It ends with this value, and with our process in any case.

@@ -20,7 +20,6 @@ fn ledger(store: &dyn Backend, name: &str) -> Result<Option<Arc<dyn EntityLedger
     }
 }
 
-/// Returns the entry of an entity's first message.
 fn entry(entity: &str) -> Result<EntryId> {
     Ok(EntryId { key: entity.parse()?, message: "MESSAGE".parse()?, commit: "OP".parse()? })
 }

@@ -29,7 +29,6 @@ pub(super) struct Parked {
 }
 
 impl Late {
-    /// Returns the number of a new request.
     pub(super) fn call(&mut self) -> u64 {
         self.calls += 1;
         self.calls

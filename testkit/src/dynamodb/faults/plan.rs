@@ -6,7 +6,6 @@ use fastrand::Rng;
 
 use super::fault::Fault;
 
-/// The planned faults.
 pub(super) enum Plan {
     /// Each fault is for the next request, or the next of its operation. Later requests get none.
     Script(VecDeque<(Option<String>, Fault)>),
