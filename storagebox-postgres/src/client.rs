@@ -32,7 +32,7 @@ pub(crate) use progress::Progress;
 use statement_cache::StatementCache;
 pub(crate) use store_info::{FORMAT, Found, StoreInfo, VERSION, new_epoch};
 
-/// Rows to come. Boxed, so that the futures of the calls above stay small.
+/// A boxed future of rows. It is boxed so that the futures of the calls above stay small.
 type Rows<'a> = Pin<Box<dyn Future<Output = Result<Vec<PgRow>>> + Send + 'a>>;
 
 type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
@@ -47,19 +47,19 @@ pub(crate) struct Client {
     info: OnceLock<StoreInfo>,
 }
 
-/// What follows an attempt whose reply was lost.
+/// The reaction to an attempt whose reply was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AfterLostReply {
-    /// One more attempt: the server recognises the operation id.
+    /// Make one more attempt: the server recognises the operation id.
     Retry,
-    /// The same, and an attempt of the call was lost before: the call begins with an unknown outcome.
+    /// As `Retry`, for a call that lost an attempt before: it begins with an unknown outcome.
     RetryAgain,
-    /// The error: one more attempt would be applied again.
+    /// Return the error: another attempt would be applied again.
     Fail,
 }
 
 impl AfterLostReply {
-    /// For a call that is made alone, after a batch that it was part of was lost or not.
+    /// Returns the policy for a call that runs alone after its batch; `is_lost` says whether the batch was lost.
     pub(crate) fn after_batch(is_lost: bool) -> Self {
         if is_lost { Self::RetryAgain } else { Self::Retry }
     }
@@ -153,8 +153,8 @@ impl Client {
         self.in_time(call).await.map_err(|error| error.on("postgres").during(operation))
     }
 
-    /// Makes a call until an attempt answers it: after contention with pauses, and after a lost reply once more. Returns no
-    /// outcome that leaves open what a lost attempt may still do (ER-4). The caller bounds its time.
+    /// Makes a call until an attempt answers it: after contention with pauses, and after a lost reply once more.
+    /// Returns no outcome that leaves open what a lost attempt may still do (ER-4). The caller bounds its time.
     pub(crate) async fn repeated<T, F>(
         &self,
         deadline: Instant,
@@ -168,8 +168,8 @@ impl Client {
         repeat(CallBackoff::new(deadline, after_lost, pauses()), wait, attempt).await
     }
 
-    /// As [`settle`](Self::settle), for a call whose every answer settles earlier attempts: it only reads, or it moves a
-    /// state that only goes forward.
+    /// Like [`settle`](Self::settle), for a call whose every answer settles earlier attempts: it only reads, or it
+    /// moves a state that only goes forward.
     pub(crate) async fn settled<T, F>(
         &self,
         operation: &'static str,
@@ -191,14 +191,14 @@ impl Client {
         &'a self,
         work: impl Future<Output = Result<T>> + Send + 'a,
     ) -> impl Future<Output = Result<T>> + Send + 'a {
-        // Boxed like the rows, and before anything moves it: each move would copy all of the call.
+        // Boxed like `Rows`, and before anything moves the future: each move would copy all of the call.
         let work: Work<'a, T> = Box::pin(work);
         let timeout = self.settings.options.call_timeout;
         async move { progress::scope(ending(timeout, work)).await }
     }
 }
 
-/// After the timeout, the outcome is unknown only if the call was sent.
+/// Runs `work` until the timeout. After the timeout, the outcome is unknown only if the call was sent.
 async fn ending<T>(timeout: Duration, work: Work<'_, T>) -> Result<T> {
     let ended = in_time(timeout, work).await;
     ended.unwrap_or_else(|| Err(if progress::end() { error::unmade(timeout) } else { unanswered(timeout) }))
@@ -223,8 +223,8 @@ impl<P: Iterator<Item = Duration> + Send> CallBackoff<P> {
         Self { after_lost, reconnects, pauses, deadline, begun: now() }
     }
 
-    /// Returns the next pause, if one more attempt of the same length ends in time. An attempt that is cut off would turn
-    /// a certain refusal into an unknown outcome.
+    /// Returns the next pause, if one more attempt of the same length ends in time. An attempt that is cut off would
+    /// turn a certain refusal into an unknown outcome.
     fn pause(&mut self) -> Option<Duration> {
         let (pause, ended) = (self.pauses.next()?, now());
         let lasted = ended.saturating_duration_since(self.begun);

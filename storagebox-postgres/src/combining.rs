@@ -1,4 +1,4 @@
-//! How a store combines its calls: on tokio, if its settings say so.
+//! Combines the calls of a store on tokio, if its settings say so.
 
 use std::cmp::Ordering;
 use std::mem;
@@ -11,14 +11,14 @@ use tokio::runtime::Handle;
 
 use crate::client::{Client, Progress};
 
-/// Many times what a statement takes that nobody is in the way of.
+/// The time after which other calls no longer wait for a batch: many times what a statement takes without contention.
 const STALL_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// Calls that go together, each for as long as its caller waits.
+/// Combines calls. Each is part of a batch only as long as its caller waits.
 #[derive(Debug)]
 pub(crate) struct Combining<C: Combine>(Arc<Combiner<Tracked<C>>>);
 
-/// A call of which its caller and its batch both know whether it has left.
+/// A call, and its progress, which both its caller and its batch know.
 struct Tracked<C> {
     call: C,
     progress: Progress,
@@ -36,7 +36,7 @@ impl<C: Combine> Combine for Tracked<C> {
     }
 }
 
-/// Makes the call in time: alone, or with others that wait, where calls are combined.
+/// Makes the call in time: alone, or together with other waiting calls if combining is on.
 pub(crate) async fn call<C, F>(
     combining: Option<&Combining<C>>,
     client: &Client,
@@ -58,7 +58,7 @@ where
     answer.map_err(|error| error.on(C::BACKEND).during(C::OPERATION))
 }
 
-/// Makes a struct one of the calls of Postgres that go together, of each key one at a time.
+/// Implements `Combine` for a struct of this backend. Of each key, one call at a time is made.
 macro_rules! combine {
     ($operation:literal, $call:ident -> $answer:ty, |$this:ident| $key:expr => $key_type:ty) => {
         impl ::storagebox_core::Combine for $call {
@@ -78,7 +78,7 @@ macro_rules! combine {
 
 pub(crate) use combine;
 
-/// What makes batches by this method of the maker, if combining is on.
+/// Returns a combiner that makes its batches with `together`, if combining is on.
 pub(crate) fn combiner<C, M, F>(
     client: &Client,
     most: usize,
@@ -100,7 +100,8 @@ where
     })
 }
 
-/// In the runtime that is there; without one the work is dropped, and those who wait for it go alone.
+/// Spawns the work on the current runtime. Without a runtime, the work is dropped and the calls that wait for it run
+/// alone.
 fn spawn(work: Pin<Box<dyn Future<Output = ()> + Send>>) {
     if let Ok(runtime) = Handle::try_current() {
         drop(runtime.spawn(work));
@@ -112,13 +113,13 @@ fn patience() -> Pin<Box<dyn Future<Output = ()> + Send>> {
     Box::pin(tokio::time::sleep(STALL_TIMEOUT))
 }
 
-/// What became of every call of a batch that failed as a whole.
+/// Returns the outcome of each call of a batch that failed as a whole.
 pub(crate) fn failed<A>(error: &Error, calls: usize) -> Vec<Combined<A>> {
     let lost = error.certainty() == Certainty::Unknown;
     (0..calls).map(|_| if lost { Combined::Lost } else { Combined::RunAlone }).collect()
 }
 
-/// Sorts the calls and tells the place that each had before.
+/// Sorts the calls, and returns the place that each had before.
 pub(crate) fn sort<C>(calls: &mut Vec<C>, order: impl Fn(&C, &C) -> Ordering) -> Vec<usize> {
     let mut numbered: Vec<_> = mem::take(calls).into_iter().enumerate().collect();
     numbered.sort_by(|(_, one), (_, other)| order(one, other));
@@ -127,7 +128,7 @@ pub(crate) fn sort<C>(calls: &mut Vec<C>, order: impl Fn(&C, &C) -> Ordering) ->
     places
 }
 
-/// The answers of sorted calls, each back in the place that its call had.
+/// Puts the answers of sorted calls back in the places that the calls had before.
 pub(crate) fn in_order<T>(places: Vec<usize>, answers: Vec<T>) -> Vec<Combined<Result<T>>> {
     let mut ordered: Vec<_> = places.into_iter().zip(answers).collect();
     ordered.sort_unstable_by_key(|(place, _)| *place);

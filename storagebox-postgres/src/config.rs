@@ -1,4 +1,4 @@
-//! What a store is made of: its URL or pool, its schema and how it goes about its calls.
+//! The configuration of a store: its URL or pool, its schema and how it makes its calls.
 
 mod environment;
 mod foreign;
@@ -21,7 +21,7 @@ pub struct PostgresBuilder {
     pub(crate) max_connections: usize,
 }
 
-/// What every namespace of a store shares.
+/// The settings that all namespaces of a store share.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) schema: Schema,
@@ -31,8 +31,8 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// A tenth less than a call: so the server gives up first and says that nothing was applied, where the end of the
-    /// call would leave that open.
+    /// Returns nine tenths of the call timeout. So the server gives up first and reports that nothing was applied; the
+    /// end of the call would leave that open.
     pub(crate) fn statement_timeout(&self) -> Duration {
         self.options.call_timeout / 10 * 9
     }

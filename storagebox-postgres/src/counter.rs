@@ -20,10 +20,9 @@ use crate::error::{read, unreadable};
 
 use rules::Rules;
 
-/// Changes in one statement.
+/// The most changes in one statement.
 const MOST: usize = 64;
 
-/// The counters of one name.
 #[derive(Debug)]
 pub(crate) struct PostgresCounter {
     counters: Arc<Counters>,
@@ -36,7 +35,6 @@ struct Counters {
     rules: Rules,
 }
 
-/// One call of `apply`.
 #[derive(Clone, Debug)]
 struct Apply {
     key: Key,
@@ -45,10 +43,10 @@ struct Apply {
 
 combine!("apply", Apply -> Counted, |apply| (apply.key.clone(), apply.change.op.clone()) => (Key, OpId));
 
-/// What became of one change in a statement.
+/// The outcome of one change in a statement.
 enum Applied {
     Counted(Counted),
-    /// Its shard has no room for it; the others are to be looked at.
+    /// The shard has no room for the change; the other shards must be checked.
     Dry,
 }
 
@@ -98,7 +96,7 @@ impl Counters {
         }
     }
 
-    /// One statement for changes that are sorted by key and shard.
+    /// Applies changes that are sorted by key and shard, in one statement.
     async fn applied(&self, calls: &[Apply]) -> Result<Vec<Applied>> {
         let rules = &self.rules;
         let each = |of: fn(&Change) -> Option<i64>| calls.iter().map(|call| of(&call.change)).collect::<Vec<_>>();
@@ -120,7 +118,7 @@ impl Counters {
         self.client().rows(&call).await?.iter().map(|row| outcome(row, "counter_apply")).collect()
     }
 
-    /// A change whose own shard has no room: one round trip more, for as long as it takes to move some there.
+    /// Applies a change whose own shard has no room. This costs one more round trip, which moves room there.
     async fn widely(&self, apply: &Apply) -> Result<Counted> {
         let (rules, change) = (&self.rules, &apply.change);
         let call = FunctionCall::rows("counter_apply_widely")

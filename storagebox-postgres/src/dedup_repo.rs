@@ -17,17 +17,15 @@ use crate::client::{AfterLostReply, Client, FunctionCall, OpenNamespace};
 use crate::combining::{self, Combining, combine};
 use crate::error::{read, unreadable};
 
-/// Records in one statement.
+/// The most records in one statement.
 const MOST: usize = 64;
 
-/// The records of one name.
 #[derive(Debug)]
 pub(crate) struct PostgresDedupRepo {
     records: Arc<OpenNamespace>,
     combiner: Option<Combining<Record>>,
 }
 
-/// One call of `record`.
 #[derive(Clone, Debug)]
 struct Record {
     id: DedupId,
@@ -71,7 +69,7 @@ async fn together(records: Arc<OpenNamespace>, mut calls: Vec<Record>) -> Vec<Co
     }
 }
 
-/// One statement for calls that are sorted by id.
+/// Makes records, sorted by id, in one statement.
 async fn recorded(records: &OpenNamespace, calls: &[Record]) -> Result<Vec<Recorded>> {
     let client = records.client();
     let call = FunctionCall::rows("dedup_record")
@@ -114,7 +112,7 @@ pub(crate) fn remaining(row: &PgRow, function: &'static str) -> Result<Duration>
     Ok(Duration::from_micros(read::<i64>(function, row.try_get("remaining"))?.unsigned_abs()))
 }
 
-/// A version as the functions take it. One that no backend of ours made is nobody's.
+/// Returns a version as an argument. A version that this backend cannot have made becomes -1, which no record has.
 pub(crate) fn number(version: Version) -> i64 {
     i64::try_from(version.number()).unwrap_or(-1)
 }

@@ -19,7 +19,7 @@ use crate::error::read;
 
 use answers::{Listed, Position};
 
-/// The entities of one name, with the tokens that their commits change as well.
+/// The entities of one namespace, and the token namespaces that their commits change too.
 #[derive(Debug)]
 pub(crate) struct PostgresEntityLedger {
     pub(crate) entities: OpenNamespace,
@@ -28,7 +28,7 @@ pub(crate) struct PostgresEntityLedger {
     pub(crate) outgoing: Option<Arc<OpenNamespace>>,
 }
 
-/// What a call needs of tokens that it names.
+/// Opens the namespace of tokens, if a call names one.
 async fn joined(tokens: Option<&OpenNamespace>) -> Result<Option<client::Opened>> {
     match tokens {
         Some(tokens) => tokens.opened().await.map(Some),
@@ -65,7 +65,7 @@ impl PostgresEntityLedger {
             .with(self.client().memory()))
     }
 
-    /// A function about the entry.
+    /// Adds the namespace and the entry to a call.
     async fn call_about<'a>(&self, call: FunctionCall<'a>, entry: &'a EntryId) -> Result<FunctionCall<'a>> {
         Ok(call
             .about(self.entities.opened().await?)
@@ -75,7 +75,7 @@ impl PostgresEntityLedger {
     }
 }
 
-/// In the order in which all calls lock tokens, each once.
+/// Returns each token once, in the order in which all calls lock tokens.
 fn sorted(tokens: &[TokenId]) -> Vec<&str> {
     tokens.iter().map(TokenId::as_str).collect::<BTreeSet<_>>().into_iter().collect()
 }

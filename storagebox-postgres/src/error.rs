@@ -1,4 +1,4 @@
-//! The driver's errors, by code. What is not in the table may have been applied (ER-1).
+//! Maps the driver's errors by their code. A statement whose code is not in the table may have been applied (ER-1).
 
 mod codes;
 
@@ -17,27 +17,28 @@ use codes::{
     QUERY_WAIT_TIMEOUT, known, known_at_login,
 };
 
-/// Said by `sql/store/is_namespace.sql` and `sql/store/is_store.sql`, before anything is written.
+/// The message for the error that `sql/store/is_namespace.sql` and `sql/store/is_store.sql` raise before anything is
+/// written.
 const NOT_THAT_OPENED: &str = "the schema is not as it was when it was opened: it was emptied or made anew, or a copy was put back. Stop \
      every program that uses it and find out what is missing, as the README of storagebox-postgres says; then open the store again";
 
-/// What makes no sense for the setting of this name.
+/// Returns the error for a setting whose value makes no sense.
 pub(crate) fn bad(setting: &'static str, why: impl Display) -> Error {
     Error::misconfigured(setting, why).on("postgres")
 }
 
-/// What was opened is not there any more, or not the same.
+/// Returns the error for a schema that no longer exists or is not the one that was opened.
 pub(crate) fn of_another_epoch(schema: impl Display) -> Error {
     Error::corrupt(format_args!("the schema {schema}"), NOT_THAT_OPENED).on("postgres")
 }
 
-/// An error of a statement that was sent, and of which something was heard before, or nothing.
+/// Maps the error of a statement that was sent. `heard` says whether a part of its answer came before the error.
 pub(crate) fn of(error: sqlx::Error, heard: bool) -> Error {
     let known = match &error {
         ended if has_ended(ended, heard) => Some((ErrorKind::Unavailable, ENDED_BEFORE)),
         unpassed if !heard && not_passed_on(unpassed).is_some() => not_passed_on(unpassed),
         published if is_of_a_publication(published) => Some((ErrorKind::Misconfigured, NOT_TO_BE_CHANGED)),
-        // A timeout may have come just before the commit, and end the session after it.
+        // A timeout may come just before the commit, and end the session after the commit.
         ended if heard && of_server(ended).is_some_and(is_fatal) => None,
         sqlx::Error::Database(database) => answered(database.as_ref()),
         sqlx::Error::Encode(_) => Some((ErrorKind::InvalidInput, "an argument could not be encoded")),
@@ -56,7 +57,7 @@ fn of_server(error: &sqlx::Error) -> Option<&PgDatabaseError> {
     error.as_database_error().and_then(|error| error.try_downcast_ref())
 }
 
-/// A publication of some rows or columns has the code of a key that is gone.
+/// Returns whether a publication of some rows or columns refused a change: it has the code of a missing key.
 fn is_of_a_publication(error: &sqlx::Error) -> bool {
     of_server(error).is_some_and(|error| error.routine() == Some("CheckCmdReplicaIdentity"))
 }
@@ -65,11 +66,11 @@ fn is_fatal(error: &PgDatabaseError) -> bool {
     error.severity() == PgSeverity::Fatal
 }
 
-/// Whether the server ended the session before it did anything for the statement.
+/// Returns whether the server ended the session before it did anything for the statement.
 ///
-/// It ends an idle session for its age only while it waits for a statement. It ends one by hand at any time, and between
-/// the commit of a statement and its end only after that statement's rows and its end were sent. A pooler that says so
-/// itself names no routine of the server.
+/// The server ends an idle session for its age only while it waits for a statement. It can end a session by hand at any
+/// time, but after the commit of a statement only once it has sent that statement's rows and end. A pooler that reports
+/// this itself names no routine of the server.
 pub(crate) fn has_ended(error: &sqlx::Error, heard: bool) -> bool {
     of_server(error).filter(|error| is_fatal(error)).is_some_and(|error| {
         ENDED_IDLE.contains(&error.code())
@@ -78,8 +79,8 @@ pub(crate) fn has_ended(error: &sqlx::Error, heard: bool) -> bool {
     })
 }
 
-/// What it means that a pooler never passed the statement on, because it had no connection to the server: for so long, or
-/// since it last tried to open one.
+/// Maps the error of a pooler that never passed the statement on, because it had no connection to the server within its
+/// timeout, or since it last tried to open one.
 fn not_passed_on(error: &sqlx::Error) -> Option<(ErrorKind, &'static str)> {
     let said = of_server(error).filter(|error| is_fatal(error)).and_then(reason_of_pooler)?;
     match said {
@@ -91,12 +92,12 @@ fn not_passed_on(error: &sqlx::Error) -> Option<(ErrorKind, &'static str)> {
     }
 }
 
-/// Why PgBouncer closed the connection of its client. It has one code for all reasons.
+/// Returns why PgBouncer closed the connection of its client. PgBouncer has one code for all reasons.
 fn reason_of_pooler(error: &PgDatabaseError) -> Option<&str> {
     (error.code() == OF_POOLER && error.routine().is_none()).then(|| error.message())
 }
 
-/// Whether nothing comes on the connection after this error.
+/// Returns whether the connection ends with this error.
 pub(crate) fn is_last_word(error: &sqlx::Error) -> bool {
     of_server(error).is_none_or(|error| {
         matches!(error.severity(), PgSeverity::Fatal | PgSeverity::Panic)
@@ -113,7 +114,7 @@ const NO_NAME: &str = "the host of the URL has no address: its name could not be
 const NO_CONNECTION: &str = "no connection was free in time: each call that is under way has one, also one that was polled and then \
      left, neither driven nor dropped";
 
-/// An error of a connection that could not be opened, for which these files were to be read: nothing was sent.
+/// Maps the error of a connection that could not be opened: nothing was sent. `files` are the files that it needed.
 pub(crate) fn connecting(error: sqlx::Error, files: &[(&'static str, String)]) -> Error {
     if let Some((key, why)) = unreadable_file(&error, files) {
         return bad(key, format_args!("names a file that cannot be read: {why}"));
@@ -129,7 +130,8 @@ fn unconnected(error: &sqlx::Error) -> (ErrorKind, &'static str) {
             let login = || database.code().and_then(|code| known_at_login(&code));
             not_passed_on(error).or_else(login).unwrap_or(unreachable)
         }
-        // What the driver says where a server declines; all else is a file that it cannot use.
+        // The driver's text for a server that declines encryption. All other errors are about a file that the driver
+        // cannot use.
         sqlx::Error::Tls(error) if error.to_string().contains("does not support") => {
             (ErrorKind::Misconfigured, NO_ENCRYPTION)
         }
@@ -140,8 +142,8 @@ fn unconnected(error: &sqlx::Error) -> (ErrorKind, &'static str) {
     }
 }
 
-/// The encryption's own errors come in this kind, and nothing else does before a connection is made. What is no
-/// certificate's fault may pass.
+/// Returns whether the error is about the certificate. Only encryption fails with this kind before a connection is
+/// made; its errors that no certificate causes may be temporary.
 fn is_untrusted(error: &std::io::Error) -> bool {
     let said = error.to_string().to_ascii_lowercase();
     error.kind() == std::io::ErrorKind::InvalidData && (said.contains("certificate") || said.contains("unknownca"))
@@ -153,13 +155,13 @@ fn unreadable_file(error: &sqlx::Error, files: &[(&'static str, String)]) -> Opt
     may_be_a_file.then(|| files.iter().find_map(unreadable)).flatten()
 }
 
-/// No connection was made in the time that the URL gives for it.
+/// Returns the error for a connection that was not made within the `connect_timeout` of the URL.
 pub(crate) fn not_connected(limit: Duration) -> Error {
     let why = format!("the server could not be reached within {limit:?} (connect_timeout)");
     Error::new(ErrorKind::Unavailable, why).on("postgres")
 }
 
-/// An error of a connection that the caller's pool could not give: nothing was sent.
+/// Maps the error of a caller's pool that could not give a connection: nothing was sent.
 pub(crate) fn acquiring(error: sqlx::Error) -> Error {
     match error {
         sqlx::Error::PoolTimedOut => Error::new(ErrorKind::Contention, NO_CONNECTION).on("postgres"),
@@ -168,12 +170,11 @@ pub(crate) fn acquiring(error: sqlx::Error) -> Error {
     }
 }
 
-/// The store is closed.
 pub(crate) fn closed() -> Error {
     Error::new(ErrorKind::Unavailable, "the store is closed").on("postgres")
 }
 
-/// An error of our own pool, which has sent nothing yet.
+/// Maps an error of the store's own pool, which has sent nothing yet.
 pub(crate) fn pooling(error: PoolError<Error>) -> Error {
     match error {
         PoolError::Backend(error) => error,
@@ -182,20 +183,20 @@ pub(crate) fn pooling(error: PoolError<Error>) -> Error {
     }
 }
 
-/// A call that never left: its turn did not come in time, or there was no connection for it.
+/// Returns the error for a call that was never sent: its turn did not come in time, or it got no connection.
 pub(crate) fn unmade(timeout: Duration) -> Error {
     let why = format!("its turn did not come within {timeout:?}, no connection could be made, or {NO_CONNECTION}");
     Error::new(ErrorKind::Contention, why).on("postgres")
 }
 
-/// An answer that the library cannot read. The statement took effect.
+/// Returns the error for an answer that the library cannot read. The statement took effect.
 pub(crate) fn unreadable(function: &'static str) -> Error {
     Error::corrupt(format_args!("the answer of {function}"), "it is not what this version of the schema answers")
         .on("postgres")
         .after_unresolved()
 }
 
-/// An answer's value.
+/// Returns a value of an answer, or the error of [`unreadable`].
 pub(crate) fn read<T>(function: &'static str, value: Result<T, sqlx::Error>) -> Result<T> {
     value.map_err(|error| unreadable(function).caused_by(error))
 }

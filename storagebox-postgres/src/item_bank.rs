@@ -21,10 +21,9 @@ use answers::ClaimView;
 pub(crate) use answers::texts;
 use take::Take;
 
-/// Items in one statement: enough that commits cost little, few enough that no transaction lasts long.
+/// The most items in one statement: enough that commits cost little, and few enough that no transaction lasts long.
 const BATCH: usize = 5_000;
 
-/// A bank.
 #[derive(Debug)]
 pub(crate) struct PostgresBank {
     bank: Arc<OpenNamespace>,
@@ -41,7 +40,7 @@ impl PostgresBank {
         self.bank.client()
     }
 
-    /// A function of the bank and one claim.
+    /// Calls a function about one claim.
     async fn about(&self, function: &'static str, claim: &ClaimId) -> Result<PgRow> {
         let call = FunctionCall::value(function)
             .about(self.bank.opened().await?)
@@ -50,7 +49,7 @@ impl PostgresBank {
         self.client().row(&call).await
     }
 
-    /// A function of the bank and items, batch by batch, each a transaction of its own: what it answered.
+    /// Calls a function about items, batch by batch, each batch in its own transaction. Returns the answers.
     async fn in_batches(
         &self,
         operation: &'static str,
@@ -74,7 +73,7 @@ impl PostgresBank {
     }
 }
 
-/// Each item once, with its hash, in the order of the tables, so that no two batches wait for each other.
+/// Returns each item once, with its hash, in the order of the tables, so that no two batches wait for each other.
 fn sorted(items: &[Item]) -> Vec<(i64, &str)> {
     let mut seen = HashSet::with_capacity(items.len());
     let distinct = items.iter().map(Item::as_str).filter(|item| seen.insert(*item));

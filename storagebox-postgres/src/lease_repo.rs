@@ -16,7 +16,6 @@ use crate::client::{Client, FunctionCall, OpenNamespace};
 use crate::dedup_repo::{entry, outcome, remaining, version};
 use crate::error::{read, unreadable};
 
-/// The leases of one name.
 #[derive(Debug)]
 pub(crate) struct PostgresLeaseRepo {
     records: Arc<OpenNamespace>,
@@ -31,7 +30,7 @@ impl PostgresLeaseRepo {
         self.records.client()
     }
 
-    /// The beginning of every call about a lease.
+    /// Adds the namespace and the lease to a call.
     async fn about<'a>(&self, call: FunctionCall<'a>, lease: &'a Lease) -> Result<FunctionCall<'a>> {
         Ok(call
             .about(self.records.opened().await?)
@@ -41,7 +40,7 @@ impl PostgresLeaseRepo {
     }
 }
 
-/// A fence as the functions take it. One that no backend of ours made is no lease's.
+/// Returns a fence as an argument. A fence that this backend cannot have made becomes -1, which no lease has.
 fn number(fence: Fence) -> i64 {
     i64::try_from(fence.number()).unwrap_or(-1)
 }

@@ -17,10 +17,9 @@ use crate::client::{AfterLostReply, Client, FunctionCall, Kind, OpenNamespace};
 use crate::combining::{self, Combining, combine};
 use crate::error::{read, unreadable};
 
-/// Writes in one statement.
+/// The most writes in one statement.
 const MOST: usize = 64;
 
-/// The ordered values of one name.
 #[derive(Debug)]
 pub(crate) struct PostgresOrderedStore {
     values: Arc<Values>,
@@ -33,7 +32,7 @@ struct Values {
     rules: OrderedRules,
 }
 
-/// One put, or a delete if there is no value.
+/// A put, or a delete if there is no value.
 #[derive(Clone, Debug)]
 struct Write {
     key: Key,
@@ -88,7 +87,7 @@ impl Values {
         }
     }
 
-    /// One statement for writes that are sorted by key.
+    /// Makes writes that are sorted by key, in one statement.
     async fn written(&self, calls: &[Write]) -> Result<Vec<Result<Written>>> {
         let call = FunctionCall::rows("ordered_write")
             .about(self.values.opened().await?)

@@ -1,4 +1,4 @@
-//! The schema: how it is made.
+//! Creates, upgrades and checks the schema.
 
 mod functions;
 
@@ -16,7 +16,7 @@ use crate::error;
 pub(crate) const MIGRATIONS: [&str; VERSION as usize] =
     [include_str!("../sql/migrations/1.sql"), include_str!("../sql/migrations/2.sql")];
 
-/// Processes that set up at once go one after another. The number is any that nobody else uses.
+/// The lock that makes concurrent setups run one after another. The number is arbitrary; nobody else uses it.
 const SETUP_LOCK: i64 = 0x7374_6f72_6562_6f78;
 
 const BEGIN: &str = include_str!("../sql/store/begin.sql");
@@ -27,7 +27,7 @@ pub(crate) const TABLES: &str =
 const NAME: &str = include_str!("../sql/store/version.sql");
 const END: &str = include_str!("../sql/store/end.sql");
 
-/// Everything that is missing above this version, as one text.
+/// Returns the migrations above this version and all functions, as one text.
 fn migrations_from(schema: &Schema, version: i32) -> String {
     let missing = (version + 1..).zip(MIGRATIONS.iter().skip(version as usize));
     let migrations: String =
@@ -36,15 +36,15 @@ fn migrations_from(schema: &Schema, version: i32) -> String {
     schema.fill(&format!("{migrations}{}{name}", with_tables(&FUNCTIONS.concat())))
 }
 
-/// What a store is from its first setup on.
+/// Returns the statement that gives a new store its epoch and its memory.
 fn new_store(schema: &Schema, memory: Option<Retention>) -> String {
     let memory = micros_of(memory.unwrap_or(Retention::DEFAULT));
     let memory = memory.map_or("NULL".to_owned(), |micros| micros.to_string());
     schema.fill(&format!("INSERT INTO {{schema}}.store VALUES ({}, {memory});\n", new_epoch()))
 }
 
-/// Makes the schema or brings it up to date, in one transaction: a setup that is dropped half-way leaves nothing behind,
-/// and the lock goes with its transaction, also behind a pooler. It has one connection at a time, however few there are.
+/// Creates or upgrades the schema in one transaction: a setup that is dropped half-way leaves nothing behind, and the
+/// lock ends with its transaction, also behind a pooler. Uses one connection at a time, however few there are.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
     match client.found().await {
         Ok(found) if found.is_whole() => return check_store(client, &found, "setup"),
@@ -55,7 +55,7 @@ pub(crate) async fn setup(client: &Client) -> Result<()> {
     }
     let mut session = client.dedicated().await?;
     make(client, session.connection()?).await.map_err(|error| error.during("setup"))?;
-    // What was made is made, whatever comes of the look.
+    // The schema is committed, whatever the check finds.
     let found = look(session.connection()?, client.schema(), SESSION).await.map_err(Error::after_unresolved)?;
     session.give_back();
     check_store(client, &found, "setup").map_err(Error::after_unresolved)
@@ -78,8 +78,8 @@ async fn make(client: &Client, connection: &mut PgConnection) -> Result<()> {
     run(connection, schema.fill(END)).await
 }
 
-/// Begins alone. Any role that may connect can hold the lock, so the error of a setup that waited in vain names the
-/// holder.
+/// Begins the transaction and takes the lock. Any role that may connect can hold the lock, so the error of a setup that
+/// waited in vain names the holder.
 async fn begin(client: &Client, connection: &mut PgConnection) -> Result<()> {
     let patience = client.settings().options.call_timeout.as_millis().min(i32::MAX as u128);
     let lock = SETUP_LOCK.to_string();
@@ -111,8 +111,8 @@ async fn check_encoding(connection: &mut PgConnection) -> Result<()> {
     }
 }
 
-/// A function made in the schema of somebody who is trusted less would run what that role hangs on its tables, with our
-/// rights.
+/// Checks that this role owns the schema. A function in the schema of a less trusted role would run what that role
+/// attaches to its tables, with the rights of this role.
 async fn check_owner(connection: &mut PgConnection, schema: &Schema) -> Result<()> {
     let row = raw_sql(AssertSqlSafe(schema.fill(SCHEMA))).fetch_one(connection).await.map_err(refused)?;
     if row.try_get("is_ours").map_err(refused)? {
@@ -146,12 +146,12 @@ fn check_store(client: &Client, found: &Found, operation: &'static str) -> Resul
     info.map_err(|error| error.during(operation))
 }
 
-/// Whether the schema is there, of this library's version, and still the one that was opened.
+/// Checks that the schema exists, has this library's version and is still the one that was opened.
 pub(crate) async fn ping(client: &Client) -> Result<()> {
     check_store(client, &client.found().await?, "ping")
 }
 
-/// The epoch of the store. The first call looks for it, which is one round trip more.
+/// Returns the epoch of the store. The first call queries it, which costs one more round trip.
 pub(crate) async fn epoch(client: &Client) -> Result<i64> {
     match client.epoch() {
         Some(epoch) => Ok(epoch),
@@ -163,7 +163,7 @@ pub(crate) async fn epoch(client: &Client) -> Result<i64> {
     }
 }
 
-/// Returns the statement that waits for the setups under way: what they make is there after it, or never.
+/// Returns the statement that waits for running setups. After it, what they create exists, or never will.
 #[cfg(feature = "test-clock")]
 pub fn wait_for_setups() -> String {
     format!("SELECT pg_catalog.pg_advisory_xact_lock({SETUP_LOCK})")
@@ -172,8 +172,8 @@ pub fn wait_for_setups() -> String {
 #[cfg(feature = "test-clock")]
 const MOVED_CLOCK: &str = include_str!("../sql/store/moved_clock.sql");
 
-/// Returns the statements that move the clock of a schema forward by this from the server's, for the schema's owner to
-/// run. Every session sees it at once, also in the middle of a statement.
+/// Returns the statements that set the clock of a schema ahead of the server's clock by `by`. The schema's owner runs
+/// them. Every session sees the new time at once, also in the middle of a statement.
 #[cfg(feature = "test-clock")]
 pub fn moved_clock(schema: &str, by: std::time::Duration) -> String {
     MOVED_CLOCK.replace("{schema}", schema).replace("{micros}", &by.as_micros().to_string())

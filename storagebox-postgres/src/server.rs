@@ -1,4 +1,4 @@
-//! A database for what is kept there beside a store: by the same URL, with the same refusals, over the same connections.
+//! A database for data beside a store: it takes the same URL, refuses the same settings and connects in the same way.
 
 use std::fmt;
 use std::pin::pin;
@@ -14,8 +14,8 @@ use crate::client::Connections;
 use crate::config;
 use crate::{PostgresStore, Statements, error};
 
-/// A Postgres database that a program uses beside a store, as a transport of messages does. Its URL is read as that of
-/// a [`PostgresStore`]. Clones share its connections.
+/// A Postgres database that a program, such as a message transport, uses beside a store. Its URL is read like that of a
+/// [`PostgresStore`]. Clones share its connections.
 ///
 /// Each call takes at most the `call_timeout` of the URL. Errors mean what they mean for a store.
 #[derive(Clone)]
@@ -26,11 +26,11 @@ pub struct PostgresServer {
 }
 
 impl PostgresServer {
-    /// Opens a database by the URL of a store. The first call connects. Its sessions are those of a store: at READ
-    /// COMMITTED, and what a row policy would hide is an error.
+    /// Opens a database by the URL of a store. The first call connects. The sessions have the settings of a store's
+    /// sessions: they run at READ COMMITTED, and it is an error to read rows that a row policy would hide.
     ///
     /// `schema`, `max_connections`, `connect_timeout`, `call_timeout` and the driver's own keys mean what they mean for
-    /// a store. `combining` and `remember` are about what only a store has, and change nothing here.
+    /// a store. `combining` and `remember` apply to a store only, and change nothing here.
     ///
     /// # Errors
     ///
@@ -59,16 +59,16 @@ impl PostgresServer {
         self.schema.as_deref()
     }
 
-    /// Makes a call on a connection, which is given back after it.
+    /// Runs `call` on a connection, and then gives the connection back.
     ///
     /// # Cancel safety
     ///
-    /// The server may have run the statements, and committed them. They are not repeated here, and have no operation id:
-    /// repeat them only if running them twice does no harm.
+    /// The server may have run the statements, and committed them. They are not repeated here, and have no operation
+    /// id: repeat them only if running them twice does no harm.
     ///
     /// # Errors
     ///
-    /// Errors of the connection, and those of `call`, with what they mean.
+    /// Returns the errors of the connection and those of `call`, mapped to their kinds.
     pub async fn call<T>(&self, call: impl AsyncFnOnce(&mut PgConnection) -> Result<T, sqlx::Error>) -> Result<T> {
         let late = || Error::unknown(format!("there was no answer within {:?}", self.call_timeout)).on("postgres");
         in_time(self.call_timeout, pin!(self.made(call))).await.unwrap_or_else(|| Err(late()))
@@ -82,7 +82,7 @@ impl PostgresServer {
     }
 }
 
-/// Without the address: a login is in it.
+/// Leaves out the address, which contains a login.
 impl fmt::Debug for PostgresServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PostgresServer").field("connections", &self.connections).finish_non_exhaustive()

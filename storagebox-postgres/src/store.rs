@@ -69,12 +69,12 @@ impl PostgresStore {
         self.namespaces.open("tokens", name, String::new(), create)
     }
 
-    /// The tokens that entities join: the namespace that their own calls have.
+    /// Returns the token namespace that entities join. It is the same object that the calls on its tokens use.
     fn joined(&self, name: Option<&Namespace>) -> Result<Option<Arc<OpenNamespace>>> {
         name.map(|name| Ok(Arc::clone(self.tokens(name)?.namespace()))).transpose()
     }
 
-    /// One function of upkeep, step by step, for at most so many rows: how many it came to.
+    /// Runs one upkeep function in steps, for at most `most` rows. Returns the number of rows.
     async fn upkeep(&self, upkeep: &Upkeep, epoch: i64, most: u64) -> Result<u64> {
         let mut done = 0;
         while done < most {
@@ -105,12 +105,11 @@ impl fmt::Debug for PostgresStore {
     }
 }
 
-/// A function of upkeep.
 struct Upkeep {
     function: &'static str,
-    /// Whether it asks how long ended operations are remembered.
+    /// Whether the function needs to know how long ended operations are remembered.
     asks_for_memory: bool,
-    /// Whether it deletes; one frees what has lapsed.
+    /// Whether the function deletes rows. One function frees lapsed holds instead.
     deletes: bool,
 }
 
@@ -124,8 +123,8 @@ const UPKEEP: [Upkeep; 7] = [
     Upkeep { function: "ordered_maintain", asks_for_memory: false, deletes: true },
 ];
 
-/// Rows in one statement of upkeep, each a transaction of its own: few enough that it ends long before its timeout,
-/// keeps nobody waiting, and is not lost with all that came before it.
+/// The number of rows in one statement of upkeep, which is its own transaction: few enough that it ends long before its
+/// timeout, keeps no other call waiting, and does not lose the work of all steps before it.
 const STEP: u64 = 1_000;
 
 #[async_trait]

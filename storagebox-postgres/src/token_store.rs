@@ -13,19 +13,17 @@ use crate::client::{AfterLostReply, Client, FunctionCall, OpenNamespace};
 use crate::combining::{self, Combining, combine};
 use crate::error::{read, unreadable};
 
-/// Tokens in one statement that makes or discards them.
+/// The most tokens in one statement that creates or discards them.
 const BATCH: usize = 5_000;
-/// Calls of `consume` in one statement.
+/// The most calls of `consume` in one statement.
 const MOST: usize = 64;
 
-/// The tokens of one name.
 #[derive(Debug)]
 pub(crate) struct PostgresTokenStore {
     tokens: Arc<OpenNamespace>,
     combiner: Option<Combining<Consume>>,
 }
 
-/// One call of `consume`.
 #[derive(Clone, Debug)]
 struct Consume {
     token: TokenId,
@@ -49,7 +47,7 @@ impl PostgresTokenStore {
         self.tokens.client()
     }
 
-    /// A function of tokens, batch by batch, each a transaction of its own: what it answered.
+    /// Calls a function about tokens, batch by batch, each batch in its own transaction. Returns the answers.
     async fn in_batches(
         &self,
         operation: &'static str,
@@ -97,7 +95,7 @@ async fn together(tokens: Arc<OpenNamespace>, mut calls: Vec<Consume>) -> Vec<Co
     }
 }
 
-/// One statement for calls that are sorted by token.
+/// Consumes tokens, sorted by token, in one statement.
 async fn consumed(tokens: &OpenNamespace, calls: &[Consume]) -> Result<Vec<Consumed>> {
     let client = tokens.client();
     let call = FunctionCall::rows("token_consume")

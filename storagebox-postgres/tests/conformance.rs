@@ -1,5 +1,5 @@
-//! The whole suite, as a role with the least rights and with less of what is random: `STORAGEBOX_PROFILE=quick` for as
-//! much as memory's does.
+//! The whole suite, as a role with the least rights and with fewer random cases. `STORAGEBOX_PROFILE=quick` runs as
+//! many as the memory backend does.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! A part of the suite in every other set-up, or all of it, and in more of them: `STORAGEBOX_SET_UPS=everything`. Those alone
-//! whose names hold what `STORAGEBOX_SET_UP` says.
+//! A part of the suite in every other set-up. `STORAGEBOX_SET_UPS=everything` runs all of it, in more set-ups.
+//! `STORAGEBOX_SET_UP` selects the set-ups whose names contain its value.
 
 mod support;
 
@@ -16,7 +16,7 @@ const SET_UPS: [SetUp; 2] = [
     SetUp { name: "smoke, PgBouncer", pooled: true, statements: Statements::Simple, ..SetUp::PLAIN },
 ];
 
-/// What the gate has no time for; `beside.rs` and `limits.rs` make every call once in each of them.
+/// Set-ups that take too long for the gate; `beside.rs` and `limits.rs` make every call once in each of them.
 const OTHERS: [SetUp; 4] = [
     SetUp {
         name: "smoke, a publication of all tables",

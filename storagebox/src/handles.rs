@@ -1,4 +1,5 @@
-//! What all handles of parts have in common: they are made of a part and its name, and take whatever becomes a value.
+//! What all handles have in common: a handle has a part and its name, and accepts everything that converts into a
+//! value.
 
 mod add;
 mod bank;
@@ -51,7 +52,8 @@ macro_rules! handle {
 
 pub(crate) use handle;
 
-/// What becomes a value of storagebox: the value itself, and whatever [`TryInto`] makes it of, such as a text.
+/// Converts into a value of storagebox: from the value itself, and from everything that [`TryInto`] converts, such as a
+/// text.
 ///
 /// Each type of a value lists its conversions. A text that breaks a limit of its type makes the call return
 /// `InvalidInput` before any I/O.
@@ -70,7 +72,7 @@ impl<T: TryInto<V, Error: Into<Error>>, V> IntoValue<V> for T {
     }
 }
 
-/// The values, each checked.
+/// Converts and checks each value.
 pub(crate) fn all<V>(values: impl IntoIterator<Item: IntoValue<V>>) -> Result<Vec<V>> {
     values.into_iter().map(IntoValue::into_value).collect()
 }

@@ -28,7 +28,7 @@ pub use handles::{Bank, Counters, Dedup, OrderedValues, Tokens};
 pub use open::files;
 pub use store::{Capabilities, Store};
 
-// What most programs match on, and what they build. The rest stands in the module of its part.
+// The types that most programs match on and build. The others are in the modules of their parts.
 pub use storagebox_core::{
     Assigned, Certainty, Confirmed, Consumed, Counted, Cursor, Decision, Deduplicator, Error, ErrorKind, Fence,
     Fingerprint, Held, Lease, Maintained, Message, OneTimeTokens, OpId, Outcome, Page, Payload, Processor, Ran,
@@ -38,7 +38,7 @@ pub use storagebox_core::{
 // For custom layers.
 pub use storagebox_core::{async_trait, layer};
 
-/// Banks: what the calls of [`Bank`] and [`Deduplicator`] answer, beside what stands at the root.
+/// Banks: the other types that the calls of [`Bank`] and [`Deduplicator`] return.
 pub mod bank {
     pub use crate::handles::Timed;
     pub use storagebox_core::{
@@ -47,7 +47,7 @@ pub mod bank {
     };
 }
 
-/// Deduplication: what the calls of [`Dedup`] take and answer, beside what stands at the root.
+/// Deduplication: the other types that the calls of [`Dedup`] take and return.
 pub mod dedup {
     pub use crate::handles::{Begin, Record, Run, RunToEnd};
     pub use storagebox_core::{
@@ -55,12 +55,12 @@ pub mod dedup {
     };
 }
 
-/// Tokens: what the calls of [`Tokens`] and [`OneTimeTokens`] answer, beside what stands at the root.
+/// Tokens: the other types that the calls of [`Tokens`] and [`OneTimeTokens`] return.
 pub mod tokens {
     pub use storagebox_core::{Created, Discarded, Peeked, TokenBegun, TokenCommitted, TokenLease};
 }
 
-/// Messages: what a [`Processor`] is given, asks for and answers, beside what stands at the root.
+/// Messages: the other types that a [`Processor`] takes, asks for and returns.
 pub mod messages {
     pub use crate::handles::ProcessorBuilder;
     pub use storagebox_core::{
@@ -69,19 +69,19 @@ pub mod messages {
     };
 }
 
-/// Counters: what the calls of [`Counters`] take and answer, beside what stands at the root.
+/// Counters: the other types that the calls of [`Counters`] take and return.
 pub mod counters {
     pub use crate::handles::Add;
     pub use storagebox_core::{Bounds, Cancelled, CounterPromise, LedgerEntry, Reason, Remember};
 }
 
-/// Ordered values: what the calls of [`OrderedValues`] take and answer, beside what stands at the root.
+/// Ordered values: the other types that the calls of [`OrderedValues`] take and return.
 pub mod ordered {
     pub use crate::handles::{StampedWrite, Write};
     pub use storagebox_core::{ListedValue, OrderedOptions, Reset, Stamping, Versioned, WriterId};
 }
 
-/// The texts and bytes that calls take, beside what stands at the root.
+/// The other texts and bytes that calls take.
 pub mod values {
     pub use crate::handles::{IntoValue, Operation};
     pub use storagebox_core::backend::url::plain;
@@ -90,7 +90,7 @@ pub mod values {
     };
 }
 
-/// Durations, and the clocks and timers that a test moves by hand.
+/// Durations, and clocks and timers, including a clock that a test moves by hand.
 pub mod time {
     pub use crate::timer::TokioTimer;
     pub use storagebox_core::{Clock, MAX_DURATION, MIN_DURATION, ManualClock, SystemClock, Timer, checked_duration};

@@ -1,4 +1,4 @@
-//! A backend by its URL.
+//! Opens a backend by its URL.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use storagebox_core::backend::url::plain_url;
 use storagebox_core::{Backend, Error, Result};
 
-/// Every scheme, with the feature that brings it.
+/// Every scheme, and the feature that enables its backend.
 const SCHEMES: [(&str, &str); 12] = [
     ("dynamodb", "dynamo"),
     ("dynamodb+articles", "dynamo"),
@@ -37,9 +37,8 @@ const SCHEMES: [(&str, &str); 12] = [
 /// - S-6: an unknown scheme, a disabled feature or an unknown query key returns `Misconfigured` or `Unsupported` before
 ///   any I/O. The message names the schemes, the feature, or the key and the known keys. It never contains the rest of
 ///   the URL, which may hold a password.
-/// - S-7: a control character or a `#` anywhere, or a blank at an end of the URL or of a part of it, as a file or a variable
-///   adds them, returns `Misconfigured`.
-///   The message names the character and its place.
+/// - S-7: a control character or a `#` anywhere, or a blank at an end of the URL or of a part of it, as a file or a
+///   variable adds them, returns `Misconfigured`. The message names the character and its place.
 ///
 /// # Cancel safety
 ///
@@ -87,7 +86,8 @@ pub async fn open(url: &str) -> Result<Arc<dyn Backend>> {
 ///
 /// # Errors
 ///
-/// For a URL of files, the same errors as [`open`]. For any URL, `Misconfigured` if it has such a character.
+/// For a URL of files, returns the same errors as [`open`]. For any URL, returns `Misconfigured` if it has a character
+/// that S-7 excludes.
 ///
 /// # Example
 ///

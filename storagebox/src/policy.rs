@@ -23,7 +23,7 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// Three times a backend's own timeout of one attempt.
+    /// The default deadline: three times a backend's own timeout of one attempt.
     const DEADLINE: Duration = Duration::from_secs(30);
 
     /// Returns the backend with the policy around each call. The deadline covers all attempts.
@@ -34,7 +34,7 @@ impl Policy {
         layered(deadline, layered(retries, Arc::clone(backend)))
     }
 
-    /// Returns the backend with the deadline alone around each call, for a caller with retries of its own.
+    /// Returns the backend with only the deadline around each call, for a caller that retries on its own.
     pub(crate) fn bounding(&self, backend: &Arc<dyn Backend>) -> Arc<dyn Backend> {
         Self { retry: None, ..self.clone() }.around(backend)
     }

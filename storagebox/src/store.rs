@@ -27,15 +27,15 @@ pub use capabilities::Capabilities;
 ///
 /// A counter change that cannot recognise its own retry, such as a change with
 /// [`Strategy::Atomic`](crate::Strategy::Atomic), is never retried after an unknown outcome. A change with another
-/// strategy is retried after an unknown outcome only within half of the time for which its operation is remembered; the
-/// time for which the machine sleeps counts.
-/// Stores remember tokens, claims and ended operations for a time of their own (`remember`). It must be longer than the
-/// retries of a call take, or a retry meets an operation that is forgotten.
+/// strategy is retried after an unknown outcome only within half of the time for which its operation is remembered;
+/// time for which the machine sleeps counts. Each store remembers tokens, claims and ended operations for a limited
+/// time (`remember`). This time must be longer than the retries of a call take. Otherwise a retry may arrive after its
+/// operation is forgotten.
 ///
 /// Every method that makes calls needs a tokio runtime with time enabled. The memory backend needs none if
 /// [`with_timer`](Store::with_timer) sets another timer.
 ///
-/// The report of a batch (`add`, `withdraw`, `restore`, `create`, `discard`, `compact`, `purge`, `maintain`) is that of
+/// The report of a batch (`add`, `withdraw`, `restore`, `create`, `discard`, `compact`, `purge`, `maintain`) describes
 /// its last attempt: after a lost reply it counts what the lost attempt did as already done.
 ///
 /// # Example
@@ -58,10 +58,10 @@ pub use capabilities::Capabilities;
 /// ```
 #[derive(Clone)]
 pub struct Store {
-    /// With the layers of the program, without the policy.
+    /// The backend with the program's layers, without the policy.
     inner: Arc<dyn Backend>,
     policy: Policy,
-    /// The inner one with the policy around it.
+    /// The `inner` backend with the policy around it.
     backend: Arc<dyn Backend>,
 }
 

@@ -10,8 +10,8 @@ use tokio::time::{self, Instant};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TokioTimer;
 
-/// A day before the first use, where the system can tell, and so before the start of a runtime that a test pauses: its
-/// clock stands still from then on, while the machine's, by which this is told, goes on.
+/// The clock's zero: a day before the first use, if the system can tell. So it is before the start of a runtime that a
+/// test pauses, whose clock then stands still while the machine's clock, which measures this day, goes on.
 #[allow(clippy::disallowed_methods, reason = "the one place where callers' waiting meets a real clock")]
 static START: LazyLock<Instant> = LazyLock::new(|| {
     let now = std::time::Instant::now();

@@ -1,4 +1,4 @@
-//! Programs over handles, one for each part: no traits are imported, nothing is converted or repeated by hand.
+//! Programs over handles, one for each part: they import no traits, and convert and repeat nothing themselves.
 #![cfg(feature = "memory")]
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
@@ -263,7 +263,7 @@ async fn one_item_for_an_id_out_of_several_banks() -> Result<()> {
     Ok(())
 }
 
-/// More than a stream reads at once.
+/// The bank has more items than a stream reads at once.
 #[tokio::test]
 async fn a_listing_of_many_pages() -> Result<()> {
     let bank = store().await?.bank("vouchers")?;
@@ -296,7 +296,7 @@ async fn a_listing_is_a_stream_that_ends_after_an_error() -> Result<()> {
     Ok(())
 }
 
-/// Refuses every call once it is set.
+/// A layer that refuses every call once the flag is set.
 #[derive(Debug)]
 struct FailsOnceSet(Arc<AtomicBool>);
 
@@ -320,7 +320,7 @@ async fn capabilities_without_a_call() -> Result<()> {
     Ok(())
 }
 
-/// A backend of an author who needs records alone.
+/// A custom backend that has only records.
 #[derive(Debug)]
 struct RecordsAlone(MemoryStore);
 

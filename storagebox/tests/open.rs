@@ -1,4 +1,4 @@
-//! S-6: what cannot be opened is said before any I/O, and nothing of the URL is shown but its scheme.
+//! S-6: a store that cannot be opened is refused before any I/O, and the error shows only the scheme of the URL.
 
 use storagebox::{ErrorKind, parts::open};
 
@@ -14,12 +14,12 @@ async fn misconfigured(url: &str) -> storagebox::Error {
     error
 }
 
-/// Queries that each of these backends refuses, with a part of the reason.
+/// Queries that all of these backends refuse, each with a part of the reason.
 #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]
 const REFUSED: [(&str, &str); 3] =
     [("hunter2=on", "query key"), ("call_timeout=0", "call timeout"), ("remember=hunter2", "remember")];
 
-/// Each of the queries, and of those that every backend refuses, is refused for the reason beside it.
+/// Checks that each of the queries, and each query that every backend refuses, is refused for the reason beside it.
 #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]
 async fn misconfigured_by(url: impl Fn(&str) -> String, queries: &[(&str, &str)]) {
     for (query, because) in queries.iter().chain(&REFUSED) {
@@ -62,7 +62,7 @@ mod server {
     use std::io::ErrorKind::WouldBlock;
     use std::net::{SocketAddr, TcpListener};
 
-    /// A server that would notice any client.
+    /// A server that would notice a client.
     pub(super) struct Server(TcpListener);
 
     impl Server {
@@ -210,7 +210,7 @@ mod dynamo {
     }
 }
 
-/// The gate runs these without any feature.
+/// The gate runs these tests without any feature.
 #[cfg(feature = "redis")]
 mod redis {
     use super::server::Server;

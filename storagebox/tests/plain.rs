@@ -1,4 +1,4 @@
-//! S-7: what a file or a variable adds to a URL makes no other store of it.
+//! S-7: characters that a file or a variable adds to a URL never lead to another store.
 
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
 
@@ -11,7 +11,7 @@ async fn misconfigured(url: &str) -> storagebox::Error {
     error
 }
 
-/// The same codes were given twice, by a store beside the one that was meant.
+/// Such a URL opened a second store beside the intended one, and the same codes were given twice.
 #[tokio::test]
 async fn a_url_with_a_line_end_or_a_blank_is_no_store() {
     for url in [
@@ -32,7 +32,7 @@ async fn a_url_with_a_line_end_or_a_blank_is_no_store() {
     }
 }
 
-/// Each backend asks by itself too.
+/// Each backend also checks the URL itself.
 #[test]
 fn no_backend_opens_a_url_with_a_line_end() {
     let mut refused: Vec<storagebox::Error> = vec![];

@@ -1,4 +1,4 @@
-//! What a handle does about errors by itself.
+//! How a handle itself handles errors.
 #![cfg(feature = "memory")]
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
@@ -15,7 +15,7 @@ use storagebox::{
     Store, Strategy, Taken, Tokens, async_trait,
 };
 
-/// Loses the first replies, and counts attempts.
+/// A layer that loses the first replies and counts attempts.
 #[derive(Debug)]
 struct Loses {
     first: usize,
@@ -43,7 +43,7 @@ impl Layer for Loses {
     }
 }
 
-/// Loses so many replies to results that are recorded.
+/// A layer that loses this many replies to recorded results.
 #[derive(Debug)]
 struct LosesCompletions(AtomicUsize);
 
@@ -60,7 +60,7 @@ impl Layer for LosesCompletions {
     }
 }
 
-/// Answers nothing.
+/// A layer that never answers.
 #[derive(Debug)]
 struct Silent;
 
@@ -138,7 +138,7 @@ async fn a_call_has_thirty_seconds_unless_the_store_says_otherwise() -> Result<(
     Ok(())
 }
 
-/// The steps of a run are repeated by the run, once each and not by the handle too.
+/// The run repeats its own steps, once each, and the handle does not repeat them too.
 #[tokio::test(start_paused = true)]
 async fn a_run_is_repeated_as_the_store_says() -> Result<(), Box<dyn std::error::Error>> {
     let work = async |_fence| Ok::<_, Error>("done");
@@ -164,7 +164,7 @@ async fn a_run_without_retry_begins_once() -> Result<()> {
     Ok(())
 }
 
-/// The work is done, and cannot be done again.
+/// The work is done and cannot be done again.
 #[tokio::test(start_paused = true)]
 async fn a_run_without_retry_records_its_result_all_the_same() -> Result<(), Box<dyn std::error::Error>> {
     let loses = Arc::new(LosesCompletions(AtomicUsize::new(3)));
@@ -174,7 +174,7 @@ async fn a_run_without_retry_records_its_result_all_the_same() -> Result<(), Box
     Ok(())
 }
 
-/// Each of its attempts.
+/// The deadline applies to each attempt.
 #[tokio::test(start_paused = true)]
 async fn a_run_begins_within_the_deadline() -> Result<()> {
     let store = Store::new(MemoryStore::new()).layer(Silent).with_deadline(Duration::from_secs(5));
@@ -230,7 +230,7 @@ async fn what_the_retries_say_names_the_call() -> Result<()> {
     Ok(())
 }
 
-/// Refuses every call, at once.
+/// A layer that refuses every call at once.
 #[derive(Debug, Default)]
 struct Refuses(AtomicUsize);
 
@@ -242,7 +242,7 @@ impl Layer for Refuses {
     }
 }
 
-/// However many they may be: the timer runs out beside them.
+/// The number of retries is not limited, but the timer runs out meanwhile.
 #[tokio::test]
 async fn retries_without_pauses_end_at_the_deadline() -> Result<()> {
     let refuses = Arc::new(Refuses::default());
@@ -255,7 +255,7 @@ async fn retries_without_pauses_end_at_the_deadline() -> Result<()> {
     Ok(())
 }
 
-/// Answers one call of this operation never.
+/// A layer that never answers one call of this operation.
 #[derive(Debug)]
 struct SilentOnce(&'static str, AtomicUsize);
 
@@ -269,7 +269,7 @@ impl Layer for SilentOnce {
     }
 }
 
-/// Its lease lasts 30 seconds, and the deadline of a call is as long.
+/// The lease lasts 30 seconds, and so does the deadline of a call.
 #[tokio::test(start_paused = true)]
 async fn a_heartbeat_without_an_answer_does_not_cost_the_lease() -> Result<()> {
     let memory = MemoryStore::new();
@@ -288,7 +288,7 @@ async fn a_heartbeat_without_an_answer_does_not_cost_the_lease() -> Result<()> {
     Ok(())
 }
 
-/// Refuses results.
+/// A layer that refuses results.
 #[derive(Debug)]
 struct RefusesResults(AtomicUsize);
 
@@ -304,7 +304,7 @@ impl Layer for RefusesResults {
     }
 }
 
-/// The work was done, whatever the store's calls are to do about errors.
+/// The work was done, so the result is recorded whatever the retry policy of the store's calls is.
 #[tokio::test(start_paused = true)]
 async fn a_result_is_recorded_however_seldom_calls_are_retried() -> Result<()> {
     let store = Store::new(MemoryStore::new()).layer(RefusesResults(AtomicUsize::new(3)));
@@ -349,7 +349,7 @@ async fn a_cursor_shows_no_item() -> Result<()> {
     Ok(())
 }
 
-/// Denies every take.
+/// A layer that denies every take.
 #[derive(Debug)]
 struct DeniesTakes;
 
@@ -363,7 +363,7 @@ impl Layer for DeniesTakes {
     }
 }
 
-/// A listing has no order that a caller may count on, so the damaged record is met early or late.
+/// A listing has no guaranteed order, so the damaged record comes early or late.
 #[tokio::test]
 async fn a_recovery_that_ends_at_a_damaged_record_says_whether_it_did_something() -> Result<()> {
     let store = Store::new(MemoryStore::new());

@@ -1,4 +1,4 @@
-//! The README of the Postgres backend says what its code does, word for word where it is copied.
+//! The README of the Postgres backend agrees with the code, word for word where it repeats the code.
 
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
 
@@ -11,19 +11,19 @@ fn read(file: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The text from the heading to the next one.
+/// Returns the text from the heading to the next one.
 fn section<'a>(readme: &'a str, heading: &str) -> &'a str {
     let (_, rest) = readme.split_once(&format!("\n## {heading}\n")).unwrap();
     rest.split("\n## ").next().unwrap()
 }
 
-/// The words in backticks that begin each row of a table.
+/// Returns the words in backticks that begin each row of a table.
 fn named(section: &str) -> Vec<&str> {
     let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
     rows.flat_map(|row| row.split(" |").next().unwrap().split(", ")).map(|name| name.trim_matches('`')).collect()
 }
 
-/// The texts in double quotes.
+/// Returns the texts in double quotes.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('"').skip(1).step_by(2)
 }
@@ -57,7 +57,7 @@ fn every_table_is_listed() {
     assert_eq!(listed, made.chain(["store", "versions"]).collect());
 }
 
-/// The keys of other clients with a value that is taken.
+/// Returns the keys of other clients that are accepted with some value.
 fn foreign(code: &str) -> impl Iterator<Item = &str> {
     let rows = between(code, "const KEYS", "\n];").split("\n    (").skip(1);
     rows.filter(|row| !row.contains("&[],")).filter_map(|row| quoted(row).next())
@@ -72,7 +72,7 @@ fn every_query_key_is_listed() {
     assert_eq!(listed, known.collect());
 }
 
-/// The codes in backticks of each row, with the kind behind them.
+/// Returns the codes in backticks of each row, with the kind that follows them.
 fn listed_codes(errors: &str) -> BTreeSet<(&str, &str)> {
     let rows = errors.lines().filter(|line| line.starts_with("| `"));
     let rows = rows.map(|row| (row, row.split(" | `").nth(1).and_then(|kind| kind.split('`').next()).unwrap()));

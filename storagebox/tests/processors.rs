@@ -39,7 +39,7 @@ async fn sends_on(_: Option<Payload>, message: Message) -> Result<Decision, BoxE
     Ok(Decision::put("paid")?.send("shipping", message.body)?)
 }
 
-/// Each service has a store of its own, and the tokens of what it receives are there.
+/// Each service has its own store, which has the tokens of the messages that it receives.
 #[tokio::test]
 async fn two_services_with_a_store_each() {
     let (here, there, queue) = (memory().await, memory().await, Queue::default());
@@ -57,7 +57,7 @@ async fn two_services_with_a_store_each() {
     assert_eq!(payments.pending().all().await.unwrap(), []);
 }
 
-/// The sender creates tokens in its own store, where the receiver, whose entities are elsewhere, looks for them.
+/// The sender creates tokens in its own store. The receiver looks for them there, and has its entities elsewhere.
 #[tokio::test]
 async fn tokens_that_stay_with_the_sender() {
     let (sender, receiver, queue) = (memory().await, memory().await, Queue::default());
@@ -77,7 +77,7 @@ async fn tokens_that_stay_with_the_sender() {
     assert_eq!(shipping.pending().all().await.unwrap(), []);
 }
 
-/// Where a store cannot change both in one step.
+/// Some stores cannot change entities and tokens in one step.
 #[tokio::test]
 async fn split_on_demand_and_joined_otherwise() {
     let (store, queue) = (memory().await, Queue::default());

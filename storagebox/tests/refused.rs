@@ -1,4 +1,4 @@
-//! V-1, V-3: what no value can be is refused before any I/O, whichever handle it is given to.
+//! V-1, V-3: a text that no value can have is refused before any I/O, by every handle.
 #![cfg(feature = "memory")]
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
@@ -9,7 +9,7 @@ use storagebox::layer::{Answered, Call, Layer, Next};
 use storagebox::ordered::OrderedOptions;
 use storagebox::{ErrorKind, MemoryStore, Result, Store, async_trait};
 
-/// Counts the calls that reach the backend.
+/// A layer that counts the calls that reach the backend.
 #[derive(Debug, Default)]
 struct Reached(AtomicUsize);
 

@@ -12,17 +12,17 @@ use storagebox::{Error, ErrorKind, MemoryStore, Result, Retention, Retry, Store,
 
 const REMEMBERED: Duration = Duration::from_secs(20);
 
-/// What `add` of these stores failed with: the kind, and whether it may be made again.
+/// The kind of the error of `add`, and whether the error is retryable.
 type Failed = Option<(ErrorKind, bool)>;
 
 const UNREPEATABLE: Failed = Some((ErrorKind::OutcomeUnknown, false));
 
-/// Loses the reply to the first change, and holds messages for a while.
+/// A layer that loses the reply to the first change, and holds messages for a while.
 #[derive(Debug, Default)]
 struct Loses {
-    /// How long the reply is waited for.
+    /// How long the caller waits for the lost reply.
     reply: Duration,
-    /// How long the second request is on its way.
+    /// How long the second request takes to arrive.
     second: Duration,
     made: AtomicUsize,
 }
@@ -57,7 +57,7 @@ impl Layer for Loses {
     }
 }
 
-/// What became of a change whose first reply is lost, and the value after it.
+/// Makes a change whose first reply is lost. Returns its error and the value after it.
 async fn add(loses: Loses, retry: Retry, strategy: Strategy) -> Result<(Failed, i64)> {
     let store = Store::new(MemoryStore::new()).layer(loses).with_retry(retry).without_deadline();
     let stock = store.counters_with("stock", strategy)?;
@@ -97,7 +97,7 @@ async fn a_change_is_not_repeated_after_a_pause_that_outlasts_its_memory() -> Re
     Ok(())
 }
 
-/// It waits inside the backend, as for a connection.
+/// The repetition waits inside the backend, as for a connection.
 #[tokio::test(start_paused = true)]
 async fn a_repetition_does_not_leave_once_its_operation_is_forgotten() -> Result<()> {
     for (second, expected) in [(15, None), (25, UNREPEATABLE)] {

@@ -1,4 +1,4 @@
-//! The user that servers run as: most refuse to be root.
+//! The user that servers run as: most servers refuse to run as root.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, chown};
@@ -10,7 +10,7 @@ use crate::failure::Failure;
 
 const USERS: &[&str] = &["postgres", "nobody"];
 
-/// Another user than our own, or our own.
+/// Our own user, or another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Account {
     Own,
@@ -18,7 +18,7 @@ pub(crate) enum Account {
 }
 
 impl Account {
-    /// Our own, unless that is root. The owner of a folder that we made says who we are.
+    /// Returns our own user unless we are root. We are the owner of a folder that we made.
     pub(crate) fn for_servers(made_by_us: &Path) -> Result<Self, Failure> {
         let metadata =
             fs::metadata(made_by_us).map_err(|error| Failure::File { path: made_by_us.to_owned(), error })?;
@@ -45,7 +45,7 @@ impl Account {
     }
 }
 
-/// A line is `name:password:user:group:...`.
+/// Finds a user in lines of the form `name:password:user:group:...`.
 fn find(users: &str, name: &str) -> Option<Account> {
     let line = users.lines().map(|line| line.split(':').collect::<Vec<_>>()).find(|line| line[0] == name)?;
     Some(Account::Other { user: line.get(2)?.parse().ok()?, group: line.get(3)?.parse().ok()? })

@@ -1,4 +1,4 @@
-//! Where a server is, read from a URL of the form `SCHEME://USER:PASSWORD@HOST:PORT`.
+//! The address of a server, read from a URL of the form `SCHEME://USER:PASSWORD@HOST:PORT`.
 
 use std::fmt;
 
@@ -7,15 +7,15 @@ use crate::failure::Failure;
 /// A form of URLs.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Form {
-    /// What people are told.
+    /// The form as errors show it.
     pub(crate) text: &'static str,
-    /// How it begins, the two slashes included.
+    /// The beginning of a URL, up to the two slashes.
     pub(crate) scheme: &'static str,
     /// The port of a URL that names none.
     pub(crate) port: &'static str,
 }
 
-/// A host and a port. It shows itself without the login.
+/// A host and a port. It is shown without the login.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Address {
     form: &'static Form,
@@ -28,7 +28,7 @@ impl Address {
         Self { form, host: host.to_owned(), port }
     }
 
-    /// What follows the port is the driver's affair.
+    /// Parses a URL. What follows the port is for the driver only.
     pub(crate) fn parse(form: &'static Form, text: &str) -> Result<Self, Failure> {
         let wrong = |why| Failure::Url { form: form.text, why };
         let rest = text.strip_prefix(form.scheme).ok_or(wrong("it begins otherwise"))?;

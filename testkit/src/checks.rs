@@ -1,5 +1,5 @@
-//! What the tests of several backends ask of their stores in the same words. What differs from store to store is an
-//! argument; a check that does not hold says which call of which store it was.
+//! Checks that the tests of several backends share. What differs between stores is an argument. A check that fails
+//! names the call and the store.
 
 pub mod clocks;
 pub mod corruption;
@@ -26,7 +26,7 @@ pub use waiting::{drop_after, until};
 
 pub(crate) const HOUR: Duration = Duration::from_secs(3_600);
 
-/// What a test has to do by itself did not succeed.
+/// Returns the error for a failure of the test's own set-up.
 pub fn failed(why: impl Display) -> Error {
     Error::unknown(format!("the test's own set-up failed: {why}"))
 }

@@ -1,4 +1,4 @@
-//! Why there is no server.
+//! The reasons why there is no server.
 
 use std::fmt;
 use std::io;
@@ -6,68 +6,68 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-/// Its text says what to do next.
+/// The reason why there is no server. Its text says what to do next.
 #[derive(Debug)]
 pub enum Failure {
-    /// No way led to a server.
+    /// No way to get a server succeeded.
     NoServer(Box<NoServer>),
-    /// A URL was given by this variable, and it does not lead to a server.
+    /// This variable names a URL that does not lead to a server.
     Given {
         variable: &'static str,
         failure: Box<Failure>,
     },
-    /// Nothing answers there as that server would.
+    /// No server of this kind answers at the address.
     Unreachable {
         address: String,
         error: io::Error,
     },
-    /// The text is not a server's URL.
+    /// The text is not the URL of a server.
     Url {
         form: &'static str,
         why: &'static str,
     },
-    /// The variable that forces a way names none.
+    /// The variable that selects a way names an unknown way.
     Way {
         found: String,
     },
-    /// No program of that server is on this machine.
+    /// The server's program is not installed.
     NotInstalled {
         server: &'static str,
         install: &'static str,
     },
-    /// A folder of programs was named, and the program is not in it.
+    /// The variable names a folder of programs that does not contain the program.
     NoProgram {
         variable: &'static str,
         program: PathBuf,
     },
-    /// The server is installed and does not start, or does not start again.
+    /// The server is installed but does not start, or does not restart.
     DoesNotStart {
         server: &'static str,
         why: NotReady,
         log: String,
     },
-    /// The server knows nothing of a setting; it is too old.
+    /// The server is too old for a setting.
     TooOld {
         server: &'static str,
         version: String,
         setting: &'static str,
         since: &'static str,
     },
-    /// What a server left behind does not end.
+    /// A process that a server left behind does not end.
     DoesNotEnd {
         process: u32,
     },
-    /// A call that needs a running server, or a stopped one.
+    /// A call that needs a running server, or a stopped server.
     WrongState {
         server: &'static str,
         needs: &'static str,
     },
-    /// A root without the user that servers run as.
+    /// We are root, and the user that servers run as does not exist.
     NoAccount {
         users: &'static [&'static str],
     },
     NoFreePort,
-    /// A program that was run to its end.
+    /// A program that was run to its end failed.
     Program {
         command: String,
         status: ExitStatus,
@@ -81,38 +81,38 @@ pub enum Failure {
         path: PathBuf,
         error: io::Error,
     },
-    /// What Docker said instead of giving a server.
+    /// The error of Docker.
     Docker(String),
-    /// No image may be taken unless this variable names it.
+    /// No image is used unless this variable names one.
     NoImage {
         variable: &'static str,
     },
-    /// This build has not the feature `docker`.
+    /// This build does not have the feature `docker`.
     WithoutDocker,
 }
 
-/// How a server's start went wrong.
+/// The reason why a server did not start.
 #[derive(Debug, PartialEq, Eq)]
 pub enum NotReady {
     Ended(ExitStatus),
     Silent(Duration),
 }
 
-/// What was tried, and what there is to do about it.
+/// The ways that were tried, and what to do about it.
 #[derive(Debug)]
 pub struct NoServer {
     pub server: &'static str,
-    /// Each way with why it led nowhere.
+    /// Each way, and why it failed.
     pub tried: Vec<String>,
     pub url_variable: &'static str,
     pub image_variable: &'static str,
-    /// The image that is taken, unless only the variable names one.
+    /// The default image, if there is one.
     pub image: Option<String>,
     pub install: &'static str,
 }
 
 impl Failure {
-    /// Servers end with these words, most with the operating system's own, when they cannot listen.
+    /// Returns whether the server could not listen: servers end with these words, most of them the operating system's.
     pub(crate) fn is_for_a_taken_port(&self) -> bool {
         matches!(self, Self::DoesNotStart { log, .. } if log.contains("already in use"))
     }

@@ -1,9 +1,9 @@
-//! A folder that is removed whatever happens, with the servers that run in it.
+//! A folder that is removed in any case, together with the servers that run in it.
 //!
 //! A shell reads from a pipe whose other end only our process holds. The pipe closes when the folder is dropped, and
-//! also when our process ends without a word: by `exit`, from a static, by SIGKILL. Then the shell ends the servers
-//! that it finds by their `.pid` files, waits for them and removes the folder. If the shell is killed too, the next
-//! program of the same user that makes a folder does its work: the file of the owner is locked for as long as our
+//! also when our process ends without dropping it: by `exit`, from a static, by SIGKILL. Then the shell ends the
+//! servers that it finds by their `.pid` files, waits for them and removes the folder. If the shell is killed too, the
+//! next program of the same user that makes a folder removes this one: the owner file stays locked as long as our
 //! process lives.
 
 use std::env;
@@ -24,14 +24,14 @@ const KEEPER: &str = include_str!("keeper.sh");
 
 const OURS: &str = "storagebox-";
 
-/// Locked by the program that the folder belongs to.
+/// The file that the program that owns the folder keeps locked.
 const OWNER: &str = "owner";
 
-/// How many folders this process has made.
+/// The number of folders that this process has made.
 static MADE: AtomicU32 = AtomicU32::new(0);
 
-/// An empty folder. It goes with this value and with our process, however that ends. So does a process that runs in it
-/// and whose number is in a file of it whose name ends with `.pid`.
+/// An empty folder. It is removed with this value, and with our process in any case. A process that runs in the folder
+/// and whose number is in a `.pid` file there is ended too.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
@@ -40,25 +40,25 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// One in the system's folder for temporary files. The name says what it is for.
+    /// Creates a folder in the system's folder for temporary files. The name says what it is for.
     ///
     /// # Errors
     ///
-    /// The operating system's.
+    /// Returns the operating system's error.
     pub fn new(name: &str) -> Result<Self, Failure> {
         Self::new_in(&env::temp_dir(), name)
     }
 
-    /// One in memory, if the machine has a place with room for it, or else as of [`Self::new`].
+    /// Creates a folder in memory if the machine has room there, and otherwise as [`Self::new`] does.
     pub(crate) fn in_memory(name: &str) -> Result<Self, Failure> {
         memory::folder().map_or_else(|| Self::new(name), |parent| Self::new_in(parent, name))
     }
 
-    /// One in that folder.
+    /// Creates a folder in `parent`.
     ///
     /// # Errors
     ///
-    /// The operating system's.
+    /// Returns the operating system's error.
     pub fn new_in(parent: &Path, name: &str) -> Result<Self, Failure> {
         let count = MADE.fetch_add(1, Ordering::Relaxed);
         if count == 0 {
@@ -72,7 +72,7 @@ impl Folder {
         Ok(Self { path, keeper, _owner: owner })
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -81,12 +81,12 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         drop(self.keeper.stdin.take());
-        // It removes the folder; if it cannot, nobody can.
+        // The keeper removes the folder; if it cannot, nobody can.
         let _ = self.keeper.wait();
     }
 }
 
-/// The file takes its name when it is locked: nobody finds it without its lock while we live.
+/// Locks the owner file before the file gets its name, so that nobody finds it unlocked while we live.
 fn own(folder: &Path) -> io::Result<File> {
     let begun = folder.join("owner.new");
     let owner = File::create(&begun)?;
@@ -97,14 +97,14 @@ fn own(folder: &Path) -> io::Result<File> {
 
 fn keeper(folder: &Path, input: Stdio) -> Result<Child, Failure> {
     let mut shell = Command::new("/bin/sh");
-    // A process group of its own: the terminal's Ctrl-C must not end it.
+    // In its own process group, so that Ctrl-C in the terminal does not end it.
     shell.args(["-c", KEEPER, "keeper"]).arg(folder).process_group(0);
     shell.stdin(input).stdout(Stdio::null()).stderr(Stdio::null());
     shell.spawn().map_err(|error| Failure::Started { program: "/bin/sh".into(), error })
 }
 
-/// Removes the folders of programs that were killed with their keepers. Without /proc a server's number may be
-/// another's by now: nothing is ended on an old word then.
+/// Removes the folders of programs that were killed together with their keepers. Without /proc, the number of a server
+/// may belong to another process by now, so nothing is ended.
 fn remove_abandoned(parent: &Path) {
     if !Path::new("/proc/self/cwd").exists() {
         return;
@@ -113,13 +113,14 @@ fn remove_abandoned(parent: &Path) {
         let is_ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(OURS));
         let Some(_lock) = is_ours.then(|| abandoned(&entry.path())).flatten() else { continue };
         if let Ok(mut keeper) = keeper(&entry.path(), Stdio::null()) {
-            // What it cannot remove is left to the next program.
+            // A folder that cannot be removed now is left to the next program.
             let _ = keeper.wait();
         }
     }
 }
 
-/// The lock of a folder whose owner lives no more. What another user left is that user's, and may be no file at all.
+/// Returns the lock of a folder whose owner has ended. What another user left is not ours to remove, and may not be a
+/// file.
 fn abandoned(folder: &Path) -> Option<File> {
     let path = folder.join(OWNER);
     let told = fs::symlink_metadata(&path).ok()?;
@@ -132,7 +133,7 @@ fn abandoned(folder: &Path) -> Option<File> {
 mod tests {
     use super::*;
 
-    /// What a program leaves behind that is killed with its keeper.
+    /// Creates what a program leaves behind if it is killed with its keeper.
     fn left_behind(parent: &Path, name: &str) -> PathBuf {
         let path = parent.join(name);
         fs::create_dir(&path).unwrap();
@@ -159,14 +160,14 @@ mod tests {
         fs::create_dir(&unlike).unwrap();
         let endless = parent.path().join("storagebox-c-1-0");
         fs::create_dir(&endless).unwrap();
-        // To open it is to wait for somebody who writes.
+        // Opening a FIFO waits for a writer.
         assert!(Command::new("mkfifo").arg(endless.join(OWNER)).status().unwrap().success());
         remove_abandoned(parent.path());
         assert!(gone.iter().all(|path| !path.exists()), "{gone:?}");
         assert!([&others, &unlike, &endless, in_use.path()].iter().all(|path| path.exists()));
     }
 
-    /// Its number stands in a file, and belongs to somebody else by now.
+    /// The number in the file belongs to another process by now.
     #[test]
     fn a_process_that_is_no_server_of_the_folder_is_not_ended() {
         let folder = Folder::new("number-test").unwrap();

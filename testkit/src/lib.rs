@@ -1,6 +1,6 @@
 //! The servers that the tests of this workspace need.
 //!
-//! A server of its own, which a test may kill and start again:
+//! A server for one test, which may kill and restart it:
 //!
 //! ```no_run
 //! use storagebox_testkit::postgres::{Postgres, Settings};
@@ -12,8 +12,8 @@
 //! # Ok::<(), storagebox_testkit::Failure>(())
 //! ```
 //!
-//! All calls block and none needs a runtime, so that they can be made from a `main`, a test and an async test alike.
-//! Whatever is started here ends with the value that was handed out, and also when our process is killed.
+//! All calls block and none needs a runtime, so a `main`, a test and an async test can all make them. Everything that
+//! is started here ends with the returned value, and also when our process is killed.
 #![allow(clippy::disallowed_methods, reason = "it waits for servers, on the real clock")]
 
 mod account;

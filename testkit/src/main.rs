@@ -1,4 +1,4 @@
-//! A server for as long as standard input is open: `cargo run -p storagebox-testkit`, with `postgres`, `dynamodb`,
+//! Runs a server for as long as standard input is open: `cargo run -p storagebox-testkit`, with `postgres`, `dynamodb`,
 //! `redis`, `nats` or `rabbitmq`.
 
 use std::env;
@@ -24,7 +24,7 @@ fn main() -> ExitCode {
 
 fn hold(server: &Server) -> ExitCode {
     println!("{server}\n{}", server.url());
-    // However the input ends, it has ended.
+    // An error of the input is also its end.
     let _ = io::copy(&mut io::stdin(), &mut io::sink());
     ExitCode::SUCCESS
 }

@@ -1,26 +1,26 @@
-//! The machine's folder whose files stand in memory.
+//! The machine's folder whose files are in memory.
 //!
-//! A server makes and removes hundreds of files for each test. On a disk the system looks for room past all that were
-//! removed in the last seconds, which costs more than the test.
+//! A server creates and removes hundreds of files for each test. On a disk, the system searches for space past all
+//! files that were removed in the last seconds, which takes longer than the test.
 
 use std::path::Path;
 
 use rustix::fs::{Access, StatVfs, access, statvfs};
 
-/// Where it is, on Linux.
+/// The path of the folder on Linux.
 pub(crate) const FOLDER: &str = "/dev/shm";
 
-/// What must be free there. The tests' servers were seen to take 200 MiB together; PostgreSQL may keep 1 GiB of each
-/// one's log.
+/// The bytes that must be free there. The tests' servers together used up to 200 MiB; each PostgreSQL server may keep a
+/// log of 1 GiB.
 const ROOM: u64 = 4 << 30;
 
-/// It, if there is one with room that we may write to. Who names a folder for temporary files has chosen another.
+/// Returns the folder if it has room and we may write to it. A user who sets `TMPDIR` has chosen another folder.
 pub(crate) fn folder() -> Option<&'static Path> {
     let chosen = std::env::var_os("TMPDIR").is_some();
     (!chosen && room(FOLDER) >= ROOM).then(|| Path::new(FOLDER))
 }
 
-/// The bytes that are free to us there, none if we may make nothing there.
+/// Returns the bytes that we can use there: 0 if we may not create files there.
 fn room(folder: &str) -> u64 {
     let is_ours = access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok();
     let free = |told: StatVfs| told.f_bavail.saturating_mul(told.f_frsize);
@@ -37,7 +37,7 @@ mod tests {
         assert_ne!(room(here.to_str().unwrap()), 0);
         here.push("storagebox-nowhere");
         assert_eq!(room(here.to_str().unwrap()), 0);
-        // Nobody makes files there, root neither.
+        // Nobody can create files there, not even root.
         assert_eq!(room("/proc/1"), 0);
     }
 }

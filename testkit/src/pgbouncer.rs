@@ -1,4 +1,4 @@
-//! PgBouncer in transaction mode: what a connection remembers is gone with its transaction.
+//! PgBouncer in transaction mode: a connection forgets its session state after each transaction.
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -17,29 +17,29 @@ use crate::url::Url;
 const NAME: &str = "PgBouncer";
 const INSTALL: &str = "apt-get install pgbouncer, or brew install pgbouncer";
 
-/// Not on everybody's path.
+/// Places of the program that are not on every user's path.
 const KNOWN: [&str; 2] = ["/usr/sbin/pgbouncer", "/usr/local/sbin/pgbouncer"];
 
 const PREPARED_STATEMENTS: &str = "max_prepared_statements";
 const PREPARED_STATEMENTS_SINCE: (u32, u32) = (1, 21);
 
-/// How the pooler is set up.
+/// The settings of the pooler.
 #[derive(Clone, Debug)]
 pub struct Settings(Vec<(String, String)>);
 
 impl Settings {
-    /// A server's connection goes to another client after each transaction. There are so few of them that clients
-    /// really share them.
+    /// Gives a server connection to another client after each transaction. There are so few server connections that
+    /// clients really share them.
     pub fn transactions() -> Self {
         Self(vec![])
             .with("pool_mode", "transaction")
             .with("default_pool_size", "4")
             .with("max_client_conn", "1000")
-            // Drivers send it with each connection, and the pooler refuses what it does not know.
+            // Drivers send this setting with each connection, and the pooler refuses unknown settings.
             .with("ignore_startup_parameters", "extra_float_digits")
     }
 
-    /// Any setting of the pooler. The last value of a name counts.
+    /// Sets any setting of the pooler. The last value of a name counts.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         let name = name.into();
@@ -48,8 +48,8 @@ impl Settings {
         self
     }
 
-    /// Prepared statements outlive a transaction, as many as this of each client. Not before PgBouncer 1.21:
-    /// [`knows_prepared_statements`] tells.
+    /// Keeps up to this many prepared statements of each client beyond a transaction. Needs PgBouncer 1.21 or later:
+    /// see [`knows_prepared_statements`].
     #[must_use]
     pub fn with_prepared_statements(self, most: u32) -> Self {
         self.with(PREPARED_STATEMENTS, most.to_string())
@@ -60,22 +60,22 @@ impl Settings {
     }
 }
 
-/// A pooler in front of a server. It goes with this value and with our process, however that ends.
+/// A pooler in front of a server. It ends with this value, and with our process in any case.
 #[derive(Debug)]
 pub struct PgBouncer {
-    // Ended before its folder is removed: fields go in this order.
-    // Behind a lock only so that the pooler can be shared by threads.
+    // Fields drop in order: the process ends before its folder is removed.
+    // The lock lets threads share the pooler.
     _process: Mutex<Process>,
     _scratch: Scratch,
     url: Url,
 }
 
 impl PgBouncer {
-    /// Starts a pooler on a free port of 127.0.0.1; it takes the user and the password of the server's URL.
+    /// Starts a pooler on a free port of 127.0.0.1, with the user and the password of the server's URL.
     ///
     /// # Errors
     ///
-    /// [`Failure::NotInstalled`], [`Failure::TooOld`], or why it does not start, with the end of its log.
+    /// Returns [`Failure::NotInstalled`], [`Failure::TooOld`], or why it does not start, with the end of its log.
     pub fn start(server: &str, settings: &Settings) -> Result<Self, Failure> {
         let server = Url::parse(server)?;
         let program = program()?;
@@ -92,33 +92,33 @@ impl PgBouncer {
         Ok(Self { _process: Mutex::new(process), _scratch: scratch, url })
     }
 
-    /// Where it listens, always on this machine.
+    /// Returns the address that the pooler listens on, always on this machine.
     pub fn address(&self) -> SocketAddr {
         SocketAddr::from((Ipv4Addr::LOCALHOST, self.url.port))
     }
 
-    /// The server's URL, by way of the pooler.
+    /// Returns the server's URL with the pooler's address.
     pub fn url(&self) -> String {
         self.url.with_password()
     }
 }
 
-/// Whether the pooler that is installed is there, and where.
+/// Returns the path of the installed pooler.
 pub(crate) fn program() -> Result<PathBuf, Failure> {
     let known = || KNOWN.iter().map(PathBuf::from).find(|program| program.is_file());
     in_path("pgbouncer").or_else(known).ok_or(Failure::NotInstalled { server: NAME, install: INSTALL })
 }
 
-/// Whether a pooler is installed.
+/// Returns whether a pooler is installed.
 pub fn is_installed() -> bool {
     program().is_ok()
 }
 
-/// Whether the pooler that is installed can be told to keep prepared statements.
+/// Returns whether the installed pooler can keep prepared statements.
 ///
 /// # Errors
 ///
-/// [`Failure::NotInstalled`].
+/// Returns [`Failure::NotInstalled`].
 pub fn knows_prepared_statements() -> Result<bool, Failure> {
     let version = version(&program()?).unwrap_or_default();
     Ok(release(&version).is_some_and(|release| release >= PREPARED_STATEMENTS_SINCE))
@@ -147,7 +147,7 @@ fn configuration(server: &Url, port: u16, settings: &Settings) -> String {
     std::iter::once(fixed).chain(others).collect()
 }
 
-/// With the password itself, because the pooler must log in to the server too.
+/// Writes the users file with the plain password, because the pooler must log in to the server too.
 fn users(server: &Url) -> String {
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
     format!("{} {}\n", quoted(&server.user), quoted(&server.password))
@@ -158,7 +158,7 @@ fn launch(scratch: &Scratch, program: &PathBuf, url: &Url) -> Result<Process, Fa
     pooler.arg("pgbouncer.ini");
     let mut process = Process::start(scratch, "pgbouncer", &pooler)?;
     let log = log_of(scratch, "pgbouncer");
-    // Its own word first: an answer on the port alone might be another server's.
+    // The server's own log comes first: an answer on the port might be that of another server.
     let listens = || fs::read_to_string(&log).is_ok_and(|log| log.contains("process up"));
     let ready = process.ready(|| listens() && probe::postgres(url).is_ok());
     ready.map_err(|why| Failure::DoesNotStart { server: NAME, why, log: process.log() }).map(|()| process)

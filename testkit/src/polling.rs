@@ -1,14 +1,14 @@
-//! Waiting for what will come.
+//! Waiting for a condition.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
 const LOOK: Duration = Duration::from_millis(10);
 
-/// What has not come by then never comes, on the busiest machine.
+/// The time after which a condition counts as never met, even on the busiest machine.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Asks again and again, until there is an answer or the time is over.
+/// Asks repeatedly, until there is an answer or the time is over.
 pub(crate) fn poll<T>(limit: Duration, mut ask: impl FnMut() -> Option<T>) -> Option<T> {
     let start = Instant::now();
     loop {

@@ -1,4 +1,4 @@
-//! Ports that are free.
+//! Free ports.
 
 use std::net::TcpListener;
 use std::process;
@@ -6,23 +6,24 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::failure::Failure;
 
-/// Below what Linux gives to outgoing connections, so that none of them takes it while a server is down.
+/// Below the ports that Linux uses for outgoing connections, so that no connection takes the port while a server is
+/// down.
 const FIRST: u32 = 10_240;
 const PORTS: u32 = 32_768 - FIRST;
 
 const ATTEMPTS: u32 = 5;
 
-/// How many ports this process has looked at.
+/// The number of ports that this process has checked.
 static LOOKED: AtomicU32 = AtomicU32::new(0);
 
-/// A port of 127.0.0.1 that nothing listens on, another one at each call.
+/// Returns a port of 127.0.0.1 on which nothing listens, a different one at each call.
 ///
-/// Somebody else may take it before a server does, so that a server's start is tried again on another.
+/// Another process may take the port before a server does, so a failed start is repeated on another port.
 pub fn free() -> Result<u16, Failure> {
     (0..PORTS).find_map(|_| next().filter(|port| is_free(*port))).ok_or(Failure::NoFreePort)
 }
 
-/// Starts a server on a free port, and on another one if somebody was quicker.
+/// Starts a server on a free port, and on another one if another process took the port first.
 pub(crate) fn with_free<T>(start: impl Fn(u16) -> Result<T, Failure>) -> Result<T, Failure> {
     let mut outcome = start(free()?);
     for _ in 1..ATTEMPTS {
@@ -34,7 +35,7 @@ pub(crate) fn with_free<T>(start: impl Fn(u16) -> Result<T, Failure>) -> Result<
     outcome
 }
 
-/// Processes begin far apart, and each goes on from port to port.
+/// Returns the next port to check. Processes begin far apart, and each goes on from port to port.
 fn next() -> Option<u16> {
     let looked = LOOKED.fetch_add(1, Ordering::Relaxed);
     let offset = process::id().wrapping_mul(2_654_435_761).wrapping_add(looked) % PORTS;

@@ -1,4 +1,4 @@
-//! Whether a server answers in its own protocol: an open port may be anybody's.
+//! Checks that a server answers in its own protocol: any server may listen on an open port.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -9,7 +9,7 @@ use crate::url::Url;
 const CONNECT: Duration = Duration::from_secs(3);
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// PostgreSQL, or a pooler in front of it: the first message is answered with a demand to log in.
+/// Checks for PostgreSQL, or a pooler in front of it: the answer to the first message asks for a login.
 pub(crate) fn postgres(url: &Url) -> io::Result<()> {
     let mut stream = connect(&url.host, url.port)?;
     stream.write_all(&startup(&url.user, &url.database))?;
@@ -22,24 +22,24 @@ pub(crate) fn postgres(url: &Url) -> io::Result<()> {
     }
 }
 
-/// The length of all, the protocol's version, names and values.
+/// Returns the startup message: its length, the protocol's version, names and values.
 fn startup(user: &str, database: &str) -> Vec<u8> {
     let body = format!("\0\x03\0\0user\0{user}\0database\0{database}\0\0");
     let length = u32::try_from(body.len() + 4).unwrap_or(u32::MAX);
     [length.to_be_bytes().as_slice(), body.as_bytes()].concat()
 }
 
-/// What an error says: fields that begin with a letter, of which M is the message.
+/// Returns the message of an error: its fields begin with a letter, and M is the message.
 fn refusal(stream: TcpStream) -> String {
     let mut answer = vec![];
-    // The server closes the connection after an error, so that this has an end.
+    // The server closes the connection after an error, so reading ends.
     let _ = stream.take(4096).read_to_end(&mut answer);
     let fields = answer.get(4..).unwrap_or_default().split(|byte| *byte == 0);
     let message = fields.filter_map(|field| field.strip_prefix(b"M")).next().unwrap_or(b"it refuses");
     String::from_utf8_lossy(message).into_owned()
 }
 
-/// DynamoDB: it lists tables to whoever holds any key. Gives what the server calls itself.
+/// Checks for DynamoDB: it lists tables for any key. Returns the name that the server gives itself.
 pub(crate) fn dynamodb(host: &str, port: u16) -> io::Result<Option<String>> {
     let mut stream = connect(host, port)?;
     stream.write_all(list_tables(host, port).as_bytes())?;
@@ -53,7 +53,7 @@ pub(crate) fn dynamodb(host: &str, port: u16) -> io::Result<Option<String>> {
     Err(io::Error::other(format!("it does not speak DynamoDB's protocol: {}", head.lines().next().unwrap_or(""))))
 }
 
-/// Redis: it answers in its own words, be it that it wants a password first.
+/// Checks for Redis: it answers in its protocol, if only that it wants a password first.
 pub(crate) fn redis(host: &str, port: u16) -> io::Result<()> {
     let mut stream = connect(host, port)?;
     stream.write_all(b"*1\r\n$4\r\nPING\r\n")?;
@@ -66,8 +66,8 @@ pub(crate) fn redis(host: &str, port: u16) -> io::Result<()> {
     }
 }
 
-/// Whether a node of a cluster of Redis says that all slots are served, and, if it is a replica, that it has all of
-/// its master's data.
+/// Returns whether a node of a Redis cluster reports that all slots are served and, if it is a replica, that it has all
+/// of its master's data.
 pub(crate) fn redis_cluster(host: &str, port: u16) -> io::Result<bool> {
     let mut stream = connect(host, port)?;
     stream.write_all(b"CLUSTER INFO\r\nINFO replication\r\nQUIT\r\n")?;
@@ -76,12 +76,12 @@ pub(crate) fn redis_cluster(host: &str, port: u16) -> io::Result<bool> {
     Ok(answer.contains("cluster_state:ok") && !answer.contains("master_link_status:down"))
 }
 
-/// Whether a sentinel knows so many replicas and other sentinels of a master.
+/// Returns whether a sentinel knows this many replicas and other sentinels of a master.
 pub(crate) fn redis_sentinel(host: &str, port: u16, replicas: u32, others: u32) -> io::Result<bool> {
     let mut stream = connect(host, port)?;
     stream.write_all(b"INFO sentinel\r\n")?;
     let (mut answer, mut chunk) = (vec![], [0; 4096]);
-    // It does not hang up, not even when asked to.
+    // The sentinel does not close the connection, not even when it is asked to.
     while !answer.ends_with(b"\r\n\r\n") {
         let length = stream.read(&mut chunk)?;
         if length == 0 {
@@ -93,7 +93,7 @@ pub(crate) fn redis_sentinel(host: &str, port: u16, replicas: u32, others: u32) 
     Ok(answer.contains(&format!("slaves={replicas},sentinels={}", others + 1)) && answer.contains("status=ok"))
 }
 
-/// NATS: it says what it is as soon as somebody connects. Gives its version.
+/// Checks for NATS: it sends its description as soon as a client connects. Returns its version.
 pub(crate) fn nats(host: &str, port: u16) -> io::Result<Option<String>> {
     let mut line = String::new();
     BufReader::new(connect(host, port)?.take(65_536)).read_line(&mut line)?;
@@ -104,24 +104,25 @@ pub(crate) fn nats(host: &str, port: u16) -> io::Result<Option<String>> {
     Ok(version.map(|(version, _)| version.to_owned()))
 }
 
-/// RabbitMQ: it begins a conversation in AMQP 0.9.1. Gives its version.
+/// Checks for RabbitMQ: it begins a conversation in AMQP 0.9.1. Returns its version.
 pub(crate) fn rabbitmq(host: &str, port: u16) -> io::Result<Option<String>> {
     let mut stream = connect(host, port)?;
     stream.write_all(b"AMQP\0\0\x09\x01")?;
     let mut head = [0; 11];
     stream.read_exact(&mut head)?;
-    // A frame of a method on channel 0, its length, and the method Start of the class Connection.
+    // The head of a method frame on channel 0: its length, and the method Start of the class Connection.
     let [1, 0, 0, a, b, c, d, 0, 10, 0, 10] = head else {
         return Err(io::Error::other("it does not speak AMQP 0.9.1"));
     };
-    // The length counts the four bytes that name the method.
+    // The length includes the four bytes that name the method.
     let rest = u64::from(u32::from_be_bytes([a, b, c, d])).saturating_sub(4);
     let mut body = vec![];
     stream.take(rest.min(65_536)).read_to_end(&mut body)?;
     Ok(property(&body, "version"))
 }
 
-/// A property of a server that is a text: the length of its name, its name, S, and its length in four bytes.
+/// Returns a text property of a server, which is stored as the length of its name, its name, S, its length in four
+/// bytes, and the text.
 fn property(body: &[u8], name: &str) -> Option<String> {
     let name = [&[u8::try_from(name.len()).ok()?], name.as_bytes(), b"S"].concat();
     let start = body.windows(name.len()).position(|part| part == name)? + name.len();
@@ -130,7 +131,8 @@ fn property(body: &[u8], name: &str) -> Option<String> {
     Some(String::from_utf8_lossy(text).into_owned())
 }
 
-/// The signature is of the right form and of no worth: servers for tests do not look at more.
+/// Returns a request whose signature has the right form and is not valid: servers for tests check no more than the
+/// form.
 fn list_tables(host: &str, port: u16) -> String {
     let signature = "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/aws4_request, \
          SignedHeaders=host;x-amz-date, Signature=0";
@@ -147,7 +149,7 @@ fn field(head: &str, name: &str) -> Option<String> {
     fields.find(|(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim().to_owned())
 }
 
-/// The first address that takes the connection.
+/// Connects to the first address that accepts the connection.
 fn connect(host: &str, port: u16) -> io::Result<TcpStream> {
     let mut last = io::Error::other("the host has no address");
     for address in (host, port).to_socket_addrs()? {
@@ -166,7 +168,7 @@ mod tests {
 
     use super::*;
 
-    /// Asks a server that reads so many bytes and then has one answer.
+    /// Asks a server that reads this many bytes and then sends one answer.
     fn answered<T>(bytes: usize, answer: &'static [u8], ask: impl Fn(u16) -> io::Result<T>) -> io::Result<T> {
         let listener = TcpListener::bind(("127.0.0.1", crate::port::free().unwrap())).unwrap();
         let port = listener.local_addr().unwrap().port();

@@ -1,4 +1,4 @@
-//! A server's process, with its children.
+//! A server's process and its children.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, PipeReader};
@@ -12,15 +12,16 @@ use crate::failure::{Failure, NotReady};
 use crate::polling::{TIMEOUT, poll};
 use crate::scratch::Scratch;
 
-/// The `.pid` file is there before the server is: whoever finds none finds no server.
+/// The shell that starts a server. It writes the `.pid` file before it starts the server: without the file, there is no
+/// server.
 ///
-/// What a shell starts in the background ignores interrupts and QUIT, and so does all that it starts. A server that is
-/// deaf to them would not end when it is asked to; GNU's `env` gives it its ears back.
+/// A process that a shell starts in the background ignores INT and QUIT, and so do its children. Such a server would
+/// not end when it is asked to; GNU's `env` restores the default signals.
 const LAUNCHER: &str = r#"
 if env --default-signal=INT,QUIT true 2>/dev/null; then set -- env --default-signal=INT,QUIT "$@"; fi
 echo $$ >"$0" && exec "$@""#;
 
-/// One that does not end by then is killed, when nobody needs it any more.
+/// The time after which a server that is no longer needed and has not ended is killed.
 const GRACE: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,15 +50,15 @@ impl Signal {
 #[derive(Debug)]
 pub(crate) struct Process {
     child: Child,
-    /// Told when the last process that inherited the server's standard output has ended.
+    /// Receives a message when the last process that inherited the server's standard output has ended.
     all_ended: Receiver<()>,
     pid_file: PathBuf,
     log: PathBuf,
 }
 
 impl Process {
-    /// Starts a server whose log and `.pid` file are in the folder, under this name. Of the command its program,
-    /// arguments and variables count.
+    /// Starts a server with this name for its log and `.pid` file in the folder. Of the command, only its program,
+    /// arguments and variables are used.
     pub(crate) fn start(scratch: &Scratch, name: &str, server: &Command) -> Result<Self, Failure> {
         let (pid_file, log) = (scratch.path(&format!("{name}.pid")), log_of(scratch, name));
         let failed = |error| Failure::Started { program: server.get_program().into(), error };
@@ -79,7 +80,7 @@ impl Process {
         self.child.id()
     }
 
-    /// Asks until the server is ready, or has ended, or has had its time.
+    /// Asks until the server is ready, has ended, or the time is over.
     pub(crate) fn ready(&mut self, is_ready: impl Fn() -> bool) -> Result<(), NotReady> {
         let outcome = poll(TIMEOUT, || if is_ready() { Some(Ok(())) } else { self.ended().map(Err) });
         outcome.unwrap_or(Err(NotReady::Silent(TIMEOUT)))
@@ -87,26 +88,26 @@ impl Process {
 
     fn ended(&mut self) -> Option<NotReady> {
         let status = self.child.try_wait().ok().flatten()?;
-        // Its number may be given to another process now.
+        // Another process may have this number now.
         let _ = fs::remove_file(&self.pid_file);
         Some(NotReady::Ended(status))
     }
 
-    /// The end of what it wrote.
+    /// Returns the end of the server's log.
     pub(crate) fn log(&self) -> String {
         last_lines(&fs::read_to_string(&self.log).unwrap_or_default())
     }
 
-    /// Stops it with its children, until [`Self::go_on`].
+    /// Stops the process and its children, until [`Self::go_on`].
     pub(crate) fn pause(&self) {
         send(Signal::Stop, self.last_children().into_iter());
     }
 
-    /// Stops the server and lists its children; a stopped server starts no more of them. A child that starts after the
+    /// Stops the server and lists its children; a stopped server starts no more children. A child that starts after the
     /// others were killed may wait for ever for a lock that one of them held.
     fn last_children(&self) -> Vec<u32> {
         send(Signal::Stop, std::iter::once(self.id()));
-        // Until it has stopped, it may be in the middle of a fork.
+        // The server may be forking until it has stopped.
         let _ = poll(TIMEOUT, || (!matches!(state_of(self.id()).as_deref(), Some("R" | "S" | "D"))).then_some(()));
         children(self.id())
     }
@@ -115,7 +116,7 @@ impl Process {
         send(Signal::Continue, children(self.id()).into_iter().chain([self.id()]));
     }
 
-    /// Ends it with its children; it is back when all of them are gone.
+    /// Ends the process and its children. Returns when all of them have ended.
     pub(crate) fn end(&mut self, signal: Signal) -> Result<ExitStatus, Failure> {
         self.end_within(TIMEOUT, signal)
     }
@@ -125,7 +126,7 @@ impl Process {
         send(signal, std::iter::once(self.id()).chain(children));
         let process = self.id();
         self.all_ended.recv_timeout(limit).map_err(|_| Failure::DoesNotEnd { process })?;
-        // While the child is not waited for, its number is not given to another process.
+        // The number is not reused before the child is waited for.
         let _ = fs::remove_file(&self.pid_file);
         self.child.wait().map_err(|_| Failure::DoesNotEnd { process })
     }
@@ -144,25 +145,25 @@ pub(crate) fn log_of(scratch: &Scratch, name: &str) -> PathBuf {
     scratch.path(&format!("{name}.log"))
 }
 
-/// Nothing is written there; the pipe closes when its last holder has ended.
+/// Reports when the pipe closes, which is when its last holder has ended. Nothing is written to the pipe.
 fn when_closed(mut pipe: PipeReader) -> Receiver<()> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
         let _ = io::copy(&mut pipe, &mut io::sink());
-        // Nobody may be waiting any more.
+        // The receiver may be gone.
         let _ = sender.send(());
     });
     receiver
 }
 
-/// The shell knows how to, without a library; a process that is gone already is as good as ended.
+/// Sends a signal with the shell, which needs no library. A process that no longer exists counts as ended.
 fn send(signal: Signal, processes: impl Iterator<Item = u32>) {
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", "kill -s \"$0\" \"$@\"", signal.name()]).args(processes.map(|id| id.to_string()));
     let _ = shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
 }
 
-/// Where there is no /proc there are none to be found: servers notice that their parent is gone, and end.
+/// Lists the child processes. Without /proc it finds none; servers notice that their parent has ended, and end.
 fn children(parent: u32) -> Vec<u32> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let ids = processes.filter_map(|process| process.file_name().to_str()?.parse().ok());
@@ -173,12 +174,12 @@ fn parent_of(process: u32) -> Option<u32> {
     stat(process)?.1.parse().ok()
 }
 
-/// One letter.
+/// Returns the state of a process, which is one letter.
 fn state_of(process: u32) -> Option<String> {
     stat(process).map(|(state, _)| state)
 }
 
-/// Of a line `id (name) state parent ...`, where the name may hold anything.
+/// Reads a line `id (name) state parent ...`, in which the name may contain anything.
 fn stat(process: u32) -> Option<(String, String)> {
     let line = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let mut words = line.rsplit_once(')')?.1.split_whitespace().map(str::to_owned);
@@ -203,7 +204,7 @@ mod tests {
     #[test]
     fn children_are_killed_with_it() {
         let scratch = Scratch::new("process-test").unwrap();
-        // The child is deaf to all but KILL, and would outlive its parent.
+        // The child ignores all signals but KILL, and would outlive its parent.
         let script = "(trap '' INT QUIT TERM; echo ready >&2; exec sleep 1000) & wait";
         let mut process = Process::start(&scratch, "shell", &shell(script)).unwrap();
         let log = log_of(&scratch, "shell");
@@ -224,7 +225,7 @@ mod tests {
         process.end_within(Duration::from_secs(60), Signal::Kill).unwrap();
     }
 
-    /// As a test does that a shell's `&` has begun.
+    /// A test that a shell started with `&` is such a parent.
     #[cfg(target_os = "linux")]
     #[test]
     fn a_server_hears_what_its_parent_ignores() {
@@ -233,7 +234,7 @@ mod tests {
         let mut deaf = Command::new("/bin/sh");
         deaf.args(["-c", script, LAUNCHER, &scratch.path("server.pid").display().to_string(), "sleep", "1000"]);
         let mut server = deaf.spawn().unwrap();
-        // Until it is there, its shell hears nothing.
+        // The shell ignores signals until it has started the server.
         let ended = poll(TIMEOUT, || {
             send(Signal::Quit, std::iter::once(server.id()));
             server.try_wait().unwrap()

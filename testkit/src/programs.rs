@@ -1,27 +1,27 @@
-//! Programs that are on this machine.
+//! Programs on this machine.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The first of this name on the path.
+/// Returns the first program of this name on the path.
 pub fn in_path(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file())
 }
 
-/// The first of this name on the path, or in the folder of programs for root, which others' paths leave out.
+/// Returns the first program of this name on the path or in /usr/sbin, which the paths of other users leave out.
 pub(crate) fn of_system(name: &str) -> Option<PathBuf> {
     in_path(name).or_else(|| Some(Path::new("/usr/sbin").join(name)).filter(|program| program.is_file()))
 }
 
-/// The first word that begins with a digit of what it says about itself.
+/// Returns the first word of the program's `--version` that begins with a digit.
 pub(crate) fn version(program: &Path) -> Option<String> {
     let output = Command::new(program).arg("--version").output().ok()?;
     first_number(&String::from_utf8_lossy(&output.stdout))
 }
 
-/// What follows these letters in the line that it says about itself.
+/// Returns what follows these letters in the program's `--version`.
 pub(crate) fn version_in(program: &Path, before: &str) -> Option<String> {
     let output = Command::new(program).arg("--version").output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -1,20 +1,20 @@
-//! Python with the package of article 1, for those who run it beside ours.
+//! Python with the package of article 1, for programs that run the package beside this library.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::failure::Failure;
 
-/// The package, and the client that it calls; neither is a dependency of anything here.
+/// The package, and the client library that it calls. Neither is a dependency of this workspace.
 const PACKAGES: [&str; 2] = ["storagebox==1.0.7", "boto3==1.44.5"];
 
-/// The interpreter of an environment in `target/tools` that has the package. It is made where it is not there yet, by
-/// `python3` and its pip, in a few seconds.
+/// Returns the interpreter of an environment in `target/tools` that has the package. `python3` and its pip create the
+/// environment in a few seconds if it does not exist.
 ///
 /// # Errors
 ///
-/// [`Failure::Started`] if there is no `python3`, [`Failure::Program`] if it has no `venv` or the package cannot be
-/// had.
+/// Returns [`Failure::Started`] if there is no `python3`, [`Failure::Program`] if it has no `venv` or the package
+/// cannot be installed.
 pub fn with_the_package_of_article_1() -> Result<PathBuf, Failure> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/tools/python");
     let python = folder.join("bin/python");
@@ -25,7 +25,7 @@ pub fn with_the_package_of_article_1() -> Result<PathBuf, Failure> {
     Ok(python)
 }
 
-/// Also what an earlier making left half done is told by it.
+/// Returns whether the package can be imported. A half-finished environment fails this check too.
 fn has_the_package(python: &Path) -> bool {
     let imported = Command::new(python).args(["-c", "import storagebox"]).output();
     imported.is_ok_and(|output| output.status.success())

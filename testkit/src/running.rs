@@ -1,4 +1,4 @@
-//! A server of our own, which may be ended and started again.
+//! A server of our own, which can be ended and restarted.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -7,10 +7,10 @@ use crate::port;
 use crate::process::{Process, Signal};
 use crate::scratch::Scratch;
 
-/// A server's process, with the folder and the port that it has each time it is started.
+/// A server's process, and the folder and the port that it keeps at every start.
 #[derive(Debug)]
 pub(crate) struct Running {
-    // Ended before its folder is removed: fields go in this order.
+    // Fields drop in order: the process ends before its folder is removed.
     process: Mutex<Option<Process>>,
     scratch: Scratch,
     port: u16,
@@ -46,7 +46,7 @@ impl Running {
         process.end(signal).map(drop)
     }
 
-    /// Stops the server's processes until the value is dropped.
+    /// Stops the server's processes until the returned value is dropped.
     pub(crate) fn pause(&self) -> Result<Paused<'_>, Failure> {
         let process = self.process();
         process.as_ref().ok_or(Failure::WrongState { server: self.server, needs: "does not run" })?.pause();
@@ -70,8 +70,8 @@ impl Running {
     }
 }
 
-/// A server that stands still, and goes on when this is dropped: it is there, takes connections as far as its system
-/// does so by itself, and answers nothing.
+/// A stopped server, which goes on when this value is dropped. Its processes exist, the system may accept connections
+/// for it, and it answers nothing.
 #[must_use = "the server goes on when this is dropped"]
 #[derive(Debug)]
 pub struct Paused<'a>(&'a Running);

@@ -1,4 +1,4 @@
-//! What a server has to itself: a folder, the user that it runs as, and commands that run so.
+//! A server's folder, the user that it runs as, and commands that run as this user.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -17,17 +17,17 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// The name says what it is for.
+    /// Creates a folder. The name says what it is for.
     pub(crate) fn new(name: &str) -> Result<Self, Failure> {
         Self::make(Folder::new(name)?, Account::for_servers)
     }
 
-    /// For a server whose data nobody wants after a crash of the machine.
+    /// Creates a folder in memory, for a server whose data is not needed after a crash of the machine.
     pub(crate) fn in_memory(name: &str) -> Result<Self, Failure> {
         Self::make(Folder::in_memory(name)?, Account::for_servers)
     }
 
-    /// For a server that does not refuse to be root, and whose program may be where only we can go.
+    /// Creates a folder for a server that may run as root, and whose program may be where only we have access.
     pub(crate) fn as_ourselves(name: &str) -> Result<Self, Failure> {
         Self::make(Folder::new(name)?, |_| Ok(Account::Own))
     }
@@ -42,7 +42,7 @@ impl Scratch {
         self.folder.path().join(name)
     }
 
-    /// A file that the server may read and nobody else.
+    /// Writes a file that only the server may read.
     pub(crate) fn write(&self, name: &str, text: &str) -> Result<PathBuf, Failure> {
         let path = self.path(name);
         let private = fs::Permissions::from_mode(0o600);
@@ -53,10 +53,10 @@ impl Scratch {
         Ok(path)
     }
 
-    /// A command in this folder, by the user that servers run as, deaf to the terminal.
+    /// Returns a command that runs in this folder as the servers' user, and ignores the terminal.
     pub(crate) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
-        // Messages in English, because some are read.
+        // In English, because some messages are parsed.
         command.current_dir(self.folder.path()).env("LC_ALL", "C").stdin(Stdio::null()).process_group(0);
         self.account.run(&mut command);
         command

@@ -7,17 +7,17 @@ use std::time::Duration;
 
 use crate::failure::Failure;
 
-/// How a server is had, unless its URL is given.
+/// How to get a server if no URL is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// A container, by the feature `docker`.
+    /// A container. Needs the feature `docker`.
     Docker,
     /// The server's programs on this machine.
     Local,
 }
 
 impl Way {
-    /// As `STORAGEBOX_TEST_SERVERS` names it.
+    /// Returns the name of the way in `STORAGEBOX_TEST_SERVERS`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Docker => "docker",
@@ -25,39 +25,39 @@ impl Way {
         }
     }
 
-    /// The way of this name.
+    /// Returns the way of this name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Docker, Self::Local].into_iter().find(|way| way.name() == name)
     }
 }
 
-/// What there is to know of a kind of server. A new kind is one value of this type.
+/// The description of a kind of server. A new kind is one value of this type.
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
     pub(crate) url_variable: &'static str,
-    /// How its programs are installed.
+    /// How to install its programs.
     pub(crate) install: &'static str,
     pub(crate) image: Image,
-    /// Starts its programs; [`Failure::NotInstalled`] if there are none.
+    /// Starts its programs. Returns [`Failure::NotInstalled`] if there are none.
     pub(crate) local: fn() -> Result<Started, Failure>,
     /// The URL without its secrets.
     pub(crate) shown: fn(&str) -> Result<String, Failure>,
-    /// Whether the server at a URL answers in its own protocol.
+    /// Checks that the server at a URL answers in its own protocol.
     pub(crate) probe: fn(&str) -> io::Result<()>,
-    /// The version of the server at a URL, where that is easily found out.
+    /// Returns the version of the server at a URL, if that is easy to find out.
     pub(crate) version: fn(&str) -> Option<String>,
 }
 
 /// An image that runs the server.
 pub(crate) struct Image {
-    /// The variable that names another one.
+    /// The variable that names another image.
     pub(crate) variable: &'static str,
     pub(crate) default: Option<&'static str>,
     #[cfg_attr(not(feature = "docker"), expect(dead_code, reason = "only Docker asks"))]
     pub(crate) run: Run,
 }
 
-/// How it is run.
+/// How to run the image.
 #[cfg_attr(not(feature = "docker"), expect(dead_code, reason = "only Docker asks"))]
 pub(crate) struct Run {
     pub(crate) port: u16,
@@ -72,7 +72,7 @@ impl Image {
     }
 }
 
-/// A server that we started, with what keeps it alive.
+/// A server that we started, and the value that keeps it alive.
 pub(crate) struct Started {
     pub(crate) url: String,
     pub(crate) version: Option<String>,
@@ -92,18 +92,18 @@ pub struct Server {
 }
 
 impl Server {
-    /// Its URL, secrets included.
+    /// Returns the URL of the server, secrets included.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// The variable by which a test program is told the URL.
+    /// Returns the variable that passes the URL to a test program.
     pub fn variable(&self) -> &'static str {
         self.variable
     }
 }
 
-/// One line, without secrets.
+/// Shows the server in one line, without secrets.
 impl fmt::Display for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let version = self.version.as_deref().unwrap_or("of unknown version");

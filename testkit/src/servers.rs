@@ -1,15 +1,14 @@
-//! Servers for tests, wherever they can be had.
+//! Servers for tests, from the first of these sources that has one. A server that should be there and is not is a
+//! failure, never a reason to skip a test:
 //!
-//! In this order, and a server that should be there and is not is a failure, never a reason to skip a test:
-//!
-//! 1. `STORAGEBOX_TEST_POSTGRES_URL`, or the same with `DYNAMO`, `REDIS`, `NATS` or `RABBITMQ`, names one; it must
-//!    answer.
-//! 2. Docker, in a build with the feature `docker`, by the image that `STORAGEBOX_TEST_POSTGRES_IMAGE`, or the same
+//! 1. `STORAGEBOX_TEST_POSTGRES_URL`, or the same with `DYNAMO`, `REDIS`, `NATS` or `RABBITMQ`, names a server; it
+//!    must answer.
+//! 2. Docker, in a build with the feature `docker`, with the image that `STORAGEBOX_TEST_POSTGRES_IMAGE`, or the same
 //!    with another server's name, names.
-//! 3. The server's programs on this machine. If they are there, they must start.
+//! 3. The server's programs on this machine. If they are installed, they must start.
 //!
-//! `STORAGEBOX_TEST_SERVERS=docker|local` leaves out the other of the last two. `cargo xtask test` starts each server
-//! once and names it to all tests by its URL; under a plain `cargo test` each test program has its own.
+//! `STORAGEBOX_TEST_SERVERS=docker|local` excludes the other of the last two. `cargo xtask test` starts each server
+//! once and passes its URL to all tests; with a plain `cargo test` each test program has its own server.
 
 use std::any::Any;
 use std::env;
@@ -25,108 +24,108 @@ use crate::rabbitmq;
 use crate::redis;
 use crate::server::{Kind, Server, Started, Way};
 
-/// The variable that forces a way.
+/// The variable that selects a way.
 pub const WAY_VARIABLE: &str = "STORAGEBOX_TEST_SERVERS";
 
-/// A PostgreSQL server whose superuser we are.
+/// Returns a PostgreSQL server with a superuser's login.
 ///
 /// # Errors
 ///
-/// Why there is no server, and what to do about it.
+/// Returns why there is no server, and what to do about it.
 pub fn postgres(way: Option<Way>) -> Result<Server, Failure> {
     find(&postgres::KIND, &Request::for_kind(&postgres::KIND, way)?)
 }
 
-/// The PostgreSQL server of this program: found at the first call, and the same one at every other.
+/// Returns the PostgreSQL server of this program, which the first call finds and all other calls share.
 ///
-/// Statics are never dropped. A local server ends with the program all the same; a container is removed by the next
-/// program that looks for one.
+/// Statics are never dropped. A local server still ends with the program; a container is removed by the next program
+/// that looks for one.
 ///
 /// # Errors
 ///
-/// As of [`postgres()`].
+/// Returns the errors of [`postgres()`].
 pub fn shared_postgres() -> Result<&'static Server, &'static Failure> {
     static SHARED: OnceLock<Result<Server, Failure>> = OnceLock::new();
     SHARED.get_or_init(|| postgres(None)).as_ref()
 }
 
-/// A DynamoDB server, whose tables belong to the holder of the key.
+/// Returns a DynamoDB server, whose tables belong to the holder of the key.
 ///
 /// # Errors
 ///
-/// Why there is no server, and what to do about it.
+/// Returns why there is no server, and what to do about it.
 pub fn dynamodb(way: Option<Way>) -> Result<Server, Failure> {
     find(&dynamodb::KIND, &Request::for_kind(&dynamodb::KIND, way)?)
 }
 
-/// The DynamoDB server of this program, as [`shared_postgres`] gives PostgreSQL's.
+/// Returns the DynamoDB server of this program, as [`shared_postgres`] does for PostgreSQL.
 ///
 /// # Errors
 ///
-/// As of [`dynamodb()`].
+/// Returns the errors of [`dynamodb()`].
 pub fn shared_dynamodb() -> Result<&'static Server, &'static Failure> {
     static SHARED: OnceLock<Result<Server, Failure>> = OnceLock::new();
     SHARED.get_or_init(|| dynamodb(None)).as_ref()
 }
 
-/// A Redis server whose default user may do everything.
+/// Returns a Redis server whose default user may do everything.
 ///
 /// # Errors
 ///
-/// Why there is no server, and what to do about it.
+/// Returns why there is no server, and what to do about it.
 pub fn redis(way: Option<Way>) -> Result<Server, Failure> {
     find(&redis::KIND, &Request::for_kind(&redis::KIND, way)?)
 }
 
-/// The Redis server of this program, as [`shared_postgres`] gives PostgreSQL's.
+/// Returns the Redis server of this program, as [`shared_postgres`] does for PostgreSQL.
 ///
 /// # Errors
 ///
-/// As of [`redis()`].
+/// Returns the errors of [`redis()`].
 pub fn shared_redis() -> Result<&'static Server, &'static Failure> {
     static SHARED: OnceLock<Result<Server, Failure>> = OnceLock::new();
     SHARED.get_or_init(|| redis(None)).as_ref()
 }
 
-/// A NATS server with JetStream, whose default account is ours.
+/// Returns a NATS server with JetStream and access to its default account.
 ///
 /// # Errors
 ///
-/// Why there is no server, and what to do about it.
+/// Returns why there is no server, and what to do about it.
 pub fn nats(way: Option<Way>) -> Result<Server, Failure> {
     find(&nats::KIND, &Request::for_kind(&nats::KIND, way)?)
 }
 
-/// The NATS server of this program, as [`shared_postgres`] gives PostgreSQL's.
+/// Returns the NATS server of this program, as [`shared_postgres`] does for PostgreSQL.
 ///
 /// # Errors
 ///
-/// As of [`nats()`].
+/// Returns the errors of [`nats()`].
 pub fn shared_nats() -> Result<&'static Server, &'static Failure> {
     static SHARED: OnceLock<Result<Server, Failure>> = OnceLock::new();
     SHARED.get_or_init(|| nats(None)).as_ref()
 }
 
-/// A RabbitMQ server whose default virtual host is ours.
+/// Returns a RabbitMQ server with access to its default virtual host.
 ///
 /// # Errors
 ///
-/// Why there is no server, and what to do about it.
+/// Returns why there is no server, and what to do about it.
 pub fn rabbitmq(way: Option<Way>) -> Result<Server, Failure> {
     find(&rabbitmq::KIND, &Request::for_kind(&rabbitmq::KIND, way)?)
 }
 
-/// The RabbitMQ server of this program, as [`shared_postgres`] gives PostgreSQL's.
+/// Returns the RabbitMQ server of this program, as [`shared_postgres`] does for PostgreSQL.
 ///
 /// # Errors
 ///
-/// As of [`rabbitmq()`].
+/// Returns the errors of [`rabbitmq()`].
 pub fn shared_rabbitmq() -> Result<&'static Server, &'static Failure> {
     static SHARED: OnceLock<Result<Server, Failure>> = OnceLock::new();
     SHARED.get_or_init(|| rabbitmq(None)).as_ref()
 }
 
-/// What the environment, or the caller, asks for.
+/// The request of the environment or the caller.
 struct Request {
     url: Option<String>,
     way: Option<Way>,
@@ -173,12 +172,12 @@ fn started(kind: &'static Kind, way: Way) -> Result<Started, Failure> {
     }
 }
 
-/// Docker may be there and have no image. Programs that are there must start.
+/// Returns whether another way may be tried. Docker may be installed without an image; installed programs must start.
 fn leaves_other_ways(way: Way, failure: &Failure) -> bool {
     way == Way::Docker || matches!(failure, Failure::NotInstalled { .. })
 }
 
-/// A build with Docker wants it: that it was passed over must not go unseen.
+/// Describes where a server comes from. A build with Docker wants a container, so the text also says why there is none.
 fn origin(kind: &Kind, way: Way, passed_over: &[String]) -> String {
     match way {
         Way::Docker => format!("from the image {}", kind.image.name().unwrap_or_default()),
@@ -231,7 +230,7 @@ mod tests {
     use crate::port;
     use crate::server::{Image, Run};
 
-    /// A kind of server that is nowhere installed.
+    /// A kind of server that is not installed anywhere.
     const NOWHERE: Kind = Kind {
         name: "Nowhere",
         url_variable: "NOWHERE_URL",

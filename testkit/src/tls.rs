@@ -1,4 +1,4 @@
-//! A certificate for the server, and an authority that signed it.
+//! A certificate for the server, and the authority that signed it.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ pub(crate) fn make(scratch: &Scratch) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A key and a certificate of this name, signed by itself if no signer is named.
+/// Creates a key and a certificate of this name, which is self-signed if no signer is named.
 fn certify(scratch: &Scratch, name: &str, signer: &[&str]) -> Result<(), Failure> {
     let mut openssl = scratch.command(Path::new("openssl"));
     openssl.args(["req", "-x509", "-config", "openssl.cnf", "-extensions", name, "-days", "3650", "-nodes"]);
@@ -45,12 +45,10 @@ pub(crate) fn authority(scratch: &Scratch) -> PathBuf {
     scratch.path("authority.crt")
 }
 
-/// The certificate of the server with its key.
 pub(crate) fn server(scratch: &Scratch) -> (PathBuf, PathBuf) {
     (scratch.path("server.crt"), scratch.path("server.key"))
 }
 
-/// The certificate of a client with its key.
 pub(crate) fn client(scratch: &Scratch) -> (PathBuf, PathBuf) {
     (scratch.path("client.crt"), scratch.path("client.key"))
 }

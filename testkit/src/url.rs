@@ -1,4 +1,4 @@
-//! Where a PostgreSQL server is, read from a URL.
+//! The address of a PostgreSQL server, read from a URL.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::failure::Failure;
 
 const FORM: &str = "postgres://USER:PASSWORD@HOST:PORT/DATABASE";
 
-/// The parts of `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. It shows itself without the password.
+/// The parts of `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. It is shown without the password.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Url {
     pub(crate) user: String,
@@ -17,13 +17,13 @@ pub(crate) struct Url {
 }
 
 impl Url {
-    /// Of a server on this machine whose login and database have one name.
+    /// Returns the URL of a server on this machine whose user, password and database have the same name.
     pub(crate) fn local(name: &str, port: u16) -> Self {
         let [user, password, database] = [(); 3].map(|()| name.to_owned());
         Self { user, password, host: "127.0.0.1".to_owned(), port, database }
     }
 
-    /// What follows a question mark is the driver's affair.
+    /// Parses a URL. What follows a question mark is for the driver only.
     pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
         let wrong = |why| Failure::Url { form: FORM, why };
         let rest = text.strip_prefix("postgres://").or_else(|| text.strip_prefix("postgresql://"));
@@ -44,7 +44,7 @@ impl Url {
 }
 
 impl Url {
-    /// The whole of it. Only to be given to a driver.
+    /// Returns the whole URL, for a driver only.
     pub(crate) fn with_password(&self) -> String {
         let [user, password, database] = [&self.user, &self.password, &self.database].map(|part| encoded(part));
         format!("postgres://{user}:{password}@{}:{}/{database}", self.host, self.port)
@@ -59,7 +59,7 @@ fn encoded(text: &str) -> String {
     text.bytes().map(encode).collect()
 }
 
-/// A host in brackets is an IPv6 address.
+/// Splits the host and the port. A host in brackets is an IPv6 address.
 fn host_and_port(server: &str) -> Option<(&str, u16)> {
     let (host, port) = match server.strip_prefix('[') {
         Some(rest) => rest.split_once(']')?,
@@ -71,7 +71,7 @@ fn host_and_port(server: &str) -> Option<(&str, u16)> {
     }
 }
 
-/// Without its escapes, unless one is wrong.
+/// Returns the text without its escapes, or `None` if an escape is wrong.
 pub(crate) fn decoded(text: &str) -> Option<String> {
     let mut bytes = vec![];
     let mut rest = text.bytes();

@@ -1,5 +1,5 @@
-//! Work for a store, and what its answers must come to: calls of every kind with ids of one caller, each made until it
-//! is answered, with what was answered remembered; [waves] of calls about one bank; and [refusals].
+//! Work for a store, and checks of its answers: calls of every kind with the ids of one caller, each repeated until it
+//! is answered, and the answers remembered; [waves] of calls on one bank; and [refusals].
 
 pub mod refusals;
 pub mod waves;
@@ -15,7 +15,7 @@ use storagebox_core::{
 };
 use tokio::time::sleep;
 
-/// Until the server may be there again.
+/// The pause before a call is repeated, in which the server may come back.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The namespaces of one client.
@@ -32,11 +32,11 @@ pub struct Namespaces {
 }
 
 impl Namespaces {
-    /// Opens them.
+    /// Opens the namespaces.
     ///
     /// # Errors
     ///
-    /// As of the store.
+    /// Returns the errors of the store.
     pub fn of(store: &dyn Backend) -> Result<Self> {
         Ok(Self {
             bank: store.item_bank(&"namespace".parse()?)?,
@@ -48,33 +48,33 @@ impl Namespaces {
     }
 }
 
-/// One caller, which makes one call after another.
+/// A caller that makes one call after another.
 #[allow(missing_debug_implementations, reason = "namespaces show nothing")]
 pub struct Caller {
     namespaces: Namespaces,
     name: String,
-    /// Calls of all callers that were answered.
+    /// The number of answered calls of all callers.
     answered: Arc<AtomicU64>,
-    /// The items that were answered, by round.
+    /// The items that the calls returned, by round.
     items: Vec<Item>,
 }
 
 impl Caller {
-    /// A caller of this name, whose ids begin with it.
+    /// Creates a caller of this name, which its ids begin with.
     pub fn new(namespaces: &Namespaces, name: String, answered: &Arc<AtomicU64>) -> Self {
         Self { namespaces: namespaces.clone(), name, answered: Arc::clone(answered), items: vec![] }
     }
 
-    /// How many rounds were made.
+    /// Returns the number of rounds made.
     pub fn rounds(&self) -> i64 {
         self.items.len() as i64
     }
 
-    /// A call of every kind; afterwards all of them were answered, and rightly.
+    /// Makes a call of every kind. Afterwards all of them were answered correctly.
     ///
     /// # Errors
     ///
-    /// An answer that is wrong, or an error that does not pass.
+    /// Returns an error for a wrong answer, and an error that does not go away.
     pub async fn round(&mut self) -> Result<()> {
         let (round, id) = (self.rounds() + 1, format!("{}-{}", self.name, self.rounds() + 1));
         let item = self.take(&id).await?;
@@ -86,7 +86,7 @@ impl Caller {
         Ok(())
     }
 
-    /// Makes a call until it is answered: whatever is in the way now will be gone.
+    /// Repeats a call until it is answered, because the present faults will end.
     async fn answer<T, F>(&self, mut call: impl FnMut() -> F) -> Result<T>
     where
         F: Future<Output = Result<T>>,
@@ -135,7 +135,7 @@ impl Caller {
         }
     }
 
-    /// One counter of its own, whose value is known at every moment, and one of everybody.
+    /// Changes one counter of its own, whose value is always known, and one counter that all callers share.
     async fn apply(&self, id: &str, round: i64) -> Result<()> {
         let (counters, change) = (&self.namespaces.counters, Change::new(OpId::new(id)?, 1));
         let own = Key::new(self.name.as_str())?;
@@ -159,7 +159,7 @@ impl Caller {
         }
     }
 
-    /// Everything that was answered is so.
+    /// Checks that everything that was answered is true.
     async fn audit(&self) -> Result<()> {
         for (number, item) in self.items.iter().enumerate() {
             let id = format!("{}-{}", self.name, number + 1);
@@ -192,7 +192,7 @@ impl Caller {
     }
 }
 
-/// The key of the counter that all callers share.
+/// Returns the key of the counter that all callers share.
 pub fn everybody_s() -> Key {
     Key::new("everybody's").expect("a key")
 }
@@ -201,25 +201,25 @@ fn wrong(id: impl std::fmt::Display, answer: impl std::fmt::Debug) -> Error {
     Error::unknown(format!("{id} was told {answer:?}"))
 }
 
-/// So many items for the callers to take.
+/// Adds this many items for the callers to take.
 ///
 /// # Errors
 ///
-/// As of the bank.
+/// Returns the errors of the bank.
 pub async fn fill(namespaces: &Namespaces, count: usize) -> Result<()> {
     let items: Vec<_> = (0..count).map(|number| Item::new(format!("item-{number}"))).collect::<Result<_>>()?;
     namespaces.bank.add(&items).await.map(drop)
 }
 
-/// The namespaces as a whole: no item is nowhere, none is twice, and the callers' sums add up.
+/// Checks the namespaces as a whole: no item is missing, no item is in two places, and the callers' sums add up.
 ///
 /// # Errors
 ///
-/// What is not as it was answered.
+/// Returns an error if the store contradicts its answers.
 ///
 /// # Panics
 ///
-/// If the sums do not add up.
+/// Panics if the sums do not add up.
 pub async fn audit(namespaces: &Namespaces, items: usize, callers: &[Caller]) -> Result<()> {
     let rounds: i64 = callers.iter().map(Caller::rounds).sum();
     let counts = namespaces.bank.counts().await?;

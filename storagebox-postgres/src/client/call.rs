@@ -15,16 +15,17 @@ use crate::config::{Schema, Settings, Statements};
 
 use arg::Arg;
 
-/// What almost every call fits in, so that nothing grows while it is made: arguments, bytes of a prepared statement, and
-/// bytes that are bound.
+/// Initial capacities that almost every call fits in, so that no buffer grows: the number of arguments, the bytes of a
+/// prepared statement, and the bytes of bound values.
 const ARGUMENTS: usize = 8;
 const STATEMENT: usize = 192;
 const BOUND: usize = 256;
 
-/// The function that is there in this version alone.
+/// The function that exists only in this version of the schema.
 const IS_VERSION: &str = "is_version_2";
 
-/// What a session of somebody else's may have otherwise, in the same message and so for this transaction alone.
+/// Sets what a foreign session may have set otherwise. It is part of the call's message, and so applies to this
+/// transaction only.
 pub(crate) const SESSION: &str = include_str!("../../sql/store/session.sql");
 
 /// A function with its arguments.
@@ -33,24 +34,24 @@ pub(crate) struct FunctionCall<'a> {
     function: &'static str,
     shape: Shape,
     arguments: Vec<Arg<'a>>,
-    /// What must still be what was opened: the function that asks, and its arguments.
+    /// The function, with its arguments, that checks that the namespace or the store is still the one that was opened.
     still: Option<(&'static str, Vec<Arg<'a>>)>,
 }
 
-/// What the function answers.
+/// The form of the function's answer.
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     Value,
     Rows,
 }
 
-/// So many statements come before the call's own.
+/// The number of statements in a message before the call's own statement.
 pub(super) const BEFORE: usize = 3;
 
 /// Rows, and the end of each statement.
 pub(super) type Answers<'c> = BoxStream<'c, Result<Either<PgQueryResult, PgRow>, sqlx::Error>>;
 
-/// A text that is sent as one message of the simple protocol.
+/// Returns the message of the simple protocol for `sql`, which with simple statements begins with [`SESSION`].
 pub(super) fn in_session(settings: &Settings, sql: &str) -> String {
     match settings.statements {
         Statements::Prepared => sql.to_owned(),
@@ -61,19 +62,19 @@ pub(super) fn in_session(settings: &Settings, sql: &str) -> String {
 /// A namespace as it was when it was opened.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opened {
-    /// The number that its rows have.
+    /// The number in each of its rows.
     pub(super) number: i64,
-    /// That in which it was created, by chance.
+    /// The random number that was generated when the namespace was created.
     pub(super) epoch: i64,
 }
 
 impl<'a> FunctionCall<'a> {
-    /// A function that answers one value.
+    /// Creates a call of a function that returns one value.
     pub(crate) fn value(function: &'static str) -> Self {
         Self { function, shape: Shape::Value, arguments: Vec::with_capacity(ARGUMENTS), still: None }
     }
 
-    /// A function that answers rows.
+    /// Creates a call of a function that returns rows.
     pub(crate) fn rows(function: &'static str) -> Self {
         Self { function, shape: Shape::Rows, arguments: Vec::with_capacity(ARGUMENTS), still: None }
     }
@@ -83,24 +84,25 @@ impl<'a> FunctionCall<'a> {
         self
     }
 
-    /// About this namespace, which comes first among the arguments and must be the one that was opened.
+    /// Adds the namespace as the first argument, and the check that it is still the one that was opened.
     pub(crate) fn about(mut self, opened: Opened) -> Self {
         let number = opened.number;
         self.still = Some(("is_namespace", vec![number.into(), opened.epoch.into()]));
         self.with(number)
     }
 
-    /// About this namespace: the function takes its number and its epoch first, and asks itself.
+    /// Adds the number and the epoch of the namespace as the first arguments. The function itself checks them.
     pub(crate) fn of(self, opened: Opened) -> Self {
         self.with(opened.number).with(opened.epoch)
     }
 
-    /// Also about this namespace, if there is one, which comes next among the arguments: the function asks itself.
+    /// Adds the number and the epoch of a joined namespace, or nulls, as the next arguments. The function itself checks
+    /// them.
     pub(crate) fn joining(self, joined: Option<Opened>) -> Self {
         self.with(joined.map(|opened| opened.number)).with(joined.map(|opened| opened.epoch))
     }
 
-    /// About all of the store, which must be the one of this epoch.
+    /// Makes the call about the whole store, and adds the check that the store has this epoch.
     pub(crate) fn in_epoch(mut self, epoch: i64) -> Self {
         self.still = Some(("is_store", vec![epoch.into()]));
         self
@@ -131,7 +133,7 @@ impl<'a> FunctionCall<'a> {
         }
     }
 
-    /// With the numbers of the arguments in place of them.
+    /// Returns the statement with numbered parameters in place of the arguments.
     fn numbered(&self, schema: &Schema) -> String {
         self.statement(schema, |sql, number, _| write!(sql, "${number}"))
     }
@@ -158,7 +160,7 @@ impl<'a> FunctionCall<'a> {
             }
         };
         write_all(&mut sql, &self.arguments);
-        // In place of a look at the version: the name is there in this version alone.
+        // Checks the version without a query of its own: the function exists in this version only.
         sql.extend([") WHERE ", schema, ".", IS_VERSION, "()"]);
         if let Some((asks, arguments)) = &self.still {
             sql.extend([" AND ", schema, ".", asks, "("]);

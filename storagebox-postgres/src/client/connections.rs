@@ -1,4 +1,4 @@
-//! Where connections come from: a pool of our own, or one that the caller has.
+//! The source of connections: the store's own pool, or the caller's.
 
 use std::fmt;
 use std::ops::DerefMut;
@@ -21,42 +21,39 @@ use super::wait;
 use crate::config::{Settings, Statements, Url};
 use crate::error::{self, bad};
 
-/// A pool of connections.
 pub(crate) enum Connections {
-    /// Our own.
     Own(Own),
-    /// The caller's.
     Shared(PgPool),
 }
 
-/// Our own pool: nothing is sent when a connection is taken or given back that was just used.
+/// The store's own pool. It sends nothing when a connection that was used just now is taken or given back.
 pub(crate) struct Own {
     pool: Pool<Connector>,
     gate: Gate,
 }
 
-/// A connection of our own pool, with the room that it takes, which is left once it is given back.
+/// A connection of the store's own pool, with its permit. The permit is released once the connection is given back.
 pub(crate) struct Held<'a> {
     slot: Object<Connector>,
     _room: SemaphorePermit<'a>,
 }
 
-/// No server has more; the pool makes room for all of them at once.
+/// The limit of `max_connections`. No server has more, and the pool allocates space for all of them at once.
 const MOST: usize = 262_143;
 
-/// Until the server is asked again for a connection that it still counts.
+/// The pause before the server is asked again for a connection that it still counts.
 const AGAIN: Duration = Duration::from_millis(20);
 
-/// What is sent.
+/// A request on a connection.
 #[derive(Clone, Copy)]
 pub(super) enum Ask<'a> {
     Call(&'a FunctionCall<'a>, &'a Settings, &'a StatementCache),
-    /// One message of the simple protocol, which only reads.
+    /// A message of the simple protocol that only reads.
     Text(&'a str),
 }
 
 impl Ask<'_> {
-    /// The rows, or the error with whether anything was heard of what was sent before it.
+    /// Returns the rows, or the error and whether a part of the call itself was answered before it.
     async fn on(self, connection: &mut PgConnection) -> Result<Vec<PgRow>, (sqlx::Error, bool)> {
         let (mut answers, before) = match self {
             Self::Call(call, settings, statements) => {
@@ -82,7 +79,7 @@ impl Connections {
         if !(1..=MOST).contains(&most) {
             return Err(bad("max_connections", format_args!("must be from 1 to {MOST}")));
         }
-        // Without timeouts: the calls have a time of their own.
+        // The pool has no timeouts, because the calls have their own.
         let pool = Pool::builder(Connector::new(url, settings))
             .max_size(most)
             .build()
@@ -90,12 +87,12 @@ impl Connections {
         Ok(Self::Own(Own { pool, gate: Gate::new(most) }))
     }
 
-    /// The rows of what is sent, on one connection.
+    /// Sends a request on one connection, and returns its rows.
     pub(super) async fn rows(&self, ask: Ask<'_>) -> Result<Vec<PgRow>> {
         match self {
             Self::Own(own) => own.rows(ask).await,
             Self::Shared(pool) => {
-                // Boxed like a connection of our own that is opened.
+                // Boxed, as opening a connection of the store's own pool is.
                 let mut connection = Box::pin(pool.acquire()).await.map_err(error::acquiring)?;
                 progress::leave()?;
                 progress::back(ask.on(&mut connection).await.map_err(|(error, heard)| error::of(error, heard)))
@@ -103,7 +100,6 @@ impl Connections {
         }
     }
 
-    /// A connection for more than one statement.
     pub(crate) async fn dedicated(&self) -> Result<Dedicated<'_>> {
         match self {
             Self::Own(own) => own.held().await.map(Dedicated::Own),
@@ -111,7 +107,7 @@ impl Connections {
         }
     }
 
-    /// Closes our own pool; the caller's is the caller's to close.
+    /// Closes the store's own pool. A pool of the caller stays open.
     pub(super) fn close(&self) {
         if let Self::Own(own) = self {
             own.pool.close();
@@ -120,7 +116,7 @@ impl Connections {
 }
 
 impl Own {
-    /// Sent once more where the server surely did nothing because it had ended the session before.
+    /// Sends a request, and sends it again if the server surely did nothing because it had ended the session before.
     async fn rows(&self, ask: Ask<'_>) -> Result<Vec<PgRow>> {
         loop {
             let mut held = self.held().await?;
@@ -129,7 +125,7 @@ impl Own {
             let answer = ask.on(held.slot.begin()).await;
             held.slot.end(answer.as_ref().err().map(|(error, _)| error));
             if held.slot.is_broken() {
-                // The idle ones are broken too, as after a restart: the next attempt opens a new one.
+                // The idle connections are broken too, as after a restart: the next attempt opens a new connection.
                 drop(self.pool.retain(|_, _| false));
             }
             match answer {
@@ -139,7 +135,7 @@ impl Own {
         }
     }
 
-    /// A connection. Where the server has none left, one that another call gives back.
+    /// Returns a connection. If the server has none left, waits for a connection that another call gives back.
     async fn held(&self) -> Result<Held<'_>> {
         loop {
             let room = self.gate.enter().await.ok_or_else(error::closed)?;
@@ -155,8 +151,8 @@ impl Own {
         }
     }
 
-    /// Whether there is a connection to wait for although no call has one: one was given back meanwhile, or the server
-    /// still counts one that was closed.
+    /// Returns whether it makes sense to wait for a connection although no call has one: a call has given one back
+    /// meanwhile, or the server still counts a connection that was closed.
     async fn comes_back(&self) -> bool {
         let lingers = self.pool.manager().lingers();
         if lingers {
@@ -166,7 +162,8 @@ impl Own {
     }
 }
 
-/// A connection that one caller has for more than one statement. It is not given back before it is said to be as it was.
+/// A connection that one caller uses for more than one statement. It returns to its pool only after `give_back` or
+/// `end`.
 pub(crate) enum Dedicated<'a> {
     Own(Held<'a>),
     Shared(Option<PoolConnection<Postgres>>),
@@ -180,12 +177,12 @@ impl Dedicated<'_> {
         }
     }
 
-    /// Nothing is open on it any more.
+    /// Returns the connection to its pool. Nothing is open on it any more.
     pub(crate) fn give_back(self) {
         self.end(None);
     }
 
-    /// Nothing is open on it after this error, unless it was the last word.
+    /// Returns the connection, on which nothing is open, to its pool, unless the session ended with this error.
     pub(crate) fn end(mut self, error: Option<&sqlx::Error>) {
         match &mut self {
             Self::Own(held) => held.slot.end(error),
@@ -196,7 +193,7 @@ impl Dedicated<'_> {
 }
 
 impl Drop for Dedicated<'_> {
-    /// Whatever is open on it is rolled back with it.
+    /// Closes the connection, so that the server rolls back what is open on it.
     fn drop(&mut self) {
         if let Self::Shared(connection) = self {
             drop(connection.take().map(PoolConnection::detach));

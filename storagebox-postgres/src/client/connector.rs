@@ -1,4 +1,4 @@
-//! A connection of our own pool: how it is opened, and whether it can be used again.
+//! Opens the connections of the store's own pool, and decides whether they can be used again.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,21 +13,22 @@ use super::now;
 use crate::config::{Settings, Statements, Url};
 use crate::error;
 
-/// Statements that a connection keeps prepared; there are fewer functions than that.
+/// The number of statements that a connection keeps prepared. The schema has fewer functions.
 const PREPARED: usize = 128;
 
-/// A connection that was not used for so long may be closed at its other end, and is asked for an answer first: what is
-/// sent on a closed one may have been heard.
+/// The idle time after which a connection is pinged before its next use. Its other end may have closed it, and whether
+/// a call arrived on a closed connection is unknown.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// Many times what it takes a server to answer that question. A proxy that forgot the connection never does.
+/// The timeout of that ping: many times what a server needs to answer. A proxy that forgot the connection never
+/// answers.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// For so long a server may still count a session whose connection is closed: it waits for a lock until it gives up by
-/// itself, after three seconds.
+/// How long a server may still count a session whose connection is closed: the session waits for a lock until its own
+/// timeout of three seconds.
 const LINGERS: Duration = Duration::from_secs(4);
 
-/// Opens connections for our own pool.
+/// Opens connections for the store's own pool.
 pub(crate) struct Connector {
     options: PgConnectOptions,
     connect_timeout: Option<Duration>,
@@ -35,10 +36,10 @@ pub(crate) struct Connector {
     closed: Closed,
 }
 
-/// When a connection was closed last.
+/// The time when a connection was last closed.
 type Closed = Arc<Mutex<Option<Instant>>>;
 
-/// A connection with whether a call is under way on it.
+/// A connection, and whether a call is in progress on it.
 pub(crate) struct Slot {
     connection: PgConnection,
     half_used: bool,
@@ -53,7 +54,7 @@ impl Connector {
         Self { options, connect_timeout: url.connect_timeout, files: url.files, closed: Closed::default() }
     }
 
-    /// Whether the server may still count a session that this pool has closed.
+    /// Returns whether the server may still count a session that this pool has closed.
     pub(super) fn lingers(&self) -> bool {
         let closed = *self.closed.lock().unwrap_or_else(PoisonError::into_inner);
         closed.is_some_and(|closed| now().saturating_duration_since(closed) < LINGERS)
@@ -69,8 +70,8 @@ impl Connector {
     }
 }
 
-/// The session's settings travel with the connection's first message; a pooler in front would refuse them, so they are
-/// left out with simple statements.
+/// Adds the settings of the session. They are sent in the connection's first message; a pooler would refuse them, so
+/// simple statements leave them out.
 fn prepared_for(options: PgConnectOptions, settings: &Settings) -> PgConnectOptions {
     let options = options.statement_cache_capacity(PREPARED).extra_float_digits(None).disable_statement_logging();
     match settings.statements {
@@ -80,7 +81,7 @@ fn prepared_for(options: PgConnectOptions, settings: &Settings) -> PgConnectOpti
             ("default_transaction_isolation", "read committed".to_owned()),
             // Our statements read a few rows: there is nothing to gain by compiling their plans.
             ("jit", "off".to_owned()),
-            // What a policy would hide is an error: a claim that is not seen is given an item once more.
+            // Rows that a policy would hide are an error: a claim that is not seen would be given a second item.
             ("row_security", "off".to_owned()),
         ]),
     }
@@ -96,13 +97,14 @@ impl Slot {
         &mut self.connection
     }
 
-    /// An answer of the server, be it an error, leaves the connection as it was; anything else does not.
+    /// Ends the call. After an answer of the server, also an error, the connection can be used again; after any other
+    /// error it cannot.
     pub(super) fn end(&mut self, error: Option<&sqlx::Error>) {
         self.half_used = error.is_some_and(error::is_last_word);
         (self.is_new, self.used) = (false, now());
     }
 
-    /// Whether it has served no call yet.
+    /// Returns whether the connection has served no call yet.
     pub(super) fn is_new(&self) -> bool {
         self.is_new
     }
@@ -122,14 +124,14 @@ impl Manager for Connector {
     type Type = Slot;
     type Error = Error;
 
-    /// Boxed: it is large, and every call would be as large and copied as often.
+    /// Opens a connection. The future is boxed: it is large, and every call would be as large and copied as often.
     async fn create(&self) -> Result<Slot, Error> {
         let connection = Box::pin(self.connect()).await?;
         let closed = Arc::clone(&self.closed);
         Ok(Slot { connection, half_used: false, is_new: true, used: now(), closed })
     }
 
-    /// Nothing is sent on a connection that was just used.
+    /// Pings a connection that was idle. Sends nothing on a connection that was used just now.
     async fn recycle(&self, slot: &mut Slot, _: &Metrics) -> RecycleResult<Error> {
         if slot.half_used {
             return Err(RecycleError::message("a call was dropped half-way"));

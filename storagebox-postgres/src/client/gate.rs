@@ -1,4 +1,4 @@
-//! How many connections may be in use: as many as were asked for, or as many as the server lets the store have.
+//! The limit on the connections in use: `max_connections`, or as many as the server lets the store have.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -8,10 +8,10 @@ use tokio::time::Instant;
 
 use super::now;
 
-/// After so long the store asks the server for more again.
+/// The time after which the store tries again to use more connections.
 const UNTIL_MORE: Duration = Duration::from_secs(1);
 
-/// Calls enter one after another, in the order in which they came.
+/// Admits calls in the order in which they arrive.
 #[derive(Debug)]
 pub(super) struct Gate {
     room: Semaphore,
@@ -34,13 +34,13 @@ impl Gate {
         self.most
     }
 
-    /// Waits for room. None if the store is closed.
+    /// Waits for a permit. Returns `None` if the store is closed.
     pub(super) async fn enter(&self) -> Option<SemaphorePermit<'_>> {
         self.widen();
         self.room.acquire().await.ok()
     }
 
-    /// Twice as many may try, once the server had time to change its mind.
+    /// Doubles the limit if it was not changed for `UNTIL_MORE`: the server may have more connections by now.
     fn widen(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.size < self.most && now().saturating_duration_since(state.changed) > UNTIL_MORE {
@@ -50,8 +50,8 @@ impl Gate {
         }
     }
 
-    /// The server has no connection for the call that has this room: from now on there is room for those alone that have
-    /// it at present. Whether there are any, for whom the call can wait.
+    /// Lowers the limit to the permits in use, because the server has no connection for the call with this permit.
+    /// Returns whether other calls have permits, so that this call can wait for one of them.
     pub(super) fn narrow(&self, refused: SemaphorePermit<'_>) -> bool {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.changed = now();

@@ -1,4 +1,4 @@
-//! A look at the schema.
+//! The query that reads the state of the schema.
 
 use storagebox_core::{Error, Result};
 
@@ -10,14 +10,14 @@ use crate::schema::{FUNCTIONS, MIGRATIONS, TABLES};
 const LOOK: &str = include_str!("../../sql/store/look.sql");
 const UNFIT: &str = include_str!("../../sql/store/unfit.sql");
 
-/// The statements of it.
+/// Returns the statements of the schema query.
 pub(crate) fn text_of_look(schema: &Schema) -> String {
     let functions = FUNCTIONS.concat();
     let functions = names_after(&functions, "OR REPLACE FUNCTION {schema}.").join(",");
     schema.fill(&with_tables(LOOK).replace("{functions}", &format!("{functions},is_version_{VERSION}")))
 }
 
-/// Statements that ask about every table.
+/// Fills the names of all tables into statements that ask about every table.
 pub(crate) fn with_tables(sql: &str) -> String {
     let made = [TABLES, &MIGRATIONS.concat()].concat();
     let tables = ["TABLE {schema}.", "TABLE IF NOT EXISTS {schema}.", "SEQUENCE {schema}."];
@@ -25,7 +25,7 @@ pub(crate) fn with_tables(sql: &str) -> String {
     sql.replace("{unfit}", UNFIT).replace("{tables}", &tables.join(","))
 }
 
-/// What stands behind each of these words.
+/// Returns the name behind each occurrence of these words.
 fn names_after<'a>(sql: &'a str, words: &str) -> Vec<&'a str> {
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let name = |rest: &'a str| rest.split(|letter| !is_name(letter)).next().unwrap_or_default();
@@ -33,7 +33,7 @@ fn names_after<'a>(sql: &'a str, words: &str) -> Vec<&'a str> {
 }
 
 impl Client {
-    /// What is there, without any right to change it, and without running what another role made.
+    /// Reads the state of the schema. Needs no right to change it, and runs nothing that another role made.
     pub(crate) async fn found(&self) -> Result<Found> {
         let row = self.query("ping", &text_of_look(self.schema())).await?;
         let found = Found::of_look(&row)?;
@@ -41,10 +41,11 @@ impl Client {
         Ok(found)
     }
 
-    /// A function that is not there may have been there before: the schema is of another version by now.
+    /// Returns the version mismatch if it explains the error: a function is also missing in a schema of another
+    /// version.
     pub(super) async fn explained(&self, error: Error) -> Error {
         let look = text_of_look(self.schema());
-        // What the call itself did is not what the look does.
+        // The call's own progress does not include the schema query.
         let found = Progress::default().scope(self.query("look", &look)).await;
         match found.and_then(|row| Found::of_look(&row)).map(|found| FORMAT.check(found.version.into())) {
             Ok(Err(of_version)) => of_version.caused_by(error),

@@ -1,4 +1,4 @@
-//! A namespace: its number, and that it is opened the way it was created (S-3, S-4).
+//! A namespace: its number, and the check that it is opened the way it was created (S-3, S-4).
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -17,7 +17,7 @@ use super::store_info::{Found, VERSION, new_epoch};
 use super::{Client, FunctionCall, Opened, Progress};
 use crate::error::read;
 
-/// Many times what it takes to open a namespace on a connection that is there.
+/// The longest wait for another call that opens the namespace: many times what that takes on an open connection.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 const OPEN: &str = "open_namespace";
@@ -49,7 +49,7 @@ impl OpenNamespace {
         }
     }
 
-    /// With options that are kept with the namespace; how long, in microseconds, is what upkeep goes by.
+    /// Sets the options that are stored with the namespace. Upkeep uses `keeps`, a time in microseconds.
     pub(crate) fn with_options(mut self, options: String, keeps: Option<i64>) -> Self {
         self.options = options;
         self.keeps = keeps;
@@ -60,18 +60,18 @@ impl OpenNamespace {
         &self.client
     }
 
-    /// What its calls need. The first of them registers the namespace, which is one round trip more, and the others
-    /// wait for that.
+    /// Returns what the namespace's calls need. The first call registers the namespace, at the cost of one more round
+    /// trip, and the other calls wait for it.
     pub(crate) async fn opened(&self) -> Result<Opened> {
         match self.opened.get() {
             Some(opened) => Ok(*opened),
-            // Boxed, because every call carries what it may have to wait for.
+            // Boxed, because every call is as large as what it may have to wait for.
             None => Box::pin(self.first_opened()).await,
         }
     }
 
     async fn first_opened(&self) -> Result<Opened> {
-        // The call that has the turn may be neither driven nor dropped. It does no harm to open a namespace twice.
+        // The call that holds the lock may be neither polled nor dropped. Opening a namespace twice does no harm.
         let _turn = timeout(PATIENCE, self.turn.lock()).await;
         if let Some(opened) = self.opened.get() {
             return Ok(*opened);
@@ -94,7 +94,7 @@ impl OpenNamespace {
             .with(self.options.as_str())
             .with(self.keeps);
         let open = self.client.settled("open", || async { self.check(&self.client.row(&call).await?) });
-        // What it does is not what the call is for.
+        // The call's own progress does not include opening the namespace.
         Progress::default().scope(open).await
     }
 
@@ -117,7 +117,8 @@ impl OpenNamespace {
     }
 }
 
-/// The first eight bytes of a SHA-256: the same everywhere and always, and nobody can choose texts that collide.
+/// Returns the first eight bytes of the text's SHA-256. They are the same on every machine and in every version, and
+/// nobody can choose texts that collide.
 pub(crate) fn hash(text: &str) -> i64 {
     let digest: [u8; 32] = Sha256::digest(text.as_bytes()).into();
     let mut first = [0; 8];

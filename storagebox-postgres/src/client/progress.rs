@@ -1,11 +1,12 @@
-//! Whether a call has left for the server: one whose time is over before that has surely changed nothing (ER-1).
+//! Tracks whether a call was sent to the server: a call whose time is over before that has surely changed nothing
+//! (ER-1).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use storagebox_core::{Certainty, Error, ErrorKind, Result};
 
-/// How often a call has left and was not refused; [`GIVEN_UP`] if its caller gave up before it ever did.
+/// How often a call was sent and not refused, or [`GIVEN_UP`] if its caller gave up while that number was 0.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Progress(Arc<AtomicI64>);
 
@@ -14,9 +15,9 @@ const GIVEN_UP: i64 = -1;
 /// The calls that a future makes.
 #[derive(Clone)]
 enum Calls {
-    /// The one whose caller the future is.
+    /// The call whose caller is the future itself.
     One(Progress),
-    /// Those of others, who wait for it and may give up by themselves.
+    /// The calls of other tasks, which wait for the future and may give up on their own.
     Batch(Arc<[Progress]>),
 }
 
@@ -25,12 +26,12 @@ tokio::task_local! {
 }
 
 impl Progress {
-    /// Makes the call in this future.
+    /// Runs the future that makes this call.
     pub(crate) fn scope<F: Future>(self, work: F) -> impl Future<Output = F::Output> {
         HERE.scope(Calls::One(self), work)
     }
 
-    /// Makes the calls of others in this future.
+    /// Runs the future that makes the calls of a batch.
     pub(crate) fn scope_of_batch<F: Future>(batch: Vec<Self>, work: F) -> impl Future<Output = F::Output> {
         HERE.scope(Calls::Batch(batch.into()), work)
     }
@@ -78,13 +79,14 @@ impl Calls {
     }
 }
 
-/// Makes the calls of this future, or one that is not known yet, in that one.
+/// Runs `work` with the calls of the current task, or with a new call if the task has none.
 pub(super) async fn scope<F: Future>(work: F) -> F::Output {
     let calls = HERE.try_with(Calls::clone).unwrap_or_else(|_| Calls::One(Progress::default()));
     HERE.scope(calls, work).await
 }
 
-/// The calls of this future leave. An error if a caller has given up, who was told that its call was not made.
+/// Marks the calls of the current task as sent. Returns an error if a caller has given up: its answer was that its call
+/// was not made.
 pub(super) fn leave() -> Result<()> {
     match HERE.try_with(Calls::leave) {
         Ok(false) => Err(Error::new(ErrorKind::Contention, "a caller of the same batch gave up").on("postgres")),
@@ -92,7 +94,7 @@ pub(super) fn leave() -> Result<()> {
     }
 }
 
-/// What became of the calls of this future: of those that were refused nothing is left.
+/// Returns the answer, and marks the calls of the current task as refused if it says that nothing was applied.
 pub(super) fn back<T>(answer: Result<T>) -> Result<T> {
     if answer.as_ref().is_err_and(|error| error.certainty() == Certainty::NotApplied) {
         refused();
@@ -100,13 +102,13 @@ pub(super) fn back<T>(answer: Result<T>) -> Result<T> {
     answer
 }
 
-/// The calls of this future were refused.
 pub(super) fn refused() {
-    // Outside of any call there is nothing to note.
+    // Outside a scope there is no call to mark.
     let _unknown = HERE.try_with(|calls| calls.all().iter().for_each(Progress::refused));
 }
 
-/// The time of this future is over: whether its calls have surely changed nothing and never will.
+/// Ends the calls of the current task after their timeout. Returns whether they have surely changed nothing and never
+/// will.
 pub(super) fn end() -> bool {
     HERE.try_with(Calls::end).unwrap_or(false)
 }
@@ -148,7 +150,7 @@ mod tests {
         assert!(!Progress::default().scope(answered).await);
     }
 
-    /// Its caller was told that it was not made.
+    /// The answer of the caller that gave up was that its call was not made.
     #[tokio::test]
     async fn a_batch_does_not_leave_with_a_call_that_was_given_up() {
         let (patient, impatient) = (Progress::default(), Progress::default());

@@ -14,27 +14,27 @@ pub(crate) const VERSION: i32 = 2;
 
 pub(crate) const FORMAT: StoreFormat = StoreFormat::new("postgres", "schema", VERSION as i64);
 
-/// What the answer of a look is called.
+/// The name of the schema query in errors.
 const THE_LOOK: &str = "a look at the schema";
 
-/// What a look at a schema found.
+/// The state of a schema, as the schema query found it.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) version: i32,
     epoch: Option<i64>,
     memory: Option<i64>,
-    /// A table or a function that this version has, and that is not there.
+    /// A table or a function of this version that does not exist.
     missing: Option<String>,
-    /// A table or a function that calls may not use.
+    /// A table or a function that calls have no right to use.
     denied: Option<String>,
     /// A table without a unique index.
     keyless: Option<String>,
-    /// A table whose writes something else may make nothing of.
+    /// A table with a trigger or a rule that may drop a write without an error.
     diverted: Option<String>,
 }
 
 impl Found {
-    /// The columns of this answer, whatever else is in it.
+    /// Reads the columns for the version, the epoch and the memory of any answer.
     pub(crate) fn of(answer: &'static str, row: &PgRow) -> Result<Self> {
         Ok(Self {
             version: read(answer, row.try_get("version"))?,
@@ -47,7 +47,7 @@ impl Found {
         })
     }
 
-    /// The columns of a look.
+    /// Reads all columns of the schema query.
     pub(crate) fn of_look(row: &PgRow) -> Result<Self> {
         let name = |column: &str| read::<Option<String>>(THE_LOOK, row.try_get(column));
         let (missing, denied) = (name("missing")?, name("denied")?);
@@ -55,12 +55,12 @@ impl Found {
         Ok(Self { missing, denied, keyless, diverted, ..Self::of(THE_LOOK, row)? })
     }
 
-    /// Whether all that this version has is there.
+    /// Returns whether the schema has this version and all its tables and functions.
     pub(crate) fn is_whole(&self) -> bool {
         self.version == VERSION && self.missing.is_none()
     }
 
-    /// Refuses what calls would be refused for: a right that is missing.
+    /// Returns `Denied` if a right is missing that calls need.
     pub(crate) fn check_rights(&self) -> Result<()> {
         let Some(name) = &self.denied else { return Ok(()) };
         let why =
@@ -68,14 +68,15 @@ impl Found {
         Err(Error::new(ErrorKind::Denied, why).on("postgres"))
     }
 
-    /// Refuses a schema of which a part is gone.
+    /// Returns `NotSetUp` if a table or a function does not exist.
     pub(crate) fn check_parts(&self) -> Result<()> {
         let Some(name) = &self.missing else { return Ok(()) };
         let why = format!("`{name}` of the schema does not exist; setup makes functions again, and no table");
         Err(Error::new(ErrorKind::NotSetUp, why).on("postgres"))
     }
 
-    /// Refuses what no statement would miss: a unique index that is gone, and what makes nothing of a write.
+    /// Refuses faults at which no statement fails: a missing unique index, and a trigger or a rule that may drop a
+    /// write.
     pub(crate) fn check_tables(&self) -> Result<()> {
         if let Some(name) = &self.keyless {
             let why = "it has no unique index: make it again, as it is in a new schema, or put a whole copy back";
@@ -88,12 +89,12 @@ impl Found {
         Err(Error::new(ErrorKind::Misconfigured, why).on("postgres"))
     }
 
-    /// Refuses a schema that was there and knows nothing of itself any more.
+    /// Refuses a schema that exists, but whose table `store` is empty.
     pub(crate) fn check_not_emptied(&self) -> Result<()> {
         if self.version > 0 && self.epoch.is_none() { Err(emptied()) } else { Ok(()) }
     }
 
-    /// Returns the store's data, if it has the version of this library.
+    /// Returns the epoch and the memory of the store, if it has the version of this library.
     pub(crate) fn info(&self) -> Result<StoreInfo> {
         FORMAT.check(self.version.into())?;
         let epoch = self.epoch.ok_or_else(emptied)?;
@@ -110,21 +111,21 @@ fn emptied() -> Error {
 /// The epoch and the memory of a store.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StoreInfo {
-    /// A random number that `setup` wrote: it tells a schema from another one that took its place.
+    /// A random number that `setup` wrote. It distinguishes the schema from another schema that takes its place.
     pub(crate) epoch: i64,
-    /// For how long all clients remember what has ended.
+    /// For how long all clients remember ended operations.
     pub(crate) memory: Retention,
 }
 
 impl StoreInfo {
-    /// Checks that this is the memory that was asked for, if any was.
+    /// Checks that the store has the memory that was requested, if any was.
     pub(crate) fn check(&self, memory: Option<Retention>) -> Result<()> {
         FORMAT.check_memory(self.memory, memory)
     }
 }
 
 /// Creates an epoch that no store and no namespace had before, from the system's random numbers: a program may seed its
-/// own.
+/// own generator.
 pub(crate) fn new_epoch() -> i64 {
     RandomState::new().hash_one(()).cast_signed()
 }
@@ -133,7 +134,7 @@ pub(crate) fn new_epoch() -> i64 {
 mod tests {
     use super::*;
 
-    /// A program may seed them for results that can be repeated.
+    /// A program may seed its random numbers for repeatable results.
     #[test]
     fn an_epoch_is_not_of_the_programs_random_numbers() {
         let epoch = || {

@@ -1,4 +1,4 @@
-//! What the driver would take from the environment of the process where the URL says nothing. It may be a login, and
+//! Checks the environment variables that the driver reads where the URL says nothing. They may supply a login, but
 //! never the server or the database: a program with the same URL would use another store.
 
 use std::env;
@@ -7,7 +7,7 @@ use storagebox_core::Result;
 
 use crate::error::bad;
 
-/// What a URL says, or leaves to the environment.
+/// The parts that a URL names. It leaves the others to the environment.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Named {
     host: bool,
@@ -16,18 +16,18 @@ struct Named {
     database: bool,
 }
 
-/// Refuses a URL that leaves to a variable of this process which server or database it is.
+/// Refuses a URL that leaves the server or the database to an environment variable of this process.
 pub(super) fn check(address: &str, pairs: &[(&str, &str)]) -> Result<()> {
     check_with(&Named::by(address, pairs), |variable| env::var_os(variable).is_some())
 }
 
 impl Named {
-    /// By what stands before the `?`, and by the driver's keys.
+    /// Finds the parts that are named before the `?` or by the driver's keys.
     fn by(address: &str, pairs: &[(&str, &str)]) -> Self {
         let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
         let (login, server) = authority.rsplit_once('@').unwrap_or(("", authority));
-        // The colons of an address of IPv6 stand in its brackets.
+        // The colons of an IPv6 address are inside its brackets.
         let after = server.rfind(']').map_or(0, |end| end + 1);
         let port = server[after..].rfind(':').map(|colon| after + colon);
         let has = |keys: &[&str]| pairs.iter().any(|(key, _)| keys.contains(key));
@@ -42,7 +42,7 @@ impl Named {
 
 fn check_with(named: &Named, is_set: impl Fn(&str) -> bool) -> Result<()> {
     let first = |variables: &[&'static str]| variables.iter().copied().find(|variable| is_set(variable));
-    // Without a name of its own, the database has that of the user.
+    // A database that is not named has the name of the user.
     let database = if named.user { &["PGDATABASE"][..] } else { &["PGDATABASE", "PGUSER"] };
     let left = [
         ("host", named.host, &["PGHOSTADDR", "PGHOST"][..]),

@@ -1,5 +1,5 @@
-//! Keys of other clients, as dashboards of providers print them: taken where they ask for nothing that is not done anyway,
-//! and otherwise refused with what to write in place of them. No error shows a value.
+//! Keys of other clients, as the dashboards of providers print them. A key is accepted if it asks for what is done
+//! anyway, and otherwise refused with advice on what to write instead. No error shows a value.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use storagebox_core::backend::url::number;
 
 use crate::error::bad;
 
-/// A key, the values with which it changes nothing here, and what is to be done with another.
+/// A key, the values with which it changes nothing, and the advice for any other value.
 const KEYS: &[(&str, &[&str], &str)] = &[
     (
         "target_session_attrs",
@@ -43,7 +43,7 @@ fn known(key: &str) -> Option<&'static (&'static str, &'static [&'static str], &
     KEYS.iter().find(|(known, ..)| *known == key)
 }
 
-/// Refuses a key that asks for what is not done.
+/// Refuses a key that asks for something that is not done.
 pub(super) fn check(key: &str, value: &str) -> Result<()> {
     match known(key) {
         Some((key, taken, why)) if !taken.contains(&value) => Err(bad(key, why)),
@@ -52,12 +52,12 @@ pub(super) fn check(key: &str, value: &str) -> Result<()> {
     }
 }
 
-/// Whether it is a key that was checked.
+/// Returns whether `check` knows the key, and so has checked it.
 pub(super) fn changes_nothing(key: &str) -> bool {
     known(key).is_some()
 }
 
-/// Refuses several hosts. What stands before an `@` may be a password.
+/// Refuses several hosts. The text before an `@` may be a password.
 pub(super) fn check_address(address: &str) -> Result<()> {
     let after_scheme = address.split_once("://").map_or(address, |(_, rest)| rest);
     let host = after_scheme.rsplit_once('@').map_or(after_scheme, |(_, host)| host);
@@ -69,7 +69,7 @@ fn several(key: &'static str) -> storagebox_core::Error {
     bad(key, "names several hosts, and the driver connects to one; write one, whose name leads to the primary")
 }
 
-/// The longest time to connect, in seconds; 0 is without an end of its own.
+/// Reads the longest time to connect, in seconds; 0 is no limit.
 pub(super) fn seconds(value: &str) -> Result<Option<Duration>> {
     let seconds = number("connect_timeout", value)?;
     Ok((seconds > 0).then(|| Duration::from_secs(seconds)))

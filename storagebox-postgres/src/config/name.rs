@@ -23,7 +23,7 @@ impl fmt::Display for Schema {
 }
 
 impl Schema {
-    /// Checks the name, so that no statement can be made of it. Postgres would cut a longer one in silence.
+    /// Checks the name, so that it cannot add a statement. Postgres would silently cut a longer name.
     pub(crate) fn new(name: &str) -> Result<Self> {
         let is_first = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
         let is_rest = |byte: u8| is_first(byte) || byte.is_ascii_digit();
@@ -46,7 +46,7 @@ impl Schema {
         &self.0
     }
 
-    /// The text with the name in it.
+    /// Returns the text with the name filled in.
     pub(crate) fn fill(&self, sql: &str) -> String {
         sql.replace("{schema}", &self.0)
     }

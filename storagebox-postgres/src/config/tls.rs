@@ -10,13 +10,13 @@ use storagebox_core::backend::url::is_loopback;
 use super::url::SYSTEM;
 use crate::error::bad;
 
-/// What was said about encryption.
+/// Where the encryption settings come from.
 pub(super) struct Said {
     mode: Option<By>,
     authority: Option<By>,
 }
 
-/// The URL goes before the environment.
+/// The source of a setting. The URL takes precedence over the environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
     Url,
@@ -24,7 +24,7 @@ enum By {
 }
 
 impl Said {
-    /// By these pairs of the URL, which the driver read as these options.
+    /// Reads the environment and these pairs of the URL, which the driver read as `options`.
     pub(super) fn by(pairs: &[(&str, &str)], options: &PgConnectOptions) -> Result<Self> {
         let value = |key| pairs.iter().rev().find(|pair| pair.0 == key).map(|pair| pair.1);
         let (mode, authority) = (variable("PGSSLMODE")?, variable("PGSSLROOTCERT")?);
@@ -34,7 +34,7 @@ impl Said {
     }
 }
 
-/// The authorities of everybody vouch for every host, so that the name of this one must be checked.
+/// Refuses a weak mode with `system`: public authorities sign for every host, so the name of this host must be checked.
 pub(super) fn check_system(pairs: &[(&str, &str)]) -> Result<()> {
     let value = |key| pairs.iter().rev().find(|pair| pair.0 == key).map(|pair| pair.1);
     let is_weak = value("sslmode").is_some_and(|mode| !mode.eq_ignore_ascii_case("verify-full"));
@@ -48,7 +48,7 @@ fn by(url: Option<&str>, variable: Option<String>) -> Option<By> {
     url.map(|_| By::Url).or(variable.map(|_| By::Environment))
 }
 
-/// The driver would take one that is no text for none.
+/// Returns an environment variable. The driver would ignore a value that is not UTF-8.
 fn variable(name: &'static str) -> Result<Option<String>> {
     match env::var(name) {
         Ok(value) => Ok(Some(value)),
@@ -57,7 +57,7 @@ fn variable(name: &'static str) -> Result<Option<String>> {
     }
 }
 
-/// The driver would take a mode that it cannot read for none.
+/// Refuses a mode in the environment that the driver cannot read, and would ignore.
 fn readable(variable: Option<&str>) -> Result<()> {
     match variable.map(str::parse::<PgSslMode>) {
         Some(Err(_)) => Err(bad("PGSSLMODE", "is not one of the driver's modes, such as `verify-full`")),
@@ -65,7 +65,7 @@ fn readable(variable: Option<&str>) -> Result<()> {
     }
 }
 
-/// A mode that the driver did not find where it was said would fall back to one that was not.
+/// Refuses a mode in the URL that the driver did not find: it would fall back to another mode.
 fn understood(said: Option<&str>, found: PgSslMode) -> Result<()> {
     let is_found = |said: &str| said.parse().is_ok_and(|said: PgSslMode| discriminant(&said) == discriminant(&found));
     match said.is_none_or(is_found) {
@@ -74,7 +74,7 @@ fn understood(said: Option<&str>, found: PgSslMode) -> Result<()> {
     }
 }
 
-/// The options, with what refuses where the driver's defaults would not.
+/// Returns the options with a mode that refuses connections which the driver's defaults would allow.
 pub(super) fn secured(options: PgConnectOptions, said: &Said) -> PgConnectOptions {
     if options.get_socket().is_some() || options.get_host().starts_with('/') {
         return options;
@@ -83,8 +83,8 @@ pub(super) fn secured(options: PgConnectOptions, said: &Said) -> PgConnectOption
     options.ssl_mode(mode)
 }
 
-/// An authority is named to be asked, whatever the environment says beside it; a password goes to another machine
-/// encrypted, unless it was said otherwise.
+/// Chooses the mode. An authority that the URL names is checked, whatever mode the environment names; a password goes
+/// to another machine encrypted, unless the settings say otherwise.
 fn mode(found: PgSslMode, said: &Said, is_loopback: bool) -> PgSslMode {
     match found {
         _ if said.authority == Some(By::Url) && said.mode != Some(By::Url) => PgSslMode::VerifyFull,
@@ -100,7 +100,7 @@ fn mode(found: PgSslMode, said: &Said, is_loopback: bool) -> PgSslMode {
 mod tests {
     use super::*;
 
-    /// The mode for a host, from what a URL says of it.
+    /// Returns the mode for a host and these settings of the URL.
     fn of(said: Option<&str>, authority: bool, host: &str) -> String {
         let found = said.map_or(PgSslMode::Prefer, |mode| mode.parse().unwrap());
         let said = Said { mode: said.map(|_| By::Url), authority: authority.then_some(By::Url) };

@@ -1,4 +1,4 @@
-//! The URL: our own keys are taken out, the rest is the driver's to read.
+//! Reads the URL: takes out the library's own keys, and leaves the rest to the driver.
 
 use std::net::IpAddr;
 use std::str::FromStr;
@@ -13,7 +13,7 @@ use super::{PostgresBuilder, Statements};
 use super::{environment, foreign};
 use crate::error::bad;
 
-/// The driver's keys; it would pass over others in silence.
+/// The driver's keys. The driver silently ignores all others.
 const DRIVERS: [&str; 12] = [
     "application_name",
     "dbname",
@@ -38,13 +38,13 @@ const STATEMENTS: [(&str, Statements); 2] = [("prepared", Statements::Prepared),
 #[derive(Debug)]
 pub(crate) struct Url {
     pub(crate) options: PgConnectOptions,
-    /// How long it may take to open one.
+    /// The longest time to open a connection.
     pub(crate) connect_timeout: Option<Duration>,
-    /// The files that are read for each, by key.
+    /// The files that opening a connection reads, by key.
     pub(crate) files: Vec<(&'static str, String)>,
 }
 
-/// Reads the URL into the builder and what the driver needs.
+/// Reads the URL into the builder and the driver's options.
 pub(crate) fn read(mut builder: PostgresBuilder, url: &str) -> Result<(PostgresBuilder, Url)> {
     plain_url(url)?;
     if !["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme)) {
@@ -59,7 +59,7 @@ pub(crate) fn read(mut builder: PostgresBuilder, url: &str) -> Result<(PostgresB
         match key {
             "connect_timeout" => connect_timeout = foreign::seconds(value)?,
             "pgbouncer" if value == "true" => builder = builder.statements(Statements::Simple),
-            // The authorities that come with the library, which the driver takes where no file is named.
+            // `system` means the authorities that come with the library. The driver uses them if no file is named.
             "sslrootcert" if value == SYSTEM => pairs.push((key, value)),
             _ if DRIVERS.contains(&key) => {
                 pairs.push((key, value));
@@ -78,8 +78,8 @@ pub(crate) fn read(mut builder: PostgresBuilder, url: &str) -> Result<(PostgresB
     Ok((builder, Url { options: tls::secured(options, &said), connect_timeout, files }))
 }
 
-/// The driver reads no login without a host behind it, as in `postgres://user:password@/database?host=/folder`. The host
-/// that a key names is the one that counts.
+/// Adds a host to a URL such as `postgres://user:password@/database?host=/folder`: the driver reads no login without a
+/// host behind it. The host that a key names takes precedence.
 fn with_host(address: &str, pairs: &[(&str, &str)]) -> Result<String> {
     let Some((before, path)) = address.split_once("@/").filter(|(before, _)| before.matches('/').count() == 2) else {
         return Ok(address.to_owned());
@@ -92,10 +92,10 @@ fn with_host(address: &str, pairs: &[(&str, &str)]) -> Result<String> {
     }
 }
 
-/// What stands for the authorities that everybody trusts, in place of a file.
+/// The value of `sslrootcert` that means public authorities, in place of a file.
 pub(super) const SYSTEM: &str = "system";
 
-/// The driver's message would name no key.
+/// Checks the values of the driver's keys. The driver's own message would not name the key.
 fn check_of_driver(key: &str, value: &str) -> Result<()> {
     let value = decoded(value)?;
     match key {
@@ -116,14 +116,14 @@ fn files(pairs: &[(&str, &str)]) -> Result<Vec<(&'static str, String)>> {
     named.collect()
 }
 
-/// The driver's message may repeat a part of the URL, so it is not passed on.
+/// Parses the URL. The driver's message may repeat a part of the URL, so it is not passed on.
 fn parsed(url: &str) -> Result<PgConnectOptions> {
     PgConnectOptions::from_str(url)
         .map_err(|_| bad("url", "cannot be read; it is postgres://user:password@host:port/database?key=value"))
 }
 
-/// The driver looks an address of IPv6 up with the brackets that it has in a URL. It reads the URL again with the bare
-/// one, by which the password file knows it.
+/// Removes the brackets of an IPv6 address, with which the driver would look it up. The driver reads the URL again with
+/// the bare address, which is the form in the password file.
 fn without_brackets(options: PgConnectOptions, url: &str) -> Result<PgConnectOptions> {
     let address = options.get_host().strip_prefix('[').and_then(|host| host.strip_suffix(']'));
     match address {
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(host("postgres://u:p@127.0.0.1/d"), "127.0.0.1");
     }
 
-    /// As Cloud SQL's pages print it.
+    /// The form that Cloud SQL's pages print.
     #[test]
     fn a_login_needs_no_host_where_a_key_names_it() {
         let (_, url) = read(PostgresBuilder::default(), "postgres://u:p%40@/d?host=/cloudsql/p:r:i").unwrap();

@@ -1,11 +1,10 @@
-//! The rules of a strategy, as the functions take them.
+//! The rules of a counter strategy, as arguments of the functions.
 
 use storagebox_core::backend::CounterRules;
 use storagebox_core::{OpId, Result, Strategy};
 
 use crate::client::hash;
 
-/// A strategy's rules.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules(pub(super) CounterRules);
 
@@ -34,7 +33,7 @@ impl Rules {
         self.0.fixed_bounds().ceiling().unwrap_or(i64::MAX)
     }
 
-    /// Always the same for an operation, so that its retry cannot land on another one.
+    /// Returns the shard of an operation. It never changes, so that a retry cannot reach another shard.
     pub(super) fn shard_of(&self, op: &OpId) -> i32 {
         match self.shards() {
             1 => 0,

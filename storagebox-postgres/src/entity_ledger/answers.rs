@@ -1,4 +1,4 @@
-//! What the functions answer, as outcomes, and the cursors of a listing.
+//! Maps the functions' answers to outcomes, and reads the cursors of a listing.
 
 use sqlx::Row;
 use sqlx::postgres::PgRow;
@@ -29,7 +29,7 @@ pub(super) fn committed(row: &PgRow) -> Result<Committed> {
     }
 }
 
-/// The content is answered if an attempt is chosen.
+/// Maps an answer that has the content if an attempt is chosen.
 pub(super) fn registered(row: Option<&PgRow>) -> Result<Registered> {
     const FUNCTION: &str = "entity_register";
     let Some(row) = row else { return Ok(Registered::Gone) };
@@ -51,7 +51,7 @@ fn payload(row: &PgRow, function: &'static str, column: &str) -> Result<Option<P
     bytes.map(|bytes| Payload::new(bytes).map_err(|_| unreadable(function))).transpose()
 }
 
-/// An entry has the attempt of its commit, and none is chosen that is not registered.
+/// Reads an entry. It has at least the attempt of its commit, and its chosen attempt must be registered.
 fn entry(row: &PgRow, function: &'static str, content: Payload) -> Result<OutboxEntry> {
     let op = |text: String| OpId::new(text).map_err(|_| unreadable(function));
     let attempts = texts(read(function, row.try_get("attempts"))?);
@@ -79,14 +79,14 @@ pub(super) struct Listed {
     pub(super) position: String,
 }
 
-/// Behind which entry a page begins.
+/// The entry after which a page begins.
 pub(super) struct Position {
     key: Key,
     message: MessageId,
 }
 
 impl Position {
-    /// The key and the message; at the beginning, texts that sort before all others.
+    /// Returns the key and the message; for the first page, texts that sort before all others.
     pub(super) fn texts(position: Option<&Self>) -> (&str, &str) {
         position.map_or(("", ""), |position| (position.key.as_str(), position.message.as_str()))
     }

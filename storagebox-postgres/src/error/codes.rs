@@ -1,13 +1,14 @@
-//! What the server says with a code, PostgreSQL 12 to 18. What is not in the table may have been applied (ER-1).
+//! The meaning of the server's error codes, PostgreSQL 12 to 18. A statement whose code is not in the table may have
+//! been applied (ER-1).
 
 use storagebox_core::ErrorKind;
 
-/// What a SQLSTATE means for a statement that is one transaction of its own.
+/// The meaning of each SQLSTATE for a statement that is its own transaction.
 ///
-/// The first entry that the code begins with decides; behind the code stands the constraint that was broken, if one
-/// was. What the server finds wrong with a statement or a row it says before it commits: nothing was applied. Not here:
-/// lost connections (08), a session that was killed (57P01, 57P02), the server's own files (58) and faults (XX000),
-/// and foreign tables (HV), which commit elsewhere.
+/// The first entry that is a prefix of the code decides; the violated constraint, if there is one, follows the code.
+/// The server reports what is wrong with a statement or a row before it commits, so nothing was applied. Not in the
+/// table: lost connections (08), a session that was killed (57P01, 57P02), the server's own files (58) and faults
+/// (XX000), and foreign tables (HV), which commit elsewhere.
 pub(super) const CODES: &[(&str, ErrorKind, &str)] = &[
     ("SB001", ErrorKind::Corrupt, super::NOT_THAT_OPENED),
     (
@@ -29,7 +30,7 @@ pub(super) const CODES: &[(&str, ErrorKind, &str)] = &[
     ("23505 free_items_pkey", ErrorKind::Corrupt, "an item is among the free ones and elsewhere too"),
     ("23505 withdrawn_items_pkey", ErrorKind::Corrupt, "an item is among the withdrawn ones and elsewhere too"),
     ("23505", ErrorKind::Contention, "another call of the same id was under way"),
-    // The schema has neither a foreign key nor an exclusion.
+    // The schema has neither a foreign key nor an exclusion constraint.
     ("23503", ErrorKind::Misconfigured, REFUSED),
     ("23P01", ErrorKind::Misconfigured, REFUSED),
     ("23", ErrorKind::Corrupt, "a row breaks a constraint of its table"),
@@ -78,7 +79,7 @@ pub(super) const CODES: &[(&str, ErrorKind, &str)] = &[
     ("XX002", ErrorKind::Corrupt, "an index is damaged"),
 ];
 
-/// What a code means that refuses a connection: there is no statement yet, and nothing of the schema was looked at.
+/// The meaning of a code that refuses a connection: no statement was sent, and nothing of the schema was read.
 const AT_LOGIN: &[(&str, ErrorKind, &str)] = &[
     ("22", ErrorKind::Misconfigured, SESSION),
     (
@@ -113,18 +114,19 @@ fn among(table: &[(&str, ErrorKind, &'static str)], code: &str) -> Option<(Error
     table.iter().find(|(prefix, ..)| code.starts_with(prefix)).map(|(_, kind, message)| (*kind, *message))
 }
 
-/// The server ended the session while nothing was under way.
+/// The codes of a session that the server ended while it was idle.
 pub(super) const ENDED_IDLE: [&str; 2] = ["25P03", "57P05"];
 
-/// The server ended the session by hand or to shut down, at any time.
+/// The code of a session that the server ended by hand or to shut down, at any time.
 pub(super) const ENDED: &str = "57P01";
 
 pub(super) const ENDED_BEFORE: &str = "the server or a pooler ended the session before the call was made";
 
-/// What PgBouncer says with the code of a broken protocol: why it closed the connection of a client.
+/// PgBouncer's code for all reasons to close the connection of a client: that of a broken protocol.
 pub(super) const OF_POOLER: &str = "08P01";
 pub(super) const CLIENT_IDLE: &str = "client_idle_timeout";
-/// The beginnings of what it says while it has no connection to the server, of any version; one names the cause, and is cut off.
+/// The beginnings of PgBouncer's messages, in any version, while it has no connection to the server. One of them names
+/// the cause, and is cut off.
 pub(super) const NO_SERVER: [&str; 2] = ["server login has been failing", "pgbouncer cannot connect to server"];
 pub(super) const CUT_OFF: &str = "the pooler cannot reach the server, or log in there; the cause says what it knows";
 pub(super) const QUERY_WAIT_TIMEOUT: &str = "query_wait_timeout";
@@ -175,7 +177,7 @@ mod tests {
         }
     }
 
-    /// A session that was killed, a broken protocol, a fault of the server: who knows what was done before.
+    /// A killed session, a broken protocol, a fault of the server: what was done before is unknown.
     #[test]
     fn a_code_that_is_not_in_the_table_may_have_been_applied() {
         for code in ["", "57P01", "57P02", "08006", "08P01", "58030", "XX000", "HV000", "40003"] {

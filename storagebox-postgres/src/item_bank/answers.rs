@@ -1,4 +1,4 @@
-//! What the functions answer, as outcomes.
+//! Maps the functions' answers to outcomes.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -121,7 +121,8 @@ pub(super) enum Observed {
     AlreadyKnown(ClaimView),
 }
 
-/// Reads the last place that an item was taken from, and the answers by claim. A claim that found no item has no answer.
+/// Reads the last place that an item was taken from, and the answers by claim. A claim that found no item has no
+/// answer.
 pub(super) fn taken_many(row: &PgRow) -> Result<(Option<i64>, HashMap<String, Observed>)> {
     const FUNCTION: &str = "bank_take_many";
     let new = column(row, "claims")?.into_iter().zip(column(row, "items")?);
@@ -221,7 +222,7 @@ fn listed(row: &PgRow) -> Result<ListedItem> {
     Ok(ListedItem { item, state: state(row, "bank_list")? })
 }
 
-/// Where a listing goes on: after its last item, whose place follows from its text.
+/// Returns the place after which a listing continues: the hash of its last item.
 pub(super) fn place_after(listing: &PageRequest) -> i64 {
     if listing.after().is_empty() { i64::MIN } else { hash(listing.after()) }
 }

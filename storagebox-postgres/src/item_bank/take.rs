@@ -1,4 +1,4 @@
-//! Takes: alone, or with others that came while one was under way.
+//! Makes takes alone, or combines those that arrive while another take is in progress.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,10 +13,9 @@ use super::take_cursors::TakeCursors;
 use crate::client::{AfterLostReply, FunctionCall, OpenNamespace};
 use crate::combining::{self, Combining};
 
-/// Takes in one statement.
+/// The most takes in one statement.
 const MOST: usize = 64;
 
-/// One take.
 #[derive(Clone, Debug)]
 pub(super) struct Take {
     pub(super) claim: ClaimId,
@@ -35,7 +34,6 @@ impl Combine for Take {
     }
 }
 
-/// All takes of a bank.
 #[derive(Debug)]
 pub(super) struct Takes {
     taker: Arc<Taker>,
@@ -85,7 +83,7 @@ impl Taker {
                 cursor.go_on(view.number(2)?, view.number(3)?, 1);
                 Ok(new(view.item(1)?, take.hold))
             }
-            // What was told of where there may be more is no longer so.
+            // The hint about where more items may be free is out of date.
             "empty" => {
                 cursor.leave();
                 Ok(Taken::Empty)
@@ -107,7 +105,7 @@ impl Taker {
         }
     }
 
-    /// What became of the claims, by claim.
+    /// Makes all takes in one statement. Returns the answers by claim.
     async fn many(&self, takes: &[Take]) -> Result<HashMap<String, Observed>> {
         let mut cursor = self.cursors.begin();
         let start = cursor.start();
@@ -145,7 +143,7 @@ fn new(item: Item, hold: Hold) -> Taken {
     Taken::New(Held { item, hold })
 }
 
-/// A hold as the functions take it: null is for ever.
+/// Returns a hold in microseconds; `None` is for ever.
 pub(super) fn micros_of(hold: Hold) -> Option<i64> {
     match hold {
         Hold::Forever => None,

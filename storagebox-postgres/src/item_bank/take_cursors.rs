@@ -1,7 +1,7 @@
 //! Where takes look for a free item: each cursor begins at a random place and goes forward from there (IB-8, IB-9).
 //!
-//! So no take crosses what others have drained, and neighbours in the index are used one after another: few of its pages
-//! are written after each checkpoint.
+//! So no take crosses what others have drained, and takes use neighbours in the index one after another: few index
+//! pages are written after each checkpoint.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,8 +10,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 const KEPT: usize = 64;
 /// How many places a cursor goes forward before it begins at another random place.
 const STEPS: u32 = 512;
-/// How many takes in a row use the same `till`: about as many items as the two cells have that one answer describes. An
-/// answer grows old, and a cursor does not look back at what it passed until it asks again.
+/// How many takes in a row use the same `till`: about as many items as are in the two cells that one answer describes.
+/// An answer gets out of date, and a cursor does not look back at the places that it passed until it asks again.
 const HINTED: u32 = 16;
 
 /// The cursors that no take uses. The one that was used last is at the end.
@@ -20,8 +20,8 @@ pub(super) struct TakeCursors {
     idle: Mutex<Vec<ScanCursor>>,
 }
 
-/// Where a take begins: at `at`, with free items perhaps up to `till`. What lies between `since` and `at` was passed and
-/// not looked at again.
+/// The start of a take: it begins at `at`, and items may be free up to `till`. The cursor has passed the places between
+/// `since` and `at`, and has not looked at them again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ScanStart {
     pub(super) at: i64,
@@ -37,8 +37,8 @@ pub(super) struct ScanCursor {
     steps_left: u32,
 }
 
-/// A cursor that one take uses, until the guard is dropped. Two takes with one cursor would meet at the same items, and
-/// each would learn of what the other has left.
+/// A cursor that one take uses, until the guard is dropped. Two takes with one cursor would try the same items, and
+/// each would get answers about the places that the other has left.
 #[derive(Debug)]
 pub(super) struct CursorGuard<'a> {
     cursors: &'a TakeCursors,
@@ -46,7 +46,7 @@ pub(super) struct CursorGuard<'a> {
 }
 
 impl TakeCursors {
-    /// Returns the cursor that was used last, or a new one: so few cursors are in use, and what they know is new.
+    /// Returns the cursor that was used last, or a new one: so few cursors are in use, and their hints are recent.
     pub(super) fn begin(&self) -> CursorGuard<'_> {
         let cursor = self.idle().pop().unwrap_or_else(ScanCursor::somewhere);
         CursorGuard { cursors: self, cursor }
@@ -72,7 +72,7 @@ impl ScanCursor {
         let Some(at) = place.checked_add(1).filter(|_| steps < self.steps_left) else {
             return self.leave();
         };
-        // Another `till` comes of a new look.
+        // Another `till` comes from a new answer.
         let (hinted, since) =
             if self.start.till == Some(till) { (self.hinted + 1, self.start.since) } else { (0, place) };
         let is_hint = place < till && hinted < HINTED;
@@ -116,7 +116,7 @@ impl Drop for CursorGuard<'_> {
 mod tests {
     use super::*;
 
-    /// Returns which takes of one cursor use a `till`, if each answer names the same one.
+    /// Returns which takes of one cursor use a `till`, if every answer has the same one.
     fn hinted(takes: i64, till: i64) -> Vec<i64> {
         let cursors = TakeCursors::default();
         let told = |place| {

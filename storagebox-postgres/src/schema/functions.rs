@@ -1,9 +1,9 @@
 //! The functions of the schema.
 
-/// The functions, one a file. They hold no data, so whatever brings a new version makes all of them anew. Like the
-/// migrations, those of a released version are never changed.
+/// The functions, one per file. They hold no data, so every upgrade creates all of them again. Like the migrations, the
+/// functions of a released version are never changed.
 ///
-/// One whose body is an expression is bound when it is made, and stands behind those that it calls.
+/// A function whose body is an expression is bound when it is created, so it comes after the functions that it calls.
 pub(crate) const FUNCTIONS: &[&str] = &[
     include_str!("../../sql/store/check_isolation.sql"),
     include_str!("../../sql/store/check_session.sql"),

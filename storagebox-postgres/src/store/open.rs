@@ -1,4 +1,4 @@
-//! How a store is opened: the end of its builder.
+//! Opens a store: the last methods of its builder.
 
 use sqlx::PgPool;
 use storagebox_core::Result;

@@ -1,4 +1,4 @@
-//! Calls that go together: what one of them meets is no matter of its neighbours.
+//! Calls in one batch: the outcome of one call does not affect the others.
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection, query_scalar};
 use storagebox_core::{Backend, ClaimId, ClaimState, Counts, Item, ItemBank, Result};
@@ -6,7 +6,7 @@ use storagebox_core::{Backend, ClaimId, ClaimState, Counts, Item, ItemBank, Resu
 use crate::scene::{LONG, blocked, count, session, tell, until, with_place};
 use crate::support::failed;
 
-/// Another process takes with the same claim at the same time: that claim alone is to be taken alone.
+/// Another process takes with the same claim at the same time: only that claim is then taken alone.
 #[tokio::test]
 async fn a_claim_that_another_has_made_meanwhile_sends_no_neighbour_out_alone() -> Result<()> {
     with_place(async |place| {

@@ -1,4 +1,4 @@
-//! What an administrator sets or makes beside the library: every call of every part is answered as before.
+//! Settings and objects that an administrator adds: every call of every part is answered as before.
 
 use storagebox_core::{Backend, Certainty, ErrorKind, Hold, ItemBank, Result};
 use storagebox_postgres::{PostgresStore, Statements};
@@ -15,8 +15,8 @@ fn filled(place: &Place, sql: &str) -> String {
     sql.replace("{schema}", &place.schema).replace("{role}", role).replace("{database}", role)
 }
 
-/// Every call, by the role with the least rights, in both protocols; by the owner in a schema that was set up before and in
-/// one that is set up now, with what they hold.
+/// Makes every call as the role with the least rights, in both protocols; and as the owner, in a schema that was set up
+/// before and in one that is set up now, with the data in them.
 async fn all_is_answered(place: &Place) -> Result<()> {
     for (statements, name) in [(Statements::Prepared, "prepared"), (Statements::Simple, "simple")] {
         every_call(&mut metered(place, statements, "").await?, name).await?;
@@ -43,7 +43,7 @@ async fn a_publication_of_all_tables_refuses_no_call() -> Result<()> {
     is_answered_beside("CREATE PUBLICATION everything FOR ALL TABLES").await
 }
 
-/// The rule of which the publication is one example: each table names its old rows.
+/// The rule behind the case of the publication: each table identifies its old rows.
 #[tokio::test]
 async fn every_table_has_a_replica_identity() -> Result<()> {
     with_place(async |place| {
@@ -88,7 +88,7 @@ async fn row_security_that_spares_the_owner_refuses_no_call() -> Result<()> {
     is_answered_beside(enabled).await
 }
 
-/// Its policies hide what is there: a bank would be empty, and a claim would be given a second item.
+/// Row policies hide rows: a bank would be empty, and a claim would be given a second item.
 #[tokio::test]
 async fn row_security_that_is_forced_is_denied_at_each_call() -> Result<()> {
     with_database(async |database| {
@@ -147,7 +147,7 @@ async fn an_isolation_level_of_the_role_or_database_changes_nothing() -> Result<
     for (whose, level) in [
         ("ROLE {role}", "serializable"),
         ("DATABASE {database}", "repeatable read"),
-        // That of all roles in all databases would be other tests' too.
+        // A setting for all roles in all databases would affect other tests too.
         ("ROLE ALL IN DATABASE {database}", "serializable"),
     ] {
         is_answered_beside(&format!("ALTER {whose} SET default_transaction_isolation = '{level}'")).await?;
@@ -160,7 +160,7 @@ async fn a_session_that_plays_a_replica_changes_nothing() -> Result<()> {
     is_answered_beside("ALTER DATABASE {database} SET session_replication_role = replica").await
 }
 
-/// Whatever a role, a database or a server writes and reads otherwise.
+/// Formats that a role, a database or a server may set otherwise.
 const FORMATS: [(&str, &str); 22] = [
     ("DateStyle", "'German, DMY'"),
     ("TimeZone", "'Asia/Kathmandu'"),
@@ -208,7 +208,7 @@ async fn settings_of_the_whole_server_change_nothing() -> Result<()> {
     all_is_answered(&database.place().await?).await
 }
 
-/// It makes nothing of a write, and the statement succeeds: an item was given that no claim had (IB-2).
+/// Such a trigger or rule drops a write although the statement succeeds: an item was given that no claim had (IB-2).
 #[tokio::test]
 async fn what_may_make_nothing_of_a_write_is_refused_at_opening() -> Result<()> {
     let soft = "CREATE FUNCTION public.soft() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;";
@@ -234,7 +234,7 @@ async fn what_may_make_nothing_of_a_write_is_refused_at_opening() -> Result<()> 
     Ok(())
 }
 
-/// What refuses changes refuses looks: what they see may be old, and stays so.
+/// A session that refuses changes also refuses reads: the data that it sees may be old, and stay old.
 #[tokio::test]
 async fn a_session_that_only_reads_answers_nothing() -> Result<()> {
     for statements in [Statements::Prepared, Statements::Simple] {

@@ -1,4 +1,4 @@
-//! IB-8: who takes their bits from cells, and who may not.
+//! IB-8: which calls clear the bits of cells, and which may not.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::drained::assert_none_is_hidden;
 use crate::scene::{session, tell, with_database, with_place};
 use crate::support::{Behind, Place, run};
 
-/// Sixteen items in each of two cells of one section, those of the first one taken. Its bit is still there.
+/// Creates two cells of one section with sixteen items each, and takes the items of the first. Its bit is still set.
 async fn drained_cell(place: &Place) -> Result<Arc<dyn ItemBank>> {
     let bank = place.builder()?.connect(&place.url_at(place.database.server()))?.item_bank(&"namespace".parse()?)?;
     bank.counts().await?;
@@ -26,7 +26,7 @@ const TAKES: [&str; 2] = [
     "bank_take_many(namespace, ARRAY['late'], ARRAY[NULL]::bigint[], NULL, 0, 0)",
 ];
 
-/// One that looks as of before an item was put back would hide it from everybody.
+/// A take with a snapshot from before an item was put back would hide the item from everybody.
 #[tokio::test]
 async fn a_take_at_another_isolation_level_hides_no_item() -> Result<()> {
     with_database(async |database| {
@@ -62,7 +62,7 @@ async fn a_take_after_a_withdrawal_crosses_few_of_the_items_that_are_gone() -> R
     .await
 }
 
-/// A load that is made again brings nothing, and leaves nothing for takers to cross.
+/// A repeated load adds nothing, and leaves nothing for takers to cross.
 #[tokio::test]
 async fn a_take_after_loads_of_items_that_are_all_known_crosses_few_of_them() -> Result<()> {
     with_place(async |place| {

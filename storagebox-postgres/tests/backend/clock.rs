@@ -1,7 +1,9 @@
-//! The rule by which every function reads the clock, checked over the SQL itself: after whatever it can wait for.
+//! The rule for reading the clock, checked in the SQL text of every function: read it after everything that the
+//! function can wait for.
 //!
-//! A moment that was read before is called `asked`. It is good for what only errs towards waiting longer, such as
-//! whether a hold has lapsed; what is dated by it in a statement that may wait is dated anew if that `has_waited`.
+//! A moment that was read before a wait is called `asked`. It may be used where an error only causes a longer wait,
+//! such as whether a hold has lapsed. What is dated by it in a statement that may wait is dated again if the call
+//! `has_waited`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,12 +13,12 @@ use storagebox_core::Result;
 
 use crate::support::failed;
 
-/// They wait for upkeep alone, which is through with a step in no time.
+/// Functions that wait for upkeep alone, whose steps are short.
 const BRIEF: [&str; 2] = ["counter_remember", "record_end"];
 
 const CLOCK: &str = "{schema}.clock()";
 
-/// A function of the schema, as its statements.
+/// A function of the schema, and its statements.
 struct Function {
     name: String,
     statements: Vec<String>,
@@ -36,7 +38,7 @@ fn functions() -> Result<Vec<Function>> {
 }
 
 impl Function {
-    /// Unless the text makes none.
+    /// Returns the function that the text creates, if there is one.
     fn of(text: &str) -> Option<Self> {
         let code: Vec<_> = text.lines().map(|line| line.split("--").next().unwrap_or_default()).collect();
         let code = code.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
@@ -49,14 +51,14 @@ impl Function {
         self.statements.iter().any(|statement| waits(statement, waiting))
     }
 
-    /// The moments that it keeps, by statement.
+    /// Returns the variables that hold a moment, with the index of their statement.
     fn kept(&self) -> Vec<(usize, &str)> {
         let indexed = self.statements.iter().enumerate();
         indexed.filter_map(|(index, statement)| Some((index, kept(statement)?))).collect()
     }
 }
 
-/// The variable into which a statement reads the clock.
+/// Returns the variable into which a statement reads the clock.
 fn kept(statement: &str) -> Option<&str> {
     let (name, value) = statement.split_once(":=")?;
     let value = value.trim_start();
@@ -65,7 +67,7 @@ fn kept(statement: &str) -> Option<&str> {
     name.split_whitespace().rfind(|word| *word != "timestamptz").filter(|_| is_moment)
 }
 
-/// Whether a statement can wait for another call, by itself or in a function that it calls.
+/// Returns whether a statement can wait for another call, by itself or in a function that it calls.
 fn waits(statement: &str, waiting: &BTreeSet<String>) -> bool {
     let locks = statement.replace("FOR UPDATE SKIP LOCKED", "");
     let locks = locks.contains("FOR UPDATE") || locks.contains("FOR KEY SHARE");
@@ -73,7 +75,7 @@ fn waits(statement: &str, waiting: &BTreeSet<String>) -> bool {
     locks || statement.contains("INSERT INTO") || waiting.iter().any(calls)
 }
 
-/// The names of all functions that can wait.
+/// Returns the names of all functions that can wait.
 fn waiting(functions: &[Function]) -> BTreeSet<String> {
     let mut waiting = BTreeSet::new();
     loop {
@@ -87,10 +89,10 @@ fn waiting(functions: &[Function]) -> BTreeSet<String> {
     }
 }
 
-/// What dates anew what was written by a moment before a wait.
+/// Calls that date again what was dated before a wait.
 const LOOKS: [&str; 2] = ["{schema}.has_waited(", "{schema}.bank_hold_from("];
 
-/// What is wrong with a function that can wait.
+/// Returns the faults of a function that can wait.
 fn faults(function: &Function, waiting: &BTreeSet<String>) -> Vec<&'static str> {
     let waits_at = |(_, statement): &(usize, &String)| waits(statement, waiting);
     let mut stops = function.statements.iter().enumerate().filter(waits_at).map(|(index, _)| index);
@@ -135,7 +137,7 @@ fn every_function_reads_the_clock_after_whatever_it_can_wait_for() -> Result<()>
     Ok(())
 }
 
-/// Where nothing sets a timeout for the session, as behind a pooler, a call whose client is gone does not wait for
+/// If nothing sets a timeout for the session, as behind a pooler, a call whose client is gone still does not wait for
 /// ever.
 #[test]
 fn every_function_that_can_wait_gives_up_by_itself() -> Result<()> {

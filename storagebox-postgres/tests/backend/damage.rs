@@ -1,4 +1,4 @@
-//! What was changed by hand is said at once: never retried, never called lost.
+//! Damage by hand is reported at once: it is never retried, and never reported as lost.
 
 use storagebox_core::{
     Backend, Certainty, ClaimId, Counter, DedupId, DedupRepo, EntityLedger, EntryId, ErrorKind, Hold, Item, ItemBank,
@@ -10,7 +10,7 @@ use crate::scene::{owner_url, with_database};
 use crate::support::{Place, run};
 use crate::upgrade::namespaces;
 
-/// Calls that meet the damage.
+/// The calls that find the damage.
 #[derive(Clone, Copy, Debug)]
 enum Meets {
     Get,
@@ -70,7 +70,7 @@ impl Meets {
     }
 }
 
-/// Rows that no call wrote, in tables that are as they were made.
+/// Rows that no call wrote, in intact tables, and the call that finds each.
 const ROWS: &[(&str, Meets)] = &[
     ("UPDATE {schema}.claims SET until = 'infinity' WHERE claim = 'holder'", Meets::Get),
     ("UPDATE {schema}.claims SET h = NULL WHERE claim = 'holder'", Meets::Release),
@@ -95,7 +95,7 @@ const ROWS: &[(&str, Meets)] = &[
     ("UPDATE {schema}.outbox_entries SET attempts = '{}'", Meets::Pending),
 ];
 
-/// Tables that are not as they were made, with what came into them since.
+/// Tables that are not as setup made them, some with rows that were written since.
 const TABLES: &[(&str, Meets)] = &[
     ("ALTER TABLE {schema}.claims RENAME until TO til", Meets::Get),
     ("ALTER TABLE {schema}.claims ADD CONSTRAINT none CHECK (ended_at IS NULL) NOT VALID", Meets::Release),
@@ -107,7 +107,7 @@ const TABLES: &[(&str, Meets)] = &[
         Meets::Look,
     ),
     ("ALTER TABLE {schema}.tokens DROP CONSTRAINT tokens_pkey", Meets::Create),
-    // Two callers would both be the first.
+    // Without the key, two callers would both be the first.
     ("ALTER TABLE {schema}.records DROP CONSTRAINT records_pkey", Meets::Record),
     ("ALTER TABLE {schema}.records DROP CONSTRAINT records_pkey", Meets::Begin),
     ("ALTER TABLE {schema}.records DROP CONSTRAINT records_pkey", Meets::Setup),
@@ -138,7 +138,7 @@ const TABLES: &[(&str, Meets)] = &[
     ("DELETE FROM {schema}.store", Meets::Setup),
 ];
 
-/// What the call answers on a schema of its own.
+/// Returns the call's answer in a schema with this damage.
 async fn answer(place: &Place, damage: &str, call: Meets) -> Result<Result<()>> {
     let store = place.builder()?.connect(&owner_url(&place.database, "owner"))?;
     namespaces::fill(&store).await?;
@@ -147,8 +147,8 @@ async fn answer(place: &Place, damage: &str, call: Meets) -> Result<Result<()>> 
     Ok(call.make(&store).await)
 }
 
-/// Whatever is retried ends as another kind. That the caller does not know whether it was applied is right for reads
-/// alone.
+/// Returns whether the error has one of these kinds. A call that was retried ends with another kind. Only a read may
+/// leave open whether it was applied.
 fn is_said(answer: &Result<()>, call: Meets, kinds: &[ErrorKind]) -> bool {
     answer.as_ref().is_err_and(|error| {
         let is_sure = error.certainty() == Certainty::NotApplied
@@ -157,7 +157,7 @@ fn is_said(answer: &Result<()>, call: Meets, kinds: &[ErrorKind]) -> bool {
     })
 }
 
-/// Where the tables are as they were, the next case may have them.
+/// Checks all cases. If the tables are whole, the next case may reuse them.
 async fn all_are_said(cases: &[(&str, Meets)], kinds: &[ErrorKind], tables_are_whole: bool) -> Result<()> {
     with_database(async |database| {
         let (mut damaged, mut unsaid) = (vec![], vec![]);

@@ -1,4 +1,4 @@
-//! IB-8: what a take reads does not grow with what was taken before, and no item is passed over that is there.
+//! IB-8: a take reads no more after others have drained the bank, and it misses no free item.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use crate::scene::{count, session, tell, with_place};
 use crate::support::{Behind, Buffers, Place, end_holds, failed, moved_clock, run};
 
-/// An old snapshot keeps every row that was ever free, and no index entry may be passed over for good.
+/// An old snapshot keeps every row that was ever free, so that no index entry may be skipped permanently.
 #[tokio::test]
 async fn a_take_reads_no_more_as_the_bank_drains_under_an_old_snapshot() -> Result<()> {
     with_place(async |place| Buffers::of_takes(place, 10_000, true).await.map(|read| read.assert_flat())).await
@@ -22,14 +22,14 @@ async fn a_take_from_a_big_bank_that_is_nearly_drained_crosses_few_of_the_items_
     with_place(async |place| Buffers::of_a_section(place).await.map(|read| read.assert_flat())).await
 }
 
-/// A lane stops somewhere, and another one begins where it began: it crosses once what the first one has not looked
-/// back at, which is in two cells, and never all that is gone.
+/// A cursor stops part-way, and another cursor begins at the same place. It crosses once the items that the first one
+/// did not look back at, which are in two cells, and never all items that are gone.
 #[tokio::test]
 async fn a_take_from_where_a_walk_began_that_stopped_part_way_crosses_few_of_the_items_that_are_gone() -> Result<()> {
     with_place(async |place| Behind::walks(place, 0).await.map(|read| read.assert_within(4))).await
 }
 
-/// Takes that are made together look back at what those left that were made alone before them.
+/// Takes in a batch look back at the places that single takes before them left.
 #[tokio::test]
 async fn a_take_from_where_a_walk_of_takes_alone_and_together_stopped_crosses_few_of_the_items_that_are_gone()
 -> Result<()> {
@@ -43,7 +43,7 @@ async fn an_empty_bank_reads_no_more_after_holds_that_have_ended() -> Result<()>
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// The bank, drained by holds that have ended, and what a taker is told that looks past them.
+/// Makes a take that looks past the ended holds, and returns its outcome.
 async fn look_past(place: &Place, claim: &str) -> Result<String> {
     let take =
         format!("SELECT ({}.bank_take(namespace, epoch, '{claim}', NULL, NULL, 0, NULL, NULL))[1]", place.schema);
@@ -51,7 +51,7 @@ async fn look_past(place: &Place, claim: &str) -> Result<String> {
     told.fetch_one(place.database.owner()).await.map_err(failed)
 }
 
-/// With a session whose snapshot keeps them.
+/// Returns a bank that ended holds have drained, and a session whose snapshot keeps their rows.
 async fn bank_of_ended_holds(place: &Place) -> Result<(Arc<dyn ItemBank>, PgConnection)> {
     let bank = place.builder()?.connect(&place.url_at(place.database.server()))?.item_bank(&"namespace".parse()?)?;
     bank.counts().await?;
@@ -62,7 +62,7 @@ async fn bank_of_ended_holds(place: &Place) -> Result<(Arc<dyn ItemBank>, PgConn
     Ok((bank, old))
 }
 
-/// Its hold ends while it is under way, and takers look past it.
+/// The hold ends while its take is in progress, and other takes look past it.
 #[tokio::test]
 async fn a_hold_that_ended_before_its_take_did_is_found() -> Result<()> {
     with_place(async |place| {
@@ -106,7 +106,7 @@ async fn a_hold_that_ends_before_what_takers_pass_over_is_found() -> Result<()> 
 
 const TASKS: usize = 8;
 const ROUNDS: usize = 40;
-/// So many in each section that it has many cells.
+/// The number of items in each section: enough for many cells.
 const ITEMS: usize = 600;
 pub(crate) const SECTIONS: [i64; 2] = [-1 << 55, 255 << 55];
 
@@ -118,7 +118,7 @@ pub(crate) fn items(place: &Place, section: i64, name: &str, items: usize) -> St
         .replace("{items}", &items.to_string())
 }
 
-/// Free items whose cell or section has no bit, so that takers pass over them.
+/// The number of free items whose cell or section has no bit, so that takes miss them.
 const HIDDEN: &str = "
     SELECT count(*) FROM {schema}.free_items f
     LEFT JOIN {schema}.bank_cells c ON c.bank = f.bank AND c.section = {schema}.bank_section_of(f.h)
@@ -132,7 +132,7 @@ pub(crate) async fn assert_none_is_hidden(place: &Place) -> Result<()> {
     Ok(())
 }
 
-/// Takes and gives back, and keeps every fourth.
+/// Takes items and gives them back, except every fourth. Returns the number of items that it keeps.
 async fn take_and_release(bank: Arc<dyn ItemBank>, task: usize) -> Result<usize> {
     let mut kept = 0;
     for round in 0..ROUNDS {
@@ -157,7 +157,7 @@ async fn take_all(bank: &Arc<dyn ItemBank>) -> Result<usize> {
     unreachable!("a bank without end")
 }
 
-/// Nothing is left of its cell and section but the item itself.
+/// Only the item itself is left in its cell and section.
 #[tokio::test]
 async fn an_item_that_is_given_back_to_a_drained_bank_is_found() -> Result<()> {
     with_place(async |place| {
@@ -179,7 +179,7 @@ async fn an_item_that_is_given_back_to_a_drained_bank_is_found() -> Result<()> {
     .await
 }
 
-/// Takers empty cells while others give items back and bring new ones, which splits them.
+/// Takes empty cells while other calls give items back and add new ones, which splits the cells.
 #[tokio::test(flavor = "multi_thread")]
 async fn takers_find_every_item_that_is_put_back_or_added_where_others_have_drained() -> Result<()> {
     with_place(async |place| {

@@ -1,4 +1,5 @@
-//! Futures that are dropped while they wait: whatever pool is below, the next call is answered rightly, and stays done.
+//! Futures that are dropped while they wait: with every pool, the next call gets the right answer, and its effect
+//! stays.
 
 use sqlx::postgres::PgPoolOptions;
 use storagebox_conformance::Proxy;
@@ -9,10 +10,10 @@ use storagebox_testkit::checks::dropping::{Clients, Dropped};
 use crate::scene::with_place;
 use crate::support::{Place, failed};
 
-/// Those that need a connection, and change something.
+/// The calls that need a connection and change something.
 const CALLS: [Dropped; 5] = [Dropped::Take, Dropped::Record, Dropped::Apply, Dropped::Create, Dropped::Setup];
 
-/// With ids that begin with this name.
+/// Drops each call at every point, with ids that begin with this name.
 async fn drop_everywhere(place: &Place, name: &str, old: &PostgresStore) -> Result<()> {
     let fresh = place.builder()?.connect(&place.database.url())?;
     Clients { name, old, fresh: &fresh }.drop_everywhere(&CALLS).await
@@ -23,7 +24,7 @@ async fn a_dropped_call_never_poisons_our_own_pool() -> Result<()> {
     with_place(async |place| {
         for combining in [true, false] {
             let builder = place.builder()?.max_connections(1).combining(combining);
-            // Its answers wait until this task does, so that every call does wait.
+            // The proxy's answers wait until this task does, so that every call does wait.
             let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
             let old = builder.connect(&place.url_at(proxy.addr()))?;
             drop_everywhere(place, &format!("{combining}"), &old).await?;

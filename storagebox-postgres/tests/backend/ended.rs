@@ -1,4 +1,4 @@
-//! A connection that was closed while nobody used it: what the next call is refused with is certain.
+//! A connection that was closed while it was idle: whatever refuses the next call, the refusal is certain.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::support::{Place, failed, run};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Answers that do not settle an attempt of which nothing is known, and a change that is made once at most.
+/// Makes calls whose answers would not settle a lost attempt.
 pub(crate) async fn refusals_are_certain(store: &PostgresStore) -> Result<()> {
     let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
     assert_eq!(bank.take(&claim, Hold::Forever).await?, Taken::Empty);
@@ -50,7 +50,7 @@ async fn a_lease_of_another_is_certain(store: &PostgresStore) -> Result<()> {
     Ok(())
 }
 
-/// Each call comes after a pause of its own.
+/// Makes each call after its own pause.
 async fn each_call_is_certain(store: &PostgresStore, mut pause: impl AsyncFnMut() -> Result<()>) -> Result<()> {
     let leases = store.lease_repo(&"namespace".parse()?)?;
     let _ = leases.begin(&DedupId::new("id")?, &OpId::new("op")?, HOUR, None).await?;
@@ -81,7 +81,7 @@ async fn each_way(place: &Place, url: &str) -> Result<Vec<PostgresStore>> {
     ])
 }
 
-/// The counter of each store is new.
+/// Empties the tables, so that each store has a new counter.
 pub(crate) async fn emptied(place: &Place) -> Result<()> {
     let schema = &place.schema;
     run(place.database.owner(), format!("DELETE FROM {schema}.counters; DELETE FROM {schema}.records")).await
@@ -96,7 +96,7 @@ pub(crate) async fn sessions(place: &Place) -> Result<i64> {
 async fn after_an_idle_session_was_ended_each_refusal_is_certain() -> Result<()> {
     with_place(async |place| {
         let role = place.database.role();
-        // Longer than a busy machine lets a new session wait for its first call.
+        // Longer than a new session waits for its first call on a busy machine.
         run(place.database.owner(), format!("ALTER ROLE {role} SET idle_session_timeout = '300ms'")).await?;
         for store in each_way(place, &place.database.url()).await? {
             let gone = async || until("the end of the idle session", async || Ok(sessions(place).await? == 0)).await;
@@ -120,7 +120,7 @@ async fn after_an_administrator_ended_the_session_each_refusal_is_certain() -> R
     .await
 }
 
-/// Passes on every byte, until it closes all connections without a word.
+/// A proxy that passes on every byte, until it closes all connections without a message.
 pub(crate) struct Balancer {
     port: u16,
     upstream: watch::Sender<SocketAddr>,
@@ -157,14 +157,14 @@ impl Balancer {
         drop(self.close.send(()));
     }
 
-    /// Leads new connections to another server, and closes those that there are.
+    /// Sends new connections to another server, and closes the existing ones.
     pub(crate) fn lead_to(&self, upstream: SocketAddr) {
         self.upstream.send_replace(upstream);
         self.close();
     }
 }
 
-/// The clock of the timers is put forward, so that the connections were idle for long.
+/// The clock of the timers is moved forward, so that the connections count as idle for long.
 #[tokio::test]
 async fn after_a_balancer_closed_the_idle_connection_each_refusal_is_certain() -> Result<()> {
     with_place(async |place| {

@@ -1,4 +1,4 @@
-//! Entities and their entries, E-1 to E-8: what of it is this backend's own.
+//! Entities and their entries, E-1 to E-8: the cases that only this backend has.
 
 mod cursors;
 mod joined;
@@ -27,7 +27,7 @@ fn key() -> Result<Key> {
     Key::new("entity")
 }
 
-/// The entry that the commit of this name adds.
+/// Returns the entry that the commit of this name adds.
 fn entry(name: &str) -> Result<EntryId> {
     Ok(EntryId { key: key()?, message: MessageId::new(name)?, commit: OpId::new(name)? })
 }
@@ -36,13 +36,13 @@ fn split(store: &dyn Backend) -> Result<Arc<dyn EntityLedger>> {
     store.entity_ledger(&"entities".parse()?, &Joins::default())
 }
 
-/// Entities whose messages' tokens are in one namespace, whoever sends them.
+/// Returns entities that join one token namespace for incoming and outgoing messages, and its tokens.
 fn joined(store: &dyn Backend) -> Result<(Arc<dyn EntityLedger>, Arc<dyn TokenStore>)> {
     let joins = Joins { incoming: Some("tokens".parse()?), outgoing: Some("tokens".parse()?) };
     Ok((store.entity_ledger(&"entities".parse()?, &joins)?, store.token_store(&"tokens".parse()?)?))
 }
 
-/// A commit of a message that puts its own name, against this version.
+/// Returns a commit of a message that puts its own name, against this version.
 fn commit_at(opened: Option<Version>, name: &str) -> Result<Commit> {
     Ok(Commit {
         key: key()?,
@@ -56,7 +56,7 @@ fn commit_at(opened: Option<Version>, name: &str) -> Result<Commit> {
     })
 }
 
-/// The same, against what is there.
+/// Returns the same commit against the current version.
 async fn commit_of(entities: &dyn EntityLedger, name: &str) -> Result<Commit> {
     commit_at(version(entities, name).await?, name)
 }
@@ -125,7 +125,7 @@ async fn the_greatest_state_and_content_are_kept_byte_for_byte() -> Result<()> {
     Ok(())
 }
 
-/// Before anything is sent: nobody listens there.
+/// The calls are refused before anything is sent: no server listens at this address.
 #[tokio::test]
 async fn what_no_ledger_could_keep_is_refused() -> Result<()> {
     let store = PostgresStore::connect("postgres://ann@127.0.0.1:1/none")?;

@@ -1,4 +1,4 @@
-//! A process that is open while its schema is emptied, made anew or set up again.
+//! A process that stays open while its schema is emptied, created again or set up again.
 
 use storagebox_core::{
     Backend, Certainty, Change, Counter, EntityLedger, ErrorKind, Item, ItemBank, Joins, Key, OrderedOptions,
@@ -11,19 +11,19 @@ use crate::structure::{contents, tables};
 use crate::support::{Database, Place, failed, run};
 use crate::upgrade::calls::{self, Open, Refused};
 
-/// Calls about the store itself, which do not need what was lost.
+/// Calls about the store itself, which do not need the lost data.
 const OF_THE_STORE: [&str; 3] = ["maintain", "ping", "setup"];
 
 const BOTH: [Statements; 2] = [Statements::Prepared, Statements::Simple];
 
-/// An open process of the role with the least rights.
+/// Opens a store and its namespaces as the role with the least rights.
 async fn open(place: &Place, statements: Statements) -> Result<(PostgresStore, Open)> {
     let store = place.builder()?.statements(statements).connect(&place.database.url())?;
     let open = calls::open(&store).await?;
     Ok((store, open))
 }
 
-/// No call is answered that is about what is lost, and each says what is to be done.
+/// Checks that no call about lost data is answered, and that each error says what to do.
 fn assert_lost(refused: Vec<Refused>) {
     for (call, error) in refused {
         let Some(error) = error else { panic!("{call} was answered") };
@@ -58,8 +58,8 @@ async fn no_call_of_an_open_process_is_made_once_all_tables_were_emptied() -> Re
     Ok(())
 }
 
-/// Everything but what the schema says of itself, and somebody has made a namespace of each kind again since, in other
-/// ways.
+/// All tables are emptied except those about the schema itself. Another process has then created a namespace of each
+/// kind, some with other options.
 #[tokio::test]
 async fn no_call_of_an_open_process_is_made_in_namespaces_that_were_made_anew() -> Result<()> {
     for statements in BOTH {
@@ -82,7 +82,7 @@ async fn no_call_of_an_open_process_is_made_in_namespaces_that_were_made_anew() 
     Ok(())
 }
 
-/// Whoever empties the namespaces has not committed yet, and the new namespace waits for that.
+/// The transaction that empties the namespaces has not committed yet, and the new namespace waits for it.
 #[tokio::test]
 async fn no_namespace_is_made_by_an_open_process_while_all_are_being_emptied() -> Result<()> {
     with_place(async |place| {
@@ -101,7 +101,7 @@ async fn no_namespace_is_made_by_an_open_process_while_all_are_being_emptied() -
     .await
 }
 
-/// The namespaces of an open process, some with other options than it knows.
+/// Creates the namespaces of an open process, some with other options than it knows.
 async fn make_otherwise(store: &PostgresStore) -> Result<()> {
     store.item_bank(&"old".parse()?)?.add(&[Item::new("one")?]).await?;
     let forgetful = Strategy::Marker { retention: Retention::For(std::time::Duration::from_secs(1)) };
@@ -112,7 +112,7 @@ async fn make_otherwise(store: &PostgresStore) -> Result<()> {
     store.ordered_store(&"old".parse()?, OrderedOptions::time())?.get(&Key::new("key")?).await.map(drop)
 }
 
-/// With another memory, too, which the old process would go against.
+/// The new schema also has another memory, which the old process would violate.
 #[tokio::test]
 async fn no_call_of_an_open_process_is_made_in_a_schema_that_was_made_anew() -> Result<()> {
     const SCHEMA: &str = "anew";
@@ -146,7 +146,7 @@ fn is_corrupt(error: &storagebox_core::Error) -> bool {
 
 const NEW_EPOCH: &str = include_str!("../../sql/new_epoch.sql");
 
-/// All that it knows is there, as it was at some time.
+/// All data that the process knows is there, as of some earlier time.
 #[tokio::test]
 async fn no_call_of_an_open_process_is_made_in_a_copy_with_a_new_epoch() -> Result<()> {
     with_place(async |place| {

@@ -1,4 +1,4 @@
-//! What the server refuses, provoked for real, and the kinds that callers see.
+//! Refusals of a real server, and the kinds that callers see.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use storagebox_core::{
 use crate::scene::{LONG, count, session, tell, until, with_place};
 use crate::support::{Place, failed, run};
 
-/// As often as a call is made at least before it gives way to others.
+/// The least number of attempts before a call gives way to others.
 const MANY: usize = 20;
 
 fn bank(place: &Place) -> Result<Arc<dyn ItemBank>> {
@@ -25,7 +25,7 @@ fn bank(place: &Place) -> Result<Arc<dyn ItemBank>> {
         .item_bank(&"namespace".parse()?)
 }
 
-/// A setting of the role, for the sessions that it opens from now on.
+/// Changes a setting of the role, for the sessions that it opens from now on.
 async fn set(place: &Place, setting: &str) -> Result<()> {
     run(place.database.owner(), format!("ALTER ROLE {} {setting}", place.database.role())).await
 }
@@ -42,7 +42,7 @@ async fn take(bank: &Arc<dyn ItemBank>) -> Result<Error> {
     Ok(bank.take(&ClaimId::new("ada")?, Hold::Forever).await.expect_err("a take that cannot be"))
 }
 
-/// How often it asks is counted on the wire; how long that takes is the machine's business.
+/// The attempts are counted on the wire; how long they take depends on the machine.
 #[tokio::test]
 async fn a_lock_that_is_not_to_be_had_in_time_is_contention_after_many_attempts() -> Result<()> {
     with_place(async |place| {
@@ -83,8 +83,8 @@ async fn a_statement_that_is_cancelled_is_made_again() -> Result<()> {
     .await
 }
 
-/// Once, it is made again on another connection; twice is for the caller to decide. The server says that it ends a session
-/// before it commits.
+/// After the first end of its session, the call is made again on another connection; after the second, the caller
+/// decides. The server reports that it ends a session before it commits.
 #[tokio::test]
 async fn a_session_that_is_ended_twice_changed_nothing() -> Result<()> {
     with_place(async |place| {
@@ -104,7 +104,7 @@ async fn a_session_that_is_ended_twice_changed_nothing() -> Result<()> {
     .await
 }
 
-/// The store's session that waits for a lock, another one than this.
+/// Returns the store's session that waits for a lock, other than the given one.
 async fn stuck(place: &Place, other_than: Option<i32>) -> Result<i32> {
     let sql = "SELECT pid FROM pg_stat_activity
         WHERE wait_event_type = 'Lock' AND datname = current_database() AND application_name = $1 AND pid IS DISTINCT FROM $2";
@@ -122,11 +122,11 @@ async fn signal(place: &Place, function: &str, session: i32) -> Result<()> {
     run(place.database.owner(), format!("SELECT {function}({session})")).await
 }
 
-/// The library's statement is the one that the server ends, and is made again when the other is through.
+/// The server ends the library's statement, which is made again once the other transaction is over.
 #[tokio::test]
 async fn a_deadlock_is_survived() -> Result<()> {
     with_place(async |place| {
-        // Longer than it takes the other session to come into its way.
+        // Longer than the other session takes to complete the deadlock.
         set(place, "SET deadlock_timeout = '2s'").await?;
         let bank = bank(place)?;
         bank.add(&[Item::new("warm")?]).await?;
@@ -145,7 +145,7 @@ async fn a_deadlock_is_survived() -> Result<()> {
     .await
 }
 
-/// Statements that put the items `one` and `two` into the bank, in the order in which the library does.
+/// Returns statements that put the items `one` and `two` into the bank, in the library's order.
 async fn two_items(place: &Place) -> Result<(String, String)> {
     let schema = &place.schema;
     let hash = |item: &str| format!("('x' || left(encode(sha256('{item}'), 'hex'), 16))::bit(64)::bigint");
@@ -209,7 +209,7 @@ async fn a_table_or_a_function_that_is_gone_is_not_set_up() -> Result<()> {
     .await
 }
 
-/// Once the claim is released, the lost call may still land and forget its fence.
+/// After the claim is released, the lost call may still arrive and delete its fence.
 #[tokio::test]
 async fn holding_is_not_answered_after_a_lost_retire() -> Result<()> {
     with_place(async |place| {
@@ -227,7 +227,7 @@ async fn holding_is_not_answered_after_a_lost_retire() -> Result<()> {
     .await
 }
 
-/// The lost call may still land, and take what is added meanwhile.
+/// The lost call may still arrive, and take an item that is added meanwhile.
 #[tokio::test]
 async fn empty_is_not_answered_after_a_lost_take() -> Result<()> {
     with_place(async |place| {

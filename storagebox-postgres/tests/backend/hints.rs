@@ -1,11 +1,11 @@
-//! What a lane does with what it was told of where there may be more items.
+//! How a cursor uses a hint about where more items may be free.
 
 use storagebox_core::{Backend, ClaimId, Hold, Item, ItemBank, Result, Taken};
 
 use crate::scene::{count, with_place};
 use crate::support::{Place, run};
 
-/// Takes that are all answered with this word, and note what they were told.
+/// Returns a function `bank_take` that always answers with this word, and notes the hints that it gets.
 fn answering(place: &Place, word: &str) -> String {
     let sql = "
         CREATE TABLE {schema}.hints (till bigint);
@@ -20,7 +20,7 @@ fn answering(place: &Place, word: &str) -> String {
     sql.replace("{schema}", &place.schema).replace("{word}", word)
 }
 
-/// Takes one after another are of one lane. It would cross again what was drained where it is.
+/// Consecutive takes use one cursor, which would cross the drained items at its place again.
 #[tokio::test]
 async fn a_hint_that_led_to_nothing_is_not_told_again() -> Result<()> {
     for word in ["empty", "busy"] {

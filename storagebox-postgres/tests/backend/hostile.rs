@@ -1,4 +1,5 @@
-//! Texts that would be something else if anybody read them as SQL: in every field of every part, both ways of sending.
+//! Texts that would mean something else if they were read as SQL: in every field of every part, with both kinds of
+//! statements.
 
 use storagebox_core::{Backend, Result};
 use storagebox_postgres::Statements;

@@ -1,4 +1,4 @@
-//! A server that is none: it offers no encryption and asks for the password as it is.
+//! An impostor of a server: it offers no encryption and asks for the password in clear.
 
 use std::env;
 use std::ffi::OsStr;
@@ -13,14 +13,14 @@ use storagebox_postgres::PostgresStore;
 
 use crate::support::failed;
 
-/// The whole of a request for encryption, and how it is turned down.
+/// A request for encryption, and the answer that declines it.
 const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
 const NO_ENCRYPTION: &[u8] = b"N";
 
-/// AuthenticationCleartextPassword.
+/// The message AuthenticationCleartextPassword.
 const ASK: &[u8] = b"R\0\0\0\x08\0\0\0\x03";
 
-/// Listens for one client.
+/// A listener for one client.
 struct Impostor {
     address: SocketAddr,
     heard: JoinHandle<io::Result<Option<String>>>,
@@ -33,19 +33,19 @@ impl Impostor {
         Ok(Self { address, heard: thread::spawn(move || ask(listener.accept()?.0)) })
     }
 
-    /// Where a client finds it, who knows it by this host and has these settings.
+    /// Returns the impostor's URL with this host and these settings.
     fn url(&self, host: &str, settings: &str) -> String {
         format!("postgres://shop:hunter2@{host}:{}/namespace?{settings}", self.address.port())
     }
 
-    /// The password that its client gave it.
+    /// Returns the password that the client sent.
     async fn heard(self) -> Result<Option<String>> {
         let heard = tokio::task::spawn_blocking(|| self.heard.join()).await.map_err(failed)?;
         heard.map_err(|_| failed("the impostor fell"))?.map_err(failed)
     }
 }
 
-/// What a client answers who is asked for its password; none if it goes away.
+/// Returns the client's answer to the question for its password, or `None` if it goes away.
 fn ask(mut client: TcpStream) -> io::Result<Option<String>> {
     let mut first = message(&mut client, 0)?;
     if first == SSL_REQUEST[4..] {
@@ -61,7 +61,7 @@ fn ask(mut client: TcpStream) -> io::Result<Option<String>> {
     Ok(Some(String::from_utf8_lossy(&password).trim_end_matches('\0').to_owned()))
 }
 
-/// The body of a message that begins with so many bytes before its length; empty at the end of the stream.
+/// Reads the body of a message whose length follows `before` bytes. The body is empty at the end of the stream.
 fn message(client: &mut TcpStream, before: usize) -> io::Result<Vec<u8>> {
     let mut head = vec![0; before + 4];
     match client.read_exact(&mut head) {
@@ -83,8 +83,8 @@ async fn heard(host: &str, settings: &str) -> Result<Option<String>> {
 
 const URL_VARIABLE: &str = "STORAGEBOX_TEST_IMPOSTOR_URL";
 
-/// What a process says that has this mode in its environment: this program again, which runs the test below and nothing
-/// else.
+/// Returns the password that a process sends with this mode in its environment. The process is this program, which runs
+/// only the test below.
 async fn heard_of_a_process(settings: &str, mode: &[u8]) -> Result<Option<String>> {
     let impostor = Impostor::start().map_err(failed)?;
     let mut process = Command::new(env::current_exe().map_err(failed)?);
@@ -93,7 +93,7 @@ async fn heard_of_a_process(settings: &str, mode: &[u8]) -> Result<Option<String
     let ended = tokio::task::spawn_blocking(move || process.output()).await.map_err(failed)?;
     let ended = ended.map_err(failed)?;
     assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stdout));
-    // It waits for a client, should there have been none.
+    // The impostor still waits if there was no client.
     drop(TcpStream::connect(impostor.address));
     impostor.heard().await
 }
@@ -111,7 +111,7 @@ async fn a_client_of_its_own() -> Result<()> {
     Ok(())
 }
 
-/// An address that is not known to be this machine's, and leads here all the same.
+/// An address that does not look like this machine's, and leads here all the same.
 const FAR: &str = "0.0.0.0";
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! A role that may create things in `public`, as everybody may on servers before 15: nothing of ours runs what it made.
+//! A role that may create objects in `public`, as every role may before PostgreSQL 15: the store runs none of them.
 
 mod decoys;
 
@@ -22,14 +22,14 @@ const TRAP: &str = include_str!("intruder/trap.sql");
 const BAITS: &str = include_str!("intruder/baits.sql");
 const ELSEWHERE: &str = include_str!("intruder/elsewhere.sql");
 
-/// The role. It is removed with all that it made, also from a database that stays.
+/// The intruder's role. It is removed with all that it made, also from a database that stays.
 struct Intruder<'a> {
     database: &'a Database,
     role: String,
 }
 
 impl<'a> Intruder<'a> {
-    /// Runs this as the role.
+    /// Creates the role and runs these statements as the role.
     async fn leaves(database: &'a Database, sql: &str) -> Result<Self> {
         let role = format!("{}_intruder", database.role());
         run(database.owner(), format!("CREATE ROLE {role}; GRANT CREATE ON SCHEMA public TO {role}")).await?;
@@ -38,7 +38,7 @@ impl<'a> Intruder<'a> {
         Ok(intruder)
     }
 
-    /// Runs this as the role, which may create schemas from now on.
+    /// Runs these statements as the role, which may create schemas from now on.
     async fn makes_schemas(&self, sql: &str) -> Result<()> {
         let Self { database, role } = self;
         run(database.owner(), format!("GRANT CREATE ON DATABASE {} TO {role}", database.role())).await?;
@@ -51,7 +51,7 @@ impl<'a> Intruder<'a> {
         run(database.owner(), work).await
     }
 
-    /// Whose rights it had, and how many password hashes it read with them.
+    /// Returns whose rights the intruder had, and how many password hashes it read with them.
     async fn loot(&self) -> Result<Vec<String>> {
         lines(self.database, "SELECT format('%s: %s hashes', victim, hashes) FROM public.loot").await
     }
@@ -66,12 +66,12 @@ async fn lines(database: &Database, sql: &str) -> Result<Vec<String>> {
     query_scalar(AssertSqlSafe(sql.to_owned())).fetch_all(database.owner()).await.map_err(failed)
 }
 
-/// What of the schema lies elsewhere, or is looked for there.
+/// Returns the objects of the schema that are elsewhere, or are looked up there.
 async fn elsewhere(database: &Database, schema: &str) -> Result<Vec<String>> {
     query_scalar(ELSEWHERE).bind(schema).fetch_all(database.owner()).await.map_err(failed)
 }
 
-/// Calls that need what was replaced; how long a lease of a second is, at most.
+/// Makes calls that use the replaced objects. Returns the longest time that a lease of a second lasts.
 async fn calls(store: &PostgresStore, name: &str) -> Result<Duration> {
     let bank = store.item_bank(&name.parse()?)?;
     bank.add(&[Item::new("item")?]).await?;
@@ -116,7 +116,8 @@ async fn all_that_the_schema_means_lies_in_it_or_in_pg_catalog() -> Result<()> {
     .await
 }
 
-/// Its owner's functions would run what its owner hung on its tables, with the rights of whoever made them.
+/// The schema's functions would run what its owner attached to its tables, with the rights of the role that created the
+/// functions.
 #[tokio::test]
 async fn a_schema_that_somebody_else_made_is_not_set_up_by_a_superuser() -> Result<()> {
     with_place(async |place| {
@@ -138,7 +139,7 @@ fn kinds<const N: usize>(outcomes: [Result<()>; N]) -> [Option<ErrorKind>; N] {
     outcomes.map(|outcome| outcome.err().map(|error| error.kind()))
 }
 
-/// Rights that are worth to be had, without being a superuser.
+/// Valuable rights of a role that is no superuser.
 const STRENGTH: &str = "GRANT pg_read_all_data, pg_write_all_data TO {role}; GRANT CREATE ON DATABASE {role} TO {role}";
 
 const LENT: &str = "CREATE SCHEMA lent; GRANT USAGE, CREATE ON SCHEMA lent TO PUBLIC";
@@ -146,7 +147,7 @@ const LENT: &str = "CREATE SCHEMA lent; GRANT USAGE, CREATE ON SCHEMA lent TO PU
 const BAITED: [&str; 10] =
     ["viewed", "planned", "guarded", "indexed", "halved", "checked", "counted", "disguised", "stored", "lent"];
 
-/// A command looks whether there is a store before it sets one up.
+/// A command checks whether there is a store before it sets one up.
 #[tokio::test]
 async fn a_look_at_a_schema_runs_nothing_of_what_its_maker_left_there() -> Result<()> {
     with_place(async |place| {

@@ -1,4 +1,4 @@
-//! Calls that were polled and then left, neither driven nor dropped, as `select!` leaves them in whose arms are others.
+//! Calls that were polled once and are then neither polled nor dropped, as `select!` leaves the futures of other arms.
 
 use std::pin::Pin;
 
@@ -13,7 +13,7 @@ const LEFT: usize = 10;
 
 type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Polls it once; whether it is over. On a busy machine an answer may be there before it is waited for.
+/// Polls the call once. Returns whether it is unfinished: on a busy machine its answer may be there before it waits.
 async fn is_left<T>(call: &mut Boxed<'_, T>) -> bool {
     drop_after(0, call.as_mut()).await.is_none()
 }
@@ -22,11 +22,11 @@ fn claims(round: &str, count: usize) -> Result<Vec<ClaimId>> {
     (0..count).map(|number| ClaimId::new(format!("left-{round}-{number}"))).collect()
 }
 
-/// Whether its calls go together, and whether its namespace is open by then.
+/// Whether calls are combined, and whether their namespace is open before them.
 const ROUNDS: [(bool, bool); 2] = [(true, false), (false, true)];
 
-/// A pool has room for more calls than were left. The proxy is in this test's own thread, so no answer is there before it
-/// is waited for.
+/// The pool has room for more calls than were left. The proxy runs in this test's own thread, so no answer is there
+/// before a call waits for it.
 #[tokio::test]
 async fn takes_that_were_polled_once_and_left_hold_up_no_others() -> Result<()> {
     with_place(async |place| {
@@ -71,7 +71,7 @@ async fn an_opening_of_a_namespace_that_was_left_holds_up_no_others() -> Result<
     .await
 }
 
-/// What is refused was surely not applied, and its text says what to do.
+/// The refused calls were surely not applied, and the error says what to do.
 #[tokio::test]
 async fn a_pool_that_is_used_up_by_calls_that_were_left_says_so() -> Result<()> {
     with_place(async |place| {

@@ -1,4 +1,4 @@
-//! Fewer connections than callers: none waits for itself, and all are served by those that there are.
+//! Fewer connections than callers: no call waits for itself, and the available connections serve all callers.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use crate::pools::{fill, takes};
 use crate::scene::{LONG, blocked, count, session, until, with_database, with_place};
 use crate::support::{Database, failed, run};
 
-/// A role that owns what it sets up and has so many connections.
+/// Gives the role this many connections, and the right to own what it sets up.
 async fn limited(database: &Database, limit: usize) -> Result<()> {
     let role = database.role();
     let sql = format!("GRANT CREATE ON DATABASE {role} TO {role}; ALTER ROLE {role} CONNECTION LIMIT {limit}");
     run(database.owner(), sql).await
 }
 
-/// Long for a call that waits for nobody; far less than a setup that waits for itself takes to give up.
+/// Long for a call that waits for nobody, and far less than the timeout of a setup that waits for itself.
 const SOON: Duration = Duration::from_secs(20);
 
 const WAYS: [(&str, Statements, bool); 3] = [
@@ -83,8 +83,8 @@ async fn a_session_pooler_with_one_connection_sets_up() -> Result<()> {
     .await
 }
 
-/// Without combining, each caller wants a connection of its own, and the server has four: those that it refuses are few, and
-/// the callers wait for the four.
+/// Without combining, each caller wants its own connection, and the server has four: it refuses few callers, and the
+/// callers wait for the four.
 #[tokio::test]
 async fn callers_beside_a_limit_wait_for_the_connections_that_there_are() -> Result<()> {
     with_place(async |place| {
@@ -105,7 +105,7 @@ async fn callers_beside_a_limit_wait_for_the_connections_that_there_are() -> Res
     .await
 }
 
-/// A call that was dropped half-way takes its connection with it, and the server counts that until the statement is over.
+/// A call that is dropped half-way closes its connection, which the server counts until the statement ends.
 #[tokio::test]
 async fn a_connection_that_was_closed_half_way_is_waited_for() -> Result<()> {
     with_place(async |place| {
@@ -127,7 +127,7 @@ async fn a_connection_that_was_closed_half_way_is_waited_for() -> Result<()> {
     .await
 }
 
-/// The call that has the only connection is over before the server refuses the others.
+/// The call with the only connection ends before the server refuses the others.
 #[tokio::test]
 async fn a_connection_that_was_given_back_meanwhile_serves_those_that_were_refused() -> Result<()> {
     with_place(async |place| {

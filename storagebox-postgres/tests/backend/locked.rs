@@ -1,4 +1,4 @@
-//! Rows that another transaction has locked: a taker neither waits for them nor takes them for gone.
+//! Rows that another transaction has locked: a take neither waits for them nor treats them as gone.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use storagebox_core::{Backend, Certainty, ClaimId, ClaimState, End, ErrorKind, H
 use crate::scene::{session, tell, until, with_database, with_place};
 use crate::support::Place;
 
-/// Longer than a take is tried again, and no longer than a test should last that fails.
+/// Longer than a take is retried, and not too long for a test that fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 async fn bank(place: &Place, count: usize) -> Result<Arc<dyn ItemBank>> {
@@ -19,7 +19,7 @@ async fn bank(place: &Place, count: usize) -> Result<Arc<dyn ItemBank>> {
     Ok(bank)
 }
 
-/// What this statement locks is neither given out nor called gone, and is there when the other is through.
+/// Checks that a locked item is neither given out nor called gone, and can be taken when the other transaction ends.
 async fn is_not_empty(place: &Place, bank: &dyn ItemBank, lock: &str) -> Result<()> {
     let mut other = session(place, &lock.replace("{schema}", &place.schema)).await?;
     let error = bank.take(&ClaimId::new("bob")?, Hold::Forever).await.expect_err("a take that cannot be");
@@ -30,7 +30,7 @@ async fn is_not_empty(place: &Place, bank: &dyn ItemBank, lock: &str) -> Result<
     Ok(())
 }
 
-/// All but two, wherever the takers look first.
+/// All items but two are locked, wherever the takers look first.
 #[tokio::test]
 async fn a_take_passes_over_items_that_another_has_locked() -> Result<()> {
     with_place(async |place| {
@@ -64,7 +64,7 @@ async fn a_lapsed_hold_is_not_empty(place: &Place) -> Result<()> {
     is_not_empty(place, &*bank, "SELECT FROM {schema}.claims FOR UPDATE").await
 }
 
-/// Both at once: a take is made again for seconds before it says so.
+/// Both cases run at once, because a take is retried for seconds before it reports the locks.
 #[tokio::test]
 async fn what_another_has_locked_is_not_empty() -> Result<()> {
     with_database(async |database| {

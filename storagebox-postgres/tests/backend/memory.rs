@@ -1,4 +1,4 @@
-//! How long what has ended is remembered is the store's, whoever calls.
+//! The store, not the caller, decides how long ended operations are remembered.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ async fn fenced_for_ever(database: &Arc<Database>) -> Result<PostgresStore> {
     Ok(store)
 }
 
-/// Upkeep by somebody who knows nothing of it removed fences that were to last for ever.
+/// Upkeep by a client that did not know the memory removed fences that were to last for ever.
 #[tokio::test]
 async fn upkeep_goes_by_the_memory_of_the_store() -> Result<()> {
     with_database(async |database| {
@@ -38,7 +38,7 @@ async fn upkeep_goes_by_the_memory_of_the_store() -> Result<()> {
     .await
 }
 
-/// A URL with another memory ended fences that another had made to last for ever.
+/// A URL with another memory ended fences that another client had made to last for ever.
 #[tokio::test]
 async fn a_store_of_another_memory_is_refused() -> Result<()> {
     with_database(async |database| {
@@ -52,7 +52,7 @@ async fn a_store_of_another_memory_is_refused() -> Result<()> {
     .await
 }
 
-/// What nobody said is seven days, which a URL may say.
+/// Without a setting, the memory is seven days, and a URL may say the same.
 #[tokio::test]
 async fn a_schema_of_which_nothing_was_said_remembers_for_seven_days() -> Result<()> {
     with_place(async |place| {

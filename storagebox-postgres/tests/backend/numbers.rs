@@ -17,7 +17,6 @@ use crate::support::{Database, Place, failed, run};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// The last numbers that were given.
 #[derive(Clone, Copy, Debug)]
 struct Given {
     fence: i64,
@@ -59,9 +58,9 @@ async fn commit(store: &PostgresStore, op: &str) -> Result<()> {
     Ok(())
 }
 
-/// One more number of each kind, the last of them for ids whose rows are gone.
+/// Gives out one more number of each kind, the last of them for ids whose rows are gone.
 async fn give(place: &Place, store: &PostgresStore, op: &str) -> Result<Given> {
-    // It lapses for whoever comes next.
+    // The lease lapses before the next call.
     lease(store, "lapsing", op).await?;
     let of_lease = number(place, "SELECT fence FROM {schema}.records WHERE id = 'lapsing'").await?;
     let version = record(store, op).await?;
@@ -79,7 +78,7 @@ async fn number(place: &Place, sql: &str) -> Result<i64> {
     count(&place.database, &sql.replace("{schema}", &place.schema)).await
 }
 
-/// A sequence as it was made, as one that is behind by a little, and by a minute and more.
+/// The sequence is as it was created, a little behind, or a minute and more behind.
 #[tokio::test]
 async fn numbers_go_on_where_the_sequence_was_left_behind() -> Result<()> {
     with_place(async |place| {
@@ -92,7 +91,7 @@ async fn numbers_go_on_where_the_sequence_was_left_behind() -> Result<()> {
             let given = give(place, &store, &format!("op-{round}")).await;
             let given = given?;
             if value == "last_value - 20" {
-                // What is forgotten within the minute is not known; what is there is.
+                // A number that was forgotten within the minute is unknown; a number in a row is known.
                 assert!(given.fence > before.fence && given.entity > before.entity, "{given:?} after {before:?}");
             } else {
                 given.assert_after(before, value);
@@ -126,7 +125,7 @@ async fn callers_that_find_the_sequence_behind_at_once_get_different_numbers() -
     .await
 }
 
-/// A subscriber has the rows, and sequences are not replicated.
+/// A subscriber has the rows, but sequences are not replicated.
 #[tokio::test]
 async fn a_logical_copy_goes_on_where_the_publisher_was() -> Result<()> {
     let settings = Settings::quick().with("wal_level", "logical");

@@ -1,8 +1,8 @@
-//! One order of locks for all (ADR 13): whoever waits for a first row has touched no later one, so nobody waits for
-//! each other.
+//! One order of locks for all calls (ADR 13): a call that waits for a first row has locked no later one, so no two
+//! calls wait for each other.
 //!
-//! A session that plays another call has the first row, and the call waits for it; then the session asks for the second
-//! row, and gets it at once. It would give up soon, and the call's own session would not.
+//! A session that plays another call locks the first row, and the call waits for it. Then the session asks for the
+//! second row, and gets it at once. The session would give up soon, and the call's own session would not.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,14 +16,14 @@ use storagebox_postgres::PostgresStore;
 use crate::scene::{LONG, blocked, count, session, tell, until, with_place};
 use crate::support::{Place, run};
 
-/// The call's session finds no deadlock: the other one would be through then.
+/// Returns a store whose sessions look for no deadlock, because that would let the other session through.
 async fn store(place: &Place) -> Result<PostgresStore> {
     let role = place.database.role();
     run(place.database.owner(), format!("ALTER ROLE {role} SET deadlock_timeout = '100s'")).await?;
     place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))
 }
 
-/// The call's answer, while another session does these two things, the second when the call waits for the first.
+/// Returns the call's answer. Another session runs two statements, the second once the call waits for the first.
 async fn beside<T>(place: &Place, first: &str, second: &str, call: impl Future<Output = Result<T>>) -> Result<T> {
     let mut other = session(place, &format!("SET LOCAL lock_timeout = '2s'; {first}")).await?;
     let cross = async {
@@ -34,7 +34,7 @@ async fn beside<T>(place: &Place, first: &str, second: &str, call: impl Future<O
     Ok(answer)
 }
 
-/// The items `one` and `two` in the order of their hashes, and statements that put them into the bank.
+/// Returns the items `one` and `two` in the order of their hashes, and statements that put them into the bank.
 async fn two_items(place: &Place) -> Result<[(Item, String); 2]> {
     let schema = &place.schema;
     let hash = |item: &str| format!("('x' || left(encode(sha256('{item}'), 'hex'), 16))::bit(64)::bigint");
@@ -52,7 +52,7 @@ async fn bank(place: &Place) -> Result<(PostgresStore, Arc<dyn ItemBank>)> {
     Ok((store, bank))
 }
 
-/// They were withdrawn the other way round, so they lie on the disk the other way round.
+/// The items were withdrawn in the opposite order, so they are in the opposite order on the disk.
 #[tokio::test]
 async fn restore_frees_items_in_the_order_of_add() -> Result<()> {
     with_place(async |place| {
@@ -70,7 +70,7 @@ async fn restore_frees_items_in_the_order_of_add() -> Result<()> {
     .await
 }
 
-/// The later item's hold ends first.
+/// The hold of the later item ends first.
 #[tokio::test]
 async fn upkeep_frees_items_in_the_order_of_add() -> Result<()> {
     with_place(async |place| {
@@ -92,8 +92,8 @@ async fn upkeep_frees_items_in_the_order_of_add() -> Result<()> {
 
 const SHARDS: u16 = 6;
 
-/// The other session plays a batch that finds its operation done on shard 3, which is there and which it only locks,
-/// and then counts on shard 5, which is not.
+/// The other session plays a batch. It finds its operation done on shard 3, which exists and which it only locks, and
+/// then counts on shard 5, which does not exist.
 #[tokio::test]
 async fn a_change_of_all_shards_locks_and_makes_them_in_the_order_of_a_batch() -> Result<()> {
     with_place(async |place| {
@@ -119,7 +119,7 @@ async fn a_change_of_all_shards_locks_and_makes_them_in_the_order_of_a_batch() -
     .await
 }
 
-/// The token that it consumes has its place among those that it creates.
+/// The token that the commit consumes has its place among the tokens that it creates.
 #[tokio::test]
 async fn a_commit_locks_tokens_in_the_order_of_a_batch() -> Result<()> {
     with_place(async |place| {

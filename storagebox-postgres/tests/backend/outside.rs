@@ -1,5 +1,5 @@
-//! Faults from outside: writes that are split, a server that is stopped or has no address, a clock that is set back,
-//! and an item that another transaction gives back.
+//! Faults from outside: split writes, a server that is stopped or has no address, a clock that is set back, and an item
+//! that another transaction gives back.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use tokio::task::spawn_blocking;
 use crate::scene::{LONG, session, tell, until, with_place};
 use crate::support::{Database, failed, moved_clock, run};
 
-/// Long enough for a call that a server answers, and what a test waits for.
+/// Long enough for a call that a server answers, and the time that a test waits for the others.
 const SOON: Duration = Duration::from_secs(2);
 
 #[tokio::test]
@@ -50,7 +50,7 @@ async fn a_server_that_is_stopped_for_a_while_loses_nothing() -> Result<()> {
     Ok(())
 }
 
-/// Its first part is longer than any name has, so nobody is asked for it.
+/// The first part of the name is longer than any name may be, so no name server is asked.
 #[tokio::test]
 async fn a_name_that_leads_nowhere_is_refused_for_good() -> Result<()> {
     let url = format!("postgres://ann:{SECRET}@{}.invalid/namespace", "x".repeat(64));
@@ -61,7 +61,7 @@ async fn a_name_that_leads_nowhere_is_refused_for_good() -> Result<()> {
     Ok(())
 }
 
-/// The server's, which is the only one.
+/// The server's clock is the only one.
 #[tokio::test]
 async fn a_clock_that_is_set_back_ends_nothing_early_and_brings_nothing_back() -> Result<()> {
     with_place(async |place| {
@@ -75,8 +75,8 @@ async fn a_clock_that_is_set_back_ends_nothing_early_and_brings_nothing_back() -
     .await
 }
 
-/// Takers pass over what others have locked. The last item is locked by a transaction that takes it, and then gives it
-/// back: it was free all the time.
+/// Takers skip what others have locked. A transaction takes the last item, and then gives it back: the item was free
+/// all the time.
 #[tokio::test]
 async fn an_item_that_another_gives_back_is_not_called_none() -> Result<()> {
     const MEANWHILE: usize = 3;
@@ -100,7 +100,7 @@ async fn an_item_that_another_gives_back_is_not_called_none() -> Result<()> {
     .await
 }
 
-/// The skew was stored by then; it opens with any.
+/// Options used to be stored with their skew. Such a namespace opens with any skew.
 #[tokio::test]
 async fn a_namespace_that_was_stored_with_its_skew_opens_with_any() -> Result<()> {
     with_place(async |place| {

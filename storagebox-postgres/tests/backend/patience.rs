@@ -1,4 +1,4 @@
-//! How long a call waits for others, and that it is over when it gave up.
+//! How long a call waits for others, and that the server stops when the call gives up.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use storagebox_postgres::Statements;
 use crate::scene::{LONG, blocked, count, session, until, with_place};
 use crate::support::run;
 
-/// So the server gives up first, and says that nothing was applied.
+/// The server gives up first, and reports that nothing was applied.
 #[tokio::test]
 async fn a_statement_has_less_time_than_its_call() -> Result<()> {
     with_place(async |place| {
@@ -27,7 +27,7 @@ async fn a_statement_has_less_time_than_its_call() -> Result<()> {
     .await
 }
 
-/// With simple statements nothing is set for the session, as behind a pooler that drops its settings.
+/// Simple statements set nothing for the session, as behind a pooler that drops its settings.
 #[tokio::test]
 async fn a_call_whose_client_is_gone_stops_waiting_for_a_lock() -> Result<()> {
     with_place(async |place| {
@@ -42,7 +42,7 @@ async fn a_call_whose_client_is_gone_stops_waiting_for_a_lock() -> Result<()> {
             confirmed = bank.confirm(&ada) => panic!("{confirmed:?} under another's lock"),
             waits = until("a call that waits", waiting) => waits?,
         }
-        // One that looks for a deadlock is not waiting for a moment, but is at work.
+        // A session that checks for a deadlock is active for a moment and not waiting.
         let at_work = "SELECT count(*) FROM pg_stat_activity
             WHERE state = 'active' AND datname = current_database() AND application_name =";
         let at_work = format!("{at_work} '{}'", place.schema);

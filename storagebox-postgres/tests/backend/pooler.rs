@@ -1,4 +1,4 @@
-//! Behind PgBouncer in transaction mode, with fewer connections than callers: everybody gets the own answer.
+//! PgBouncer in transaction mode, with fewer connections than callers: each caller gets its own answer.
 
 use storagebox_core::{
     Backend, Change, ClaimId, Counted, Counter, DedupId, DedupRepo, Hold, Item, ItemBank, OrderedOptions, OrderedStore,
@@ -20,7 +20,7 @@ pub(crate) async fn pooler(place: &Place, settings: Settings) -> Result<PgBounce
     started.map_err(failed)?.map_err(failed)
 }
 
-/// Calls of every kind by many callers at once, whose answers all differ.
+/// Makes calls of every kind by many callers at once, whose answers all differ.
 async fn everybody_gets_the_own_answer(place: &Place, settings: Settings, statements: Statements) -> Result<()> {
     let pooler = pooler(place, settings.with("default_pool_size", "3")).await?;
     for combining in [false, true] {
@@ -74,7 +74,7 @@ impl Caller {
         Ok(())
     }
 
-    /// Its sum is nobody else's.
+    /// Counts to a sum that no other caller has.
     async fn counts(&self, id: &str, round: i64) -> Result<()> {
         let counters = self.store.counter(&"namespace".parse()?, Strategy::default())?;
         let step = 1_000 + self.number;
@@ -99,7 +99,7 @@ async fn simple_statements_need_nothing_of_a_pooler() -> Result<()> {
         .await
 }
 
-/// Where the pooler knows them; one that does not cannot even be set up so.
+/// Runs where the pooler knows prepared statements; another pooler cannot even be configured for them.
 #[tokio::test]
 async fn prepared_statements_need_a_pooler_that_keeps_them() -> Result<()> {
     let settings = Settings::transactions().with_prepared_statements(200);

@@ -1,4 +1,4 @@
-//! Connections that broke, are all in use, or hear nothing.
+//! Connections that broke, are all in use, or get no answer.
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use crate::scene::{LONG, blocked, count, until, with_place};
 use crate::support::{Place, failed, run};
 
-/// Takes by so many callers at once, each on a connection of its own.
+/// Takes by this many callers at once, each on its own connection.
 pub(crate) async fn takes(store: &PostgresStore, round: &str, callers: usize) -> Result<()> {
     let bank = store.item_bank(&"namespace".parse()?)?;
     let mut takes = JoinSet::new();
@@ -47,11 +47,11 @@ pub(crate) async fn end_sessions(place: &Place) -> Result<i64> {
     Ok(sessions)
 }
 
-/// All idle connections are broken, as after a restart of the server: one lost attempt is enough to know.
+/// All idle connections are broken, as after a restart of the server: one lost attempt is enough to detect it.
 async fn broken_connections_are_replaced(place: &Place, store: PostgresStore) -> Result<()> {
     fill(&store, 1_000).await?;
     for round in 0..3 {
-        // More than one connection serves while it connects.
+        // So many callers use more than one connection.
         takes(&store, &format!("{round}-before"), 256).await?;
         assert!(end_sessions(place).await? > 1, "only one connection was open");
         takes(&store, &format!("{round}-alone"), 1).await?;
@@ -82,11 +82,11 @@ async fn broken_connections_of_a_pool_that_was_handed_in_are_replaced() -> Resul
     .await
 }
 
-/// Long enough for nothing but to be over: in these tests no connection is ever free.
+/// A timeout that always passes: in these tests no connection is ever free.
 pub(crate) const SHORT: Duration = Duration::from_millis(500);
 
-/// Who waits for a connection waits no longer than for an answer, and has asked for nothing by then. With combining the
-/// first call waits alone, and those that came meanwhile for their turn, or in a batch.
+/// A call waits for a connection no longer than for an answer, and has sent nothing by then. With combining, the first
+/// call waits alone, and the later calls wait for their turn or in a batch.
 #[tokio::test]
 async fn a_call_that_never_left_the_queue_of_its_pool_is_certain() -> Result<()> {
     with_place(async |place| {
@@ -112,7 +112,7 @@ async fn a_call_that_never_left_the_queue_of_its_pool_is_certain() -> Result<()>
     .await
 }
 
-/// What a few takes at once are refused with.
+/// Returns the errors of a few takes at once.
 async fn refused_takes(store: &PostgresStore, combining: bool) -> Result<Vec<Error>> {
     let (bank, mut takes) = (store.item_bank(&"namespace".parse()?)?, JoinSet::new());
     for caller in 0..6 {
@@ -122,7 +122,7 @@ async fn refused_takes(store: &PostgresStore, combining: bool) -> Result<Vec<Err
     Ok(takes.join_all().await)
 }
 
-/// A server that takes connections and says nothing.
+/// The server accepts connections and sends nothing.
 #[tokio::test]
 async fn a_call_for_which_no_connection_could_be_made_is_certain() -> Result<()> {
     let silent = TcpListener::bind("127.0.0.1:0").map_err(failed)?;
@@ -136,14 +136,14 @@ async fn a_call_for_which_no_connection_could_be_made_is_certain() -> Result<()>
     Ok(())
 }
 
-/// What a dropped caller asked for goes on by itself; nobody else waits for it on its connection.
+/// The server goes on with the statement of a dropped call; no other call waits for it on its connection.
 #[tokio::test]
 async fn a_dropped_call_that_is_stuck_is_in_nobody_s_way() -> Result<()> {
     with_place(async |place| {
         let builder = place.builder()?.combining(false).max_connections(1).call_timeout(LONG);
         let store = builder.connect(&place.url_at(place.database.server()))?;
         fill(&store, 1).await?;
-        // Or it would give up by itself while this test looks on.
+        // Without this, the take would give up by itself during the test.
         let patient = "bank_take(bigint, bigint, text, bigint, bigint, bigint, bigint, bigint) SET lock_timeout = '1h'";
         run(place.database.owner(), format!("ALTER FUNCTION {}.{patient}", place.schema)).await?;
         let other = locked(place).await?;
@@ -161,7 +161,7 @@ async fn a_dropped_call_that_is_stuck_is_in_nobody_s_way() -> Result<()> {
     .await
 }
 
-/// A transaction that holds the claims, until it is dropped.
+/// Returns a transaction that locks the claims until it is dropped.
 pub(crate) async fn locked(place: &Place) -> Result<Transaction<'static, Postgres>> {
     let mut other = place.database.owner().begin().await.map_err(failed)?;
     let lock = format!("LOCK TABLE {}.claims IN ACCESS EXCLUSIVE MODE", place.schema);
@@ -169,7 +169,7 @@ pub(crate) async fn locked(place: &Place) -> Result<Transaction<'static, Postgre
     Ok(other)
 }
 
-/// The server took the item, and the caller does not hear of it in time; the same claim does.
+/// The server took the item, but the caller gets no answer in time; the same claim gets it later.
 #[tokio::test]
 async fn a_call_that_hears_nothing_is_unknown_in_time() -> Result<()> {
     with_place(async |place| {
@@ -190,7 +190,7 @@ async fn a_call_that_hears_nothing_is_unknown_in_time() -> Result<()> {
     .await
 }
 
-/// Nothing goes to the server when a connection is taken from our pool or given back.
+/// Nothing is sent when a connection is taken from the store's own pool or given back.
 #[tokio::test]
 async fn a_reset_connection_is_lost_once() -> Result<()> {
     with_place(async |place| {

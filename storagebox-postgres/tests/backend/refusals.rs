@@ -1,5 +1,5 @@
-//! What the server or other code in it refuses, each code and each right: certain, of the right kind, and nothing is half
-//! done.
+//! Refusals by the server or by other code in it, for each code and each right: certain, of the right kind, and nothing
+//! is half done.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,8 +16,8 @@ use crate::scene::{LONG, count, owner_url, with_database, with_place};
 use crate::support::{Place, failed, run};
 use crate::upgrade::calls;
 
-/// Fails as its id says: the first two times, if there is a sequence of that name to count them, which outlives what is
-/// undone.
+/// A trigger that fails with the row's id as its code. If there is a sequence of that name, it counts the failures, and
+/// only the first two happen: a sequence outlives a rollback.
 const FAILS: &str = "CREATE FUNCTION {schema}.fail() RETURNS trigger LANGUAGE plpgsql AS $$
         DECLARE times regclass := pg_catalog.to_regclass(pg_catalog.format('{schema}.%I', 'times_' || NEW.id));
         BEGIN
@@ -26,7 +26,7 @@ const FAILS: &str = "CREATE FUNCTION {schema}.fail() RETURNS trigger LANGUAGE pl
         END $$;
     CREATE TRIGGER fail AFTER INSERT ON {schema}.records FOR EACH ROW EXECUTE FUNCTION {schema}.fail()";
 
-/// A code of each entry of the table that a statement can fail with, and what callers are told.
+/// A code of each entry of the table that a statement can fail with, and the kind that callers see.
 const CODES: &[(ErrorKind, &str)] = &[
     (ErrorKind::Corrupt, "SB001 21000 22003 23514 40002 42703 XX001 XX002"),
     (ErrorKind::Unsupported, "SB002 0A000"),
@@ -40,10 +40,11 @@ const CODES: &[(ErrorKind, &str)] = &[
     ),
 ];
 
-/// Those with which a call is made again, as often as there is time. What is unknown would be made again once.
+/// The codes after which a call is retried as often as there is time. A call with an unknown outcome would be retried
+/// once.
 const AGAIN: &str = "0B000 23505 25001 25P02 25P04 2D000 40000 40001 40P01 55006 55P03 57014 72000";
 
-/// What is wrong with a record whose id is a code.
+/// Returns what is wrong with the answer for a record whose id is a code.
 async fn wrong(records: Arc<dyn DedupRepo>, code: &'static str, kind: ErrorKind) -> Result<Option<String>> {
     let (id, value, op) = (DedupId::new(code)?, Payload::try_from("x")?, OpId::new("op")?);
     let answer = records.record(&id, &value, &op, Retention::Forever).await;
@@ -76,7 +77,7 @@ async fn each_code_of_the_server_is_certain_and_of_its_kind() -> Result<()> {
     .await
 }
 
-/// Nothing was looked at that could be damaged, and no table was refused.
+/// No data was read that could be damaged, and no table was refused.
 #[tokio::test]
 async fn what_refuses_a_connection_is_told_as_such() -> Result<()> {
     with_place(async |place| {
@@ -117,7 +118,7 @@ async fn bank(place: &Place) -> Result<Arc<dyn ItemBank>> {
 
 const FREE: Counts = Counts { free: 1, held: 0, spent: 0, withdrawn: 0 };
 
-/// At each table that a take writes, after the others were written.
+/// The trigger fires at each table that a take writes, after the other tables were written.
 #[tokio::test]
 async fn a_trigger_that_refuses_one_write_leaves_none_of_the_others() -> Result<()> {
     with_database(async |database| {
@@ -144,7 +145,7 @@ async fn a_trigger_that_refuses_one_write_leaves_none_of_the_others() -> Result<
     .await
 }
 
-/// The statement is cancelled at its last write, twice: what would be left of one is in the way of the next.
+/// The statement is cancelled at its last write, twice: what was left of the first would block the second.
 #[tokio::test]
 async fn a_timeout_between_two_writes_leaves_neither() -> Result<()> {
     with_place(async |place| {
@@ -171,7 +172,7 @@ async fn a_timeout_between_two_writes_leaves_neither() -> Result<()> {
     .await
 }
 
-/// The rights that the README names, as what takes one away and what gives it back.
+/// Returns the rights that the README names: the statement that revokes each, and the statement that grants it again.
 async fn rights(place: &Place) -> Result<Vec<(String, String)>> {
     let functions = "SELECT format('EXECUTE ON FUNCTION %s', oid::regprocedure) FROM pg_proc
         WHERE pronamespace = $1::regnamespace AND (prosecdef OR proname ~ '^is_version')
@@ -185,7 +186,7 @@ async fn rights(place: &Place) -> Result<Vec<(String, String)>> {
     Ok(rights.iter().map(|it| (format!("REVOKE {it} FROM {role}"), format!("GRANT {it} TO {role}"))).collect())
 }
 
-/// Ping is refused, and of the calls those that need the right.
+/// Checks that ping is denied, and every call that needs the right.
 async fn is_denied(store: &PostgresStore, open: &calls::Open, right: &str) -> Result<()> {
     let ping = store.ping().await.expect_err(right);
     assert_eq!((ping.kind(), ping.certainty()), (ErrorKind::Denied, Certainty::NotApplied), "{right}: {ping}");
@@ -214,7 +215,7 @@ async fn a_right_that_is_revoked_is_denied_by_ping_and_nothing_is_half_done() ->
     .await
 }
 
-/// The functions run with the owner's rights, which the owner can take away too.
+/// The functions run with the owner's rights, which the owner can also revoke.
 #[tokio::test]
 async fn a_right_that_the_owner_lacks_is_denied_by_ping_and_by_each_call() -> Result<()> {
     with_database(async |database| {
@@ -235,7 +236,7 @@ async fn a_right_that_the_owner_lacks_is_denied_by_ping_and_by_each_call() -> Re
     .await
 }
 
-/// Setup makes functions again, and no table, whose rows are lost.
+/// Setup creates functions again, but no table, whose rows are lost.
 #[tokio::test]
 async fn a_function_that_was_dropped_is_missed_by_ping_and_made_by_setup() -> Result<()> {
     with_place(async |place| {

@@ -1,4 +1,4 @@
-//! What the role with the least rights may do, and nobody else: call the functions.
+//! The role with the least rights may call the functions and nothing else, and no other role may call them.
 
 use sqlx::{AssertSqlSafe, query_scalar};
 use storagebox_core::Result;
@@ -6,7 +6,7 @@ use storagebox_core::Result;
 use crate::scene::with_place;
 use crate::support::{Database, Place, failed, run};
 
-/// What a role ($2) may do with the tables and sequences of a schema ($1), past its functions.
+/// The rights of a role ($2) on the tables and sequences of a schema ($1) themselves.
 const ON_TABLES: &str = "
     SELECT format('%s %s', privilege, c.relname) FROM pg_class c,
         unnest('{SELECT,INSERT,UPDATE,DELETE,TRUNCATE,REFERENCES,TRIGGER}'::text[]) privilege
@@ -45,7 +45,7 @@ async fn nobody_calls_a_function_who_was_not_granted_it() -> Result<()> {
     .await
 }
 
-/// A table and a function as a later version would bring them, made by the schema's owner.
+/// A table and a function of a later version, created by the schema's owner.
 const LATER: &str = "
     CREATE TABLE {schema}.later (number bigint);
     CREATE FUNCTION {schema}.later() RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp

@@ -1,4 +1,4 @@
-//! What a call costs: one round trip, counted by a proxy, once its connection and its namespace are warm.
+//! The cost of a call: one round trip, counted by a proxy, once its connection and its namespace are open.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::support::{Place, failed};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// A store on one connection, with these settings at the end of its URL.
+/// Returns a store on one connection, with these settings at the end of its URL.
 pub(crate) async fn metered(place: &Place, statements: Statements, settings: &str) -> Result<Metered> {
     let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
     let builder = place.builder()?.statements(statements).max_connections(1);
@@ -24,14 +24,14 @@ pub(crate) async fn metered(place: &Place, statements: Statements, settings: &st
     Ok(Metered::new(proxy, store))
 }
 
-/// Every call of every part and of the store, with ids of this name.
+/// Makes every call of every part and of the store, with ids of this name.
 pub(crate) async fn every_call(metered: &mut Metered, name: &str) -> Result<()> {
     metered.every_call(name).await?;
     entities(metered, name).await?;
     metered.ping_and_setup().await
 }
 
-/// Entities that join the tokens of the same name.
+/// Returns entities that join the tokens of the same name.
 fn ledger(store: &dyn Backend) -> Result<Arc<dyn EntityLedger>> {
     let tokens = Some("namespace".parse()?);
     store.entity_ledger(&"namespace".parse()?, &Joins { incoming: tokens.clone(), outgoing: tokens })
@@ -62,7 +62,7 @@ async fn entities(metered: &mut Metered, name: &str) -> Result<()> {
     metered.note("remove", entities.remove(&entry)).await.map(drop)
 }
 
-/// Registers the namespaces, and nothing else.
+/// Registers the namespaces, and does nothing else.
 async fn open_namespaces(store: &dyn Backend) -> Result<()> {
     let (name, nobody) = ("namespace".parse()?, DedupId::new("nobody")?);
     store.item_bank(&name)?.counts().await?;
@@ -92,7 +92,7 @@ async fn each_call_is_one_round_trip_on_a_warm_connection() -> Result<()> {
     .await
 }
 
-/// There is nothing to prepare, so the first call of its kind costs no more than the next.
+/// Simple statements prepare nothing, so the first call of a kind costs no more than the next.
 #[tokio::test]
 async fn with_simple_statements_the_first_call_is_one_round_trip_too() -> Result<()> {
     with_place(async |place| {
@@ -112,7 +112,7 @@ async fn items_go_five_thousand_to_a_round_trip() -> Result<()> {
     .await
 }
 
-/// All of them are waiting before the first is answered: one goes alone, the others together.
+/// All calls wait before the first is answered: one goes alone, the others together.
 #[tokio::test]
 async fn calls_that_come_while_one_is_under_way_are_one_round_trip_together() -> Result<()> {
     with_place(async |place| {

@@ -1,4 +1,4 @@
-//! Rows that somebody else changed.
+//! Rows that were changed without the library.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ fn whatever_a_row_holds() -> Result<()> {
 /// The columns of a table, with their types.
 type Columns = Vec<(String, String)>;
 
-/// The schema, past the library.
+/// The schema, accessed without the library.
 struct Schema<'a> {
     place: &'a Place,
     tables: BTreeMap<String, Columns>,
@@ -72,7 +72,7 @@ async fn columns_of(place: &Place, table: &str) -> Result<Columns> {
 
 const MOMENT: &str = "timestamp with time zone";
 
-/// A cell as a text: finite moments as microseconds since 1970.
+/// Returns the SQL for a cell as text: a finite time as microseconds since 1970.
 fn shown(column: &str, of: &str) -> String {
     match of {
         MOMENT => format!(
@@ -91,7 +91,7 @@ fn value(text: Option<String>, of: &str) -> Value {
     }
 }
 
-/// The same, as the server reads it.
+/// Returns the SQL that reads such a text back.
 fn held(argument: usize, of: &str) -> String {
     match of {
         MOMENT => format!(
@@ -124,7 +124,7 @@ impl Tables for Schema<'_> {
         Ok(rows)
     }
 
-    /// Only tables that are not what they were: this is done thousands of times.
+    /// Restores only the tables that have changed, because this is done thousands of times.
     async fn put_back(&self) -> Result<()> {
         let schema = &self.place.schema;
         let back = |table: &String| {

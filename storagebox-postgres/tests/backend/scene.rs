@@ -1,4 +1,4 @@
-//! Where a test takes place, and how it waits.
+//! The databases that tests run in, and how tests wait.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +9,10 @@ pub(crate) use storagebox_testkit::checks::{drop_after, until};
 
 use crate::support::{Database, Place, failed};
 
-/// Longer than anything takes that a test waits for, however busy the machine is: no call gives up by itself.
+/// Longer than anything that a test waits for takes on a busy machine: no call gives up by itself.
 pub(crate) const LONG: Duration = Duration::from_secs(3_600);
 
-/// A database of the test's own.
+/// Runs a test in its own database.
 pub(crate) async fn with_database(test: impl AsyncFnOnce(&Arc<Database>) -> Result<()>) -> Result<()> {
     let database = Database::shared().await?;
     let outcome = test(&database).await;
@@ -20,22 +20,22 @@ pub(crate) async fn with_database(test: impl AsyncFnOnce(&Arc<Database>) -> Resu
     outcome
 }
 
-/// A schema that is set up, in a database of the test's own.
+/// Runs a test in a schema that is set up, in its own database.
 pub(crate) async fn with_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
     with_database(async |database| test(&database.place().await?).await).await
 }
 
-/// The URL of the role that owns the schemas, for sessions of this name.
+/// Returns the URL of the role that owns the schemas, for sessions of this name.
 pub(crate) fn owner_url(database: &Database, name: &str) -> String {
     database.owner_url(name)
 }
 
-/// What a statement counts, asked by the owner.
+/// Returns the result of a counting statement of the owner.
 pub(crate) async fn count(database: &Database, sql: &str) -> Result<i64> {
     query_scalar(AssertSqlSafe(sql.to_owned())).fetch_one(database.owner()).await.map_err(failed)
 }
 
-/// A session of the owner in a transaction, which has done this.
+/// Returns a session of the owner, in a transaction that has run these statements.
 pub(crate) async fn session(place: &Place, sql: &str) -> Result<PgConnection> {
     let url = owner_url(&place.database, "other");
     let mut session = PgConnection::connect(&url).await.map_err(failed)?;
@@ -47,7 +47,7 @@ pub(crate) async fn tell(session: &mut PgConnection, sql: &str) -> Result<()> {
     raw_sql(AssertSqlSafe(sql.to_owned())).execute(session).await.map(drop).map_err(failed)
 }
 
-/// A statement that puts holds which have lapsed into the bank that is alone in a schema, as takes left them.
+/// Returns a statement that puts lapsed holds, as takes left them, into the only bank of a schema.
 pub(crate) fn lapse(schema: &str, holds: i64) -> String {
     format!(
         "INSERT INTO {schema}.claims (bank, claim, state, h, item, until)
@@ -58,7 +58,7 @@ pub(crate) fn lapse(schema: &str, holds: i64) -> String {
     )
 }
 
-/// How many sessions of this name are waiting for a lock.
+/// Returns the number of sessions of this name that wait for a lock.
 pub(crate) async fn blocked(database: &Database, name: &str) -> Result<i64> {
     let sql = "SELECT count(*) FROM pg_stat_activity
         WHERE wait_event_type = 'Lock' AND datname = current_database() AND application_name =";

@@ -1,4 +1,4 @@
-//! Passwords are shown nowhere: not by what is built of a URL, and not by any error, with all its causes.
+//! Passwords are never shown: neither by what is built from a URL, nor by any error and its causes.
 
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ async fn a_closed_store_is_unavailable() -> Result<()> {
     with_place(async |place| secrets::once_closed(&place.builder()?.connect(&place.database.url())?).await).await
 }
 
-/// What a store is made of shows neither its URL nor what goes through it.
+/// The debug texts of a store show neither its URL nor its data.
 #[tokio::test]
 async fn nothing_public_shows_the_password_or_an_item() -> Result<()> {
     with_place(async |place| {
@@ -59,7 +59,7 @@ async fn nothing_public_shows_the_password_or_an_item() -> Result<()> {
     .await
 }
 
-/// An item that a failing call was about is in no error: codes are money.
+/// No error shows the item of the failing call: codes are money.
 #[tokio::test]
 async fn no_error_shows_an_item() -> Result<()> {
     with_place(async |place| {

@@ -1,4 +1,4 @@
-//! Setting up: at once from everywhere, without rights, dropped half-way, and met by a newer library's schema.
+//! Setup: concurrent, without rights, dropped half-way, and with the schema of a newer library.
 
 use std::env;
 use std::process::{Child, Command, Stdio};
@@ -20,15 +20,15 @@ use crate::support::{Database, failed, run};
 
 const URL_VARIABLE: &str = "STORAGEBOX_TEST_SETUP_URL";
 
-/// No setup waits so often.
+/// More waits than any setup has.
 const MOST_WAITS: usize = 100;
 
-/// A store of the schema's owner, in sessions that are known by the schema.
+/// Returns a store of the schema's owner, whose sessions have the schema's name.
 fn owners(database: &Database, schema: &str) -> Result<PostgresStore> {
     PostgresStore::builder().schema(schema)?.call_timeout(LONG).connect(&owner_url(database, schema))
 }
 
-/// A session that holds the lock of all setups, so that whoever comes waits for it.
+/// Returns a session that holds the lock of all setups, so that every setup waits for it.
 async fn gate(database: &Database) -> Result<PgConnection> {
     let mut session = PgConnection::connect(&owner_url(database, "gate")).await.map_err(failed)?;
     let lock = "SELECT pg_advisory_lock(x'73746f7265626f78'::bit(64)::bigint)";
@@ -66,7 +66,7 @@ async fn sixteen_tasks_and_four_processes_set_up_one_schema_at_once() -> Result<
     .await
 }
 
-/// Any role that may connect can hold the lock; whoever waits for it is told for whom, and not for ever.
+/// Any role that may connect can hold the lock. A setup does not wait for it for ever, and its error names the holder.
 #[tokio::test]
 async fn a_setup_that_waits_in_vain_says_for_whom() -> Result<()> {
     with_database(async |database| {
@@ -80,7 +80,7 @@ async fn a_setup_that_waits_in_vain_says_for_whom() -> Result<()> {
     .await
 }
 
-/// A statement of a setup may take longer than a call: it builds what is there anew.
+/// A statement of a setup may take longer than a call: it rebuilds what exists.
 #[tokio::test]
 async fn a_setup_takes_as_long_as_there_is_to_do() -> Result<()> {
     with_database(async |database| {
@@ -107,7 +107,7 @@ async fn all_tables_in_which_rows_come_and_go_are_vacuumed_alike() -> Result<()>
     .await
 }
 
-/// This program again, which runs the test below and nothing else.
+/// Starts this program again, which runs only the test below.
 fn process(database: &Database, schema: &str) -> Result<Child> {
     let timeout = LONG.as_millis();
     let url = format!("{}&schema={schema}&call_timeout={timeout}ms", owner_url(database, schema));
@@ -122,7 +122,7 @@ async fn a_process_of_its_own() -> Result<()> {
     PostgresStore::connect(&env::var(URL_VARIABLE).map_err(failed)?)?.setup().await
 }
 
-/// As a setup that nobody disturbed makes it.
+/// Checks that the schema is as an undisturbed setup makes it.
 async fn is_whole(database: &Database, schema: &str) -> Result<()> {
     owners(database, "undisturbed")?.setup().await?;
     let expected = structure(database, "undisturbed").await?;
@@ -177,7 +177,7 @@ async fn a_role_that_may_only_use_the_schema_finds_it_set_up() -> Result<()> {
     .await
 }
 
-/// What the first call of a namespace of each kind is refused with.
+/// Returns the kind of error of the first call to a namespace of each kind.
 async fn first_calls(store: &PostgresStore) -> Result<Vec<(&'static str, Option<ErrorKind>)>> {
     fn kind<T>(answer: Result<T>) -> Option<ErrorKind> {
         answer.err().map(|error| error.kind())
@@ -208,7 +208,8 @@ async fn a_dropped_setup_leaves_nothing_half_made() -> Result<()> {
             owners(database, &schema)?.setup().await?;
             is_whole(database, &schema).await?;
             if is_through {
-                // An answer that is there before it is waited for is no point to drop at; on a busy machine many are.
+                // An answer that is there before the setup waits for it gives no point to drop at; a busy machine has
+                // many of those.
                 assert!(waits >= 2, "only {waits} points to drop a setup at");
                 return Ok(());
             }
@@ -218,8 +219,8 @@ async fn a_dropped_setup_leaves_nothing_half_made() -> Result<()> {
     .await
 }
 
-/// Whether it was through before it could be dropped; nothing of it is under way any more. To connect takes many points
-/// at which nothing was sent, so that is done before.
+/// Returns whether the setup ended before it could be dropped, once its sessions have ended. Connecting has many points
+/// at which nothing was sent, so the connections are opened before.
 async fn drop_setup_after(waits: usize, database: &Database, schema: &str) -> Result<bool> {
     let options = database.owner().connect_options().as_ref().clone().application_name(schema);
     let pool = PgPoolOptions::new().max_connections(2).test_before_acquire(false).connect_lazy_with(options);
@@ -232,7 +233,7 @@ async fn drop_setup_after(waits: usize, database: &Database, schema: &str) -> Re
     Ok(through.is_some())
 }
 
-/// A library that is older than the schema keeps its hands off.
+/// An older library changes nothing in the schema.
 #[tokio::test]
 async fn the_schema_of_a_newer_library_is_refused_and_left_as_it_is() -> Result<()> {
     with_database(async |database| {
@@ -252,7 +253,7 @@ async fn the_schema_of_a_newer_library_is_refused_and_left_as_it_is() -> Result<
     .await
 }
 
-/// The server keeps texts as they are only in UTF-8.
+/// The server keeps texts unchanged only in UTF-8.
 #[tokio::test]
 async fn a_database_of_another_encoding_is_refused() -> Result<()> {
     with_database(async |database| {

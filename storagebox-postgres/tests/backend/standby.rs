@@ -1,4 +1,4 @@
-//! A hot standby answers nothing, because it may be far behind; once it is promoted, it is the store.
+//! A hot standby answers nothing, because it may be far behind. Once it is promoted, it is the store.
 
 use std::net::SocketAddr;
 
@@ -12,7 +12,7 @@ use crate::scene::{LONG, owner_url, until};
 use crate::support::{Database, failed};
 use crate::upgrade::calls;
 
-/// A statement of the owner in the standby, about what has arrived there.
+/// Runs a query of the owner in the standby, about what has arrived there.
 async fn asked(url: &str, sql: &'static str) -> Result<bool> {
     let mut session = PgConnection::connect(url).await.map_err(failed)?;
     query_scalar(sql).fetch_one(&mut session).await.map_err(failed)
@@ -38,7 +38,7 @@ async fn a_standby_answers_nothing_until_it_is_promoted() -> Result<()> {
     for (call, error) in calls::all(&store, &open).await? {
         let error = error.unwrap_or_else(|| panic!("{call} was answered"));
         let is_refused = error.kind() == ErrorKind::Unavailable && error.certainty() == Certainty::NotApplied;
-        // The connection that was closed a moment ago, without a word, was lost with the first call.
+        // The first call lost the connection that was closed just before, without a message.
         assert!(is_refused || call == "add" && error.certainty() == Certainty::Unknown, "{call}: {error}");
     }
     spawn_blocking(move || primary.own().map(Postgres::kill)).await.map_err(failed)?.transpose().map_err(failed)?;

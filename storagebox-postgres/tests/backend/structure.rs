@@ -1,4 +1,4 @@
-//! What a schema is made of and what it holds, as the server's own catalogue tells it.
+//! The structure and the contents of a schema, read from the server's catalogue.
 
 use sqlx::{AssertSqlSafe, query_scalar};
 use storagebox_core::Result;
@@ -22,12 +22,12 @@ const STRUCTURE: &str = "
     UNION ALL SELECT pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = $1::regnamespace
     ORDER BY 1";
 
-/// One line for each thing in the schema.
+/// Returns one line for each object in the schema.
 pub(crate) async fn structure(database: &Database, schema: &str) -> Result<Vec<String>> {
     query_scalar(STRUCTURE).bind(schema).fetch_all(database.owner()).await.map_err(failed)
 }
 
-/// One line for each row of each table.
+/// Returns one line for each row of each table.
 pub(crate) async fn contents(database: &Database, schema: &str) -> Result<Vec<String>> {
     let mut rows = vec![];
     for table in tables(database, schema).await? {
@@ -43,7 +43,7 @@ pub(crate) async fn tables(database: &Database, schema: &str) -> Result<Vec<Stri
     query_scalar(sql).bind(schema).fetch_all(database.owner()).await.map_err(failed)
 }
 
-/// Whether there is a schema of this name.
+/// Returns whether a schema of this name exists.
 pub(crate) async fn exists(database: &Database, schema: &str) -> Result<bool> {
     let sql = "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)";
     query_scalar(sql).bind(schema).fetch_one(database.owner()).await.map_err(failed)

@@ -1,5 +1,5 @@
-//! Timeouts that an administrator sets on the server or on a pooler: each ends one call at most, and is certain where it
-//! can be.
+//! Timeouts that an administrator sets on the server or on a pooler: each ends at most one call, and is certain where
+//! possible.
 
 mod of_poolers;
 
@@ -14,7 +14,7 @@ use crate::ended::{an_addition_is_made_once, emptied, refusals_are_certain, sess
 use crate::scene::{LONG, count, session, tell, until, with_place};
 use crate::support::{Place, failed, run};
 
-/// Whether the server has `transaction_timeout`, as it has from PostgreSQL 17 on: an older one refuses the name.
+/// Sets `transaction_timeout`, and returns whether the server has it: a server before PostgreSQL 17 refuses the name.
 async fn has_transaction_timeout(place: &Place, limit: &str) -> Result<bool> {
     let set = format!("ALTER ROLE {} SET transaction_timeout = '{limit}'", place.database.role());
     let (set, version) =
@@ -23,7 +23,7 @@ async fn has_transaction_timeout(place: &Place, limit: &str) -> Result<bool> {
     Ok(set.is_ok())
 }
 
-/// A store with one connection for sessions that are known by the schema.
+/// Returns a store with one connection, whose sessions have the schema's name.
 fn store(place: &Place, statements: Statements) -> Result<PostgresStore> {
     let builder = place.builder()?.statements(statements).call_timeout(LONG).max_connections(1);
     builder.connect(&place.url_at(place.database.server()))
@@ -66,7 +66,7 @@ async fn a_call_that_transaction_timeout_ends_is_made_again_on_another_connectio
     .await
 }
 
-/// Of a bank, whose call names its claim, and of a counter that remembers no call.
+/// Checks a call of a bank, which names its claim, and a call of a counter that remembers no call.
 async fn is_made_once(place: &Place, statements: Statements) -> Result<()> {
     let schema = &place.schema;
     let (store, claim) = (store(place, statements)?, ClaimId::new("ada")?);
@@ -114,8 +114,8 @@ async fn a_session_that_is_ended_after_its_rows_were_sent_is_no_refusal() -> Res
     .await
 }
 
-/// A pool that was handed in, whose connections somebody left in a transaction, and which looks at none of them before it
-/// gives it out.
+/// A connection of the caller's pool was left in a transaction, and the pool checks no connection before it gives it
+/// out.
 #[tokio::test]
 async fn after_an_idle_transaction_was_ended_the_next_call_is_certain_and_alone() -> Result<()> {
     with_place(async |place| {

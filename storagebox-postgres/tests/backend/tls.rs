@@ -33,7 +33,7 @@ async fn a_server_is_believed_by_its_authority_alone() -> Result<()> {
     Ok(())
 }
 
-/// Who asks for encryption is not served without it.
+/// A client that asks for encryption does not go on without it.
 #[tokio::test]
 async fn a_server_without_encryption_is_refused_where_it_is_asked_for() -> Result<()> {
     crate::scene::with_place(async |place| {
@@ -45,7 +45,7 @@ async fn a_server_without_encryption_is_refused_where_it_is_asked_for() -> Resul
     .await
 }
 
-/// An authority that is named without a mode, or with one by which the driver would not ask it.
+/// The authority is named without a mode, or with a mode in which the driver would not check it.
 #[tokio::test]
 async fn a_foreign_authority_is_refused_whatever_mode_stands_beside_it() -> Result<()> {
     let (server, other) = tokio::try_join!(server(), server())?;

@@ -1,4 +1,4 @@
-//! What a call leaves behind that changes nothing: no row.
+//! A call that changes nothing leaves no row.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ async fn a_call_that_is_refused_leaves_no_row() -> Result<()> {
     .await
 }
 
-/// It looks before there is any shard, waits for the first, and finds no room when it has them all.
+/// The change looks before any shard exists, waits for the first one, and finds no room when it has locked them all.
 #[tokio::test]
 async fn a_change_that_is_refused_behind_another_leaves_no_shard() -> Result<()> {
     with_place(async |place| {
@@ -59,7 +59,7 @@ async fn a_change_that_is_refused_behind_another_leaves_no_shard() -> Result<()>
     .await
 }
 
-/// A cancelled operation is fenced for its time, and nothing of it is left after that.
+/// A cancelled operation is fenced for its time; after that nothing of it is left.
 #[tokio::test]
 async fn a_cancel_of_an_unknown_key_leaves_its_fence_and_that_goes_too() -> Result<()> {
     with_place(async |place| {
@@ -75,7 +75,7 @@ async fn a_cancel_of_an_unknown_key_leaves_its_fence_and_that_goes_too() -> Resu
             let cancelled = counters.cancel(&Key::new("key")?, &OpId::new("op")?).await?;
             assert_eq!(cancelled, Cancelled::Cancelled, "{strategy:?}");
         }
-        // A window's row knows how many operations it remembers.
+        // The row of a window counts the operations that it remembers.
         let counters = format!("SELECT count(*) FROM {schema}.counters");
         assert_eq!(count(&place.database, &counters).await?, 1);
         place.advance(2 * HOUR).await?;

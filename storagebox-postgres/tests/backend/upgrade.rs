@@ -1,7 +1,7 @@
-//! Schemas of released versions, as dumps with something in every table: setting up keeps all of it.
+//! Schemas of released versions, as dumps with data in every table: setup keeps all of it.
 //!
-//! Whatever changes the structure that a version has, functions included, needs a new version once that version is
-//! released. Before that, this writes the newest dump anew:
+//! Once a version is released, every change of its structure, functions included, needs a new version. Before the
+//! release, this command writes the newest dump again:
 //! `STORAGEBOX_WRITE_SCHEMA=1 cargo test -p storagebox-postgres --test backend the_newest`.
 
 pub(crate) mod calls;
@@ -18,13 +18,13 @@ use crate::scene::{count, owner_url, with_database};
 use crate::structure::{contents, structure, tables};
 use crate::support::{Database, failed, run};
 
-/// Every version that was released, and the one that will be. A released dump is never changed.
+/// The dumps of every released version and of the next one. A released dump is never changed.
 const DUMPS: [&str; 2] = ["1.dump", "2.dump"];
 
-/// What a setup ends with that brings the schema to another version.
+/// The end of a setup that brings the schema to another version.
 const VERSION: &str = include_str!("../../sql/store/version.sql");
 
-/// Dumps name their schema: the default one.
+/// The schema that the dumps name: the default one.
 const SCHEMA: &str = "storagebox";
 
 fn store(database: &Database) -> Result<PostgresStore> {
@@ -48,7 +48,7 @@ async fn a_schema_of_each_version_is_brought_up_to_date_with_all_that_it_holds()
     Ok(())
 }
 
-/// Nobody starts all processes anew at the moment of an upgrade.
+/// Not all processes are restarted at the moment of an upgrade.
 #[tokio::test]
 async fn an_open_process_is_refused_once_a_newer_one_has_upgraded_the_schema() -> Result<()> {
     for statements in [Statements::Prepared, Statements::Simple] {
@@ -74,7 +74,7 @@ async fn an_open_process_is_refused_once_a_newer_one_has_upgraded_the_schema() -
     Ok(())
 }
 
-/// To a version that changes nothing but its name.
+/// Upgrades to a version that changes nothing but its name.
 async fn upgrade(database: &Database) -> Result<()> {
     let newer = 1 + DUMPS.len();
     let name = VERSION.replace("{schema}", SCHEMA).replace("{version}", &newer.to_string());
@@ -120,7 +120,7 @@ fn without(these: &[String], those: &[String]) -> Vec<String> {
     these.iter().filter(|line| !those.contains(line)).cloned().collect()
 }
 
-/// The structure of a fresh schema, whose dump is written if that was asked for.
+/// Returns the structure of a fresh schema, and writes its dump if the environment asks for it.
 async fn with_fresh(dump: &str) -> Result<Vec<String>> {
     let mut fresh = vec![];
     with_database(async |database| {
@@ -154,7 +154,7 @@ fn write(database: &Database, dump: &str) -> Result<()> {
     fs::write(file(dump), cleaned(&String::from_utf8_lossy(&output.stdout))).map_err(failed)
 }
 
-/// Without comments, settings of the session and psql's own commands.
+/// Removes comments, session settings and psql's own commands.
 fn cleaned(dump: &str) -> String {
     let is_noise = |line: &str| {
         ["SET ", "SELECT pg_catalog.set_config", "\\"].iter().any(|start| line.starts_with(start))

@@ -1,4 +1,4 @@
-//! Upkeep beside calls, and of more than it can do in one step.
+//! Upkeep during other calls, and of more rows than one step handles.
 
 use std::time::Duration;
 
@@ -14,8 +14,7 @@ fn store(place: &Place) -> Result<PostgresStore> {
     place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))
 }
 
-/// The old row is removed between the moment when the operation finds it forgotten and the moment when it takes its
-/// place.
+/// Upkeep removes the old row after the operation finds it forgotten and before the operation takes its place.
 #[tokio::test]
 async fn an_operation_is_remembered_also_where_upkeep_removes_its_old_row_meanwhile() -> Result<()> {
     with_place(async |place| {
@@ -38,7 +37,7 @@ async fn an_operation_is_remembered_also_where_upkeep_removes_its_old_row_meanwh
     .await
 }
 
-/// A bank with so many holds that have lapsed.
+/// Returns a store whose bank has this many lapsed holds.
 async fn lapsed(place: &Place, holds: i64) -> Result<PostgresStore> {
     let store = store(place)?;
     store.item_bank(&"namespace".parse()?)?.counts().await?;
@@ -46,7 +45,7 @@ async fn lapsed(place: &Place, holds: i64) -> Result<PostgresStore> {
     Ok(store)
 }
 
-/// Each step is committed before the next: none is lost with all the others when one takes too long.
+/// Each step is committed before the next, so one slow step does not undo all others.
 #[tokio::test]
 async fn upkeep_goes_on_in_steps_of_a_thousand_rows() -> Result<()> {
     with_place(async |place| {

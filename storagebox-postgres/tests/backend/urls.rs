@@ -1,10 +1,10 @@
-//! What a store is opened with: everything that makes no sense is refused before any connection is opened.
+//! Settings for opening a store: what makes no sense is refused before any connection is opened.
 
 use storagebox_core::{Error, ErrorKind};
 use storagebox_postgres::PostgresStore;
 use storagebox_testkit::checks::urls;
 
-/// Nobody listens there, and nobody is asked.
+/// No server listens at this address, and nothing is sent there.
 const NOWHERE: &str = "postgres://ann:hunter2@127.0.0.1:1/namespace";
 
 fn refused(url: &str) -> Error {
@@ -60,7 +60,7 @@ fn urls_that_are_none_are_refused_without_being_shown() {
     }
 }
 
-/// The driver takes what is behind a `#` for a fragment, a mode that was said there included.
+/// The driver takes the text behind a `#` for a fragment, including a mode in it.
 #[test]
 fn a_number_sign_is_refused_wherever_it_stands() {
     for rest in [
@@ -92,7 +92,7 @@ fn every_key_of_ours_and_of_the_driver_is_taken() {
     }
 }
 
-/// As the dashboards of providers and other clients' manuals print them.
+/// URLs as the dashboards of providers and the manuals of other clients print them.
 #[test]
 fn keys_of_other_clients_are_taken_where_they_change_nothing() {
     for pairs in [

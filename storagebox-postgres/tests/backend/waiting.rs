@@ -1,6 +1,6 @@
-//! Whoever waited for another judges and dates by the clock after that.
+//! A call that waited for another one decides and dates by the clock after the wait.
 //!
-//! A session makes the same row, the call waits for it, hours pass, and the session takes its row back.
+//! A session creates the same row, the call waits for it, hours pass, and the session rolls back.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -19,7 +19,7 @@ use crate::support::{Place, failed, run};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// A store that remembers for an hour what has ended.
+/// Returns a store that remembers ended operations for an hour.
 async fn store(place: &Place) -> Result<PostgresStore> {
     let memory = "UPDATE {schema}.store SET memory = 3600000000";
     run(place.database.owner(), memory.replace("{schema}", &place.schema)).await?;
@@ -27,7 +27,8 @@ async fn store(place: &Place) -> Result<PostgresStore> {
     builder.connect(&place.url_at(place.database.server()))
 }
 
-/// The call's answer, after it waited for a session that did this, until so much time had passed, and undid it.
+/// Returns the answer of a call that waits for a session with this statement, until `time` has passed and it rolls
+/// back.
 async fn after<T>(place: &Place, time: Duration, sql: &str, call: impl Future<Output = Result<T>>) -> Result<T> {
     let mut other = session(place, &sql.replace("{schema}", &place.schema)).await?;
     let take_back = async {
@@ -39,7 +40,7 @@ async fn after<T>(place: &Place, time: Duration, sql: &str, call: impl Future<Ou
     Ok(answer)
 }
 
-/// A call by its SQL, as the store's role.
+/// Makes a call by its SQL, as the store's role.
 async fn call(place: &Place, sql: &str) -> Result<()> {
     let url = place.url_at(place.database.server());
     let mut connection = PgConnection::connect(&url).await.map_err(failed)?;
@@ -192,7 +193,7 @@ async fn a_discard_that_waited_fences_from_then_on() -> Result<()> {
     .await
 }
 
-/// The entry is the last thing of a deleted entity; the commit after it leaves nothing at all.
+/// The entry is the last data of a deleted entity; the commit after it leaves nothing at all.
 #[tokio::test]
 async fn a_deletion_that_waited_is_remembered_from_then_on() -> Result<()> {
     with_place(async |place| {
@@ -248,7 +249,7 @@ async fn a_change_that_waited_is_added_to_what_is_there_by_then() -> Result<()> 
     .await
 }
 
-/// A purge may have passed meanwhile, behind which nothing comes back.
+/// A purge may have run meanwhile, and no older write may come back after it.
 #[tokio::test]
 async fn a_write_that_waited_is_too_old_by_then() -> Result<()> {
     with_place(async |place| {

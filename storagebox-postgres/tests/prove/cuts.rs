@@ -1,4 +1,4 @@
-//! Replies that are lost after the server has done what was asked: the backend's own retry finds it done.
+//! Replies that are lost after the server has applied the call: the backend's own retry finds the call applied.
 
 use storagebox_conformance::Proxy;
 use storagebox_core::Result;

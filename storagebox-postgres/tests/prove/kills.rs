@@ -1,4 +1,4 @@
-//! A server that is killed and started again under load: what it acknowledged is still so.
+//! A server that is killed and restarted under load: what it acknowledged still holds.
 
 use std::sync::Arc;
 

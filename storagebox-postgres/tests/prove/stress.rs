@@ -10,7 +10,7 @@ use crate::scene::with_place;
 use crate::support::Place;
 
 const ROUNDS: usize = 10;
-/// Each has 16 connections.
+/// The number of clients, each with 16 connections.
 const CLIENTS: usize = 3;
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,4 +1,4 @@
-//! Upkeep of more lapsed holds than one statement could free in its time, beside takers.
+//! Upkeep of more lapsed holds than one statement could free in its time, while others take.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,12 +13,12 @@ use crate::support::{Place, run};
 const LAPSED: i64 = 300_000;
 const TAKERS: usize = 8;
 
-/// With the timeouts that a store has by default.
+/// Returns a store with the default timeouts.
 fn store(place: &Place) -> Result<PostgresStore> {
     place.builder()?.connect(&place.url_at(place.database.server()))
 }
 
-/// Takes until upkeep is over, and is served each time.
+/// Takes until upkeep is over. Each take gets an item.
 async fn take(store: PostgresStore, name: usize, is_over: Arc<AtomicBool>, taken: Arc<AtomicU64>) -> Result<()> {
     let bank = store.item_bank(&"namespace".parse()?)?;
     let mut number = 0;

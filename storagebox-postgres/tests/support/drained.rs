@@ -1,4 +1,4 @@
-//! What a take reads, in buffers, as its bank drains and nothing is vacuumed.
+//! The number of buffers that a take reads as its bank drains and nothing is vacuumed.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -12,16 +12,16 @@ use tokio::task::JoinSet;
 
 use super::{Place, failed, run};
 
-/// Takes that are measured each time; the lower quartile is told, because a session that reads the catalog anew, as
-/// after every change of it by other tests, reads more for that.
+/// The number of takes per measurement. The lower quartile counts, because a session that reads the catalog again, as
+/// after every change of it by other tests, reads more buffers.
 const MEASURED: usize = 15;
-/// Items that are left in a bank that is drained.
+/// The number of items that are left in a drained bank.
 const LEFT: usize = 100;
 const CALLERS: usize = 128;
 
-/// Holds that have ended, of which a look crosses more than it may.
+/// The number of ended holds: more than one look may cross.
 const HOLDS: usize = 300;
-/// Items in a section of a bank of a million.
+/// The number of items in one section of a bank of a million.
 const OF_A_MILLION: usize = 1_953;
 /// The hashes of one section.
 const SECTION: RangeInclusive<i64> = (44 << 55)..=((45 << 55) - 1);
@@ -30,14 +30,15 @@ const DRAIN_SECTION: &str = include_str!("drain_section.sql");
 const END_HOLDS: &str = include_str!("end_holds.sql");
 const WALK: &str = include_str!("walk.sql");
 const WITHDRAW: &str = include_str!("withdraw.sql");
-/// Walks that stop part-way, withdrawals, or loads of what is known: of each the takes behind it are measured.
+/// The number of stopped walks, of withdrawals, or of loads of known items. The takes after each are measured.
 const ROUNDS: usize = 15;
-/// Items in one withdrawal.
+/// The number of items in one withdrawal.
 const WITHDRAWN: usize = 100;
-/// Items that are all gone and are brought again and again.
+/// The number of items that are all gone and are added again and again.
 const KNOWN: usize = 300;
 
-/// The buffers that a take reads: of a full bank, of one that is drained but for a few items, of an empty one.
+/// The buffers that a take reads: from a full bank, from one that is drained but for a few items, and from an empty
+/// one.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffers {
     pub full: u64,
@@ -46,8 +47,8 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// Drains a bank of so many items, by takes; if `snapshot`, while a transaction is open that may still see all of
-    /// them.
+    /// Drains a bank of this many items by takes; with `snapshot`, while a transaction is open that may still see all
+    /// of them.
     pub async fn of_takes(place: &Place, items: usize, snapshot: bool) -> Result<Self> {
         let bank = unvacuumed(place).await?;
         for batch in 0..items / 10_000 {
@@ -65,7 +66,7 @@ impl Buffers {
         Ok(Self { full, drained, empty: meter.quartile("empty").await? })
     }
 
-    /// Drains what a bank of a million items has in one section, under an old snapshot.
+    /// Drains the items of one section of a bank of a million, under an old snapshot.
     pub async fn of_a_section(place: &Place) -> Result<Self> {
         let (bank, mut meter, full) = full_section(place, OF_A_MILLION).await?;
         let _old = open(place).await?;
@@ -76,7 +77,7 @@ impl Buffers {
         Ok(Self { full, drained, empty: meter.quartile("empty").await? })
     }
 
-    /// Drains a bank by holds that have ended since, under an old snapshot. There is no bank that is nearly drained.
+    /// Drains a bank by holds that have ended since, under an old snapshot. `drained` equals `empty` here.
     pub async fn of_ended_holds(place: &Place) -> Result<Self> {
         let (bank, mut meter, full) = full_section(place, MEASURED).await?;
         let _old = open(place).await?;
@@ -87,14 +88,15 @@ impl Buffers {
         Ok(Self { full, drained: empty, empty })
     }
 
-    /// Each within a factor of three.
+    /// Checks that each number is within a factor of three of the full bank's.
     pub fn assert_flat(&self) {
         let most = 3 * self.full;
         assert!(self.drained <= most && self.empty <= most, "{self:?}");
     }
 }
 
-/// The buffers that takes read which begin where others have drained the bank: the first, and the second after it.
+/// The buffers that takes read if they begin where others have drained the bank: the first take, and the second after
+/// it.
 #[derive(Clone, Copy, Debug)]
 pub struct Behind {
     pub full: u64,
@@ -103,8 +105,8 @@ pub struct Behind {
 }
 
 impl Behind {
-    /// Walks that stop part-way, in a section of a bank of a million items, under an old snapshot. After every fourth
-    /// take, so many are made together.
+    /// Measures takes after walks that stop part-way, in a section of a bank of a million items, under an old snapshot.
+    /// After every fourth take, `together` takes are made together.
     pub async fn walks(place: &Place, together: usize) -> Result<Self> {
         let (_bank, mut meter, full) = full_section(place, OF_A_MILLION).await?;
         let _old = open(place).await?;
@@ -117,7 +119,7 @@ impl Behind {
         Ok(behind.median(full))
     }
 
-    /// Withdrawals, under an old snapshot.
+    /// Measures takes after withdrawals, under an old snapshot.
     pub async fn withdrawals(place: &Place) -> Result<Self> {
         let (_bank, mut meter, full) = full_section(place, OF_A_MILLION).await?;
         let _old = open(place).await?;
@@ -129,7 +131,7 @@ impl Behind {
         Ok(behind.median(full))
     }
 
-    /// Loads of items that are all known and gone, under an old snapshot.
+    /// Measures takes after loads of items that are all known and gone, under an old snapshot.
     pub async fn loads(place: &Place) -> Result<Self> {
         let (bank, mut meter, full) = full_section(place, KNOWN).await?;
         let _old = open(place).await?;
@@ -144,14 +146,14 @@ impl Behind {
         Ok(behind.median(full))
     }
 
-    /// Each within this factor.
+    /// Checks that each number is within this factor of the full bank's.
     pub fn assert_within(&self, factor: u64) {
         let most = factor * self.full;
         assert!(self.first <= most && self.second <= most, "{self:?}");
     }
 }
 
-/// What the first takes of each round read, and what the second ones did.
+/// The buffers that the first and the second take of each round read.
 #[derive(Default)]
 struct Rounds {
     firsts: Vec<u64>,
@@ -171,7 +173,7 @@ impl Rounds {
     }
 }
 
-/// A bank of so many items, all in one section, and what a take from it reads.
+/// Creates a bank of this many items, all in one section, and measures what a take from it reads.
 async fn full_section(place: &Place, items: usize) -> Result<(Arc<dyn ItemBank>, Meter, u64)> {
     let bank = unvacuumed(place).await?;
     section(place, FILL_SECTION, items).await?;
@@ -185,7 +187,7 @@ fn median(mut read: Vec<u64>) -> u64 {
     read[read.len() / 2]
 }
 
-/// A bank whose rows stay, dead or not.
+/// Returns a bank whose rows stay, dead or not.
 async fn unvacuumed(place: &Place) -> Result<Arc<dyn ItemBank>> {
     let schema = &place.schema;
     for table in ["free_items", "claims", "bank_sections", "bank_cells", "bank_lapses"] {
@@ -197,7 +199,7 @@ async fn unvacuumed(place: &Place) -> Result<Arc<dyn ItemBank>> {
     Ok(bank)
 }
 
-/// Brings so many items and takes each for a while, and for good before the while is over.
+/// Adds this many items, takes each for a limited time, and then permanently before that time is over.
 pub async fn end_holds(place: &Place, holds: usize) -> Result<()> {
     section(place, FILL_SECTION, MEASURED + holds).await?;
     section(place, END_HOLDS, holds).await
@@ -214,7 +216,7 @@ async fn walk_on(place: &Place, start: i64, takes: usize, together: usize) -> Re
     run(place.database.owner(), sql.replace("{start}", &start.to_string())).await
 }
 
-/// A transaction that sees what there is now, as long as it is open.
+/// Opens a transaction that sees the present state as long as it is open.
 async fn open(place: &Place) -> Result<PgConnection> {
     let options = place.database.owner().connect_options();
     let mut old = PgConnection::connect_with(&options).await.map_err(failed)?;
@@ -241,7 +243,7 @@ async fn drain(bank: &Arc<dyn ItemBank>, takes: usize) -> Result<()> {
     callers.join_all().await.into_iter().collect()
 }
 
-/// One session that asks the server what its takes read.
+/// A session that asks the server what its takes read.
 struct Meter {
     session: PoolConnection<Postgres>,
     take: String,
@@ -261,7 +263,7 @@ impl Meter {
     }
 
     async fn quartile(&mut self, name: &str) -> Result<u64> {
-        // The first ones plan what the session does not know yet.
+        // The first takes also plan the statements that are new to the session.
         let mut read = vec![];
         for number in 0..MEASURED {
             read.push(self.take(&format!("{name}-{number}")).await?);

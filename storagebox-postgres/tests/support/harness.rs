@@ -17,22 +17,22 @@ use tokio::task::block_in_place;
 
 use super::place::{Database, Place, failed, run};
 
-/// Longer than a case may stand still, so that no call ends because the machine is busy.
+/// Longer than a case may stand still, so that no call times out on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// How the stores under test are set up.
+/// The configuration of the stores under test.
 #[derive(Clone, Copy, Debug)]
 pub struct SetUp {
     pub name: &'static str,
     pub combining: bool,
     pub statements: Statements,
-    /// Whether they connect to PgBouncer, in transaction mode, with fewer connections than callers.
+    /// Whether the stores connect to PgBouncer, in transaction mode, with fewer connections than callers.
     pub pooled: bool,
-    /// Settings of their server, which is one of their own if there are any.
+    /// Settings of the server. If there are any, the stores have their own server.
     pub server: &'static [(&'static str, &'static str)],
-    /// What an administrator makes or sets in the database beside them.
+    /// The statements of an administrator in the stores' database.
     pub beside: &'static str,
-    /// How many connections each has, and the pooler to the server, if not as many as by default.
+    /// The number of connections of each store, and of the pooler to the server, if not the default.
     pub connections: Option<usize>,
 }
 
@@ -55,7 +55,7 @@ impl SetUp {
         }
     }
 
-    /// A server of their own.
+    /// Starts a server with the settings of this set-up.
     fn start(&self, settings: Settings) -> Result<Postgres> {
         let settings = self.server.iter().fold(settings, |settings, (name, value)| settings.with(*name, *value));
         block_in_place(|| Postgres::start(&settings)).map_err(failed)
@@ -68,7 +68,7 @@ impl SetUp {
         }
     }
 
-    /// Makes what is there beside the stores.
+    /// Runs the administrator's statements.
     async fn prepare(&self, database: &Database) -> Result<()> {
         run(database.owner(), self.beside.replace("{database}", database.role())).await
     }
@@ -95,7 +95,7 @@ pub async fn open_beside(url: String) -> Result<Arc<dyn Backend>> {
 }
 
 impl Schema {
-    /// Where clients connect to.
+    /// Returns the address that clients connect to.
     fn address(&self) -> SocketAddr {
         self.pooler.as_ref().map_or(self.place.database.server(), |pooler| pooler.address())
     }
@@ -106,7 +106,7 @@ impl Schema {
     }
 }
 
-/// It asks again at once for a server that was restarted.
+/// Starts a pooler, which connects again at once to a server that was restarted.
 fn pooler(database: &Database, connections: Option<usize>) -> Result<Arc<PgBouncer>> {
     let settings = pgbouncer::Settings::transactions().with("server_login_retry", "1");
     let settings = match connections {
@@ -163,18 +163,18 @@ impl Harness for PostgresHarness {
 
 #[async_trait]
 impl Sandbox for Schema {
-    /// Connected by now: the driver pends hundreds of times while it proves the password, and the suite drops each
-    /// call at every point where it pends.
+    /// Opens a connected store: the driver pends hundreds of times while it proves the password, and the suite drops
+    /// each call at every point where it pends.
     async fn open(&self) -> Result<Arc<dyn Backend>> {
         let store = self.store(self.address())?;
-        // A ping asks about every right, and the suite opens thousands of clients.
+        // A ping checks every right, and the suite opens thousands of clients.
         match store.item_bank(&"opened".parse()?)?.counts().await {
             Err(error) if error.kind() != ErrorKind::NotSetUp => Err(error),
             _ => Ok(Arc::new(store)),
         }
     }
 
-    /// Through the pooler, if there is one: a role may have no second connection to the server.
+    /// Returns the URL through the pooler, if there is one: a role may have no second connection to the server.
     fn address(&self) -> Option<String> {
         let statements = match self.set_up.statements {
             Statements::Prepared => "",
@@ -187,7 +187,7 @@ impl Sandbox for Schema {
         Some(self.address())
     }
 
-    /// Simple statements have every argument in hexadecimal.
+    /// Returns the text as it is sent: simple statements have every argument in hexadecimal.
     fn on_the_wire(&self, text: &str) -> Vec<u8> {
         match self.set_up.statements {
             Statements::Prepared => text.as_bytes().to_vec(),
@@ -216,7 +216,7 @@ impl Sandbox for Schema {
 
 const ACTS: Acts<Postgres> = Acts { stop: Postgres::stop, kill: Postgres::kill, start_again: Postgres::start_again };
 
-/// Past the library: the tables as they are.
+/// Reads the items directly from the tables, without the library.
 const AUDIT: &str = "
     SELECT f.item, 'free' AS state, NULL AS claim FROM {schema}.free_items f JOIN {schema}.namespaces b ON b.namespace = f.bank WHERE b.name = $1
     UNION ALL

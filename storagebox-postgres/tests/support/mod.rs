@@ -1,4 +1,4 @@
-//! What the tests of this backend share: a database of their own, and a role with the least rights in it.
+//! Shared by the tests of this backend: a database for each program, and a role with the least rights in it.
 
 #![allow(dead_code, unused_imports, unreachable_pub, reason = "each test program uses a part of it")]
 

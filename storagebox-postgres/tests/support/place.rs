@@ -1,4 +1,4 @@
-//! A database for one test program, and schemas in it, one for each case.
+//! A database for one test program, with a schema for each case.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -17,33 +17,33 @@ use storagebox_testkit::servers;
 use tokio::sync::Mutex;
 
 const PASSWORD: &str = "hunter2-app";
-/// What the server keeps of the password. It was hashed once instead of 4,096 times: the suite connects so often that
+/// The server's verifier for the password. It was hashed once instead of 4,096 times: the suite connects so often that
 /// both sides would do little else.
 const VERIFIER: &str = "SCRAM-SHA-256$1:c3RvcmFnZWJveC10ZXN0cw==\
     $0Gm0f4OQvktdOfCZCfD62n2l/IX1B+t5LWTuI55Ax+E=:8p7I9uO8N6a2VT/fEiEVnj96tNV4FoJrYBmbj8vFNFM=";
 const GRANTS: &str = include_str!("../../sql/grants.sql");
 
-/// A database that goes with this value, and the roles that own its schemas and use them.
+/// A temporary database, and the roles that own its schemas and use them.
 #[derive(Debug)]
 pub struct Database {
     server: SocketAddr,
     owner: PgPool,
     name: String,
     schemas: AtomicU64,
-    /// Schemas that no case uses any more, the longest ago first.
+    /// The schemas that no case uses any more, the longest unused first.
     used: std::sync::Mutex<VecDeque<String>>,
     /// The server, if it is this database's own.
     own: Option<Postgres>,
 }
 
 impl Database {
-    /// In the server of this test program.
+    /// Creates a database in the server of this test program.
     pub async fn shared() -> Result<Arc<Self>> {
         let server = servers::shared_postgres().map_err(failed)?;
         Self::create(server.url(), None).await
     }
 
-    /// In a server of its own, which can be killed.
+    /// Creates a database in its own server, which can be killed.
     pub async fn alone(own: Postgres) -> Result<Arc<Self>> {
         let url = own.url();
         Self::create(&url, Some(own)).await
@@ -65,7 +65,7 @@ impl Database {
         Ok(Arc::new(Self { server, owner, name, schemas: AtomicU64::new(0), used: Default::default(), own }))
     }
 
-    /// Another one in the same server, which is to outlive it.
+    /// Creates another database in the server of `other`, which must exist for longer.
     pub async fn beside(other: &Self) -> Result<Arc<Self>> {
         Self::create(&other.owner_url("beside"), None).await
     }
@@ -78,19 +78,19 @@ impl Database {
         self.own.as_ref()
     }
 
-    /// The owner's connections.
+    /// Returns the owner's connections.
     pub fn owner(&self) -> &PgPool {
         &self.owner
     }
 
-    /// The URL of the role that owns the schemas, for sessions of this name.
+    /// Returns the URL of the role that owns the schemas, for sessions of this name.
     pub fn owner_url(&self, name: &str) -> String {
         let mut url = self.owner.connect_options().to_url_lossy();
         url.set_query(Some(&format!("application_name={name}")));
         url.to_string()
     }
 
-    /// The URL of the role with the least rights, at this address.
+    /// Returns the URL of the role with the least rights, at this address.
     pub fn url_at(&self, address: SocketAddr) -> String {
         let name = &self.name;
         format!("postgres://{name}:{PASSWORD}@{address}/{name}")
@@ -104,12 +104,12 @@ impl Database {
         &self.name
     }
 
-    /// A name for a schema that nobody has.
+    /// Returns a name that no schema has.
     pub fn schema(&self) -> String {
         format!("sb_{}", self.schemas.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// An empty schema, set up by its owner, with the rights that the README names for the other role.
+    /// Returns an empty schema, set up by its owner, with the rights that the README names for the other role.
     pub async fn place(self: &Arc<Self>) -> Result<Place> {
         let schema = match self.quiet().await? {
             Some(schema) => self.emptied(schema).await?,
@@ -118,13 +118,14 @@ impl Database {
         Ok(Place { database: Arc::clone(self), schema, moved: Mutex::default(), is_bare: false })
     }
 
-    /// The name of a schema that is not there. Its place is its owner's, who may make it.
+    /// Returns a place whose schema does not exist yet. Its sessions belong to the owner, who may create the schema.
     pub fn bare(self: &Arc<Self>) -> Place {
         Place { database: Arc::clone(self), schema: self.schema(), moved: Mutex::default(), is_bare: true }
     }
 
-    /// A schema that no case uses any more and to which nobody is connected: no late statement can land in it. The server
-    /// looks up a function among those of all schemas, so that each schema too many makes every session slower.
+    /// Returns a schema that no case uses any more and to which nobody is connected, so that no late statement can
+    /// reach it. The server looks up a function among those of all schemas, so each extra schema makes every session
+    /// slower.
     async fn quiet(&self) -> Result<Option<String>> {
         let known = Vec::from(self.used().clone());
         let quiet =
@@ -140,7 +141,7 @@ impl Database {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Much faster than to make one. What was large is emptied so that nothing of it stays in the way.
+    /// Empties a schema, which is much faster than creating one. Large tables are truncated, so that no dead rows stay.
     async fn emptied(&self, schema: String) -> Result<String> {
         let tables: String = TABLES.iter().map(|table| format!("DELETE FROM {schema}.{table};")).collect();
         let deleted = self.owner.execute(raw_sql(AssertSqlSafe(tables))).await.map_err(failed)?.rows_affected();
@@ -160,7 +161,7 @@ impl Database {
         Ok(schema)
     }
 
-    /// Removes it, and its role. Those that died before are found by their names.
+    /// Removes the database and its role. Leftovers of killed programs are found by their names.
     pub async fn remove(&self) -> Result<()> {
         let options = self.owner.connect_options().as_ref().clone().database("postgres");
         self.owner.close().await;
@@ -180,7 +181,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// A schema that is there.
+    /// Returns an existing schema.
     pub fn of(database: &Arc<Database>, schema: &str) -> Self {
         Self { database: Arc::clone(database), schema: schema.to_owned(), moved: Mutex::default(), is_bare: false }
     }
@@ -189,20 +190,20 @@ impl Place {
         PostgresStore::builder().schema(&self.schema)
     }
 
-    /// Moves the schema's clock on.
+    /// Moves the schema's clock forward.
     pub async fn advance(&self, duration: Duration) -> Result<()> {
         self.move_clock(|moved| moved + duration).await
     }
 
-    /// Moves it by so much as this makes of what it is moved by.
+    /// Sets the offset of the clock to what `by` makes of the present offset.
     pub async fn move_clock(&self, by: impl FnOnce(Duration) -> Duration) -> Result<()> {
         let mut moved = self.moved.lock().await;
         *moved = by(*moved);
         run(&self.database.owner, moved_clock(&self.schema, *moved)).await
     }
 
-    /// The URL of the role with the least rights, at this address, for sessions that are known by the schema; or the
-    /// owner's, at the server itself.
+    /// Returns the URL of the role with the least rights, at this address, for sessions that have the schema's name;
+    /// for a schema that does not exist yet, the owner's URL at the server itself.
     pub fn url_at(&self, address: SocketAddr) -> String {
         if self.is_bare {
             return self.database.owner_url(&self.schema);
@@ -220,10 +221,10 @@ impl Drop for Place {
     }
 }
 
-/// More rows than most cases make.
+/// More rows than most cases create.
 const LARGE: u64 = 500;
 
-/// Every table that holds what namespaces hold.
+/// All tables that hold the data of namespaces.
 const TABLES: [&str; 15] = [
     "namespaces",
     "free_items",

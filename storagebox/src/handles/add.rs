@@ -1,4 +1,4 @@
-//! A change of a counter, before it is made.
+//! A change of a counter before it is made.
 
 use std::fmt;
 use std::ops::{Bound, RangeBounds};

@@ -46,15 +46,16 @@ impl Bank {
         self.part.take(&id.into_value()?, Hold::Forever).await
     }
 
-    /// Prepares to take a free item for the claim, or to return the item that the claim already holds (IB-3, IB-4, IB-7).
-    /// [`for_at_most`](Timed::for_at_most) says how long, and does it. [`assign`](Self::assign) takes it for ever.
+    /// Prepares to take a free item for the claim, or to return the item that the claim already holds (IB-3, IB-4,
+    /// IB-7). [`for_at_most`](Timed::for_at_most) sets the time of the hold and makes the call;
+    /// [`assign`](Self::assign) takes an item for ever.
     pub fn take(&self, claim: impl IntoValue<ClaimId>) -> Timed<'_, Taken> {
         let claim = claim.into_value();
         Timed::new(move |hold| Box::pin(async move { self.part.take(&claim?, hold).await }))
     }
 
     /// Prepares to extend a hold until now plus the given time. Never shortens a hold (IB-6).
-    /// [`for_at_most`](Timed::for_at_most) or [`forever`](Timed::forever) says how long, and does it.
+    /// [`for_at_most`](Timed::for_at_most) or [`forever`](Timed::forever) sets the time and makes the call.
     pub fn extend(&self, claim: impl IntoValue<ClaimId>) -> Timed<'_, Extended> {
         let claim = claim.into_value();
         Timed::new(move |hold| Box::pin(async move { self.part.extend(&claim?, hold).await }))

@@ -53,14 +53,14 @@ impl Counters {
     }
 
     /// Prepares a change, optionally [within](Add::within) a range and with a [reason](Add::because). [`by`](Add::by)
-    /// names the operation, and makes the change once per operation, if the result is in the range (C-1, C-2, C-4, C-8,
+    /// names the operation and makes the change once per operation, if the result is in the range (C-1, C-2, C-4, C-8,
     /// C-9).
     pub fn add(&self, key: impl IntoValue<Key>, delta: i64) -> Add<'_> {
         Add::new(&*self.part, key.into_value(), delta)
     }
 
     /// Prepares to fence an operation: after this call, the operation either was applied or never will be (C-8).
-    /// [`by`](Operation::by) names the operation, and fences it.
+    /// [`by`](Operation::by) names the operation and fences it.
     ///
     /// # Errors
     ///
@@ -80,7 +80,7 @@ impl Counters {
     ///
     /// # Errors
     ///
-    /// Returns `Misconfigured` if the strategy is not [`Strategy::Ledger`], whose values alone take long to read.
+    /// Returns `Misconfigured` if the strategy is not [`Strategy::Ledger`]: only its values take long to read.
     pub async fn value_within(&self, key: impl IntoValue<Key>, max_age: Duration) -> Result<i64> {
         self.ledger()?.value_within(&key.into_value()?, max_age).await
     }

@@ -1,4 +1,4 @@
-//! How a store makes processors.
+//! The builder with which a store makes processors.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use storagebox_core::{Backend, Dispatcher, Handler, Joins, MissingToken, Namespa
 use crate::handles::IntoValue;
 use crate::handles::Tokens;
 
-/// Makes a [`Processor`] over a store: [`Store::processor`](crate::Store::processor).
+/// Builds a [`Processor`] over a store: [`Store::processor`](crate::Store::processor).
 ///
-/// If not told otherwise, the tokens of the messages that the entities receive are in the same store, under the name of
-/// the entities. Tokens of the same store change in one step with an entity, which takes fewer calls: see
+/// By default, the tokens of the messages that the entities receive are in the same store, under the name of the
+/// entities. Tokens of the same store change in one step with an entity, which takes fewer calls: see
 /// [`split`](ProcessorBuilder::split).
 #[must_use = "it makes a processor when it is built"]
 pub struct ProcessorBuilder<H> {
@@ -24,7 +24,7 @@ pub struct ProcessorBuilder<H> {
     is_split: bool,
 }
 
-/// Which store has the tokens.
+/// The store that has the tokens.
 enum TokenPlace {
     /// In the store of the entities.
     Here(Namespace),
@@ -54,7 +54,7 @@ impl<H: Handler + 'static> ProcessorBuilder<H> {
         Self { backend, entities, handler, incoming, outgoing: None, missing, is_split: false }
     }
 
-    /// Sets the name under which this store has the tokens of the messages that are received.
+    /// Sets the name under which this store has the tokens of received messages.
     ///
     /// # Errors
     ///
@@ -64,13 +64,14 @@ impl<H: Handler + 'static> ProcessorBuilder<H> {
         Ok(self)
     }
 
-    /// Sets the tokens of the messages that are received, which may be in another store.
+    /// Sets the tokens of received messages, which may be in another store.
     pub fn receives_from(mut self, tokens: &Tokens) -> Self {
         self.incoming = TokenPlace::There(tokens.part());
         self
     }
 
-    /// Sets where messages are sent, and the name under which this store has their tokens: the receiver looks there.
+    /// Sets the destination of messages, and the name under which this store has their tokens. The receiver
+    /// looks them up there.
     ///
     /// # Errors
     ///
@@ -80,26 +81,27 @@ impl<H: Handler + 'static> ProcessorBuilder<H> {
         Ok(self)
     }
 
-    /// Sets where messages are sent, and their tokens, which may be in another store: the receiver looks there.
+    /// Sets the destination of messages, and their tokens, which may be in another store. The receiver looks them
+    /// up there.
     pub fn sends_to(mut self, tokens: &Tokens, dispatcher: impl Dispatcher + 'static) -> Self {
         self.outgoing = Some((TokenPlace::There(tokens.part()), Arc::new(dispatcher)));
         self
     }
 
-    /// Sets what becomes of a message without a token. Defaults to [`MissingToken::Reject`].
+    /// Sets how a message without a token is handled. Defaults to [`MissingToken::Reject`].
     pub fn without_token(mut self, policy: MissingToken) -> Self {
         self.missing = policy;
         self
     }
 
-    /// Changes tokens in steps of their own, also where they are in the store of the entities: seven calls for a message
-    /// that sends others, in place of three. For a store that cannot change both in one step, such as a Redis cluster.
+    /// Changes tokens in separate steps, even if they are in the store of the entities: seven calls instead of three
+    /// for a message that sends others. For a store that cannot change both in one step, such as a Redis cluster.
     pub fn split(mut self) -> Self {
         self.is_split = true;
         self
     }
 
-    /// Makes the processor. It does no I/O.
+    /// Builds the processor. It does no I/O.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! A run, before it begins.
+//! A run before it begins.
 
 use std::fmt;
 use std::future::IntoFuture;
@@ -25,7 +25,7 @@ pub struct Run<'a, W> {
 
 impl<'a, W> Run<'a, W> {
     pub(crate) fn new(leases: Result<Arc<dyn LeaseRepo>>, policy: &'a Policy, id: Result<DedupId>, work: W) -> Self {
-        // The recording of a result is retried in any case.
+        // The recording of a result is retried even without a retry policy.
         let once = Retry { attempts: 1, ..Retry::default() };
         let options = RunOptions::default().retry(policy.retry.unwrap_or(once));
         Self { leases, timer: &policy.timer, of: id.map(|id| (id, options)), work }
@@ -54,18 +54,18 @@ impl<'a, W> Run<'a, W> {
         self.set(|options| Ok(options.wait(limit)))
     }
 
-    /// Begins under the runner's own name and takes up the lease that a runner of this name has on the id, *even if
-    /// that runner is still at work*. Use it for a runner that is the only one with its name and comes back after a
+    /// Begins under the runner's own name and takes over the lease that a runner of this name has on the id, *even if
+    /// that runner is still at work*. Use it for a runner that is the only one with its name and restarts after a
     /// crash, such as the only worker 3. Never use it for a name that two runners may share, such as a request's
     /// idempotency key, which is the id.
     ///
-    /// Without it, a crashed runner's lease lapses, and then any runner may begin. A name is good for one run of an id:
-    /// after its work has failed, the run is [`Over`](Ran::Over).
+    /// Without it, a crashed runner's lease lapses, and then any runner may begin. A name can be used for one run of an
+    /// id: after its work has failed, the run is [`Over`](Ran::Over).
     pub fn take_up(self, runner: impl IntoValue<OpId>) -> Self {
         self.set(|options| Ok(options.take_up(runner.into_value()?)))
     }
 
-    /// Sets how retryable errors of the store are retried. Defaults to the store's own way.
+    /// Sets how retryable errors of the store are retried. Defaults to the store's retry policy.
     pub fn retry(self, retry: Retry) -> Self {
         self.set(|options| Ok(options.retry(retry)))
     }
@@ -76,13 +76,13 @@ impl<'a, W> Run<'a, W> {
         self.set(|options| Ok(options.record_within(limit)))
     }
 
-    /// Runs in a separate tokio task with the tracing span of the caller. Dropping the future ends only the waiting: the
-    /// run continues, and the next caller with the same id gets its result.
+    /// Runs in a separate tokio task with the tracing span of the caller. Dropping the future ends only the waiting:
+    /// the run continues, and the next caller with the same id gets its result.
     ///
     /// # Errors
     ///
-    /// The errors of [`run`](crate::Dedup::run); `OutcomeUnknown` if the task ended before the work, and `Misconfigured`
-    /// outside a tokio runtime, for which there is [`run_to_end`](crate::parts::run_to_end).
+    /// The errors of [`run`](crate::Dedup::run); `OutcomeUnknown` if the task ended before the work, and
+    /// `Misconfigured` outside a tokio runtime, for which there is [`run_to_end`](crate::parts::run_to_end).
     pub fn to_end(self) -> RunToEnd<'a, W> {
         RunToEnd(self)
     }
@@ -118,7 +118,7 @@ where
     }
 }
 
-/// A run that goes on when its caller is dropped: see [`Run::to_end`].
+/// A run that continues when its caller drops the future: see [`Run::to_end`].
 #[must_use = "a run begins when it is awaited"]
 pub struct RunToEnd<'a, W>(Run<'a, W>);
 

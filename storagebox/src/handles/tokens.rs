@@ -49,7 +49,7 @@ impl Tokens {
     }
 
     /// Prepares to consume a token. Of all operations, one gets `Now` (T-5), and its own retry gets `Again` (T-6).
-    /// [`by`](Operation::by) names the operation, and consumes it.
+    /// [`by`](Operation::by) names the operation and consumes the token.
     pub fn consume(&self, token: impl IntoValue<TokenId>) -> Operation<'_, Consumed> {
         let token = token.into_value();
         Operation::new(move |op| Box::pin(async move { self.part.consume(&token?, &op).await }))

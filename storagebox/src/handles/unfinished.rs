@@ -1,4 +1,4 @@
-//! Calls that lack what a promise needs: none can be awaited before it has that.
+//! Calls that still need an argument, such as an operation id: no such call can be awaited before it has the argument.
 
 use std::fmt;
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use crate::handles::IntoValue;
 
 pub(crate) type Made<'a, R> = Pin<Box<dyn Future<Output = Result<R>> + Send + 'a>>;
 
-/// Writes the type of a call that takes one more thing, and its `Debug`.
+/// Defines the type of a call that needs one more argument, and its `Debug`.
 macro_rules! call {
     ($(#[$doc:meta])* $name:ident of $argument:ty) => {
         $(#[$doc])*
@@ -52,8 +52,8 @@ call! {
 }
 
 impl<R> Operation<'_, R> {
-    /// Makes the call under this operation id. After an error or a dropped future, make the same call again with the same
-    /// id.
+    /// Makes the call under this operation id. After an error or a dropped future, make the same call again with the
+    /// same id.
     ///
     /// # Errors
     ///
@@ -69,7 +69,8 @@ impl<R> Timed<'_, R> {
     ///
     /// # Errors
     ///
-    /// Returns `InvalidInput` if the hold is shorter than 1 ms or longer than a hundred years, and the errors of the call.
+    /// Returns `InvalidInput` if the hold is shorter than 1 ms or longer than a hundred years, and the errors of the
+    /// call.
     pub async fn for_at_most(self, time: Duration) -> Result<R> {
         (self.call)(Hold::For(time)).await
     }
@@ -145,7 +146,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// How long a lease lasts unless it is said otherwise, as that of a run.
+/// The default duration of a lease, which is also that of a run.
 const LEASE: Duration = Duration::from_secs(30);
 
 /// The beginning of a lease, which needs its operation id. [`by`](Begin::by) makes it.

@@ -1,4 +1,4 @@
-//! What a store has, as data.
+//! The parts of a store, as data.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub struct Capabilities {
     pub banks: bool,
     /// Deduplication: records of results.
     pub records: bool,
-    /// Deduplication: runs, and the leases that they stand on.
+    /// Deduplication: runs, and the leases that runs need.
     pub leases: bool,
     /// Tokens.
     pub tokens: bool,
@@ -33,13 +33,13 @@ pub struct Capabilities {
     pub ledgers: bool,
     /// Ordered values.
     pub ordered_values: bool,
-    /// The strategies of counters, each with some parameters.
+    /// The strategies that the counters support, each with example parameters.
     pub strategies: Vec<Strategy>,
 }
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
-/// One of each kind.
+/// One strategy of each kind.
 const STRATEGIES: [Strategy; 9] = [
     Strategy::Atomic,
     Strategy::Optimistic,

@@ -55,8 +55,8 @@ impl Store {
         Ok(OneTimeTokens::new(tokens, self.backend.lease_repo(&name)?, self.backend.dedup_repo(&name)?))
     }
 
-    /// Begins a processor of the messages that change the entities of this name: each message once, whenever and however
-    /// often its copies come.
+    /// Begins a processor of the messages that change the entities of this name. It processes each message once,
+    /// whenever and however often copies of the message arrive.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {

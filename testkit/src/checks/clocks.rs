@@ -1,4 +1,4 @@
-//! A clock that is set back: what would have ended lasts longer, and nothing that is over comes back.
+//! A clock that is set back: what would have ended lasts longer, and what has ended does not come back.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,24 +13,24 @@ use super::{HOUR, failed};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// How far the clock is ahead of where it is set back to.
+/// How far ahead the clock is before it is set back.
 const AHEAD: Duration = HOUR;
 
-/// The clock shows an hour more than it is set back to then. `at` gives a store whose clock is this far ahead of where
-/// it once stood; each call of `at` ends what the one before is good for.
+/// Runs with a clock that is first an hour ahead and is then set back. `at` returns a store whose clock is this far
+/// ahead of its first time; each call of `at` invalidates the store before.
 ///
 /// # Errors
 ///
-/// As of the store.
+/// Returns the errors of the store.
 ///
 /// # Panics
 ///
-/// If something has two holders, ends early, comes back, or is forgotten.
+/// Panics if something has two holders, ends early, comes back, or is forgotten.
 pub async fn set_back(mut at: impl AsyncFnMut(Duration) -> Result<Arc<dyn Backend>>) -> Result<()> {
     let before = Scene::of(at(AHEAD).await?)?;
     let (item, lease) = before.set().await?;
     Scene::of(at(Duration::ZERO).await?)?.is_as_it_was(&item).await?;
-    // By then the hold and the lease are over by the clock that they were made by.
+    // By now the hold and the lease are over by the clock with which they were made.
     Scene::of(at(AHEAD + 2 * MINUTE).await?)?.is_over(&item, &lease).await
 }
 
@@ -70,7 +70,7 @@ impl Scene {
         self.tokens.create_tokens(&[TokenId::new("token")?]).await
     }
 
-    /// A hold and a lease of a minute, a claim and a token that are over, and a change: the item that is held.
+    /// Makes a hold and a lease of a minute, a claim and a token that are over, and a change. Returns the held item.
     async fn set(&self) -> Result<(Item, Lease)> {
         self.bank.add(&[Item::new("one")?, Item::new("another")?]).await?;
         let _ = self.take("over", Hold::For(MINUTE)).await?;
@@ -86,7 +86,7 @@ impl Scene {
         }
     }
 
-    /// Nothing has ended meanwhile, and upkeep finds nothing to delete that is needed.
+    /// Checks that nothing has ended meanwhile, and that upkeep deletes nothing that is needed.
     async fn is_as_it_was(&self, item: &Item) -> Result<()> {
         for _ in 0..2 {
             assert_eq!(self.take("ada", Hold::For(MINUTE)).await?.item(), Some(item), "the hold");
@@ -112,7 +112,7 @@ impl Scene {
         Ok(())
     }
 
-    /// The hold and the lease are over for those who had them, and others have them now.
+    /// Checks that the hold and the lease are over for their holders, and that others have them now.
     async fn is_over(&self, item: &Item, first: &Lease) -> Result<()> {
         assert_eq!(self.take("eve", Hold::Forever).await?.item(), Some(item), "the item whose hold is over");
         let confirmed = self.bank.confirm(&ClaimId::new("ada")?).await?;

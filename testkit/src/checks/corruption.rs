@@ -1,5 +1,5 @@
-//! What is asked of a namespace that somebody else changed: calls that can be made again and again, those of each part,
-//! and the damage that none of them notices.
+//! Checks of a namespace that was changed without the library: repeatable calls, the calls of each part, and the damage
+//! that no call notices.
 
 pub mod bank;
 pub mod counters;
@@ -17,27 +17,27 @@ use storagebox_core::Result;
 
 pub use crate::call;
 
-/// What fills a namespace.
+/// A future that fills a namespace.
 pub type Filling<'a> = Pin<Box<dyn Future<Output = Result<()>> + Send + 'a>>;
 
 type Making = Pin<Box<dyn Future<Output = Result<()>> + Send>>;
 
 /// A call with its arguments.
 pub struct Call {
-    /// What it does, about what.
+    /// The name of the call and of its subject.
     pub name: String,
-    /// How many round trips it takes where nothing is damaged.
+    /// The number of round trips without damage.
     pub trips: usize,
     make: Box<dyn Fn() -> Making + Send + Sync>,
 }
 
 impl Call {
-    /// A call of this name, which `make` makes.
+    /// Creates a call of this name, which `make` makes.
     pub fn new(name: impl Into<String>, make: impl Fn() -> Making + Send + Sync + 'static) -> Self {
         Self { name: name.into(), trips: 0, make: Box::new(make) }
     }
 
-    /// Makes it, once more.
+    /// Makes the call once more.
     pub fn make(&self) -> Making {
         (self.make)()
     }
@@ -49,7 +49,7 @@ impl fmt::Debug for Call {
     }
 }
 
-/// A [`Call`] by its name, what it is made of, and itself.
+/// Creates a [`Call`] from its name, the values that it needs, and the call itself.
 #[macro_export]
 macro_rules! call {
     ($name:expr, [$($part:ident),*], $call:expr) => {{
@@ -62,11 +62,11 @@ macro_rules! call {
     }};
 }
 
-/// Damage that no call notices: the kind of row or key, the field, and what becomes of it; without a field, what
-/// becomes of the whole.
+/// Damage that no call notices: the kind of row or key, the field, and what becomes of it. Without a field, what
+/// becomes of the whole row.
 pub type Unnoticed = &'static [(&'static str, &'static str, &'static [&'static str])];
 
-/// Each damage of the table by itself, as the tests of damage name it.
+/// Returns each kind of damage in the table separately, as the tests of damage name it.
 pub fn kinds(unnoticed: Unnoticed) -> BTreeSet<(String, String)> {
     let named = |field: &str, what: &str| if field.is_empty() { what.to_owned() } else { format!("{field}: {what}") };
     let of_field = |(row, field, all): &(&'static str, &'static str, &'static [&'static str])| {

@@ -1,4 +1,4 @@
-//! Replies that are lost after the server has done what was asked: the backend's own retry finds it done.
+//! Replies that are lost after the server has applied the call: the backend's own retry finds the call applied.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,51 +14,51 @@ use tokio::task::JoinSet;
 
 use crate::workload::{Caller, Namespaces, audit, fill};
 
-/// How many calls are cut one after another.
+/// The number of calls that are cut one after another.
 pub const CUTS: usize = 1_000;
-/// Rounds of callers at once, each of which has one call cut, together with those that went with it.
+/// The number of rounds of concurrent callers. In each, one call is cut, together with the calls in its batch.
 const ROUNDS: usize = 100;
 const CALLERS: usize = 8;
 
-/// A client behind a proxy, or behind one for each node of a cluster.
+/// A client behind a proxy, or behind one proxy for each node of a cluster.
 pub struct Far {
-    /// The way to the server, or to each node.
+    /// The proxies of the server, or of each node.
     pub proxies: Vec<Proxy>,
     /// The store, which is connected to the proxies.
     pub store: Arc<dyn Backend>,
 }
 
 impl Far {
-    /// Behind one proxy.
+    /// Creates a client behind one proxy.
     pub fn new(proxy: Proxy, store: impl Backend) -> Self {
         Self { proxies: vec![proxy], store: Arc::new(store) }
     }
 
-    /// Whichever node is asked.
+    /// Arms every proxy, because any node may get the request.
     fn arm(&self, needle: &str, passing: usize) {
         self.proxies.iter().for_each(|proxy| proxy.arm(Cut::ReplyLost, needle, passing));
     }
 
-    /// How many replies were lost.
+    /// Returns the number of replies that were lost.
     pub fn cuts(&self) -> usize {
         self.proxies.iter().map(Proxy::cuts).sum()
     }
 
-    /// An item for each call that is cut.
+    /// Adds an item for each call that is cut.
     ///
     /// # Errors
     ///
-    /// As of the store.
+    /// Returns the errors of the store.
     pub async fn fill(&self) -> Result<()> {
         let items = (0..CUTS).map(|number| Item::new(format!("item-{number}")));
         self.store.item_bank(&"cuts".parse()?)?.add(&items.collect::<Result<Vec<_>>>()?).await.map(drop)
     }
 
-    /// One of the calls, whose reply is lost; whether it says that it was done before.
+    /// Makes one of the calls, whose reply is lost. Returns whether the answer says that the call was applied before.
     ///
     /// # Errors
     ///
-    /// As of the store.
+    /// Returns the errors of the store.
     pub async fn call(&self, number: usize) -> Result<bool> {
         let id = format!("cut-{number:04}");
         match number % 5 {
@@ -105,15 +105,16 @@ impl Far {
         Ok(ordered.put(&Key::new("key")?, &value, &stamp).await? == Written::Duplicate)
     }
 
-    /// After [`CUTS`] calls nothing was done twice; so many claims are there beside theirs.
+    /// Checks that nothing was applied twice after [`CUTS`] calls; `other_claims` is the number of other claims in the
+    /// bank.
     ///
     /// # Errors
     ///
-    /// As of the store.
+    /// Returns the errors of the store.
     ///
     /// # Panics
     ///
-    /// If the sums do not add up.
+    /// Panics if the sums do not add up.
     pub async fn audit(&self, other_claims: usize) -> Result<()> {
         let each = CUTS / 5;
         let counts = self.store.item_bank(&"cuts".parse()?)?.counts().await?;
@@ -123,15 +124,15 @@ impl Far {
         Ok(())
     }
 
-    /// Calls that go together are lost together, and each finds its own effect. Says in one line what it did.
+    /// Loses the replies of batches, each of whose calls must find its own effect. Prints one line of results.
     ///
     /// # Errors
     ///
-    /// As of the store, and what is not as it was answered.
+    /// Returns the errors of the store, and an error if the store contradicts its answers.
     ///
     /// # Panics
     ///
-    /// If the sums do not add up, or too few replies were lost.
+    /// Panics if the sums do not add up, or too few replies were lost.
     pub async fn lose_together(&self) -> Result<()> {
         let (namespaces, items) = (Namespaces::of(&*self.store)?, ROUNDS * CALLERS * 2);
         fill(&namespaces, items).await?;
@@ -139,7 +140,7 @@ impl Far {
         let callers = (0..CALLERS).map(|number| Caller::new(&namespaces, format!("c{number}"), &answered));
         let mut callers: Vec<_> = callers.collect();
         for round in 1..=ROUNDS {
-            // Of the requests of this round that hold its id, of which there are seven, another one each time.
+            // Of the seven requests of this round that contain its id, cuts a different one each time.
             self.arm(&format!("c{}-{round}", round % CALLERS), round % 7);
             callers = at_once(callers).await?;
         }

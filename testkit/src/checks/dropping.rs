@@ -1,4 +1,4 @@
-//! Futures that are dropped while they wait: the next call is answered rightly, and stays done.
+//! Futures that are dropped while they wait: the next call gets the right answer, and its effect stays.
 
 use storagebox_core::{
     Backend, Change, ClaimId, Counted, Counter, DedupId, DedupRepo, Hold, Item, ItemBank, Recorded, Result, Retention,
@@ -7,7 +7,7 @@ use storagebox_core::{
 
 use super::drop_after;
 
-/// No call waits so often.
+/// More waits than any call has.
 const MOST_WAITS: usize = 200;
 
 /// The calls that are dropped.
@@ -24,15 +24,15 @@ pub enum Dropped {
 }
 
 impl Dropped {
-    /// Each of them.
+    /// All of them.
     pub const ALL: [Self; 7] =
         [Self::Take, Self::Record, Self::Apply, Self::Create, Self::Look, Self::Maintain, Self::Setup];
 
-    /// Makes the call, with this id where it has one.
+    /// Makes the call, with this id if it has one.
     ///
     /// # Errors
     ///
-    /// As of the store.
+    /// Returns the errors of the store.
     pub async fn make(self, store: &dyn Backend, id: &str) -> Result<()> {
         let name = "namespace".parse()?;
         match self {
@@ -56,24 +56,24 @@ impl Dropped {
 /// Two clients of one store.
 #[derive(Debug)]
 pub struct Clients<'a> {
-    /// What the ids of these calls begin with.
+    /// The beginning of these calls' ids.
     pub name: &'a str,
-    /// The client that has calls dropped.
+    /// The client whose calls are dropped.
     pub old: &'a dyn Backend,
-    /// The client that sees what the other one did.
+    /// The client that observes the effects of the other one.
     pub fresh: &'a dyn Backend,
 }
 
 impl Clients<'_> {
-    /// Each of these calls is dropped at its first point, then at its second, and so on until it is through.
+    /// Drops each of these calls at its first point, then at its second, and so on until the call completes.
     ///
     /// # Errors
     ///
-    /// As of the store.
+    /// Returns the errors of the store.
     ///
     /// # Panics
     ///
-    /// If a call never waits, or never ends, or a call after it is not answered rightly.
+    /// Panics if a call never waits, or never ends, or a call after it gets a wrong answer.
     pub async fn drop_everywhere(&self, calls: &[Dropped]) -> Result<()> {
         let items: Vec<_> = (0..500).map(|number| Item::new(format!("{number}"))).collect::<Result<_>>()?;
         self.fresh.item_bank(&"namespace".parse()?)?.add(&items).await?;
@@ -83,13 +83,13 @@ impl Clients<'_> {
                 waits += 1;
                 assert!(waits < MOST_WAITS, "{}: {call:?} is not through after {waits} points", self.name);
             }
-            // A look may be answered before it is asked for.
+            // A look may be answered before it waits.
             assert!(waits >= 1 || *call == Dropped::Look, "{}: {call:?} never waits", self.name);
         }
         Ok(())
     }
 
-    /// Whether the call was through before it could be dropped.
+    /// Returns whether the call completed before it could be dropped.
     async fn drop_at(&self, call: Dropped, waits: usize) -> Result<bool> {
         let id = format!("{}-{call:?}-{waits}", self.name);
         let through = drop_after(waits, call.make(self.old, &id)).await.transpose()?;
@@ -101,7 +101,8 @@ impl Clients<'_> {
         Ok(through.is_some())
     }
 
-    /// A call of the client that had one dropped: it gets its own answer, and the other one sees what it did.
+    /// Makes a call with the client whose call was dropped: it gets its own answer, and the other client sees its
+    /// effect.
     async fn record(&self, id: &str) -> Result<()> {
         let (key, op, value) = (DedupId::new(id)?, "op".parse()?, id.try_into()?);
         let records = self.old.dedup_repo(&"namespace".parse()?)?;
@@ -112,7 +113,7 @@ impl Clients<'_> {
         Ok(())
     }
 
-    /// As [`Self::record`].
+    /// The same as [`Self::record`], for a counter.
     async fn count(&self, id: &str) -> Result<()> {
         let (key, change) = (id.parse()?, Change::new("op".parse()?, 7));
         let counted = self.old.counter(&"namespace".parse()?, Strategy::default())?.apply(&key, &change).await?;

@@ -1,4 +1,4 @@
-//! What the harnesses of several backends do in the same way.
+//! Shared code of several backends' harnesses.
 
 use std::env;
 use std::process::ExitCode;
@@ -11,10 +11,10 @@ use tokio::task::block_in_place;
 use super::failed;
 use crate::Failure;
 
-/// The variable that says how much of the suite other set-ups are asked.
+/// The variable that sets how much of the suite runs in other set-ups.
 const SET_UPS: &str = "STORAGEBOX_SET_UPS";
 
-/// Makes what a test program needs of a server, runs the program with it, and removes it afterwards.
+/// Creates what a test program needs of a server, runs the program with it, and removes it afterwards.
 pub fn run_with<T: Clone>(
     make: impl AsyncFnOnce(&Runtime) -> Result<T>,
     run: impl FnOnce(&Runtime, T) -> Result<ExitCode>,
@@ -32,41 +32,41 @@ pub fn run_with<T: Clone>(
     })
 }
 
-/// Whether other set-ups are asked for all of the suite.
+/// Returns whether all of the suite runs in other set-ups.
 pub fn everything() -> bool {
     env::var(SET_UPS).is_ok_and(|what| what == "everything")
 }
 
-/// Runs the suite in each set-up that varies one that is tried with everything: a part of it, or all of it if
-/// `STORAGEBOX_SET_UPS` says `everything`.
+/// Runs the suite in each variant of a set-up that runs everything: a part of the suite, or all of it if
+/// `STORAGEBOX_SET_UPS` is `everything`.
 pub fn in_other_set_ups<S>(
     set_ups: impl IntoIterator<Item = S>,
     mut run: impl FnMut(S, Options) -> ExitCode,
 ) -> ExitCode {
     let selection = if everything() { Selection::Everything } else { Selection::Smoke };
     let options = Options::new(Profile::SMOKE).selection(selection);
-    // All of them, whichever fail.
+    // Runs all set-ups, even if some fail.
     let outcomes: Vec<_> = set_ups.into_iter().map(|set_up| run(set_up, options.clone())).collect();
     outcomes.into_iter().find(|outcome| *outcome != ExitCode::SUCCESS).unwrap_or(ExitCode::SUCCESS)
 }
 
-/// How a kind of server ends and comes back.
+/// How a kind of server is ended and restarted.
 #[allow(missing_debug_implementations, reason = "functions show nothing")]
 pub struct Acts<S> {
-    /// Ends it as an operator does.
+    /// Ends the server as an operator does.
     pub stop: fn(&S) -> Result<(), Failure>,
-    /// Ends it by SIGKILL.
+    /// Kills the server with SIGKILL.
     pub kill: fn(&S) -> Result<(), Failure>,
-    /// Starts it again with what it had written.
+    /// Restarts the server with the data that it had written.
     pub start_again: fn(&S) -> Result<(), Failure>,
 }
 
 impl<S> Acts<S> {
-    /// Ends the server of a case and starts it again.
+    /// Ends the server of a case and restarts it.
     ///
     /// # Errors
     ///
-    /// If the case has no server of its own, or it does not come back.
+    /// Returns an error if the case does not have its own server, or the server does not come back.
     pub fn restart(&self, own: Option<&S>, how: Restart) -> Result<()> {
         let server = own.ok_or_else(|| failed("this server is not the case's own"))?;
         let end = match how {
@@ -77,11 +77,11 @@ impl<S> Acts<S> {
     }
 }
 
-/// An item as a row of a table has it: by the name of its state, with the claim if there is one.
+/// Returns an item from a row of a table: from the name of its state, and the claim if there is one.
 ///
 /// # Errors
 ///
-/// If there is no such state.
+/// Returns an error if there is no such state.
 pub fn listed(item: String, state: &str, claim: Option<String>) -> Result<ListedItem> {
     let claim = claim.map(ClaimId::new).transpose()?;
     let state = match (state, claim) {

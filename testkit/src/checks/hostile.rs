@@ -1,41 +1,42 @@
-//! Texts and values that would be something else if anybody read them as anything but what they are.
+//! Texts and values that would mean something else if they were not treated as data.
 
 use storagebox_conformance::keeps_text;
 use storagebox_core::{Backend, ClaimId, DedupId, DedupRepo, ErrorKind, Item, OpId, Payload, Result, Retention};
 
 use super::failed;
 
-/// Short texts that any store may be wrong about.
+/// Short texts that any store may handle wrongly.
 const SHORT: [&str; 3] = ["\u{1f600}\u{200d}\u{1f4a9}", "e\u{301}", "\u{1}\t\r\n\u{7f}"];
-/// And a long one: a part, and how often it stands there.
+/// A long text: a part, and how often it is repeated.
 const LONG: (&str, usize) = ("\u{1f600}", 128);
 
-/// The texts that mean something where a backend keeps them, beside those that any store may be wrong about.
+/// Texts with a special meaning where a backend stores them, in addition to the texts that any store may handle
+/// wrongly.
 #[derive(Clone, Copy, Debug)]
 pub struct Texts {
-    /// As they are.
+    /// Short texts.
     pub short: &'static [&'static str],
-    /// A part, and how often it stands there.
+    /// Long texts: a part, and how often it is repeated.
     pub long: &'static [(&'static str, usize)],
 }
 
 impl Texts {
-    /// Each of them.
+    /// Returns all texts.
     pub fn all(&self) -> impl Iterator<Item = String> {
         let long = self.long.iter().chain([&LONG]).map(|(part, times)| part.repeat(*times));
         self.short.iter().chain(&SHORT).map(|text| (*text).to_owned()).chain(long)
     }
 
-    /// How many there are.
+    /// Returns the number of texts.
     pub fn count(&self) -> usize {
         self.all().count()
     }
 
-    /// The store keeps each of them byte for byte, in every field of every part.
+    /// Checks that the store keeps each text byte for byte, in every field of every part.
     ///
     /// # Errors
     ///
-    /// The text and the field that did not hold.
+    /// Returns an error that names the text and the field that failed.
     pub async fn are_kept(&self, store: &dyn Backend) -> Result<()> {
         for text in self.all() {
             keeps_text(store, &text).await.map_err(failed)?;
@@ -44,15 +45,15 @@ impl Texts {
     }
 }
 
-/// Every byte there is, as a value, and the longest one.
+/// Stores a value with every byte, and the longest value.
 ///
 /// # Errors
 ///
-/// As of the store.
+/// Returns the errors of the store.
 ///
 /// # Panics
 ///
-/// If another value comes back.
+/// Panics if another value comes back.
 pub async fn payloads_are_bytes(records: &dyn DedupRepo) -> Result<()> {
     let bytes: Vec<_> = (0..256 * 1024_usize).map(|byte| byte as u8).collect();
     for value in [&bytes[..0], &bytes[..256], &bytes[..]] {
@@ -64,11 +65,11 @@ pub async fn payloads_are_bytes(records: &dyn DedupRepo) -> Result<()> {
     Ok(())
 }
 
-/// What a store could not keep never gets as far as a call.
+/// Checks that a text that no store could keep is no value, so that no call gets it.
 ///
 /// # Panics
 ///
-/// If it makes a value.
+/// Panics if such a text makes a value.
 #[track_caller]
 pub fn what_cannot_be_kept_is_no_value() {
     for text in ["a\0b".to_owned(), "\0".to_owned(), "x".repeat(1_025)] {

@@ -1,4 +1,4 @@
-//! A server that is killed and started again under load: what it acknowledged is still so.
+//! A server that is killed and restarted under load: what it acknowledged still holds.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,7 +14,7 @@ const KILLS: u64 = 20;
 const CALLERS: usize = 16;
 const ITEMS: usize = 100_000;
 
-/// What the callers share.
+/// The state that the callers share.
 #[derive(Default)]
 struct Load {
     answered: Arc<AtomicU64>,
@@ -22,7 +22,7 @@ struct Load {
 }
 
 impl Load {
-    /// Calls until it is over; then once more, on a server that stays.
+    /// Makes calls until the load is over, and then once more, on a server that stays.
     async fn carry(self: Arc<Self>, mut caller: Caller) -> Result<Caller> {
         while !self.is_over.load(Ordering::SeqCst) {
             caller.round().await?;
@@ -36,15 +36,15 @@ impl Load {
     }
 }
 
-/// Callers of every part, while `kill` ends the server and starts it again, twenty times. Says in one line what it did.
+/// Runs callers of every part, while `kill` ends and restarts the server twenty times. Prints one line of results.
 ///
 /// # Errors
 ///
-/// As of the store or of `kill`, and what is not as it was answered.
+/// Returns the errors of the store or of `kill`, and an error if the store contradicts its answers.
 ///
 /// # Panics
 ///
-/// If the sums do not add up.
+/// Panics if the sums do not add up.
 pub async fn outlives_twenty_kills(store: &dyn Backend, kill: impl AsyncFnMut() -> Result<()>) -> Result<()> {
     let (namespaces, load) = (Namespaces::of(store)?, Arc::new(Load::default()));
     fill(&namespaces, ITEMS).await?;
@@ -66,7 +66,7 @@ pub async fn outlives_twenty_kills(store: &dyn Backend, kill: impl AsyncFnMut() 
     Ok(())
 }
 
-/// Kills the server at any moment of the load, and goes on when the load does.
+/// Kills the server at random moments of the load, and goes on when the load does.
 async fn kill_again_and_again(mut kill: impl AsyncFnMut() -> Result<()>, load: &Load) -> Result<()> {
     let mut random = Rng::new();
     for number in 1..=KILLS {

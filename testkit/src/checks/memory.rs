@@ -1,4 +1,4 @@
-//! How long what has ended is remembered is the store's, whoever calls.
+//! The store, not the caller, decides how long ended operations are remembered.
 
 use std::time::Duration;
 
@@ -7,20 +7,20 @@ use storagebox_core::{
     TokenStore,
 };
 
-/// Longer ago than anything that was not to be remembered for ever.
+/// Longer ago than anything that is not remembered for ever.
 pub const LONG_AGO: Duration = Duration::from_secs(400 * 24 * 3_600);
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A fence of each kind: of a claim, of a token and of a lease.
+/// Makes a fence of each kind: of a claim, of a token and of a lease.
 ///
 /// # Errors
 ///
-/// As of the store.
+/// Returns the errors of the store.
 ///
 /// # Panics
 ///
-/// If the lease is another's.
+/// Panics if another operation has the lease.
 pub async fn fence_each_kind(store: &dyn Backend) -> Result<()> {
     let _ = store.item_bank(&"namespace".parse()?)?.release(&ClaimId::new("ada")?).await?;
     store.token_store(&"namespace".parse()?)?.discard(&[TokenId::new("token")?]).await?;
@@ -30,15 +30,15 @@ pub async fn fence_each_kind(store: &dyn Backend) -> Result<()> {
     leases.abort(&lease).await.map(drop)
 }
 
-/// Each fence of [`fence_each_kind`] stands, and upkeep finds nothing to delete.
+/// Checks that each fence of [`fence_each_kind`] holds, and that upkeep finds nothing to delete.
 ///
 /// # Errors
 ///
-/// As of the store.
+/// Returns the errors of the store.
 ///
 /// # Panics
 ///
-/// If one of them is gone.
+/// Panics if a fence is gone.
 pub async fn assert_fenced(store: &dyn Backend) -> Result<()> {
     assert_eq!(store.maintain(1_000).await?.deleted, 0, "{}", store.backend());
     let taken = store.item_bank(&"namespace".parse()?)?.take(&ClaimId::new("ada")?, Hold::Forever).await?;
@@ -51,15 +51,15 @@ pub async fn assert_fenced(store: &dyn Backend) -> Result<()> {
     Ok(())
 }
 
-/// What a store of another memory is asked first, it refuses: each time a store of its own, which knows nothing yet.
+/// Checks that a store with another memory refuses its first call. Each call uses a new store, which knows nothing yet.
 ///
 /// # Errors
 ///
-/// As of the store, if it is not even opened.
+/// Returns the errors of the store if it cannot even be opened.
 ///
 /// # Panics
 ///
-/// If one of the calls is answered.
+/// Panics if one of the calls is answered.
 pub async fn another_is_refused<S: Backend>(another: impl Fn() -> Result<S>) -> Result<()> {
     let (known, new) = (another()?.item_bank(&"namespace".parse()?)?, another()?.item_bank(&"new".parse()?)?);
     for (call, outcome) in [
@@ -74,11 +74,11 @@ pub async fn another_is_refused<S: Backend>(another: impl Fn() -> Result<S>) -> 
     Ok(())
 }
 
-/// An error that says that the memory is another.
+/// Checks that the error says that the memory is another.
 ///
 /// # Panics
 ///
-/// If it says anything else.
+/// Panics if the error says anything else.
 #[track_caller]
 pub fn assert_another(error: &Error) {
     assert_eq!(error.kind(), ErrorKind::Misconfigured, "{error}");

@@ -1,4 +1,4 @@
-//! Whether the errors of a store name the call that failed.
+//! Checks that the errors of a store name the call that failed.
 
 use storagebox_core::{
     Backend, Change, ClaimId, DedupId, Error, Hold, Item, Key, OpId, OrderedOptions, Payload, Result, Retention, Stamp,
@@ -7,11 +7,12 @@ use storagebox_core::{
 
 use super::HOUR;
 
-/// Makes every call that needs no other before it, on a store in which none can succeed. Each must name itself.
+/// Makes every call that needs no other before it, on a store in which no call can succeed. Each error must name its
+/// call.
 ///
 /// # Errors
 ///
-/// As of the values and the handles.
+/// Returns the errors of the values and the handles.
 ///
 /// # Panics
 ///

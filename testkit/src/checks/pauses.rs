@@ -1,4 +1,4 @@
-//! A server that is stopped (SIGSTOP) while calls are under way, and goes on.
+//! A server that is stopped (SIGSTOP) during calls, and goes on.
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use crate::Failure;
 
 const ITEMS: u64 = 10;
 
-/// Calls of two clients to a bank of this name while the server stands still: `hasty` gives up soon, `patient` never.
-/// The call that gives up is unknown, or unavailable while it only looks; the other one waits. Once the server goes on, each claim has one item, and no
-/// item is lost.
+/// Makes calls of two clients to a bank of this name while the server is stopped: `hasty` gives up soon, `patient`
+/// never. A call that gives up has an unknown outcome, or is unavailable if it only reads; the other one waits. Once
+/// the server goes on, each claim has one item, and no item is lost.
 ///
 /// # Errors
 ///
-/// As of the store, and why the server was not stopped.
+/// Returns the errors of the store, and the reason why the server was not stopped.
 ///
 /// # Panics
 ///
-/// If a call is answered while the server stands still, or otherwise than above.
+/// Panics if a call is answered while the server is stopped, or gets another answer than described above.
 pub async fn lose_nothing<P>(
     hasty: &dyn Backend,
     patient: &dyn Backend,
@@ -55,7 +55,7 @@ pub async fn lose_nothing<P>(
     .await
 }
 
-/// The item of a claim, which has one, now or from an attempt before.
+/// Returns the item of a claim, which it took now or in an earlier attempt.
 async fn take(bank: Arc<dyn ItemBank>, claim: ClaimId) -> Result<Item> {
     match bank.take(&claim, Hold::Forever).await? {
         Taken::New(held) | Taken::Again(held) => Ok(held.item),

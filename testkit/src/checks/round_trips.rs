@@ -1,4 +1,4 @@
-//! What the calls of a store take: their round trips, which a proxy counts.
+//! The cost of a store's calls: their round trips, which a proxy counts.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,29 +14,29 @@ use tokio::task::JoinSet;
 
 use super::HOUR;
 
-/// How many calls [`Metered::every_call`] notes at the least.
+/// The least number of calls that [`Metered::every_call`] notes.
 const CALLS: usize = 36;
 
-/// A store behind a proxy, and what its calls took.
+/// A store behind a proxy, and the round trips of its calls.
 pub struct Metered {
     /// The store, which is connected to the proxy.
     pub store: Arc<dyn Backend>,
-    /// Each call by its name, with its round trips.
+    /// The name of each call, and the number of its round trips.
     pub noted: Vec<(&'static str, usize)>,
     proxy: Proxy,
 }
 
 impl Metered {
-    /// Nothing was noted yet.
+    /// Creates a meter with no noted calls.
     pub fn new(proxy: Proxy, store: impl Backend) -> Self {
         Self { store: Arc::new(store), noted: vec![], proxy }
     }
 
-    /// Makes a call and notes it.
+    /// Makes a call and notes its round trips.
     ///
     /// # Errors
     ///
-    /// As of the call.
+    /// Returns the errors of the call.
     pub async fn note<T>(&mut self, call: &'static str, made: impl Future<Output = Result<T>>) -> Result<T> {
         let before = self.proxy.round_trips();
         let answer = made.await?;
@@ -44,11 +44,11 @@ impl Metered {
         Ok(answer)
     }
 
-    /// Every call of every part, with ids of this name.
+    /// Makes every call of every part, with ids of this name.
     ///
     /// # Errors
     ///
-    /// As of the store.
+    /// Returns the errors of the store.
     pub async fn every_call(&mut self, name: &str) -> Result<()> {
         self.bank(name).await?;
         self.bank_for_its_keeper(name).await?;
@@ -59,22 +59,22 @@ impl Metered {
         self.ordered(name).await
     }
 
-    /// The calls of the store itself.
+    /// Makes the calls of the store itself.
     ///
     /// # Errors
     ///
-    /// As of the store.
+    /// Returns the errors of the store.
     pub async fn ping_and_setup(&mut self) -> Result<()> {
         let store = Arc::clone(&self.store);
         self.note("ping", store.ping()).await?;
         self.note("setup", store.setup()).await
     }
 
-    /// How many round trips it takes to add so many items, beside one that is there.
+    /// Returns the number of round trips to add this many items to a bank that has one.
     ///
     /// # Errors
     ///
-    /// As of the store.
+    /// Returns the errors of the store.
     pub async fn trips_to_add(&self, count: usize) -> Result<usize> {
         let bank = self.store.item_bank(&"namespace".parse()?)?;
         bank.add(&items("warm", 1)?).await?;
@@ -161,11 +161,11 @@ impl Metered {
         self.note("purge", ordered.purge(HOUR, 10)).await.map(drop)
     }
 
-    /// Each call that was noted, of which there are those of [`Self::every_call`], took one round trip.
+    /// Checks that each noted call took one round trip, and that all calls of [`Self::every_call`] were noted.
     ///
     /// # Panics
     ///
-    /// If one took another number.
+    /// Panics if a call took another number of round trips.
     #[track_caller]
     pub fn assert_one_each(&self) {
         assert!(self.noted.len() >= CALLS, "only {} calls were counted", self.noted.len());
@@ -184,15 +184,15 @@ fn items(name: &str, count: usize) -> Result<Vec<Item>> {
     (0..count).map(|number| Item::new(format!("{name}-{number}"))).collect()
 }
 
-/// A record of each of these numbers, all at once.
+/// Makes a record of each of these numbers, all at once.
 ///
 /// # Errors
 ///
-/// As of the store.
+/// Returns the errors of the store.
 ///
 /// # Panics
 ///
-/// If one of them was recorded before.
+/// Panics if a record existed before.
 pub async fn remember_at_once(records: &Arc<dyn DedupRepo>, numbers: Range<usize>) -> Result<()> {
     let mut callers = JoinSet::new();
     for number in numbers {

@@ -1,4 +1,4 @@
-//! What must be shown nowhere, and the errors of a store that cannot be reached or may not be used.
+//! Secrets that must never be shown, and the errors of a store that cannot be reached or may not be used.
 
 use std::error::Error as _;
 
@@ -7,14 +7,14 @@ use storagebox_core::{Backend, Certainty, Error, ErrorKind, ItemBank, Result};
 use super::failed;
 use crate::port;
 
-/// Every password, key, item and value of these tests that is a secret has it in it.
+/// The text that every secret password, key, item and value of these tests contains.
 pub const SECRET: &str = "hunter2";
 
-/// An error that shows no secret, with all its causes and what was going on.
+/// Checks that an error, its causes and its context show no secret.
 ///
 /// # Panics
 ///
-/// If it shows one.
+/// Panics if the error shows a secret.
 #[track_caller]
 pub fn assert_hidden(error: &Error) {
     let mut shown = format!("{error} {error:?} {:?}", error.context().collect::<Vec<_>>());
@@ -26,11 +26,11 @@ pub fn assert_hidden(error: &Error) {
     assert!(!shown.contains(SECRET), "{}", shown.replace(SECRET, "<the secret>"));
 }
 
-/// What is built of secrets shows none of them.
+/// Checks that texts built from secrets show none of them.
 ///
 /// # Panics
 ///
-/// If it shows one.
+/// Panics if a text shows a secret.
 #[track_caller]
 pub fn assert_none_shows(all: impl IntoIterator<Item = String>) {
     for shown in all {
@@ -38,30 +38,30 @@ pub fn assert_none_shows(all: impl IntoIterator<Item = String>) {
     }
 }
 
-/// The error of a first call and of a ping, which are to be of one kind, and to show nothing.
+/// Returns the error of a first call. The error of a ping must have the same kind, and neither may show a secret.
 ///
 /// # Errors
 ///
-/// As of the store, if it does not even open a namespace.
+/// Returns the errors of the store if it cannot even open a namespace.
 ///
 /// # Panics
 ///
-/// If one of them is answered, or is refused otherwise than the other.
+/// Panics if one of the two is answered, or they are refused differently.
 pub async fn refused(store: &dyn Backend) -> Result<Error> {
     let (ping, call) = (refused_ping(store).await, refused_call(store).await?);
     assert_eq!(ping.kind(), call.kind(), "{}: {ping} {call}", store.backend());
     Ok(call)
 }
 
-/// As [`refused`], for a store whose setup is refused in the same way.
+/// The same as [`refused`], for a store whose setup is refused in the same way.
 ///
 /// # Errors
 ///
-/// As of [`refused`].
+/// Returns the errors of [`refused`].
 ///
 /// # Panics
 ///
-/// As [`refused`].
+/// Panics as [`refused`] does.
 pub async fn refused_with_setup(store: &dyn Backend) -> Result<Error> {
     let (call, setup) = (refused(store).await?, store.setup().await.expect_err("a setup that was to be refused"));
     assert_hidden(&setup);
@@ -82,15 +82,15 @@ async fn refused_call(store: &dyn Backend) -> Result<Error> {
     Ok(error)
 }
 
-/// Stores at URLs whose password is wrong, or whose user is unknown.
+/// Checks stores at URLs whose password is wrong or whose user is unknown.
 ///
 /// # Errors
 ///
-/// As of the store, if it is not even opened.
+/// Returns the errors of the store if it cannot even be opened.
 ///
 /// # Panics
 ///
-/// If one of them is anything but denied.
+/// Panics if a store is not refused with `Denied`.
 pub async fn are_denied<S: Backend>(connect: impl Fn(&str) -> Result<S>, urls: &[String]) -> Result<()> {
     for (number, url) in urls.iter().enumerate() {
         let error = refused_with_setup(&connect(url)?).await?;
@@ -99,15 +99,15 @@ pub async fn are_denied<S: Backend>(connect: impl Fn(&str) -> Result<S>, urls: &
     Ok(())
 }
 
-/// A store at a port where nobody listens.
+/// Checks a store at a port where no server listens.
 ///
 /// # Errors
 ///
-/// That there is no such port, or as of the store.
+/// Returns the error that there is no such port, or the errors of the store.
 ///
 /// # Panics
 ///
-/// If it is anything but unavailable.
+/// Panics if a call is not refused with `Unavailable`.
 pub async fn where_nobody_listens<S: Backend>(connect: impl FnOnce(u16) -> Result<S>) -> Result<()> {
     let store = connect(port::free().map_err(failed)?)?;
     let error = refused_with_setup(&store).await?;
@@ -116,15 +116,15 @@ pub async fn where_nobody_listens<S: Backend>(connect: impl FnOnce(u16) -> Resul
     Ok(())
 }
 
-/// A store that answered, and then is closed.
+/// Checks a store that answered and is then closed.
 ///
 /// # Errors
 ///
-/// As of the store.
+/// Returns the errors of the store.
 ///
 /// # Panics
 ///
-/// If it is anything but unavailable afterwards.
+/// Panics if a call after that is not refused with `Unavailable`.
 pub async fn once_closed(store: &dyn Backend) -> Result<()> {
     store.ping().await?;
     store.close().await?;

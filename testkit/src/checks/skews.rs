@@ -9,7 +9,7 @@ use storagebox_core::{
 
 use super::HOUR;
 
-/// The stored options of such a namespace, in the words of most backends: seven days, and an hour ahead.
+/// The stored options of such a namespace, in the form of most backends: seven days, and an hour ahead.
 pub const STORED_BEFORE: &str = "time stamps at most 3600000000 us ahead, tombstones for 604800000000 us";
 
 fn within(max_skew: Option<Duration>) -> OrderedOptions {
@@ -20,15 +20,16 @@ async fn look(store: &dyn Backend, options: OrderedOptions) -> Result<()> {
     store.ordered_store(&"skews".parse()?, options)?.get(&Key::new("key")?).await.map(drop)
 }
 
-/// The namespace `skews` is opened with any skew. `age` makes the store believe that an earlier version created it.
+/// Checks that the namespace `skews` opens with any skew. `age` makes the store believe that an earlier version created
+/// it.
 ///
 /// # Errors
 ///
-/// As of the store.
+/// Returns the errors of the store.
 ///
 /// # Panics
 ///
-/// If another tombstone age or other stamps open it, too, or a skew is not that of its handle.
+/// Panics if it also opens with another tombstone age or other stamps, or if a handle does not use its own skew.
 pub async fn stored_before(
     open: impl AsyncFn() -> Result<Arc<dyn Backend>>,
     age: impl AsyncFnOnce() -> Result<()>,

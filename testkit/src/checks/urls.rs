@@ -7,11 +7,11 @@ use storagebox_core::{Error, ErrorKind, Result};
 
 use super::secrets::assert_hidden;
 
-/// The error of a URL that makes no sense.
+/// Returns the error of a URL that makes no sense.
 ///
 /// # Panics
 ///
-/// If it is taken, refused as anything else, or shown with its secret.
+/// Panics if the URL is accepted, refused as anything else, or shown with its secret.
 #[track_caller]
 pub fn refused<S: Debug>(connect: impl FnOnce(&str) -> Result<S>, url: &str) -> Error {
     let error = connect(url).expect_err("a URL that makes no sense");
@@ -20,22 +20,22 @@ pub fn refused<S: Debug>(connect: impl FnOnce(&str) -> Result<S>, url: &str) -> 
     error
 }
 
-/// As [`refused`], by an error that says why.
+/// The same as [`refused`], with an error that gives the reason.
 ///
 /// # Panics
 ///
-/// As [`refused`], or if it does not say so.
+/// Panics as [`refused`] does, and if the error does not give the reason.
 #[track_caller]
 pub fn refused_because<S: Debug>(connect: impl FnOnce(&str) -> Result<S>, url: &str, because: &str) {
     let error = refused(connect, url);
     assert!(error.to_string().contains(because), "{url}: {error}");
 }
 
-/// Edits of these URLs, which are taken; each edit is taken, or refused as one that makes no sense.
+/// Edits these valid URLs at random. Each edited URL is accepted, or refused as one that makes no sense.
 ///
 /// # Panics
 ///
-/// If one of them makes the store panic, is refused as anything else, or is shown with the whole of its secret.
+/// Panics if an edited URL makes the store panic, is refused as anything else, or is shown with its whole secret.
 pub fn whatever<S: Debug>(connect: impl Fn(&str) -> Result<S> + RefUnwindSafe, known: &[&str]) {
     for url in known {
         assert!(connect(url).is_ok(), "{url}");

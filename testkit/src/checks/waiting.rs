@@ -10,14 +10,14 @@ use tokio::time::{sleep, timeout};
 
 use super::failed;
 
-/// A test that waits in vain fails in the end.
+/// The time after which a test that waits in vain fails.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Looks again and again until it is so.
+/// Repeats a check until it holds.
 ///
 /// # Errors
 ///
-/// What the look fails with, or that the time is over.
+/// Returns the error of the check, or an error if the time is over.
 pub async fn until(what: &str, mut is_so: impl AsyncFnMut() -> Result<bool>) -> Result<()> {
     let looking = async {
         while !is_so().await? {
@@ -28,7 +28,7 @@ pub async fn until(what: &str, mut is_so: impl AsyncFnMut() -> Result<bool>) -> 
     timeout(TIMEOUT, looking).await.unwrap_or_else(|_| Err(failed(format_args!("in vain: {what}"))))
 }
 
-/// The answer, unless the future had to wait once more than so often: then it is dropped.
+/// Returns the answer, or drops the future and returns `None` if it waits more than `waits` times.
 pub async fn drop_after<T>(waits: usize, future: impl Future<Output = T>) -> Option<T> {
     let (mut future, mut waited) = (pin!(future), 0);
     poll_fn(|context| match future.as_mut().poll(context) {

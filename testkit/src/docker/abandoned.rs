@@ -1,4 +1,4 @@
-//! Containers whose program is gone: nothing removes them when a program is killed, or leaves them in a static.
+//! Containers whose program has ended: nothing removes them if the program is killed, or keeps them in a static.
 
 use std::collections::HashMap;
 use std::process::{self, Command, Stdio};
@@ -7,14 +7,14 @@ use testcontainers::bollard::Docker;
 use testcontainers::bollard::models::ContainerSummary;
 use testcontainers::bollard::query_parameters::{ListContainersOptionsBuilder, RemoveContainerOptionsBuilder};
 
-/// Holds `host:process`.
+/// The label with the owner, as `host:process`.
 pub(super) const LABEL: &str = "storagebox.testkit.owner";
 
 pub(super) fn owner() -> String {
     format!("{}:{}", host(), process::id())
 }
 
-/// Says how many there were. What cannot be removed now is left to the next program.
+/// Removes abandoned containers and prints their number. Those that cannot be removed now are left to the next program.
 pub(super) async fn remove(engine: &Docker) {
     let filters = HashMap::from([("label", vec![LABEL])]);
     let options = ListContainersOptionsBuilder::new().all(true).filters(&filters).build();
@@ -36,7 +36,7 @@ fn is_abandoned(container: &ContainerSummary) -> bool {
     owner.is_some_and(|(of, process)| of == host() && is_gone(process))
 }
 
-/// Only if `ps` says so: without it nothing is known.
+/// Returns whether `ps` reports that the process has ended. Without `ps`, nothing is known.
 fn is_gone(process: &str) -> bool {
     let status = Command::new("ps").args(["-p", process]).stdout(Stdio::null()).status();
     status.is_ok_and(|status| status.code() == Some(1))

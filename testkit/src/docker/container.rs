@@ -1,4 +1,4 @@
-//! One container, on a thread and a runtime of its own, so that the caller may have a runtime or none.
+//! A container with its own thread and runtime, so that the caller may have a runtime or none.
 
 use std::error::Error;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -34,7 +34,7 @@ struct Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         drop(self.hold.take());
-        // A panic there has been printed.
+        // A panic of the thread has been printed.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
@@ -49,7 +49,8 @@ pub(crate) fn start(kind: &'static Kind) -> Result<Started, Failure> {
     Ok(Started { version: (kind.version)(&url), url, guard: Box::new(guard) })
 }
 
-/// Tells the server's URL, and keeps it until nobody holds it any more. A container is dropped within a runtime.
+/// Sends the server's URL, and keeps the container until nobody needs it any more. A container is dropped within a
+/// runtime.
 fn keep(kind: &Kind, tell: &Sender<Result<String, Failure>>, held: &Receiver<()>) {
     let runtime = match Builder::new_multi_thread().worker_threads(1).enable_all().build() {
         Ok(runtime) => runtime,
@@ -79,7 +80,7 @@ async fn run(kind: &Kind) -> Result<(String, Running), Failure> {
     Ok((url, container))
 }
 
-/// An engine may be named and be gone.
+/// Connects to the engine. An engine that is configured may not run.
 async fn engine() -> Result<Docker, Failure> {
     let engine = docker_client_instance().await.map_err(|error| told_by(&error))?;
     let ping = timeout(PING, engine.ping()).await;
@@ -88,7 +89,7 @@ async fn engine() -> Result<Docker, Failure> {
     Ok(engine)
 }
 
-/// Pulls the image unless it is there. The library's own limits leave the pull out.
+/// Pulls the image if it does not exist. The library's own timeouts do not cover the pull.
 async fn provide(engine: &Docker, image: &str) -> Result<(), Failure> {
     if engine.inspect_image(image).await.is_ok() {
         return Ok(());
@@ -99,7 +100,7 @@ async fn provide(engine: &Docker, image: &str) -> Result<(), Failure> {
     pull.map(drop).map_err(|error| told_by(&error))
 }
 
-/// A colon before a slash belongs to a registry's port.
+/// Splits the image's name and tag. A colon before a slash belongs to a registry's port.
 fn generic(image: &str) -> Result<GenericImage, Failure> {
     let parts = image.rsplit_once(':').filter(|(_, tag)| !tag.contains('/'));
     let (name, tag) = parts.ok_or_else(|| Failure::Docker(format!("the image {image} is not NAME:TAG")))?;
@@ -116,7 +117,7 @@ fn request(kind: &Kind, image: &str) -> Result<ContainerRequest<GenericImage>, F
 
 async fn url(kind: &Kind, engine: &Docker, container: &Running) -> Result<String, Failure> {
     let host = container.get_host().await.map_err(|error| told_by(&error))?.to_string();
-    // The same port of [::1] may be another container's.
+    // The same port of [::1] may belong to another container.
     let host = if host == "localhost" { "127.0.0.1" } else { &host };
     let run = &kind.image.run;
     match container.get_host_port_ipv4(run.port).await {
@@ -128,7 +129,7 @@ async fn url(kind: &Kind, engine: &Docker, container: &Running) -> Result<String
     }
 }
 
-/// Podman 4 names no host address beside a port, and the library passes over such a port.
+/// Finds the port by inspection: Podman 4 gives no host address with a port, and the library skips such a port.
 async fn inspected_port(engine: &Docker, id: &str, port: u16) -> Option<u16> {
     let container = engine.inspect_container(id, None::<InspectContainerOptions>).await.ok()?;
     let mut ports = container.network_settings?.ports?;
@@ -142,7 +143,7 @@ async fn silent(container: &Running) -> Failure {
     Failure::Docker(format!("the server in the container did not answer within {START:?}; it wrote:\n{log}"))
 }
 
-/// Engines say little in an error itself, and more in its sources.
+/// Joins the texts of an error and its sources, because an engine's error itself says little.
 fn told_by(error: &(dyn Error + 'static)) -> Failure {
     let errors = std::iter::successors(Some(error), |error| (**error).source());
     Failure::Docker(errors.map(ToString::to_string).collect::<Vec<_>>().join(": "))

@@ -120,7 +120,7 @@ impl fmt::Debug for Faults {
     }
 }
 
-/// What a panic left behind is as good as before: every change is made in one step.
+/// Locks a mutex, also after a panic: every change is made in one step, so the value is consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -14,8 +14,8 @@ pub(crate) static KIND: Kind = Kind {
     install: INSTALL,
     image: Image {
         variable: "STORAGEBOX_TEST_DYNAMO_IMAGE",
-        // The licence of DynamoDB Local is between Amazon and whoever has an account there: we take no image for
-        // anybody who has not named it.
+        // The licence of DynamoDB Local is between Amazon and its account holder, so we use no image that the user has
+        // not named.
         default: None,
         run: Run { port: 8000, environment: &[], command: &[], url: |host, port| Url::local(host, port).to_string() },
     },
@@ -23,7 +23,7 @@ pub(crate) static KIND: Kind = Kind {
     shown: |url| Url::parse(url).map(|url| url.to_string()),
     probe: |url| match Url::parse(url).map_err(io::Error::other)?.server {
         Some(server) => probe::dynamodb(&server.host, server.port).map(drop),
-        // There is nothing to ask without a key, and Amazon's own service is there.
+        // Without a key there is nothing to ask, and Amazon's own service exists.
         None => Ok(()),
     },
     version,
@@ -35,7 +35,7 @@ fn local() -> Result<Started, Failure> {
     Ok(Started { version: version(&url), url, guard: Box::new(server) })
 }
 
-/// Servers tell in each answer what they are.
+/// Returns the name that the server gives itself in each answer.
 fn version(url: &str) -> Option<String> {
     match Url::parse(url).ok()?.server {
         Some(server) => probe::dynamodb(&server.host, server.port).ok()?.map(|name| format!("by {name}")),

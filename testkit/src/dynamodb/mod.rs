@@ -1,4 +1,4 @@
-//! DynamoDB from a program of this machine: dynoxide, which speaks its protocol and keeps its data in SQLite.
+//! DynamoDB from a program on this machine: dynoxide, which speaks its protocol and keeps its data in SQLite.
 
 #[cfg(feature = "dynamo-faults")]
 pub mod faults;
@@ -22,27 +22,26 @@ use url::Url;
 
 pub(crate) const NAME: &str = "DynamoDB";
 
-/// How the server is installed, in the workspace's root: it takes some minutes.
+/// The command that installs the server, in the workspace's root. It takes some minutes.
 ///
-/// It is no dependency of any package, because it would hold back the SQLite of all.
+/// The server is not a dependency of any package, because it would hold back the version of SQLite for all.
 pub const INSTALL: &str = "cargo install --debug --locked dynoxide-rs@3.2.0 --no-default-features \
      --features native-sqlite,http-server,cli --root target/tools";
 
-/// The name of the server's files.
 const SERVER: &str = "dynoxide";
 
-/// Where a server keeps what it is given.
+/// Where a server keeps its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Data {
-    /// In its memory, so that it is lost with the server: for suites.
+    /// In memory, so that the data is lost with the server: for suites.
     InMemory,
-    /// In a file, so that it outlives a kill of the server: for crash tests.
+    /// In a file, so that the data survives a kill of the server: for crash tests.
     InFile,
 }
 
-/// A server of our own, without tables. It goes with this value and with our process, however that ends.
+/// A server of our own, without tables. It ends with this value, and with our process in any case.
 ///
-/// It checks no signature: any key will do. All calls block.
+/// The server checks no signature, so any key is valid. All calls block.
 #[derive(Debug)]
 pub struct Dynamo {
     running: Running,
@@ -55,7 +54,7 @@ impl Dynamo {
     ///
     /// # Errors
     ///
-    /// [`Failure::NotInstalled`], or why a server that is installed does not start, with the end of its log.
+    /// Returns [`Failure::NotInstalled`], or why an installed server does not start, with the end of its log.
     pub fn start(data: Data) -> Result<Self, Failure> {
         let program = program::path()?;
         let scratch = Scratch::as_ourselves("dynamodb")?;
@@ -65,55 +64,55 @@ impl Dynamo {
         Ok(Self { running, program, data })
     }
 
-    /// Starts it again after [`Self::kill`] or [`Self::stop`], on the same port, and with the same data if that is in
-    /// a file.
+    /// Restarts the server after [`Self::kill`] or [`Self::stop`], on the same port, and with the same data if the data
+    /// is in a file.
     ///
     /// # Errors
     ///
-    /// As of [`Self::start`]; [`Failure::WrongState`] if it runs.
+    /// Returns the errors of [`Self::start`]; [`Failure::WrongState`] if it runs.
     pub fn start_again(&self) -> Result<(), Failure> {
         self.running
             .start_again(|scratch, port| launch(scratch, &server(scratch, &self.program, self.data, port), port))
     }
 
-    /// Ends it as a power cut of its process would: SIGKILL.
+    /// Kills its process with SIGKILL, as a power cut would.
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn kill(&self) -> Result<(), Failure> {
         self.running.end(Signal::Kill)
     }
 
-    /// Ends it in good order: requests that are under way are answered.
+    /// Ends it gracefully: requests in progress are answered.
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn stop(&self) -> Result<(), Failure> {
         self.running.end(Signal::Interrupt)
     }
 
-    /// Stops all its processes (SIGSTOP) until what is returned is dropped.
+    /// Stops all its processes (SIGSTOP) until the returned value is dropped.
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn pause(&self) -> Result<Paused<'_>, Failure> {
         self.running.pause()
     }
 
-    /// `dynamodb://us-east-1/storagebox?endpoint=http://127.0.0.1:PORT`.
+    /// Returns `dynamodb://us-east-1/storagebox?endpoint=http://127.0.0.1:PORT`.
     pub fn url(&self) -> String {
         Url::local("127.0.0.1", self.running.port()).to_string()
     }
 
-    /// Where it listens, also after it was started again.
+    /// Returns the address that it listens on, which a restart does not change.
     pub fn address(&self) -> SocketAddr {
         SocketAddr::from((Ipv4Addr::LOCALHOST, self.running.port()))
     }
 
-    /// Whether its program is on this machine.
+    /// Returns whether its program is installed.
     pub fn is_installed() -> bool {
         program::path().is_ok()
     }
@@ -130,10 +129,10 @@ fn server(scratch: &Scratch, program: &Path, data: Data, port: u16) -> Command {
 
 fn launch(scratch: &Scratch, server: &Command, port: u16) -> Result<Process, Failure> {
     let log = log_of(scratch, SERVER);
-    // Earlier starts wrote there too.
+    // Earlier starts wrote to the same log.
     let earlier = said(&log).len();
     let mut process = Process::start(scratch, SERVER, server)?;
-    // Its own word first: an answer on the port alone might be another server's.
+    // The server's own log comes first: an answer on the port might be that of another server.
     let listens = || said(&log).get(earlier..).is_some_and(|log| log.contains("listening on"));
     let ready = process.ready(|| listens() && probe::dynamodb("127.0.0.1", port).is_ok());
     ready.map_err(|why| Failure::DoesNotStart { server: NAME, why, log: process.log() }).map(|()| process)

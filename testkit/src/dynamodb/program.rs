@@ -1,4 +1,4 @@
-//! Where dynoxide is.
+//! Finds dynoxide.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use super::{INSTALL, NAME, SERVER};
 use crate::failure::Failure;
 use crate::programs::in_path;
 
-/// In the folder of this build, that of the workspace, or the path.
+/// Returns the program in the folder of this build, in the workspace's folder, or on the path.
 pub(super) fn path() -> Result<PathBuf, Failure> {
     of_build()
         .or_else(of_workspace)
@@ -15,7 +15,7 @@ pub(super) fn path() -> Result<PathBuf, Failure> {
         .ok_or(Failure::NotInstalled { server: NAME, install: INSTALL })
 }
 
-/// A test's program stands some folders below the build's own.
+/// Searches the parents of this program, because a test's program is some folders below the build's folder.
 fn of_build() -> Option<PathBuf> {
     let program = env::current_exe().ok()?;
     program.ancestors().find_map(tool)

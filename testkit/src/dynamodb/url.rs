@@ -1,4 +1,4 @@
-//! Where DynamoDB is, read from a URL.
+//! The address of DynamoDB, read from a URL.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use crate::url::decoded;
 
 const FORM: &str = "dynamodb://REGION/TABLE?endpoint=http://HOST:PORT, without the endpoint for Amazon's own";
 
-/// The parts of a URL that say where its tables are. Keys are never among them.
+/// The parts of a URL that say where the tables are. They never contain keys.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Url {
     region: String,
     table: String,
-    /// Unless it is Amazon's own of that region.
+    /// The server, or `None` for Amazon's own service in the region.
     pub(super) server: Option<Server>,
 }
 
@@ -23,13 +23,13 @@ pub(super) struct Server {
 }
 
 impl Url {
-    /// Of a server that takes any region.
+    /// Returns the URL of a server that accepts any region.
     pub(super) fn local(host: &str, port: u16) -> Self {
         let server = Some(Server { host: host.to_owned(), port });
         Self { region: "us-east-1".to_owned(), table: "storagebox".to_owned(), server }
     }
 
-    /// All but the endpoint that follows the question mark is the driver's affair.
+    /// Parses a URL. After the question mark, everything but the endpoint is for the driver only.
     pub(super) fn parse(text: &str) -> Result<Self, Failure> {
         let rest = text.strip_prefix("dynamodb://").ok_or(wrong("it begins otherwise"))?;
         let (place, options) = rest.split_once('?').unwrap_or((rest, ""));

@@ -30,7 +30,7 @@ pub(crate) static KIND: Kind = Kind {
     version: |url| ask(url).ok().flatten(),
 };
 
-/// Its version, if it answers.
+/// Returns the version of the server, if it answers.
 fn ask(url: &str) -> io::Result<Option<String>> {
     let address = Address::parse(&FORM, url).map_err(io::Error::other)?;
     probe::nats(&address.host, address.port)

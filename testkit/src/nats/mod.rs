@@ -1,4 +1,4 @@
-//! NATS with JetStream, from a program of this machine.
+//! NATS with JetStream, from a program on this machine.
 
 mod kind;
 
@@ -18,11 +18,11 @@ use crate::scratch::Scratch;
 pub(crate) const NAME: &str = "NATS";
 pub(crate) const INSTALL: &str = "apt-get install nats-server, or brew install nats-server";
 
-/// The program, and the name of the server's files.
+/// The name of the program and of the server's files.
 const SERVER: &str = "nats-server";
 
-/// An empty server of our own with JetStream, whose streams are files. It goes with this value and with our process,
-/// however that ends.
+/// An empty server of our own with JetStream, whose streams are files. It ends with this value, and with our process in
+/// any case.
 ///
 /// It runs as the user `postgres`, or else `nobody`, if we are root. All calls block.
 #[derive(Debug)]
@@ -37,16 +37,16 @@ impl Nats {
     ///
     /// # Errors
     ///
-    /// [`Failure::NotInstalled`], or why a server that is installed does not start, with the end of its log.
+    /// Returns [`Failure::NotInstalled`], or why an installed server does not start, with the end of its log.
     pub fn start() -> Result<Self, Failure> {
         Self::start_with("")
     }
 
-    /// As [`Self::start`], with these lines at the end of its configuration, such as users and their rights.
+    /// Starts a server with these lines at the end of its configuration, such as users and their rights.
     ///
     /// # Errors
     ///
-    /// As of [`Self::start`].
+    /// Returns the errors of [`Self::start`].
     pub fn start_with(more: impl Into<String>) -> Result<Self, Failure> {
         let more = more.into();
         let program = of_system(SERVER).ok_or(Failure::NotInstalled { server: NAME, install: INSTALL })?;
@@ -55,48 +55,48 @@ impl Nats {
         Ok(Self { running, program, more })
     }
 
-    /// Starts it again after [`Self::kill`] or [`Self::stop`], with the same data and on the same port.
+    /// Restarts the server after [`Self::kill`] or [`Self::stop`], with the same data and on the same port.
     ///
     /// # Errors
     ///
-    /// As of [`Self::start`]; [`Failure::WrongState`] if it runs.
+    /// Returns the errors of [`Self::start`]; [`Failure::WrongState`] if it runs.
     pub fn start_again(&self) -> Result<(), Failure> {
         self.running.start_again(|scratch, port| launch(scratch, &self.program, port, &self.more))
     }
 
-    /// Ends it as a power cut of its process would: SIGKILL.
+    /// Kills its process with SIGKILL, as a power cut would.
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn kill(&self) -> Result<(), Failure> {
         self.running.end(Signal::Kill)
     }
 
-    /// Ends it in good order.
+    /// Ends it gracefully.
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn stop(&self) -> Result<(), Failure> {
         self.running.end(Signal::Interrupt)
     }
 
-    /// Stops it (SIGSTOP) until what is returned is dropped.
+    /// Stops it (SIGSTOP) until the returned value is dropped.
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn pause(&self) -> Result<Paused<'_>, Failure> {
         self.running.pause()
     }
 
-    /// The URL of the default account, which needs no login.
+    /// Returns the URL of the default account, which needs no login.
     pub fn url(&self) -> String {
         format!("nats://127.0.0.1:{}", self.running.port())
     }
 
-    /// Whether its program is on this machine.
+    /// Returns whether its program is installed.
     pub fn is_installed() -> bool {
         of_system(SERVER).is_some()
     }
@@ -104,13 +104,13 @@ impl Nats {
 
 fn launch(scratch: &Scratch, program: &Path, port: u16, more: &str) -> Result<Process, Failure> {
     let log = log_of(scratch, SERVER);
-    // Earlier starts wrote there too.
+    // Earlier starts wrote to the same log.
     let said = || fs::read_to_string(&log).unwrap_or_default();
     let earlier = said().len();
     let mut server = Command::new(program);
     server.arg("--config").arg(scratch.write("nats.conf", &configuration(scratch, port, more))?);
     let mut process = Process::start(scratch, SERVER, &server)?;
-    // Its own word first: an answer on the port alone might be another server's.
+    // The server's own log comes first: an answer on the port might be that of another server.
     let listens = || said().get(earlier..).is_some_and(|log| log.contains("Server is ready"));
     let ready = process.ready(|| listens() && probe::nats("127.0.0.1", port).is_ok());
     ready.map_err(|why| Failure::DoesNotStart { server: NAME, why, log: process.log() }).map(|()| process)

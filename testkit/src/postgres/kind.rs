@@ -20,7 +20,7 @@ pub(crate) static KIND: Kind = Kind {
         run: Run {
             port: 5432,
             environment: &[("POSTGRES_PASSWORD", LOGIN), ("POSTGRES_INITDB_ARGS", "--no-sync")],
-            // As `Settings::quick`.
+            // The same as `Settings::quick`.
             command: &[
                 "-c",
                 "fsync=off",
@@ -45,7 +45,7 @@ fn local() -> Result<Started, Failure> {
     Ok(Started { url: server.url(), version: server.version(), guard: Box::new(server) })
 }
 
-/// `psql` asks, if it is here; the password is not for the list of processes.
+/// Asks with `psql`, if it is installed. The password must not appear in the list of processes.
 fn version(url: &str) -> Option<String> {
     let Url { user, password, host, port, database } = Url::parse(url).ok()?;
     let mut psql = Command::new(in_path("psql")?);

@@ -1,4 +1,4 @@
-//! PostgreSQL from the programs of this machine.
+//! PostgreSQL from the programs on this machine.
 
 mod kind;
 mod programs;
@@ -25,10 +25,10 @@ pub(crate) const NAME: &str = "PostgreSQL";
 pub(crate) const INSTALL: &str = "apt-get install postgresql, brew install postgresql@17, or \
      STORAGEBOX_TEST_POSTGRES_BIN=the folder with initdb and postgres";
 
-/// The superuser, the password and the database are all called so.
+/// The name of the superuser, the password and the database.
 const LOGIN: &str = "postgres";
 
-/// A server of our own, with an empty cluster. It goes with this value and with our process, however that ends.
+/// A server of our own, with an empty cluster. It ends with this value, and with our process in any case.
 ///
 /// It runs as the user `postgres`, or else `nobody`, if we are root. All calls block.
 #[derive(Debug)]
@@ -39,11 +39,11 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// Makes a cluster and starts its server on a free port of 127.0.0.1.
+    /// Creates a cluster and starts its server on a free port of 127.0.0.1.
     ///
     /// # Errors
     ///
-    /// [`Failure::NotInstalled`], or why a server that is installed does not start, with the end of its log.
+    /// Returns [`Failure::NotInstalled`], or why an installed server does not start, with the end of its log.
     pub fn start(settings: &Settings) -> Result<Self, Failure> {
         let programs = programs::folder()?;
         let make = if settings.is_quick() { Scratch::in_memory } else { Scratch::new };
@@ -58,11 +58,11 @@ impl Postgres {
         Ok(Self { running, programs, settings: settings.clone() })
     }
 
-    /// Starts a hot standby, which follows this server from a copy of its data and has its settings.
+    /// Starts a hot standby with a copy of this server's data and with its settings. The standby follows this server.
     ///
     /// # Errors
     ///
-    /// As of [`Self::start`]; the copy needs `pg_basebackup`.
+    /// Returns the errors of [`Self::start`]; the copy needs `pg_basebackup`.
     pub fn standby(&self) -> Result<Self, Failure> {
         let scratch = Scratch::new("standby")?;
         let mut copy = scratch.command(&programs::beside_initdb(&self.programs, "pg_basebackup"));
@@ -75,79 +75,80 @@ impl Postgres {
         Ok(Self { running, programs, settings })
     }
 
-    /// Starts it again after [`Self::kill`] or [`Self::stop`], with the same data and on the same port.
+    /// Restarts the server after [`Self::kill`] or [`Self::stop`], with the same data and on the same port.
     ///
     /// # Errors
     ///
-    /// As of [`Self::start`]; [`Failure::WrongState`] if it runs.
+    /// Returns the errors of [`Self::start`]; [`Failure::WrongState`] if it runs.
     pub fn start_again(&self) -> Result<(), Failure> {
         self.running
             .start_again(|scratch, port| launch(scratch, &server(scratch, &self.programs, &self.settings, port), port))
     }
 
-    /// Ends it as a power cut of its process would: SIGKILL to the server and all its children, at once.
+    /// Kills the server and all its children at once with SIGKILL, as a power cut would.
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn kill(&self) -> Result<(), Failure> {
         self.running.end(Signal::Kill)
     }
 
-    /// Ends it in good order: transactions that are under way are rolled back, all else is written.
+    /// Ends it gracefully: transactions in progress are rolled back, and everything else is written.
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn stop(&self) -> Result<(), Failure> {
         self.running.end(Signal::Interrupt)
     }
 
-    /// Stops all its processes (SIGSTOP) until what is returned is dropped.
+    /// Stops all its processes (SIGSTOP) until the returned value is dropped.
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn pause(&self) -> Result<Paused<'_>, Failure> {
         self.running.pause()
     }
 
-    /// The superuser's URL, without encryption.
+    /// Returns the superuser's URL, without encryption.
     pub fn url(&self) -> String {
         format!("postgres://{LOGIN}:{LOGIN}@127.0.0.1:{}/{LOGIN}", self.running.port())
     }
 
-    /// The superuser's URL with encryption, checked against [`Self::authority`].
+    /// Returns the superuser's URL with encryption, checked against [`Self::authority`].
     pub fn tls_url(&self) -> Option<String> {
         let authority = self.authority()?;
         Some(format!("{}?sslmode=verify-full&sslrootcert={}", self.url(), authority.display()))
     }
 
-    /// The certificate of the authority that signed the server's, if it was started with TLS.
+    /// Returns the certificate of the authority that signed the server's certificate, if the server was started with
+    /// TLS.
     pub fn authority(&self) -> Option<PathBuf> {
         self.settings.has_tls().then(|| tls::authority(self.running.scratch()))
     }
 
-    /// The port of 127.0.0.1 that it listens on, also after it was started again.
+    /// Returns the port of 127.0.0.1 that it listens on, which a restart does not change.
     pub fn port(&self) -> u16 {
         self.running.port()
     }
 
-    /// As the program tells it, such as `15.18`.
+    /// Returns the version that the program reports, such as `15.18`.
     pub fn version(&self) -> Option<String> {
         version(&self.programs.join("postgres"))
     }
 
-    /// Whether its programs are on this machine.
+    /// Returns whether its programs are installed.
     pub fn is_installed() -> bool {
         programs::folder().is_ok()
     }
 }
 
-/// The cluster that `initdb` made for this program.
+/// The cluster that `initdb` created for this program.
 static MADE: Mutex<Option<Scratch>> = Mutex::new(None);
 
-/// Copies a new cluster: that takes a tenth of the time in which `initdb` makes one.
+/// Copies a new cluster, which takes a tenth of the time that `initdb` needs to create one.
 fn initialise(scratch: &Scratch, programs: &Path) -> Result<(), Failure> {
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
     let made = match &mut *made {
@@ -171,7 +172,7 @@ fn make(programs: &Path) -> Result<Scratch, Failure> {
 fn server(scratch: &Scratch, programs: &Path, settings: &Settings, port: u16) -> Command {
     let mut server = Command::new(programs.join("postgres"));
     server.arg("-D").arg(data(scratch)).args(["-p", &port.to_string()]);
-    // No socket in a folder: its path may be too long for one.
+    // No socket in a folder: the path of the folder may be too long for a socket.
     server.args(["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="]);
     if settings.has_tls() {
         server.args(tls_settings(scratch).iter().flat_map(|setting| ["-c", setting]));
@@ -193,7 +194,7 @@ fn launch(scratch: &Scratch, server: &Command, port: u16) -> Result<Process, Fai
     ready.map_err(|why| Failure::DoesNotStart { server: NAME, why, log: process.log() }).map(|()| process)
 }
 
-/// What the server itself says in its data: an answer on the port alone might be another server's.
+/// Returns whether the server's own file says that it is ready: an answer on the port might be that of another server.
 fn says_ready(file: &Path, process: u32) -> bool {
     let text = fs::read_to_string(file).unwrap_or_default();
     let mut lines = text.lines();

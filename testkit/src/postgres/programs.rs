@@ -1,4 +1,4 @@
-//! Where PostgreSQL's programs are.
+//! Finds PostgreSQL's programs.
 
 use std::env;
 use std::fs;
@@ -9,10 +9,10 @@ use super::{INSTALL, NAME};
 use crate::failure::Failure;
 use crate::programs::in_path;
 
-/// Names the folder that holds `initdb` and `postgres`.
+/// The variable that names the folder with `initdb` and `postgres`.
 pub(super) const VARIABLE: &str = "STORAGEBOX_TEST_POSTGRES_BIN";
 
-/// Folders that hold one folder for each version, and how the names of these begin.
+/// Folders that contain one folder for each version, and the beginning of the names of these folders.
 const KNOWN: [(&str, &str); 6] = [
     ("/usr/lib/postgresql", ""),
     ("/usr", "pgsql-"),
@@ -22,7 +22,8 @@ const KNOWN: [(&str, &str); 6] = [
     ("/Applications/Postgres.app/Contents/Versions", ""),
 ];
 
-/// The folder of the programs: the one named, else that of the path, of `pg_config`, or the newest known.
+/// Returns the folder of the programs: the named one, or that on the path, that of `pg_config`, or the newest known
+/// one.
 pub(super) fn folder() -> Result<PathBuf, Failure> {
     match env::var_os(VARIABLE) {
         Some(named) => given(Path::new(&named)),
@@ -30,7 +31,7 @@ pub(super) fn folder() -> Result<PathBuf, Failure> {
     }
 }
 
-/// A program that is not always linked to where `initdb` is.
+/// Returns a program that may not be linked next to `initdb`.
 pub(super) fn beside_initdb(folder: &Path, program: &str) -> PathBuf {
     let linked = || fs::canonicalize(folder.join("initdb")).ok().map(|initdb| initdb.with_file_name(program));
     let known = [Some(folder.join(program)), in_path(program), linked()];
@@ -78,7 +79,7 @@ fn versions(root: &str, prefix: &str) -> Vec<(u32, PathBuf)> {
 mod tests {
     use super::*;
 
-    /// A folder with empty programs of each version.
+    /// Creates a folder with empty programs of each version.
     fn installed(name: &str, versions: &[&str]) -> PathBuf {
         let root = env::temp_dir().join(format!("storagebox-{name}-{}", std::process::id()));
         for version in versions {

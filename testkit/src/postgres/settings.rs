@@ -1,6 +1,6 @@
-//! How a server is set up.
+//! The settings of a server.
 
-/// What a server is started with, beside its port and its folder.
+/// The settings of a server, besides its port and its folder.
 #[derive(Clone, Debug)]
 pub struct Settings {
     values: Vec<(String, String)>,
@@ -9,14 +9,14 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// For suites: nothing is written for good, so that a crash of the machine may lose all. A killed process of the
-    /// server loses what was committed last. The data stands in memory, on a machine with a place for that.
+    /// Returns settings for suites: nothing is flushed to disk, so a crash of the machine may lose all data, and a
+    /// killed server process loses the last commits. The data is in memory if the machine has a place for it.
     pub fn quick() -> Self {
         let quick = Self { quick: true, ..Self::new() };
         quick.with("fsync", "off").with("synchronous_commit", "off").with("full_page_writes", "off")
     }
 
-    /// For crash tests and measurements: what was committed is on the disk.
+    /// Returns settings for crash tests and measurements: committed data is on the disk.
     pub fn durable() -> Self {
         Self::new().with("fsync", "on").with("synchronous_commit", "on")
     }
@@ -25,14 +25,14 @@ impl Settings {
         Self { values: vec![], tls: false, quick: false }.with("max_connections", "300").with("jit", "off")
     }
 
-    /// Any setting of the server, such as `shared_buffers`; the last value of a name counts.
+    /// Sets any setting of the server, such as `shared_buffers`. The last value of a name counts.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.values.push((name.into(), value.into()));
         self
     }
 
-    /// Takes encrypted connections too, with a certificate of an authority of its own. It needs `openssl`.
+    /// Also accepts encrypted connections, with a certificate of its own authority. Needs `openssl`.
     #[must_use]
     pub fn with_tls(mut self) -> Self {
         self.tls = true;

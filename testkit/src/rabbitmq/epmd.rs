@@ -1,4 +1,4 @@
-//! The port mapper of Erlang, without which RabbitMQ does not start: one of our own, and not the machine's.
+//! Erlang's port mapper, without which RabbitMQ does not start: our own one, not the machine's.
 
 use std::net::TcpStream;
 use std::process::Command;
@@ -11,10 +11,10 @@ use crate::process::{Process, Signal};
 use crate::programs::in_path;
 use crate::scratch::Scratch;
 
-/// The program, and the name of its files. The keeper ends servers in the order of their names: the broker first.
+/// The name of the program and of its files. The keeper ends servers in the order of their names: the broker first.
 const SERVER: &str = "epmd";
 
-/// A port mapper that runs for as long as this value, also while its broker is down.
+/// A port mapper that runs as long as this value, also while its broker is down.
 #[derive(Debug)]
 pub(super) struct Epmd {
     process: Mutex<Process>,
@@ -41,7 +41,7 @@ impl Epmd {
 
 impl Drop for Epmd {
     fn drop(&mut self) {
-        // It keeps nothing. If it has ended, there is nothing to end.
+        // The port mapper keeps no data. If it has ended, there is nothing to end.
         let process = self.process.get_mut().unwrap_or_else(PoisonError::into_inner);
         let _ = process.end(Signal::Kill);
     }

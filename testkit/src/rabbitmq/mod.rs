@@ -1,4 +1,4 @@
-//! RabbitMQ from the programs of this machine.
+//! RabbitMQ from the programs on this machine.
 
 mod epmd;
 mod kind;
@@ -20,21 +20,19 @@ use crate::{port, probe};
 pub(crate) const NAME: &str = "RabbitMQ";
 pub(crate) const INSTALL: &str = "apt-get install rabbitmq-server, or brew install rabbitmq";
 
-/// Debian's own program on the path runs for root and `rabbitmq` only. This one runs for everybody.
+/// The program that everybody may run. Debian's own program on the path runs for root and `rabbitmq` only.
 const DEBIAN: &str = "/usr/lib/rabbitmq/bin/rabbitmq-server";
 
-/// The program.
 const SERVER: &str = "rabbitmq-server";
 
-/// The name of the broker's files.
 const BROKER: &str = "broker";
 
-/// An empty broker of our own, without plugins. It goes with this value and with our process, however that ends.
+/// An empty broker of our own, without plugins. It ends with this value, and with our process in any case.
 ///
 /// It runs as the user `postgres`, or else `nobody`, if we are root. All calls block.
 #[derive(Debug)]
 pub struct RabbitMq {
-    // Ended before its port mapper: fields go in this order.
+    // Fields drop in order: the broker ends before its port mapper.
     running: Running,
     epmd: Epmd,
     program: PathBuf,
@@ -45,7 +43,7 @@ impl RabbitMq {
     ///
     /// # Errors
     ///
-    /// [`Failure::NotInstalled`], or why a broker that is installed does not start, with the end of its log.
+    /// Returns [`Failure::NotInstalled`], or why an installed broker does not start, with the end of its log.
     pub fn start() -> Result<Self, Failure> {
         let program = program().ok_or(Failure::NotInstalled { server: NAME, install: INSTALL })?;
         let scratch = Scratch::new("rabbitmq")?;
@@ -54,48 +52,48 @@ impl RabbitMq {
         Ok(Self { running, epmd, program })
     }
 
-    /// Starts it again after [`Self::kill`] or [`Self::stop`], with the same data and on the same port.
+    /// Restarts the broker after [`Self::kill`] or [`Self::stop`], with the same data and on the same port.
     ///
     /// # Errors
     ///
-    /// As of [`Self::start`]; [`Failure::WrongState`] if it runs.
+    /// Returns the errors of [`Self::start`]; [`Failure::WrongState`] if it runs.
     pub fn start_again(&self) -> Result<(), Failure> {
         self.running.start_again(|scratch, port| launch(scratch, &self.program, &self.epmd, port))
     }
 
-    /// Ends it as a power cut of its process would: SIGKILL.
+    /// Kills its process with SIGKILL, as a power cut would.
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn kill(&self) -> Result<(), Failure> {
         self.running.end(Signal::Kill)
     }
 
-    /// Ends it in good order.
+    /// Ends it gracefully.
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn stop(&self) -> Result<(), Failure> {
         self.running.end(Signal::Terminate)
     }
 
-    /// Stops all its processes (SIGSTOP) until what is returned is dropped.
+    /// Stops all its processes (SIGSTOP) until the returned value is dropped.
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn pause(&self) -> Result<Paused<'_>, Failure> {
         self.running.pause()
     }
 
-    /// The URL of the user `guest`, who may do everything.
+    /// Returns the URL of the user `guest`, who may do everything.
     pub fn url(&self) -> String {
         format!("amqp://127.0.0.1:{}", self.running.port())
     }
 
-    /// Whether its programs are on this machine.
+    /// Returns whether its programs are installed.
     pub fn is_installed() -> bool {
         program().is_some()
     }
@@ -107,15 +105,15 @@ fn program() -> Option<PathBuf> {
 
 fn launch(scratch: &Scratch, program: &Path, epmd: &Epmd, port: u16) -> Result<Process, Failure> {
     let log = log_of(scratch, BROKER);
-    // Earlier starts wrote there too.
+    // Earlier starts wrote to the same log.
     let said = || fs::read_to_string(&log).unwrap_or_default();
     let earlier = said().len();
     if earlier == 0 {
-        // The broker writes there under its own user.
+        // The broker writes there as its own user.
         scratch.write(&format!("{BROKER}.log"), "")?;
     }
     let mut process = Process::start(scratch, BROKER, &server(scratch, program, epmd, port)?)?;
-    // Its own word first: an answer on the port alone might be another server's.
+    // The server's own log comes first: an answer on the port might be that of another server.
     let listens = || said().get(earlier..).is_some_and(|log| log.contains("Server startup complete"));
     let ready = process.ready(|| listens() && probe::rabbitmq("127.0.0.1", port).is_ok());
     ready.map_err(|why| Failure::DoesNotStart { server: NAME, why, log: process.log() }).map(|()| process)
@@ -127,11 +125,11 @@ fn server(scratch: &Scratch, program: &Path, epmd: &Epmd, port: u16) -> Result<C
     server.env("ERL_EPMD_ADDRESS", "127.0.0.1").env("ERL_EPMD_PORT", epmd.port().to_string());
     server.env("RABBITMQ_DIST_PORT", port::free()?.to_string());
     server.env("RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS", "-kernel inet_dist_use_interface {127,0,0,1}");
-    // So that the script becomes the broker, and does not stay beside it.
+    // The script then becomes the broker, instead of staying beside it.
     server.env("RUNNING_UNDER_SYSTEMD", "true");
     server.env("RABBITMQ_CONFIG_FILE", scratch.write("rabbitmq.conf", &configuration(scratch, port))?);
     server.env("RABBITMQ_ADVANCED_CONFIG_FILE", scratch.write("advanced.config", ADVANCED)?);
-    // The machine's own settings are for the machine's own broker.
+    // The machine's own settings are only for the machine's own broker.
     server.env("RABBITMQ_CONF_ENV_FILE", scratch.write("environment", "")?);
     for (name, file) in FILES {
         server.env(name, scratch.path(file));
@@ -139,12 +137,12 @@ fn server(scratch: &Scratch, program: &Path, epmd: &Epmd, port: u16) -> Result<C
     Ok(server)
 }
 
-/// Where it keeps what it would keep in the system's folders.
+/// Files that the broker would otherwise keep in the system's folders.
 const FILES: [(&str, &str); 3] =
     [("RABBITMQ_ENABLED_PLUGINS_FILE", "plugins"), ("RABBITMQ_LOG_BASE", "logs"), ("RABBITMQ_MNESIA_BASE", "data")];
 
-/// A message that has expired and whose next queue was not ready, as after a crash, goes there after a second. It would
-/// be three minutes.
+/// An expired message whose next queue was not ready, as after a crash, is delivered there after a second instead of
+/// three minutes.
 const ADVANCED: &str = "[{rabbit, [{dead_letter_worker_publisher_confirm_timeout, 1000}]}].\n";
 
 fn configuration(scratch: &Scratch, port: u16) -> String {
@@ -154,7 +152,7 @@ fn configuration(scratch: &Scratch, port: u16) -> String {
         format!("log.file = {}", log.display()),
         "log.file.level = info".to_owned(),
         "log.console = false".to_owned(),
-        // A test writes little, also on a disk that is nearly full.
+        // Tests write little, so they may run on a disk that is nearly full.
         "disk_free_limit.absolute = 1MB".to_owned(),
     ];
     lines.join("\n") + "\n"

@@ -1,4 +1,4 @@
-//! A cluster of our own.
+//! A Redis cluster of our own.
 
 use std::process::{Command, Stdio};
 
@@ -10,7 +10,7 @@ use crate::programs::in_path;
 
 const CLIENT: &str = "redis-cli";
 
-/// Masters with one replica each. It goes with this value and with our process, however that ends.
+/// Masters with one replica each. They end with this value, and with our process in any case.
 ///
 /// All calls block. It needs `redis-cli` beside `redis-server`.
 #[derive(Debug)]
@@ -19,11 +19,11 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Starts so many masters, each with a replica, and waits until all slots are served.
+    /// Starts this many masters, each with a replica, and waits until all slots are served.
     ///
     /// # Errors
     ///
-    /// As of [`Redis::start`], or why the nodes make no cluster.
+    /// Returns the errors of [`Redis::start`], or the reason why the nodes form no cluster.
     pub fn start(masters: usize, settings: &Settings) -> Result<Self, Failure> {
         let client = in_path(CLIENT).ok_or(Failure::NotInstalled { server: NAME, install: INSTALL })?;
         let nodes = (0..2 * masters).map(|_| node(settings)).collect::<Result<Vec<_>, _>>()?;
@@ -41,22 +41,22 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// Its nodes, masters first.
+    /// Returns the nodes, masters first.
     pub fn nodes(&self) -> &[Redis] {
         &self.nodes
     }
 
-    /// `redis+cluster://127.0.0.1:PORT,127.0.0.1:PORT,...`
+    /// Returns `redis+cluster://127.0.0.1:PORT,127.0.0.1:PORT,...`
     pub fn url(&self) -> String {
         let addresses: Vec<_> = self.nodes.iter().map(|node| node.address().to_string()).collect();
         format!("redis+cluster://{}", addresses.join(","))
     }
 
-    /// Waits until every node that runs says that all slots are served, and knows all replicas.
+    /// Waits until every running node reports that all slots are served, and knows all replicas.
     ///
     /// # Errors
     ///
-    /// [`Failure::DoesNotStart`] if that takes more than five minutes.
+    /// Returns [`Failure::DoesNotStart`] if that takes more than five minutes.
     pub fn wait_until_served(&self) -> Result<(), Failure> {
         poll(TIMEOUT, || self.nodes.iter().all(Redis::serves_all_slots).then_some(())).ok_or(Failure::DoesNotStart {
             server: "a cluster of Redis",

@@ -19,7 +19,7 @@ pub(crate) static KIND: Kind = Kind {
         run: Run {
             port: 6379,
             environment: &[],
-            // As `Settings::quick`.
+            // The same as `Settings::quick`.
             command: &["valkey-server", "--save", "", "--appendonly", "no"],
             url: |host, port| Url { host: host.to_owned(), port }.to_string(),
         },
@@ -27,7 +27,7 @@ pub(crate) static KIND: Kind = Kind {
     local,
     shown: |url| Url::parse(url).map(|url| url.to_string()),
     probe: |url| Url::parse(url).map_err(io::Error::other).and_then(|url| probe::redis(&url.host, url.port)),
-    // The suite asks the server itself.
+    // The suite reads the version itself.
     version: |_| None,
 };
 

@@ -1,4 +1,4 @@
-//! Redis from a program of this machine.
+//! Redis from a program on this machine.
 
 mod cluster;
 mod kind;
@@ -27,10 +27,10 @@ use crate::tls;
 pub(crate) const NAME: &str = "Redis";
 pub(crate) const INSTALL: &str = "apt-get install redis-server, or brew install redis";
 
-/// The program, and the name of the server's files.
+/// The name of the program and of the server's files.
 const SERVER: &str = "redis-server";
 
-/// An empty server of our own. It goes with this value and with our process, however that ends.
+/// An empty server of our own. It ends with this value, and with our process in any case.
 ///
 /// It runs as the user `postgres`, or else `nobody`, if we are root. All calls block.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Redis {
     ///
     /// # Errors
     ///
-    /// [`Failure::NotInstalled`], or why a server that is installed does not start, with the end of its log.
+    /// Returns [`Failure::NotInstalled`], or why an installed server does not start, with the end of its log.
     pub fn start(settings: &Settings) -> Result<Self, Failure> {
         let program = in_path(SERVER).ok_or(Failure::NotInstalled { server: NAME, install: INSTALL })?;
         let scratch = Scratch::new("redis")?;
@@ -56,70 +56,71 @@ impl Redis {
         Ok(Self { running, program, settings: settings.clone() })
     }
 
-    /// Starts it again after [`Self::kill`] or [`Self::stop`], on the same port, and with the same data if that is
-    /// kept.
+    /// Restarts the server after [`Self::kill`] or [`Self::stop`], on the same port, and with the same data if it is
+    /// persistent.
     ///
     /// # Errors
     ///
-    /// As of [`Self::start`]; [`Failure::WrongState`] if it runs.
+    /// Returns the errors of [`Self::start`]; [`Failure::WrongState`] if it runs.
     pub fn start_again(&self) -> Result<(), Failure> {
         self.running.start_again(|scratch, port| launch(scratch, &self.program, &self.settings, port))
     }
 
-    /// Ends it as a power cut of its process would: SIGKILL.
+    /// Kills its process with SIGKILL, as a power cut would.
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn kill(&self) -> Result<(), Failure> {
         self.running.end(Signal::Kill)
     }
 
-    /// Ends it in good order: what is to be kept is written.
+    /// Ends it gracefully: persistent data is written.
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn stop(&self) -> Result<(), Failure> {
         self.running.end(Signal::Interrupt)
     }
 
-    /// Stops all its processes (SIGSTOP) until what is returned is dropped.
+    /// Stops all its processes (SIGSTOP) until the returned value is dropped.
     ///
     /// # Errors
     ///
-    /// [`Failure::WrongState`] if it does not run.
+    /// Returns [`Failure::WrongState`] if it does not run.
     pub fn pause(&self) -> Result<Paused<'_>, Failure> {
         self.running.pause()
     }
 
-    /// The default user's URL; with TLS, it is one that only works with [`Self::authority`].
+    /// Returns the default user's URL; with TLS, the URL only works with [`Self::authority`].
     pub fn url(&self) -> String {
         let scheme = if self.settings.has_tls() { "rediss" } else { "redis" };
         format!("{scheme}://127.0.0.1:{}", self.running.port())
     }
 
-    /// Where it listens, also after it was started again.
+    /// Returns the address that it listens on, which a restart does not change.
     pub fn address(&self) -> SocketAddr {
         SocketAddr::from((Ipv4Addr::LOCALHOST, self.running.port()))
     }
 
-    /// The certificate of the authority that signed the server's, if it was started with TLS.
+    /// Returns the certificate of the authority that signed the server's certificate, if the server was started with
+    /// TLS.
     pub fn authority(&self) -> Option<PathBuf> {
         self.settings.has_tls().then(|| tls::authority(self.running.scratch()))
     }
 
-    /// A certificate of a client, signed by the same authority, with its key, if the server was started with TLS.
+    /// Returns a client certificate of the same authority and its key, if the server was started with TLS.
     pub fn client_certificate(&self) -> Option<(PathBuf, PathBuf)> {
         self.settings.has_tls().then(|| tls::client(self.running.scratch()))
     }
 
-    /// Whether its program is on this machine.
+    /// Returns whether its program is installed.
     pub fn is_installed() -> bool {
         in_path(SERVER).is_some()
     }
 
-    /// Whether it is a node of a cluster whose slots are all served, by its own word; also if it does not run.
+    /// Returns whether the node reports that all slots of its cluster are served, or does not run.
     fn serves_all_slots(&self) -> bool {
         self.running.is_down() || probe::redis_cluster("127.0.0.1", self.running.port()).unwrap_or(false)
     }
@@ -127,11 +128,11 @@ impl Redis {
 
 fn launch(scratch: &Scratch, program: &PathBuf, settings: &Settings, port: u16) -> Result<Process, Failure> {
     let log = log_of(scratch, SERVER);
-    // Earlier starts wrote there too.
+    // Earlier starts wrote to the same log.
     let said = || fs::read_to_string(&log).unwrap_or_default();
     let earlier = said().len();
     if earlier == 0 {
-        // The server writes there under its own user.
+        // The server writes there as its own user.
         scratch.write(&format!("{SERVER}.log"), "")?;
     }
     let mut server = Command::new(program);
@@ -140,7 +141,7 @@ fn launch(scratch: &Scratch, program: &PathBuf, settings: &Settings, port: u16) 
         server.arg("--sentinel");
     }
     let mut process = Process::start(scratch, SERVER, &server)?;
-    // Its own word first: an answer on the port alone might be another server's.
+    // The server's own log comes first: an answer on the port might be that of another server.
     let word = if settings.is_sentinel() { "+monitor master" } else { "Ready to accept connections" };
     let listens = || said().get(earlier..).is_some_and(|log| log.contains(word));
     let answers = || settings.has_tls() || probe::redis("127.0.0.1", port).is_ok();

@@ -8,7 +8,7 @@ use crate::probe;
 /// The name by which the sentinels know the master.
 const WATCHED: &str = "mymaster";
 
-/// Two nodes and three sentinels. They go with this value and with our process, however that ends.
+/// Two nodes and three sentinels. They end with this value, and with our process in any case.
 ///
 /// All calls block.
 #[derive(Debug)]
@@ -18,11 +18,12 @@ pub struct Sentinels {
 }
 
 impl Sentinels {
-    /// Starts them, and waits until the sentinels know the replica and one another.
+    /// Starts the servers, and waits until the sentinels know the replica and one another.
     ///
     /// # Errors
     ///
-    /// As of [`Redis::start`]; [`Failure::DoesNotStart`] if they do not find one another within five minutes.
+    /// Returns the errors of [`Redis::start`]; [`Failure::DoesNotStart`] if they do not find one another within five
+    /// minutes.
     pub fn start(settings: &Settings) -> Result<Self, Failure> {
         let master = Redis::start(settings)?;
         let address = master.address();
@@ -39,23 +40,23 @@ impl Sentinels {
         Ok(sentinels)
     }
 
-    /// The nodes; the first is the master in the beginning.
+    /// Returns the nodes; the first is the initial master.
     pub fn nodes(&self) -> &[Redis] {
         &self.nodes
     }
 
-    /// The sentinels.
+    /// Returns the sentinels.
     pub fn sentinels(&self) -> &[Redis] {
         &self.sentinels
     }
 
-    /// `redis+sentinel://127.0.0.1:PORT,...`, without what follows the hosts.
+    /// Returns `redis+sentinel://127.0.0.1:PORT,...`, without what follows the hosts.
     pub fn url(&self) -> String {
         let addresses: Vec<_> = self.sentinels.iter().map(|one| one.address().to_string()).collect();
         format!("redis+sentinel://{}", addresses.join(","))
     }
 
-    /// The name by which the sentinels know the master.
+    /// Returns the name by which the sentinels know the master.
     pub fn watched(&self) -> &'static str {
         WATCHED
     }

@@ -1,11 +1,11 @@
-//! How a server is set up.
+//! The settings of a server.
 
 use std::time::Duration;
 
-/// How long a master may be silent where nobody is to take over from it.
+/// How long a master may be silent in tests without a failover.
 const START_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// What a server is started with, beside its port and its folder.
+/// The settings of a server, besides its port and its folder.
 #[derive(Clone, Debug)]
 pub struct Settings {
     values: Vec<(String, String)>,
@@ -15,12 +15,12 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// For suites: nothing is kept, so that a killed process loses all.
+    /// Returns settings for suites: nothing is persistent, so a killed process loses all data.
     pub fn quick() -> Self {
         Self::new().with("save", "\"\"").with("appendonly", "no")
     }
 
-    /// For crash tests and measurements: what was acknowledged is in the log on the disk.
+    /// Returns settings for crash tests and measurements: acknowledged writes are in the log on the disk.
     pub fn durable() -> Self {
         Self::new().with("save", "\"\"").with("appendonly", "yes").with("appendfsync", "always")
     }
@@ -29,7 +29,7 @@ impl Settings {
         Self { values: vec![], silence: START_TIMEOUT, tls: false, sentinel: false }
     }
 
-    /// For a sentinel, which keeps nothing but what it knows of others.
+    /// Returns settings for a sentinel, which stores only what it knows about others.
     pub fn sentinel() -> Self {
         Self { sentinel: true, ..Self::new() }
     }
@@ -38,27 +38,27 @@ impl Settings {
         self.sentinel
     }
 
-    /// Any setting of the server, such as `maxmemory`, as a line of its file has it; the last value of a name counts.
+    /// Sets any setting of the server, such as `maxmemory`, as in a line of its file. The last value of a name counts.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.values.push((name.into(), value.into()));
         self
     }
 
-    /// A replica takes over from a master that has been silent for so long, in a cluster and behind sentinels; ten
-    /// minutes unless told otherwise, so that no machine is so busy that a master is taken for dead that nobody killed.
+    /// Sets how long a master must be silent before a replica takes over, in a cluster and with sentinels. Defaults to
+    /// ten minutes, so that no running master on a busy machine is considered dead.
     #[must_use]
     pub fn with_failover_after(mut self, silence: Duration) -> Self {
         self.silence = silence;
         self
     }
 
-    /// How long a master may be silent, in milliseconds.
+    /// Returns how long a master may be silent, in milliseconds.
     pub(super) fn silence(&self) -> u128 {
         self.silence.as_millis()
     }
 
-    /// Takes encrypted connections only, with a certificate of an authority of its own. It needs `openssl`.
+    /// Accepts only encrypted connections, with a certificate of its own authority. Needs `openssl`.
     #[must_use]
     pub fn with_tls(mut self) -> Self {
         self.tls = true;

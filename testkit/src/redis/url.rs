@@ -1,4 +1,4 @@
-//! Where a Redis server is, read from a URL.
+//! The address of a Redis server, read from a URL.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::failure::Failure;
 
 const FORM: &str = "redis://USER:PASSWORD@HOST:PORT";
 
-/// The parts of `redis://USER:PASSWORD@HOST:PORT`. It shows itself without the login.
+/// The parts of `redis://USER:PASSWORD@HOST:PORT`. It is shown without the login.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Url {
     pub(super) host: String,
@@ -14,7 +14,7 @@ pub(super) struct Url {
 }
 
 impl Url {
-    /// What follows the port is the driver's affair.
+    /// Parses a URL. What follows the port is for the driver only.
     pub(super) fn parse(text: &str) -> Result<Self, Failure> {
         let wrong = |why| Failure::Url { form: FORM, why };
         let rest = text.strip_prefix("redis://").ok_or(wrong("it begins otherwise"))?;

@@ -1,4 +1,4 @@
-//! Calls that a store must refuse, about ids that it does not know: none leaves a trace, however often it is made.
+//! Calls that a store must refuse, about unknown ids: no such call leaves a trace, however often it is made.
 
 use std::time::Duration;
 
@@ -10,15 +10,15 @@ use storagebox_core::{
 };
 
 const HOUR: Duration = Duration::from_secs(3_600);
-/// More than some stores make in one step.
+/// More shards than some stores create in one step.
 const SHARDS: u16 = 20;
 
-/// Every refusal, about ids of this name. Who counts what the store holds makes them once before, which registers the
-/// namespaces.
+/// Makes every refused call, with ids of this name. A test that counts the store's contents first calls this once, to
+/// register the namespaces.
 ///
 /// # Errors
 ///
-/// An answer that is none of refusal, or the store's own.
+/// Returns an error if a call is not refused, and the errors of the store.
 pub async fn refused(store: &dyn Backend, name: &str) -> Result<()> {
     by_a_bank(store, name).await?;
     by_records(store, name).await?;

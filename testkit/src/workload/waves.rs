@@ -6,33 +6,33 @@ use std::sync::Arc;
 use storagebox_core::{Backend, ClaimId, Counts, Hold, Item, ItemBank, ItemState, Result, Taken};
 use tokio::task::JoinSet;
 
-/// The ids of one wave.
+/// The number of ids in one wave.
 pub const IDS: usize = 600;
-/// The callers of each id.
+/// The number of callers of each id.
 pub const CALLERS: usize = 6;
 
-/// What the callers were told, and what is wrong with it.
+/// The faults in the answers that callers got.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Findings {
     /// Items that two ids have.
     pub double: usize,
-    /// Ids that were told of two items, or twice that the item is new.
+    /// The number of ids that got two different items, or twice the answer that the item is new.
     pub mixed: usize,
     /// Ids that got none while there was one for each.
     pub unserved: usize,
-    /// Items that are nowhere any more.
+    /// The number of items that are nowhere any more.
     pub lost: usize,
 }
 
-/// All callers at once, on a bank of their own.
+/// Runs all callers at once, on a new bank.
 ///
 /// # Errors
 ///
-/// As of the bank.
+/// Returns the errors of the bank.
 ///
 /// # Panics
 ///
-/// If the bank's own count is not what it was told to hold.
+/// Panics if the bank's own count contradicts its answers.
 pub async fn wave(clients: &[impl Backend], name: &str) -> Result<Findings> {
     let banks: Vec<_> = clients.iter().map(|client| client.item_bank(&name.parse()?)).collect::<Result<_>>()?;
     let items: Vec<_> = (0..IDS).map(|number| Item::new(format!("{name}-{number}"))).collect::<Result<_>>()?;
@@ -66,7 +66,7 @@ async fn judge(bank: &Arc<dyn ItemBank>, told: Vec<(usize, Taken)>) -> Result<Fi
     Ok(found)
 }
 
-/// How many items are held by the ids that were told so.
+/// Returns the number of items that are held by the ids that got them.
 async fn in_the_bank(bank: &Arc<dyn ItemBank>, given: &HashMap<usize, Item>) -> Result<usize> {
     let mut held = 0;
     for (id, item) in given {

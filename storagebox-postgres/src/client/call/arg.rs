@@ -1,11 +1,11 @@
-//! An argument of a call: bound to a prepared statement, or written out as a literal.
+//! An argument of a call, which is bound to a prepared statement or written as a literal.
 
 use std::fmt::Write;
 
 use sqlx::Arguments;
 use sqlx::postgres::PgArguments;
 
-/// An argument. None may be shown: there are items among them.
+/// An argument. `Debug` shows no value, because some of them are items.
 #[derive(Clone)]
 pub(crate) enum Arg<'a> {
     Text(Option<&'a str>),
@@ -34,7 +34,7 @@ impl Arg<'_> {
         }
     }
 
-    /// As a literal. Texts and bytes are hexadecimal, so that nothing in them can end it.
+    /// Writes the argument as a literal. Texts and bytes are hexadecimal, so that nothing in them can end the literal.
     pub(super) fn write(&self, sql: &mut String) -> std::fmt::Result {
         match self {
             Self::Text(text) => literal(sql, *text, "pg_catalog.text", text_literal),

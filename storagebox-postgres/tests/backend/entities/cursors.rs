@@ -1,4 +1,4 @@
-//! Cursors of what is pending: E-5.
+//! Cursors in a listing of pending entries: E-5.
 
 use storagebox_core::{Cursor, ErrorKind, Result};
 

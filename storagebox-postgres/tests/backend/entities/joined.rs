@@ -1,4 +1,4 @@
-//! Commits that change tokens as well: E-8.
+//! Commits that also change tokens: E-8.
 
 use storagebox_core::{Commit, Committed, ErrorKind, Result, TokenId};
 
@@ -31,8 +31,8 @@ async fn any_number_of_tokens_is_created_before_and_behind_the_one_that_is_consu
     .await
 }
 
-/// Another has locked the token of a commit that found it live, and ends it: nothing of the commit stays, and it says so
-/// in the end.
+/// Another transaction has locked the token that a commit found live, and ends it: nothing of the commit stays, and its
+/// final answer says so.
 #[tokio::test]
 async fn a_token_that_another_ends_meanwhile_undoes_the_whole_commit() -> Result<()> {
     for is_new in [true, false] {
@@ -66,7 +66,7 @@ async fn a_token_that_another_ends_meanwhile_undoes_the_whole_commit() -> Result
     Ok(())
 }
 
-/// Nothing is made in a namespace of tokens that is not the one that was opened.
+/// Nothing is made in a token namespace that is not the one that was opened.
 #[tokio::test]
 async fn a_commit_is_refused_where_the_namespace_of_its_tokens_is_lost() -> Result<()> {
     with_place(async |place| {

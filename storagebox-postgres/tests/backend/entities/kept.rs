@@ -49,7 +49,7 @@ async fn upkeep_removes_no_entity_with_a_state_or_an_entry() -> Result<()> {
     .await
 }
 
-/// Deletes so many entities for good.
+/// Deletes this many entities and removes their entries.
 async fn delete_all(entities: &dyn EntityLedger, count: usize) -> Result<()> {
     for number in 0..count {
         let (key, name) = (format!("{number}").try_into()?, "gone");
@@ -93,7 +93,7 @@ async fn what_is_remembered_for_ever_is_never_removed() -> Result<()> {
     .await
 }
 
-/// Upkeep passes over an entity that another is changing, and the change stays.
+/// Upkeep skips an entity that another transaction is changing, and the change stays.
 #[tokio::test]
 async fn an_entity_that_comes_back_while_upkeep_is_under_way_stays() -> Result<()> {
     with_place(async |place| {
@@ -122,7 +122,7 @@ async fn an_entity_that_comes_back_while_upkeep_is_under_way_stays() -> Result<(
     .await
 }
 
-/// The entity goes between the moment when a commit waits for it and the moment when it has it.
+/// The entity is removed after a commit begins to wait for it and before the commit gets it.
 #[tokio::test]
 async fn a_commit_that_waited_for_upkeep_makes_the_entity_anew() -> Result<()> {
     with_place(async |place| {

@@ -15,8 +15,8 @@ use crate::round_trips::metered;
 use crate::scene::with_database;
 use crate::support::failed;
 
-/// Whether the ledger joins the incoming tokens and the outgoing ones, how many messages are sent, and the round trips
-/// of that.
+/// Whether the ledger joins the incoming and the outgoing tokens, the number of messages that are sent, and the number
+/// of round trips.
 const PLANS: [(bool, bool, usize, usize); 5] =
     [(false, false, 3, 7), (false, true, 3, 5), (true, false, 3, 5), (true, true, 3, 3), (true, true, 0, 2)];
 
@@ -31,7 +31,7 @@ impl Dispatcher for Queue {
     }
 }
 
-/// Adds the message to the state, and sends so many.
+/// A handler that adds the message to the state, and sends this many messages.
 struct Sends(usize);
 
 #[async_trait]
@@ -55,14 +55,14 @@ fn processor(store: &dyn Backend, joins: (bool, bool), sent: usize, queue: &Arc<
     Ok(Processor::new(entities, tokens.clone(), Sends(sent)).sends(tokens, Arc::clone(queue) as _))
 }
 
-/// A message whose token is there.
+/// Returns a message whose token exists.
 async fn message(store: &dyn Backend, id: &str) -> Result<Message> {
     let token = TokenId::new(format!("token of {id}"))?;
     store.token_store(&tokens()?)?.create_tokens(std::slice::from_ref(&token)).await?;
     Ok(Message::new(id, "entity", "")?.with_token(token))
 }
 
-/// Nothing is left of it, and its messages have their tokens.
+/// Checks that no entry and no token of the messages is left, and that the messages that they sent have their tokens.
 async fn assert_finished(store: &dyn Backend, messages: &[Message], queue: &Queue) -> Result<()> {
     let (tokens, entities) =
         (store.token_store(&tokens()?)?, store.entity_ledger(&"entities".parse()?, &Joins::default())?);

@@ -12,7 +12,7 @@ use crate::support::Place;
 
 const CALLERS: usize = 16;
 
-/// Makes these calls at once, by turns over two ledgers; their answers in the order of the calls.
+/// Makes these calls at once, alternating between two ledgers. Returns the answers in the order of the calls.
 async fn at_once<T, F>(
     ledgers: [Arc<dyn EntityLedger>; 2],
     call: impl Fn(Arc<dyn EntityLedger>, usize) -> F,
@@ -39,7 +39,7 @@ fn ledgers(place: &Place, joins: &Joins) -> Result<[Arc<dyn EntityLedger>; 2]> {
     Ok([ledger()?, ledger()?])
 }
 
-/// Each with a token of its own: those that are not made leave theirs.
+/// Each commit has its own token. A commit that is not made leaves its token.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_many_joined_commits_one_changes_its_tokens() -> Result<()> {
     with_place(async |place| {
@@ -96,7 +96,7 @@ async fn a_commit_that_is_made_by_many_is_made_once() -> Result<()> {
     .await
 }
 
-/// Whether the entity was created or not, by a transaction that has not ended yet.
+/// A transaction that has not ended yet creates the entity, and then commits or rolls back.
 #[tokio::test]
 async fn a_commit_waits_for_whoever_creates_the_entity() -> Result<()> {
     for (end, expected) in [("COMMIT", Committed::Conflict), ("ROLLBACK", Committed::Committed)] {
@@ -123,7 +123,7 @@ async fn a_commit_waits_for_whoever_creates_the_entity() -> Result<()> {
     Ok(())
 }
 
-/// Another entity's commit, which nobody disturbs.
+/// Returns the next commit of the other entity, which no transaction disturbs.
 fn next(commit: &Commit) -> Result<Commit> {
     Ok(Commit { message: "next".try_into()?, attempt: OpId::new("next")?, ..commit.clone() })
 }

@@ -1,4 +1,4 @@
-//! A decoy for everything that a name of ours could be taken for.
+//! A decoy for each of our names that could be resolved elsewhere.
 
 use sqlx::query_scalar;
 use storagebox_core::{Backend, Result};
@@ -12,10 +12,10 @@ use crate::upgrade::namespaces;
 
 const DECOYS: &str = include_str!("decoys.sql");
 
-/// A session that finds the decoys before anything of the server's.
+/// Makes a session find the decoys before anything of the server's.
 const DECOYS_FIRST: &str = "&options=-c%20search_path%3Dpublic%2Cpg_catalog";
 
-/// Decoys, with those that the server itself would take for its own only where it looks in `public` first.
+/// Creates decoys; `exact` adds those that the server prefers to its own objects only if it looks in `public` first.
 async fn decoys(place: &Place, exact: bool) -> Result<Intruder<'_>> {
     let made = query_scalar(DECOYS).bind(&place.schema).bind(exact).fetch_all(place.database.owner());
     let made: Vec<String> = made.await.map_err(failed)?;
@@ -23,7 +23,7 @@ async fn decoys(place: &Place, exact: bool) -> Result<Intruder<'_>> {
     Intruder::leaves(&place.database, &made.join(";")).await
 }
 
-/// Every call there is, sent both ways, by sessions with these settings.
+/// Makes every call, with both kinds of statements, in sessions with these settings.
 async fn every_call(place: &Place, settings: &str) -> Result<()> {
     let url = format!("{}{settings}", place.url_at(place.database.server()));
     let store = place.builder()?.connect(&url)?;
@@ -62,7 +62,8 @@ async fn a_setup_finds_what_is_meant_although_decoys_are_looked_at_first() -> Re
     .await
 }
 
-/// The functions' own path is one lock, and this is the other: what they name is exactly what the server has.
+/// The functions' own search path is one protection, and this is the other: their names match the server's objects
+/// exactly.
 #[tokio::test]
 async fn no_decoy_is_a_better_match_even_for_functions_without_a_path_of_their_own() -> Result<()> {
     with_place(async |place| {

@@ -1,4 +1,4 @@
-//! Those of PgBouncer.
+//! Timeouts of PgBouncer.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::pooler::pooler;
 use crate::scene::{LONG, count, session, tell, until, with_place};
 use crate::support::{Database, Place, failed, run};
 
-/// By way of a pooler, with what it needs of a store.
+/// Returns stores behind a pooler, with and without combining, and with the settings that they need there.
 fn by_way_of(place: &Place, pooler: &PgBouncer) -> Result<[PostgresStore; 2]> {
     let store = |combining| {
         let builder = place.builder()?.statements(Statements::Simple).combining(combining);
@@ -27,7 +27,7 @@ fn by_way_of(place: &Place, pooler: &PgBouncer) -> Result<[PostgresStore; 2]> {
     Ok([store(true)?, store(false)?])
 }
 
-/// The pooler, which tells the role about its clients.
+/// Starts a pooler, and opens its console as the role.
 async fn told(place: &Place, settings: Settings) -> Result<(PgBouncer, PgConnection)> {
     let pooler = pooler(place, settings.with("admin_users", place.database.role())).await?;
     let options: PgConnectOptions = place.database.url_at(pooler.address()).parse().map_err(failed)?;
@@ -35,7 +35,7 @@ async fn told(place: &Place, settings: Settings) -> Result<(PgBouncer, PgConnect
     Ok((pooler, console))
 }
 
-/// The ports of its clients in states that begin so.
+/// Returns the ports of the pooler's clients whose state begins with this text.
 async fn clients(place: &Place, console: &mut PgConnection, state: &str) -> Result<Vec<i32>> {
     let rows = raw_sql("SHOW CLIENTS").fetch_all(console).await.map_err(failed)?;
     let mut ports = vec![];
@@ -71,7 +71,7 @@ async fn after_a_pooler_closed_the_idle_connection_each_refusal_is_certain() -> 
     .await
 }
 
-/// Its only connection to the server is another client's, until two connections of the store have waited in vain.
+/// The pooler's only connection to the server is in use, until two connections of the store have waited in vain.
 #[tokio::test]
 async fn a_call_that_a_pooler_never_passed_on_is_made_again() -> Result<()> {
     with_place(async |place| {
@@ -94,7 +94,7 @@ async fn a_call_that_a_pooler_never_passed_on_is_made_again() -> Result<()> {
     .await
 }
 
-/// The pooler has not heard of the server yet, without which it lets no client in.
+/// The pooler has not reached the server yet, and lets no client in before that.
 #[tokio::test]
 async fn a_connection_that_a_pooler_lets_wait_in_vain_is_opened_again() -> Result<()> {
     let own =
@@ -112,7 +112,7 @@ async fn a_connection_that_a_pooler_lets_wait_in_vain_is_opened_again() -> Resul
     tokio::try_join!(refusals_are_certain(&store), end).map(drop)
 }
 
-/// It says so to each statement, on a connection that it has let in, for as long as it does not try to connect again.
+/// The pooler refuses each statement on a connection that it has let in, until it tries to connect again.
 #[tokio::test]
 async fn a_call_that_a_pooler_without_its_server_refuses_is_certain() -> Result<()> {
     let own =
@@ -136,7 +136,7 @@ async fn a_call_that_a_pooler_without_its_server_refuses_is_certain() -> Result<
     Ok(())
 }
 
-/// A statement makes the pooler connect in vain, and waits for the next time.
+/// Makes the pooler connect in vain; the statement waits for the next attempt.
 async fn a_connection_has_failed(pooler: &PgBouncer, place: &Place, console: &mut PgConnection) -> Result<()> {
     let mut waiting = PgConnection::connect(&place.database.url_at(pooler.address())).await.map_err(failed)?;
     let waits = until("a statement that waits", async || Ok(!clients(place, console, "waiting").await?.is_empty()));
@@ -160,7 +160,7 @@ async fn two_have_waited(place: &Place, console: &mut PgConnection) -> Result<()
     .await
 }
 
-/// Whether the pooler closes its connection to the server or the server does.
+/// Either the pooler closes its connection to the server, or the server does.
 #[tokio::test]
 async fn a_connection_behind_a_pooler_that_was_idle_is_replaced() -> Result<()> {
     with_place(async |place| {
@@ -183,7 +183,7 @@ async fn a_connection_behind_a_pooler_that_was_idle_is_replaced() -> Result<()> 
     .await
 }
 
-/// No call leaves its transaction open between two messages, however slowly it waits for others.
+/// No call leaves its transaction open between two messages, however long it waits for others.
 #[tokio::test]
 async fn a_pooler_that_ends_idle_transactions_ends_no_call() -> Result<()> {
     with_place(async |place| {

@@ -1,4 +1,4 @@
-//! One call of each kind on namespaces that are open, and what each was refused with.
+//! One call of each kind on open namespaces, and the error of each.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub(crate) struct Open {
     lease: Lease,
 }
 
-/// Opens a namespace of each kind, as a process has it long before an upgrade.
+/// Opens a namespace of each kind, as a process does long before an upgrade.
 pub(crate) async fn open(store: &PostgresStore) -> Result<Open> {
     refused_by_bank(store).await?;
     refused_by_tokens(store).await?;

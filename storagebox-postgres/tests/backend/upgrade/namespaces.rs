@@ -1,4 +1,4 @@
-//! Namespaces of every kind, with something in every table, and whether they still hold it.
+//! Namespaces of every kind, with data in every table, and checks that the data is still there.
 
 use storagebox_core::{
     Backend, Begun, Bounds, Change, Chosen, ClaimId, ClaimState, Commit, Committed, Consumed, Counted, Counter,
@@ -10,7 +10,7 @@ use storagebox_postgres::{PostgresBuilder, PostgresStore};
 
 const WINDOW: Strategy = Strategy::Window { lifetime: MAX_DURATION, capacity: 10 };
 
-/// The dump grows old, so that nothing in it may be forgotten.
+/// Returns a builder that never forgets, because the dump grows old.
 pub(crate) fn builder() -> PostgresBuilder {
     PostgresStore::builder().remember(Retention::Forever)
 }
@@ -57,7 +57,7 @@ fn entry_of(commit: &Commit) -> EntryId {
     EntryId { key: commit.key.clone(), message: commit.message.clone(), commit: commit.attempt.clone() }
 }
 
-/// One that is stored, with an entry of two attempts, and one that was deleted.
+/// Creates an entity with an entry of two attempts, and an entity that is deleted.
 async fn fill_entities(store: &PostgresStore) -> Result<()> {
     let entities = store.entity_ledger(&"namespace".parse()?, &Joins::default())?;
     let stored = commit_to("stored", EntityChange::Put("state".try_into()?))?;
@@ -70,7 +70,7 @@ async fn fill_entities(store: &PostgresStore) -> Result<()> {
     entities.remove(&entry_of(&deleted)).await.map(drop)
 }
 
-/// Each item is added alone, so that it is known who takes it.
+/// Adds each item alone, so that it is known which claim takes it.
 async fn fill_bank(store: &PostgresStore) -> Result<()> {
     let bank = store.item_bank(&"namespace".parse()?)?;
     for claim in ["holder", "spender", "releaser"] {
@@ -109,7 +109,7 @@ fn name(strategy: Strategy) -> &'static str {
     }
 }
 
-/// Everything is as it was left, and every part goes on from there.
+/// Checks that everything is as it was left, and that every part goes on from there.
 pub(crate) async fn check(store: &PostgresStore) -> Result<()> {
     check_bank(store).await?;
     check_records(store).await?;

@@ -18,15 +18,15 @@ fn items(range: Range<usize>) -> Result<Vec<Item>> {
     range.map(|number| Item::new(format!("ITEM-{number}"))).collect()
 }
 
-/// Claims and items in every state, but that no hold has lapsed yet.
+/// Makes claims and items in every state, except that no hold has lapsed yet.
 ///
 /// # Errors
 ///
-/// As of the store.
+/// Returns the errors of the store.
 pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
     let bank = store.item_bank(&name.parse()?)?;
     bank.add(&items(0..12)?).await?;
-    // The first take passes over these two, where items wait in a queue, which leave it then.
+    // The first take skips these two, where items wait in a queue, and removes them from the queue.
     bank.withdraw(&items(0..2)?).await?;
     let _ = bank.take(&ClaimId::new("HELD")?, Hold::Forever).await?;
     for claim in ["CONFIRMED", "RELEASED", "RETIRED", "TIMED"] {
@@ -41,11 +41,11 @@ pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
     bank.withdraw(&items(11..12)?).await.map(drop)
 }
 
-/// Every call, about each claim and each item.
+/// Returns every call, for each claim and each item.
 ///
 /// # Errors
 ///
-/// As of the store.
+/// Returns the errors of the store.
 pub fn calls(store: &dyn Backend, name: &str) -> Result<Vec<Call>> {
     let bank = store.item_bank(&name.parse()?)?;
     let mut calls = vec![call!("counts", [bank], bank.counts()), call!("list", [bank], bank.list(None, 100))];

@@ -1,4 +1,4 @@
-//! Counters that remember operations for a while.
+//! Counters that remember operations for a limited time.
 
 use std::time::Duration;
 
@@ -16,32 +16,32 @@ fn change(op: &str, delta: i64) -> Result<Change> {
     Ok(Change::new(OpId::new(op)?, delta))
 }
 
-/// The first operation, which is over half a lifetime before the others.
+/// Makes the first operation, which is forgotten half a lifetime before the others.
 ///
 /// # Errors
 ///
-/// As of the store.
+/// Returns the errors of the store.
 pub async fn fill_first(store: &dyn Backend, name: &str) -> Result<()> {
     let (counters, key) = (store.counter(&name.parse()?, WINDOW)?, Key::new("KEY")?);
     counters.apply(&key, &change("OVER", 5)?).await.map(drop)
 }
 
-/// An operation, and one that is cancelled.
+/// Makes an operation, and cancels one.
 ///
 /// # Errors
 ///
-/// As of the store.
+/// Returns the errors of the store.
 pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
     let (counters, key) = (store.counter(&name.parse()?, WINDOW)?, Key::new("KEY")?);
     let _ = counters.apply(&key, &change("APPLIED", 7)?).await?;
     counters.cancel(&key, &OpId::new("CANCELLED")?).await.map(drop)
 }
 
-/// Every call, about each operation.
+/// Returns every call, for each operation.
 ///
 /// # Errors
 ///
-/// As of the store.
+/// Returns the errors of the store.
 pub fn calls(store: &dyn Backend, name: &str) -> Result<Vec<Call>> {
     let (counters, mut calls) = (store.counter(&name.parse()?, WINDOW)?, vec![]);
     for key in ["KEY", "NEW"] {

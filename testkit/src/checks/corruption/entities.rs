@@ -8,10 +8,10 @@ use storagebox_core::{
 
 use super::{Call, call};
 
-/// Entities in every state: with an entry that waits, with one that is chosen, without any, and deleted.
+/// Entities in every state: with a waiting entry, with a chosen entry, without an entry, and deleted.
 const ENTITIES: [&str; 4] = ["WAITING", "SETTLED", "FINISHED", "DELETED"];
 
-/// The entities, which join the tokens of the same name; `None` if the store has no entities.
+/// Returns the entities, which join the tokens of the same name, or `None` if the store has no entities.
 fn ledger(store: &dyn Backend, name: &str) -> Result<Option<Arc<dyn EntityLedger>>> {
     let joins = Joins { incoming: Some(name.parse()?), outgoing: Some(name.parse()?) };
     match store.entity_ledger(&name.parse()?, &joins) {
@@ -20,7 +20,6 @@ fn ledger(store: &dyn Backend, name: &str) -> Result<Option<Arc<dyn EntityLedger
     }
 }
 
-/// The entry of an entity's first message.
 fn entry(entity: &str) -> Result<EntryId> {
     Ok(EntryId { key: entity.parse()?, message: "MESSAGE".parse()?, commit: "OP".parse()? })
 }
@@ -36,11 +35,11 @@ async fn commit(entities: &dyn EntityLedger, id: &EntryId, token: Option<&TokenI
     entities.commit(&Commit { key, message, opened, change, attempt, entry, consume, create }).await
 }
 
-/// Entities in every state, where the store has any.
+/// Makes entities in every state, if the store has entities.
 ///
 /// # Errors
 ///
-/// As of the store.
+/// Returns the errors of the store.
 pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
     let Some(entities) = ledger(store, name)? else { return Ok(()) };
     let token = TokenId::new("IN")?;
@@ -58,11 +57,11 @@ pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Every call, about each of the entities and one more.
+/// Returns every call, for each of the entities and for one more.
 ///
 /// # Errors
 ///
-/// As of the store.
+/// Returns the errors of the store.
 pub fn calls(store: &dyn Backend, name: &str) -> Result<Vec<Call>> {
     let Some(entities) = ledger(store, name)? else { return Ok(vec![]) };
     let mut calls = vec![call!("pending", [entities], entities.pending(None, 100))];

@@ -5,18 +5,18 @@ use storagebox_core::{Backend, Key, OrderedOptions, OrderedStore, Payload, Resul
 use super::{Call, call};
 use crate::checks::HOUR;
 
-/// The age up to which a namespace that was just filled keeps what was deleted.
+/// The age up to which a newly filled namespace keeps tombstones.
 pub const KEPT: std::time::Duration = HOUR;
 
 fn stamp(at: i64, writer: &str) -> Result<Stamp> {
     Ok(Stamp::new(at, WriterId::new(writer)?))
 }
 
-/// A value, and one that is deleted.
+/// Makes a value, and one that is deleted.
 ///
 /// # Errors
 ///
-/// As of the store.
+/// Returns the errors of the store.
 pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
     let values = store.ordered_store(&name.parse()?, OrderedOptions::sequence())?;
     let value = Payload::try_from("value")?;
@@ -26,11 +26,11 @@ pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
     values.delete(&Key::new("DELETED")?, &stamp(6, "ADA")?).await.map(drop)
 }
 
-/// Every call, about these keys.
+/// Returns every call, for these keys.
 ///
 /// # Errors
 ///
-/// As of the store.
+/// Returns the errors of the store.
 pub fn calls(store: &dyn Backend, name: &str, keys: &[&str]) -> Result<Vec<Call>> {
     let values = store.ordered_store(&name.parse()?, OrderedOptions::sequence())?;
     let mut calls =

@@ -11,7 +11,7 @@ use crate::checks::{HOUR, failed};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// What is past when a namespace was just filled: the shorter retention, and the shorter lease.
+/// The time after which the shorter retention and the shorter lease of a newly filled namespace are over.
 pub const PAST: Duration = MINUTE;
 
 /// A lease: its id, its operation, and how long it lasts.
@@ -21,15 +21,15 @@ pub type Leased = (&'static str, &'static str, Duration);
 const LEASES: [Leased; 4] =
     [("LEASED", "OP", HOUR), ("LAPSED", "OP", MINUTE), ("ABORTED", "OP", HOUR), ("COMPLETED", "OP", HOUR)];
 
-/// The operation whose lease of `REUSED` is aborted at once, so that another one begins the next.
+/// The operation whose lease of `REUSED` is aborted at once, so that another operation begins the next lease.
 pub const OVER: &str = "OVER";
 
-/// The numbers by which the namespace knows records that were just made.
+/// The numbers of records that were just made.
 #[derive(Clone, Copy, Debug)]
 pub struct Numbers {
-    /// Of the record that is forgotten.
+    /// The number of the record that is forgotten.
     pub forgotten: u64,
-    /// Of the record that is replaced.
+    /// The number of the record that is replaced.
     pub replaced: u64,
 }
 
@@ -37,11 +37,11 @@ fn value() -> Result<Payload> {
     Payload::try_from("value")
 }
 
-/// Records and leases in every state.
+/// Makes records and leases in every state.
 ///
 /// # Errors
 ///
-/// As of the store.
+/// Returns the errors of the store.
 pub async fn fill(store: &dyn Backend, name: &str, numbers: Numbers) -> Result<()> {
     let (records, op, value) = (store.dedup_repo(&name.parse()?)?, OpId::new("OP")?, value()?);
     for (id, retention) in [
@@ -61,11 +61,11 @@ pub async fn fill(store: &dyn Backend, name: &str, numbers: Numbers) -> Result<(
     Ok(())
 }
 
-/// One more lease, which ends at once if its id or its operation says so.
+/// Makes one more lease, which ends at once if its id or its operation says so.
 ///
 /// # Errors
 ///
-/// As of the store.
+/// Returns the errors of the store.
 pub async fn lease(store: &dyn Backend, name: &str, (id, op, duration): Leased) -> Result<()> {
     let (leases, print) = (store.lease_repo(&name.parse()?)?, Fingerprint::new("PRINT")?);
     let begun = leases.begin(&DedupId::new(id)?, &OpId::new(op)?, duration, Some(&print)).await?;
@@ -77,11 +77,11 @@ pub async fn lease(store: &dyn Backend, name: &str, (id, op, duration): Leased) 
     }
 }
 
-/// Every call about a record, which has this number, by this operation.
+/// Returns every call about the record with this number, by this operation.
 ///
 /// # Errors
 ///
-/// As of the store.
+/// Returns the errors of the store.
 pub fn of_records(store: &dyn Backend, name: &str, (id, number): (&str, u64), op: &str) -> Result<Vec<Call>> {
     let (records, value, version) = (store.dedup_repo(&name.parse()?)?, value()?, Version::new(number));
     let (about, id, op) = (format!("{id} by {op}"), DedupId::new(id)?, OpId::new(op)?);
@@ -101,11 +101,11 @@ pub fn of_records(store: &dyn Backend, name: &str, (id, number): (&str, u64), op
     ])
 }
 
-/// Every call about a lease, whose id has this number, by this operation.
+/// Returns every call about the lease whose id has this number, by this operation.
 ///
 /// # Errors
 ///
-/// As of the store.
+/// Returns the errors of the store.
 pub fn of_leases(store: &dyn Backend, name: &str, (id, number): (&str, u64), op: &str) -> Result<Vec<Call>> {
     let (leases, value, print) = (store.lease_repo(&name.parse()?)?, value()?, Fingerprint::new("PRINT")?);
     let about = format!("{id} by {op}");

@@ -1,4 +1,4 @@
-//! Rows of tables that hold what no call wrote: whatever a cell holds, a call does its work or says that it cannot.
+//! Rows that hold what no call wrote: whatever a cell holds, a call does its work or reports that it cannot.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,44 +12,44 @@ use super::records::{self, Numbers};
 use super::{Call, bank, call, counters, entities, ordered, tokens};
 
 const NAME: &str = "namespace";
-/// Ids of records in every state, each with the number that it was given where the first is 1.
+/// The ids of records in every state, each with the number that it gets if the first number is 1.
 const RECORDS: [(&str, u64); 5] = [("DONE", 1), ("PAST", 3), ("REPLACED", 6), ("LEASED", 7), ("COMPLETED", 11)];
 
-/// What the cells of a row hold, by their columns.
+/// The contents of a row's cells, by column.
 pub type Cells = BTreeMap<String, Value>;
 
-/// A row, as it was before it was changed.
+/// A row as it was before it was changed.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// Its table.
+    /// The table of the row.
     pub table: String,
-    /// What tells it from all others of the table.
+    /// The name that distinguishes the row from all others of the table.
     pub name: String,
-    /// What it held.
+    /// The contents of the row.
     pub cells: Cells,
 }
 
-/// The tables of a store, past the library.
+/// Direct access to the tables of a store, without the library.
 #[async_trait]
 pub trait Tables: Send + Sync {
-    /// Every row. They are what [`Tables::put_back`] goes back to.
+    /// Returns every row, and keeps the rows for [`Tables::put_back`].
     async fn keep(&self) -> Result<Vec<Row>>;
 
-    /// Makes them what they were when they were kept.
+    /// Restores the rows that were kept.
     async fn put_back(&self) -> Result<()>;
 
-    /// Puts this into the row; false if the database refuses it.
+    /// Writes these cells into the row. Returns `false` if the database refuses them.
     async fn change(&self, row: &Row, cells: &Cells) -> Result<bool>;
 
-    /// Everything that is in them now.
+    /// Returns the present contents of all tables.
     async fn contents(&self) -> Result<Vec<String>>;
 }
 
-/// Fills a store with something in every table.
+/// Fills a store with data in every table.
 ///
 /// # Errors
 ///
-/// As of the store.
+/// Returns the errors of the store.
 pub async fn fill(store: &dyn Backend) -> Result<()> {
     bank::fill(store, NAME).await?;
     counters::fill_first(store, NAME).await?;
@@ -75,16 +75,16 @@ fn calls(store: &dyn Backend) -> Result<Vec<Call>> {
     Ok(calls)
 }
 
-/// Changes the rows of a store that was [filled](fill), and after each change makes one of the calls that read the row.
+/// Changes the rows of a [filled](fill) store, and after each change makes one of the calls that read the row.
 ///
 /// # Panics
 ///
-/// If a call panics, fails in a way that blames anything but what is stored, or changes something and says that it did
-/// not.
+/// Panics if a call panics, fails with an error that blames anything but the stored data, or changes something and
+/// reports that it did not.
 ///
 /// # Errors
 ///
-/// If the tables cannot be read or changed.
+/// Returns an error if the tables cannot be read or changed.
 pub fn whatever(runtime: &Runtime, store: &dyn Backend, tables: &dyn Tables) -> Result<()> {
     let rows: BTreeMap<_, _> =
         runtime.block_on(tables.keep())?.into_iter().map(|row| (format!("{} {}", row.table, row.name), row)).collect();
@@ -117,7 +117,7 @@ impl Scene<'_> {
         })
     }
 
-    /// The row, and what comes into it: null where an edit removed the cell.
+    /// Returns the row and its new cells: null for a cell that the edit removed.
     fn changed(&self, value: &Value) -> Option<(&Row, Cells)> {
         let Value::Map(map) = value else { return None };
         let [(name, Value::Map(cells))] = map.as_slice() else { return None };
@@ -128,7 +128,7 @@ impl Scene<'_> {
         (!changed.is_empty()).then_some((row, changed))
     }
 
-    /// A call that names something of the row, or nothing: which of them, the input decides.
+    /// Returns a call that names a part of the row, or any call: the input chooses.
     fn call(&self, row: &Row, value: &Value) -> &Call {
         let reads = |call: &&Call| {
             let names =
@@ -154,8 +154,9 @@ impl Scene<'_> {
     }
 }
 
-/// A namespace with other options is one that was opened another way, and a store of another version is not set up, or
-/// by a newer library. What was done before its answer turned out to make no sense is unknown.
+/// Returns whether the error fits damaged data. A namespace with other options counts as opened in another way; a store
+/// of another version is not set up, or a newer library set it up. If only the answer made no sense, the outcome is
+/// unknown.
 fn is_said(error: &Error) -> bool {
     use ErrorKind::{Corrupt, Misconfigured, NotSetUp, OutcomeUnknown, Unsupported};
     matches!(error.kind(), Corrupt | Misconfigured | NotSetUp | OutcomeUnknown | Unsupported)

@@ -4,20 +4,20 @@ use storagebox_core::{Backend, OpId, Result, TokenId, TokenStore};
 
 use super::{Call, call};
 
-/// Tokens of these names.
+/// Returns tokens of these names.
 ///
 /// # Errors
 ///
-/// A name that is no token's.
+/// Returns an error if a name is not valid for a token.
 pub fn tokens(names: &[&str]) -> Result<Vec<TokenId>> {
     names.iter().map(|name| TokenId::new(*name)).collect()
 }
 
-/// Tokens in every state.
+/// Makes tokens in every state.
 ///
 /// # Errors
 ///
-/// As of the store.
+/// Returns the errors of the store.
 pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
     let store = store.token_store(&name.parse()?)?;
     store.create_tokens(&tokens(&["LIVE", "CONSUMED", "DISCARDED"])?).await?;
@@ -25,11 +25,11 @@ pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
     store.discard(&tokens(&["DISCARDED", "FENCED"])?).await.map(drop)
 }
 
-/// Every call, about each of these tokens.
+/// Returns every call, for each of these tokens.
 ///
 /// # Errors
 ///
-/// As of the store.
+/// Returns the errors of the store.
 pub fn calls(store: &dyn Backend, name: &str, names: &[&str]) -> Result<Vec<Call>> {
     let store = store.token_store(&name.parse()?)?;
     let mut calls = vec![];

@@ -1,4 +1,4 @@
-//! Answers that the server did not give, in its protocol.
+//! Answers in the server's protocol that the server did not give.
 
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use aws_smithy_runtime_api::client::result::ConnectorError;
@@ -12,7 +12,7 @@ use super::request::{Request, json};
 
 pub(super) type Answer = Result<HttpResponse, ConnectorError>;
 
-/// All that the client learns when a connection breaks.
+/// Returns the error that the client sees when a connection breaks.
 pub(super) fn lost() -> ConnectorError {
     ConnectorError::io("the connection was lost, by an injected fault".into())
 }
@@ -25,7 +25,7 @@ pub(super) fn in_progress() -> HttpResponse {
     refusal("TransactionInProgressException")
 }
 
-/// `turn` says how many there were before.
+/// Returns a throttling error; `turn` is the number of earlier ones.
 pub(super) fn throttled(request: &Request, turn: u64) -> HttpResponse {
     match (turn % 2, request.operation.as_str()) {
         (0, _) => refusal("ProvisionedThroughputExceededException"),
@@ -41,7 +41,8 @@ pub(super) fn conflict(request: &Request, turn: u64) -> HttpResponse {
     refusal("TransactionConflictException")
 }
 
-/// A transaction that is cancelled for one of its items, another one each turn. Reasons are in the order of items.
+/// Returns the cancellation of a transaction for one of its items, a different one each turn. The reasons are in the
+/// order of the items.
 fn cancelled(request: &Request, turn: u64, code: &str) -> HttpResponse {
     let items = request.json()["TransactItems"].as_array().map_or(0, Vec::len) as u64;
     let reason = |item| match item == turn % items {
@@ -53,11 +54,11 @@ fn cancelled(request: &Request, turn: u64, code: &str) -> HttpResponse {
     error(StatusCode::BAD_REQUEST, "TransactionCanceledException", reasons)
 }
 
-/// What stands beside a condition when another transaction, or too many of them, are in the way.
+/// Reasons beside a failed condition: another transaction conflicts, or there are too many.
 const OTHERS: [&str; 4] =
     ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "ItemCollectionSizeLimitExceeded"];
 
-/// The server's own reasons, one of them replaced: another place each turn, and then another reason.
+/// Replaces one of the server's own reasons: in a different place each turn, and then with a different reason.
 pub(super) fn mixed(answer: HttpResponse, turn: u64) -> HttpResponse {
     let mut body = answer.body().bytes().map(json).unwrap_or_default();
     let Some(reasons) = body.get_mut("CancellationReasons").and_then(Value::as_array_mut) else {
@@ -78,7 +79,7 @@ fn refusal(code: &str) -> HttpResponse {
 const MESSAGE: &str = "an injected fault";
 
 fn error(status: StatusCode, code: &str, mut body: Map<String, Value>) -> HttpResponse {
-    // DynamoDB's own messages are named either way.
+    // DynamoDB itself uses both names for its messages.
     let message = if body.is_empty() { "message" } else { "Message" };
     body.insert(message.to_owned(), MESSAGE.into());
     body.insert("__type".to_owned(), format!("com.amazonaws.dynamodb.v20120810#{code}").into());
@@ -86,7 +87,7 @@ fn error(status: StatusCode, code: &str, mut body: Map<String, Value>) -> HttpRe
     with_body(answer, Value::Object(body).to_string().into_bytes())
 }
 
-/// The answer with its body in memory.
+/// Reads the body of an answer into memory.
 pub(super) async fn whole(mut answer: HttpResponse) -> Answer {
     let body = ByteStream::new(answer.take_body()).collect().await;
     let body = body.map_err(|error| ConnectorError::io(error.into()))?;
@@ -94,7 +95,7 @@ pub(super) async fn whole(mut answer: HttpResponse) -> Answer {
     Ok(answer)
 }
 
-/// Half of the answer, unless it is a refusal. An empty one would be a whole one to the driver.
+/// Cuts a successful answer in half. An empty body would look complete to the driver.
 pub(super) fn torn(answer: HttpResponse) -> HttpResponse {
     if !answer.status().is_success() {
         return answer;

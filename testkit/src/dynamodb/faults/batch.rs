@@ -1,4 +1,4 @@
-//! Batches of which a part comes back unprocessed.
+//! Batches of which a part is returned as unprocessed.
 
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use serde_json::{Map, Value};
@@ -6,18 +6,18 @@ use serde_json::{Map, Value};
 use super::answer::with_body;
 use super::request::{Request, json};
 
-/// What was not sent, by table, and under which name it comes back.
+/// The part that was not sent, by table, and the field in which it is returned.
 pub(super) struct Rest {
     tables: Map<String, Value>,
     field: &'static str,
 }
 
-/// Whether a part can be left: DynamoDB refuses a batch of which it can process nothing.
+/// Returns whether a part can remain: DynamoDB refuses a batch of which it can process nothing.
 pub(super) fn has_halves(request: &Request) -> bool {
     tables(&mut request.json()).is_some_and(|tables| count(tables) > 1)
 }
 
-/// The half of a batch that is sent, and the rest.
+/// Returns the half of a batch that is sent, and the rest.
 pub(super) fn halved(request: Request) -> (Request, Rest) {
     let mut body = request.json();
     let tables = tables(&mut body).map(split).unwrap_or_default();
@@ -34,7 +34,7 @@ fn count(tables: &mut Map<String, Value>) -> usize {
     tables.values_mut().filter_map(entries).map(|entries| entries.len()).sum()
 }
 
-/// Takes the second half out of the tables.
+/// Removes the second half from the tables, and returns it.
 fn split(tables: &mut Map<String, Value>) -> Map<String, Value> {
     let mut room = count(tables) / 2;
     let mut rest = tables.clone();
@@ -49,7 +49,7 @@ fn split(tables: &mut Map<String, Value>) -> Map<String, Value> {
     rest
 }
 
-/// A table's writes, or its keys to read.
+/// Returns a table's writes, or its keys to read.
 fn entries(table: &mut Value) -> Option<&mut Vec<Value>> {
     match table {
         Value::Object(read) => read.get_mut("Keys")?.as_array_mut(),
@@ -62,7 +62,7 @@ fn has_entries(table: &mut Value) -> bool {
 }
 
 impl Rest {
-    /// Adds itself to what the server has not processed either. A refusal stays as it is.
+    /// Adds the rest to what the server itself has not processed. A refusal stays unchanged.
     pub(super) fn returned_with(self, answer: HttpResponse) -> HttpResponse {
         let mut body = answer.body().bytes().map(json).unwrap_or_default();
         let Some(fields) = body.as_object_mut().filter(|_| answer.status().is_success()) else {
@@ -74,7 +74,7 @@ impl Rest {
     }
 }
 
-/// Of each table what is in either.
+/// Merges the two parts by table.
 pub(super) fn merged(unprocessed: Value, rest: Map<String, Value>) -> Value {
     let Value::Object(mut tables) = unprocessed else {
         return rest.into();

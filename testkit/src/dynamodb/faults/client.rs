@@ -1,4 +1,4 @@
-//! Between the driver and the real client.
+//! The connector between the driver and the real client.
 
 use std::fmt;
 use std::time::Duration;
@@ -46,7 +46,7 @@ impl HttpConnector for Connector {
 }
 
 impl Connector {
-    /// Lets a request go its way. What is late and due lands before its answer arrives.
+    /// Handles a request. Late requests that are due are applied before its answer arrives.
     async fn pass(&self, request: Request) -> Answer {
         let call = lock(&self.state().late).call();
         let answer = match self.fault(&request) {
@@ -60,7 +60,7 @@ impl Connector {
         }
     }
 
-    /// The fault of this request, and how many of its kind there were before.
+    /// Returns the fault of this request, and the number of earlier faults of its kind.
     fn fault(&self, request: &Request) -> Option<(Fault, u64)> {
         let fault = lock(&self.state().plan).next(&request.operation)?;
         fault.fits(request).then(|| (fault, lock(&self.state().record).inject(fault)))
@@ -120,7 +120,7 @@ impl Connector {
     }
 }
 
-/// Sends a request to the server, and takes note of both.
+/// Sends a request to the server, and records the request and its reply.
 pub(super) async fn send(state: &State, inner: &SharedHttpConnector, request: Request) -> Answer {
     let number = lock(&state.record).sent(&request);
     let answer = whole(inner.call(request.http).await?).await?;

@@ -1,4 +1,4 @@
-//! What can go wrong with a request.
+//! The faults that can happen to a request.
 
 use std::time::Duration;
 
@@ -77,7 +77,7 @@ impl Fault {
         matches!(self, Self::ErrorAfter | Self::DropAfter | Self::Torn | Self::Late | Self::Parked | Self::Twice)
     }
 
-    /// Whether DynamoDB, or the way to it, can do this to a request.
+    /// Returns whether DynamoDB, or the network, can do this to a request.
     pub(super) fn fits(self, request: &Request) -> bool {
         let operation = request.operation.as_str();
         match self {

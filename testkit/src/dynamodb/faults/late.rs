@@ -8,28 +8,27 @@ use super::State;
 use super::client::send;
 use super::request::Request;
 
-/// The longest that a late request waits, in requests that come after it.
+/// The largest number of later requests that a late request waits for.
 const LATEST: u64 = 3;
 
 #[derive(Default)]
 pub(super) struct Late {
-    /// Numbers the requests.
+    /// The number of requests so far.
     calls: u64,
-    /// How many were to land soon.
+    /// The number of requests so far that were to be applied soon.
     lates: u64,
     pub(super) parked: VecDeque<Parked>,
 }
 
-/// A request, and the way that it is to take.
+/// A request, and the connector that will send it.
 pub(super) struct Parked {
     request: Request,
     connector: SharedHttpConnector,
-    /// It lands after the request of this number.
+    /// The number of the request after which this one is applied.
     due: Option<u64>,
 }
 
 impl Late {
-    /// The number of a request that comes now.
     pub(super) fn call(&mut self) -> u64 {
         self.calls += 1;
         self.calls
@@ -42,7 +41,7 @@ impl Late {
         self.parked.push_back(Parked { request, connector, due });
     }
 
-    /// A request that lands once the request of this number has been answered.
+    /// Returns a request that is due once the request of this number has been answered.
     pub(super) fn due(&mut self, call: u64) -> Option<Parked> {
         let first = self.parked.iter().position(|parked| parked.due.is_some_and(|due| due <= call))?;
         self.parked.remove(first)

@@ -1,4 +1,4 @@
-//! Which request meets which fault.
+//! The plan of which request gets which fault.
 
 use std::collections::VecDeque;
 
@@ -6,11 +6,10 @@ use fastrand::Rng;
 
 use super::fault::Fault;
 
-/// Faults to come.
 pub(super) enum Plan {
-    /// Each is for the next request, or the next of its operation; later requests meet none.
+    /// Each fault is for the next request, or the next of its operation. Later requests get none.
     Script(VecDeque<(Option<String>, Fault)>),
-    /// This share of the requests, in percent, meets one of these.
+    /// This percentage of the requests gets one of these faults.
     Random(Rng, u8, Vec<Fault>),
 }
 
@@ -25,7 +24,7 @@ impl Plan {
         Self::Random(Rng::with_seed(seed), percent, faults.to_vec())
     }
 
-    /// Adds to a script; chance gives way to it.
+    /// Adds faults to a script. A script replaces a random plan.
     pub(super) fn script(&mut self, operation: Option<&str>, faults: impl IntoIterator<Item = Fault>) {
         let added = faults.into_iter().map(|fault| (operation.map(str::to_owned), fault));
         match self {
@@ -34,7 +33,7 @@ impl Plan {
         }
     }
 
-    /// The fault of the next request, if that is of this operation.
+    /// Returns the fault for the next request, which is of this operation, if one is planned.
     pub(super) fn next(&mut self, operation: &str) -> Option<Fault> {
         match self {
             Self::Script(script) => {

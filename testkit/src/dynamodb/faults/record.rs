@@ -1,4 +1,4 @@
-//! What was sent, and what was done to it.
+//! Records the requests that were sent and the faults that were injected.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -27,7 +27,7 @@ pub(super) struct Record {
     injected: BTreeMap<String, u64>,
     requests: BTreeMap<String, u64>,
     keeps: bool,
-    /// By the number of the request, so that they are in order.
+    /// The exchanges in the order of their requests' numbers.
     exchanges: BTreeMap<u64, Exchange>,
     sent: u64,
 }
@@ -55,14 +55,14 @@ impl Record {
         self.exchanges.clear();
     }
 
-    /// Says how many of this kind there were before.
+    /// Counts a fault, and returns the number of earlier faults of its kind.
     pub(super) fn inject(&mut self, fault: Fault) -> u64 {
         let count = self.injected.entry(fault.name()).or_default();
         *count += 1;
         *count - 1
     }
 
-    /// Gives the request's number, for its answer.
+    /// Counts a request, and returns its number, which its answer needs.
     pub(super) fn sent(&mut self, request: &Request) -> u64 {
         let operation = request.operation.clone();
         self.sent += 1;

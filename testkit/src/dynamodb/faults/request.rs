@@ -4,7 +4,7 @@ use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
 use aws_smithy_types::body::SdkBody;
 use serde_json::Value;
 
-/// With what it asks for. It is never shown: it holds items, and what it was signed with.
+/// A request and its operation. It is never shown, because it contains items and the signature.
 pub(super) struct Request {
     pub(super) operation: String,
     pub(super) http: HttpRequest,
@@ -15,7 +15,7 @@ impl Request {
         self.http.body().bytes().map_or(Value::Null, json)
     }
 
-    /// The same operation with another body.
+    /// Returns the same operation with another body.
     pub(super) fn with(mut self, body: &Value) -> Self {
         let body = body.to_string();
         self.http.headers_mut().insert("content-length", body.len().to_string());
@@ -23,19 +23,19 @@ impl Request {
         self
     }
 
-    /// Bodies of DynamoDB's requests are in memory, so that there always is another one.
+    /// Returns a copy. The bodies of DynamoDB's requests are in memory, so a copy always exists.
     pub(super) fn again(&self) -> Option<Self> {
         Some(Self { operation: self.operation.clone(), http: self.http.try_clone()? })
     }
 }
 
-/// What it asks for, if it is DynamoDB's: a header tells, as `DynamoDB_20120810.PutItem`.
+/// Returns the operation of a request to DynamoDB, from a header such as `DynamoDB_20120810.PutItem`.
 pub(super) fn operation(http: &HttpRequest) -> Option<String> {
     let (service, operation) = http.headers().get("x-amz-target")?.split_once('.')?;
     service.starts_with("DynamoDB_").then(|| operation.to_owned())
 }
 
-/// What is no JSON is nothing.
+/// Parses JSON. Any other text becomes null.
 pub(super) fn json(bytes: &[u8]) -> Value {
     serde_json::from_slice(bytes).unwrap_or_default()
 }

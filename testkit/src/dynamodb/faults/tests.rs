@@ -1,4 +1,4 @@
-//! The driver, the faults, and a server of a few lines that answers everything alike.
+//! Tests with the driver, the faults, and a small server that answers every request in the same way.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// What the server was sent, in the order in which it came.
+/// The requests that the server got, in the order of their arrival.
 type Log = Arc<Mutex<Vec<(String, Value)>>>;
 
 #[derive(Clone, Debug, Default)]
@@ -57,7 +57,7 @@ impl World {
         Self { client: Client::from_conf(config.build()), faults, log }
     }
 
-    /// Puts an item; the code of the refusal, or a dash, if it failed.
+    /// Puts an item. Returns the code of the refusal, or a dash for another failure.
     async fn put(&self, id: &str) -> Result<(), String> {
         let put = self.client.put_item().table_name("namespaces").item("id", text(id)).send().await;
         put.map(drop).map_err(|error| error.code().unwrap_or("-").to_owned())
@@ -69,7 +69,7 @@ impl World {
         self.client.transact_write_items().set_transact_items(Some(items))
     }
 
-    /// The codes of the reasons why a transaction was cancelled, or its own code.
+    /// Returns the codes of the reasons why a transaction was cancelled, or the error's own code.
     async fn reasons(&self, items: usize) -> Vec<String> {
         let error = self.transaction(items).send().await.unwrap_err().into_service_error();
         match &error {
@@ -80,12 +80,12 @@ impl World {
         }
     }
 
-    /// How many requests are still to land.
+    /// Returns the number of requests that are still to be applied.
     fn waiting(&self) -> usize {
         lock(&self.faults.state.late).parked.len()
     }
 
-    /// The ids of the items that were put, in the order in which they came.
+    /// Returns the ids of the items that were put, in the order of their arrival.
     fn ids(&self) -> Vec<String> {
         let log = lock(&self.log);
         log.iter().map(|(_, body)| body["Item"]["id"]["S"].as_str().unwrap().to_owned()).collect()
@@ -132,7 +132,7 @@ async fn a_lost_connection_and_a_torn_reply_are_not_refusals() {
     let put = || world.client.put_item().table_name("namespaces").item("id", text("a")).send();
     world.faults.script([Fault::DropAfter, Fault::Torn]);
     assert!(matches!(put().await, Err(SdkError::DispatchFailure(failure)) if failure.is_io()));
-    // The driver takes it for an answer of the service, without a code.
+    // The driver treats it as an answer of the service without a code.
     let torn = put().await.unwrap_err();
     assert!(torn.raw_response().is_some_and(|answer| answer.status().is_success()), "{torn:?}");
 }
@@ -175,7 +175,7 @@ async fn late_requests_land_after_others_or_when_they_are_asked_to() {
     for id in ["a", "b", "c"] {
         assert!(world.put(id).await.is_err());
     }
-    // One waits for one more request, the next for two, the third for three.
+    // The first waits for one more request, the second for two, the third for three.
     assert_eq!(world.waiting(), 2);
     assert_eq!(world.ids(), ["a"]);
     world.put("d").await.unwrap();
