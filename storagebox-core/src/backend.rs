@@ -15,6 +15,7 @@ mod namespaces;
 mod ordered_rules;
 mod promises;
 pub(crate) mod repeat;
+pub mod rules;
 mod store_options;
 pub mod url;
 

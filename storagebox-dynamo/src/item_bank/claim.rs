@@ -1,5 +1,6 @@
 //! A claim's row: what it holds and until when, or how it ended.
 
+use storagebox_core::backend::rules::StoredTime;
 use storagebox_core::{ClaimId, ClaimState, End, Held, Hold, HoldState, Item, Result};
 
 use crate::client::{Client, Moment, Write};
