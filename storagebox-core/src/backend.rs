@@ -4,7 +4,6 @@
 //! do not need it.
 
 mod attempts;
-mod counter_rules;
 mod deadline;
 mod format;
 mod kinds;
@@ -12,7 +11,6 @@ mod listing;
 mod micros;
 mod nameless;
 mod namespaces;
-mod ordered_rules;
 mod promises;
 pub(crate) mod repeat;
 pub mod rules;
@@ -38,7 +36,6 @@ use crate::value::Namespace;
 
 pub use crate::settles::Settled;
 pub use attempts::Attempts;
-pub use counter_rules::CounterRules;
 pub use deadline::in_time;
 pub use format::StoreFormat;
 pub use kinds::NamespaceKind;
@@ -46,9 +43,10 @@ pub use listing::Listing;
 pub use micros::{micros, micros_of, retention_of};
 pub use nameless::is_nameless;
 pub use namespaces::OpenNamespaces;
-pub use ordered_rules::OrderedRules;
 pub use promises::{Maintained, Promise, Promises};
 pub use repeat::{Backoff, Setback, pauses, repeat};
+pub use rules::counters::CounterRules;
+pub use rules::ordered::OrderedRules;
 pub use store_options::StoreOptions;
 
 /// A backend. Handles to namespaces are cheap, and all handles with the same name share one namespace.

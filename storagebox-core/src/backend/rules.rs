@@ -6,12 +6,15 @@
 //! transaction, or write under the condition that the state is still the one that was read. Read the time within the
 //! same step.
 
+pub(super) mod counters;
 mod leases;
+pub(super) mod ordered;
 mod records;
 
 use std::time::Duration;
 
 pub use leases::started;
+pub use ordered::StampedValue;
 pub use records::{IdLease, IdRecord, IdState};
 
 /// A time as a backend stores it.
