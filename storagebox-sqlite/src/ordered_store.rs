@@ -55,10 +55,9 @@ impl Write {
     async fn make(&self, step: &mut Step<'_>) -> Result<Written> {
         let value = self.value.as_ref().map(Payload::as_bytes);
         let row = step.row(step.ask(KNOWN).bind(self.key.as_str())).await?;
-        let stamp = row.as_ref().map(stamp).transpose()?;
-        let last =
-            row.as_ref().zip(stamp.as_ref()).map(|(row, stamp)| Ok((stamp, read("a value", row.try_get("value"))?)));
-        if let Some(answer) = self.rules.write((&self.stamp, value), last.transpose()?, step.now.millis())? {
+        let last = row.as_ref().map(last_write).transpose()?;
+        let last = last.as_ref().map(|(stamp, value)| (stamp, *value));
+        if let Some(answer) = self.rules.write((&self.stamp, value), last, step.now.millis())? {
             return Ok(answer);
         }
         let put = step.ask(WRITE).bind(self.key.as_str()).bind(self.stamp.at);
@@ -66,6 +65,10 @@ impl Write {
         step.change(put).await?;
         Ok(Written::Applied)
     }
+}
+
+fn last_write(row: &SqliteRow) -> Result<(Stamp, Option<&[u8]>)> {
+    Ok((stamp(row)?, read("a value", row.try_get("value"))?))
 }
 
 fn stamp(row: &SqliteRow) -> Result<Stamp> {
