@@ -4,17 +4,16 @@
 //! do not need it.
 
 mod attempts;
-mod counter_rules;
 mod deadline;
 mod format;
 mod kinds;
 mod micros;
 mod nameless;
 mod namespaces;
-mod ordered_rules;
 mod page_request;
 mod promises;
 pub(crate) mod repeat;
+pub mod rules;
 mod store_options;
 pub mod url;
 
@@ -37,17 +36,17 @@ use crate::value::Namespace;
 
 pub use crate::settles::Settled;
 pub use attempts::Attempts;
-pub use counter_rules::CounterRules;
 pub use deadline::in_time;
 pub use format::StoreFormat;
 pub use kinds::NamespaceKind;
 pub use micros::{micros, micros_of, retention_of};
 pub use nameless::is_nameless;
 pub use namespaces::OpenNamespaces;
-pub use ordered_rules::OrderedRules;
 pub use page_request::PageRequest;
 pub use promises::{Maintained, Promise, Promises};
 pub use repeat::{Backoff, Setback, pauses, repeat};
+pub use rules::counters::CounterRules;
+pub use rules::ordered::OrderedRules;
 pub use store_options::StoreOptions;
 
 /// A backend. Handles to namespaces are cheap, and all handles with the same name share one namespace.

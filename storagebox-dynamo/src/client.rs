@@ -16,6 +16,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use storagebox_core::backend::rules::StoredTime;
 use storagebox_core::backend::{Backoff, Setback, Settled, repeat};
 use storagebox_core::{Certainty, Error, ErrorKind, Result, Retention, Settles};
 

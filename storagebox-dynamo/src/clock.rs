@@ -16,6 +16,7 @@ use aws_smithy_runtime_api::client::interceptors::context::{
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::config_bag::{ConfigBag, Storable, StoreReplace};
 use storagebox_core::Clock;
+use storagebox_core::backend::rules::StoredTime;
 
 /// A point in time, in milliseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,8 +32,10 @@ impl Millis {
     pub(crate) fn before(self, duration: Duration) -> Self {
         Self(self.0.saturating_sub(millis(duration)))
     }
+}
 
-    pub(crate) fn until(self, later: Self) -> Duration {
+impl StoredTime for Millis {
+    fn until(self, later: Self) -> Duration {
         Duration::from_millis(later.0.saturating_sub(self.0).max(0).unsigned_abs())
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use storagebox_core::backend::rules::{IdRecord, IdState};
 use storagebox_core::{
     Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, OpId, Page, Payload, Recorded, Replaced, Result,
     Retention, Version, async_trait,
@@ -11,7 +12,7 @@ use tracing::instrument;
 use crate::client::{Client, Write, expiry};
 use crate::clock::Millis;
 use crate::page::Position;
-use crate::records::{CURRENT, DONE, Done, ENDED, Record, Records, State, Step};
+use crate::records::{CURRENT, DONE, ENDED, Record, Records, Step};
 
 #[derive(Debug)]
 pub(crate) struct DynamoDedupRepo(pub(crate) Arc<Records>);
@@ -23,15 +24,9 @@ impl DynamoDedupRepo {
 
     fn first(&self, record: &Record, value: &Payload, op: &OpId, retention: Retention) -> Step<Recorded> {
         let version = Version::new(self.client().number_after(record.last));
-        let done = Done {
-            entry: Entry { value: value.clone(), version },
-            op: op.clone(),
-            fence: None,
-            fingerprint: None,
-            replaced_by: None,
-            until: expiry(self.client(), retention).map(Millis),
-        };
-        Step::Write(State::Done(done), Recorded::New(version))
+        let entry = Entry { value: value.clone(), version };
+        let done = IdRecord::new(entry, op.clone(), expiry(self.client(), retention).map(Millis));
+        Step::Write(IdState::Done(done), Recorded::New(version))
     }
 
     /// The condition that the record is still at this version.
@@ -46,14 +41,9 @@ impl DedupRepo for DynamoDedupRepo {
     #[instrument(level = "trace", skip_all)]
     async fn record(&self, id: &DedupId, value: &Payload, op: &OpId, retention: Retention) -> Result<Recorded> {
         let retention = retention.checked()?;
-        let judge = |record: &Record, past: Millis| match &record.state {
-            _ if record.has_ended(op) => Step::Answer(Recorded::Fenced),
-            Some(State::Done(done)) if done.op == *op => Step::Answer(Recorded::Again(done.entry.clone())),
-            Some(State::Done(done)) => Step::Answer(Recorded::Existing(done.entry.clone())),
-            Some(State::Leased(leased)) if past < leased.until => {
-                Step::Answer(Recorded::InFlight { remaining: past.until(leased.until) })
-            }
-            Some(State::Leased(_)) | None => self.first(record, value, op, retention),
+        let judge = |record: &Record, past: Millis| {
+            let known = record.state.record(op, record.has_ended(op), past);
+            known.map_or_else(|| self.first(record, value, op, retention), Step::Answer)
         };
         self.0.step("record", (id, op), judge).await
     }
@@ -71,14 +61,7 @@ impl DedupRepo for DynamoDedupRepo {
             let write = write.set("r", op.as_str()).set("w", version.number());
             (self.if_current(write, version), Replaced::Replaced(Version::new(next)))
         };
-        let refused = |record: &Record| match record.done() {
-            None => Some(Replaced::Stale(None)),
-            Some(done) if done.replaced_by.as_ref() == Some(&(op.clone(), version)) => {
-                Some(Replaced::Again(done.entry.version))
-            }
-            Some(done) if done.entry.version != version => Some(Replaced::Stale(Some(done.entry.clone()))),
-            Some(_) => None,
-        };
+        let refused = |record: &Record| record.state.replace(version, op);
         self.0.change("replace", (id, version.number(), None), change, refused).await
     }
 
@@ -90,11 +73,7 @@ impl DedupRepo for DynamoDedupRepo {
             let ended = self.0.kept(ended, Some(now)).remove(&["v", "x", "f", "p", "q", "r", "w"]);
             (self.if_current(ended, version), Forgotten::Forgotten)
         };
-        let refused = |record: &Record| match record.entry() {
-            None => Some(Forgotten::Absent),
-            Some(entry) if entry.version != version => Some(Forgotten::Stale(entry.clone())),
-            Some(_) => None,
-        };
+        let refused = |record: &Record| record.state.forget(version);
         self.0.change("forget", (id, version.number(), None), change, refused).await
     }
 

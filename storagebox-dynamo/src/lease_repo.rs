@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use storagebox_core::backend::rules::{IdState, started};
 use storagebox_core::{
     Aborted, Begun, Completed, DedupId, Entry, Fence, Fingerprint, Lease, LeaseExtended, LeaseRepo, OpId, Payload,
     Result, Retention, Version, async_trait, checked_duration,
@@ -11,7 +12,7 @@ use tracing::instrument;
 
 use crate::client::{Client, Write, expiry};
 use crate::clock::Millis;
-use crate::records::{DONE, ENDED, LEASED, Leased, Named, Record, Records, State, Step};
+use crate::records::{DONE, ENDED, LEASED, Named, Record, Records, Step};
 
 /// Nobody has begun since, and the lease neither completed nor aborted. Its end does not matter (D-5).
 const HELD: &str = "s = :leased AND f = :fence AND c = :op";
@@ -24,25 +25,17 @@ impl DynamoLeaseRepo {
         self.0.client()
     }
 
-    /// A new lease, with a greater number than any before, and with the fingerprint of a lapsed one, if that had any.
     fn start(
         &self,
         record: &Record,
-        id: &DedupId,
-        op: &OpId,
+        (id, op): (&DedupId, &OpId),
         term: Duration,
-        fingerprint: Option<&Fingerprint>,
+        asked: Option<&Fingerprint>,
     ) -> Step<Begun> {
         let fence = Fence::new(self.client().number_after(record.last));
-        let until = self.client().end_of(term);
-        let inherited = record.fingerprint().cloned();
-        let leased = Leased { op: op.clone(), fence, until, fingerprint: fingerprint.cloned(), inherited };
-        Step::Write(State::Leased(leased), started(id, op, fence))
+        let lease = record.state.next_lease(op, fence, self.client().end_of(term), asked);
+        Step::Write(IdState::Leased(lease), started(id, op, fence))
     }
-}
-
-fn started(id: &DedupId, op: &OpId, fence: Fence) -> Begun {
-    Begun::Started(Lease { id: id.clone(), op: op.clone(), fence })
 }
 
 /// The row of a lease, and the number in it while it is held.
@@ -61,14 +54,9 @@ impl LeaseRepo for DynamoLeaseRepo {
     #[instrument(level = "trace", skip_all)]
     async fn begin(&self, id: &DedupId, op: &OpId, term: Duration, fingerprint: Option<&Fingerprint>) -> Result<Begun> {
         let term = checked_duration("lease", term)?;
-        let judge = |record: &Record, past: Millis| match &record.state {
-            _ if record.has_ended(op) => Step::Answer(Begun::Fenced),
-            _ if record.is_of_another(fingerprint) => Step::Answer(Begun::Mismatch),
-            Some(State::Leased(leased)) if leased.until <= past => self.start(record, id, op, term, fingerprint),
-            Some(State::Done(done)) => Step::Answer(Begun::Done(done.entry.clone())),
-            Some(State::Leased(leased)) if leased.op == *op => Step::Answer(started(id, op, leased.fence)),
-            Some(State::Leased(leased)) => Step::Answer(Begun::InFlight { remaining: past.until(leased.until) }),
-            None => self.start(record, id, op, term, fingerprint),
+        let judge = |record: &Record, past: Millis| {
+            let known = record.state.begin((id, op), fingerprint, record.has_ended(op), past);
+            known.map_or_else(|| self.start(record, (id, op), term, fingerprint), Step::Answer)
         };
         self.0.step("begin", (id, op), judge).await
     }
@@ -84,11 +72,7 @@ impl LeaseRepo for DynamoLeaseRepo {
             let entry = Entry { value: result.clone(), version: Version::new(version) };
             (if_held(done, lease, ""), Completed::Completed(entry))
         };
-        let refused = |record: &Record| match record.done() {
-            Some(done) if done.fence == Some(lease.fence) => Some(Completed::Again(done.entry.clone())),
-            _ if record.leased(lease).is_some() => None,
-            _ => Some(Completed::Fenced),
-        };
+        let refused = |record: &Record| record.state.complete(lease);
         self.0.change("complete", of(lease), change, refused).await
     }
 
@@ -101,11 +85,7 @@ impl LeaseRepo for DynamoLeaseRepo {
             let ended = self.0.kept(ended, Some(now)).remove(&["f", "u", "p"]);
             (if_held(ended, lease, ""), Aborted::Aborted)
         };
-        let refused = |record: &Record| match record.leased(lease) {
-            Some(_) => None,
-            None if record.has_ended(&lease.op) => Some(Aborted::Aborted),
-            None => Some(Aborted::Fenced),
-        };
+        let refused = |record: &Record| record.state.abort(lease, record.has_ended(&lease.op));
         let (id, number, _) = of(lease);
         self.0.change("abort", (id, number, Some(&lease.op)), change, refused).await
     }
@@ -118,10 +98,10 @@ impl LeaseRepo for DynamoLeaseRepo {
             let longer = self.0.kept(Write::update(key).set("u", until.0), Some(until));
             (if_held(longer, lease, " AND u < :u"), LeaseExtended::Extended)
         };
-        let refused = |record: &Record| match record.leased(lease) {
-            // It was held, so its end was no earlier than asked for.
-            Some(_) => Some(LeaseExtended::Extended),
-            None => Some(LeaseExtended::Fenced),
+        // It was held, so its end was no earlier than asked for.
+        let refused = |record: &Record| match record.state.holds(lease) {
+            true => Some(LeaseExtended::Extended),
+            false => Some(LeaseExtended::Fenced),
         };
         self.0.change("extend", of(lease), change, refused).await
     }

@@ -1,7 +1,6 @@
 //! Ordered values: article 4's ratchet. Puts and tombstones alike are one conditional `PutItem`.
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,25 +28,9 @@ pub(crate) struct DynamoOrderedStore {
     rules: OrderedRules,
 }
 
-/// What a write puts.
-#[derive(Clone, Copy, Debug)]
-enum Content<'a> {
-    Value(&'a Payload),
-    Tombstone,
-}
-
-impl Content<'_> {
-    /// A delete wins over a put of the same stamp.
-    fn rank(self) -> i64 {
-        i64::from(matches!(self, Self::Tombstone))
-    }
-
-    fn is_in(self, row: &Row) -> bool {
-        match self {
-            Self::Value(value) => row.bytes("v") == Some(value.as_bytes()),
-            Self::Tombstone => !row.has("v"),
-        }
-    }
+/// A delete wins over a put of the same stamp.
+fn rank(value: Option<&Payload>) -> i64 {
+    i64::from(value.is_none())
 }
 
 impl DynamoOrderedStore {
@@ -65,29 +48,30 @@ impl DynamoOrderedStore {
         Ok(RowKey::new(self.open.partition_of("keys", key.as_str()).await?, key.as_str()))
     }
 
-    async fn write(&self, key: &Key, stamp: &Stamp, content: Content<'_>, tag: &Tag) -> Result<Written> {
+    async fn write(&self, key: &Key, stamp: &Stamp, value: Option<&Payload>, tag: &Tag) -> Result<Written> {
         let key = self.key(key).await?;
-        if let Some(refused) = self.rules.refused(stamp, self.client().now().0) {
+        let now = self.client().now().0;
+        if let Some(refused) = self.rules.refused(stamp, now) {
             return Err(refused);
         }
-        if let Some(horizon) = self.horizon().filter(|horizon| stamp.at < *horizon) {
+        if let Some(horizon) = self.rules.horizon(now).filter(|horizon| stamp.at < *horizon) {
             let row = self.client().get(&key).await?;
-            return Ok(judge(row.as_ref(), stamp, content)?.unwrap_or(Written::TooOld { horizon }));
+            return Ok(judge(row.as_ref(), stamp, value)?.unwrap_or(Written::TooOld { horizon }));
         }
-        let write = Write::put(self.row(&key, stamp, content)).tagged(tag).only_if(NEWEST);
-        let write = write.value(":a", stamp.at).value(":w", stamp.writer.as_str()).value(":k", content.rank());
+        let write = Write::put(self.row(&key, stamp, value)).tagged(tag).only_if(NEWEST);
+        let write = write.value(":a", stamp.at).value(":w", stamp.writer.as_str()).value(":k", rank(value));
         match self.client().write(&write).await? {
             Wrote::Done(_) => Ok(Written::Applied),
             Wrote::Refused(Some(row)) if tag.is_on(&row) => Ok(Written::Applied),
-            Wrote::Refused(row) => Ok(judge(row.as_ref(), stamp, content)?.unwrap_or(Written::Applied)),
+            Wrote::Refused(row) => Ok(judge(row.as_ref(), stamp, value)?.unwrap_or(Written::Applied)),
         }
     }
 
-    fn row(&self, key: &RowKey, stamp: &Stamp, content: Content<'_>) -> Row {
-        let row = Row::new(key).with("a", stamp.at).with("w", stamp.writer.as_str()).with("k", content.rank());
-        match content {
-            Content::Value(value) => row.with("v", value.as_bytes()),
-            Content::Tombstone => self.buried(row, stamp),
+    fn row(&self, key: &RowKey, stamp: &Stamp, value: Option<&Payload>) -> Row {
+        let row = Row::new(key).with("a", stamp.at).with("w", stamp.writer.as_str()).with("k", rank(value));
+        match value {
+            Some(value) => row.with("v", value.as_bytes()),
+            None => self.buried(row, stamp),
         }
     }
 
@@ -103,11 +87,6 @@ impl DynamoOrderedStore {
         let forgotten = since.after(self.rules.tombstone_age()).after(skew).after(skew);
         let expires = self.client().deletable(forgotten);
         row.with("o", buried_at(since)).with("g", forgotten.0).with(EXPIRES, expires)
-    }
-
-    /// The purge horizon, in time mode: no older stamp is accepted (O-3).
-    fn horizon(&self) -> Option<i64> {
-        self.rules.is_timed().then(|| self.client().now().before(self.rules.tombstone_age()).0)
     }
 
     /// Until when a tombstone must have been buried to be purged now.
@@ -183,15 +162,11 @@ fn buried_at(since: Millis) -> String {
 }
 
 /// What is there decides: nothing of its own if the write is the newest.
-fn judge(row: Option<&Row>, stamp: &Stamp, content: Content<'_>) -> Result<Option<Written>> {
+fn judge(row: Option<&Row>, stamp: &Stamp, value: Option<&Payload>) -> Result<Option<Written>> {
     let Some(row) = row else { return Ok(None) };
-    let (current, rank) = (stamp_of(row)?, row.needed("k", row.number::<i64>("k"))?);
-    Ok(match (stamp, content.rank()).cmp(&(&current, rank)) {
-        Ordering::Greater => None,
-        Ordering::Less => Some(Written::Stale { current }),
-        Ordering::Equal if content.is_in(row) => Some(Written::Duplicate),
-        Ordering::Equal => Some(Written::Mismatch),
-    })
+    row.needed("k", row.number::<i64>("k"))?;
+    let (current, last) = (stamp_of(row)?, row.maybe("v", Row::bytes)?);
+    Ok(OrderedRules::compare((stamp, value.map(Payload::as_bytes)), (&current, last)))
 }
 
 fn stamp_of(row: &Row) -> Result<Stamp> {
@@ -213,13 +188,13 @@ impl OrderedStore for DynamoOrderedStore {
     #[instrument(level = "trace", skip_all)]
     async fn put(&self, key: &Key, value: &Payload, stamp: &Stamp) -> Result<Written> {
         let tag = Tag::fresh();
-        self.client().settle("put", || self.write(key, stamp, Content::Value(value), &tag)).await
+        self.client().settle("put", || self.write(key, stamp, Some(value), &tag)).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn delete(&self, key: &Key, stamp: &Stamp) -> Result<Written> {
         let tag = Tag::fresh();
-        self.client().settle("delete", || self.write(key, stamp, Content::Tombstone, &tag)).await
+        self.client().settle("delete", || self.write(key, stamp, None, &tag)).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -287,7 +262,7 @@ mod tests {
         let known = [row.clone().with("v", b"value".as_slice()), row.with("k", 1_i64).with("o", buried_at(Millis(7)))];
         let judged = |row: &Row| {
             let stamp = Stamp::new(5, WriterId::new("ada")?);
-            judge(Some(row), &stamp, Content::Tombstone).map(drop)
+            judge(Some(row), &stamp, None).map(drop)
         };
         whatever(&known, &[judged, |row| listed(row).map(drop)]);
     }

@@ -12,6 +12,7 @@ mod sent;
 
 use std::sync::Arc;
 
+use storagebox_core::backend::rules::IdState;
 use storagebox_core::{DedupId, Entry, Error, ErrorKind, ListedRecord, Namespace, OpId, Page, Result};
 
 use crate::client::{Client, Index, Kind, Look, OpenNamespace, Refusal, Transacted, Write, Wrote};
@@ -21,7 +22,7 @@ use crate::page::{self, Position};
 use crate::row::{Row, RowKey};
 
 use log::Mark;
-pub(crate) use record::{Done, Leased, Record, State};
+pub(crate) use record::Record;
 pub(crate) use row::{CURRENT, DONE, ENDED, LEASED};
 use sent::{Fate, Sent, at_once};
 
@@ -43,7 +44,7 @@ pub(crate) struct Records {
 pub(crate) enum Step<T> {
     Answer(T),
     /// The id is to be in this state, and then this is the answer.
-    Write(State, T),
+    Write(IdState<Millis>, T),
 }
 
 /// An id, the number that a call must find there, and the operation whose end it asks for, if it does.
@@ -69,7 +70,7 @@ impl Records {
     pub(crate) async fn get(&self, id: &DedupId) -> Result<Option<Entry>> {
         let (key, past) = (self.key(id).await?, self.client().surely_past());
         let row = self.client().get(&key).await?;
-        Ok(self.read(row.as_ref(), past)?.entry().cloned())
+        Ok(self.read(row.as_ref(), past)?.state.entry().cloned())
     }
 
     pub(crate) async fn list(&self, position: &Position, limit: usize) -> Result<Page<ListedRecord>> {
@@ -78,7 +79,7 @@ impl Records {
         let page = page::rows(&self.open, (IDS, Index::Table), position, limit, shown).await?;
         let listed = |row: &Row| {
             let id = DedupId::new(row.sort()?).map_err(|_| row.unreadable("its id is not valid"))?;
-            Ok(self.read(Some(row), past)?.entry().cloned().map(|entry| ListedRecord { id, entry }))
+            Ok(self.read(Some(row), past)?.state.entry().cloned().map(|entry| ListedRecord { id, entry }))
         };
         let entries = page.entries.iter().filter_map(|row| listed(row).transpose()).collect::<Result<_>>()?;
         Ok(Page { entries, next: page.next })

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use storagebox_core::Clock;
+use storagebox_core::backend::rules::StoredTime;
+use storagebox_core::{Clock, Retention};
 use tokio::time::Instant;
 
 /// A moment, in nanoseconds since 1970.
@@ -22,15 +23,23 @@ impl Time {
         Self(self.0.saturating_add(nanos(duration)))
     }
 
-    /// How long it is until a later moment; nothing until an earlier one.
-    #[must_use]
-    pub(crate) fn until(self, later: Self) -> Duration {
-        Duration::from_nanos(later.0.saturating_sub(self.0))
+    /// The end of a retention that begins at this time; `None` is never.
+    pub(crate) fn after_retention(self, retention: Retention) -> Option<Self> {
+        match retention {
+            Retention::Forever => None,
+            Retention::For(duration) => Some(self.after(duration)),
+        }
     }
 
     /// Whole milliseconds since 1970.
     pub(crate) fn millis(self) -> i64 {
         i64::try_from(self.0 / 1_000_000).unwrap_or(i64::MAX)
+    }
+}
+
+impl StoredTime for Time {
+    fn until(self, later: Self) -> Duration {
+        Duration::from_nanos(later.0.saturating_sub(self.0))
     }
 }
 

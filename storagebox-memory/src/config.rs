@@ -26,15 +26,7 @@ impl Settings {
 
     /// Whether what ended at this moment need not be remembered any more.
     pub(crate) fn is_forgotten(&self, ended: Time, now: Time) -> bool {
-        is_past(ended, self.remember, now)
-    }
-}
-
-/// Whether what was kept from this moment on is past its retention.
-pub(crate) fn is_past(since: Time, retention: Retention, now: Time) -> bool {
-    match retention {
-        Retention::Forever => false,
-        Retention::For(duration) => since.after(duration) <= now,
+        ended.after_retention(self.remember).is_some_and(|end| end <= now)
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use storagebox_core::backend::rules::IdState;
 use storagebox_core::{
     Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, OpId, Page, Payload, Recorded, Replaced, Result,
     Retention, Version, async_trait,
 };
 use tracing::instrument;
 
-use crate::records::{Records, State};
+use crate::records::Records;
 
 #[derive(Debug)]
 pub(crate) struct MemoryDedupRepo(pub(crate) Arc<Records>);
@@ -18,53 +19,40 @@ impl DedupRepo for MemoryDedupRepo {
     #[instrument(level = "trace", skip_all)]
     async fn record(&self, id: &DedupId, value: &Payload, op: &OpId, retention: Retention) -> Result<Recorded> {
         let retention = retention.checked()?;
-        Ok(self.0.step(id, |record, now| match &record.state {
-            _ if record.has_ended(op) => Recorded::Fenced,
-            State::Done(done) if done.op == *op => Recorded::Again(done.entry.clone()),
-            State::Done(done) => Recorded::Existing(done.entry.clone()),
-            State::Leased(leased) if now < leased.until => Recorded::InFlight { remaining: now.until(leased.until) },
-            State::Leased(_) | State::Unsettled(_) | State::Vacant => {
+        Ok(self.0.step(id, |record, now| {
+            record.state.record(op, record.has_ended(op), now).unwrap_or_else(|| {
                 let done = self.0.done(value, op, now, retention);
                 let version = done.entry.version;
-                record.state = State::Done(done);
+                record.state = IdState::Done(done);
                 Recorded::New(version)
-            }
+            })
         }))
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn get(&self, id: &DedupId) -> Result<Option<Entry>> {
-        Ok(self.0.step(id, |record, _| record.done().map(|done| done.entry.clone())))
+        Ok(self.0.step(id, |record, _| record.state.entry().cloned()))
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn replace(&self, id: &DedupId, version: Version, value: &Payload, op: &OpId) -> Result<Replaced> {
-        Ok(self.0.step(id, |record, _| {
-            let Some(done) = record.done() else {
-                return Replaced::Stale(None);
-            };
-            if done.replaced_by.as_ref() == Some(&(op.clone(), version)) {
-                return Replaced::Again(done.entry.version);
+        Ok(self.0.step(id, |record, _| match (record.state.replace(version, op), &mut record.state) {
+            (None, IdState::Done(done)) => {
+                done.entry = self.0.next_entry(value);
+                done.replaced_by = Some((op.clone(), version));
+                Replaced::Replaced(done.entry.version)
             }
-            if done.entry.version != version {
-                return Replaced::Stale(Some(done.entry.clone()));
-            }
-            let next = Version::new(self.0.next_number());
-            done.entry = Entry { value: value.clone(), version: next };
-            done.replaced_by = Some((op.clone(), version));
-            Replaced::Replaced(next)
+            (answer, _) => answer.unwrap_or(Replaced::Stale(None)),
         }))
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn forget(&self, id: &DedupId, version: Version) -> Result<Forgotten> {
-        Ok(self.0.step(id, |record, now| match record.done() {
-            None => Forgotten::Absent,
-            Some(done) if done.entry.version != version => Forgotten::Stale(done.entry.clone()),
-            Some(_) => {
+        Ok(self.0.step(id, |record, now| {
+            record.state.forget(version).unwrap_or_else(|| {
                 record.end(now);
                 Forgotten::Forgotten
-            }
+            })
         }))
     }
 
@@ -72,7 +60,8 @@ impl DedupRepo for MemoryDedupRepo {
     async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedRecord>> {
         let now = self.0.settings.now();
         self.0.by_id.page(cursor, limit, |id, record| {
-            record.shown(now).map(|entry| ListedRecord { id: id.clone(), entry: entry.clone() })
+            let entry = record.state.entry().filter(|_| !record.state.is_expired(now))?;
+            Some(ListedRecord { id: id.clone(), entry: entry.clone() })
         })
     }
 }

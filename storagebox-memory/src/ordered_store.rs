@@ -1,6 +1,5 @@
 //! Ordered values: the newest stamp wins, a delete leaves a tombstone.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,22 +34,9 @@ pub(crate) struct MemoryOrderedStore {
 #[derive(Debug)]
 struct Cell {
     stamp: Stamp,
-    content: Content,
+    /// `None` is a tombstone.
+    value: Option<Payload>,
     arrived: Time,
-}
-
-/// What a write leaves.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Content {
-    Value(Payload),
-    Tombstone,
-}
-
-impl Content {
-    /// A delete is over a put of the same stamp (O-2).
-    fn rank(&self) -> u8 {
-        u8::from(*self == Self::Tombstone)
-    }
 }
 
 impl MemoryOrderedStore {
@@ -58,26 +44,14 @@ impl MemoryOrderedStore {
         Ok(Self { values, rules: OrderedRules::of("memory", options)? })
     }
 
-    fn write(&self, key: &Key, stamp: &Stamp, content: Content) -> Result<Written> {
+    fn write(&self, key: &Key, stamp: &Stamp, value: Option<&Payload>) -> Result<Written> {
         let mut cells = self.values.cells.lock_for(key);
         let now = self.values.settings.now();
-        if let Some(refused) = self.rules.refused(stamp, now.millis()) {
-            return Err(refused);
+        let last = cells.get(key).map(|cell| (&cell.stamp, cell.value.as_ref().map(Payload::as_bytes)));
+        if let Some(answer) = self.rules.write((stamp, value.map(Payload::as_bytes)), last, now.millis())? {
+            return Ok(answer);
         }
-        if let Some(cell) = cells.get(key) {
-            match (stamp, content.rank()).cmp(&(&cell.stamp, cell.content.rank())) {
-                Ordering::Greater => {}
-                Ordering::Less => {
-                    return Ok(Written::Stale { current: cell.stamp.clone() });
-                }
-                Ordering::Equal if content == cell.content => return Ok(Written::Duplicate),
-                Ordering::Equal => return Ok(Written::Mismatch),
-            }
-        }
-        if let Some(horizon) = self.values.horizon(now).filter(|horizon| stamp.at < *horizon) {
-            return Ok(Written::TooOld { horizon });
-        }
-        cells.insert(key.clone(), Cell { stamp: stamp.clone(), content, arrived: now });
+        cells.insert(key.clone(), Cell { stamp: stamp.clone(), value: value.cloned(), arrived: now });
         Ok(Written::Applied)
     }
 }
@@ -92,16 +66,10 @@ impl Values {
         self.rules.in_words()
     }
 
-    /// The purge horizon, in time mode: no older stamp is accepted, so nothing older need be remembered (O-3).
-    fn horizon(&self, now: Time) -> Option<i64> {
-        let age = i64::try_from(self.rules.tombstone_age().as_millis()).unwrap_or(i64::MAX);
-        self.rules.is_timed().then(|| now.millis().saturating_sub(age))
-    }
-
     fn may_go(&self, cell: &Cell, age: Duration, now: Time) -> bool {
-        cell.content == Content::Tombstone
+        cell.value.is_none()
             && cell.arrived.after(self.rules.purged(age)) <= now
-            && self.horizon(now).is_none_or(|horizon| cell.stamp.at < horizon)
+            && self.rules.horizon(now.millis()).is_none_or(|horizon| cell.stamp.at < horizon)
     }
 
     fn reset(&self, key: &Key, stamp: &Stamp) -> Reset {
@@ -137,10 +105,7 @@ impl Values {
 
 impl Cell {
     fn live(&self) -> Option<Versioned> {
-        match &self.content {
-            Content::Value(value) => Some(Versioned { value: value.clone(), stamp: self.stamp.clone() }),
-            Content::Tombstone => None,
-        }
+        self.value.clone().map(|value| Versioned { value, stamp: self.stamp.clone() })
     }
 }
 
@@ -148,12 +113,12 @@ impl Cell {
 impl OrderedStore for MemoryOrderedStore {
     #[instrument(level = "trace", skip_all)]
     async fn put(&self, key: &Key, value: &Payload, stamp: &Stamp) -> Result<Written> {
-        self.write(key, stamp, Content::Value(value.clone()))
+        self.write(key, stamp, Some(value))
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn delete(&self, key: &Key, stamp: &Stamp) -> Result<Written> {
-        self.write(key, stamp, Content::Tombstone)
+        self.write(key, stamp, None)
     }
 
     #[instrument(level = "trace", skip_all)]

@@ -1,13 +1,13 @@
 //! Deduplication records, shared by the two repositories of one name. Each step happens under its id's stripe lock.
 
 use std::collections::BTreeMap;
-use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use storagebox_core::{DedupId, Entry, Fence, Fingerprint, OpId, Payload, Retention, Version};
+use storagebox_core::backend::rules::{IdRecord, IdState};
+use storagebox_core::{DedupId, Entry, OpId, Payload, Retention, Version};
 
 use crate::clock::Time;
-use crate::config::{Settings, is_past};
+use crate::config::Settings;
 use crate::striped::Striped;
 
 /// The records of one name.
@@ -19,78 +19,36 @@ pub(crate) struct Records {
     last_number: AtomicU64,
 }
 
-pub(crate) type Stripe<'a> = MutexGuard<'a, BTreeMap<DedupId, Record>>;
-
-/// What is known of one id.
+/// The state of one id, and the operations that ended, remembered so that their late copies change nothing (D-7).
 #[derive(Debug, Default)]
 pub(crate) struct Record {
-    pub(crate) state: State,
-    /// Operations that are over, remembered so that their late copies change nothing (D-7).
+    pub(crate) state: IdState<Time>,
     ended: Vec<(OpId, Time)>,
 }
 
-#[derive(Debug, Default)]
-pub(crate) enum State {
-    #[default]
-    Vacant,
-    /// No operation has the id, but an earlier lease lapsed, so its work may have had an effect.
-    Unsettled(Unsettled),
-    Leased(Leased),
-    Done(Done),
-}
-
-/// The fingerprint that the id keeps after the lease that took over a lapsed one was aborted (D-6).
-#[derive(Debug)]
-pub(crate) struct Unsettled {
-    pub(crate) fingerprint: Fingerprint,
-    pub(crate) since: Time,
-}
-
-#[derive(Debug)]
-pub(crate) struct Leased {
-    pub(crate) op: OpId,
-    pub(crate) fence: Fence,
-    pub(crate) until: Time,
-    /// The fingerprint of the id.
-    pub(crate) fingerprint: Option<Fingerprint>,
-    /// Whether an earlier lease lapsed with this fingerprint, so that an abort of this one leaves it (D-6).
-    pub(crate) is_inherited: bool,
-}
-
-#[derive(Debug)]
-pub(crate) struct Done {
-    pub(crate) entry: Entry,
-    /// The operation that recorded the first value.
-    pub(crate) op: OpId,
-    /// The lease that completed, if there was one.
-    pub(crate) fence: Option<Fence>,
-    pub(crate) fingerprint: Option<Fingerprint>,
-    /// The operation that put the present value in place of the one at this version.
-    pub(crate) replaced_by: Option<(OpId, Version)>,
-    pub(crate) since: Time,
-    pub(crate) retention: Retention,
-}
-
-impl Done {
-    fn is_expired(&self, now: Time) -> bool {
-        is_past(self.since, self.retention, now)
-    }
-}
-
 impl Record {
-    /// Ends the record if its retention is over, as of now; its operation is fenced from here on (D-4).
-    pub(crate) fn expire(&mut self, now: Time) {
-        if matches!(&self.state, State::Done(done) if done.is_expired(now)) {
+    /// Ends what has expired and forgets what need not be remembered any more.
+    fn catch_up(&mut self, settings: &Settings, now: Time) {
+        if self.state.is_expired(now) {
             self.end(now);
+        }
+        self.ended.retain(|(_, since)| !settings.is_forgotten(*since, now));
+        if self.ended.is_empty()
+            && let IdState::Vacant(fingerprint) = &mut self.state
+        {
+            *fingerprint = None;
         }
     }
 
-    /// Leaves the id vacant and fences the operation that had it.
+    /// Leaves the id vacant and ends the operation that had it. A fingerprint that its lease inherited stays (D-6).
     pub(crate) fn end(&mut self, now: Time) {
         match std::mem::take(&mut self.state) {
-            State::Vacant | State::Unsettled(_) => {}
-            State::Leased(leased) => self.ended.push((leased.op, now)),
-            State::Done(done) => self.ended.push((done.op, now)),
+            IdState::Vacant(_) => {}
+            IdState::Done(done) => self.ended.push((done.op, now)),
+            IdState::Leased(leased) => {
+                self.state = IdState::Vacant(leased.fingerprint.filter(|_| leased.is_inherited));
+                self.ended.push((leased.op, now));
+            }
         }
     }
 
@@ -98,31 +56,15 @@ impl Record {
         self.ended.iter().any(|(ended, _)| ended == op)
     }
 
-    pub(crate) fn done(&mut self) -> Option<&mut Done> {
-        match &mut self.state {
-            State::Done(done) => Some(done),
-            State::Vacant | State::Unsettled(_) | State::Leased(_) => None,
-        }
-    }
-
-    /// The record for a listing, which changes nothing.
-    pub(crate) fn shown(&self, now: Time) -> Option<&Entry> {
-        match &self.state {
-            State::Done(done) if !done.is_expired(now) => Some(&done.entry),
-            _ => None,
-        }
-    }
-
-    fn forget_ended(&mut self, settings: &Settings, now: Time) {
-        self.ended.retain(|(_, since)| !settings.is_forgotten(*since, now));
+    fn is_empty(&self) -> bool {
+        matches!(self.state, IdState::Vacant(_)) && self.ended.is_empty()
     }
 
     fn is_idle(&self, settings: &Settings, now: Time) -> bool {
         let lapsed = match &self.state {
-            State::Vacant => true,
-            State::Unsettled(unsettled) => settings.is_forgotten(unsettled.since, now),
-            State::Leased(leased) => settings.is_forgotten(leased.until, now),
-            State::Done(_) => false,
+            IdState::Vacant(_) => true,
+            IdState::Leased(leased) => settings.is_forgotten(leased.until, now),
+            IdState::Done(_) => false,
         };
         lapsed && self.ended.is_empty()
     }
@@ -137,21 +79,25 @@ impl Records {
         self.last_number.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Runs one step on the id's record, as it is by the clock.
+    pub(crate) fn next_entry(&self, value: &Payload) -> Entry {
+        Entry { value: value.clone(), version: Version::new(self.next_number()) }
+    }
+
+    pub(crate) fn done(&self, value: &Payload, op: &OpId, now: Time, retention: Retention) -> IdRecord<Time> {
+        IdRecord::new(self.next_entry(value), op.clone(), now.after_retention(retention))
+    }
+
+    /// Runs one step on the id's record, as it is by the clock. An id without a record leaves nothing behind.
     pub(crate) fn step<T>(&self, id: &DedupId, step: impl FnOnce(&mut Record, Time) -> T) -> T {
         let mut stripe = self.by_id.lock_for(id);
         let now = self.settings.now();
-        let record = entry(&mut stripe, id);
-        record.expire(now);
-        record.forget_ended(&self.settings, now);
+        let record = stripe.entry(id.clone()).or_default();
+        record.catch_up(&self.settings, now);
         let outcome = step(record, now);
-        drop_if_empty(&mut stripe, id);
+        if record.is_empty() {
+            stripe.remove(id);
+        }
         outcome
-    }
-
-    pub(crate) fn done(&self, value: &Payload, op: &OpId, since: Time, retention: Retention) -> Done {
-        let entry = Entry { value: value.clone(), version: Version::new(self.next_number()) };
-        Done { entry, op: op.clone(), fence: None, fingerprint: None, replaced_by: None, since, retention }
     }
 
     /// Deletes records that no promise needs, at most `budget` of them.
@@ -160,24 +106,12 @@ impl Records {
         self.by_id.spend(budget, |records, budget| {
             let mut used = 0;
             records.retain(|_, record| {
-                record.expire(now);
-                record.forget_ended(&self.settings, now);
+                record.catch_up(&self.settings, now);
                 let delete = used < budget && record.is_idle(&self.settings, now);
                 used += usize::from(delete);
                 !delete
             });
             used
         })
-    }
-}
-
-fn entry<'a>(stripe: &'a mut Stripe<'_>, id: &DedupId) -> &'a mut Record {
-    stripe.entry(id.clone()).or_default()
-}
-
-/// A look at an id that nobody used leaves nothing behind.
-fn drop_if_empty(stripe: &mut Stripe<'_>, id: &DedupId) {
-    if stripe.get(id).is_some_and(|record| matches!(record.state, State::Vacant) && record.ended.is_empty()) {
-        stripe.remove(id);
     }
 }

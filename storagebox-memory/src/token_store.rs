@@ -1,8 +1,7 @@
 //! Tokens: live, or gone and fenced.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use hashbrown::HashTable;
 use storagebox_core::{Consumed, Created, Discarded, OpId, Result, TokenId, TokenStore, async_trait};
 use tracing::instrument;
 
@@ -13,13 +12,7 @@ use crate::striped::Striped;
 #[derive(Debug)]
 pub(crate) struct MemoryTokenStore {
     settings: Settings,
-    tokens: Striped<HashTable<Known>>,
-}
-
-#[derive(Debug)]
-struct Known {
-    id: TokenId,
-    token: Token,
+    tokens: Striped<BTreeMap<TokenId, Token>>,
 }
 
 #[derive(Debug)]
@@ -36,19 +29,11 @@ impl MemoryTokenStore {
     /// Runs one step on the token, or on its absence once its fence is over. The step returns what the token becomes, if
     /// it changes.
     fn step<T>(&self, token: &TokenId, step: impl FnOnce(Option<&Token>, Time) -> (Option<Token>, T)) -> T {
-        let hash = self.tokens.hash(token);
-        let mut tokens = self.tokens.lock(Striped::<HashTable<Known>>::stripe_of(hash));
+        let mut tokens = self.tokens.lock_for(token);
         let now = self.settings.now();
-        let known = tokens.find_mut(hash, |known| known.id == *token);
-        let is_remembered = |known: &&Known| !self.is_forgotten(&known.token, now);
-        let (next, outcome) = step(known.as_deref().filter(is_remembered).map(|known| &known.token), now);
-        match (next, known) {
-            (None, _) => {}
-            (Some(next), Some(known)) => known.token = next,
-            (Some(next), None) => {
-                let new = Known { id: token.clone(), token: next };
-                tokens.insert_unique(hash, new, |known| self.tokens.hash(&known.id));
-            }
+        let (next, outcome) = step(tokens.get(token).filter(|known| !self.is_forgotten(known, now)), now);
+        if let Some(next) = next {
+            tokens.insert(token.clone(), next);
         }
         outcome
     }
@@ -66,8 +51,8 @@ impl MemoryTokenStore {
         let now = self.settings.now();
         self.tokens.spend(budget, |tokens, budget| {
             let mut used = 0;
-            tokens.retain(|known| {
-                let forget = used < budget && self.is_forgotten(&known.token, now);
+            tokens.retain(|_, known| {
+                let forget = used < budget && self.is_forgotten(known, now);
                 used += usize::from(forget);
                 !forget
             });

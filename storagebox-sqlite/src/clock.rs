@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use storagebox_core::Clock;
 use storagebox_core::backend::micros;
+use storagebox_core::backend::rules::StoredTime;
 
 /// A moment as tables keep it, in microseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,13 +25,14 @@ impl Micros {
         Self(memory.map_or(i64::MIN, |memory| self.0.saturating_sub(memory)))
     }
 
-    /// How long it is until a later moment; nothing until an earlier one.
-    pub(crate) fn until(self, later: Self) -> Duration {
-        Duration::from_micros(later.0.saturating_sub(self.0).max(0).unsigned_abs())
-    }
-
     /// Whole milliseconds since 1970.
     pub(crate) fn millis(self) -> i64 {
         self.0.div_euclid(1_000)
+    }
+}
+
+impl StoredTime for Micros {
+    fn until(self, later: Self) -> Duration {
+        Duration::from_micros(later.0.saturating_sub(self.0).max(0).unsigned_abs())
     }
 }

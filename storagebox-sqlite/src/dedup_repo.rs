@@ -13,7 +13,7 @@ use tracing::instrument;
 
 use crate::client::{OpenNamespace, Step};
 use crate::error::{read, unreadable};
-use crate::records::{self, Record, State, end_of, entry, numbered};
+use crate::records::{self, Record, end_of, entry, numbered};
 
 const RECORD: &str = numbered!("dedup_repo/record.sql");
 const REPLACE: &str = numbered!("dedup_repo/replace.sql");
@@ -28,36 +28,21 @@ type Value = (DedupId, Payload, OpId, Retention);
 
 async fn record(step: &mut Step<'_>, (id, value, op, retention): &Value) -> Result<Recorded> {
     let known = Record::of(step, id, Some(op)).await?;
-    match known.state {
-        _ if known.has_ended => Ok(Recorded::Fenced),
-        State::Done(done) if done.op == op.as_str() => Ok(Recorded::Again(done.entry)),
-        State::Done(done) => Ok(Recorded::Existing(done.entry)),
-        State::Leased(leased) if step.now < leased.until => {
-            Ok(Recorded::InFlight { remaining: step.now.until(leased.until) })
-        }
-        State::Leased(_) | State::Vacant => {
-            let until = end_of(*retention, step.now);
-            let value = value.as_bytes();
-            let put = step.ask(RECORD).bind(id.as_str()).bind(op.as_str()).bind(value).bind(until);
-            let version = step.number("a version", put).await?;
-            Ok(Recorded::New(Version::new(version.unsigned_abs())))
-        }
+    if let Some(answer) = known.state.record(op, known.has_ended, step.now) {
+        return Ok(answer);
     }
+    let until = end_of(*retention, step.now);
+    let put = step.ask(RECORD).bind(id.as_str()).bind(op.as_str()).bind(value.as_bytes()).bind(until);
+    let version = step.number("a version", put).await?;
+    Ok(Recorded::New(Version::new(version.unsigned_abs())))
 }
 
 async fn replace(
     step: &mut Step<'_>,
     (id, version, value, op): &(DedupId, Version, Payload, OpId),
 ) -> Result<Replaced> {
-    let known = Record::of(step, id, None).await?;
-    let Some(done) = known.done() else {
-        return Ok(Replaced::Stale(None));
-    };
-    if done.replaced_by.as_ref().is_some_and(|(by, at)| by == op.as_str() && at == version) {
-        return Ok(Replaced::Again(done.entry.version));
-    }
-    if done.entry.version != *version {
-        return Ok(Replaced::Stale(Some(done.entry.clone())));
+    if let Some(answer) = Record::of(step, id, None).await?.state.replace(*version, op) {
+        return Ok(answer);
     }
     // It is the record's, which is one of ours.
     let at = version.number() as i64;
@@ -67,15 +52,11 @@ async fn replace(
 }
 
 async fn forget(step: &mut Step<'_>, (id, version): &(DedupId, Version)) -> Result<Forgotten> {
-    let known = Record::of(step, id, None).await?;
-    match known.done() {
-        None => Ok(Forgotten::Absent),
-        Some(done) if done.entry.version != *version => Ok(Forgotten::Stale(done.entry.clone())),
-        Some(_) => {
-            records::end(step, id).await?;
-            Ok(Forgotten::Forgotten)
-        }
+    if let Some(answer) = Record::of(step, id, None).await?.state.forget(*version) {
+        return Ok(answer);
     }
+    records::end(step, id).await?;
+    Ok(Forgotten::Forgotten)
 }
 
 fn listed(row: &SqliteRow) -> Result<ListedRecord> {

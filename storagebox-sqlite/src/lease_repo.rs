@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::backend::micros;
+use storagebox_core::backend::rules::{IdState, started};
 use storagebox_core::{
     Aborted, Begun, Completed, DedupId, Entry, Fence, Fingerprint, Lease, LeaseExtended, LeaseRepo, OpId, Payload,
     Result, Retention, Version, async_trait, checked_duration,
@@ -11,7 +12,7 @@ use storagebox_core::{
 use tracing::instrument;
 
 use crate::client::{OpenNamespace, Step};
-use crate::records::{self, Record, State, end_of, numbered};
+use crate::records::{self, Record, end_of, numbered};
 
 const BEGIN: &str = numbered!("lease_repo/begin.sql");
 const COMPLETE: &str = numbered!("lease_repo/complete.sql");
@@ -22,49 +23,24 @@ const EXTEND: &str = include_str!("../sql/lease_repo/extend.sql");
 #[derive(Debug)]
 pub(crate) struct SqliteLeaseRepo(pub(crate) Arc<OpenNamespace>);
 
-/// Whether nobody has begun since, and it neither completed nor aborted.
-fn is_held(record: &Record, lease: &Lease) -> bool {
-    matches!(&record.state, State::Leased(leased) if leased.fence == lease.fence && leased.op == lease.op.as_str())
-}
-
-fn started(id: &DedupId, op: &OpId, fence: Fence) -> Begun {
-    Begun::Started(Lease { id: id.clone(), op: op.clone(), fence })
-}
-
 type Asked = (DedupId, OpId, Duration, Option<Fingerprint>);
 
 async fn begin(step: &mut Step<'_>, (id, op, term, fingerprint): &Asked) -> Result<Begun> {
     let known = Record::of(step, id, Some(op)).await?;
-    let is_of_another = known.is_of_another(fingerprint.as_ref());
-    let mut inherited = None;
-    match known.state {
-        _ if known.has_ended => return Ok(Begun::Fenced),
-        _ if is_of_another => return Ok(Begun::Mismatch),
-        State::Leased(leased) if leased.until <= step.now => {
-            inherited = leased.fingerprint.map(|print| (print, leased.fence.number().cast_signed()));
-        }
-        State::Done(done) => return Ok(Begun::Done(done.entry)),
-        State::Leased(leased) if leased.op == op.as_str() => return Ok(started(id, op, leased.fence)),
-        State::Leased(leased) => return Ok(Begun::InFlight { remaining: step.now.until(leased.until) }),
-        State::Vacant => {}
+    if let Some(answer) = known.state.begin((id, op), fingerprint.as_ref(), known.has_ended, step.now) {
+        return Ok(answer);
     }
-    let (fingerprint, from) = match inherited {
-        Some((fingerprint, from)) => (Some(fingerprint), Some(from)),
-        None => (fingerprint.as_ref().map(|asked| asked.as_str().to_owned()), None),
-    };
+    let (fingerprint, is_inherited) = known.state.next_fingerprint(fingerprint.as_ref());
+    let (fingerprint, inherited) = (fingerprint.map(Fingerprint::as_str), is_inherited.then_some(1));
     let until = step.now.after(micros(*term)).0;
-    let put = step.ask(BEGIN).bind(id.as_str()).bind(op.as_str()).bind(fingerprint).bind(until).bind(from);
+    let put = step.ask(BEGIN).bind(id.as_str()).bind(op.as_str()).bind(fingerprint).bind(until).bind(inherited);
     let fence = step.number("a fence", put).await?;
     Ok(started(id, op, Fence::new(fence.unsigned_abs())))
 }
 
 async fn complete(step: &mut Step<'_>, (lease, result, retention): &(Lease, Payload, Retention)) -> Result<Completed> {
-    let known = Record::of(step, &lease.id, Some(&lease.op)).await?;
-    if let Some(done) = known.done().filter(|done| done.fence == Some(lease.fence)) {
-        return Ok(Completed::Again(done.entry.clone()));
-    }
-    if !is_held(&known, lease) {
-        return Ok(Completed::Fenced);
+    if let Some(answer) = Record::of(step, &lease.id, Some(&lease.op)).await?.state.complete(lease) {
+        return Ok(answer);
     }
     let until = end_of(*retention, step.now);
     let put = step.ask(COMPLETE).bind(lease.id.as_str()).bind(result.as_bytes()).bind(until);
@@ -75,21 +51,19 @@ async fn complete(step: &mut Step<'_>, (lease, result, retention): &(Lease, Payl
 
 async fn abort(step: &mut Step<'_>, lease: &Lease) -> Result<Aborted> {
     let known = Record::of(step, &lease.id, Some(&lease.op)).await?;
-    if is_held(&known, lease) {
-        // The abort speaks for this lease alone: an earlier one that lapsed may have had an effect (D-6).
-        if matches!(&known.state, State::Leased(leased) if leased.is_inherited) {
-            step.change(step.ask(ABORT).bind(lease.id.as_str()).bind(step.now.0)).await?;
-        } else {
-            records::end(step, &lease.id).await?;
-        }
-        return Ok(Aborted::Aborted);
+    if let Some(answer) = known.state.abort(lease, known.has_ended) {
+        return Ok(answer);
     }
-    Ok(if known.has_ended { Aborted::Aborted } else { Aborted::Fenced })
+    if matches!(known.state, IdState::Leased(leased) if leased.is_inherited) {
+        step.change(step.ask(ABORT).bind(lease.id.as_str()).bind(step.now.0)).await?;
+    } else {
+        records::end(step, &lease.id).await?;
+    }
+    Ok(Aborted::Aborted)
 }
 
 async fn extend(step: &mut Step<'_>, (lease, term): &(Lease, Duration)) -> Result<LeaseExtended> {
-    let known = Record::of(step, &lease.id, Some(&lease.op)).await?;
-    if !is_held(&known, lease) {
+    if !Record::of(step, &lease.id, Some(&lease.op)).await?.state.holds(lease) {
         return Ok(LeaseExtended::Fenced);
     }
     let until = step.now.after(micros(*term)).0;

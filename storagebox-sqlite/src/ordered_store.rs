@@ -1,6 +1,5 @@
 //! Ordered values: the newest stamp wins, a delete leaves a tombstone (`sql/ordered_store`).
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +13,6 @@ use storagebox_core::{
 use tracing::instrument;
 
 use crate::client::{Client, Kind, OpenNamespace, Step};
-use crate::clock::Micros;
 use crate::error::{read, unreadable};
 
 const KNOWN: &str = include_str!("../sql/ordered_store/known.sql");
@@ -45,12 +43,6 @@ impl SqliteOrderedStore {
     }
 }
 
-/// The purge horizon, in time mode: no older stamp is accepted, so nothing older need be remembered (O-3).
-fn horizon(rules: &OrderedRules, now: Micros) -> Option<i64> {
-    let age = i64::try_from(rules.tombstone_age().as_millis()).unwrap_or(i64::MAX);
-    rules.is_timed().then(|| now.millis().saturating_sub(age))
-}
-
 /// One put, or a delete if there is no value.
 struct Write {
     key: Key,
@@ -61,37 +53,22 @@ struct Write {
 
 impl Write {
     async fn make(&self, step: &mut Step<'_>) -> Result<Written> {
-        if let Some(refused) = self.rules.refused(&self.stamp, step.now.millis()) {
-            return Err(refused);
-        }
-        let known = step.row(step.ask(KNOWN).bind(self.key.as_str())).await?;
-        if let Some(decided) = known.map(|row| self.beside(&row)).transpose()?.flatten() {
-            return Ok(decided);
-        }
-        if let Some(horizon) = horizon(&self.rules, step.now).filter(|horizon| self.stamp.at < *horizon) {
-            return Ok(Written::TooOld { horizon });
-        }
         let value = self.value.as_ref().map(Payload::as_bytes);
+        let row = step.row(step.ask(KNOWN).bind(self.key.as_str())).await?;
+        let last = row.as_ref().map(last_write).transpose()?;
+        let last = last.as_ref().map(|(stamp, value)| (stamp, *value));
+        if let Some(answer) = self.rules.write((&self.stamp, value), last, step.now.millis())? {
+            return Ok(answer);
+        }
         let put = step.ask(WRITE).bind(self.key.as_str()).bind(self.stamp.at);
         let put = put.bind(self.stamp.writer.as_str()).bind(value).bind(step.now.0);
         step.change(put).await?;
         Ok(Written::Applied)
     }
+}
 
-    /// What is there already decides, unless this write is newer: by time, then by writer, then a delete over a put
-    /// (O-2).
-    fn beside(&self, row: &SqliteRow) -> Result<Option<Written>> {
-        let (current, value) = (stamp(row)?, read::<Option<Vec<u8>>>("a value", row.try_get("value"))?);
-        let ours = (&self.stamp, self.value.is_none());
-        Ok(match ours.cmp(&(&current, value.is_none())) {
-            Ordering::Greater => None,
-            Ordering::Less => Some(Written::Stale { current }),
-            Ordering::Equal if self.value.as_ref().map(Payload::as_bytes) == value.as_deref() => {
-                Some(Written::Duplicate)
-            }
-            Ordering::Equal => Some(Written::Mismatch),
-        })
-    }
+fn last_write(row: &SqliteRow) -> Result<(Stamp, Option<&[u8]>)> {
+    Ok((stamp(row)?, read("a value", row.try_get("value"))?))
 }
 
 fn stamp(row: &SqliteRow) -> Result<Stamp> {
@@ -124,7 +101,7 @@ type Purge = (OrderedRules, Duration, i64);
 
 async fn purge(step: &mut Step<'_>, (rules, age, limit): &Purge) -> Result<u64> {
     let arrived = step.now.after(-micros(*age));
-    let ask = step.ask(PURGE).bind(arrived.0).bind(horizon(rules, step.now)).bind(*limit);
+    let ask = step.ask(PURGE).bind(arrived.0).bind(rules.horizon(step.now.millis())).bind(*limit);
     step.change(ask).await
 }
 

@@ -1,5 +1,6 @@
 //! A claim's row: what it holds and until when, or how it ended.
 
+use storagebox_core::backend::rules::StoredTime;
 use storagebox_core::{ClaimId, ClaimState, End, Held, Hold, HoldState, Item, Result};
 
 use crate::client::{Client, Moment, Write};
@@ -19,40 +20,22 @@ pub(super) const LASTS: &str = "s = :held AND (attribute_not_exists(u) OR u > :c
 /// One that does not, and whose end is not written yet.
 pub(super) const RAN_OUT: &str = "s = :held AND u <= :coming";
 
-/// What a claim is to its holder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Judged {
-    Unknown,
-    Held(Held),
-    Ended(End),
-}
-
-impl From<Judged> for ClaimState {
-    fn from(judged: Judged) -> Self {
-        match judged {
-            Judged::Unknown => Self::Unknown,
-            Judged::Held(held) => Self::Held(held),
-            Judged::Ended(end) => Self::Ended(end),
-        }
-    }
-}
-
 /// Judges a row as its holder may: a hold has lapsed a skew before its end.
-pub(super) fn judge(at: Moment, row: Option<&Row>) -> Result<Judged> {
-    let Some(row) = row else { return Ok(Judged::Unknown) };
+pub(super) fn judge(at: Moment, row: Option<&Row>) -> Result<ClaimState> {
+    let Some(row) = row else { return Ok(ClaimState::Unknown) };
     if row.moment("g")?.is_some_and(|forgotten| forgotten <= at.past) {
-        return Ok(Judged::Unknown);
+        return Ok(ClaimState::Unknown);
     }
     let hold = match (row.text("s"), until(row)?) {
         (Some(HELD), None) => HoldState::Forever,
         (Some(HELD), Some(until)) if at.coming < until => HoldState::Remaining(at.coming.until(until)),
-        (Some(HELD), Some(_)) => return Ok(Judged::Ended(End::Expired)),
+        (Some(HELD), Some(_)) => return Ok(ClaimState::Ended(End::Expired)),
         (Some(CONFIRMED), _) => HoldState::Confirmed,
-        (Some(RELEASED), _) => return Ok(Judged::Ended(End::Released)),
-        (Some(EXPIRED), _) => return Ok(Judged::Ended(End::Expired)),
+        (Some(RELEASED), _) => return Ok(ClaimState::Ended(End::Released)),
+        (Some(EXPIRED), _) => return Ok(ClaimState::Ended(End::Expired)),
         _ => return Err(row.unreadable("its state is not known")),
     };
-    Ok(Judged::Held(Held { item: held_item(row)?, hold }))
+    Ok(ClaimState::Held(Held { item: held_item(row)?, hold }))
 }
 
 pub(super) fn until(row: &Row) -> Result<Option<Millis>> {
@@ -92,7 +75,7 @@ impl Bank {
     pub(super) async fn state(&self, claim: &ClaimId) -> Result<ClaimState> {
         let (key, at) = (self.claim_key(claim.as_str()).await?, self.client().moment());
         let row = self.client().get(&key).await?;
-        Ok(judge(at, row.as_ref())?.into())
+        judge(at, row.as_ref())
     }
 
     /// From when on a claim that ends then need not be remembered, as attributes.

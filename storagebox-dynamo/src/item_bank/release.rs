@@ -3,13 +3,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use storagebox_core::{
-    ClaimId, Confirmed, End, Error, ErrorKind, Extended, Held, Hold, HoldState, Item, Released, Result, Retired,
+    ClaimId, ClaimState, Confirmed, End, Error, ErrorKind, Extended, Held, Hold, HoldState, Item, Released, Result,
+    Retired,
 };
 
 use super::Bank;
-use super::claim::{
-    CONFIRMED, EXPIRED, HELD, Judged, LASTS, RAN_OUT, RELEASED, UNKNOWN, end_of, held_item, judge, until,
-};
+use super::claim::{CONFIRMED, EXPIRED, HELD, LASTS, RAN_OUT, RELEASED, UNKNOWN, end_of, held_item, judge, until};
 use super::item::{SPENT, free_at, held_at};
 use crate::client::{Refusal, Tag, Transacted, Write, Wrote};
 use crate::clock::Millis;
@@ -55,14 +54,14 @@ impl Bank {
         let extended = extended.value(":held", HELD).value(":coming", self.client().surely_coming().0);
         let wrote = self.client().write(&extended).await?;
         let (is_made, judged) = (matches!(wrote, Wrote::Done(_)), self.judged(&key, claim, wrote, tag).await?);
-        if let (true, Judged::Held(held)) = (is_made, &judged) {
+        if let (true, ClaimState::Held(held)) = (is_made, &judged) {
             self.put_off(&held.item, claim, until).await;
         }
         Ok(match judged {
-            Judged::Unknown => Extended::Unknown,
-            Judged::Ended(end) => Extended::Ended(end),
-            Judged::Held(held) if held.hold == HoldState::Confirmed => Extended::Confirmed(held),
-            Judged::Held(held) => Extended::Extended(held),
+            ClaimState::Unknown => Extended::Unknown,
+            ClaimState::Ended(end) => Extended::Ended(end),
+            ClaimState::Held(held) if held.hold == HoldState::Confirmed => Extended::Confirmed(held),
+            ClaimState::Held(held) => Extended::Extended(held),
         })
     }
 
@@ -75,15 +74,15 @@ impl Bank {
         match self.client().write(&confirmed).await? {
             Wrote::Done(held) => self.confirmed(claim, held).await.map_err(Error::after_unresolved),
             Wrote::Refused(row) => match self.told(&key, claim, row.as_ref(), tag).await? {
-                Judged::Unknown => Ok(Confirmed::Unknown),
-                Judged::Ended(end) => Ok(Confirmed::Ended(end)),
-                Judged::Held(Held { item, hold: HoldState::Confirmed }) => {
+                ClaimState::Unknown => Ok(Confirmed::Unknown),
+                ClaimState::Ended(end) => Ok(Confirmed::Ended(end)),
+                ClaimState::Held(Held { item, hold: HoldState::Confirmed }) => {
                     if row.is_some_and(|row| tag.is_on(&row)) {
                         self.put_off(&item, claim, None).await;
                     }
                     Ok(Confirmed::Confirmed(item))
                 }
-                Judged::Held(_) => Err(moving()),
+                ClaimState::Held(_) => Err(moving()),
             },
         }
     }
@@ -111,7 +110,7 @@ impl Bank {
     }
 
     /// What a write says of the claim. One that was made to a row that makes no sense has been made all the same.
-    async fn judged(&self, key: &RowKey, claim: &ClaimId, wrote: Wrote, tag: &Tag) -> Result<Judged> {
+    async fn judged(&self, key: &RowKey, claim: &ClaimId, wrote: Wrote, tag: &Tag) -> Result<ClaimState> {
         match wrote {
             Wrote::Done(row) => self.told(key, claim, row.as_ref(), tag).await.map_err(Error::after_unresolved),
             Wrote::Refused(row) => self.told(key, claim, row.as_ref(), tag).await,
@@ -120,10 +119,10 @@ impl Bank {
 
     /// Judges the claim's row, for good: the end of a hold is written before anybody is told of it. So a `confirm` or
     /// an `extend` that was sent in time and lands after that finds the claim ended.
-    pub(super) async fn told(&self, key: &RowKey, claim: &ClaimId, row: Option<&Row>, tag: &Tag) -> Result<Judged> {
+    pub(super) async fn told(&self, key: &RowKey, claim: &ClaimId, row: Option<&Row>, tag: &Tag) -> Result<ClaimState> {
         let judged = judge(self.client().moment(), row)?;
         let Some(row) = row.filter(|row| row.text("s") == Some(HELD)) else { return Ok(judged) };
-        let (Judged::Ended(_), Some(end)) = (&judged, until(row)?) else { return Ok(judged) };
+        let (ClaimState::Ended(_), Some(end)) = (&judged, until(row)?) else { return Ok(judged) };
         match self.ended(key, claim, &held_item(row)?, Ending::RunOut(end), tag).await? {
             Wrote::Done(_) => Ok(judged),
             Wrote::Refused(_) => Err(moving()),
@@ -142,7 +141,7 @@ impl Bank {
             None => None,
         };
         match self.told(&key, claim, row.as_ref(), tag).await? {
-            Judged::Unknown => self.fenced(&key, claim, tag).await,
+            ClaimState::Unknown => self.fenced(&key, claim, tag).await,
             judged => self.released(&key, claim, judged, tag).await,
         }
     }
@@ -155,22 +154,22 @@ impl Bank {
         match self.client().write(&Write::put(fence).tagged(tag).only_if(UNKNOWN).value(":past", past)).await? {
             Wrote::Done(_) => Ok(Released::Released),
             Wrote::Refused(row) => match self.told(key, claim, row.as_ref(), tag).await? {
-                Judged::Unknown => Err(moving()),
+                ClaimState::Unknown => Err(moving()),
                 judged => self.released(key, claim, judged, tag).await,
             },
         }
     }
 
-    async fn released(&self, key: &RowKey, claim: &ClaimId, judged: Judged, tag: &Tag) -> Result<Released> {
+    async fn released(&self, key: &RowKey, claim: &ClaimId, judged: ClaimState, tag: &Tag) -> Result<Released> {
         match judged {
-            Judged::Ended(End::Expired) => Ok(Released::Expired),
-            Judged::Ended(End::Released) => Ok(Released::Released),
-            Judged::Held(held) if held.hold == HoldState::Confirmed => Ok(Released::Confirmed),
-            Judged::Held(held) => match self.ended(key, claim, &held.item, Ending::LetGo, tag).await? {
+            ClaimState::Ended(End::Expired) => Ok(Released::Expired),
+            ClaimState::Ended(End::Released) => Ok(Released::Released),
+            ClaimState::Held(held) if held.hold == HoldState::Confirmed => Ok(Released::Confirmed),
+            ClaimState::Held(held) => match self.ended(key, claim, &held.item, Ending::LetGo, tag).await? {
                 Wrote::Done(_) => Ok(Released::Released),
                 Wrote::Refused(_) => Err(moving()),
             },
-            Judged::Unknown => Err(moving()),
+            ClaimState::Unknown => Err(moving()),
         }
     }
 
@@ -198,15 +197,15 @@ impl Bank {
         let at = self.client().moment();
         let row = self.client().get(&key).await?;
         let judged = judge(at, row.as_ref())?;
-        let (Some(row), false) = (row, judged == Judged::Unknown) else {
+        let (Some(row), false) = (row, judged == ClaimState::Unknown) else {
             return Ok(if sent.0.load(Ordering::Relaxed) { Retired::Retired } else { Retired::Unknown });
         };
         let seen = row.needed("t", row.text("t"))?;
         let mut writes = vec![Write::delete(&key).only_if("t = :t").value(":t", seen)];
         match judged {
-            Judged::Held(held) if held.hold != HoldState::Confirmed => return Ok(Retired::Holding),
-            Judged::Held(_) => writes.push(self.spending(claim, &held_item(&row)?).await?),
-            Judged::Ended(_) | Judged::Unknown => {}
+            ClaimState::Held(held) if held.hold != HoldState::Confirmed => return Ok(Retired::Holding),
+            ClaimState::Held(_) => writes.push(self.spending(claim, &held_item(&row)?).await?),
+            ClaimState::Ended(_) | ClaimState::Unknown => {}
         }
         sent.0.store(true, Ordering::Relaxed);
         match self.client().transact(&writes).await? {

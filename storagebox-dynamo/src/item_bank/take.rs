@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use storagebox_core::{ClaimId, Held, Hold, Item, Result, Taken};
+use storagebox_core::{ClaimId, ClaimState, Held, Hold, Item, Result, Taken};
 
 use super::Bank;
 use super::candidates::Candidate;
-use super::claim::{HELD, Judged, UNKNOWN, begun, end_of};
+use super::claim::{HELD, UNKNOWN, begun, end_of};
 use super::item::{free_at, held_at};
 use crate::candidates::Lent;
 use crate::client::{Refusal, Tag, Transacted, Write};
@@ -51,10 +51,10 @@ impl Bank {
     async fn repeated(&self, claim: &ClaimId, row: Option<&Row>, tag: &Tag) -> Result<Option<Taken>> {
         let key = self.claim_key(claim.as_str()).await?;
         Ok(match self.told(&key, claim, row, tag).await? {
-            Judged::Unknown => None,
-            Judged::Held(held) if row.is_some_and(|row| tag.is_on(row)) => Some(Taken::New(held)),
-            Judged::Held(held) => Some(Taken::Again(held)),
-            Judged::Ended(end) => Some(Taken::Ended(end)),
+            ClaimState::Unknown => None,
+            ClaimState::Held(held) if row.is_some_and(|row| tag.is_on(row)) => Some(Taken::New(held)),
+            ClaimState::Held(held) => Some(Taken::Again(held)),
+            ClaimState::Ended(end) => Some(Taken::Ended(end)),
         })
     }
 

@@ -13,12 +13,13 @@
 //! | `e` | when the last one before it ended; those have rows of their own ([`ended`](super::ended)) |
 //! | `h` | the marks of the last writes, the latest first, which stands for the row as it is; and of the very first |
 
+use storagebox_core::backend::rules::{IdLease, IdRecord, IdState};
 use storagebox_core::{Entry, Fence, Fingerprint, OpId, Payload, Result, Version};
 
 use super::Records;
 use super::ended::{Ended, is_remembered};
 use super::log::{Log, Mark};
-use super::record::{Done, Leased, Record, State};
+use super::record::Record;
 use crate::client::{OpenNamespace, Write};
 use crate::clock::Millis;
 use crate::row::{EXPIRES, Row, RowKey};
@@ -46,48 +47,48 @@ impl Record {
         let mut record = Self {
             state: state(row)?,
             ended: None,
-            unsettled: None,
             others: row.moment("e")?,
             asked: None,
             last: row.needed("n", row.number("n"))?,
             log: Log::read(row)?,
         };
-        if let Some(since) = row.moment("y")?.filter(|_| record.state.is_none()) {
+        if let (IdState::Vacant(_), Some(since)) = (&record.state, row.moment("y")?) {
             record.ended = Some(Ended { op: op(row)?, since });
-            record.unsettled = fingerprint(row, "q")?;
         }
         record.expire(past);
         let remembered = |since: Millis| is_remembered(open, since, past);
         record.ended = record.ended.filter(|ended| remembered(ended.since));
-        record.unsettled = record.unsettled.filter(|_| record.ended.is_some());
-        if let Some(State::Leased(leased)) = &mut record.state
-            && !remembered(leased.until)
-        {
-            (leased.fingerprint, leased.inherited) = (None, None);
+        match &mut record.state {
+            IdState::Vacant(fingerprint) if record.ended.is_none() => *fingerprint = None,
+            IdState::Leased(leased) if !remembered(leased.until) => leased.fingerprint = None,
+            _ => {}
         }
         record.others = record.others.filter(|since| remembered(*since));
         Ok(record)
     }
 
     /// The row of the id when it is in this state, by the write of this mark.
-    pub(super) fn becoming(&self, state: &State, mark: Mark, key: &RowKey, open: &OpenNamespace) -> Row {
+    pub(super) fn becoming(&self, state: &IdState<Millis>, mark: Mark, key: &RowKey, open: &OpenNamespace) -> Row {
         let others = self.last_ended();
-        let end = state.until().map(|until| until.max(others.unwrap_or(until)));
+        let (number, until) = number_and_end(state);
+        let end = until.map(|until| until.max(others.unwrap_or(until)));
         let forgotten = end.and_then(|end| open.forgotten_after(end));
         let row = Row::new(key)
-            .with("n", state.number())
+            .with("n", number.unwrap_or(self.last))
             .with("h", self.log.clone().with(mark))
-            .with("c", state.op().as_str())
+            .with_some("c", state.op().map(OpId::as_str))
             .with_some("p", state.fingerprint().map(Fingerprint::as_str))
-            .with_some("q", state.inherited().map(Fingerprint::as_str))
             .with_some("e", others.map(|since| since.0))
             .with_some("g", forgotten.map(|forgotten| forgotten.0))
             .with_some(EXPIRES, forgotten.map(|forgotten| open.client().deletable(forgotten)));
         match state {
-            State::Leased(Leased { fence, until, .. }) => {
-                row.with("s", LEASED).with("f", fence.number()).with("u", until.0)
-            }
-            State::Done(done) => row
+            IdState::Vacant(_) => row.with("s", ENDED),
+            IdState::Leased(IdLease { fence, until, fingerprint, is_inherited, .. }) => row
+                .with("s", LEASED)
+                .with("f", fence.number())
+                .with("u", until.0)
+                .with_some("q", fingerprint.as_ref().filter(|_| *is_inherited).map(Fingerprint::as_str)),
+            IdState::Done(done) => row
                 .with("s", DONE)
                 .with("v", done.entry.value.as_bytes())
                 .with_some("x", done.until.map(|until| until.0))
@@ -98,29 +99,39 @@ impl Record {
     }
 }
 
-fn state(row: &Row) -> Result<Option<State>> {
+/// The last number that was given in this state, and the end of the state.
+fn number_and_end(state: &IdState<Millis>) -> (Option<u64>, Option<Millis>) {
+    match state {
+        IdState::Vacant(_) => (None, None),
+        IdState::Leased(leased) => (Some(leased.fence.number()), Some(leased.until)),
+        IdState::Done(done) => (Some(done.entry.version.number()), done.until),
+    }
+}
+
+fn state(row: &Row) -> Result<IdState<Millis>> {
     match row.needed("s", row.text("s"))? {
-        LEASED => Ok(Some(State::Leased(leased(row)?))),
-        DONE => Ok(Some(State::Done(done(row)?))),
-        ENDED => Ok(None),
+        LEASED => leased(row).map(IdState::Leased),
+        DONE => done(row).map(IdState::Done),
+        ENDED => fingerprint(row, "q").map(IdState::Vacant),
         _ => Err(row.unreadable("its state is not known")),
     }
 }
 
-fn leased(row: &Row) -> Result<Leased> {
-    Ok(Leased {
+fn leased(row: &Row) -> Result<IdLease<Millis>> {
+    let inherited = fingerprint(row, "q")?;
+    Ok(IdLease {
         op: op(row)?,
         fence: row.needed("f", fence(row)?)?,
         until: row.needed("u", row.number("u").map(Millis))?,
-        fingerprint: fingerprint(row, "p")?,
-        inherited: fingerprint(row, "q")?,
+        is_inherited: inherited.is_some(),
+        fingerprint: inherited.or(fingerprint(row, "p")?),
     })
 }
 
-fn done(row: &Row) -> Result<Done> {
+fn done(row: &Row) -> Result<IdRecord<Millis>> {
     let value =
         Payload::try_from(row.needed("v", row.bytes("v"))?).map_err(|_| row.unreadable("its value is too long"))?;
-    Ok(Done {
+    Ok(IdRecord {
         entry: Entry { value, version: Version::new(row.needed("n", row.number("n"))?) },
         op: op(row)?,
         fence: fence(row)?,

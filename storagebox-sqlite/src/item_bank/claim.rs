@@ -2,6 +2,7 @@
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, query};
+use storagebox_core::backend::rules::StoredTime;
 use storagebox_core::{
     ClaimId, ClaimState, Confirmed, End, Extended, Held, Hold, HoldState, Item, Namespace, Released, Result, Retired,
     Taken,

@@ -1,11 +1,12 @@
 //! How ordered values check their writes, for stores that keep the options with the namespace.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::time::Duration;
 
 use crate::backend::micros;
 use crate::error::{Error, Result};
-use crate::ordered_store::{OrderedOptions, Stamp, Stamping};
+use crate::ordered_store::{OrderedOptions, Stamp, Stamping, Written};
 use crate::time::MAX_DURATION;
 
 /// The rules of a namespace of ordered values.
@@ -14,6 +15,9 @@ pub struct OrderedRules {
     backend: &'static str,
     options: OrderedOptions,
 }
+
+/// The stamp of a write and its value; a delete has none.
+pub type StampedValue<'a> = (&'a Stamp, Option<&'a [u8]>);
 
 impl OrderedRules {
     /// Creates the rules of these options for the backend with this name.
@@ -65,6 +69,57 @@ impl OrderedRules {
     pub fn without_skew(stored: &str) -> Cow<'_, str> {
         let rest = stored.strip_prefix("time stamps at most ").and_then(|text| text.split_once(" us ahead, "));
         rest.map_or(Cow::Borrowed(stored), |(_, rest)| Cow::Owned(format!("time stamps, {rest}")))
+    }
+
+    /// Returns the purge horizon by the store's clock, both in milliseconds: no older stamp is accepted, so nothing older
+    /// need be remembered (O-3). `None` if stamps are no times.
+    pub fn horizon(&self, clock: i64) -> Option<i64> {
+        let age = i64::try_from(self.options.tombstone_age.as_millis()).unwrap_or(i64::MAX);
+        self.is_timed().then(|| clock.saturating_sub(age))
+    }
+
+    /// O-1, O-2, O-3, O-4: decides `put` and `delete` by the last write of the key, if it has any, and the store's clock in
+    /// milliseconds. `None`: replaces the last write of the key by this one, which is `Applied`.
+    ///
+    /// ```
+    /// use storagebox_core::backend::OrderedRules;
+    /// use storagebox_core::{OrderedOptions, Stamp, Written};
+    ///
+    /// # fn main() -> storagebox_core::Result<()> {
+    /// let rules = OrderedRules::of("memory", OrderedOptions::sequence())?;
+    /// let (older, newer) = (Stamp::new(10, "laptop".parse()?), Stamp::new(20, "phone".parse()?));
+    /// assert_eq!(rules.write((&newer, Some(b"5")), Some((&older, Some(b"3"))), 0)?, None);
+    /// let stale = rules.write((&older, None), Some((&newer, Some(b"5"))), 0)?;
+    /// assert_eq!(stale, Some(Written::Stale { current: newer }));
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if the stamp is too far ahead of the clock.
+    pub fn write(
+        &self,
+        write: StampedValue<'_>,
+        last: Option<StampedValue<'_>>,
+        clock: i64,
+    ) -> Result<Option<Written>> {
+        if let Some(refused) = self.refused(write.0, clock) {
+            return Err(refused);
+        }
+        let too_old = || self.horizon(clock).filter(|horizon| write.0.at < *horizon);
+        let decided = last.and_then(|last| Self::compare(write, last));
+        Ok(decided.or_else(|| too_old().map(|horizon| Written::TooOld { horizon })))
+    }
+
+    /// O-1, O-2: returns the answer to a write on a key with this last write; `None` if the write is newer: by time, then
+    /// by writer, then a delete over a put.
+    pub fn compare(write: StampedValue<'_>, last: StampedValue<'_>) -> Option<Written> {
+        match (write.0, write.1.is_none()).cmp(&(last.0, last.1.is_none())) {
+            Ordering::Greater => None,
+            Ordering::Less => Some(Written::Stale { current: last.0.clone() }),
+            Ordering::Equal if write.1 == last.1 => Some(Written::Duplicate),
+            Ordering::Equal => Some(Written::Mismatch),
+        }
     }
 
     /// Returns the error of a stamp that is too far ahead of the store's clock, both in milliseconds (O-4); `None` if it
