@@ -1,4 +1,4 @@
-//! A server for what is kept there beside a store: by the same URL, with the same refusals, over the same connections.
+//! A server for data that a program keeps beside a store, with the URL, the checks and the connections of a store.
 
 use std::fmt;
 use std::pin::pin;
@@ -140,7 +140,7 @@ fn read<T: FromRedisValue>(keys: &str, reply: Value) -> Result<T> {
     redis::from_redis_value(reply).map_err(|_| error::unreadable(keys).after_unresolved())
 }
 
-/// Without the address: a login is in it.
+/// Leaves out the address, because it contains a login.
 impl fmt::Debug for RedisServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RedisServer").field("settings", &self.settings).finish_non_exhaustive()
