@@ -110,7 +110,7 @@ async fn stands_damage(part: &Part) -> Result<()> {
 impl Damaging {
     async fn share(&self, part: &Part) -> Result<()> {
         // A server of its own, because another test could make it forget its scripts, which would be one more round
-        // trip. Uncompressed dumps are sufficient.
+        // trip. Its dumps need not be compressed.
         with_server(Settings::quick().with("rdbcompression", "no"), async |place| {
             let (mut scene, base) = (Scene::of(place, part).await?, place.key(part.tag));
             let mut all = BTreeMap::<Kind, Vec<Damage>>::new();

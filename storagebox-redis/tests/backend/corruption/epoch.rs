@@ -202,7 +202,7 @@ async fn keys_of(place: &Place) -> Result<Vec<String>> {
     place.server.ask(cmd("KEYS").arg(format!("{}:*", place.prefix))).await
 }
 
-/// Before, `setup` created another store, and the processes that started next did not learn of the loss.
+/// Regression: `setup` created another store, and the processes that started next did not learn of the loss.
 #[tokio::test]
 async fn setup_by_a_process_that_knew_what_was_lost_makes_nothing() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -220,7 +220,7 @@ async fn setup_by_a_process_that_knew_what_was_lost_makes_nothing() -> Result<()
     .await
 }
 
-/// Before, the process entered the namespace's name in the new store.
+/// Regression: the process entered the namespace's name in the new store.
 #[tokio::test]
 async fn a_process_of_an_epoch_that_is_over_names_no_namespace_in_the_next_one() -> Result<()> {
     with_server(Settings::quick(), async |place| {
