@@ -47,7 +47,7 @@ impl Form {
     /// Reads the addresses, which are separated by commas, and the keys other than `tls`.
     pub(crate) fn read<'a>(&self, text: &'a str) -> Result<(Vec<Address>, Vec<Pair<'a>>)> {
         plain_url(text).map_err(|error| error.on(self.transport))?;
-        // Everything after the first `?` is the query.
+        // `plain_url` refuses a `#`: a driver would read what follows it as a fragment.
         let (addresses, query) = text.split_once('?').unwrap_or((text, ""));
         let addresses = addresses.split(',').map(|one| self.address(one)).collect::<Result<Vec<_>>>()?;
         let (mut pairs, mut may_be_clear) = (vec![], false);

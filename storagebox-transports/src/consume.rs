@@ -25,14 +25,15 @@ use worker::Worker;
 /// Processes the messages of a queue until the stream ends or [`ConsumeOptions::until`] stops the loop.
 ///
 /// `entity_of` names the entity that a message changes. It must name the same entity for all copies of a message.
-/// Messages of one entity are processed one after another, in the order of their arrival. Messages of different entities
-/// run at once, up to [`ConsumeOptions::concurrency`]. Further messages wait, up to [`ConsumeOptions::prefetch`]. The
-/// lease of every message is extended from its arrival until it is settled, whether it waits or is being processed.
+/// Messages of one entity are processed one after another, in the order of their arrival. Messages of different
+/// entities run at once, up to [`ConsumeOptions::concurrency`]. Further messages wait, up to
+/// [`ConsumeOptions::prefetch`]. The lease of every message is extended from its arrival until it is settled, whether
+/// it waits or is being processed.
 ///
 /// | what happens | what becomes of the copy |
 /// |---|---|
 /// | every [`Outcome`](storagebox_core::Outcome), a duplicate too | acknowledged |
-/// | a store, the handler or the dispatcher fails, or the handler panics | retried after a [pause](ConsumeOptions::backoff) |
+/// | a store or the dispatcher fails, the handler fails or panics | retried after a [pause](ConsumeOptions::backoff) |
 /// | the handler fails at the attempt of [`ConsumeOptions::park_after`] or later | parked |
 /// | its worker ended [too often](ConsumeOptions::park_after) while it ran alone | parked, before it runs again |
 /// | it carries no token, it is malformed, or `entity_of` fails or panics | parked |
@@ -61,8 +62,8 @@ use worker::Worker;
 ///
 /// - A copy is acknowledged only after the processor returned an outcome for it.
 /// - When a copy is settled, no extension of its lease is under way, and none begins later.
-/// - A processor that hangs blocks its own entity, and others for one lease at the most if one of the messages is to run
-///   alone. Its message's lease is still extended.
+/// - A processor that hangs blocks its own entity. If a message is to run alone, it blocks others too,
+///   for at most one lease. The lease of its message is still extended.
 ///
 /// # Cancel safety
 ///

@@ -28,8 +28,8 @@ pub trait Delivery: Send + Sync + 'static {
     fn attempt(&self) -> u32;
 
     /// Returns `None` unless an earlier delivery of the message ended without a settlement: its worker died, or its
-    /// lease ran out. Otherwise it returns how many [lone runs](Self::begin_alone) in a row ended so. The loop runs such
-    /// a message alone, and parks it after [too many](crate::ConsumeOptions::park_after) of them.
+    /// lease ran out. Otherwise returns how many [lone runs](Self::begin_alone) in a row ended in this way. The loop
+    /// runs such a message alone, and parks it after [too many](crate::ConsumeOptions::park_after) of these runs.
     ///
     /// The number must count nothing else: a message that only waited beside a message that kills its workers must not
     /// be parked for that. A queue that cannot distinguish the two returns `None`, as the default does, and such a

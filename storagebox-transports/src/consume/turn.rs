@@ -1,4 +1,4 @@
-//! Allows one lone run at a time, among all loops of a process that may end together.
+//! Allows one lone run at a time, among all loops that may end together.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
