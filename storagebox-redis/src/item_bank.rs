@@ -108,7 +108,6 @@ impl RedisBank {
     }
 }
 
-/// Returns each item once.
 fn distinct(items: &[Item]) -> Vec<&str> {
     let mut seen = HashSet::with_capacity(items.len());
     items.iter().map(Item::as_str).filter(|item| seen.insert(*item)).collect()

@@ -87,7 +87,6 @@ impl Script {
         self.head == CHANGES
     }
 
-    /// Returns the whole text of the script.
     pub(crate) fn text(&self, edition: Edition) -> String {
         let Self { head, clock, rest, .. } = self;
         let slot = if edition.clustered && self.changes() { SLOT } else { "" };

@@ -54,7 +54,6 @@ impl RedisTokenStore {
     }
 }
 
-/// Returns each token once.
 pub(crate) fn distinct(tokens: &[TokenId]) -> Vec<&str> {
     tokens.iter().map(TokenId::as_str).collect::<BTreeSet<_>>().into_iter().collect()
 }

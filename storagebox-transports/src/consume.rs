@@ -61,7 +61,7 @@ use worker::Worker;
 /// # Guarantees
 ///
 /// - A copy is acknowledged only after the processor returned an outcome for it.
-/// - When a copy is settled, no extension of its lease is under way, and none begins later.
+/// - When a copy is settled, no extension of its lease is in progress, and none begins later.
 /// - A processor that hangs blocks its own entity. If a message is to run alone, it blocks others too,
 ///   for at most one lease. The lease of its message is still extended.
 ///

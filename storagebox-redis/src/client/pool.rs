@@ -19,7 +19,7 @@ pub(super) struct Pool(managed::Pool<Slots>);
 /// at once.
 const MOST: usize = 65_535;
 
-/// Creates the slots of the pool.
+/// The manager that creates the slots of the pool.
 #[derive(Debug)]
 pub(super) struct Slots;
 

@@ -134,7 +134,8 @@ impl Damaging {
         .await
     }
 
-    /// Checks that all scenes have the same kinds, so that none is left out because another scene was to try it.
+    /// Sets the kinds of damage, and checks that all scenes have the same: none may be left out because another scene
+    /// was to try it.
     fn begin(&self, kinds: BTreeSet<Kind>) {
         let mut all = self.lock();
         if all.tried.is_empty() {

@@ -98,7 +98,7 @@ async fn withdrawn_items_are_passed_over_and_counted_once() -> Result<()> {
     .await
 }
 
-/// One script passes over at most a thousand items. The next one continued where it stopped, or gave one of them out.
+/// One script passes over at most a thousand items. The next one continues where it stopped.
 #[tokio::test]
 async fn a_take_passes_over_any_number_of_withdrawn_items() -> Result<()> {
     with_place(async |place| {

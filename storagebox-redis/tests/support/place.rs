@@ -141,7 +141,6 @@ impl Server {
         rest.parse().unwrap_or_else(|_| panic!("the server's URL has no address of numbers"))
     }
 
-    /// Returns the administrator's URL.
     pub fn url_as_administrator(&self) -> &str {
         &self.urls[0]
     }
@@ -152,7 +151,6 @@ impl Server {
         format!("{scheme}://{}:{PASSWORD}@{address}", self.name)
     }
 
-    /// Returns the URL of the user with the least rights.
     pub fn url(&self) -> String {
         match &self.own {
             Own::Cluster(own) => own.url().replace("://", &format!("://{}:{PASSWORD}@", self.name)),

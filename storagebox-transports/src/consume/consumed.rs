@@ -10,8 +10,8 @@ use crate::delivery::Settle;
 
 /// The report of a call of [`consume`](super::consume), in numbers of copies.
 ///
-/// A copy is counted by the decision about it. If the queue could not be told, the copy is counted in `failed_settles`
-/// as well, and comes again.
+/// A copy is counted by the decision about it. If its settlement failed, the copy is counted in `failed_settles` as
+/// well, and comes again.
 #[derive(Clone, Debug, Default)]
 #[must_use = "it has the error that ended the loop, if one did"]
 #[non_exhaustive]

@@ -122,7 +122,8 @@ impl<D: Delivery> Worker<D> {
     }
 
     /// Returns the index of the oldest message whose entity is free. A message that may have ended its worker comes
-    /// before all others, and runs when nothing else does: so it can be told from messages that only ran beside it.
+    /// before all others, and runs when nothing else does, so that it is not confused with messages that only ran at
+    /// the same time.
     fn next(&self) -> Option<usize> {
         if self.busy.is_alone() {
             return None;
