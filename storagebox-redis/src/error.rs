@@ -209,7 +209,7 @@ const REFUSED: &[(&str, ErrorKind, &str)] = &[
     ),
     ("Script killed by user", ErrorKind::Contention, "the administrator ended the script, which had written nothing"),
     ("max number of clients reached", ErrorKind::Unavailable, "the server has as many clients as it takes"),
-    // The errors of `SELECT` and of the first command to a cluster. The driver leaves out its own text about them.
+    // Errors of `SELECT` and of the first command to a cluster, whose own words the driver leaves out.
     ("DB index is out of range", ErrorKind::Misconfigured, NO_DATABASE),
     ("invalid DB index", ErrorKind::Misconfigured, NO_DATABASE),
     ("SELECT is not allowed in cluster mode", ErrorKind::Misconfigured, NO_DATABASE),
