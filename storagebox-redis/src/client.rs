@@ -37,7 +37,7 @@ pub(crate) use store_info::{StoreInfo, VERSION, to_stored_text};
 #[cfg(test)]
 pub(crate) use whatever::whatever;
 
-/// An answer to come. Boxed, so that the futures of the calls above stay small.
+/// The future of an answer. Boxed, so that the futures of the calls above stay small.
 type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer>> + Send + 'a>>;
 
 /// The connections and settings of a store, shared by its namespaces.
@@ -46,16 +46,16 @@ pub(crate) struct Client {
     connections: Connections,
     settings: Settings,
     store: String,
-    /// Set by the first call.
+    /// The description of the store that the first call found.
     info: OnceLock<StoreInfo>,
 }
 
-/// What follows an attempt whose reply was lost.
+/// What to do after an attempt whose reply was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AfterLostReply {
-    /// Another attempt: the server recognises the operation id.
+    /// Make another attempt: the server recognises the operation id.
     Retry,
-    /// The error: another attempt would be applied again.
+    /// Return the error: the server would apply another attempt again.
     Fail,
 }
 
@@ -69,17 +69,18 @@ impl Client {
         &self.settings
     }
 
-    /// Returns the key of what belongs to no namespace.
+    /// Returns the key of the store's data that belongs to no namespace.
     pub(crate) fn store(&self) -> &str {
         &self.store
     }
 
-    /// Returns the store's key if a script about a namespace can read it, which no script on a cluster can.
+    /// Returns the store's key, or `None` on a cluster, where a script of a namespace cannot read that key.
     pub(crate) fn store_in_reach(&self) -> Option<&str> {
         Some(self.store()).filter(|_| !self.is_cluster())
     }
 
-    /// Returns whether namespaces are spread over nodes, so that no script can use two of them.
+    /// Returns whether the server is a cluster. There, namespaces are spread over nodes and no script can use two of
+    /// them.
     pub(crate) fn is_cluster(&self) -> bool {
         self.connections.is_cluster()
     }
@@ -94,7 +95,8 @@ impl Client {
         self.info.get().map_or("", |info| &info.epoch)
     }
 
-    /// Makes a call whose answer describes the store, and checks its version and that it is the store of the first call.
+    /// Makes a call whose answer describes the store. Checks the store's version, and that the first call found the
+    /// same store.
     pub(crate) async fn enter(&self, operation: &'static str, call: &ScriptCall<'_>) -> Result<Answer> {
         let answer = self.settled(operation, || self.answer(call)).await?;
         self.check_store(&answer).map_err(|error| error.during(operation))?;
@@ -125,9 +127,9 @@ impl Client {
         self.connections.close();
     }
 
-    /// Makes a call until an attempt answers it: after contention with pauses, and after a lost reply once more, or
-    /// some times on a cluster, whose driver has to find the new master. Returns no outcome that leaves open what a lost
-    /// attempt may still do (ER-4).
+    /// Repeats a call until an attempt is answered. After contention it pauses first. After a lost reply it makes one
+    /// more attempt, or several on a cluster, whose driver has to find the new master. Never returns an outcome that
+    /// leaves open what a lost attempt may still do (ER-4).
     pub(crate) async fn settle<T, F>(&self, operation: &'static str, attempt: impl FnMut() -> F + Send) -> Result<T>
     where
         T: Settles,
@@ -136,7 +138,7 @@ impl Client {
         self.settle_as(operation, AfterLostReply::Retry, attempt).await
     }
 
-    /// As [`settle`](Self::settle), for a call that may have to fail after a lost reply.
+    /// Does the same as [`settle`](Self::settle), with a choice of what to do after a lost reply.
     pub(crate) async fn settle_as<T, F>(
         &self,
         operation: &'static str,
@@ -153,8 +155,8 @@ impl Client {
         self.in_time(call).await.map_err(|error| error.on("redis").during(operation))
     }
 
-    /// As [`settle`](Self::settle), for a call whose every answer settles earlier attempts: it only reads, or it moves a
-    /// state that only goes forward.
+    /// Does the same as [`settle`](Self::settle), for a call of which every answer settles earlier attempts: the call
+    /// only reads, or moves a state that only goes forward.
     pub(crate) async fn settled<T, F>(
         &self,
         operation: &'static str,
@@ -171,8 +173,8 @@ impl Client {
         self.settle(operation, attempt).await.map(|Settled(answer)| answer)
     }
 
-    /// Bounds a call by the call timeout. After a timeout the next call makes a new connection, because the server may be
-    /// gone although the old connection is still open.
+    /// Limits a call to the call timeout. After a timeout the next call opens a new connection, because the server may
+    /// be gone although the old connection is still open.
     async fn in_time<T>(&self, work: Pin<&mut (impl Future<Output = Result<T>> + Send)>) -> Result<T> {
         let timeout = self.settings.options.call_timeout;
         in_time(timeout, work).await.unwrap_or_else(|| {
@@ -197,7 +199,8 @@ impl<P: Iterator<Item = Duration> + Send> Backoff for CallBackoff<P> {
             (ErrorKind::Contention, Certainty::NotApplied) => self.pauses.next(),
             (ErrorKind::OutcomeUnknown, _) if self.repeats > 0 => {
                 self.repeats -= 1;
-                // At once the first time; a cluster's driver may not have found its way by then.
+                // The first repeat follows at once. After that, a cluster's driver may still be looking for the new
+                // master.
                 Some(if self.repeats > 0 { self.pauses.next().unwrap_or_default() } else { Duration::ZERO })
             }
             _ => None,

@@ -1,4 +1,4 @@
-//! What a store is made of: its URL or client, its prefix and how it goes about its calls.
+//! The configuration of a store: its URL or client, its prefix and its settings for calls.
 
 mod access;
 mod at;
@@ -31,7 +31,7 @@ pub struct RedisBuilder {
     pub(crate) reached: std::collections::HashMap<redis::cluster::NodeAddress, redis::cluster::NodeAddress>,
 }
 
-/// What every namespace of a store shares.
+/// The settings that all namespaces of a store share.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) prefix: Prefix,
@@ -43,7 +43,7 @@ pub(crate) struct Settings {
     pub(crate) moved: Moved,
 }
 
-/// How many replicas must have a change before it is acknowledged, and how long that may take.
+/// The number of replicas that must have a change before it is acknowledged, and the longest time to wait for them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wait {
     pub(crate) replicas: u32,
@@ -89,13 +89,13 @@ impl Moved {
 }
 
 impl Settings {
-    /// How far the clock of the scripts was moved on, in microseconds: not at all, but in tests.
+    /// Returns how far the clock of the scripts was moved forward, in microseconds. It is zero except in tests.
     #[cfg(feature = "test-clock")]
     pub(crate) fn moved(&self) -> u64 {
         self.moved.0.load(Ordering::SeqCst)
     }
 
-    /// How far the clock of the scripts was moved on, in microseconds: not at all, but in tests.
+    /// Returns how far the clock of the scripts was moved forward, in microseconds. It is zero except in tests.
     #[cfg(not(feature = "test-clock"))]
     pub(crate) fn moved(&self) -> u64 {
         0

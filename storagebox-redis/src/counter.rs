@@ -25,7 +25,7 @@ static VALUE: Script =
 pub(crate) static MAINTAIN: Script =
     script!("counter_maintain", CHANGES, timed, ["number", "buckets", "queue", "front", "counter"], "counter/maintain");
 
-/// The counters of one name.
+/// The counters of one namespace.
 #[derive(Debug)]
 pub(crate) struct RedisCounter {
     counters: OpenNamespace,
@@ -43,7 +43,7 @@ impl RedisCounter {
         self.counters.client()
     }
 
-    /// A call, made again as long as there is more to forget first.
+    /// Repeats a call while there is more to forget first.
     async fn answer(&self, call: &ScriptCall<'_>) -> Result<Answer> {
         loop {
             let answer = self.client().answer(call).await?;
@@ -62,12 +62,12 @@ impl RedisCounter {
     }
 }
 
-/// How long operations are remembered, as the scripts take it.
+/// Returns how long the counter remembers operations, in the scripts' unit.
 fn keeps(rules: &CounterRules) -> Option<u64> {
     rules.keeps().map(i64::unsigned_abs)
 }
 
-/// The value in this field, where the strategy answers one.
+/// Reads the value in this field, or `None` if the strategy does not return values.
 fn value(answer: &Answer, at: usize) -> Result<Option<i64>> {
     match answer.text(at)? {
         "" => Ok(None),

@@ -21,11 +21,11 @@ static LIST: Script = script!("dedup_list", READS, timed, ["number", "buckets", 
 pub(crate) static MAINTAIN: Script =
     script!("dedup_maintain", CHANGES, timed, ["number", "buckets", "queue", "front", "record"], "dedup_repo/maintain");
 
-/// The records of one name.
+/// The records of one namespace.
 #[derive(Debug)]
 pub(crate) struct RedisDedupRepo(pub(crate) OpenNamespace);
 
-/// The version in this field and the value in the next.
+/// Reads the version in this field and the value in the next one.
 pub(crate) fn entry(answer: &Answer, at: usize) -> Result<Entry> {
     Ok(Entry { version: answer.version(at)?, value: answer.payload(at + 1)? })
 }

@@ -38,7 +38,7 @@ static PENDING: Script =
 pub(crate) static MAINTAIN: Script =
     script!("entity_maintain", CHANGES, timed, ["number", "entity"], "entity_ledger/maintain");
 
-/// The entities of one name, with the tokens that their commits change as well.
+/// The entities of one namespace, and the token namespaces that their commits change as well.
 #[derive(Debug)]
 pub(crate) struct RedisEntityLedger {
     pub(crate) entities: Arc<OpenNamespace>,
@@ -72,7 +72,7 @@ impl RedisEntityLedger {
         answers::committed(&self.client().answer(&call).await?)
     }
 
-    /// A script about one entry; the attempt is nothing where it is about none.
+    /// Runs a script on one entry. `attempt` is `None` for a script that takes no attempt.
     async fn about(&self, script: &'static Script, entry: &EntryId, attempt: Option<&OpId>) -> Result<Answer> {
         let call = self.entities.call(script).await?.with(entry.key.as_str()).with(entry.message.as_str());
         let call = call.with(entry.commit.as_str()).with(attempt.map(OpId::as_str));
@@ -80,7 +80,7 @@ impl RedisEntityLedger {
     }
 }
 
-/// The call on these tokens as well.
+/// Adds the namespace of the tokens, if any, to the keys of the call.
 async fn joining<'a>(call: ScriptCall<'a>, tokens: Option<&'a RedisTokenStore>) -> Result<ScriptCall<'a>> {
     match tokens {
         Some(tokens) => Ok(call.joining(tokens.0.key().await?)),
@@ -88,7 +88,7 @@ async fn joining<'a>(call: ScriptCall<'a>, tokens: Option<&'a RedisTokenStore>) 
     }
 }
 
-/// A change as the scripts take it.
+/// Converts a change to the arguments of the scripts.
 fn change_and_state(change: &EntityChange) -> (&'static str, Option<&[u8]>) {
     match change {
         EntityChange::Keep => ("keep", None),

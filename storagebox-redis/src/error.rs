@@ -1,4 +1,4 @@
-//! The driver's errors, by code. What is not in the table may have been applied (ER-1).
+//! Maps the driver's errors, by code. A call with an error that is not in the table may have been applied (ER-1).
 
 use std::io;
 
@@ -9,7 +9,7 @@ use storagebox_core::{Certainty, Error, ErrorKind};
 const FOREIGN: &str = "it is not what this version of the library writes";
 const MOVING: &str = "the slot is on its way to another node";
 
-/// What the first word of the server's error means for a script, which the server refuses before it runs.
+/// The meaning of the server's error codes. With these codes the server refuses a script before it runs.
 const CODES: &[(&str, ErrorKind, &str)] = &[
     ("NOAUTH", ErrorKind::Denied, "the server wants a user and a password"),
     ("WRONGPASS", ErrorKind::Denied, "the server refused the user or the password"),
@@ -28,23 +28,24 @@ const CODES: &[(&str, ErrorKind, &str)] = &[
     ("TRYAGAIN", ErrorKind::Contention, MOVING),
 ];
 
-/// Of a script that looked at its slot first (`lua/lib/slot.lua`), so that it has written nothing.
+/// The text of an error of a script that checked its slot first (`lua/lib/slot.lua`), and so has written nothing.
 const NOT_HERE: &str = "attempted to access a non local key";
 
-/// Of a script that found, before it wrote anything, that its user lacks rights to commands that it may need, or that
-/// the server lacks these commands (`lua/lib/rights.lua`).
+/// The code of an error of a script that found, before it wrote anything, that its user lacks the right to a command
+/// that it may need (`LACKING`) or that the server lacks the command (`REMOVED`); see `lua/lib/rights.lua`.
 const LACKING: &str = "LACKING";
 const REMOVED: &str = "REMOVED";
 
-/// Of a script that met what none of ours writes, before and after it wrote something (`lua/lib/answer.lua`), and of a
-/// command alone.
+/// The codes of a script that found data that no script of this library writes, before it wrote something and after
+/// that (`lua/lib/answer.lua`), and the code of a single command that found such data.
 const CORRUPT: [(&str, Certainty); 3] =
     [("CORRUPT", Certainty::NotApplied), ("HALFWAY", Certainty::Unknown), ("WRONGTYPE", Certainty::NotApplied)];
 
-/// Of a script that found its namespace gone or another one (`lua/lib/epoch.lua`), before it wrote anything.
+/// The code of a script that found, before it wrote anything, that its namespace is gone or has another epoch
+/// (`lua/lib/epoch.lua`).
 const EPOCH: &str = "EPOCH";
 
-/// An error of a call that was sent, about the keys that begin so.
+/// Maps an error of a call that was sent. `keys` is the beginning of the keys that it uses.
 pub(crate) fn of(error: RedisError, keys: &str) -> Error {
     let code = error.code().unwrap_or_default();
     if let Some((_, certainty)) = CORRUPT.iter().find(|(known, _)| *known == code) {
@@ -65,7 +66,7 @@ pub(crate) fn of(error: RedisError, keys: &str) -> Error {
         return refused.caused_by(error).on("redis");
     }
     if error.kind() == redis::ErrorKind::ClusterConnectionNotFound {
-        // The driver looks for it meanwhile, so that another attempt may find it.
+        // The driver is looking for the node meanwhile, so another attempt may find it.
         let why = "there is no connection to the slot's node";
         return Error::new(ErrorKind::Contention, why).caused_by(error).on("redis");
     }
@@ -80,14 +81,14 @@ fn known(code: &str) -> Option<(ErrorKind, &'static str)> {
     CODES.iter().find(|(known, ..)| *known == code).map(|(_, kind, message)| (*kind, *message))
 }
 
-/// A call that was not sent, because the server had ended the connection.
+/// Returns the error for a call that was not sent, because the server had ended the connection.
 pub(crate) fn unsent(error: RedisError) -> Error {
     Error::new(ErrorKind::Unavailable, "the server ends connections before anything is sent")
         .caused_by(error)
         .on("redis")
 }
 
-/// Whether a connection is of no use after this error: it broke, or it leads to the wrong server.
+/// Returns whether the connection is unusable after this error: it broke, or it leads to the wrong server.
 pub(crate) fn ends_connection(error: &RedisError) -> bool {
     match error.code() {
         Some(code) => ["READONLY", "MASTERDOWN", "MOVED", "ASK", "CLUSTERDOWN"].contains(&code),
@@ -95,18 +96,18 @@ pub(crate) fn ends_connection(error: &RedisError) -> bool {
     }
 }
 
-/// Whether there may be another master by now: one that is cut off from its replicas and from those that watch it hears
-/// nothing of its successor.
+/// Returns whether another node may have become the master: a master that is cut off from its replicas and from the
+/// sentinels does not learn of its successor.
 pub(crate) fn may_want_another_master(error: &RedisError) -> bool {
     error.code() == Some("NOREPLICAS")
 }
 
-/// Whether another login may help: the one that there was is refused, or a connection broke and was not made again.
+/// Returns whether another login may help: the server refused the old one, or a connection broke and was not reopened.
 pub(crate) fn may_want_another_login(error: &RedisError) -> bool {
     error.code().is_none_or(|code| ["NOAUTH", "WRONGPASS"].contains(&code))
 }
 
-/// An error of a connection that could not be had: nothing was sent.
+/// Maps an error of opening a connection: nothing was sent.
 pub(crate) fn connecting(error: RedisError) -> Error {
     let refused = error.kind() == redis::ErrorKind::AuthenticationFailed;
     if let Some(refused) = self::refused(&error) {
@@ -125,7 +126,7 @@ pub(crate) fn connecting(error: RedisError) -> Error {
 const UNFIT: &str = "the URL does not fit what is at its address; the cause says why";
 pub(crate) const UNREACHABLE: &str = "the server could not be reached";
 
-/// A name that could not be looked up, or for which there is no address.
+/// Maps an error of resolving a host: the lookup failed, or the name has no address.
 pub(crate) fn resolving(error: io::Error) -> Error {
     match is_nameless(&error) {
         false => Error::new(ErrorKind::Unavailable, "the host's name could not be looked up"),
@@ -135,7 +136,7 @@ pub(crate) fn resolving(error: io::Error) -> Error {
     .on("redis")
 }
 
-/// A TLS handshake that failed. What either side refused it will refuse again.
+/// Maps an error of a TLS handshake. What either side refused once, it refuses again.
 pub(crate) fn securing(error: io::Error) -> Error {
     let refused = match tls_error(&error) {
         None => Error::new(ErrorKind::Unavailable, "the server ended the connection before TLS was agreed on"),
@@ -158,19 +159,20 @@ fn tls_error(error: &io::Error) -> Option<&rustls::Error> {
     error.get_ref()?.downcast_ref()
 }
 
-/// Whether this is what TLS says of what the other side refuses.
+/// Returns whether the error is a TLS alert of the other side.
 pub(crate) fn is_alert(error: &io::Error) -> bool {
     matches!(tls_error(error), Some(rustls::Error::AlertReceived(_)))
 }
 
-/// A connection that the server ended by an alert of TLS: it looks at the client's certificate after the handshake.
+/// Returns the error for a connection that the server ended by a TLS alert after the handshake, when it checked the
+/// client's certificate.
 pub(crate) fn refusing(error: RedisError) -> Error {
     Error::new(ErrorKind::Denied, "the server refused the TLS of the client: it wants another certificate")
         .caused_by(error)
         .on("redis")
 }
 
-/// What was opened is not there any more, or not the same.
+/// Returns the error for data that is gone, or of another epoch, since the program opened it.
 pub(crate) fn of_another_epoch(keys: &str) -> Error {
     let why = "it is not of the epoch that was opened: it was lost, alone or with all else, or a copy was put \
          back. Stop every program that uses it and find out what is missing, as the README of storagebox-redis says; then open the \
@@ -178,7 +180,7 @@ pub(crate) fn of_another_epoch(keys: &str) -> Error {
     Error::corrupt(format_args!("what begins with {keys}"), why).on("redis")
 }
 
-/// A namespace that was made in this epoch is not there any more.
+/// Returns the error for a namespace that was created in this epoch and is gone.
 pub(crate) fn lost(keys: &str) -> Error {
     let why = "the namespace was made and is gone: its node came back empty, or its key was evicted or deleted. Stop every program \
          that uses the store, find out what is missing and give the store a new epoch, as the README of storagebox-redis says; then \
@@ -186,14 +188,14 @@ pub(crate) fn lost(keys: &str) -> Error {
     Error::corrupt(format_args!("what begins with {keys}"), why).on("redis")
 }
 
-/// A right is missing.
+/// Returns the error for a missing right.
 pub(crate) fn denied(what: impl std::fmt::Display) -> Error {
     let why = format!("the user lacks a right: {what}; the README of storagebox-redis lists those that it needs");
     Error::new(ErrorKind::Denied, why).on("redis")
 }
 
-/// What a plain `ERR` says of a command that was not carried out. A script of ours never ends with one of these: it
-/// catches its own errors (`lua/lib/answer.lua`).
+/// The meaning of the texts of plain `ERR` errors, with which a command was not carried out. A script of this library
+/// never ends with such an error, because it catches its own errors (`lua/lib/answer.lua`).
 const REFUSED: &[(&str, ErrorKind, &str)] = &[
     (
         "unknown command",
@@ -207,7 +209,7 @@ const REFUSED: &[(&str, ErrorKind, &str)] = &[
     ),
     ("Script killed by user", ErrorKind::Contention, "the administrator ended the script, which had written nothing"),
     ("max number of clients reached", ErrorKind::Unavailable, "the server has as many clients as it takes"),
-    // Of `SELECT` and of what a cluster is asked for first, whose own words the driver leaves out.
+    // Errors of `SELECT` and of the first command to a cluster, whose own words the driver leaves out.
     ("DB index is out of range", ErrorKind::Misconfigured, NO_DATABASE),
     ("invalid DB index", ErrorKind::Misconfigured, NO_DATABASE),
     ("SELECT is not allowed in cluster mode", ErrorKind::Misconfigured, NO_DATABASE),
@@ -230,20 +232,20 @@ fn refused(error: &RedisError) -> Option<Error> {
     Some(Error::new(*kind, *message))
 }
 
-/// A command is missing: a server that is not Redis, or one whose administrator removed or renamed it.
+/// Returns the error for missing commands: the server is not Redis, or its administrator removed or renamed them.
 fn removed(commands: &str) -> Error {
     let what = format!("a server without the command {}", commands.to_ascii_uppercase());
     Error::unsupported(what, "one where no `rename-command` took away what the README of storagebox-redis lists")
         .on("redis")
 }
 
-/// An answer that the library cannot read.
+/// Returns the error for an answer that the library cannot read.
 pub(crate) fn unreadable(of: &str) -> Error {
     Error::corrupt(format_args!("the answer of {of}"), "it is not what this version of the library asks for")
         .on("redis")
 }
 
-/// What makes no sense for the setting of this name.
+/// Returns the error for an invalid setting.
 pub(crate) fn bad(setting: &'static str, why: impl std::fmt::Display) -> Error {
     Error::misconfigured(setting, why).on("redis")
 }

@@ -60,7 +60,7 @@ pub(crate) static MAINTAIN: Script = script!(
     "item_bank/maintain"
 );
 
-/// Items in one script: enough that round trips cost little, few enough that nobody waits for long behind it.
+/// The most items of one script: enough that round trips cost little, and few enough that other calls do not wait long.
 const BATCH: usize = 1_000;
 
 /// A bank.
@@ -68,7 +68,7 @@ const BATCH: usize = 1_000;
 pub(crate) struct RedisBank(pub(crate) OpenNamespace);
 
 impl RedisBank {
-    /// A script about one claim.
+    /// Runs a script on one claim.
     async fn about(&self, script: &'static Script, claim: &ClaimId) -> Result<Answer> {
         let call = self.0.call(script).await?.with(claim.as_str()).with(self.0.client().memory());
         self.0.client().answer(&call).await
@@ -85,7 +85,7 @@ impl RedisBank {
         }
     }
 
-    /// A script about items, batch by batch, each a step of its own: what it answered.
+    /// Runs a script on items in batches, each an atomic step, and returns the answers.
     async fn in_batches(
         &self,
         operation: &'static str,
@@ -108,13 +108,12 @@ impl RedisBank {
     }
 }
 
-/// Each item once.
 fn distinct(items: &[Item]) -> Vec<&str> {
     let mut seen = HashSet::with_capacity(items.len());
     items.iter().map(Item::as_str).filter(|item| seen.insert(*item)).collect()
 }
 
-/// A hold as the scripts take it: nothing is for ever.
+/// Converts a hold to the microseconds that scripts take; `None` means for ever.
 fn micros_of(hold: Hold) -> Option<u64> {
     match hold {
         Hold::Forever => None,

@@ -1,4 +1,4 @@
-//! Leases over the records of the same name: each call is one script (`lua/lease_repo`).
+//! Leases on the records of the same namespace: each call is one script (`lua/lease_repo`).
 
 use std::time::Duration;
 
@@ -21,12 +21,12 @@ static ABORT: Script =
 static EXTEND: Script =
     script!("lease_extend", CHANGES, timed, ["number", "buckets", "queue", "record"], "lease_repo/extend");
 
-/// The leases of one name.
+/// The leases of one namespace.
 #[derive(Debug)]
 pub(crate) struct RedisLeaseRepo(pub(crate) OpenNamespace);
 
 impl RedisLeaseRepo {
-    /// The beginning of every call about a lease.
+    /// Returns a call about a lease, with the arguments that all such calls begin with.
     async fn about<'a>(&'a self, script: &'static Script, lease: &'a Lease) -> Result<ScriptCall<'a>> {
         let call = self.0.call(script).await?;
         Ok(call.with(lease.id.as_str()).with(lease.op.as_str()).with(lease.fence.number()))

@@ -21,10 +21,10 @@ static LIST: Script = script!("ordered_list", READS, ["ordered"], "ordered_store
 static RESET: Script = script!("ordered_reset", CHANGES, ["ordered"], "ordered_store/reset");
 static PURGE: Script = script!("ordered_purge", CHANGES, timed, ["number", "whole", "ordered"], "ordered_store/purge");
 
-/// The most tombstones that one script of a purge looks at.
+/// The most tombstones that one script of a purge examines.
 const BATCH: usize = 1_000;
 
-/// The ordered values of one name.
+/// The ordered values of one namespace.
 #[derive(Debug)]
 pub(crate) struct RedisOrderedStore {
     values: OpenNamespace,
@@ -80,7 +80,7 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The time or number in this field and the writer in the next.
+/// Reads the time or number in this field and the writer in the next one.
 fn found(answer: &Answer, at: usize) -> Result<Stamp> {
     Ok(Stamp::new(answer.number(at)?, answer.value(at + 1)?))
 }
@@ -94,8 +94,8 @@ fn listed(answer: &Answer) -> Result<Page<ListedValue>> {
     Ok(page::page(answer.entries(4).map(value).collect::<Result<_>>()?, answer.text(0)?))
 }
 
-/// Purges a namespace, step by step, and counts how many went as it goes. The call names the age, and how many a step
-/// looks at.
+/// Purges a namespace in steps. Updates `gone` after each step, so that it is correct after an error too. `call` has
+/// the age and the number of tombstones that a step examines.
 async fn purge(client: &Client, call: &ScriptCall<'_>, most: usize, gone: &mut usize) -> Result<()> {
     let mut passed = 0;
     while *gone < most {
@@ -110,7 +110,7 @@ async fn purge(client: &Client, call: &ScriptCall<'_>, most: usize, gone: &mut u
     Ok(())
 }
 
-/// What upkeep does to the namespace of this key. It goes by the namespace's own age.
+/// Purges the namespace of this key in upkeep, by the age that is stored with the namespace.
 pub(crate) async fn maintain(client: &Client, key: &str, most: usize, deleted: &mut usize) -> Result<()> {
     let call = ScriptCall::new(&PURGE, key).in_epoch(client.epoch()).with("").with(STEP);
     purge(client, &call, most, deleted).await.map_err(|error| error.during("maintain"))

@@ -1,14 +1,14 @@
-//! Limits of listings.
+//! The limits and cursors of listings.
 
 use storagebox_core::{Cursor, Error, Page, Result};
 
-/// The most entries of one page, whatever was asked for: a page may be short.
+/// The most entries of one page. A page may have fewer entries than the caller asked for.
 const MOST: usize = 1_000;
 
-/// What our cursors begin with; the last key follows.
+/// The beginning of the cursors of this crate; the last key follows.
 const AFTER: &str = "after:";
 
-/// The limit as the scripts take it.
+/// Checks the limit and reduces it to what the scripts allow.
 pub(crate) fn limit(limit: usize) -> Result<usize> {
     match limit {
         0 => Err(Error::invalid("limit", "must be at least 1").on("redis")),
@@ -16,7 +16,7 @@ pub(crate) fn limit(limit: usize) -> Result<usize> {
     }
 }
 
-/// A page whose script said after which key to go on.
+/// Returns a page. `after` is the key after which the next page begins, or empty if there is none.
 pub(crate) fn page<T>(entries: Vec<T>, after: &str) -> Page<T> {
     let next = (!after.is_empty()).then(|| Cursor::new(format!("{AFTER}{after}")));
     Page { entries, next }
@@ -26,7 +26,7 @@ pub(crate) fn not_ours() -> Error {
     Error::invalid("cursor", "was not made by this namespace").on("redis")
 }
 
-/// The key of the cursor's last entry; a text before every key at the beginning.
+/// Returns the key of the cursor's last entry, or, without a cursor, the empty text, which sorts before every key.
 pub(crate) fn after<K>(cursor: Option<&Cursor>) -> Result<String>
 where
     K: for<'a> TryFrom<&'a str>,

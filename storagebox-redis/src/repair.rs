@@ -1,7 +1,8 @@
-//! What a version before this one left half done: its scripts did not ask for their rights before they wrote.
+//! Repairs steps that an older version of the library left half done, because its scripts did not check their rights
+//! before they wrote.
 //!
-//! Upkeep looks at all of a namespace once, in pieces, while others go on with it. A namespace that this version made has
-//! said since its creation that there is nothing to look for.
+//! Upkeep checks each namespace once as a whole, in pieces, while other calls use it. A namespace that this version
+//! created is marked as sound from its creation.
 
 mod bank;
 
@@ -20,16 +21,16 @@ static ENTITIES: Script =
 static ORDERED: Script =
     script!("ordered_repair", CHANGES, timed, ["number", "ordered", "walk"], "ordered_store/repair");
 
-/// One namespace, on the way.
+/// The repair of one namespace in progress.
 struct Repair<'a> {
     client: &'a Client,
     key: &'a str,
     mended: u64,
 }
 
-/// Looks at the namespace of this key, unless that was done.
+/// Checks and repairs the namespace of this key, unless that was done before.
 pub(crate) async fn namespace(client: &Client, kind: Kind, key: &str) -> Result<()> {
-    // Of tokens and counters, no half of a step hinders another call.
+    // A half-done step on tokens or counters hinders no other call.
     if kind == Kind::Tokens || kind == Kind::Counters {
         return Ok(());
     }
@@ -61,7 +62,7 @@ impl Repair<'_> {
         self.finish(&word, &counts).await
     }
 
-    /// The namespace is sound. Where something has changed that was counted, the next upkeep counts again.
+    /// Marks the namespace as sound. If the data that was counted changed meanwhile, the next upkeep counts again.
     async fn finish(&mut self, word: &str, counts: &[(&'static str, u64)]) -> Result<()> {
         let mut call = self.about(&FINISH).with(word);
         for (field, count) in counts {
@@ -72,7 +73,7 @@ impl Repair<'_> {
         Ok(())
     }
 
-    /// All of these sorted sets, which count nothing.
+    /// Repairs these sorted sets. They contribute no counts.
     async fn sets(&mut self, script: &'static Script, sets: &[&'static str]) -> Result<Vec<(&'static str, u64)>> {
         for set in sets {
             let (mut from, mut passed) = (String::new(), String::new());

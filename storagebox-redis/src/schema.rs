@@ -1,4 +1,4 @@
-//! The store: how it is made, and what the server must be like.
+//! Creates the store and checks the server.
 
 use storagebox_core::{Error, ErrorKind, Ids as _, RandomIds, Result, Retention};
 
@@ -9,8 +9,8 @@ use crate::script::{Script, script};
 static SETUP: Script = script!("store_setup", CHANGES, [], "store/setup").asking_for_all();
 pub(crate) static LOOK: Script = script!("store_version", READS, [], "store/version").asking_for_all();
 
-/// Makes the store, if the server may hold it. On one that is there it changes nothing. Who has one open only looks:
-/// where that one was lost, another in its place would hide the loss from those that come next.
+/// Creates the store if the server is suitable and there is none. A client that has opened the store only checks it: if
+/// the store was lost, a new one in its place would hide the loss from other clients.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
     check_server(client, "setup").await?;
     if !client.epoch().is_empty() {
@@ -22,25 +22,26 @@ pub(crate) async fn setup(client: &Client) -> Result<()> {
     client.enter("setup", &call).await.map(drop)
 }
 
-/// One that no store had before. It is the system's randomness: a program may seed its own.
+/// Returns an epoch that no store had before. It comes from the system's random numbers, because a program may seed its
+/// own.
 fn new_epoch() -> String {
     RandomIds.fresh()
 }
 
-/// Whether the store is there and of this library's version.
+/// Checks that the store exists and has this library's version, and that the server is suitable.
 pub(crate) async fn ping(client: &Client) -> Result<()> {
     let call = ScriptCall::new(&LOOK, client.store());
     client.enter("ping", &call).await?;
     check_server(client, "ping").await
 }
 
-/// Whether what the server promises about memory and disk is enough.
+/// Checks that the server's promises about memory and disk are sufficient.
 async fn check_server(client: &Client, operation: &'static str) -> Result<()> {
     let info = client.settled(operation, || client.server_info()).await?;
     check(&info, client.settings()).map_err(|error| error.during(operation))
 }
 
-/// Whether what a server says of itself is enough.
+/// Checks the server's `INFO` against the settings.
 pub(crate) fn check(info: &str, settings: &Settings) -> Result<()> {
     let fields = |name: &'static str| {
         info.lines().filter_map(move |line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim_end)
@@ -67,7 +68,7 @@ pub(crate) fn check(info: &str, settings: &Settings) -> Result<()> {
     }
 }
 
-/// A replica that accepts changes (`replica-read-only no`) loses them, and what it answers may be old.
+/// Refuses a replica. A replica that accepts changes (`replica-read-only no`) loses them, and its answers may be old.
 pub(crate) fn check_role(info: &str) -> Result<()> {
     match info.lines().any(|line| line.trim_end() == "role:slave") {
         true => Err(Error::new(ErrorKind::Unavailable, "the server is a replica").on("redis")),
@@ -75,12 +76,13 @@ pub(crate) fn check_role(info: &str) -> Result<()> {
     }
 }
 
-/// Whether keys that do not expire may be evicted: none of ours does.
+/// Returns whether the policy may evict keys that do not expire. No key of a store expires.
 fn evicts(policy: &str) -> bool {
     policy != "noeviction" && !policy.starts_with("volatile-")
 }
 
-/// Before 7.0 a script cannot say that it is to be refused as a whole.
+/// Returns whether the server is older than 7.0. Before that, a script cannot declare that it must be refused as a
+/// whole.
 fn is_too_old(version: &str) -> bool {
     version.split('.').next().and_then(|major| major.parse().ok()).is_some_and(|major: u32| major < 7)
 }
@@ -89,7 +91,7 @@ fn is_too_old(version: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// A program may seed them for results that can be repeated.
+    /// A program seeds its random numbers, for results that can be repeated.
     #[test]
     fn an_epoch_is_not_of_the_programs_random_numbers() {
         let epoch = || {

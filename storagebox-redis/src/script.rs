@@ -1,40 +1,41 @@
-//! Scripts: assembled when the library is built, known to the server by their hash.
+//! Scripts, assembled at build time and called by their hash.
 
 use std::borrow::Cow;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// One operation. Its pieces stand in `lua/`.
+/// The script of one operation, assembled from the files in `lua/`.
 #[derive(Debug)]
 pub(crate) struct Script {
     name: &'static str,
     head: &'static str,
     clock: &'static str,
     rest: &'static str,
-    /// Whether it asks first for the rights to all that any script uses, and not only for its own with its first write.
+    /// Whether the script first checks the rights to the commands of all scripts. Otherwise it checks only those to its
+    /// own commands, with its first write.
     asks_for_all: bool,
-    /// The function that asks about the rights to its commands: found once, because a clock that is moved makes a new
+    /// The function that checks the rights to the script's commands. Cached, because a clock that is moved makes a new
     /// text for each call.
     rights: OnceLock<String>,
-    /// On one node and on a cluster.
+    /// The hashes for one node and for a cluster.
     hashes: [OnceLock<String>; 2],
-    /// That of the last clock that was moved, as a test moves it.
+    /// The hash for the last moved clock, which only a test moves.
     moved: Mutex<Option<(Edition, String)>>,
 }
 
-/// Which text of a script it is.
+/// The variant of a script's text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Edition {
-    /// How far the clock is moved on, in microseconds.
+    /// How far the clock is moved forward, in microseconds.
     pub(crate) moved: u64,
-    /// Whether the server is a cluster, whose slots may be on their way to another node.
+    /// Whether the server is a cluster, whose slots may be migrating to another node.
     pub(crate) clustered: bool,
 }
 
-/// The head of a script that changes something: it is refused as a whole where memory is short or the server only
-/// reads.
+/// The head of a script that changes data. The server refuses such a script as a whole if memory is short or the server
+/// is read-only.
 pub(crate) const CHANGES: &str = "#!lua\n";
-/// The head of a script that only reads. A server that is a replica by now refuses it too, since what it has may be
-/// old; one that is short of memory does not.
+/// The head of a script that only reads. A server that has become a replica refuses it too, because its data may be
+/// old. A server that is short of memory runs it.
 pub(crate) const READS: &str = "#!lua flags=allow-oom\n";
 
 pub(crate) const CLOCK: &str = include_str!("../lua/lib/clock.lua");
@@ -45,7 +46,7 @@ const WRITE: &str = include_str!("../lua/lib/write.lua");
 const RIGHTS: &str = include_str!("../lua/lib/rights.lua");
 const ANSWER: &str = include_str!("../lua/lib/answer.lua");
 
-/// What the scripts ask of the server, a command and its arguments in each line. The user must have the rights to all of it.
+/// The commands that the scripts use, one per line with its arguments. The user needs the rights to all of them.
 const COMMANDS: &str = include_str!("../lua/commands.txt");
 
 fn commands() -> impl Iterator<Item = (&'static str, usize)> {
@@ -55,7 +56,8 @@ fn commands() -> impl Iterator<Item = (&'static str, usize)> {
     })
 }
 
-/// Asks about one command. Newer servers refuse to look at one with another number of arguments than it takes.
+/// Returns the Lua expression that checks the right to one command. Newer servers refuse to check a command with a
+/// number of arguments that it does not take.
 fn ask(command: &str, arguments: usize) -> String {
     let command = command.to_ascii_uppercase();
     match arguments {
@@ -71,7 +73,7 @@ impl Script {
         Self { name, head, clock, rest, asks_for_all: false, rights: OnceLock::new(), hashes, moved }
     }
 
-    /// The same, asking first for the rights to all that any script uses.
+    /// Makes the script first check the rights to the commands of all scripts.
     pub(crate) const fn asking_for_all(mut self) -> Self {
         self.asks_for_all = true;
         self
@@ -85,7 +87,6 @@ impl Script {
         self.head == CHANGES
     }
 
-    /// The whole text.
     pub(crate) fn text(&self, edition: Edition) -> String {
         let Self { head, clock, rest, .. } = self;
         let slot = if edition.clustered && self.changes() { SLOT } else { "" };
@@ -97,7 +98,8 @@ impl Script {
         )
     }
 
-    /// The function that asks about the rights to this script's commands: those in its text, so that none is forgotten.
+    /// Returns the Lua function that checks the rights to the commands of this script. It finds the commands in the
+    /// text, so that none is forgotten.
     fn rights(&self) -> String {
         let texts = [WRITE, EPOCH, self.clock, self.rest];
         let is_used = |command: &str| {
@@ -123,7 +125,8 @@ impl Script {
     }
 }
 
-/// A script out of files of `lua/`: those in brackets first. Those that are `timed` begin with the server's clock.
+/// Builds a script from files of `lua/`: the libraries in brackets, then the script itself. A `timed` script begins
+/// with the code that reads the server's clock.
 macro_rules! script {
     ($name:literal, $head:ident, timed, [$($lib:literal),*], $file:literal) => {
         $crate::script::script!(@ $name, $head, $crate::script::CLOCK, [$($lib),*], $file)

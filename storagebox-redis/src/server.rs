@@ -1,4 +1,4 @@
-//! A server for what is kept there beside a store: by the same URL, with the same refusals, over the same connections.
+//! A server for data that a program keeps beside a store, with the URL, the checks and the connections of a store.
 
 use std::fmt;
 use std::pin::pin;
@@ -11,8 +11,8 @@ use crate::client::{Connections, Request, Server};
 use crate::config::{self, Settings, Wait};
 use crate::{RedisStore, error, schema};
 
-/// A Redis server that a program uses beside a store, as a transport of messages does. Its URL is read as that of a
-/// [`RedisStore`].
+/// A Redis server that a program uses beside a store, for example as a message transport. Its URL has the form of the
+/// URL of a [`RedisStore`].
 ///
 /// Each call takes at most the `call_timeout` of the URL. Errors mean what they mean for a store.
 pub struct RedisServer {
@@ -25,7 +25,7 @@ impl RedisServer {
     /// Opens a server by the URL of a store. The first call connects.
     ///
     /// `prefix`, `call_timeout`, `wait`, `wait_timeout`, `require_aof`, `eviction` and the keys of TLS mean what they
-    /// mean for a store. `remember` and `pool` are about what only a store has, and change nothing here.
+    /// mean for a store. `remember` and `pool` are for stores only and have no effect here.
     ///
     /// # Errors
     ///
@@ -43,7 +43,7 @@ impl RedisServer {
         }
     }
 
-    /// Returns the same server, on a connection of its own, for calls that wait there.
+    /// Returns a handle to the same server with a connection of its own, for calls that wait on the server.
     #[must_use]
     pub fn another(&self) -> Self {
         let (settings, prefix) = (self.settings.clone(), self.prefix.clone());
@@ -55,8 +55,8 @@ impl RedisServer {
         self.prefix.as_deref()
     }
 
-    /// Checks that the server is what the URL asks for: of version 7.0 or later, no replica, with an append-only file
-    /// if `require_aof` is on, and that it evicts nothing, or else as `eviction` says.
+    /// Checks that the server is what the URL asks for: version 7.0 or later, not a replica, with an append-only file
+    /// if `require_aof` is on, and without eviction, unless `eviction` allows it.
     ///
     /// # Cancel safety
     ///
@@ -140,7 +140,7 @@ fn read<T: FromRedisValue>(keys: &str, reply: Value) -> Result<T> {
     redis::from_redis_value(reply).map_err(|_| error::unreadable(keys).after_unresolved())
 }
 
-/// Without the address: a login is in it.
+/// Leaves out the address, because it contains a login.
 impl fmt::Debug for RedisServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RedisServer").field("settings", &self.settings).finish_non_exhaustive()

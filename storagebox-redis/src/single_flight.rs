@@ -1,8 +1,8 @@
 //! One caller at a time does work that spares the other callers the same work.
 //!
 //! The work runs in its caller's future, which may be left unfinished for any time, as by a `select!` that borrows it.
-//! So a flight only saves requests, and nothing depends on it: nobody waits longer than [`STALLED_AFTER`] for a flight
-//! that does not end.
+//! So a flight only saves requests, and nothing depends on it: no caller waits longer than [`STALLED_AFTER`] for a
+//! flight that does not end.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::sync::{Mutex as Queue, OwnedMutexGuard};
 use tokio::time::timeout;
 
-/// How long callers wait while no flight ends.
+/// The longest time that callers wait while no flight ends.
 const STALLED_AFTER: Duration = Duration::from_millis(250);
 
 /// Lets one caller at a time into a flight.
@@ -34,8 +34,8 @@ pub(crate) struct Flight {
 }
 
 impl SingleFlight {
-    /// Waits for the flights before it and begins the next one. If none ends for a while, all waiting callers, and later
-    /// ones, go on in a new line.
+    /// Waits for the earlier flights and begins the next one. If none ends within [`STALLED_AFTER`], all waiting and
+    /// later callers continue in a new line.
     pub(crate) async fn next(&self) -> Flight {
         loop {
             let line = Arc::clone(&self.line());
@@ -116,7 +116,7 @@ mod tests {
         assert!(!still_waits(pin!(flights.next())).await, "the stalled flight was waited for again");
     }
 
-    /// The queue hands the flight to a future that nobody polls.
+    /// The queue hands the flight to a future that is not polled.
     #[tokio::test]
     async fn a_waiting_caller_that_is_not_polled_holds_up_nobody() {
         let flights = SingleFlight::default();

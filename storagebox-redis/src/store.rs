@@ -130,7 +130,7 @@ impl Backend for RedisStore {
         Ok(self.tokens(name)?)
     }
 
-    /// A script works on one node, and the tokens of a cluster are elsewhere.
+    /// Refuses a ledger that joins tokens on a cluster: a script runs on one node, and the tokens may be on another.
     fn entity_ledger(&self, name: &Namespace, joins: &Joins) -> Result<Arc<dyn EntityLedger>> {
         if self.client.is_cluster() && *joins != Joins::default() {
             return Err(

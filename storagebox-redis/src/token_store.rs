@@ -19,16 +19,17 @@ static DISCARD: Script =
 pub(crate) static MAINTAIN: Script =
     script!("token_maintain", CHANGES, timed, ["number", "buckets", "queue", "front", "token"], "token_store/maintain");
 
-/// Tokens in one script: enough that round trips cost little, few enough that nobody waits for long behind it.
+/// The most tokens of one script: enough that round trips cost little, and few enough that other calls do not wait
+/// long.
 const BATCH: usize = 1_000;
 
-/// The tokens of one name.
+/// The tokens of one namespace.
 #[derive(Debug)]
 pub(crate) struct RedisTokenStore(pub(crate) OpenNamespace);
 
 impl RedisTokenStore {
-    /// A script about tokens, batch by batch, each a step of its own: what it answered. One batch goes the way of all
-    /// calls.
+    /// Runs a script on tokens in batches, each an atomic step, and returns the answers. A single batch uses the
+    /// connection for ordinary calls.
     async fn in_batches(
         &self,
         operation: &'static str,
@@ -53,7 +54,6 @@ impl RedisTokenStore {
     }
 }
 
-/// Each token once.
 pub(crate) fn distinct(tokens: &[TokenId]) -> Vec<&str> {
     tokens.iter().map(TokenId::as_str).collect::<BTreeSet<_>>().into_iter().collect()
 }

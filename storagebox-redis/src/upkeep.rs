@@ -1,4 +1,4 @@
-//! Upkeep: every namespace in turn, a bounded step at a time.
+//! Upkeep: handles one namespace after another, in bounded steps.
 
 use storagebox_core::{ErrorKind, Maintained, Result};
 
@@ -9,10 +9,10 @@ use crate::{counter, dedup_repo, entity_ledger, item_bank, ordered_store, token_
 
 static NAMESPACES: Script = script!("store_namespaces", READS, [], "store/namespaces").asking_for_all();
 
-/// The most entries that one script looks at, so that nobody waits for long behind it.
+/// The most entries that one script examines, so that other calls do not wait long.
 pub(crate) const STEP: usize = 100;
 
-/// Deletes at most so many entries that no promise needs. A namespace that is corrupt keeps no other from its upkeep.
+/// Deletes at most `most` entries that no promise needs. A corrupt namespace does not stop the upkeep of the others.
 pub(crate) async fn maintain(client: &Client, most: usize) -> Result<Maintained> {
     let mut deleted = 0;
     match all(client, most, &mut deleted).await {
@@ -22,7 +22,7 @@ pub(crate) async fn maintain(client: &Client, most: usize) -> Result<Maintained>
     }
 }
 
-/// Every namespace in turn. What was deleted is counted as it goes, so that it is known whatever the end.
+/// Handles one namespace after another. Updates `deleted` after each step, so that it is correct after an error too.
 async fn all(client: &Client, most: usize, deleted: &mut usize) -> Result<()> {
     let (mut cursor, mut corrupt) = ("0".to_owned(), None);
     while *deleted < most {
@@ -42,7 +42,8 @@ async fn all(client: &Client, most: usize, deleted: &mut usize) -> Result<()> {
     corrupt.map_or(Ok(()), Err)
 }
 
-/// The namespace of this tag. One of a kind that this library does not know is left to the one that does.
+/// Handles the namespace of this tag. A namespace of a kind that this library does not know is left to the version that
+/// knows it.
 async fn one(client: &Client, tag: &str, most: usize, deleted: &mut usize) -> Result<()> {
     let key = client.settings().prefix.of(tag);
     let memory = client.memory();
@@ -69,7 +70,7 @@ async fn one(client: &Client, tag: &str, most: usize, deleted: &mut usize) -> Re
     }
 }
 
-/// Step after step, until one says that there is no more.
+/// Runs steps until the limit is reached or a step reports that there is no more.
 async fn steps<'a>(
     client: &Client,
     most: usize,

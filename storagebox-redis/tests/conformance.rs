@@ -1,5 +1,5 @@
-//! The whole suite, as a user with the least rights and with less of what is random: `STORAGEBOX_PROFILE=quick` for as
-//! much as memory's does.
+//! The whole suite, as the user with the least rights, with fewer random cases. `STORAGEBOX_PROFILE=quick` runs as many
+//! as the memory backend's tests.
 
 mod support;
 

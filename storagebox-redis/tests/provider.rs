@@ -1,4 +1,5 @@
-//! Nothing of the process is touched. In a program of its own, because each process has one implementation of ciphers.
+//! The store changes no global state of the process. This is a program of its own, because each process has one default
+//! TLS provider.
 #![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
 
 use std::fs;
@@ -10,7 +11,7 @@ use storagebox_redis::RedisStore;
 use storagebox_testkit::checks::failed;
 use storagebox_testkit::redis::{Redis, Settings};
 
-/// The program's own `install_default().expect()` comes after the store was opened and used, with TLS and without.
+/// The program calls `install_default().expect()` after the store was opened and used, with TLS and without.
 #[tokio::test]
 async fn a_store_leaves_the_process_its_choice_of_ciphers() -> Result<()> {
     let plain = Redis::start(&Settings::quick()).map_err(failed)?;
@@ -39,10 +40,10 @@ async fn a_store_leaves_the_process_its_choice_of_ciphers() -> Result<()> {
     of_cluster.ping().await
 }
 
-/// Until the node knows that it has all slots.
+/// The state of a node that does not know yet that it has all slots.
 const DOWN: &str = "cluster_state:fail";
 
-/// Who watches a master with TLS, with TLS itself.
+/// Starts a sentinel with TLS that watches a master with TLS.
 async fn by_a_sentinel(master: &Redis) -> Result<()> {
     let (address, authority) = (master.address(), master.authority().expect("it has TLS"));
     let watch = Settings::sentinel()
@@ -56,7 +57,7 @@ async fn by_a_sentinel(master: &Redis) -> Result<()> {
     builder.connect(&format!("{url}/main"))?.ping().await
 }
 
-/// One node with all slots, once they are given to it.
+/// Returns the settings of a cluster node that will get all slots.
 fn as_a_cluster() -> Settings {
     let settings = Settings::quick().with_tls();
     settings.with("cluster-enabled", "yes").with("tls-cluster", "yes").with("cluster-announce-ip", "127.0.0.1")
@@ -68,7 +69,7 @@ async fn refuses(store: &RedisStore) {
     assert!(error.to_string().contains("install_default()"), "{error}");
 }
 
-/// Those that signed the servers' certificates, in PEM.
+/// Returns the CAs of the servers' certificates, in PEM.
 fn authorities(servers: &[&Redis]) -> Result<Vec<u8>> {
     let files = servers.iter().map(|server| fs::read(server.authority().expect("it has TLS")).map_err(failed));
     Ok(files.collect::<Result<Vec<_>>>()?.concat())

@@ -1,4 +1,4 @@
-//! A part of the suite in every other set-up, or all of it: `STORAGEBOX_SET_UPS=everything`.
+//! Part of the suite in every other configuration, or all of it with `STORAGEBOX_SET_UPS=everything`.
 
 mod support;
 

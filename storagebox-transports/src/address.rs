@@ -1,32 +1,32 @@
-//! The address of a broker as a URL, read as a store reads its own: what is not understood is refused before any call,
-//! and no error shows a value.
+//! Reads the URL of a broker as a store reads its URL: what it does not understand is an error before any call, and no
+//! error shows a value.
 
 use std::net::Ipv6Addr;
 
 use storagebox_core::backend::url::{decoded, is_loopback, keys, one_of, plain_url, unknown};
 use storagebox_core::{Error, Result};
 
-/// What the addresses of a transport are made of.
+/// The form of a transport's addresses.
 pub(crate) struct Form {
     pub(crate) transport: &'static str,
-    /// Each with whether it is encrypted.
+    /// The schemes, each with whether it is encrypted.
     pub(crate) schemes: &'static [(&'static str, bool)],
-    /// How an address begins, for the error.
+    /// The error text about how an address begins.
     pub(crate) beginning: &'static str,
     /// The keys, `tls` among them.
     pub(crate) keys: &'static [&'static str],
-    /// What to write instead of a password in clear.
+    /// The error text about what to write instead of a password in clear text.
     pub(crate) instead: &'static str,
 }
 
-/// Where one broker is, and who asks there.
+/// The address of one broker, and the login.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Address {
     pub(crate) is_encrypted: bool,
     pub(crate) login: Option<Login>,
     pub(crate) host: String,
     pub(crate) port: Option<u16>,
-    /// What follows the slash behind the host.
+    /// The text after the slash that follows the host.
     pub(crate) path: Option<String>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Login {
     pub(crate) password: Option<String>,
 }
 
-/// The value of a key, which is known.
+/// A known key and its value.
 pub(crate) type Pair<'a> = (&'a str, &'a str);
 
 impl Form {
@@ -44,10 +44,10 @@ impl Form {
         Error::misconfigured("url", why).on(self.transport)
     }
 
-    /// The addresses, which commas separate, and the keys other than `tls`.
+    /// Reads the addresses, which are separated by commas, and the keys other than `tls`.
     pub(crate) fn read<'a>(&self, text: &'a str) -> Result<(Vec<Address>, Vec<Pair<'a>>)> {
         plain_url(text).map_err(|error| error.on(self.transport))?;
-        // A driver would take what is behind it for a fragment.
+        // `plain_url` refuses a `#`: a driver would read what follows it as a fragment.
         let (addresses, query) = text.split_once('?').unwrap_or((text, ""));
         let addresses = addresses.split(',').map(|one| self.address(one)).collect::<Result<Vec<_>>>()?;
         let (mut pairs, mut may_be_clear) = (vec![], false);
@@ -74,7 +74,7 @@ impl Form {
         Ok(Address { is_encrypted, login: login.map(|login| self.login(login)).transpose()?, host, port, path })
     }
 
-    /// The host without the brackets that an address of IPv6 has in a URL, and the port.
+    /// Reads the host, without the brackets of an IPv6 address, and the port.
     fn host(&self, place: &str) -> Result<(String, Option<u16>)> {
         let bracketed = place.strip_prefix('[').and_then(|rest| rest.split_once(']'));
         let bracketed = bracketed.filter(|(host, _)| host.parse::<Ipv6Addr>().is_ok());
@@ -113,7 +113,7 @@ impl Form {
 }
 
 impl Address {
-    /// Whether anybody on the way may read the login.
+    /// Returns whether the login would cross the network unencrypted.
     fn is_in_clear(&self) -> bool {
         self.login.is_some() && !self.is_encrypted && !is_loopback(&self.host)
     }

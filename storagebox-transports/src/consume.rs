@@ -22,47 +22,48 @@ pub use options::ConsumeOptions;
 use pull::Pull;
 use worker::Worker;
 
-/// Processes the messages of a queue until the stream ends or [`ConsumeOptions::until`] says stop.
+/// Processes the messages of a queue until the stream ends or [`ConsumeOptions::until`] stops the loop.
 ///
 /// `entity_of` names the entity that a message changes. It must name the same entity for all copies of a message.
-/// Messages of one entity are processed one after another, in the order of their arrival. Messages of different entities
-/// run at once, up to [`ConsumeOptions::concurrency`]. Further messages wait, up to [`ConsumeOptions::prefetch`]. The
-/// lease of every message is extended from its arrival until it is settled, whether it waits or is being processed.
+/// Messages of one entity are processed one after another, in the order of their arrival. Messages of different
+/// entities run at once, up to [`ConsumeOptions::concurrency`]. Further messages wait, up to
+/// [`ConsumeOptions::prefetch`]. The lease of every message is extended from its arrival until it is settled, whether
+/// it waits or is being processed.
 ///
 /// | what happens | what becomes of the copy |
 /// |---|---|
 /// | every [`Outcome`](storagebox_core::Outcome), a duplicate too | acknowledged |
-/// | a store, the handler or the dispatcher fails, or the handler panics | retried after a [pause](ConsumeOptions::backoff) |
+/// | a store or the dispatcher fails, the handler fails or panics | retried after a [pause](ConsumeOptions::backoff) |
 /// | the handler fails at the attempt of [`ConsumeOptions::park_after`] or later | parked |
 /// | its worker ended [too often](ConsumeOptions::park_after) while it ran alone | parked, before it runs again |
 /// | it carries no token, it is malformed, or `entity_of` fails or panics | parked |
 /// | it waits when the loop is stopped | given back at once |
 ///
-/// A parked message keeps its token: if it is sent again, it is processed once. To give it up for good, call
-/// [`Processor::abandon`].
+/// A parked message keeps its token: if it is sent again, it is processed once. To give up the message permanently,
+/// call [`Processor::abandon`].
 ///
-/// A message that an earlier worker held when it ended may have ended it. So it [runs alone](Delivery::lapsed), before the
-/// others: once nothing else runs, and with nothing else begun or taken meanwhile, but no run is waited for longer than
-/// the lease. Of all loops of a runtime, one at a time has a message that runs alone. So messages that ran or waited
-/// beside the one that ends its workers are processed, and that one alone is parked. A run counts only if nobody settled
-/// it; a worker that is killed again and again counts like one that its message ended. An `entity_of` that ends the
-/// process, other than by a panic, is not counted.
+/// A message that an earlier worker held when it ended may be what ended that worker. So the message [runs
+/// alone](Delivery::lapsed), before the others: it begins once nothing else runs, and no other message begins or is
+/// taken meanwhile. No run is waited for longer than the lease. Of all loops of a runtime, only one at a time has a
+/// message that runs alone. So messages that ran or waited together with a message that ends its workers are processed,
+/// and only that message is parked. A run counts only if nothing settled it. A worker that is repeatedly killed counts
+/// like one that its message ended. An `entity_of` that ends the process, other than by a panic, is not counted.
 ///
-/// Errors of the queue are counted in [`Consumed`]. Those of the stream are logged at `WARN`, those of one kind at most
-/// every five minutes, and in between at `DEBUG`; so is a queue that could not be told what became of a message, with the
-/// reason. After an error of the stream the loop pauses, longer after each error in a row.
+/// Errors of the queue are counted in [`Consumed`]. Errors of the stream are logged at `WARN`, those of one kind at
+/// most every five minutes, and in between at `DEBUG`. A message whose settlement failed is logged in the same way,
+/// with the reason. After an error of the stream the loop pauses, longer after each error in a row.
 ///
-/// An error that no other attempt can help against ends the loop as [`ConsumeOptions::until`] does: it is in
-/// [`Consumed::error`], and logged at `ERROR`. These are the errors of storagebox of the kinds `Denied` (a login or a right),
-/// `Unsupported` (a command that the server lacks), `Corrupt` (a key, a queue or a table of another shape) and
-/// `InvalidInput`. So does a queue that refuses to be told what became of a message, with `Denied` or `Unsupported`.
+/// An error that no retry can help against ends the loop as [`ConsumeOptions::until`] does. It is in
+/// [`Consumed::error`], and logged at `ERROR`. These are the storagebox errors of the kinds `Denied` (a login or a
+/// right), `Unsupported` (a command that the server lacks), `Corrupt` (a key, a queue or a table of another shape) and
+/// `InvalidInput`. A queue that refuses to settle a message with `Denied` or `Unsupported` ends the loop too.
 ///
 /// # Guarantees
 ///
 /// - A copy is acknowledged only after the processor returned an outcome for it.
-/// - When a copy is settled, no extension of its lease is under way, and none begins later.
-/// - A processor that hangs blocks its own entity, and others for one lease at the most if one of the messages is to run
-///   alone. Its message's lease is still extended.
+/// - When a copy is settled, no extension of its lease is in progress, and none begins later.
+/// - A processor that hangs blocks its own entity. If a message is to run alone, it blocks others too,
+///   for at most one lease. The lease of its message is still extended.
 ///
 /// # Cancel safety
 ///
@@ -106,7 +107,7 @@ where
     }
 }
 
-/// Waits until then.
+/// Waits until this moment.
 #[allow(clippy::disallowed_methods, reason = "for how long a run holds others up; no promise depends on it")]
 async fn passed(until: Option<Instant>) {
     if let Some(until) = until {

@@ -5,41 +5,41 @@ use std::time::Duration;
 use async_trait::async_trait;
 use storagebox_core::{BoxError, MessageId, Payload, TokenId};
 
-/// What a queue says of a receipt that is over.
+/// The error of a call with an outdated receipt.
 #[cfg(any(feature = "postgres", feature = "redis-streams"))]
 pub(crate) const STALE: &str = "the message is over, or it was handed out again since";
 
-/// One copy of a message, which is this worker's until its lease ends or it is settled.
+/// One copy of a message, which belongs to this worker until its lease ends or it is settled.
 ///
 /// # Cancel safety
 ///
-/// Dropping it, or any of its calls, loses nothing: the queue hands the message out again.
+/// Dropping a delivery, or the future of a call, loses nothing: the queue hands the message out again.
 #[async_trait]
 pub trait Delivery: Send + Sync + 'static {
-    /// Returns what was received.
+    /// Returns the message that was received.
     ///
     /// # Errors
     ///
-    /// [`Malformed`] for a copy that is no message of storagebox. It is parked.
+    /// Returns [`Malformed`] for a copy that is no message of storagebox. Such a copy is parked.
     fn received(&self) -> Result<&Received, Malformed>;
 
-    /// Returns how often the queue says that it has handed the message out, this time included. It is a hint: some
+    /// Returns how often the queue reports that it has handed out the message, including this time. It is a hint: some
     /// queues count wrongly after a restart, and some do not count at all and return 1.
     fn attempt(&self) -> u32;
 
     /// Returns `None` unless an earlier delivery of the message ended without a settlement: its worker died, or its
-    /// lease ran out. Otherwise it returns how many [lone runs](Self::begin_alone) in a row ended so. The loop runs such
-    /// a message alone, and parks it after [too many](crate::ConsumeOptions::park_after) of them.
+    /// lease ran out. Otherwise returns how many [lone runs](Self::begin_alone) in a row ended in this way. The loop
+    /// runs such a message alone, and parks it after [too many](crate::ConsumeOptions::park_after) of these runs.
     ///
-    /// The number must count nothing else: a message that only waited beside one that kills its workers must not be
-    /// parked for it. A queue that cannot tell returns `None`, as the default does, and never has such a message parked.
-    /// A delivery that wraps another one passes this call and the next one on.
+    /// The number must count nothing else: a message that only waited beside a message that kills its workers must not
+    /// be parked for that. A queue that cannot distinguish the two returns `None`, as the default does, and such a
+    /// message is never parked. A delivery that wraps another one forwards this call and the next one.
     fn lapsed(&self) -> Option<u32> {
         None
     }
 
-    /// Notes in the queue that the message is about to run alone, so that [`lapsed`](Self::lapsed) counts this run if
-    /// nobody settles it. Any settlement ends the count.
+    /// Records in the queue that the message is about to run alone, so that [`lapsed`](Self::lapsed) counts this run if
+    /// no settlement follows. Any settlement ends the count.
     ///
     /// # Cancel safety
     ///
@@ -47,27 +47,27 @@ pub trait Delivery: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// Any error of the queue. The message is not run then.
+    /// Returns any error of the queue. The message is not run then.
     async fn begin_alone(&self) -> Result<(), BoxError> {
         Ok(())
     }
 
-    /// Asks the queue to hand the message out to nobody else for so long, from now on.
+    /// Asks the queue not to hand the message out again for the time `lease` from now on.
     ///
     /// # Errors
     ///
-    /// Any error of the queue. The message may be somebody else's by now, which does no harm.
+    /// Returns any error of the queue. The message may belong to another worker by now, which does no harm.
     async fn extend(&self, lease: Duration) -> Result<(), BoxError>;
 
-    /// Says what becomes of the message. It is called once, and no extension is under way then.
+    /// Settles the message. The loop calls it once, while no extension is in progress.
     ///
     /// # Errors
     ///
-    /// Any error of the queue. The message may come again, which does no harm.
+    /// Returns any error of the queue. The message may come again, which does no harm.
     async fn settle(&self, settle: Settle) -> Result<(), BoxError>;
 }
 
-/// What a copy of a message holds.
+/// The content of a copy of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
     /// The id, the same for all copies.
@@ -78,21 +78,21 @@ pub struct Received {
     pub body: Payload,
 }
 
-/// What becomes of a message.
+/// The settlement of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settle {
-    /// It is over: the queue forgets this copy.
+    /// The message is finished: the queue forgets this copy.
     Ack,
-    /// It comes again, at the earliest after so long.
+    /// The message comes again, not before the time `after` has passed.
     Retry {
-        /// How long. Queues that cannot wait hand it out at once.
+        /// The pause. Queues that cannot wait hand the message out at once.
         after: Duration,
     },
-    /// It is set aside, where people look and from where it can be sent again.
+    /// The message is set aside, where people can examine it and send it again.
     Park,
 }
 
-/// Why a copy is no message of storagebox.
+/// The reason why a copy is no message of storagebox.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this is no message of storagebox: {0}")]
 pub struct Malformed(pub String);

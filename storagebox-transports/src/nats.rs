@@ -22,10 +22,10 @@ use connect::Refusals;
 pub use delivery::NatsDelivery;
 pub use queue::NatsQueue;
 
-/// How long an answer of the server is waited for.
+/// The default of the longest time to wait for an answer of the server.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Queues in streams of a NATS server. Clones share the connection, which comes back by itself.
+/// Queues in streams of a NATS server. Clones share the connection, which is restored automatically.
 ///
 /// A queue is a stream with one durable pull consumer. Workers that share the consumer share the messages: each copy
 /// goes to one of them, and comes again when its lease ends without an answer.
@@ -33,14 +33,22 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// | here | in JetStream |
 /// |---|---|
 /// | lease | `ack_wait` of the consumer |
-/// | [`Delivery::extend`](crate::Delivery::extend) | `+WPI` (in progress), which begins another `ack_wait` |
-/// | [`Settle::Ack`](crate::Settle::Ack) | `+ACK`, with the server's confirmation |
-/// | [`Settle::Retry`](crate::Settle::Retry) | `-NAK` with a delay |
-/// | [`Settle::Park`](crate::Settle::Park) | a copy in the stream of parked messages, then `+ACK` |
-/// | attempt | the number of deliveries that the server tells |
-/// | [`Delivery::lapsed`](crate::Delivery::lapsed) | a note in the stream `STREAM-runs`: one more message for each retry and each lone run, and one read for each message that comes again |
+/// | [`Delivery::extend`] | `+WPI` (in progress), which begins another `ack_wait` |
+/// | [`Settle::Ack`] | `+ACK`, with the server's confirmation |
+/// | [`Settle::Retry`] | `-NAK` with a delay |
+/// | [`Settle::Park`] | a copy in the stream of parked messages, then `+ACK` |
+/// | attempt | the server's number of deliveries |
+/// | [`Delivery::lapsed`] | a note in the stream `STREAM-runs` |
 ///
-/// A message's id and token travel in the headers `storagebox-id` and `storagebox-token`, percent-encoded, because a
+/// [`Delivery::extend`]: crate::Delivery::extend
+/// [`Settle::Ack`]: crate::Settle::Ack
+/// [`Settle::Retry`]: crate::Settle::Retry
+/// [`Settle::Park`]: crate::Settle::Park
+/// [`Delivery::lapsed`]: crate::Delivery::lapsed
+///
+/// The notes cost one more message for each retry and each lone run, and one read for each message that comes again.
+///
+/// A message's id and token are in the headers `storagebox-id` and `storagebox-token`, percent-encoded, because a
 /// header cannot hold every text: other senders encode `%`, spaces, control characters and all that is not ASCII. The
 /// header `Nats-Msg-Id` is not used: the server forgets it after the stream's `duplicate_window`.
 ///
@@ -76,8 +84,8 @@ impl fmt::Debug for NatsQueues {
 
 impl NatsQueues {
     /// Connects to a server: `nats://USER:PASSWORD@HOST:PORT`, `nats://TOKEN@HOST:PORT`, or `tls://` for encryption.
-    /// Commas separate several addresses of one cluster, which have the same login. A login goes to another machine in
-    /// clear only with `?tls=off`.
+    /// Commas separate several addresses of one cluster, which have the same login. A login is sent to another machine
+    /// in clear text only with `?tls=off`.
     ///
     /// # Cancel safety
     ///
@@ -85,30 +93,31 @@ impl NatsQueues {
     ///
     /// # Errors
     ///
-    /// Returns a [`storagebox_core::Error`] in a box: `Misconfigured` if an address cannot be read, `Denied` if the server
-    /// refuses the login, and `Unavailable` if it cannot be reached. No message contains a value of the address.
+    /// Returns a [`storagebox_core::Error`] in a box: `Misconfigured` if an address cannot be read, `Denied` if the
+    /// server refuses the login, and `Unavailable` if it cannot be reached. No message contains a value of the address.
     pub async fn connect(addresses: &str) -> Result<Self, BoxError> {
         let (client, refusals) = connect::connect(addresses).await?;
         Ok(Self { refusals, ..Self::from_client(client) })
     }
 
-    /// Takes a client that is connected, with the login and the certificates of your choice.
+    /// Uses a connected client, with the login and the certificates of your choice.
     pub fn from_client(client: Client) -> Self {
         Self { jetstream: context(client, TIMEOUT), refusals: Refusals::default() }
     }
 
-    /// Sets how long an answer of the server is waited for. Defaults to 5 seconds.
+    /// Sets how long to wait for an answer of the server. Defaults to 5 seconds.
     #[must_use]
     pub fn timeout(self, timeout: Duration) -> Self {
         Self { jetstream: context(self.jetstream.client(), timeout), ..self }
     }
 
     /// Creates the streams and the consumer of a queue if they do not exist. Sets the lease and the limits of a
-    /// consumer that exists; streams that exist stay as they are. Workers do the same if they find them gone, with a warning.
+    /// consumer that exists; streams that exist stay as they are. Workers do the same if the streams or the consumer
+    /// are gone, and log a warning.
     ///
     /// # Cancel safety
     ///
-    /// Call it again: what was created is found.
+    /// Call it again: it finds what it has created.
     ///
     /// # Errors
     ///
@@ -121,19 +130,19 @@ impl NatsQueues {
         Ok(())
     }
 
-    /// Returns the messages of a queue, for as long as the stream is polled. It never ends: an error is followed by a
-    /// pause that grows with each error in a row, and another attempt.
+    /// Returns the messages of a queue while the stream is polled. The stream never ends: after an error it pauses,
+    /// longer with each error in a row, and tries again.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the stream loses nothing. Messages that were fetched for it and not returned come again when their
-    /// lease ends. So may a message that another worker gives back right after that (seen with NATS 2.9.10).
+    /// Dropping the stream loses nothing. Messages that were fetched but not returned come again when their lease ends.
+    /// So may a message that another worker gives back right after that (seen with NATS 2.9.10).
     pub fn deliveries(&self, queue: &NatsQueue) -> impl Stream<Item = Result<NatsDelivery, BoxError>> + Send + use<> {
         source::deliveries(self.clone(), queue.clone())
     }
 
-    /// Sends all parked messages of a queue again, each to the subject that it came from. Returns how many there were.
-    /// Messages that are parked meanwhile stay.
+    /// Sends all parked messages of a queue again, each to its original subject. Returns how many there were. Messages
+    /// that are parked meanwhile stay.
     ///
     /// # Cancel safety
     ///
@@ -141,7 +150,7 @@ impl NatsQueues {
     ///
     /// # Errors
     ///
-    /// Returns any error of the server. What was not sent again is still parked.
+    /// Returns any error of the server. Messages that were not sent again are still parked.
     pub async fn redrive(&self, queue: &NatsQueue) -> Result<u64, BoxError> {
         parking::redrive(&self.jetstream, queue).await
     }

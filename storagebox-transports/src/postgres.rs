@@ -24,8 +24,8 @@ pub use delivery::PostgresDelivery;
 /// Queues in a schema of a PostgreSQL database. Clones share a pool.
 ///
 /// One table holds the messages of all queues. A queue is named by the destination of its messages. The server's clock
-/// decides when leases and pauses end. The receipt of a delivery is the number of its handing out, so a late call of an
-/// earlier worker changes nothing.
+/// decides when leases and pauses end. The receipt of a delivery is a number that changes each time the message is
+/// handed out, so a late call of an earlier worker changes nothing.
 ///
 /// Workers poll: a new message waits for up to 100 ms.
 #[derive(Clone, Debug)]
@@ -37,8 +37,8 @@ pub struct PostgresQueues {
 
 impl PostgresQueues {
     /// Opens the queues of a database by the URL of a store, which
-    /// [`PostgresServer`](storagebox_postgres::PostgresServer::connect) reads. The first call connects. The key `schema` names
-    /// the schema of the table; beside a store, it may be the store's.
+    /// [`PostgresServer`](storagebox_postgres::PostgresServer::connect) reads. The first call connects. The key
+    /// `schema` names the schema of the table; beside a store, it may be the store's.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ impl PostgresQueues {
         Ok(self)
     }
 
-    /// Sets for how long a message is handed out. Defaults to 30 seconds.
+    /// Sets how long a message is handed out. Defaults to 30 seconds.
     ///
     /// # Errors
     ///
@@ -98,7 +98,7 @@ impl PostgresQueues {
     /// Returns the messages of a queue, one statement per message. For more statements at once, merge several of these
     /// streams with [`select_all`](futures_util::stream::select_all()).
     ///
-    /// It is polled inside a tokio runtime.
+    /// Poll the stream inside a tokio runtime.
     ///
     /// # Cancel safety
     ///
@@ -106,7 +106,7 @@ impl PostgresQueues {
     ///
     /// # Errors
     ///
-    /// Errors of the server are items of the stream, which goes on after them.
+    /// Errors of the server are items of the stream, which continues after them.
     pub fn deliveries(
         &self,
         queue: &Destination,

@@ -30,23 +30,32 @@ use publish::Publishers;
 /// | here | in RabbitMQ |
 /// |---|---|
 /// | lease | the channel; and the broker's `consumer_timeout`, 30 minutes unless its operator says otherwise |
-/// | [`Delivery::extend`](crate::Delivery::extend) | nothing: a message is its worker's for as long as its channel is open |
-/// | [`Settle::Ack`](crate::Settle::Ack) | `basic.ack`, which the broker does not confirm |
-/// | [`Settle::Retry`](crate::Settle::Retry) | a copy in a queue whose messages expire into the first one, then `basic.ack`; without a pause, `basic.reject` |
-/// | [`Settle::Park`](crate::Settle::Park) | a copy in the queue of parked messages, then `basic.ack` |
+/// | [`Delivery::extend`] | nothing: a message belongs to its worker while the worker's channel is open |
+/// | [`Settle::Ack`] | `basic.ack`, which the broker does not confirm |
+/// | [`Settle::Retry`] | a copy in a queue of retries, then `basic.ack`; without a pause, `basic.reject` |
+/// | [`Settle::Park`] | a copy in the queue of parked messages, then `basic.ack` |
 /// | attempt | `x-delivery-count` and the retries of earlier copies, plus 1 |
-/// | [`Delivery::lapsed`](crate::Delivery::lapsed) | what came back is moved to the queue `NAME.alone`, which hands each stream one message at a time; its `x-delivery-count` is the number of lone runs |
+/// | [`Delivery::lapsed`] | the `x-delivery-count` in the queue `NAME.alone` |
 ///
-/// The broker cannot tell a run from a wait. A message that waits to run alone while its worker ends counts as one that
-/// ran. What is given back at once, as when a worker stops, is moved too.
+/// [`Delivery::extend`]: crate::Delivery::extend
+/// [`Settle::Ack`]: crate::Settle::Ack
+/// [`Settle::Retry`]: crate::Settle::Retry
+/// [`Settle::Park`]: crate::Settle::Park
+/// [`Delivery::lapsed`]: crate::Delivery::lapsed
 ///
-/// A handler that takes longer than `consumer_timeout` loses its channel, and with it all messages that it fetched:
-/// they come again, which does no harm to what is done once.
+/// Messages in a queue of retries expire into the queue itself. Messages that came back are moved to the queue
+/// `NAME.alone`, which hands each stream one message at a time. There, `x-delivery-count` is the number of lone runs.
+///
+/// The broker cannot distinguish a run from a wait. If a worker ends while a message waits to run alone, the message
+/// counts as one that ran. A message that is given back at once, as when a worker stops, is moved too.
+///
+/// A handler that takes longer than `consumer_timeout` loses its channel, and with it all messages that it fetched.
+/// They come again, which does no harm to what is done once.
 ///
 /// A message's id is its `message_id`, or the header `storagebox-id` if that is there, because a `message_id` has at
 /// most 255 bytes. Its token is the header `storagebox-token`.
 ///
-/// It needs RabbitMQ 3.10 or later.
+/// Requires RabbitMQ 3.10 or later.
 ///
 /// # Example
 ///
@@ -77,11 +86,11 @@ impl fmt::Debug for RabbitQueues {
 }
 
 impl RabbitQueues {
-    /// Connects to a broker: `amqp://USER:PASSWORD@HOST:PORT/VHOST`, with the virtual host percent-encoded. The keys are
-    /// `channel_max`, `frame_max`, `heartbeat` (in seconds) and `tls=off`, with which a password goes to another machine
-    /// in clear: the adapter has no TLS.
+    /// Connects to a broker: `amqp://USER:PASSWORD@HOST:PORT/VHOST`, with the virtual host percent-encoded. The keys
+    /// are `channel_max`, `frame_max`, `heartbeat` (in seconds) and `tls=off`, with which a password is sent to another
+    /// machine in clear text: the adapter has no TLS.
     ///
-    /// The driver's own thread logs nothing: it would log the password.
+    /// The driver's own thread logs nothing, because it would log the password.
     ///
     /// # Cancel safety
     ///
@@ -89,30 +98,30 @@ impl RabbitQueues {
     ///
     /// # Errors
     ///
-    /// Returns a [`storagebox_core::Error`] in a box: `Misconfigured` if the address cannot be read, `Denied` if the broker
-    /// refuses the login, and others if it cannot be reached. No message contains a value of the address.
+    /// Returns a [`storagebox_core::Error`] in a box: `Misconfigured` if the address cannot be read, `Denied` if the
+    /// broker refuses the login, and others if it cannot be reached. No message contains a value of the address.
     pub async fn connect(address: &str) -> Result<Self, BoxError> {
         let connection = Self { access: Access::new(address)?, publishers: Arc::default() };
         connection.check().await?;
         Ok(connection)
     }
 
-    /// Sets how long an answer of the broker is waited for. Defaults to 30 seconds.
+    /// Sets how long to wait for an answer of the broker. Defaults to 30 seconds.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.access.timeout = timeout;
         self
     }
 
-    /// Creates the queue, its queues of parked messages, of retries and of messages that run alone if they do not exist.
-    /// Workers do the same if they find the queue gone, with a warning.
+    /// Creates the queue, and its queues of parked messages, of retries and of messages that run alone, if they do not
+    /// exist. Workers do the same if the queue is gone, and log a warning.
     ///
     /// Set up a queue some time before its first message: a broker that is killed within seconds after it has created a
     /// queue may find that queue empty (seen with RabbitMQ 3.10).
     ///
     /// # Cancel safety
     ///
-    /// Call it again: what was created is found.
+    /// Call it again: it finds what it has created.
     ///
     /// # Errors
     ///
@@ -126,13 +135,14 @@ impl RabbitQueues {
         Ok(())
     }
 
-    /// Returns the messages of a queue, for as long as the stream is polled. It never ends: an error is followed by a
-    /// pause that grows with each error in a row, and another connection.
+    /// Returns the messages of a queue while the stream is polled. The stream never ends: after an error it pauses,
+    /// longer with each error in a row, and opens another connection.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the stream loses nothing. Messages that were fetched for it and not returned come again at once, or,
-    /// outside a Tokio runtime or where the broker does not answer, when the last of its deliveries is gone.
+    /// Dropping the stream loses nothing. Messages that were fetched but not returned come again at once. Outside a
+    /// Tokio runtime, or if the broker does not answer, they come again when the last delivery of the stream is
+    /// dropped.
     pub fn deliveries(
         &self,
         queue: &RabbitQueue,
@@ -140,8 +150,8 @@ impl RabbitQueues {
         source::deliveries(self.clone(), queue.clone())
     }
 
-    /// Sends all parked messages of a queue to it again. Returns how many there were. Messages that are parked meanwhile
-    /// stay.
+    /// Sends all parked messages of a queue to it again. Returns how many there were. Messages that are parked
+    /// meanwhile stay.
     ///
     /// # Cancel safety
     ///
@@ -149,7 +159,7 @@ impl RabbitQueues {
     ///
     /// # Errors
     ///
-    /// Returns any error of the broker. What was not sent again is still parked.
+    /// Returns any error of the broker. Messages that were not sent again are still parked.
     pub async fn redrive(&self, queue: &RabbitQueue) -> Result<u64, BoxError> {
         parking::redrive(self, queue).await
     }

@@ -1,4 +1,4 @@
-//! A stream of deliveries that reads one after another.
+//! A stream that reads one delivery after another.
 
 use std::time::Duration;
 
@@ -16,11 +16,11 @@ use crate::delivery::{Delivery, Settle};
 pub(crate) trait Read: Send + 'static {
     type Delivery: Delivery;
 
-    /// Returns the next delivery, or nothing if none came within a short time.
+    /// Returns the next delivery, or `None` if none came within a short time.
     async fn read(&mut self) -> Result<Option<Self::Delivery>>;
 }
 
-/// Reads one delivery at a time, so that none waits where nobody extends its lease.
+/// Reads one delivery at a time, so that none waits without an extension of its lease.
 pub(crate) fn deliveries<R: Read>(reader: R) -> impl Stream<Item = Result<R::Delivery, BoxError>> + Send + 'static {
     unfold(reader, |mut reader| async move {
         loop {
@@ -35,8 +35,8 @@ pub(crate) fn deliveries<R: Read>(reader: R) -> impl Stream<Item = Result<R::Del
 
 type Item<R> = (Result<Option<<R as Read>::Delivery>>, R);
 
-/// Reads in a task of its own. If the stream is dropped meanwhile, what the read brings is given back, where it would
-/// otherwise be nobody's until its lease ends. Returns nothing if the runtime ends.
+/// Reads in a separate task. If the stream is dropped meanwhile, the task gives back the delivery that it reads;
+/// otherwise it would be lost until its lease ends. Returns `None` if the runtime ends.
 async fn read<R: Read>(mut reader: R) -> Option<Item<R>> {
     let (to, from) = oneshot::channel();
     tokio::spawn(async move {
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use crate::delivery::{Malformed, Received};
 
-    /// A queue of one message, which comes when it is let come.
+    /// A queue with one message, which arrives when the test allows it.
     #[derive(Clone, Default)]
     struct Slow {
         begun: Arc<Notify>,

@@ -5,25 +5,25 @@ use std::time::Duration;
 const FIRST: Duration = Duration::from_millis(50);
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// The pauses of one stream of deliveries: none while all goes well, and longer with each failure in a row.
+/// The pauses of one stream of deliveries: none while attempts succeed, and longer with each failure in a row.
 #[derive(Debug, Default)]
 pub(crate) struct Pauses {
     failures: u32,
 }
 
 impl Pauses {
-    /// Waits for as long as the last failures ask for.
+    /// Waits for the pause that the last failures require.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future ends the wait and nothing else.
+    /// Dropping the future only ends the wait.
     pub(crate) async fn wait(&self) {
         if let Some(pause) = self.pause() {
             sleep(pause).await;
         }
     }
 
-    /// Notes how the attempt after the pause ended.
+    /// Records the outcome of the attempt after the pause.
     pub(crate) fn note<T, E>(&mut self, outcome: &Result<T, E>) {
         self.failures = if outcome.is_ok() { 0 } else { self.failures.saturating_add(1) };
     }

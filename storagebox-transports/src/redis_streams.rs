@@ -21,23 +21,23 @@ pub use delivery::RedisDelivery;
 
 static REDRIVE: LazyLock<Script> = LazyLock::new(|| script(include_str!("../lua/redis_streams/redrive.lua")));
 
-/// A script that can ask for its rights.
+/// Returns a script that can check its rights.
 fn script(text: &str) -> Script {
     Script::new(&format!("{}{text}", include_str!("../lua/redis_streams/rights.lua")))
 }
 
 /// Queues in streams of a Redis server, version 7 or later. Clones share a connection.
 ///
-/// A queue is named by the destination of its messages. It is the stream of that name, behind the
-/// [prefix](Self::prefix), with one consumer group. No other group may read the stream: a message that is acknowledged is
-/// deleted. Three more keys belong to the queue: the stream `<queue>:parked`, the sorted set `<queue>:pauses` of
-/// messages that come again later, and the hash `<queue>:runs` of those that run alone. All must be on one node.
+/// A queue is named by the destination of its messages. It is the stream of that name, after the
+/// [prefix](Self::prefix), with one consumer group. No other group may read the stream, because an acknowledged message
+/// is deleted. Three more keys belong to the queue: the stream `<queue>:parked`, the sorted set `<queue>:pauses` of
+/// messages that come again later, and the hash `<queue>:runs` of messages that run alone. All must be on one node.
 ///
 /// A message's lease is its idle time in the group. The receipt of a delivery is the number of times that the message
 /// was handed out, so a late call of an earlier worker changes nothing.
 ///
-/// What is sent is as durable as the server is. If the server loses a message that it accepted, nothing sends it again,
-/// and its token stays.
+/// A sent message is as durable as the server. If the server loses a message that it accepted, the message is not sent
+/// again, and its token stays.
 #[derive(Clone, Debug)]
 pub struct RedisQueues {
     server: Arc<RedisServer>,
@@ -56,8 +56,8 @@ impl RedisQueues {
     /// Opens the queues of a server by the URL of a store, which
     /// [`RedisServer`](storagebox_redis::RedisServer::connect) reads. The first call connects.
     ///
-    /// With `prefix=shop` the keys of the queues begin with `shop:`. With `wait`, a message is sent once so many replicas
-    /// have it. [`setup`](Self::setup) checks what `require_aof` and `eviction` say.
+    /// With `prefix=shop` the keys of the queues begin with `shop:`. With `wait`, a message counts as sent once this
+    /// number of replicas has it. [`setup`](Self::setup) checks the demands of `require_aof` and `eviction`.
     ///
     /// # Errors
     ///
@@ -70,8 +70,8 @@ impl RedisQueues {
         Ok(Self { server: Arc::new(server), settings })
     }
 
-    /// Sets what precedes the names of the queues in their keys. Defaults to the `prefix` of the URL and a colon, or
-    /// else to nothing.
+    /// Sets the beginning of the keys, before the names of the queues. Defaults to the `prefix` of the URL and a colon,
+    /// or else to nothing.
     #[must_use]
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.settings.prefix = prefix.into();
@@ -93,8 +93,8 @@ impl RedisQueues {
         self
     }
 
-    /// Sets for how long a message is handed out. Defaults to 30 seconds. All workers of a queue use the same lease, and
-    /// an extension is always by this lease.
+    /// Sets how long a message is handed out. Defaults to 30 seconds. All workers of a queue use the same lease, and an
+    /// extension is always by this lease.
     ///
     /// # Errors
     ///
@@ -122,7 +122,7 @@ impl RedisQueues {
     /// Returns the messages of a queue, one read per message. For more reads at once, merge several of these streams
     /// with [`select_all`](futures_util::stream::select_all()).
     ///
-    /// It is polled inside a tokio runtime.
+    /// Poll the stream inside a tokio runtime.
     ///
     /// # Cancel safety
     ///
@@ -130,7 +130,8 @@ impl RedisQueues {
     ///
     /// # Errors
     ///
-    /// Errors of the server are items of the stream, which goes on after them. If the group is gone, it is made again.
+    /// Errors of the server are items of the stream, which continues after them. If the group is gone, it is created
+    /// again.
     pub fn deliveries(
         &self,
         queue: &Destination,
@@ -174,7 +175,7 @@ impl RedisQueues {
     }
 }
 
-/// Makes the group of a queue, and its stream, if they are not there.
+/// Creates the group of a queue, and its stream, if they do not exist.
 async fn make_group(server: &RedisServer, settings: &Settings, Keys { stream, .. }: &Keys) -> Result<()> {
     let mut create = cmd("XGROUP");
     create.arg("CREATE").arg(stream).arg(&settings.group).arg("0").arg("MKSTREAM");
@@ -190,7 +191,7 @@ struct Keys {
     stream: String,
     pauses: String,
     parked: String,
-    /// How often a message ran alone and nobody settled it.
+    /// The hash with the number of lone runs of each message without a settlement.
     runs: String,
 }
 

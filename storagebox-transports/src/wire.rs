@@ -1,4 +1,4 @@
-//! A message on its way: its id, its token, which is absent if there is none, and its body.
+//! The content of a message in transit: its id, its token if there is one, and its body.
 
 use std::fmt::Display;
 
@@ -10,14 +10,14 @@ pub(crate) const ID: &str = "id";
 pub(crate) const TOKEN: &str = "token";
 pub(crate) const BODY: &str = "body";
 
-/// The names of id and token where a message has headers, which others write too.
+/// The names of the id and the token in message headers, which other programs write too.
 #[cfg(any(feature = "nats", feature = "rabbitmq"))]
 pub(crate) mod headers {
     pub(crate) const ID: &str = "storagebox-id";
     pub(crate) const TOKEN: &str = "storagebox-token";
 }
 
-/// Reads the fields. What they hold never stands in the error.
+/// Reads the fields. No error contains a value of them.
 pub(crate) fn received<T, B>(id: Option<T>, token: Option<T>, body: Option<B>) -> Result<Received, Malformed>
 where
     T: Into<Vec<u8>>,

@@ -1,7 +1,8 @@
--- C-1, C-3, C-5 an operation that is remembered is answered what became of it; C-2, C-4 the bounds and the range are tested
--- on the result before anything is written; C-8 a rejection leaves no trace.
+-- C-1, C-3, C-5 A remembered operation gets the answer of its first call. C-2, C-4 The bounds and the range are tested
+-- on the result before anything is written. C-8 A rejection leaves no trace.
 -- ARGV key, op, delta, floor or '', ceiling or '', keeps or '', capacity or '', 'remembers' or '', 'answers' or ''
--- applied value | already value | overflow | out of bounds | full | mismatch | fenced | more: call again, to forget more
+-- Returns applied value | already value | overflow | out of bounds | full | mismatch | fenced | more: call again, to
+-- forget more
 local key, op, delta, floor, ceiling = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local keeps, capacity, remembers, answers = tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8] ~= '', ARGV[9] ~= ''
 

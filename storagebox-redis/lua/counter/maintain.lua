@@ -1,6 +1,6 @@
--- S-2 forgets operations that are over.
--- ARGV most
--- how many, 'more' or ''
+-- S-2 Forgets operations that are over.
+-- ARGV limit
+-- Returns how many were forgotten, 'more' or ''
 local keeps = head[2]
 if keeps and keeps ~= '' and not tonumber(keeps) then corrupt('a namespace that does not say how long it remembers') end
 local most = tonumber(ARGV[1])

@@ -1,5 +1,5 @@
--- C-6, C-7 the sum of what was applied.
+-- C-6, C-7 Reads the sum of the applied operations.
 -- ARGV key
--- value
+-- Returns value
 local _, value = find(values, level, ARGV[1])
 return { value or '0' }

@@ -1,6 +1,6 @@
--- D-7 removes the record of this version and fences its operation.
+-- D-7 Removes the record of this version and fences its operation.
 -- ARGV id, version, memory or ''
--- forgotten | absent | stale version value
+-- Returns forgotten | absent | stale version value
 local version, memory = ARGV[2], tonumber(ARGV[3])
 local known = record(nil, memory)
 if known.state ~= 'D' then return { 'absent' } end

@@ -1,6 +1,6 @@
--- D-4 the records after an id, in the order of ids, without those whose retention is over; at most a mebibyte at once.
+-- D-4 Lists the records after an id, ordered by id, without those whose retention is over; at most about a mebibyte.
 -- ARGV id or '', limit
--- where to go on or '', then id, version, value of each
+-- Returns the id after which to continue or '', then id, version, value of each
 local limit = tonumber(ARGV[2])
 local ids = redis.call('ZRANGEBYLEX', base .. ':x', id == '' and '-' or '(' .. id, '+', 'LIMIT', 0, limit)
 local answer, bytes = { #ids == limit and ids[limit] or '' }, 0

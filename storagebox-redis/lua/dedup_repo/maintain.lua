@@ -1,11 +1,11 @@
--- S-2 ends records whose retention is over, and forgets lapsed leases and operations that are over once they need not be
--- remembered, each counted as one; at most a mebibyte of values at once.
--- ARGV '', most, memory or ''
--- how many, 'more' or ''
+-- S-2 Ends records whose retention is over, and forgets lapsed leases and operations that need not be remembered any
+-- more, each counted as one; at most about a mebibyte of values.
+-- ARGV '', limit, memory or ''
+-- Returns how many, 'more' or ''
 local most, memory = tonumber(ARGV[2]), tonumber(ARGV[3])
 local bytes = 0
 
--- Whether the id went. One that need not go yet is looked at again when it must.
+-- Removes the id if it is due, and returns whether it did. Otherwise sets when upkeep must examine it again.
 local function tidy(one)
     local its = base .. ':r:' .. one
     local found = redis.call('HMGET', its, 's', 'u', 'n', 'f', 'o')
@@ -36,7 +36,7 @@ local function is_over(over) return is_forgotten(stamped(over, 1), memory) end
 local function forget(over)
     local name, since = string.sub(over, 17), string.sub(over, 1, 16)
     local its, stands = find(overs, level, name)
-    -- One that is over anew is another one.
+    -- An operation that has ended again meanwhile is another one.
     if stands == since then write('HDEL', its, name) end
 end
 

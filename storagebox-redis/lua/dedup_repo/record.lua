@@ -1,7 +1,7 @@
--- D-1 the first wins, because this is one step; D-2, D-3 all others are answered what stands there; D-7 an operation that is
--- over changes nothing; D-8 during a lease it is 'in flight'.
+-- D-1 The first call wins, because the script is one step. D-2, D-3 All others get the record that exists. D-7 An
+-- operation that is over changes nothing. D-8 During a lease the answer is 'in flight'.
 -- ARGV id, value, op, retention or '', memory or ''
--- new version | again version value | existing version value | in flight remaining | fenced
+-- Returns new version | again version value | existing version value | in flight remaining | fenced
 local payload, op, retention, memory = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local known = record(op, memory)
 if known.ended then return { 'fenced' } end

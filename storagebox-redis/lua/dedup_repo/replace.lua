@@ -1,6 +1,6 @@
--- D-1 compare-and-set by the version; a retry is recognised by its operation and the version that it replaced.
+-- D-1 Compare-and-set by the version; a retry is recognised by its operation and the version that it replaced.
 -- ARGV id, version, value, op, memory or ''
--- replaced version | again version | stale, version value if there is one
+-- Returns replaced version | again version | stale, with version and value if there is a record
 local version, payload, op, memory = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 local known = record(nil, memory)
 if known.state ~= 'D' then return { 'stale' } end

@@ -1,6 +1,6 @@
--- E-3 a registered attempt, unless another one is chosen.
+-- E-3 Chooses a registered attempt, unless another one is chosen.
 -- ARGV key, message, op of the commit, op
--- chosen content op attempts | gone
+-- Returns chosen content op attempts | gone
 local op, entry = ARGV[4], added_by(ARGV[3], name_of(ARGV[1], ARGV[2]))
 if not entry or not is_among(op, entry.attempts) then return { 'gone' } end
 local is_first = not entry.chosen

@@ -1,11 +1,12 @@
--- E-1 compare-and-set by the version, as long as the message has no entry; E-2 the entity and the entry in one step; E-6 versions
--- are counted for all entities; E-8 the joined tokens in the same step. A repetition is known by its entry or its token.
--- KEYS the entities, then the namespaces of the token that is consumed and of those that are created, each once
--- ARGV key, message, version or '', 'keep', 'put' or 'delete', state, op, 'entry' or '', content, memory or '', token or '', tokens
--- to create, each once
--- committed | conflict | token gone
+-- E-1 Compare-and-set by the version, if the message has no entry. E-2 Changes the entity and the entry in one step,
+-- and E-8 the joined tokens too. E-6 Versions are counted for all entities. A retry is recognised by its entry or its
+-- token.
+-- KEYS the entities, then the namespaces of the consumed token and of the created tokens, each once; ARGV key, message,
+-- version or '', 'keep', 'put' or 'delete', state, op, 'entry' or '', content, memory or '', token or '', tokens to
+-- create, each once
+-- Returns committed | conflict | token gone
 
--- An entry that an older version wrote and could not list: its entity does not rest either.
+-- Lists an entry that an older version wrote and could not list, and notes that its entity has an entry.
 local function list_again(name, known)
     if #redis.call('ZRANGEBYLEX', base .. ':x', '[' .. name, '[' .. name) > 0 then return end
     write('ZADD', base .. ':x', 0, name)

@@ -1,7 +1,7 @@
--- S-2 forgets entities that have had neither state nor entry for longer than they are remembered. Their versions do not come
--- back, because they are counted for all entities (E-6).
--- ARGV most, memory or ''
--- how many, 'more' or ''
+-- S-2 Forgets entities without state and entry for longer than the memory. E-6 Their versions do not recur, because
+-- versions are counted for all entities.
+-- ARGV limit, memory or ''
+-- Returns how many were forgotten, 'more' or ''
 local most, memory = tonumber(ARGV[1]), tonumber(ARGV[2])
 if not memory then return { '0', '' } end
 local keys = redis.call('ZRANGEBYSCORE', base .. ':d', '-inf', text(now() - memory), 'LIMIT', 0, most)

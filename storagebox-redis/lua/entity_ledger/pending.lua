@@ -1,6 +1,6 @@
--- E-5 the entries after one, in the order of their bytes.
+-- E-5 Lists the entries after one, ordered by their bytes.
 -- ARGV entry or '', limit
--- where to go on or '', then key, message, op of the commit of each
+-- Returns the entry after which to continue or '', then key, message, op of the commit of each
 local limit = tonumber(ARGV[2])
 local names = redis.call('ZRANGEBYLEX', base .. ':x', ARGV[1] == '' and '-' or '(' .. ARGV[1], '+', 'LIMIT', 0, limit)
 local answer = { #names == limit and names[limit] or '' }

@@ -1,6 +1,6 @@
--- E-4 one more attempt, unless one is chosen.
+-- E-4 Adds an attempt, unless one is chosen.
 -- ARGV key, message, op of the commit, op
--- registered | chosen content op attempts | gone
+-- Returns registered | chosen content op attempts | gone
 local op, entry = ARGV[4], added_by(ARGV[3], name_of(ARGV[1], ARGV[2]))
 if not entry then return { 'gone' } end
 if entry.chosen then return shown('chosen', entry) end

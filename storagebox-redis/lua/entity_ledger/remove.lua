@@ -1,7 +1,7 @@
--- E-7 this entry and no later one of its message; the version stays. An entity of which nothing else is left is remembered from
--- now on (E-6).
+-- E-7 Removes this entry, but no later one of its message; the version stays. E-6 An entity that then has no state and
+-- no entry is remembered from now on.
 -- ARGV key, message, op of the commit
--- removed | absent
+-- Returns removed | absent
 local key, name = ARGV[1], name_of(ARGV[1], ARGV[2])
 local entry = added_by(ARGV[3], name)
 if not entry then return { 'absent' } end

@@ -1,4 +1,4 @@
--- Entries that are listed and were removed, and entities that are to be forgotten although they are in use or gone.
+-- Repairs entries that are listed but removed, and entities that are to be forgotten although they are in use or gone.
 local function is_unused(key, known) return known.version and not known.state and not has_others(key, nil) end
 
 local function look_at_entry(name)
@@ -11,7 +11,7 @@ local function look_at_entry(name)
     if not known.since and is_unused(key, known) then rest(key, known.key) end
 end
 
--- An entity that a commit brought back says still that it rests.
+-- An entity that a commit brought back may still be marked as having no state and no entry.
 local function look_at_rest(key)
     local its = base .. ':s:' .. key
     local found = redis.call('HMGET', its, 'n', 'v', 't')

@@ -1,17 +1,17 @@
--- IB-5 what the bank knows, in whatever state, is not changed; IB-2 what it does not know is free now.
+-- IB-2, IB-5 Adds unknown items as free ones; a known item is not changed, whatever its state.
 -- ARGV items, each once
--- added
+-- Returns how many were added
 local new, items, newest = {}, {}, {}
 check_counts()
 
--- Whether the older buckets, which get nothing new, know the item.
+-- Returns whether an older bucket has the item. Older buckets get no new items.
 local function is_older(item, hash)
     if item_level == 0 then return false end
     local _, state = find(item_buckets, item_level - 1, item, hash)
     return state
 end
 
--- Puts entries at the end of the queue, piece by piece.
+-- Appends entries to the queue, piece by piece.
 local function push_all(entries)
     local from = 1
     while from <= #entries do
@@ -32,7 +32,7 @@ local function put(item)
     write('SETBIT', base .. ':m', at, 1)
 end
 
--- A damaged bucket keeps all of them out.
+-- If one bucket is damaged, none of the items is added.
 for _, item in ipairs(ARGV) do
     local is_put, why = pcall(put, item)
     if not is_put then

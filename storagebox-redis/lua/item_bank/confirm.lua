@@ -1,6 +1,6 @@
--- IB-6 before the end of the hold it makes it permanent, and is idempotent; afterwards the claim has ended.
+-- IB-6 Makes a hold permanent before its end, idempotently; afterwards the claim has ended.
 -- ARGV claim, memory or ''
--- again item confirmed | ended why | unknown
+-- Returns again item confirmed | ended why | unknown
 local claim, memory = ARGV[1], tonumber(ARGV[2])
 local key, word, item, left = settle(claim, memory)
 if word ~= 'again' or left == 'confirmed' then return { word, item, left } end

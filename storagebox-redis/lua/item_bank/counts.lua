@@ -1,5 +1,5 @@
--- IB-10 exact, and at a cost that does not grow with the bank; lapsed holds are free.
--- free, held, spent, withdrawn
+-- IB-10 Counts exactly, at a cost that does not grow with the bank; items of lapsed holds count as free.
+-- Returns free, held, spent, withdrawn
 local function count(at) return tonumber(head[at + 1] or '0') end
 local lapsed = redis.call('ZCOUNT', base .. ':t', '-inf', text(now()))
 local function length(at) return redis.call('LLEN', piece('f', at)) end

@@ -1,6 +1,6 @@
--- IB-6 until now and the given time, never shorter; a hold that lapsed is not revived.
+-- IB-6 Extends a hold to now plus the given time, never shorter; does not revive a lapsed hold.
 -- ARGV claim, hold or '', memory or ''
--- extended item hold | again item confirmed | ended why | unknown
+-- Returns extended item hold | again item confirmed | ended why | unknown
 local claim, hold, memory = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local key, word, item, left = settle(claim, memory)
 if word ~= 'again' or left == 'confirmed' then return { word, item, left } end

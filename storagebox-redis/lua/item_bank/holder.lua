@@ -1,6 +1,6 @@
--- IB-1 where the item is, with its one holder.
+-- IB-1 Reads the state of the item, with its one holder.
 -- ARGV item
--- state claim | unknown
+-- Returns state claim | unknown
 local _, state = find_item(ARGV[1])
 if not state then return { 'unknown', '' } end
 return { shown(state) }

@@ -1,6 +1,6 @@
--- IB-10 whole buckets of items: an item never changes its bucket, so a caller that reads all buckets sees each item once.
--- ARGV bucket, most
--- the next bucket or '', then bucket, item, state, claim of each
+-- IB-10 Lists whole buckets. An item never changes its bucket, so a caller that reads all buckets sees each item once.
+-- ARGV bucket, limit
+-- Returns the next bucket or '', then bucket, item, state, claim of each
 local bits, from, most = redis.call('GET', base .. ':m') or '', tonumber(ARGV[1]), tonumber(ARGV[2])
 
 local function next_bucket(at)

@@ -1,6 +1,6 @@
--- S-2 frees lapsed holds and forgets claims that ended longer ago than they are remembered.
--- ARGV most, memory or ''
--- how many, 'more' or ''
+-- S-2 Frees the items of lapsed holds, and forgets claims that ended longer ago than they are remembered.
+-- ARGV limit, memory or ''
+-- Returns how many, 'more' or ''
 local most, memory = tonumber(ARGV[1]), tonumber(ARGV[2])
 local lapsed = redis.call('ZRANGEBYSCORE', base .. ':t', '-inf', text(now()), 'LIMIT', 0, most)
 for _, claim in ipairs(lapsed) do

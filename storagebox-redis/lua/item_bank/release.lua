@@ -1,6 +1,7 @@
--- IB-7 only the claim that holds an item frees it; an unknown claim is ended as well, which fences it; a confirmed one stays.
+-- IB-7 Frees the item of the claim that holds it, and of no other. An unknown claim is ended and so fenced; a confirmed
+-- one stays.
 -- ARGV claim, memory or ''
--- released | expired | confirmed
+-- Returns released | expired | confirmed
 local claim, memory = ARGV[1], tonumber(ARGV[2])
 local key, word, first, second = settle(claim, memory)
 if word == 'ended' then return { first } end

@@ -1,7 +1,7 @@
--- Claims that have an item which is not theirs: a release, a retirement or a confirmation that was refused half-way. A hold that
--- ends is among those that are looked for.
+-- Repairs claims whose item is not theirs: a release, a retirement or a confirmation was refused half-way. Also stores
+-- the end of each hold in the set of ends.
 -- ARGV bucket
--- the next bucket or '', how many were mended, then since claim of those that ended
+-- Returns the next bucket or '', how many were repaired, then since claim of each ended claim
 local answer = { '', '' }
 check()
 

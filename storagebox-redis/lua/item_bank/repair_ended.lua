@@ -1,6 +1,7 @@
--- Ended claims that upkeep would never forget: the same for the queue of those.
--- ARGV the last piece when that began, then since claim of each
--- how many were mended
+-- Queues ended claims that were not in the queue at any time while it was read; otherwise upkeep would never forget
+-- them.
+-- ARGV the last piece of the queue when the reading began, then since claim of each
+-- Returns how many were repaired
 local pushed = pushed_since('e', tonumber(ARGV[1]), ENDED_LAST)
 check()
 for i = 2, #ARGV do

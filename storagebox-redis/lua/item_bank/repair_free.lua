@@ -1,7 +1,7 @@
--- Items that were in the queue at no time while it was looked through: if nobody queued them since, they are queued, or no longer
--- said to be.
--- ARGV the last piece when that began, then bucket and item of each
--- how many were mended, how many of them were withdrawn
+-- Repairs items that were not in the queue at any time while it was read, unless they were queued since: free ones are
+-- queued, withdrawn ones are no longer marked as queued.
+-- ARGV the last piece of the queue when the reading began, then bucket and item of each
+-- Returns how many were repaired, how many of them were withdrawn
 local pushed, withdrawn = pushed_since('f', tonumber(ARGV[1]), FREE_LAST), 0
 check_counts()
 for i = 2, #ARGV, 2 do

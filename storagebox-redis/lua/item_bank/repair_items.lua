@@ -1,11 +1,12 @@
--- Items whose claim does not have them, and buckets that are not listed. What is free or queued must be in the queue: who calls
--- has all of that.
+-- Repairs items whose claim does not have them, and buckets that are not listed. Free and queued items must be in the
+-- queue; the caller has read all of the queue.
 -- ARGV bucket
--- the next bucket or '', how many were mended, items, spent, withdrawn, queued, then bucket and item of those that must be queued
+-- Returns the next bucket or '', how many were repaired, items, spent, withdrawn, queued, then bucket and item of those
+-- that must be queued
 local count, answer = { items = 0, spent = 0, withdrawn = 0, queued = 0 }, { '', '', '', '', '', '' }
 check()
 
--- IB-3 the claim that nothing is known of was given the item by a take that was refused half-way: its retry gets it.
+-- IB-3 Gives the item to an unknown claim: a take by this claim was refused half-way, and its retry gets the item.
 local function give(item, claim)
     local key, _, hash = find_claim(claim)
     local till = write('ZADD', base .. ':t', 'XX', 'INCR', 0, claim)

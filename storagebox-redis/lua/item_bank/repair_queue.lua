@@ -1,6 +1,6 @@
--- A piece of a queue: one that grew too long, because the number of the last one could not be raised, is cut.
+-- Reads a piece of a queue. Cuts one that grew too long because the number of the last piece could not be increased.
 -- ARGV 'f' (free items) or 'e' (ended claims), the piece or '' for the first
--- which piece, the last piece, how many were mended, the entries
+-- Returns the number of the piece, the last piece, how many were repaired, the entries
 local name, first, last = ARGV[1], FREE_FIRST, FREE_LAST
 if name == 'e' then first, last = ENDED_FIRST, ENDED_LAST end
 local at = tonumber(ARGV[2]) or tonumber(head[first] or 0)

@@ -1,10 +1,10 @@
--- IB-2, IB-5 withdrawn items are free again; all others are left.
+-- IB-2, IB-5 Makes withdrawn items free again; all others stay as they are.
 -- ARGV items, each once
--- restored, not withdrawn, unknown
+-- Returns how many were restored, not withdrawn, unknown
 local counts = { queued = 0, withdrawn = 0, others = 0, unknown = 0 }
 check_counts()
 
--- A word for the item, and its bucket.
+-- Returns a word for the state of the item, and its bucket.
 local function judged(item)
     local its, state = find_item(item)
     if not state then return 'unknown', its end

@@ -1,6 +1,6 @@
--- IB-7 forgets a claim that has ended or is confirmed; a confirmed one's item stays spent.
+-- IB-7 Forgets a claim that has ended or is confirmed; the item of a confirmed claim stays spent.
 -- ARGV claim, memory or ''
--- retired | holding | unknown
+-- Returns retired | holding | unknown
 local claim, memory = ARGV[1], tonumber(ARGV[2])
 local key, word, item, left = settle(claim, memory)
 if word == 'unknown' then return { 'unknown' } end

@@ -1,13 +1,15 @@
--- IB-1, IB-2 the item leaves the free ones and the claim gets it in this one step; IB-3 a claim that is known is answered;
--- IB-4 empty only if nothing is free and no hold has lapsed; IB-7 a claim that ended takes nothing; IB-8 from the end of a list.
+-- IB-1, IB-2 Removes an item from the free ones and gives it to the claim in one step, IB-8 from the front of a list.
+-- IB-3 A known claim gets its state. IB-4 Empty only if nothing is free and no hold has lapsed. IB-7 An ended claim
+-- takes nothing.
 -- ARGV claim, its hash, hold or '', memory or ''
--- new item | again item hold | ended why | empty | more: call again, withdrawn items were in the way
+-- Returns new item | again item hold | ended why | empty | more: call again, the queue began with withdrawn items
 local key, word, one, other = settle(claim, memory)
 if word ~= 'unknown' then return { word, one, other } end
 
 local looks = tonumber(head[5] or 0) or corrupt('a bank that does not count what is in its queue')
 
--- The state of the item, which is the claim's for a while if it is free: that is written here, because it may be refused.
+-- Returns the state of a queued item, the item and its bucket. If the item is free, first writes the end of the claim's
+-- hold, because that write may be refused.
 local function examined(entry)
     local high, middle, low = string.byte(entry, 1, 3)
     local item, its = string.sub(entry, 4), item_buckets .. high * 65536 + middle * 256 + low
@@ -18,8 +20,8 @@ end
 
 local function popped(queue) return write('LPOP', queue) end
 
--- The first of the queue: the state of its item, the item and its bucket. One whose item is not what the queue says goes back
--- there.
+-- Removes the first entry of the queue. Returns the state of its item, the item and its bucket. If the state is not
+-- what the queue says, puts the entry back.
 local function pop_item()
     local before = wrote
     local entry = from_front('f', FREE_FIRST, popped)

@@ -1,11 +1,12 @@
--- IB-2 free items are set aside, those of lapsed holds included; held and spent ones are left.
+-- IB-2 Withdraws free items, including those of lapsed holds; held and spent items stay.
 -- ARGV items, each once
--- withdrawn, already withdrawn, in use, unknown
+-- Returns how many were withdrawn, already withdrawn, in use, unknown
 local counts = { withdrawn = 0, already = 0, used = 0, unknown = 0 }
 check_counts()
 check()
 
--- What is to be done about the item; one of a hold that has lapsed is free, once that is ended.
+-- Returns a word for what to do with the item, its bucket and a function to call first. An item of a lapsed hold is
+-- free once the hold is ended.
 local function judged(item)
     local its, state = find_item(item)
     if not state then return 'unknown' end

@@ -1,7 +1,6 @@
--- D-7 ends the lease that is held and fences its operation; one that is not held any more is left as it is.
--- D-6 the fingerprint that it inherited from a lapsed lease stays.
+-- D-7 Ends the lease if the caller holds it, and fences its operation. D-6 A fingerprint from a lapsed lease stays.
 -- ARGV id, op, fence, memory or ''
--- aborted | fenced
+-- Returns aborted | fenced
 local op, fence, memory = ARGV[2], ARGV[3], tonumber(ARGV[4])
 local known = record(op, memory)
 if known.state == 'L' and known.fence == fence and known.op == op then

@@ -1,8 +1,8 @@
--- D-5 the same operation gets the same lease while it lives; one that lapsed is begun anew, by anybody, with a greater fence;
--- D-6 another fingerprint is 'mismatch', also that of a lapsed lease while operations are remembered, and the lease that takes
--- its place inherits it; D-7 an operation that is over is 'fenced'.
+-- D-5 The same operation gets the same lease while it lives; after it lapsed, any operation begins a new one with a
+-- greater fence. D-6 Another fingerprint is a 'mismatch'. That of a lapsed lease counts while operations are
+-- remembered, and the next lease inherits it. D-7 An operation that is over is 'fenced'.
 -- ARGV id, op, duration, fingerprint or '', memory or ''
--- started fence | in flight remaining | done version value | mismatch | fenced
+-- Returns started fence | in flight remaining | done version value | mismatch | fenced
 local op, duration, print, memory = ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
 local known = record(op, memory)
 if known.ended then return { 'fenced' } end

@@ -1,6 +1,6 @@
--- D-5 only the lease that is held completes, lapsed or not; its own retry is answered its result.
+-- D-5 Completes the lease that is held, lapsed or not, and no other; its own retry gets its result.
 -- ARGV id, op, fence, result, retention or '', memory or ''
--- completed version | again version value | fenced
+-- Returns completed version | again version value | fenced
 local op, fence, payload, retention, memory = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
 local known = record(nil, memory)
 if known.state == 'D' and known.fence == fence then return { 'again', known.version, value() } end

@@ -1,6 +1,7 @@
--- D-5 until now and the duration, never shorter, also if it lapsed unnoticed; another's lease is 'fenced'.
+-- D-5 Extends the lease to now plus the duration, never shorter, also if it lapsed unnoticed; another lease is
+-- 'fenced'.
 -- ARGV id, op, fence, duration, memory or ''
--- extended | fenced
+-- Returns extended | fenced
 local op, fence, duration, memory = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local known = record(nil, memory)
 if known.state ~= 'L' or known.fence ~= fence or known.op ~= op then return { 'fenced' } end

@@ -1,9 +1,9 @@
--- The answer of the script, or how far it came: LACKING, REMOVED or CORRUPT if nothing was written, HALFWAY if something was. A key
--- of another type and a field that makes no sense are told so; what has a word of its own keeps it if
--- nothing was written: whatever else the server says, it says of a script that did nothing.
+-- Runs the script and returns its answer, or an error: LACKING, REMOVED or CORRUPT if nothing was written, HALFWAY if
+-- something was. A key of another type and a field that makes no sense count as corrupt. If nothing was written, any
+-- other error of the server keeps its code: it is about a script that did nothing.
 local is_done, answer = pcall(script)
 if is_done then return answer end
--- Some servers hand on the message alone.
+-- Some servers pass on only the message.
 local why = type(answer) == 'table' and answer.err or answer
 local word = string.match(why, '^(%u+)')
 local is_ours = word == 'CORRUPT' or word == 'EPOCH'

@@ -1,9 +1,11 @@
--- Most takes are by a claim that is not known, while an item lies ready and none was withdrawn: they end here, before anything
--- else is made ready, which would take as long again. Whatever is not so is put back and left to the rest of the script.
+-- Fast path of a take: usually the claim is unknown, an item is free and none was withdrawn. It skips the rest of the
+-- preparation, which would take as long again. In any other case it puts back what it took and leaves the call to the
+-- rest of the script.
 local claim, hash, hold, memory = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 opened('q', 'c', 'ff')
 
--- The rights to what follows the first write here: fewer than the whole script needs, which `write` would ask for.
+-- Whether the user has the rights to all commands after the first write here. These are fewer than the whole script
+-- needs, which `write` would check.
 local function may_give(is_looked_at)
     local may, key = redis.acl_check_cmd, KEYS[1] .. ':'
     return may('HSET', key, '', '') and may('LPUSH', key, '') and (not hold or may('ZADD', key, '', ''))
@@ -21,7 +23,7 @@ local function give_at_once()
     local high, middle, low = string.byte(entry, 1, 3)
     local item, its = string.sub(entry, 4), low and KEYS[1] .. ':i:' .. high * 65536 + middle * 256 + low
     local is_free = its and redis.pcall('HGET', its, item) == ''
-    -- What is refused here is refused again below.
+    -- A command that is refused here is refused again below.
     local is_noted = is_free and (not hold or type(redis.pcall('ZADD', KEYS[1] .. ':t', text(till), claim)) == 'number')
     if not is_noted then
         redis.call('LPUSH', queue, entry)

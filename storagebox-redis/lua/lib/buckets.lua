@@ -1,12 +1,11 @@
--- What is known of many names is in buckets: small hashes, found by the name's SHA-1. They take half the memory of one large
--- hash, stay as quick however many names there are, and none is so large that moving it to another node stops the server.
--- There are more of them the more names there are: 16,384 at first; when these are full, eight times as many for names that
--- are new, and so on up to the third time. A name never changes its bucket, so it is looked for in the newest buckets first,
--- then in older ones.
--- A server keeps a hash of twice as many in little memory by default.
+-- Data about many names is in buckets: small hashes, found by the name's SHA-1. They take half the memory of one large
+-- hash, stay as fast with any number of names, and none is so large that moving it to another node stops the server.
+-- There are 16,384 buckets at level 0. When they are full, the next level has eight times as many, for new names only,
+-- up to level 3. A name never changes its bucket, so it is looked up in the newest buckets first and then in older
+-- ones. FULL is half the number of entries up to which a server stores a hash compactly by default.
 local FULL = 256
 
--- How often there had to be more of these buckets, as a field of the namespace says it.
+-- Returns the level of the newest buckets from a field of the namespace.
 local function level_of(field)
     if not field then return 0 end
     local level = tonumber(field)
@@ -18,7 +17,8 @@ local function number_at(level, hash)
     return 16384 * (8 ^ level - 1) / 7 + hash % (16384 * 8 ^ level)
 end
 
--- The bucket of a name, what it has of it, and the name's hash: nothing and the bucket for what is new if there is none.
+-- Returns the bucket of a name, its value there and the name's hash. A new name has no value and gets its bucket in the
+-- newest level.
 local function find(buckets, level, name, hash)
     hash = hash or tonumber(string.sub(redis.sha1hex(name), 1, 6), 16)
     local newest = buckets .. number_at(level, hash)
@@ -32,7 +32,8 @@ local function find(buckets, level, name, hash)
     return newest, value, hash
 end
 
--- After a name came into this bucket of the newest: if it is full, so are the others. One in 32 is looked at.
+-- Adds a level if the newest buckets are full. Called after a name was added to one of them: if that bucket is full, so
+-- are the others. One bucket in 32 is examined.
 local function grow(field, level, key, hash)
     if hash % 524288 >= 16384 or level == 3 then return end
     if redis.call('HLEN', key) >= FULL then write('HSET', KEYS[1], field, text(level + 1)) end

@@ -1,36 +1,36 @@
--- Claims of a bank: how they end, and what they are by the clock.
+-- Claims of a bank: how they end, and their state by the clock.
 
--- What the calls below write to besides buckets is of the right type.
+-- Checks the type of the keys that the calls below write to, except buckets.
 local function check()
     redis.call('LLEN', piece('f', FREE_LAST))
     redis.call('LLEN', piece('e', ENDED_LAST))
     redis.call('ZCOUNT', base .. ':t', 1, 0)
 end
 
--- The bucket of an item that this claim has.
+-- Returns the bucket of an item that this claim must have.
 local function bucket_of(item, claim)
     local its, state = find_item(item)
     if state ~= claim then corrupt('a claim whose item is not its own') end
     return its
 end
 
--- IB-7 the claim is over from this moment on, and remembered so.
+-- IB-7 Ends the claim as of this moment, and remembers it as ended.
 local function finish(key, claim, mark, since)
     write('HSET', key, claim, mark .. stamp(since))
     push('e', ENDED_LAST, stamp(since) .. claim)
 end
 
--- The moment in a mark, and what follows it.
+-- Returns the moment in a mark, and the rest of the mark.
 local function timed(value) return stamped(value, 3) or corrupt('a claim without its moment'), string.sub(value, 19) end
 
--- Whether the claim holds the item until some moment.
+-- Returns whether the claim holds the item until some moment.
 local function is_held(value, item)
     if not value or string.sub(value, 1, 2) ~= UNTIL then return false end
     local _, its = timed(value)
     return its == item
 end
 
--- IB-6 frees the item of a hold that ran out.
+-- IB-6 Frees the item of a lapsed hold.
 local function lapse(key, claim, value)
     if not value or string.sub(value, 1, 2) ~= UNTIL then corrupt('a claim that has no end') end
     local moment, item = timed(value)
@@ -41,10 +41,10 @@ local function lapse(key, claim, value)
     free(item, its)
 end
 
--- Whether what ended at this moment need not be remembered any more; a memory of nil is for ever.
+-- Returns whether an end at this moment need not be remembered any more. A memory of nil is unlimited.
 local function is_forgotten(since, memory) return memory and since + memory <= now() end
 
--- What the claim is by the clock: a word, and what belongs to it.
+-- Returns the state of the claim by the clock: a word, and what belongs to it.
 local function judge(value, memory)
     if not value then return 'unknown' end
     local mark = string.sub(value, 1, 2)
@@ -58,7 +58,8 @@ local function judge(value, memory)
     return 'ended', mark == RELEASED and 'released' or 'expired'
 end
 
--- The same for a call that changes something: a hold that ran out is ended first. Answers the claim's bucket besides.
+-- Does the same for a call that changes something: ends a lapsed hold first, and returns the claim's bucket before the
+-- rest.
 local function settle(claim, memory)
     local key, value = find_claim(claim)
     local word, first, second = judge(value, memory)

@@ -1,5 +1,5 @@
--- The server's clock in microseconds since 1970: the only one that decides (contract, principle 4). Exact in a double until 2255.
--- It is asked once, and only where the answer depends on it.
+-- Returns the server's time in microseconds since 1970, the only clock that decides (contract, principle 4). It is
+-- exact in a double until 2255. It is read once, and only if the answer depends on it.
 local moment
 local function now()
     if not moment then

@@ -1,17 +1,17 @@
--- Counters, all of one name in one slot, because every key begins with KEYS[1]:
---   hash KEYS[1]            epoch that of the store; keeps how long operations are remembered, or '' for ever; v how often there
---                           had to be more buckets; af, al the ends of the queue
+-- The keys of a counter namespace, all in one slot, because every key begins with KEYS[1]:
+--   hash KEYS[1]            epoch of the store; keeps how long operations are remembered, or '' for ever; v level of
+--                           the buckets; af, al first and last piece of the queue
 --   hash KEYS[1]:v:BUCKET   key -> value
 --   hash KEYS[1]:o:KEY      op -> since 'A' delta:value (applied), since 'X' (cancelled)
 --   list KEYS[1]:a:PIECE    since length:key op: the operations of all keys, the oldest first
--- How long they are remembered is one for the whole namespace, so the oldest is the first to go.
+-- All operations of the namespace are remembered for the same time, so the oldest is the first to be forgotten.
 opened('keeps', 'v', 'af', 'al')
 local FIRST, LAST = 4, 5
 local base, values, level = KEYS[1], KEYS[1] .. ':v:', level_of(head[3])
 
 local function is_over(since, keeps) return keeps and since + keeps <= now() end
 
--- What is remembered of the operation by the clock: nothing, 'X', or 'A' with its delta and value.
+-- Returns what is remembered of the operation, by the clock: nil, 'X', or 'A' with its delta and value.
 local function known(ops, op, keeps)
     local value = redis.call('HGET', ops, op)
     if not value then return nil end
@@ -31,11 +31,11 @@ local function forget(oldest)
     local length, from = string.match(oldest, '^(%d+):()', 17)
     local ops, op = base .. ':o:' .. string.sub(oldest, from, from + length - 1), string.sub(oldest, from + length)
     local value = redis.call('HGET', ops, op)
-    -- One that was made anew meanwhile is another one.
+    -- An operation that was made again meanwhile is another one.
     if value and string.sub(value, 1, 16) == string.sub(oldest, 1, 16) then write('HDEL', ops, op) end
 end
 
--- Forgets at most so many operations that are over: how many.
+-- Forgets at most `most` operations that are over, and returns how many it forgot.
 local function prune(most, keeps)
     local function is_due(oldest) return is_over(stamped(oldest, 1), keeps) end
     local done = 0
@@ -46,7 +46,7 @@ local function prune(most, keeps)
     return done
 end
 
--- Whether the key has as many operations as it may; nil if those that are over are too many to be forgotten at once.
+-- Returns whether the key has as many operations as it may have, or nil if too many are over to forget them at once.
 local function is_full(key, capacity, keeps)
     if not capacity then return false end
     if prune(1000, keeps) == 1000 then return nil end

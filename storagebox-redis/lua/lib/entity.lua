@@ -1,10 +1,12 @@
--- Entities, all of one name in one slot, because every key begins with KEYS[1]:
---   hash KEYS[1]            epoch that of the store; n the last version of all entities, so that none repeats
---   hash KEYS[1]:s:KEY      n version; v the state, which a deleted entity lacks; t since when it has neither state nor entry
---   hash KEYS[1]:m:ENTRY    a the attempts, each length:op, the commit first; x the one that is chosen, if one is; c the content
---   zset KEYS[1]:x          all entries, in the order of their bytes
---   zset KEYS[1]:d          the keys of entities that have neither state nor entry, by since when
--- ENTRY is length:key message. An entry stands apart from its entity, so that what is large is read where it is asked for.
+-- The keys of an entity namespace, all in one slot, because every key begins with KEYS[1]:
+--   hash KEYS[1]            epoch of the store; n the last version of all entities, so that no version repeats
+--   hash KEYS[1]:s:KEY      n version; v the state, which a deleted entity lacks; t since when it has no state and no
+--                           entry
+--   hash KEYS[1]:m:ENTRY    a the attempts, each length:op, the commit first; x the chosen attempt, if any; c the
+--                           content
+--   zset KEYS[1]:x          all entries, ordered by their bytes
+--   zset KEYS[1]:d          the keys of entities that have no state and no entry, by since when
+-- ENTRY is length:key message. Entries are separate from entities, so that large content is read only when needed.
 opened('n')
 local base = KEYS[1]
 
@@ -12,7 +14,7 @@ local function is_forgotten(since, memory) return memory and since + memory <= n
 
 local function name_of(key, message) return string.len(key) .. ':' .. key .. message end
 
--- The entity by the clock: one that is forgotten has no version. `since` is as it stands there.
+-- Returns the entity by the clock. A forgotten entity has no version; its `since` is as stored.
 local function entity_of(key, memory)
     local its = base .. ':s:' .. key
     local found = redis.call('HMGET', its, 'n', 'v', 't')
@@ -24,23 +26,23 @@ local function entity_of(key, memory)
     return known
 end
 
--- Whether the entity has another entry than this one.
+-- Returns whether the entity has an entry other than this one.
 local function has_others(key, name)
     local prefix = name_of(key, '')
-    -- No text in UTF-8 holds this byte.
+    -- No UTF-8 text contains this byte.
     for _, one in ipairs(redis.call('ZRANGEBYLEX', base .. ':x', '[' .. prefix, '(' .. prefix .. '\255', 'LIMIT', 0, 2)) do
         if one ~= name then return true end
     end
     return false
 end
 
--- What the calls below write to besides entities and entries is of the right type.
+-- Checks the type of the keys that the calls below write to, except entities and entries.
 local function check()
     redis.call('ZCOUNT', base .. ':x', 1, 0)
     redis.call('ZCOUNT', base .. ':d', 1, 0)
 end
 
--- The entity has neither state nor entry from now on.
+-- Notes that the entity has no state and no entry from now on.
 local function rest(key, its)
     write('HSET', its, 't', text(now()))
     write('ZADD', base .. ':d', text(now()), key)

@@ -20,7 +20,7 @@ local function is_among(op, ops)
     return false
 end
 
--- The entry, without its content: nothing if there is none.
+-- Returns the entry without its content, or nil if there is none.
 local function entry_of(name)
     local its = base .. ':m:' .. name
     local found = redis.call('HMGET', its, 'a', 'x')
@@ -30,13 +30,13 @@ local function entry_of(name)
     return entry
 end
 
--- The same if it is the one that this commit added, and none that the message had before or has now.
+-- Returns the entry if this commit added it, not an earlier or later entry of the same message.
 local function added_by(commit, name)
     local entry = entry_of(name)
     return entry and entry.attempts[1] == commit and entry
 end
 
--- The answer: the word, the content, what is chosen or '', and the attempts.
+-- Returns an answer: the word, the content, the chosen attempt or '', and the attempts.
 local function shown(word, entry)
     local content = redis.call('HGET', entry.key, 'c') or corrupt('an entry without its content')
     local answer = { word, content, entry.chosen or '' }

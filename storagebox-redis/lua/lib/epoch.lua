@@ -1,6 +1,6 @@
--- The last argument is the epoch of the store that the caller opened, which each of its namespaces has. A namespace that has
--- none or another one is not what the caller knows: everything was lost, or is a copy that was put back. Reads fields of the
--- namespace in the same command: `head` has the epoch, then these.
+-- Checks the epoch. The last argument is the epoch of the store that the caller opened; each of its namespaces has the
+-- same. Any other or no epoch means that the data was lost, or that a copy was put back. The same command reads fields
+-- of the namespace: `head` has the epoch, then these fields.
 local epoch, head
 
 local function head_of(key, ...)

@@ -1,6 +1,6 @@
--- The front of a queue, from where entries go.
+-- The front of a queue, from which entries are removed.
 
--- Asks the first piece, and the next one where nothing is left of it.
+-- Calls `ask` with the first piece, and with the next piece if the first one is empty.
 local function from_front(name, first, ask, ...)
     local found = ask(piece(name, first), ...)
     local ends = tonumber(head[first] or 0) < tonumber(head[first + 1] or 0)
@@ -14,7 +14,7 @@ local function entries_of(key, most)
     return #found > 0 and found
 end
 
--- Takes as many entries from the front as are over, but no more than so many: how many went, and whether there may be more.
+-- Removes entries that are over from the front, at most `most`. Returns their number, and whether there may be more.
 local function sweep(name, first, most, is_over, forget)
     if most < 1 then return 0, true end
     local entries = from_front(name, first, entries_of, most)

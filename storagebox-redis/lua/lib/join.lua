@@ -1,6 +1,6 @@
 
--- The library of tokens once more, for a namespace that the call joins: up to the end of `joined.lua`, KEYS and `head` are that
--- namespace's. Its pieces come in between.
+-- The token library for a namespace that the call joins. The pieces of the library are inserted after this one; up to
+-- the end of `joined.lua`, KEYS and `head` are those of the joined namespace.
 local function tokens_of(key)
 local KEYS, head = { key }, nil
 local function opened(...) head = head_of(key, ...) end

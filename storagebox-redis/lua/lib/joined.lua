@@ -1,8 +1,8 @@
 
--- The end of what `join.lua` begins.
+-- The end of the function that `join.lua` begins.
 local function check() redis.call('LLEN', piece('g', LAST)) end
 
--- Of the tokens from this one on those that may be created: what is live or gone stays as it is (T-7, T-9).
+-- Returns the tokens, from index `from` on, that may be created. Live and gone tokens stay as they are (T-7, T-9).
 local function unknown(tokens, from, memory)
     local found = {}
     for i = from, #tokens do

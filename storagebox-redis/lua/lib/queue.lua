@@ -1,6 +1,6 @@
--- A queue is a row of pieces, lists that hold PIECE entries each: KEYS[1]:NAME:NUMBER. So no piece is so large that
--- moving it to another node stops the server. Two fields of the namespace, NAMEf and NAMEl, say which piece is the first and which
--- is the last; where they stand in `head` is said by number.
+-- A queue is a series of lists, its pieces, of PIECE entries each: KEYS[1]:NAME:NUMBER. So no piece is so large that
+-- moving it to another node stops the server. The namespace's fields NAMEf and NAMEl have the numbers of the first and
+-- the last piece; `first` and `last` are the indexes of these fields in `head`.
 local PIECE = 2048
 
 local function piece(name, at)

@@ -1,21 +1,22 @@
--- Records and leases, all of one name in one slot, because every key begins with KEYS[1]:
---   hash KEYS[1]            epoch that of the store; n the last number: versions and fences of all ids, so that none repeats; e
---                           how often there had to be more buckets; gf, gl the ends of the queue
---   hash KEYS[1]:r:ID       s state 'D' done, 'L' leased; o its operation; u until, or '' for ever; n version; v value; f fence;
---                           p fingerprint; b, m the operation that replaced which version. Of a lease, m is the fence of the
---                           lapsed lease from which it has its fingerprint; an abort then leaves the hash, with o ''
+-- The keys of a namespace of records and leases, all in one slot, because every key begins with KEYS[1]:
+--   hash KEYS[1]            epoch of the store; n the last version or fence of all ids, so that none repeats; e level
+--                           of the buckets; gf, gl first and last piece of the queue
+--   hash KEYS[1]:r:ID       s state 'D' done, 'L' leased; o its operation; u until, or '' for ever; n version; v value;
+--                           f fence; p fingerprint; b, m the operation that replaced a version, and that version. Of a
+--                           lease, m is the fence of the lapsed lease whose fingerprint it has; an abort then leaves
+--                           the hash, with o ''
 --   hash KEYS[1]:e:BUCKET   length:id op -> since when this operation of this id is over
---   list KEYS[1]:g:PIECE    since length:id op: the same, the longest ago first
---   zset KEYS[1]:x          the ids that are done, in the order of their bytes
---   zset KEYS[1]:d          the ids that upkeep must look at, by when
--- What is over stands apart from the id, so that an id that was worked on again and again is as small as any.
+--   list KEYS[1]:g:PIECE    since length:id op: the same operations, the oldest end first
+--   zset KEYS[1]:x          the ids that are done, ordered by their bytes
+--   zset KEYS[1]:d          the ids that upkeep must examine, by when
+-- Operations that are over are apart from the id, so that an id that is used again and again does not grow.
 opened('n', 'e', 'gf', 'gl')
 local FIRST, LAST = 4, 5
 local base, id = KEYS[1], ARGV[1]
 local key = base .. ':r:' .. id
 local overs, level = base .. ':e:', level_of(head[3])
 
--- What the calls below write to is of the right type.
+-- Check the type of the keys that the calls below write to.
 local function check_list() redis.call('ZCOUNT', base .. ':x', 1, 0) end
 local function check_due() redis.call('ZCOUNT', base .. ':d', 1, 0) end
 
@@ -28,14 +29,14 @@ local function next_number()
     return text(write('HINCRBY', base, 'n', 1))
 end
 
--- Upkeep looks at the id from then on, or earlier.
+-- Makes upkeep examine the id at this moment, or earlier if that was set before.
 local function look_at(one, moment) write('ZADD', base .. ':d', 'LT', text(moment), one) end
 
 local function is_forgotten(since, memory) return memory and since + memory <= now() end
 
 local function name_of(one, op) return string.len(one) .. ':' .. one .. op end
 
--- The bucket of what is known of the operation's end, and since when it is over.
+-- Returns the bucket in which the end of the operation is remembered, and since when it is over.
 local function find_over(one, op)
     local its, since, hash = find(overs, level, name_of(one, op))
     if since and not tonumber(since) then corrupt('an operation that is over, without its moment') end
@@ -53,7 +54,8 @@ local function vacate(one, its)
     write('ZREM', base .. ':d', one)
 end
 
--- D-7 leaves the id vacant and fences the operation that had it. D-6 the fingerprint of a lapsed lease stays, if it is kept.
+-- D-7 Makes the id vacant and fences the operation that had it. D-6 If `is_kept`, the fingerprint of a lapsed lease
+-- stays.
 local function finish(one, its, op, is_kept)
     local bucket, _, hash = find_over(one, op)
     check_number()
@@ -69,7 +71,8 @@ end
 
 local function is_past(state, till) return state == 'D' and till ~= '' and tonumber(till) <= now() end
 
--- A record has a number and maybe an end, a lease an end and a fence, and an id without either nothing.
+-- Checks the fields of an id: a record has a version and maybe an end, a lease an end and a fence, and any other id
+-- nothing.
 local function check_state(state, till, version, fence, op)
     local is_whole = not (state or till or version or fence or op)
     if state == 'D' then is_whole = op and (till == '' or tonumber(till)) and tonumber(version) end
@@ -77,8 +80,8 @@ local function check_state(state, till, version, fence, op)
     if not is_whole then corrupt('an id of an unknown state') end
 end
 
--- The record as it is by the clock, for a call that changes something: one whose retention is over is ended first, as of now
--- (D-4). It has no state if there is none. `ended` says whether the operation is over, if one is named.
+-- Returns the record by the clock, for a call that changes something. A record whose retention is over is ended first,
+-- as of now (D-4). Without a record the state is false. `ended` is whether the operation is over, if one is named.
 local function record(op, memory)
     local found = redis.call('HMGET', key, 's', 'o', 'u', 'n', 'f', 'p', 'b', 'm')
     local known = { state = found[1], op = found[2], till = found[3], version = found[4], fence = found[5],
@@ -92,14 +95,14 @@ local function record(op, memory)
     return known
 end
 
--- A record that an older version wrote and could not list.
+-- Lists a record that an older version wrote and could not list.
 local function list_again()
     if #redis.call('ZRANGEBYLEX', base .. ':x', '[' .. id, '[' .. id) == 0 then write('ZADD', base .. ':x', 0, id) end
 end
 
 local function value() return redis.call('HGET', key, 'v') or corrupt('a record without a value') end
 
--- Puts a result in the place of the lease that is there, if there is one; its version.
+-- Stores a result, in place of the lease if there is one, and returns its version.
 local function put(known, op, payload, retention)
     check_list()
     if retention then check_due() end

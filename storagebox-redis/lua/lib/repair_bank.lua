@@ -1,5 +1,5 @@
 
--- Upkeep looks at all of a bank, some buckets at a time, and mends what an older version left half done.
+-- Checks a whole bank, some buckets per call, and repairs steps that an older version left half done.
 local MOST_BUCKETS, MOST_ENTRIES = 1024, 500
 local mended = 0
 
@@ -8,7 +8,7 @@ local function mend(...)
     mended = mended + 1
 end
 
--- The item that a claim has by what is known of it, whatever the clock says.
+-- Returns the item that the claim's value names, whatever the clock says.
 local function item_of(value)
     judge(value)
     local mark = string.sub(value, 1, 2)
@@ -17,7 +17,7 @@ local function item_of(value)
     return string.byte(mark) ~= 0 and value
 end
 
--- Looks at each entry of the buckets from this one on. The next bucket, or ''.
+-- Calls `look` for each entry of the buckets from this one on. Returns the next bucket, or ''.
 local function walk(buckets, level, from, look)
     local ends, seen = 16384 * (8 ^ (level + 1) - 1) / 7, 0
     for at = from, math.min(ends, from + MOST_BUCKETS) - 1 do
@@ -29,7 +29,7 @@ local function walk(buckets, level, from, look)
     return from + MOST_BUCKETS < ends and text(from + MOST_BUCKETS) or ''
 end
 
--- What a queue got since its last piece was this one.
+-- Returns the entries that a queue got since `from` was its last piece.
 local function pushed_since(name, from, last)
     local pushed = {}
     for at = from, tonumber(head[last] or 0) do

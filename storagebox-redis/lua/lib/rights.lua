@@ -1,16 +1,18 @@
--- A server does not undo what a script wrote before it failed, so a script must not meet a command that its user may not use, or
--- that the server lacks, after its first write. Before that, `rights` (made of the commands in the script's text) asks about all.
+-- Checks all rights before the first write: a server does not undo what a script wrote before it failed at a command
+-- that its user may not use, or that the server lacks. `rights` is generated from the commands in the script's text.
 local is_granted_all = false
 
 local function demand_rights()
     for _, key in ipairs(KEYS) do
-        -- No key of ours; the server has looked at the rights to KEYS themselves, and to these it will come.
+        -- Not a key of this library, but one with its beginning: the server has already checked the rights to KEYS
+        -- themselves.
         if not rights(redis.acl_check_cmd, key .. ':') then error({ err = 'LACKING' }) end
     end
     is_granted_all = true
 end
 
--- The answer that names what is missing, if anything is: commands that the server lacks, or those that are not granted.
+-- Returns an error that names the commands that the server lacks, or those that the user may not use; nothing if there
+-- are none.
 local function missing_rights()
     local unknown, denied, seen = {}, {}, {}
     for _, key in ipairs(KEYS) do

@@ -1,5 +1,5 @@
 
--- An item's state as a word, and the claim that has it.
+-- Returns an item's state as a word, and the claim that has it.
 local function shown(state)
     if state == '' then return 'free', '' end
     if state == WITHDRAWN or state == QUEUED then return 'withdrawn', '' end

@@ -1,14 +1,14 @@
--- Tokens, all of one name in one slot, because every key begins with KEYS[1]:
---   hash KEYS[1]            epoch that of the store; k how often there had to be more buckets; gf, gl the ends of the queue
+-- The keys of a token namespace, all in one slot, because every key begins with KEYS[1]:
+--   hash KEYS[1]            epoch of the store; k level of the buckets; gf, gl first and last piece of the queue
 --   hash KEYS[1]:k:BUCKET   token -> 'L' live, 'G' since op (no op if it was discarded)
---   list KEYS[1]:g:PIECE    since token: those that are gone, the longest ago first
+--   list KEYS[1]:g:PIECE    since token: the tokens that are gone, the oldest end first
 opened('k', 'gf', 'gl')
 local FIRST, LAST = 3, 4
 local buckets, level = KEYS[1] .. ':k:', level_of(head[2])
 
 local function is_forgotten(since, memory) return memory and since + memory <= now() end
 
--- What is known of the token by the clock: nothing, 'L' or 'G' and the operation that ended it; and its bucket.
+-- Returns the state of the token by the clock (false, 'L', or 'G' with the operation that ended it) and its bucket.
 local function known(token, memory)
     local its, value, hash = find(buckets, level, token)
     if not value or value == 'L' then return value, nil, its, hash end

@@ -1,7 +1,7 @@
 
--- Upkeep looks at all that a sorted set has, a piece at a time, and mends what an older version left half done.
--- ARGV the set, after which member or from which score, how many of that score to pass over
--- how many were mended, 'more' or '', then the same two to go on with
+-- Checks a whole sorted set, one part per call, and repairs steps that an older version left half done.
+-- ARGV the set; the member after which, or the score from which, to begin; how many members of that score to pass over
+-- Returns how many were repaired, 'more' or '', then the last two arguments for the next call
 local zset, from, passed = base .. ':' .. ARGV[1], ARGV[2], tonumber(ARGV[3]) or 0
 local LOOKS, mended = 200, 0
 
@@ -10,14 +10,14 @@ local function mend(...)
     mended = mended + 1
 end
 
--- By bytes, where all scores are the same.
+-- Visits the members ordered by their bytes, if all scores are the same.
 local function walk_names(look)
     local names = redis.call('ZRANGEBYLEX', zset, from == '' and '-' or '(' .. from, '+', 'LIMIT', 0, LOOKS)
     for _, name in ipairs(names) do look(name) end
     return { text(mended), #names == LOOKS and 'more' or '', names[#names] or '', '0' }
 end
 
--- By scores. `look` says whether the member goes.
+-- Visits the members ordered by score. `look` returns whether the member is removed.
 local function walk_scores(look)
     local min = from == '' and '-inf' or from
     local found = redis.call('ZRANGEBYSCORE', zset, min, '+inf', 'WITHSCORES', 'LIMIT', passed, LOOKS)

@@ -1,5 +1,5 @@
--- Whole numbers of 64 bits, exact: a Lua number is a double, which does not know 2^53 + 1 from 2^53. Here one is two
--- parts, high * 10^10 + low, with low from 0 to 10^10 - 1.
+-- Exact integers of 64 bits: a Lua number is a double, which cannot tell 2^53 + 1 from 2^53. A number has two parts
+-- here, high * 10^10 + low, with low from 0 to 10^10 - 1.
 local PART = 10000000000
 
 local function whole(digits)

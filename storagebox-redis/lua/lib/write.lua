@@ -1,5 +1,5 @@
--- A server does not undo what a script wrote before it failed. So each script reads all that it needs before it writes, asks for
--- its rights with its first write, and tells its caller whether it has written anything.
+-- Writes. A server does not undo what a script wrote before it failed, so each script reads all that it needs before it
+-- writes, checks its rights at its first write, and tells its caller whether it has written anything.
 local wrote = false
 
 local function write(...)
@@ -9,5 +9,5 @@ local function write(...)
     return answer
 end
 
--- Ends the script: what it found is not what this library writes.
+-- Ends the script, because it found data that this library does not write.
 local function corrupt(what) error({ err = 'CORRUPT ' .. what }) end

@@ -1,8 +1,8 @@
--- O-3 removes tombstones that arrived so long ago; under time stamps none before its age, nor while an older stamp would still be
--- accepted. Those that may not go yet are passed over.
--- ARGV age in microseconds or '' for upkeep, which leaves sequence numbers alone; how many to look at, most, how many to
--- pass over
--- how many went, how many are to be passed over, 'more' or ''
+-- O-3 Removes tombstones that arrived at least an age ago; with time stamps, none that is younger than the namespace's
+-- tombstone age, and none while an older stamp would still be accepted. Tombstones that must stay are passed over.
+-- ARGV age in microseconds, or '' for upkeep, which leaves sequence numbers alone; how many to examine, limit, how many
+-- to pass over
+-- Returns how many were removed, how many to pass over next, 'more' or ''
 local age, looks, most, passed = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local kept = head[2]
 if kept and kept ~= '' and not tonumber(kept) then corrupt('a namespace that does not say how long it keeps tombstones') end
@@ -13,7 +13,7 @@ age = age or keeps * 1000
 
 local function may_go(cell)
     local found = redis.call('HMGET', cell, 'a', 'r', 'v')
-    -- A value whose deletion was left half done by an older version is none to be purged.
+    -- A value whose deletion an older version left half done is not purged.
     if found[3] or now() < found[2] + age then return false end
     if not keeps then return true end
     local high, low = whole(found[1])

@@ -1,7 +1,7 @@
--- Keys that are listed without a value, and tombstones of values that are there or of nothing.
+-- Repairs keys that are listed without a value, and tombstones that are listed for a value or for nothing.
 local keeps = tonumber(head[2])
 
--- When the tombstone may go at the earliest, as `write` reckons it.
+-- Returns the earliest moment at which the tombstone may be removed, computed as in `write`.
 local function goes(at, arrived)
     return keeps and math.max(arrived + keeps * 1000, (tonumber(at) + keeps + 1) * 1000) or tonumber(arrived)
 end

@@ -1,7 +1,7 @@
--- O-6 removes a key, value or tombstone, if its stamp is exactly the one that the call names. The cell goes last: what is in no list
--- is found by the same call again.
+-- O-6 Removes a key, value or tombstone, if its stamp is exactly the one in the call. The cell is removed last, so that
+-- the same call still finds a cell that is in no list.
 -- ARGV key, at, writer
--- reset | absent | stale at writer
+-- Returns reset | absent | stale at writer
 local key, at, writer = ARGV[1], ARGV[2], ARGV[3]
 local cell = base .. ':o:' .. key
 local found = found_at(cell)

@@ -1,21 +1,22 @@
--- O-1 the newest stamp wins, whatever comes when; O-2 by its time or number, its writer, then delete over put; O-3 a delete
--- leaves a tombstone, and what is older than the horizon is refused unless what is there decides; O-4 a stamp may be only so far
--- ahead of this clock; O-5 under sequence numbers no clock is asked.
--- ARGV key, at, writer, 'put' or 'delete', value, 'timed' or '', skew in microseconds or '', age of tombstones in milliseconds
--- applied | stale at writer | duplicate | mismatch | too old horizon | ahead clock
+-- O-1 The newest stamp wins, in any order of arrival. O-2 Stamps compare by time or number, then writer, then delete
+-- over put. O-3 A delete leaves a tombstone; a stamp before the horizon is refused, unless the stored stamp decides.
+-- O-4 A stamp may be ahead of this clock by at most the skew. O-5 Sequence numbers use no clock.
+-- ARGV key, at, writer, 'put' or 'delete', value, 'timed' or '', skew in microseconds or '', age of tombstones in
+-- milliseconds
+-- Returns applied | stale at writer | duplicate | mismatch | too old horizon | ahead clock
 local key, at, writer, payload = ARGV[1], ARGV[2], ARGV[3], ARGV[5]
 local is_put, is_timed, skew, age = ARGV[4] == 'put', ARGV[6] ~= '', tonumber(ARGV[7]), tonumber(ARGV[8])
 local cell, now_millis = base .. ':o:' .. key, math.floor(now() / 1000)
 local high, low = whole(at)
 
--- -1, 0 or 1, for numbers of 64 bits.
+-- Returns -1, 0 or 1, for numbers of 64 bits.
 local function order_of(other)
     local other_high, other_low = whole(other)
     if is_less(high, low, other_high, other_low) then return -1 end
     return is_less(other_high, other_low, high, low) and 1 or 0
 end
 
--- -1, 0 or 1, by bytes: `<` would go by the server's language.
+-- Returns -1, 0 or 1, by bytes: `<` would use the server's locale.
 local function order_of_writer(other)
     for i = 1, math.min(string.len(writer), string.len(other)) do
         local one, its = string.byte(writer, i), string.byte(other, i)
@@ -43,7 +44,7 @@ if is_put then
     write('ZADD', base .. ':x', 0, key)
     write('HSET', cell, 'a', at, 'w', writer, 'r', text(now()), 'v', payload)
 else
-    -- Rounded for stamps of no sense alone; `purge` looks at the stamp itself.
+    -- Rounding affects only absurd stamps; `purge` compares the stamp itself.
     local goes = is_timed and math.max(now() + age * 1000, (tonumber(at) + age + 1) * 1000) or now()
     write('ZADD', base .. ':t', string.format('%.17g', goes), key)
     write('ZREM', base .. ':x', key)

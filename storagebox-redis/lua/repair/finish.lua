@@ -1,6 +1,6 @@
--- The namespace is sound from now on, unless what was counted has changed meanwhile.
--- ARGV word, then counts and what they are to be
--- how many of them were not so
+-- Marks the namespace as sound, unless the data that was counted has changed meanwhile.
+-- ARGV word, then the name of each count and its correct value
+-- Returns how many counts were wrong
 opened('sound')
 if head[2] ~= ARGV[1] then return { '0' } end
 local wrong = 0

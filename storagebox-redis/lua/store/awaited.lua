@@ -1,4 +1,4 @@
--- Writes something for `WAIT` to look at, since a repeat of a call may have written nothing. Where there is no such key, the call
--- has not written either, and nothing begins here.
+-- Writes something for `WAIT` to wait for, since a repeated call may have written nothing. If the key does not exist,
+-- the call has not written either, and this script does not create it.
 -- KEYS the store or a namespace
 if redis.call('HLEN', KEYS[1]) > 0 then write('HSET', KEYS[1], 'wait', '') end

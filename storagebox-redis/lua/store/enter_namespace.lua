@@ -1,7 +1,7 @@
--- S-2 names a namespace before it is made. Nothing is written to a store of another version, nor of another epoch than the
--- one that the caller knows.
--- KEYS the store; ARGV version, namespace, epoch or '' from a caller who knows none yet
--- version, epoch, memory, each or '', the epoch in which the namespace was made or ''
+-- S-2 Enters a namespace's name before it is created, unless the store has another version, or an epoch the caller does
+-- not know.
+-- KEYS the store; ARGV version, namespace, epoch or '' from a caller that knows none yet
+-- Returns version, epoch, memory, each or '', then the epoch in which the namespace was created or ''
 local known = redis.call('HMGET', KEYS[1], 'version', 'epoch', 'memory')
 local made = redis.call('HMGET', KEYS[1] .. ':made', ARGV[2])
 local is_its = known[1] == ARGV[1] and (ARGV[3] == '' or known[2] == ARGV[3])

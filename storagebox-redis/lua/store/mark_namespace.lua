@@ -1,7 +1,7 @@
--- S-2 marks a namespace as created, before anything is in it: from now on, upkeep visits it. If the process that created it
--- died before that, the next process that opens the namespace marks it.
+-- S-2 Marks a namespace as created, before it has any data: from now on, upkeep visits it. If the process that created
+-- it died before that, the next process that opens the namespace marks it.
 -- KEYS the store; ARGV version, epoch, namespace
--- version, epoch, memory, each or ''
+-- Returns version, epoch, memory, each or ''
 local known = redis.call('HMGET', KEYS[1], 'version', 'epoch', 'memory')
 if known[1] == ARGV[1] and known[2] == ARGV[2] then write('HSET', KEYS[1] .. ':made', ARGV[3], ARGV[2]) end
 return { known[1] or '', known[2] or '', known[3] or '' }

@@ -1,6 +1,7 @@
--- S-2 some of the namespaces. One that was named and not made has nothing in it: its maker is on the way, died or was refused.
+-- S-2 Lists some namespaces. One that is entered but not marked as created has no data: its creation is in progress,
+-- was cut off or was refused.
 -- KEYS the store; ARGV cursor
--- version, epoch, memory, each or '', the next cursor, then namespaces
+-- Returns version, epoch, memory, each or '', the next cursor, then namespaces
 local known = redis.call('HMGET', KEYS[1], 'version', 'epoch', 'memory')
 local found = redis.call('SSCAN', KEYS[1] .. ':namespaces', ARGV[1], 'COUNT', 100)
 local named, namespaces = found[2], {}

@@ -1,14 +1,15 @@
--- S-3, S-4 how the namespace was created, which is by this call if it is the first. A namespace that was made before and is gone is not made again: what
--- was in it would be given again. Where the store is on the same node, it is looked at in the same step: nothing of an epoch
--- that is over is made in the next one.
--- KEYS the namespace; ARGV options, keeps or '' (what upkeep goes by), epoch of the store, '1' if the namespace was made in
--- it or '', the store or '' (on a cluster, which may have it elsewhere)
--- the options of the namespace, its epoch or '', each '' if it is gone
+-- S-3, S-4 Creates the namespace, unless it was created before. One that was created before and is gone is not created
+-- again: its items would be given again. If the store is on the same node, its epoch is checked in the same step, so
+-- that nothing of an old epoch is created in a new one.
+-- KEYS the namespace; ARGV options; the retention for upkeep or ''; epoch of the store; '1' if the namespace was
+-- created in it or ''; the store, or '' on a cluster, which may have it on another node
+-- Returns the options with which the namespace was created and its epoch, each '' if it is gone
 if ARGV[5] ~= '' and redis.call('HGET', ARGV[5], 'epoch') ~= ARGV[3] then
     error({ err = 'EPOCH the store is not of the epoch that was opened' })
 end
 local known = redis.call('HMGET', KEYS[1], 'options', 'epoch')
--- Options alone are what an older version left of a creation that was refused half-way: nothing is in it.
+-- Options without an epoch are the rest of a creation by an older version that was refused half-way: the namespace has
+-- no data.
 local is_begun = known[1] and not known[2] and redis.call('HLEN', KEYS[1]) == 1
 local is_new = ARGV[4] == '' and (not known[1] or is_begun)
 if is_new then

@@ -1,6 +1,7 @@
--- T-5 one operation ends a live token; no trace is left of an unknown one; T-6 the winner's retry is known by its operation.
+-- T-5 Ends a live token for one operation; an unknown token leaves no trace. T-6 Recognises the winner's retry by its
+-- operation.
 -- ARGV token, op, memory or ''
--- now | again | gone
+-- Returns now | again | gone
 local token, op = ARGV[1], ARGV[2]
 local state, by, its = known(token, tonumber(ARGV[3]))
 if state == 'L' then

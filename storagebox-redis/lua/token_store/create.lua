@@ -1,6 +1,6 @@
--- T-7 what is gone stays gone; T-9 a live token is not changed.
+-- Creates tokens. T-7 A token that is gone stays gone. T-9 A live token is not changed.
 -- ARGV memory or '', tokens, each once
--- created, live before, gone
+-- Returns how many were created, were live before, were gone
 local memory, created, live, over = tonumber(ARGV[1]), 0, 0, 0
 local states, its, hashes = all_known(memory)
 for i = 2, #ARGV do

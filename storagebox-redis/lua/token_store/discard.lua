@@ -1,6 +1,6 @@
--- T-6, T-7 ends tokens for nobody; an unknown one is fenced as well.
+-- T-6, T-7 Ends tokens without a winner; an unknown token is fenced as well.
 -- ARGV memory or '', tokens, each once
--- discarded, gone before
+-- Returns how many were discarded, were gone before
 local memory, discarded, before = tonumber(ARGV[1]), 0, 0
 local states, its, hashes = all_known(memory)
 for i = 2, #ARGV do

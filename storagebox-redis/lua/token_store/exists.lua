@@ -1,4 +1,4 @@
--- T-1, T-10 whether the token lives.
+-- T-1, T-10 Tests whether the token is live.
 -- ARGV token
--- live | absent
+-- Returns live | absent
 return { known(ARGV[1]) == 'L' and 'live' or 'absent' }

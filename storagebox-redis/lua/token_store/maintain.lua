@@ -1,6 +1,6 @@
--- S-2 forgets tokens that went longer ago than they are remembered.
--- ARGV most, memory or ''
--- how many, 'more' or ''
+-- S-2 Forgets tokens that have been gone for longer than they are remembered.
+-- ARGV limit, memory or ''
+-- Returns how many were forgotten, 'more' or ''
 local memory = tonumber(ARGV[2])
 
 local function is_over(one) return is_forgotten(stamped(one, 1), memory) end
@@ -8,7 +8,7 @@ local function is_over(one) return is_forgotten(stamped(one, 1), memory) end
 local function forget(one)
     local token = string.sub(one, 17)
     local its, value = find(buckets, level, token)
-    -- A token that was made anew meanwhile is another one.
+    -- A token that was created again meanwhile is another one.
     if value and string.sub(value, 1, 17) == 'G' .. string.sub(one, 1, 16) then write('HDEL', its, token) end
 end
 

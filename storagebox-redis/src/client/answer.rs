@@ -1,4 +1,4 @@
-//! What a script answers: a list of texts and bytes.
+//! The answer of a script: a list of texts and bytes.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use storagebox_core::{Error, Payload, Result, Version};
 use crate::error::unreadable;
 use crate::script::Script;
 
-/// The answer of a script, which is named if it makes no sense.
+/// The answer of a script. Errors about an unreadable answer name the script.
 pub(crate) struct Answer {
     script: &'static Script,
-    /// Texts and bytes, as they came.
+    /// The fields as the server sent them, all of them bulk strings.
     fields: Vec<Value>,
 }
 
@@ -41,7 +41,7 @@ impl Answer {
         self.read(std::str::from_utf8(self.bytes(index)?))
     }
 
-    /// The first field, by which answers differ.
+    /// Returns the first field, which says what kind of answer this is.
     pub(crate) fn word(&self) -> Result<&str> {
         self.text(0)
     }
@@ -66,28 +66,30 @@ impl Answer {
         self.count(index).map(Duration::from_micros)
     }
 
-    /// A checked value of ours.
+    /// Parses a field as a type that checks its text.
     pub(crate) fn value<T: for<'a> TryFrom<&'a str>>(&self, index: usize) -> Result<T> {
         T::try_from(self.text(index)?).map_err(|_| self.unreadable())
     }
 
-    /// A value as it was sent, or it is not ours.
+    /// Maps a failure to parse a field to the error for an unreadable answer.
     fn read<T, E>(&self, value: Result<T, E>) -> Result<T> {
         value.map_err(|_| self.unreadable())
     }
 
-    /// A script that changes something has taken effect.
+    /// Returns the error for an answer that cannot be read. If the script changes something, its change has taken
+    /// effect.
     pub(crate) fn unreadable(&self) -> Error {
         let error = unreadable(self.script.name());
         if self.script.changes() { error.after_unresolved() } else { error }
     }
 
-    /// Where the entries of a list begin, if each has so many fields, after the first field of all.
+    /// Returns the index of the first field of each list entry. Each entry has `width` fields; the first entry follows
+    /// the first field of the answer.
     pub(crate) fn entries(&self, width: usize) -> impl Iterator<Item = usize> + use<> {
         self.entries_after(1, width)
     }
 
-    /// The same after so many fields.
+    /// Does the same as [`entries`](Self::entries), for entries that follow the first `first` fields.
     pub(crate) fn entries_after(&self, first: usize, width: usize) -> impl Iterator<Item = usize> + use<> {
         (first..self.fields.len()).step_by(width)
     }

@@ -1,4 +1,4 @@
-//! A call of one of the scripts.
+//! A call of a script.
 
 use std::fmt;
 
@@ -6,30 +6,30 @@ use redis::{Cmd, RedisWrite, ToRedisArgs, cmd};
 
 use crate::script::{Edition, Script};
 
-/// A script with the one key that all its keys begin with, and its arguments.
+/// A call of a script: the key that all its keys begin with, and its arguments.
 #[derive(Clone)]
 pub(crate) struct ScriptCall<'a> {
     script: &'static Script,
     key: &'a str,
-    /// Those of other namespaces that it works on in the same step, each once.
+    /// The keys of other namespaces that the script uses in the same step, each once.
     joined: Vec<&'a str>,
     arguments: Vec<Argument<'a>>,
-    /// That of the store, where the key is a namespace's: the last argument.
+    /// The epoch of the store: the last argument, if the key is the key of a namespace.
     epoch: Option<&'a str>,
     traffic: Traffic,
 }
 
-/// Which connection carries a call.
+/// The connection that carries a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Traffic {
-    /// That of all calls.
+    /// The connection for ordinary calls.
     #[default]
     Calls,
-    /// One for what is large, so that nobody waits behind it.
+    /// The connection for large calls, so that no other call waits behind them.
     Bulk,
 }
 
-/// An argument as it is sent. A number is written where it goes, not before.
+/// An argument as the client sends it. Numbers are formatted directly into the command, without an intermediate text.
 #[derive(Clone, Copy)]
 pub(crate) enum Argument<'a> {
     Bytes(&'a [u8]),
@@ -53,7 +53,7 @@ impl<'a> ScriptCall<'a> {
         Self { script, key, joined, arguments, epoch: None, traffic: Traffic::Calls }
     }
 
-    /// The same on the namespace of this key as well.
+    /// Adds the key of another namespace that the script uses.
     pub(crate) fn joining(mut self, key: &'a str) -> Self {
         if !self.joined.contains(&key) {
             self.joined.push(key);
@@ -61,13 +61,13 @@ impl<'a> ScriptCall<'a> {
         self
     }
 
-    /// The same on the connection for what is large.
+    /// Sends the call on the connection for large calls.
     pub(crate) fn in_bulk(mut self) -> Self {
         self.traffic = Traffic::Bulk;
         self
     }
 
-    /// The same on a namespace of this epoch alone.
+    /// Restricts the call to a namespace of this epoch.
     pub(crate) fn in_epoch(mut self, epoch: &'a str) -> Self {
         self.epoch = Some(epoch);
         self
@@ -95,12 +95,12 @@ impl<'a> ScriptCall<'a> {
         self.traffic
     }
 
-    /// By the script's hash.
+    /// Returns the command that runs the script by its hash.
     pub(super) fn by_hash(&self, edition: Edition) -> Cmd {
         self.command("EVALSHA", &self.script.hash(edition))
     }
 
-    /// By the script's whole text, which teaches it to the server.
+    /// Returns the command that sends the whole script, which the server then knows by its hash.
     pub(super) fn by_text(&self, edition: Edition) -> Cmd {
         self.command("EVAL", &self.script.text(edition))
     }
@@ -116,7 +116,7 @@ impl<'a> ScriptCall<'a> {
     }
 }
 
-/// What can be an argument. A script sees nothing as an empty text.
+/// A value that can be an argument. A script sees `None` as an empty text.
 pub(crate) trait IntoArgument<'a> {
     fn into_argument(self) -> Argument<'a>;
 }
@@ -169,7 +169,7 @@ numbers! {
     usize => Unsigned;
 }
 
-/// Without the arguments: there are items among them.
+/// Leaves out the arguments, because they may contain items.
 impl fmt::Debug for ScriptCall<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ScriptCall").field("script", &self.script.name()).finish_non_exhaustive()

@@ -1,4 +1,4 @@
-//! Connections: one for all calls, which go over it side by side, and one for what is large.
+//! The connections of a store: one that all calls share, and one for large calls.
 
 use std::fmt;
 use std::ops::Deref;
@@ -19,7 +19,7 @@ use crate::script::{Edition, Script, script};
 
 static AWAITED: Script = script!("store_awaited", CHANGES, [], "store/awaited");
 
-/// How many connections one call tries that end before it is sent.
+/// The most connections that one call tries if the server ends each of them before the call is sent.
 const CONNECTIONS: usize = 3;
 
 /// The connections of a store to its server.
@@ -27,26 +27,26 @@ pub(crate) struct Connections {
     server: Server,
     calls: Slot,
     bulk: Slot,
-    /// Instead of the one for all calls.
+    /// The pool, which replaces the connection in `calls`.
     #[cfg(feature = "pool")]
     pool: Option<Pool>,
 }
 
-/// The place of the connection for one call.
+/// The slot of the connection that carries one call.
 enum Place<'a> {
     Shared(&'a Slot),
     #[cfg(feature = "pool")]
     Pooled(Pooled),
 }
 
-/// What is asked of the server.
+/// A request to the server.
 #[derive(Clone, Copy)]
 pub(crate) enum Request<'a> {
-    /// A script, and how far its clock is moved on.
+    /// A script, and by how many microseconds its clock is moved forward.
     Script(&'a ScriptCall<'a>, u64),
-    /// What the server says of itself.
+    /// The `INFO` of the server.
     Info,
-    /// What is no call of a store.
+    /// A command that is not a call of a store.
     Command(&'a Cmd),
     Commands(&'a Pipeline),
     Invocation(&'a ScriptInvocation<'a>),
@@ -84,7 +84,7 @@ impl Deref for Place<'_> {
 }
 
 impl Connections {
-    /// Connects with the first call.
+    /// Opens no connection: the first call does.
     pub(crate) fn new(server: Server) -> Self {
         Self {
             server,
@@ -95,7 +95,7 @@ impl Connections {
         }
     }
 
-    /// The same with a pool of so many connections for all calls.
+    /// Does the same as [`new`](Self::new), with a pool of `connections` connections for ordinary calls.
     #[cfg(feature = "pool")]
     pub(crate) fn pooled(server: Server, connections: usize) -> Result<Self> {
         let pool = Some(Pool::new(connections, server.patience)?);
@@ -113,13 +113,14 @@ impl Connections {
         }))
     }
 
-    /// One script, by its hash; a server that does not know it, after a restart or a failover, is told it.
+    /// Runs a script by its hash. If the server does not know the hash, as after a restart or a failover, it is sent
+    /// the text.
     pub(super) async fn answer(&self, call: &ScriptCall<'_>, settings: &Settings) -> Result<Answer> {
         let slot = self.place(call.traffic()).await?;
         let (mut connection, reply) = self.make(&slot, call.key(), Request::Script(call, settings.moved())).await?;
         let answer = Answer::of(call.script(), reply)?;
         if let (true, Some(wait)) = (call.script().changes(), settings.wait) {
-            // Whatever comes of it, the script has been carried out.
+            // The script has been carried out, whatever the wait returns.
             let awaited = ScriptCall::new(&AWAITED, call.key());
             let replicated = Box::pin(replicated(&slot, &mut connection, &awaited, wait)).await;
             replicated.map_err(Error::after_unresolved)?;
@@ -127,24 +128,24 @@ impl Connections {
         Ok(answer)
     }
 
-    /// What the server says of itself.
+    /// The `INFO` of the server.
     pub(crate) async fn info(&self) -> Result<String> {
         let (_, reply) = self.make(&self.calls, "INFO", Request::Info).await?;
         described(reply)
     }
 
-    /// Makes a request that is no call of a store, about the keys that begin so.
+    /// Makes a request that is not a call of a store. `keys` is the beginning of the keys that it uses.
     pub(crate) async fn ask(&self, keys: &str, request: Request<'_>) -> Result<Value> {
         self.make(&self.calls, keys, request).await.map(|(_, reply)| reply)
     }
 
-    /// The same server, on connections of its own.
+    /// Returns connections to the same server that are separate from these.
     pub(crate) fn another(&self) -> Self {
         Self::new(self.server.clone())
     }
 
-    /// Makes one request. Where it was not sent, because the server had ended the connection meanwhile, it is made on the
-    /// next one: a server that ends idle connections is in nobody's way.
+    /// Makes one request. If the server ended the connection before the request was sent, makes it on a new connection,
+    /// so that a server that ends idle connections causes no errors.
     async fn make(&self, slot: &Slot, keys: &str, request: Request<'_>) -> Result<(Connection, Value)> {
         let mut left = CONNECTIONS;
         loop {
@@ -158,7 +159,7 @@ impl Connections {
         }
     }
 
-    /// How often a call may be made again after its answer was lost.
+    /// Returns how often a call may be repeated after its reply was lost.
     pub(super) fn repeats(&self) -> usize {
         if self.is_cluster() { 10 } else { 1 }
     }
@@ -167,7 +168,7 @@ impl Connections {
         self.server.is_cluster()
     }
 
-    /// Leaves connections that may lead nowhere.
+    /// Drops the shared connections, whose server may be gone. New calls open others.
     pub(super) fn leave(&self) {
         self.calls.leave(None);
         self.bulk.leave(None);
@@ -183,8 +184,8 @@ impl Connections {
     }
 }
 
-/// `WAIT` looks at what this connection wrote. A repeat of a call may have written nothing, so something is written
-/// first.
+/// Waits until the replicas have the changes. `WAIT` waits for the writes of its own connection, and a repeated call
+/// may have written nothing, so this writes something first.
 async fn replicated(slot: &Slot, connection: &mut Connection, awaited: &ScriptCall<'_>, wait: Wait) -> Result<()> {
     let (key, edition) = (awaited.key(), connection.edition());
     let mut pipeline = redis::pipe();
@@ -199,7 +200,7 @@ async fn replicated(slot: &Slot, connection: &mut Connection, awaited: &ScriptCa
     Err(Error::unknown(why).on("redis"))
 }
 
-/// A cluster answers for each of its masters.
+/// Returns the text of an answer to `INFO`. A cluster answers for each of its masters.
 fn described(value: Value) -> Result<String> {
     match value {
         Value::BulkString(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
@@ -220,7 +221,7 @@ async fn script(call: &ScriptCall<'_>, moved: u64, wire: &mut Wire) -> Result<Va
     }
 }
 
-/// Without the address: a login is in it.
+/// Leaves out the address, because it contains a login.
 impl fmt::Debug for Connections {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Connections").finish_non_exhaustive()

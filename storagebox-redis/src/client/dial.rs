@@ -1,4 +1,4 @@
-//! How one node is connected to: over a line that is watched, with TLS of the store's own.
+//! Connections to one node: over a TCP stream that is watched, with the TLS settings of the store.
 
 use std::io;
 use std::sync::Arc;
@@ -18,16 +18,16 @@ use super::line::{Counted, Ending, Line};
 use crate::config::Access;
 use crate::error;
 
-/// A connection to one node, whose clones are the same one.
+/// A connection to one node. All clones share the connection.
 #[derive(Clone)]
 pub(super) struct Node {
     pub(super) connection: MultiplexedConnection,
-    /// Nothing where the driver made the line, as to a Unix socket.
+    /// `None` if the driver opened the stream, as to a Unix socket.
     pub(super) line: Option<Arc<Line>>,
     _driver: Option<Arc<Driver>>,
 }
 
-/// The task that writes and reads, which goes with the last clone of its connection.
+/// The task that writes and reads. It is aborted with the last clone of its connection.
 struct Driver(AbortHandle);
 
 impl Drop for Driver {
@@ -37,7 +37,8 @@ impl Drop for Driver {
 }
 
 impl Node {
-    /// The driver makes the line where only it can: to a Unix socket, or with TLS settings of its own.
+    /// Connects to the node. The driver opens the stream if only it can: to a Unix socket, or with the driver's own TLS
+    /// settings.
     pub(super) async fn connect(node: &ConnectionInfo, access: &Access, config: AsyncConnectionConfig) -> Result<Self> {
         let login = node.redis_settings();
         match node.addr() {
@@ -56,7 +57,7 @@ impl Node {
         }
     }
 
-    /// The end of a connection before it was used.
+    /// Returns the error for a connection that ended before its first use.
     pub(super) fn refused(line: Option<&Line>, error: RedisError) -> Error {
         match line.is_some_and(Line::was_refused) {
             true => error::refusing(error),
@@ -88,7 +89,8 @@ impl Node {
     }
 }
 
-/// The driver's own TLS takes the ciphers of the process. Without any it would choose for the process, or panic.
+/// Checks that the process has chosen its TLS ciphers, if the node needs TLS. The driver's TLS uses these ciphers;
+/// without them it would choose for the whole process, or panic.
 pub(super) fn check_ciphers(node: &ConnectionInfo) -> Result<()> {
     let is_tls = matches!(node.addr(), ConnectionAddr::TcpTls { .. });
     match is_tls && rustls::crypto::CryptoProvider::get_default().is_none() {
@@ -100,7 +102,7 @@ pub(super) fn check_ciphers(node: &ConnectionInfo) -> Result<()> {
 const NO_CIPHERS: &str = "to a cluster, or of a client that was handed in, uses the ciphers of the process, which has \
     chosen none: call `rustls::crypto::ring::default_provider().install_default()` before";
 
-/// The first address of the host that answers.
+/// Connects to all addresses of the host and returns the first stream that is open.
 async fn reached(host: &str, port: u16, settings: &TcpSettings) -> Result<TcpStream> {
     let addresses = lookup_host((host, port)).await.map_err(error::resolving)?;
     let mut dials: JoinSet<_> = addresses.map(TcpStream::connect).collect();

@@ -4,9 +4,10 @@ use std::fmt::Write;
 
 use storagebox_core::{ClaimId, Namespace};
 
-/// The kind of a namespace, its name, and which of its parts: for now every namespace has one, number 0.
+/// Returns the tag of a namespace: its kind, its name and the number of one of its parts. For now, every namespace has
+/// one part, number 0.
 ///
-/// The name is escaped, so that nothing in it can end the tag, and no two names look alike.
+/// The name is escaped, so that nothing in it can end the tag, and no two names have the same tag.
 pub(crate) fn tag(kind: &str, name: &Namespace) -> String {
     let mut tag = format!("{kind}.");
     for byte in name.as_str().bytes() {
@@ -20,7 +21,7 @@ pub(crate) fn tag(kind: &str, name: &Namespace) -> String {
     tag
 }
 
-/// What the bucket of a claim is found by, as `lua/lib/buckets.lua` works it out.
+/// Returns the number that determines the bucket of a claim, computed as in `lua/lib/buckets.lua`.
 pub(crate) fn hash(claim: &ClaimId) -> u32 {
     let [high, middle, low, ..] = sha1_smol::Sha1::from(claim.as_str()).digest().bytes();
     u32::from_be_bytes([0, high, middle, low])

@@ -1,4 +1,4 @@
-//! The line to a server: a TCP stream that notes what was written to it, and whether it has ended.
+//! A TCP stream to a server that counts the bytes written to it and records whether it has ended.
 
 use std::io::{self, ErrorKind, Read};
 use std::pin::Pin;
@@ -12,24 +12,24 @@ use tokio::net::TcpStream;
 
 use crate::error;
 
-/// What is known of a line. A request whose line ended while nothing was written to it was not sent.
+/// The state of a stream. If the stream ended and none of a request was written to it, the request was not sent.
 #[derive(Debug, Default)]
 pub(super) struct Line {
     written: AtomicU64,
     ended: AtomicBool,
-    /// Whether it ended with a word of TLS on what the server refuses.
+    /// Whether the stream ended with a TLS alert by which the server refused something.
     refused: AtomicBool,
 }
 
 impl Line {
-    /// How many bytes were written by now.
+    /// Returns the number of bytes written so far.
     pub(super) fn written(&self) -> u64 {
         self.written.load(Ordering::SeqCst)
     }
 
-    /// Whether nothing was written since `before` bytes, and nothing will be.
+    /// Returns whether the stream has ended and no byte was written after the first `before` bytes.
     pub(super) fn ended_at(&self, before: u64) -> bool {
-        // In this order: nothing is written after the end.
+        // In this order, because nothing is written after the end.
         self.has_ended() && self.written() == before
     }
 
@@ -53,18 +53,19 @@ impl Line {
     }
 }
 
-/// A TCP stream that counts, beneath TLS, because it is the bytes on their way that matter.
+/// A TCP stream that counts the bytes written. It is below TLS, because what matters are the bytes that leave the
+/// machine.
 #[derive(Debug)]
 pub(super) struct Counted {
     stream: TcpStream,
     line: Arc<Line>,
-    /// What was read before it was asked for.
+    /// Bytes that were read before the driver asked for them.
     early: Vec<u8>,
-    /// Whether something was read since the last write, so that the server may have ended the line meanwhile.
+    /// Whether the driver has read since the last write, so that the server may have ended the stream meanwhile.
     may_have_ended: bool,
 }
 
-/// How many bytes a look before a write reads.
+/// The number of bytes that one read before a write reads at most.
 const LOOK: usize = 1024;
 
 impl Counted {
@@ -73,8 +74,9 @@ impl Counted {
         (Self { stream, line: Arc::clone(&line), early: vec![], may_have_ended: true }, line)
     }
 
-    /// Whether the server has said something; an error if it has ended the line. The socket itself is asked: the runtime
-    /// may not have heard of it, because nobody ran it while the program waited.
+    /// Reads from the socket without waiting. Returns whether the server has sent something, or an error if it has
+    /// ended the stream. This reads the socket itself: the runtime may not know about the bytes yet, because it did not
+    /// run while the program waited.
     fn look(&mut self) -> io::Result<bool> {
         let mut found = [0; LOOK];
         match (&*SockRef::from(&self.stream)).read(&mut found) {
@@ -105,7 +107,7 @@ impl AsyncRead for Counted {
 impl AsyncWrite for Counted {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         if !self.early.is_empty() || self.may_have_ended && self.look()? {
-            // The driver reads it, and writes then: over TLS it may be the end.
+            // The driver reads first and writes afterwards: over TLS, the bytes may be the end of the stream.
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
@@ -126,7 +128,8 @@ impl AsyncWrite for Counted {
     }
 }
 
-/// A stream that lets nothing through after its end, above TLS, which may keep what it has not written.
+/// A stream that fails every read and write after its end. It is above TLS, which may keep bytes that it has not
+/// written.
 #[derive(Debug)]
 pub(super) struct Ending<S> {
     pub(super) stream: S,
@@ -134,7 +137,7 @@ pub(super) struct Ending<S> {
 }
 
 impl<S: Unpin> Ending<S> {
-    /// The stream, unless the line has ended.
+    /// Returns the stream, or an error if it has ended.
     fn open(&mut self) -> io::Result<(Pin<&mut S>, &Line)> {
         match self.line.has_ended() {
             true => Err(ErrorKind::BrokenPipe.into()),

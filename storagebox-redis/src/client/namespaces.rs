@@ -1,4 +1,4 @@
-//! A namespace: its key, and that it is opened the way it was created (S-3, S-4).
+//! A namespace: its key, and the check that it is opened with the options that it was created with (S-3, S-4).
 
 use std::sync::{Arc, OnceLock};
 
@@ -18,12 +18,12 @@ static ENTER: Script = script!("store_enter_namespace", CHANGES, [], "store/ente
 static OPEN: Script = script!("store_open_namespace", CHANGES, [], "store/open_namespace").asking_for_all();
 static MARK: Script = script!("store_mark_namespace", CHANGES, [], "store/mark_namespace").asking_for_all();
 
-/// The letter of a kind in the keys of its namespaces.
+/// Returns the letter of a kind in the keys of its namespaces.
 pub(crate) fn letter(kind: Kind) -> &'static str {
     &kind.name()[..1]
 }
 
-/// The kind of the namespace with this tag.
+/// Returns the kind of the namespace with this tag, or `None` if this library does not know the kind.
 pub(crate) fn kind_of(tag: &str) -> Option<Kind> {
     let found = tag.split('.').next()?;
     Kind::ALL.into_iter().find(|kind| letter(*kind) == found)
@@ -51,7 +51,7 @@ impl OpenNamespace {
         Self { client, name, tag, key, options: String::new(), keeps: None, opened, opening }
     }
 
-    /// With options that are kept with the namespace; how long is what upkeep goes by.
+    /// Sets the options that are stored with the namespace. `keeps` is the retention that upkeep uses.
     pub(crate) fn with_options(mut self, options: String, keeps: Option<u64>) -> Self {
         self.options = options;
         self.keeps = keeps;
@@ -62,22 +62,22 @@ impl OpenNamespace {
         &self.client
     }
 
-    /// A script about the namespace. The first one registers the namespace, which is two round trips more, and a third
-    /// where it is made.
+    /// Returns a call of a script on the namespace. The first call registers the namespace, which takes two more round
+    /// trips, or three if it creates the namespace.
     pub(crate) async fn call<'a>(&'a self, script: &'static Script) -> Result<ScriptCall<'a>> {
         Ok(ScriptCall::new(script, self.key().await?).in_epoch(self.client.epoch()))
     }
 
-    /// The key of the namespace, which is registered by then: for a script about another one that joins it.
+    /// Registers the namespace if necessary and returns its key, as for a script of another namespace that joins it.
     pub(crate) async fn key(&self) -> Result<&str> {
         if self.opened.get().is_none() {
-            // Boxed, because every call carries what it may have to wait for.
+            // Boxed to keep the future small: every call contains the futures that it may wait for.
             Box::pin(self.open()).await?;
         }
         Ok(&self.key)
     }
 
-    /// Several may open it: each finds the same.
+    /// Opens the namespace. Several clients may do so at once; all get the same result.
     async fn open(&self) -> Result<()> {
         let _turn = self.opening.next().await;
         if self.opened.get().is_some() {
@@ -92,7 +92,7 @@ impl OpenNamespace {
         Ok(())
     }
 
-    /// Names the namespace: whether it was made before, in this epoch.
+    /// Enters the namespace's name in the store. Returns whether the namespace was created before, in this epoch.
     async fn enter(&self) -> Result<bool> {
         let enter = ScriptCall::new(&ENTER, self.client.store()).with(VERSION).with(self.tag.as_str());
         let enter = enter.with(self.client.epoch());
@@ -100,7 +100,7 @@ impl OpenNamespace {
         Ok(answer.text(3)? == self.client.epoch())
     }
 
-    /// Makes the namespace, unless it was made before.
+    /// Creates the namespace, unless it was created before.
     async fn make(&self, was_made: bool) -> Result<()> {
         let open = ScriptCall::new(&OPEN, &self.key).with(self.options.as_str()).with(self.keeps);
         let open = open.with(self.client.epoch()).with(was_made).with(self.client.store_in_reach());

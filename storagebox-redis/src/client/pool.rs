@@ -1,4 +1,4 @@
-//! A pool by choice: one connection a call at a time, where one for all is not wanted.
+//! An optional pool: each connection carries one call at a time, in place of one connection that all calls share.
 
 use std::time::Duration;
 
@@ -9,16 +9,17 @@ use storagebox_core::{Error, ErrorKind, Result};
 use super::slot::{Slot, closed};
 use crate::error::bad;
 
-/// A place for one connection, which nobody else has meanwhile. What became of the connection is the place's own
-/// affair, so that nothing is sent when it is taken or given back.
+/// A slot for one connection, for the use of one call. Taking it and giving it back sends nothing, because the slot
+/// itself replaces a broken connection.
 pub(super) type Pooled = Object<Slots>;
 
 pub(super) struct Pool(managed::Pool<Slots>);
 
-/// More than one address can have to a server; the pool makes room for all of them at once.
+/// The most connections of a pool: more than one address can have to a server. The pool allocates room for all of them
+/// at once.
 const MOST: usize = 65_535;
 
-/// Makes places.
+/// The manager that creates the slots of the pool.
 #[derive(Debug)]
 pub(super) struct Slots;
 

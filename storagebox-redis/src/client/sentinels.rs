@@ -1,4 +1,4 @@
-//! What a sentinel says: which node is the master now.
+//! Asks a sentinel which node is the master now.
 
 use redis::{AsyncConnectionConfig, ConnectionAddr, ConnectionInfo, RedisError};
 use storagebox_core::{Error, ErrorKind, Result};
@@ -10,7 +10,7 @@ use crate::error;
 const NO_MASTER: &str = "the sentinels know no master of the name in the URL";
 const NO_SENTINEL: &str = "leads to a server that is no sentinel";
 
-/// The address that this sentinel gives for the master of this name.
+/// Returns the address that this sentinel gives for the master of this name.
 pub(super) async fn ask(
     sentinel: &ConnectionInfo,
     watched: &str,

@@ -1,4 +1,4 @@
-//! The server: one node or a cluster, and how it is connected to.
+//! The server, which is one node or a cluster, and how to connect to it.
 
 #[cfg(feature = "cluster")]
 use std::collections::HashMap;
@@ -20,16 +20,16 @@ use crate::config::{Access, At};
 #[cfg(feature = "cluster")]
 use crate::error;
 
-/// Where a store is.
+/// The server of a store and how to connect to it.
 #[derive(Clone)]
 pub(crate) struct Server {
     pub(crate) at: At,
     pub(crate) access: Access,
-    /// How long it may take to connect.
+    /// The longest time to connect.
     pub(crate) patience: Duration,
 }
 
-/// A connection, whose clones are the same one.
+/// A connection. All clones share it.
 #[derive(Clone)]
 pub(super) enum Wire {
     Node(Node),
@@ -38,7 +38,7 @@ pub(super) enum Wire {
 }
 
 impl Server {
-    /// Whether it is a cluster, whose connection finds its way back by itself, node by node.
+    /// Returns whether this is a cluster. A cluster connection reconnects to each node by itself.
     pub(super) fn is_cluster(&self) -> bool {
         match &self.at {
             At::Node(_) => false,
@@ -49,7 +49,7 @@ impl Server {
         }
     }
 
-    /// Whether sentinels say which node is the master.
+    /// Returns whether sentinels say which node is the master.
     pub(super) fn is_watched(&self) -> bool {
         match &self.at {
             At::Node(_) => false,
@@ -74,7 +74,8 @@ impl Server {
         }
     }
 
-    /// The driver would give up an answer after half a second; the calls have a time of their own.
+    /// Returns the driver's settings, without its response timeout: that is half a second, and calls have a timeout of
+    /// their own.
     fn config(&self) -> AsyncConnectionConfig {
         AsyncConnectionConfig::new().set_response_timeout(None).set_connection_timeout(Some(self.patience))
     }
@@ -89,9 +90,10 @@ impl Server {
         Error::new(ErrorKind::Unavailable, why).on("redis")
     }
 
-    /// The first node that a sentinel calls the master and that is one. The sentinels are asked in the URL's order, so
-    /// that calls agree on whom they believe while the sentinels do not agree yet. One that is cut off from the others
-    /// may name a node that is a replica by now, or gone: then the next one is asked.
+    /// Connects to the first node that a sentinel names as the master and that is a master. The sentinels are asked in
+    /// the order of the URL, so that all calls believe the same sentinel while the sentinels do not agree yet. A
+    /// sentinel that is cut off from the others may name a node that has become a replica or is gone; then the next
+    /// sentinel is asked.
     #[cfg(feature = "sentinel")]
     async fn connect_to_master(
         &self,
@@ -119,8 +121,9 @@ impl Server {
         Err(refused)
     }
 
-    /// Without retries: the driver would send a script again whose answer was lost, and tell nobody. It still learns
-    /// which node has which slot whenever one says that it has moved.
+    /// Connects to a cluster, without the driver's retries: the driver would repeat a script whose answer was lost, and
+    /// would not report it. Without retries, the driver still updates its map of slots whenever a node says that a slot
+    /// has moved.
     #[cfg(feature = "cluster")]
     async fn connect_to_cluster(
         &self,
@@ -131,7 +134,7 @@ impl Server {
         let nodelay = redis::io::tcp::TcpSettings::default().set_nodelay(true);
         let builder = redis::cluster::ClusterClientBuilder::new(nodes).retries(0).tcp_settings(nodelay);
         let builder = builder.connection_timeout(self.patience).overall_response_timeout(None);
-        // Longer than any call: calls have a time of their own.
+        // Longer than any call, because calls have a timeout of their own.
         let mut builder = builder.response_timeout(storagebox_core::MAX_DURATION);
         if let Some(certificates) = self.access.certificates() {
             builder = builder.certs(certificates);
@@ -144,8 +147,8 @@ impl Server {
     }
 }
 
-/// Many servers say only now that they want a password, or are still loading. A node of a cluster is refused here: a
-/// script that does not know of slots would be stopped half-way by one that moves.
+/// Checks that the node answers: many servers only now ask for a password or say that they are still loading. Refuses a
+/// node of a cluster: a script without the check of its slot would be stopped half-way if the slot moves.
 async fn answering(mut node: Node) -> Result<Wire> {
     let mut questions = redis::pipe();
     questions.cmd("PING").ignore();
@@ -164,7 +167,7 @@ async fn answering(mut node: Node) -> Result<Wire> {
 }
 
 impl Wire {
-    /// What is known of its line, where it is one.
+    /// Returns the state of the stream, or `None` for a cluster or a stream that the driver opened.
     pub(super) fn line(&self) -> Option<&Line> {
         match self {
             Self::Node(node) => node.line.as_deref(),
@@ -173,7 +176,7 @@ impl Wire {
         }
     }
 
-    /// As the server's.
+    /// Returns whether this is a connection to a cluster.
     pub(super) fn is_cluster(&self) -> bool {
         match self {
             Self::Node(_) => false,

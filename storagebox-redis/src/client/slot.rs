@@ -1,4 +1,4 @@
-//! A place for one connection, which is made when it is first needed and again after it broke.
+//! A slot for one connection.
 
 use std::io;
 use std::pin::pin;
@@ -17,54 +17,55 @@ use crate::error;
 use crate::script::Edition;
 use crate::single_flight::SingleFlight;
 
-/// One connection, made when it is first needed, and again after it broke.
+/// A slot for one connection, which is opened at its first use, and again after it broke.
 #[derive(Default)]
 pub(super) struct Slot {
     open: Mutex<Open>,
-    /// One connects at a time, as long as that goes on; the others wait for it.
+    /// Lets one caller at a time connect, while that makes progress; the others wait for the connection.
     connecting: SingleFlight,
 }
 
 #[derive(Default)]
 struct Open {
-    /// Grows with each connection, so that a broken one is not taken for its successor.
+    /// The number of the last connection. It tells a broken connection from its successor.
     number: u64,
     connection: Option<Connection>,
     closed: bool,
 }
 
-/// A connection, and how many answers came on it.
+/// A connection and what is known about it.
 #[derive(Clone)]
 pub(super) struct Connection {
     number: u64,
     wire: Wire,
-    /// Whether the login that it was made with may not be valid for ever.
+    /// Whether the login of the connection may become invalid.
     login_changes: bool,
-    /// Whether somebody else says which server is the master.
+    /// Whether sentinels say which server is the master.
     is_watched: bool,
     heard: Arc<Heard>,
-    /// Whether the last call on it was not sent, because its line had ended.
+    /// Whether the last call on it was not sent, because the stream had ended.
     is_unsent: bool,
 }
 
-/// What its clones heard of it.
+/// The answers on a connection, shared by its clones.
 struct Heard {
-    /// How many answers came.
+    /// The number of answers.
     answers: AtomicU64,
-    /// How old the connection was when the last one came, in milliseconds.
+    /// The age of the connection at the last answer, in milliseconds.
     at: AtomicU64,
-    /// How old it is.
+    /// Returns the age of the connection.
     age: Box<dyn Fn() -> Duration + Send + Sync>,
 }
 
-/// How long a connection is idle until the server is asked whether it is still there before a call is sent: less than
-/// what balancers and firewalls allow, which forget a connection without a word and reset it at the next one.
+/// The idle time of a connection after which a `PING` checks that the server still answers, before the next call is
+/// sent. It is shorter than the idle timeouts of load balancers and firewalls, which drop a connection silently and
+/// reset it at its next use.
 const IDLE: Duration = Duration::from_secs(30);
-/// How long the answer to that may take.
+/// The longest time to wait for the answer to that `PING`.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A call that is under way. If it is dropped, its caller has waited long enough, and where the server has not said a
-/// word since, it may be gone: new calls open another connection. Those that still wait keep this one.
+/// A call in progress. If it is dropped, its caller has waited long enough. If no answer came on the connection since
+/// the call began, the server may be gone: new calls open another connection, and calls that still wait keep this one.
 struct UnderWay<'a> {
     slot: &'a Slot,
     number: u64,
@@ -74,17 +75,18 @@ struct UnderWay<'a> {
 }
 
 impl Connection {
-    /// That of scripts that do not look at the clock.
+    /// Returns the edition of scripts that do not read the clock.
     pub(super) fn edition(&self) -> Edition {
         Edition { moved: 0, clustered: self.wire.is_cluster() }
     }
 
-    /// Whether the last call on it was not sent, because the server had ended the connection: another one may be made.
+    /// Returns whether the last call was not sent, because the server had ended the connection. The caller may then
+    /// make the call on another connection.
     pub(super) fn is_unsent(&self) -> bool {
         self.is_unsent
     }
 
-    /// Makes one call on it. How far the clock is moved on is said in tests alone.
+    /// Makes one call on the connection. `moved` is how far the clock is moved forward; it is zero except in tests.
     pub(super) async fn make<T>(
         &mut self,
         slot: &Slot,
@@ -119,7 +121,7 @@ impl Connection {
         Duration::from_millis(idle) > IDLE
     }
 
-    /// Whether the server still answers on it, whatever it says.
+    /// Returns whether the server still answers on the connection, even with an error.
     async fn is_there(&mut self) -> bool {
         let ping = redis::cmd("PING");
         let mut asked = pin!(ping.query_async::<Value>(&mut self.wire));
@@ -149,7 +151,7 @@ impl Slot {
         }
     }
 
-    /// The connection, opened if there is none.
+    /// Returns the connection, and opens it if there is none.
     pub(super) async fn connected(&self, server: &Server) -> Result<Connection> {
         match self.found()? {
             Some(found) => Ok(found),
@@ -166,7 +168,8 @@ impl Slot {
         }
     }
 
-    /// A store that was closed meanwhile does not keep it. Nor is one kept that took so long that another was made.
+    /// Puts a new connection into the slot. If another one was put there while this one was being opened, returns the
+    /// other one. If the store was closed meanwhile, the slot does not keep the connection.
     fn put(&self, wire: Wire, server: &Server) -> Connection {
         let mut open = self.open();
         if let Some(other) = &open.connection {
@@ -187,7 +190,7 @@ impl Slot {
         (open.connection, open.closed) = (None, true);
     }
 
-    /// A call that still waits for an answer keeps the connection; new calls open another.
+    /// Takes the connection out of the slot: new calls open another one. Calls that still wait for an answer keep it.
     pub(super) fn leave(&self, number: Option<u64>) {
         let mut open = self.open();
         if number.is_none_or(|number| number == open.number) {
@@ -195,14 +198,15 @@ impl Slot {
         }
     }
 
-    /// A reply, with its connection left if that is of no use any more.
+    /// Maps a reply, and takes its connection out of the slot if the reply shows that the connection is no longer
+    /// usable.
     pub(super) fn ended<T>(&self, connection: &Connection, keys: &str, reply: Result<T, RedisError>) -> Result<T> {
         reply.map_err(|error| {
             let is_lost = match connection.wire.is_cluster() {
                 false => {
                     error::ends_connection(&error) || connection.is_watched && error::may_want_another_master(&error)
                 }
-                // Its driver connects to a node again by itself, but with the login that it was given.
+                // The cluster's driver reconnects to a node by itself, but with the login that it was given.
                 true => connection.login_changes && error::may_want_another_login(&error),
             };
             if is_lost {

@@ -7,24 +7,24 @@ use storagebox_core::{Error, ErrorKind, Result, Retention};
 
 use super::Answer;
 
-/// The version that this library works with.
+/// The version of the store's format that this library reads and writes.
 pub(crate) const VERSION: i64 = 1;
 
 const FORMAT: StoreFormat = StoreFormat::new("redis", "store", VERSION);
 
-/// What the scripts of the store answer first.
+/// The description of the store, with which answers of the store's scripts begin.
 #[derive(Clone, Debug)]
 pub(crate) struct StoreInfo {
-    /// A random text that `setup` wrote: it tells a store from another one that took its place.
+    /// A random text that `setup` wrote. It distinguishes a store from another store that replaced it.
     pub(crate) epoch: String,
-    /// For how long all clients remember what has ended.
+    /// How long all clients remember ended operations.
     pub(crate) memory: Retention,
 }
 
-/// The stored text of a memory without an end.
+/// The stored text of an unlimited memory.
 const FOREVER: &str = "forever";
 
-/// Returns the text of a memory that the store keeps.
+/// Returns the text that the store keeps for a memory.
 pub(crate) fn to_stored_text(memory: Retention) -> String {
     micros_of(memory).map_or(FOREVER.to_owned(), |micros| micros.to_string())
 }
@@ -45,13 +45,13 @@ impl StoreInfo {
         }
     }
 
-    /// Whether this is what was asked for, if anything was.
+    /// Checks that the store's memory is the one that the settings ask for, if they ask for one.
     pub(crate) fn check(&self, memory: Option<Retention>) -> Result<()> {
         FORMAT.check_memory(self.memory, memory)
     }
 }
 
-/// Judges the version that a script found; an empty text is no version.
+/// Checks the version that a script read; an empty text means that there is no store.
 fn check_text(version: &str) -> Result<()> {
     if version.is_empty() {
         return Err(Error::new(ErrorKind::NotSetUp, "there is no store with this prefix").on("redis"));

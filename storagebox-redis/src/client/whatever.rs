@@ -1,4 +1,4 @@
-//! Answers that nobody chose, for the readers of answers.
+//! Fuzz tests of the functions that read answers.
 
 use redis::Value;
 use storagebox_core::{ErrorKind, Result};
@@ -9,7 +9,8 @@ use crate::script::Script;
 
 type Read = fn(&Answer) -> Result<()>;
 
-/// Passes edits of the known answers to each reader: it makes something of them, or says that they make no sense.
+/// Passes mutations of the known answers to each reader. A reader must return a value, or an error that says that the
+/// answer makes no sense.
 pub(crate) fn whatever(script: &'static Script, known: &[&[&str]], readers: &[Read]) {
     let known = known.iter().map(|texts| Any::texts(texts)).collect();
     storagebox_fuzz::values(known, |value| {
@@ -25,7 +26,7 @@ fn makes_no_sense(outcome: &Result<()>) -> bool {
     outcome.as_ref().is_err_and(|error| senseless.contains(&error.kind()))
 }
 
-/// The value as Redis would have answered it.
+/// Converts a value to what Redis would answer.
 fn answered(value: &Any) -> Value {
     match value {
         Any::Nothing => Value::Nil,

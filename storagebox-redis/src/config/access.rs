@@ -1,4 +1,4 @@
-//! How a server lets somebody in: logins and certificates. None of it is shown.
+//! Logins and certificates. Debug output shows no password, certificate or key.
 
 use std::fmt;
 use std::pin::Pin;
@@ -34,7 +34,7 @@ impl Login {
         Self { user: None, password: password.into() }
     }
 
-    /// How a server is connected to, with this login.
+    /// Returns the connection settings of the server with this login.
     pub(crate) fn of(&self, server: &ConnectionInfo) -> ConnectionInfo {
         let settings = server.redis_settings().clone().set_password(&self.password);
         let settings = match &self.user {
@@ -54,7 +54,7 @@ impl fmt::Debug for Login {
 
 type Asking = Pin<Box<dyn Future<Output = Result<Login>> + Send>>;
 
-/// Who is asked for the login with each connection.
+/// The function that returns the login for each new connection.
 #[derive(Clone)]
 pub(crate) struct Asked(Arc<dyn Fn() -> Asking + Send + Sync>);
 
@@ -64,7 +64,7 @@ impl fmt::Debug for Asked {
     }
 }
 
-/// What it takes to be let in, beside what the URL says.
+/// The login and certificates that are not in the server's connection settings.
 #[derive(Clone, Default)]
 pub(crate) struct Access {
     /// The CA that signed the server's certificate, in PEM. Defaults to the machine's trusted CAs.
@@ -83,7 +83,7 @@ impl fmt::Debug for Access {
 }
 
 impl Access {
-    /// The login to connect with now, where it is not the URL's.
+    /// Returns the login for a new connection, or `None` if the connection settings have it.
     pub(crate) async fn login(&self) -> Result<Option<Login>> {
         match &self.asked {
             Some(Asked(ask)) => ask().await.map(Some),
@@ -91,12 +91,12 @@ impl Access {
         }
     }
 
-    /// Whether a connection that the driver makes by itself may have a login that is not valid any more.
+    /// Returns whether a login may have become invalid when the driver reconnects by itself.
     pub(crate) fn changes(&self) -> bool {
         self.asked.is_some()
     }
 
-    /// For the lines to a cluster, which the driver makes.
+    /// Returns the certificates for connections to a cluster, which the driver opens.
     #[cfg(feature = "cluster")]
     pub(crate) fn certificates(&self) -> Option<TlsCertificates> {
         let (root_cert, own) = (self.authority.clone(), self.own.clone());
@@ -106,7 +106,8 @@ impl Access {
 }
 
 impl Access {
-    /// The TLS of a connection. The ciphers are those that the process has chosen, if it has: nothing is chosen for it.
+    /// Returns the TLS settings of a connection. They use the ciphers that the process has chosen. If it has chosen
+    /// none, this does not choose for the process.
     pub(crate) fn tls(&self) -> Result<ClientConfig> {
         let chosen = CryptoProvider::get_default().cloned();
         let provider = chosen.unwrap_or_else(|| Arc::new(rustls::crypto::ring::default_provider()));
@@ -122,7 +123,7 @@ impl Access {
         config.with_client_auth_cert(chain, key).map_err(|error| bad("client certificate", UNREADABLE).caused_by(error))
     }
 
-    /// The CAs that are trusted: the one that was named, or those of the machine.
+    /// Returns the trusted CAs: the configured CA, or those that the machine trusts.
     fn roots(&self) -> Result<RootCertStore> {
         let mut roots = RootCertStore::empty();
         let Some(authority) = &self.authority else {

@@ -1,4 +1,4 @@
-//! Where a store is.
+//! The address of a store.
 
 #[cfg(feature = "cluster")]
 use std::collections::HashMap;
@@ -7,20 +7,20 @@ use redis::ConnectionInfo;
 #[cfg(feature = "cluster")]
 use redis::cluster::NodeAddress;
 
-/// One node, or some of a cluster's.
+/// The address of a node, of some nodes of a cluster, or of sentinels.
 #[derive(Clone)]
 pub(crate) enum At {
     Node(ConnectionInfo),
     #[cfg(feature = "cluster")]
     Cluster {
         nodes: Vec<ConnectionInfo>,
-        /// Nodes that are reached at another address than the one that they say.
+        /// The address at which a node is reached, by the address that the node announces, if they differ.
         reached: HashMap<NodeAddress, NodeAddress>,
     },
     #[cfg(feature = "sentinel")]
     Sentinels {
         sentinels: Vec<ConnectionInfo>,
-        /// How a node is connected to, but for its address.
+        /// The connection settings of a node, except its address.
         settings: ConnectionInfo,
         /// The name by which the sentinels know the master.
         watched: String,

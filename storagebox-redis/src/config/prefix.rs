@@ -1,4 +1,4 @@
-//! What all keys of a store begin with.
+//! The prefix of all keys of a store.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use storagebox_core::Result;
 
 use crate::error::bad;
 
-/// What all keys of a store begin with.
+/// The prefix of all keys of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Prefix(String);
 
@@ -23,7 +23,7 @@ impl fmt::Display for Prefix {
 }
 
 impl Prefix {
-    /// Checks the prefix: a brace in it would be taken for a hash tag, and a star for a pattern.
+    /// Checks the prefix. A brace in it would be read as a hash tag, and a star as a pattern.
     pub(crate) fn new(prefix: &str) -> Result<Self> {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.:".contains(&byte);
         if (1..=64).contains(&prefix.len()) && prefix.bytes().all(is_plain) {
@@ -32,12 +32,12 @@ impl Prefix {
         Err(bad("prefix", "must be 1 to 64 of a-z, A-Z, 0-9, _, -, . and :"))
     }
 
-    /// The key of what belongs to no namespace.
+    /// Returns the key of the store's data that belongs to no namespace.
     pub(crate) fn store(&self) -> String {
         format!("{self}:{{store}}")
     }
 
-    /// The key of a namespace by what [`tag`] made of it. The braces make all keys of a namespace go to one slot of a
+    /// Returns the key of the namespace with this [`tag`]. The braces put all keys of the namespace into one slot of a
     /// cluster.
     pub(crate) fn of(&self, tag: &str) -> String {
         format!("{self}:{{{tag}}}")

@@ -1,4 +1,4 @@
-//! The URL: our own keys are taken out, the rest is the driver's to read.
+//! Reads the URL: this library reads its own query keys, the driver reads the rest.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use storagebox_core::backend::url::{decoded, duration, keys, number, one_of, pla
 use super::{At, Eviction, RedisBuilder, Wait};
 use crate::error::bad;
 
-/// Each scheme as the driver's for one node, and what is there.
+/// The schemes of the URL, each with the driver's scheme for one node and the kind of the server.
 const SCHEMES: [(&str, &str, Kind); 6] = [
     ("redis://", "redis://", Kind::Node),
     ("rediss://", "rediss://", Kind::Node),
@@ -38,7 +38,7 @@ const KEYS: [&str; 13] = [
     "tls_key_file",
 ];
 
-/// Those of them that are about being let in.
+/// The keys for logins and certificates.
 const ACCESS: &[&str] = &["sentinel_user", "sentinel_password", "tls_ca_cert_file", "tls_cert_file", "tls_key_file"];
 
 const EVICTION: [(&str, Eviction); 2] = [("refuse", Eviction::Refuse), ("warn", Eviction::Warn)];
@@ -60,7 +60,7 @@ pub(crate) fn read(mut builder: RedisBuilder, url: &str) -> Result<(RedisBuilder
     let scheme =
         SCHEMES.iter().find_map(|(ours, driver_s, is_cluster)| Some((url.strip_prefix(ours)?, *driver_s, *is_cluster)));
     let (rest, scheme, kind) = scheme.ok_or_else(|| bad("url", BEGINNING))?;
-    // The driver takes `#insecure` for leave to check nobody's certificate. Nobody shall have it by a URL.
+    // With `#insecure` the driver would not check certificates. The URL of a store cannot turn off that check.
     let (address, query) = rest.split_once('?').unwrap_or((rest, ""));
     let mut access = BTreeMap::new();
     for (key, value) in keys(query) {
@@ -78,7 +78,7 @@ pub(crate) fn read(mut builder: RedisBuilder, url: &str) -> Result<(RedisBuilder
     Ok((builder, at))
 }
 
-/// The files with certificates, which are read now: what cannot be read is refused before any call.
+/// Reads the files with certificates at once, so that an unreadable file is an error before any call.
 fn certificates(mut builder: RedisBuilder, scheme: &str, access: &BTreeMap<&str, String>) -> Result<RedisBuilder> {
     let named = |key| access.get(key).map(|path| pem(key, path)).transpose();
     let (authority, own, key) = (named("tls_ca_cert_file")?, named("tls_cert_file")?, named("tls_key_file")?);
@@ -120,21 +120,21 @@ fn sentinel_login(builder: RedisBuilder, _: Kind, access: &BTreeMap<&str, String
     }
 }
 
-/// The driver's message may repeat a part of the URL, so it is not passed on.
+/// Reads the address of one node. The driver's message is left out, because it may repeat a part of the URL.
 fn node(scheme: &str, address: &str) -> Result<ConnectionInfo> {
     let node = format!("{scheme}{address}").into_connection_info().map_err(|_| bad("url", FORM))?;
     Ok(node.set_tcp_settings(TcpSettings::default().set_nodelay(true)))
 }
 
 #[allow(dead_code, reason = "one node has one host")]
-/// The login, and the hosts, of which there may be many.
+/// Splits an address into its login and its hosts.
 fn hosts(address: &str) -> (String, impl Iterator<Item = &str>) {
     let (login, hosts) = address.rsplit_once('@').map_or(("", address), |(login, hosts)| (login, hosts));
     let login = if login.is_empty() { String::new() } else { format!("{login}@") };
     (login, hosts.split(','))
 }
 
-/// All nodes have one login.
+/// Reads the address of a cluster. All nodes have the same login.
 #[cfg(feature = "cluster")]
 fn cluster(builder: &RedisBuilder, scheme: &str, address: &str) -> Result<At> {
     let (login, hosts) = hosts(address.trim_end_matches('/'));
@@ -147,7 +147,8 @@ fn cluster(_: &RedisBuilder, _: &str, _: &str) -> Result<At> {
     Err(without("a cluster", "cluster"))
 }
 
-/// The login is the nodes'; the path names what the sentinels watch.
+/// Reads the address of sentinels. The login is for the nodes; the path is the name of the master that the sentinels
+/// watch.
 #[cfg(feature = "sentinel")]
 fn sentinels(scheme: &str, address: &str) -> Result<At> {
     let (address, watched) = address.split_once('/').unwrap_or((address, ""));
@@ -156,7 +157,7 @@ fn sentinels(scheme: &str, address: &str) -> Result<At> {
     }
     let (login, hosts) = hosts(address);
     let sentinels = hosts.map(|host| node(scheme, host)).collect::<Result<_>>()?;
-    // Any host: the sentinels tell the right one.
+    // The host is a placeholder: the sentinels name the right one.
     let settings = node(scheme, &format!("{login}localhost"))?;
     Ok(At::Sentinels { sentinels, settings, watched: watched.to_owned() })
 }
@@ -197,6 +198,6 @@ fn set(mut builder: RedisBuilder, key: &str, value: &str) -> Result<RedisBuilder
 }
 
 impl Wait {
-    /// How long replicas are waited for, by default.
+    /// The default of the longest time to wait for replicas.
     const TIMEOUT: Duration = Duration::from_secs(1);
 }

@@ -1,4 +1,4 @@
-//! What the scripts of entities answer.
+//! Reads the answers of the entity scripts.
 
 use storagebox_core::{
     Chosen, Committed, EntryId, Error, Key, MessageId, Opened, OutboxEntry, Page, Registered, Result,
@@ -7,7 +7,7 @@ use storagebox_core::{
 use crate::client::Answer;
 use crate::page;
 
-/// Where a page of entries begins: an entry as the scripts name it.
+/// The entry after which a page begins, as the scripts name it: the length of the key, `:`, the key and the message.
 pub(super) struct Position;
 
 impl TryFrom<&str> for Position {
@@ -22,7 +22,7 @@ impl TryFrom<&str> for Position {
     }
 }
 
-/// Whether the field says so, or is empty.
+/// Returns `true` if the field contains `word`, and `false` if it is empty.
 fn says(answer: &Answer, at: usize, word: &str) -> Result<bool> {
     match answer.text(at)? {
         "" => Ok(false),
@@ -40,7 +40,7 @@ fn token(answer: &Answer, at: usize) -> Result<Option<bool>> {
     }
 }
 
-/// The content in this field, what is chosen in the next, and then the attempts.
+/// Reads an entry: its content in this field, its chosen attempt in the next one, and then its attempts.
 fn entry(answer: &Answer, at: usize) -> Result<OutboxEntry> {
     let chosen = (!answer.text(at + 1)?.is_empty()).then(|| answer.value(at + 1)).transpose()?;
     let attempts: Vec<_> = answer.entries_after(at + 2, 1).map(|at| answer.value(at)).collect::<Result<_>>()?;

@@ -1,4 +1,4 @@
-//! What the scripts answer, as outcomes.
+//! Reads the answers of the scripts.
 
 use storagebox_core::{
     ClaimState, Confirmed, Counts, Cursor, End, Extended, Held, Hold, HoldState, Item, ItemState, ListedItem, Released,
@@ -35,7 +35,7 @@ pub(super) fn taken(answer: &Answer, hold: Hold) -> Result<Taken> {
     }
 }
 
-/// A hold that has just begun.
+/// Returns the state of a hold that has just begun.
 fn whole(hold: Hold) -> HoldState {
     match hold {
         Hold::Forever => HoldState::Forever,
@@ -94,7 +94,7 @@ pub(super) fn counts(answer: &Answer) -> Result<Counts> {
     Ok(Counts { free: count(0)?, held: count(1)?, spent: count(2)?, withdrawn: count(3)? })
 }
 
-/// The state in this field and the claim in the next.
+/// Reads the state in this field and the claim in the next one.
 pub(super) fn item_state(answer: &Answer, at: usize) -> Result<ItemState> {
     match (answer.text(at)?, answer.text(at + 1)?) {
         ("unknown", "") => Ok(ItemState::Unknown),
@@ -107,7 +107,7 @@ pub(super) fn item_state(answer: &Answer, at: usize) -> Result<ItemState> {
     }
 }
 
-/// Where a listing goes on: in a bucket, after an item of it.
+/// The position at which a listing continues: a bucket, and an item of it or `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Position {
     pub(super) bucket: u32,
@@ -134,7 +134,7 @@ impl Position {
     }
 }
 
-/// The entries after the position, in the order of buckets and items, and where to go on.
+/// Returns the entries after the position, ordered by bucket and item, and the position at which to continue.
 pub(super) fn listed(answer: &Answer, from: &Position, limit: usize) -> Result<(Vec<ListedItem>, Option<Position>)> {
     let mut found = Vec::new();
     for at in answer.entries(4) {

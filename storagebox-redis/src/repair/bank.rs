@@ -1,5 +1,5 @@
-//! Banks: the claims say who has an item, the items say which are free, and the queue, the ends of holds and the counts
-//! follow from both.
+//! Repairs banks. The claims say who holds an item, and the items say which are free. The queue, the ends of the holds
+//! and the counts follow from both.
 
 use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
@@ -10,7 +10,7 @@ use storagebox_core::Result;
 use super::Repair;
 use crate::script::{Script, script};
 
-/// A script about a bank, with what it needs beside that.
+/// Builds a script on a bank, with the other libraries that it needs.
 macro_rules! of_bank {
     ($name:literal, [$($lib:literal),*], $file:literal) => {
         script!($name, CHANGES, timed, ["number", "buckets", "queue", "bank" $(, $lib)*], $file)
@@ -24,9 +24,9 @@ static ENDED: Script = of_bank!("bank_repair_ended", ["claims", "repair_bank"], 
 static ITEMS: Script = of_bank!("bank_repair_items", ["claims", "repair_bank"], "item_bank/repair_items");
 static FREE: Script = of_bank!("bank_repair_free", ["claims", "repair_bank"], "item_bank/repair_free");
 
-/// What stood in a queue: of each entry a hash, since there may be millions.
+/// The entries of a queue, as a hash of each, since there may be millions.
 struct Queue {
-    /// The last piece when looking through it began: what was queued since is in it, or behind it.
+    /// The last piece of the queue when reading began. Entries that were queued since are in it or behind it.
     last: String,
     hashes: HashSet<u64>,
     by: RandomState,
@@ -37,7 +37,7 @@ impl Queue {
         self.hashes.contains(&self.by.hash_one(entry))
     }
 
-    /// Whether the item is among the free ones, as the scripts write it there.
+    /// Returns whether the item is in the queue of free items, in the form in which the scripts store it.
     fn has_item(&self, bucket: u64, item: &[u8]) -> bool {
         let [.., high, middle, low] = bucket.to_be_bytes();
         self.has(&[&[high, middle, low], item].concat())
@@ -45,17 +45,17 @@ impl Queue {
 }
 
 impl Repair<'_> {
-    /// All of the bank: what it is to count.
+    /// Repairs the whole bank. Returns the counts that it should have.
     pub(super) async fn bank(&mut self) -> Result<[(&'static str, u64); 4]> {
         let (free, ended) = (self.queue("f").await?, self.queue("e").await?);
         self.claims(&ended).await?;
         let counts = self.items(&free).await?;
-        // Only now: until when an item is held is learned from there.
+        // Last, because the end of a hold is read from the item.
         self.sets(&HOLDS, &["t"]).await?;
         Ok(counts)
     }
 
-    /// Looks through a queue, from its first piece to its last.
+    /// Reads a queue from its first piece to its last.
     async fn queue(&mut self, name: &'static str) -> Result<Queue> {
         let mut queue = Queue { last: String::new(), hashes: HashSet::new(), by: RandomState::new() };
         let mut at = String::new();

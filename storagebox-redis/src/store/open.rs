@@ -1,4 +1,4 @@
-//! How a store is opened: the end of its builder.
+//! The methods of the builder that open a store.
 
 use storagebox_core::{Error, Result};
 

@@ -1,9 +1,9 @@
-//! Keys that somebody else changed: of another type, or with fields that no script of ours writes.
+//! Keys that another program changed: of another type, or with fields that no script of this library writes.
 //!
-//! Every key of every part is damaged in every way of [`damage`], and every call of the part is made. A call either
-//! does its work, because it does not need what is damaged, or answers `Corrupt`: at once, and with everything as it
-//! was. A call that does not ask for the key while it is sound does not meet the damage, and is not made: its script
-//! does the same every time, up to the first key that is damaged.
+//! The tests damage every key of every part in every way of [`damage`], and make every call of the part. A call either
+//! does its work, because it does not need the damaged data, or returns `Corrupt` at once and changes nothing. A call
+//! that does not read the key while it is sound is not made, because it cannot reach the damage: its script does the
+//! same every time, up to the first damaged key.
 
 mod bank;
 mod counters;
@@ -38,16 +38,16 @@ use damage::Damage;
 use noted::Noted;
 use watched::{Watch, words};
 
-/// A part, as it is filled and asked.
+/// A part: how to fill its namespace, and its calls.
 struct Part {
-    /// What the keys of its namespace hold between the braces.
+    /// The tag of its namespace: the text between the braces of the keys.
     tag: &'static str,
     /// Fills the namespace of this name.
     fill: for<'a> fn(&'a Place, &'a RedisStore, &'a str) -> Filling<'a>,
     /// The calls of the part, on the namespace of this name.
     calls: fn(&dyn Backend, &str) -> Result<Vec<Call>>,
-    /// Damage that no call notices: it is the same as something that the library writes, or only the opening of a
-    /// namespace looks there.
+    /// Damage that no call notices: it equals data that the library writes, or only the opening of a namespace reads
+    /// it.
     unnoticed: Unnoticed,
 }
 
@@ -60,17 +60,17 @@ impl Part {
     }
 }
 
-/// The name of the namespace that is damaged, as its tag has it, and of the one beside it.
+/// The name of the damaged namespace, as in its tag, and the name of a second namespace.
 const NAMESPACE: &str = "namespace";
 const NEIGHBOUR: &str = "neighbour";
-/// The call that goes through all namespaces.
+/// The call that visits all namespaces.
 const UPKEEP: &str = "maintain";
 
-/// The key of a namespace, and what is done to it.
+/// A key of a namespace, and the damage to it.
 type Kind = (String, String);
 
-/// Where the damage of a part is shared out among its scenes: each takes one kind of damage after another, so that
-/// another one goes on while it waits for its server.
+/// The damage of a part, distributed over its scenes. Each scene takes one kind of damage after another, so that one
+/// scene runs while another waits for its server.
 #[derive(Default)]
 struct Damaging(Mutex<Damaged>);
 
@@ -79,21 +79,21 @@ struct Damaged {
     tried: BTreeSet<Kind>,
     left: BTreeSet<Kind>,
     noticed: BTreeSet<Kind>,
-    /// What must not be.
+    /// Descriptions of what went wrong.
     faults: Vec<String>,
 }
 
-/// A scene: a namespace that is damaged, another of its kind beside it, and every call of both.
+/// A scene: a damaged namespace, a second namespace of the same kind, and every call of both.
 struct Scene<'a> {
     place: &'a Place,
     admin: MultiplexedConnection,
     proxy: Proxy,
     calls: Vec<Call>,
-    /// The keys that each call asks for while nothing is damaged.
+    /// The keys that each call reads while nothing is damaged.
     asked: Vec<BTreeSet<String>>,
     neighbours: Vec<Call>,
     whole: Noted,
-    /// What must not be.
+    /// Descriptions of what went wrong.
     faults: Vec<String>,
 }
 
@@ -109,8 +109,8 @@ async fn stands_damage(part: &Part) -> Result<()> {
 
 impl Damaging {
     async fn share(&self, part: &Part) -> Result<()> {
-        // Its own: no other test makes it forget its scripts, which would be a round trip more.
-        // What it dumps it need not press.
+        // A server of its own, because another test could make it forget its scripts, which would be one more round
+        // trip. Its dumps need not be compressed.
         with_server(Settings::quick().with("rdbcompression", "no"), async |place| {
             let (mut scene, base) = (Scene::of(place, part).await?, place.key(part.tag));
             let mut all = BTreeMap::<Kind, Vec<Damage>>::new();
@@ -124,7 +124,8 @@ impl Damaging {
                         self.lock().noticed.insert(kind.clone());
                     }
                 }
-                // No call of theirs asks for the keys of the other one: once of each kind is enough.
+                // The calls of the second namespace do not read the keys of the damaged one: one check per kind is
+                // enough.
                 scene.spares_the_neighbours(&all[&kind][0]).await?;
             }
             self.lock().faults.append(&mut scene.faults);
@@ -133,7 +134,8 @@ impl Damaging {
         .await
     }
 
-    /// All scenes have the same kinds: none is left out because another scene was to try it.
+    /// Sets the kinds of damage, and checks that all scenes have the same: none may be left out because another scene
+    /// was to try it.
     fn begin(&self, kinds: BTreeSet<Kind>) {
         let mut all = self.lock();
         if all.tried.is_empty() {
@@ -167,7 +169,7 @@ impl<'a> Scene<'a> {
         Ok(scene)
     }
 
-    /// What each call asks of the server while all is as it should be, of each command something.
+    /// Returns, for each call, what `of` selects from its commands while nothing is damaged.
     async fn watched(&mut self, of: impl Fn(&redis::Cmd) -> Option<String>) -> Result<Vec<BTreeSet<String>>> {
         let (mut watch, mut all) = (Watch::of(self.place).await?, vec![]);
         for call in &self.calls {
@@ -179,8 +181,8 @@ impl<'a> Scene<'a> {
         Ok(all)
     }
 
-    /// How many round trips each call takes while nothing is damaged: in the second round, when the server has learned
-    /// all scripts.
+    /// Counts the round trips of each call while nothing is damaged, in the second round, when the server knows all
+    /// scripts.
     async fn measure(&mut self) -> Result<()> {
         for _ in 0..2 {
             for call in self.calls.iter_mut().chain(&mut self.neighbours) {
@@ -193,7 +195,7 @@ impl<'a> Scene<'a> {
         Ok(())
     }
 
-    /// Whether any call noticed the damage.
+    /// Returns whether any call noticed the damage.
     async fn stands(&mut self, damage: &Damage) -> Result<bool> {
         damage.inflict(&mut self.admin).await?;
         let damaged = Noted::now(&mut self.admin, "damaged", &self.place.prefix).await?;
@@ -207,7 +209,7 @@ impl<'a> Scene<'a> {
         Ok(noticed)
     }
 
-    /// Whether this call noticed it. Upkeep is many steps, of which some may be done by then.
+    /// Returns whether this call noticed the damage. Upkeep has many steps, of which some may be done before.
     async fn notices(&mut self, damage: &Damage, number: usize, damaged: &Noted) -> Result<bool> {
         let call = &self.calls[number];
         let before = self.proxy.round_trips();
@@ -223,8 +225,7 @@ impl<'a> Scene<'a> {
         Ok(true)
     }
 
-    /// The calls of the namespace beside it need not wait for one another: nobody looks at what they do, but that they
-    /// do it.
+    /// Checks that the calls of the second namespace succeed. They run at once, because only their success is checked.
     async fn spares_the_neighbours(&mut self, damage: &Damage) -> Result<()> {
         damage.inflict(&mut self.admin).await?;
         let mut calls = JoinSet::new();

@@ -1,4 +1,4 @@
-//! Logins that change, and those of sentinels.
+//! Logins that change, and logins of sentinels.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +10,7 @@ use storagebox_testkit::redis::Settings;
 use crate::scene::with_server;
 use crate::support::{Place, Server, failed};
 
-/// The password that is valid now, and how often somebody asked for it.
+/// The password that is valid now, and how often it was requested.
 #[derive(Clone, Default)]
 struct Vault(Arc<Mutex<(String, usize)>>);
 
@@ -26,7 +26,7 @@ impl Vault {
     }
 }
 
-/// Gives the user of the place another password and ends its connections.
+/// Changes the password of the place's user and ends the user's connections.
 async fn change_password(place: &Place, password: &str) -> Result<()> {
     let user = place.server.user();
     let mut set = cmd("ACL");
@@ -62,7 +62,7 @@ async fn a_login_that_changes_is_asked_for_with_each_connection() -> Result<()> 
     .await
 }
 
-/// What whoever is asked fails with is what the call fails with.
+/// If the function for the login fails, the call fails with its error.
 #[tokio::test]
 async fn a_login_that_cannot_be_had_is_an_error_of_the_call() -> Result<()> {
     let why = || async { Err(storagebox_core::Error::new(ErrorKind::Unavailable, "the vault is shut")) };
@@ -73,7 +73,7 @@ async fn a_login_that_cannot_be_had_is_an_error_of_the_call() -> Result<()> {
     Ok(())
 }
 
-/// The driver finds a node again by itself, with the login that it was given first.
+/// The cluster's driver reconnects to a node by itself, with the login that it was given first.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cluster_is_entered_with_the_login_of_now() -> Result<()> {
     let server = Server::cluster(Settings::quick()).await?;

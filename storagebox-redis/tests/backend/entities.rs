@@ -1,4 +1,4 @@
-//! Entities, E-1 to E-8: what of it is this backend's own.
+//! Entities, E-1 to E-8: the behaviour that is specific to this backend.
 
 mod costs;
 mod cursors;
@@ -34,7 +34,7 @@ fn payload(text: &str) -> Result<Payload> {
     Payload::try_from(text)
 }
 
-/// The entry that the commit of this name adds.
+/// Returns the entry that the commit of this name adds.
 fn entry(name: &str) -> Result<EntryId> {
     Ok(EntryId { key: key()?, message: message(name)?, commit: op(name)? })
 }
@@ -43,13 +43,13 @@ fn split(store: &RedisStore) -> Result<Arc<dyn EntityLedger>> {
     store.entity_ledger(&"entities".parse()?, &Joins::default())
 }
 
-/// A ledger that joins the tokens that come with it.
+/// Returns a ledger, and the token store that it joins.
 fn joined(store: &RedisStore) -> Result<(Arc<dyn EntityLedger>, Arc<dyn TokenStore>)> {
     let joins = Joins { incoming: Some("tokens".parse()?), outgoing: Some("tokens".parse()?) };
     Ok((store.entity_ledger(&"entities".parse()?, &joins)?, store.token_store(&"tokens".parse()?)?))
 }
 
-/// A commit of a message that puts its own name, against what is there.
+/// Returns a commit of a message that stores the message's name, based on the current version.
 async fn commit_of(entities: &dyn EntityLedger, name: &str) -> Result<Commit> {
     let opened = entities.open(&key()?, &message(name)?, None).await?;
     Ok(Commit {

@@ -1,4 +1,4 @@
-//! What the server refuses, provoked for real, and the kinds that callers see.
+//! Errors of a real server, and the kinds that callers see.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use storagebox_testkit::redis::Settings;
 use crate::scene::with_server;
 use crate::support::{Place, failed};
 
-/// The server refuses the script as a whole: an item that was popped first would be lost.
+/// The server refuses the script as a whole. Otherwise an item that was popped first would be lost.
 #[tokio::test]
 async fn a_server_out_of_memory_changes_nothing() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -29,7 +29,8 @@ async fn a_server_out_of_memory_changes_nothing() -> Result<()> {
     .await
 }
 
-/// A little more memory each time: the first script that is let in reaches the limit on its way, and goes on to its end.
+/// The memory limit is raised a little each time. The first script that is accepted exceeds it while it runs, and is
+/// still completed.
 #[tokio::test]
 async fn a_script_that_fills_the_memory_is_done_as_a_whole() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -60,7 +61,7 @@ async fn used_memory(place: &Place) -> Result<u64> {
     used.ok_or_else(|| failed("the server does not say what it uses"))
 }
 
-/// What it has may be old: a master that was replaced and does not know it yet would answer what is not so any more.
+/// A replica's data may be old: a master that was replaced and does not know it yet would return outdated answers.
 #[tokio::test]
 async fn a_replica_neither_changes_nor_answers() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -81,7 +82,7 @@ async fn a_replica_neither_changes_nor_answers() -> Result<()> {
     .await
 }
 
-/// Also one that accepts changes, which it loses: only its role says so.
+/// This includes a replica that accepts changes, which it loses: only its role shows that.
 #[tokio::test]
 async fn a_store_that_is_opened_on_a_replica_is_unavailable() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -107,7 +108,8 @@ async fn a_store_that_is_opened_on_a_replica_is_unavailable() -> Result<()> {
     .await
 }
 
-/// The change was made, and may be lost with this server: the caller is told, and asks again until a replica has it.
+/// The change was made and may be lost with this server. The caller gets `OutcomeUnknown`, and repeats the call until a
+/// replica has the change.
 #[tokio::test]
 async fn a_change_that_no_replica_has_in_time_is_unknown() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -124,7 +126,7 @@ async fn a_change_that_no_replica_has_in_time_is_unknown() -> Result<()> {
     .await
 }
 
-/// A server that hangs does not hold a caller for longer than it was told, and the next call goes a new way.
+/// A server that hangs does not delay a caller beyond the call timeout, and the next call uses a new connection.
 #[tokio::test]
 async fn a_call_that_outlasts_its_time_is_unknown() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -143,7 +145,7 @@ async fn a_call_that_outlasts_its_time_is_unknown() -> Result<()> {
     .await
 }
 
-/// Once the claim is released, the lost call may still land and forget its fence.
+/// Once the claim is released, the lost call may still arrive and forget the claim's fence.
 #[tokio::test(flavor = "multi_thread")]
 async fn holding_is_not_answered_after_a_lost_retire() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -163,7 +165,7 @@ async fn holding_is_not_answered_after_a_lost_retire() -> Result<()> {
     .await
 }
 
-/// The lost call may still land, and take what is added meanwhile.
+/// The lost call may still arrive, and take an item that was added meanwhile.
 #[tokio::test(flavor = "multi_thread")]
 async fn empty_is_not_answered_after_a_lost_take() -> Result<()> {
     with_server(Settings::quick(), async |place| {

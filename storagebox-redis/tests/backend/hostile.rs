@@ -1,5 +1,4 @@
-//! Texts that would be something else if anybody read them as a key, a pattern or a script: in every field of every
-//! part.
+//! Texts that would have another meaning as a key, a pattern or a script, in every field of every part.
 
 use storagebox_core::{
     Backend, Change, Counter, DedupId, DedupRepo, Item, ItemBank, Key, OpId, Payload, Result, Retention, Strategy,
@@ -42,7 +41,7 @@ const TEXTS: Texts = Texts {
 async fn every_text_is_kept_byte_for_byte() -> Result<()> {
     with_place(async |place| {
         TEXTS.are_kept(&place.store()?).await?;
-        // Five namespaces a text, and the one of the leases.
+        // Five namespaces per text, and one for the leases.
         assert_eq!(namespaces(place).await?.len(), 5 * TEXTS.count() + 1);
         Ok(())
     })
@@ -55,7 +54,7 @@ async fn payloads_are_bytes() -> Result<()> {
         .await
 }
 
-/// A listing of large values comes in parts, and whole.
+/// A listing of large values comes in several pages, and is complete.
 #[tokio::test]
 async fn many_large_values_are_listed_once_each() -> Result<()> {
     with_place(async |place| {
@@ -79,7 +78,7 @@ async fn many_large_values_are_listed_once_each() -> Result<()> {
     .await
 }
 
-/// Names that differ in little are namespaces that share nothing, of every kind.
+/// Namespaces of every kind whose names are similar share nothing.
 #[tokio::test]
 async fn names_that_look_alike_are_different_namespaces() -> Result<()> {
     with_place(async |place| {

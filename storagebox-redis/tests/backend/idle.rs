@@ -1,5 +1,5 @@
-//! A connection that the server, or something on the way, ended while it was idle: nothing was sent on it, so the next call
-//! is made on another one, and its answer is certain.
+//! A connection that the server, or a device on the network path, ended while it was idle: nothing was sent on it, so
+//! the next call uses another connection and its answer is certain.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::support::{Place, failed};
 
 const TERM: Duration = Duration::from_secs(3_600);
 
-/// Calls whose answer would leave open what became of an attempt that was lost.
+/// Calls whose answer would leave open what a lost attempt did.
 struct Certain {
     bank: Arc<dyn ItemBank>,
     leases: Arc<dyn LeaseRepo>,
@@ -34,7 +34,7 @@ impl Certain {
         Ok(Self { bank, leases, counters })
     }
 
-    /// Makes each, after `disturb`.
+    /// Makes each call, after `disturb`.
     async fn are_answered(&self, disturb: impl AsyncFn() -> Result<()>) -> Result<()> {
         let (ada, key, op) = (ClaimId::new("ada")?, Key::new("key")?, OpId::new("change")?);
         for round in 0..3 {
@@ -56,8 +56,8 @@ impl Certain {
     }
 }
 
-/// Ends all connections but that of whoever asks. Nobody runs the runtime meanwhile, as nobody does in a program that
-/// waits: it does not hear of it.
+/// Ends all connections except the administrator's. It blocks the thread, so the runtime does not run and does not
+/// learn of the ends, as in a program that waits.
 fn end_all(administrator: &redis::Client) -> Result<()> {
     let mut connection = administrator.get_connection().map_err(failed)?;
     redis::cmd("CLIENT")
@@ -86,7 +86,7 @@ async fn a_connection_ended_while_idle_leaves_no_answer_open_beside_a_runtime() 
     with_server(Settings::quick(), answers_are_certain).await
 }
 
-/// Its last word stands before the end of the connection.
+/// A TLS alert precedes the end of the connection.
 #[tokio::test]
 async fn tls_ended_while_idle_leaves_no_answer_open() -> Result<()> {
     let settings = Settings::quick().with_tls();
@@ -102,12 +102,12 @@ async fn tls_ended_while_idle_leaves_no_answer_open() -> Result<()> {
 
 fn administrator_of(server: &Redis, authority: Vec<u8>) -> Result<redis::Client> {
     let certificates = redis::TlsCertificates { client_tls: None, root_cert: Some(authority) };
-    // The driver's own TLS asks for the one of the process.
+    // The driver's own TLS uses the ciphers of the process.
     let _ = rustls::crypto::ring::default_provider().install_default();
     redis::Client::build_with_tls(server.url(), certificates).map_err(failed)
 }
 
-/// Something on the way forgot the connection, and resets it when it is used again.
+/// A device on the network path forgot the connection, and resets it at its next use.
 #[tokio::test]
 async fn a_connection_forgotten_on_the_way_leaves_no_answer_open() -> Result<()> {
     with_place(async |place| {

@@ -1,5 +1,5 @@
-//! Calls that were polled once and then left, as a `select!` leaves a call that it borrows while one of its arms runs.
-//! Nobody goes on with them; others of the process do not wait for that.
+//! Calls that were polled once and then not polled again, as when a `select!` borrows a call and runs another arm.
+//! Other calls of the process do not wait for them.
 
 use std::future::ready;
 use std::pin::{Pin, pin};
@@ -11,10 +11,10 @@ use storagebox_testkit::redis::Settings;
 use crate::scene::with_place;
 use crate::support::{Server, failed};
 
-/// How many calls are made while one is left.
+/// The number of calls that are made while one is left unpolled.
 const OTHERS: usize = 10;
 
-/// Polls a call once: it has sent something then, and waits for the answer.
+/// Polls a call once, so that it has sent something and waits for the answer.
 async fn leave<T>(call: Pin<&mut impl Future<Output = Result<T>>>) -> Result<()> {
     tokio::select! {
         biased;
@@ -23,7 +23,7 @@ async fn leave<T>(call: Pin<&mut impl Future<Output = Result<T>>>) -> Result<()>
     }
 }
 
-/// The others end with an error if they wait in vain.
+/// Checks that the other calls are answered: they fail if they wait in vain.
 async fn others_are_answered(store: &RedisStore) -> Result<()> {
     let bank = store.item_bank(&"namespace".parse()?)?;
     for number in 0..OTHERS {

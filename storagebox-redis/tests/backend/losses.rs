@@ -1,4 +1,4 @@
-//! What Redis loses, as `promises()` says it.
+//! The losses of Redis that `promises()` describes.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use storagebox_testkit::redis::Settings;
 
 use crate::support::{Place, Server, failed};
 
-/// A replica of the place's server, which has all that this one has by now.
+/// Returns a replica of the place's server, which has received all of its data.
 async fn replica_of(place: &Place) -> Result<std::sync::Arc<Server>> {
     let address = place.server.address();
     let follow = format!("{} {}", address.ip(), address.port());
@@ -31,7 +31,7 @@ fn on_for(server: &Server, place: &Place, wait: u32, patience: Duration) -> Resu
     RedisStore::builder().prefix(&place.prefix)?.wait(wait, patience).connect(server.url_as_administrator())
 }
 
-/// There is one, and two were asked for.
+/// There is one replica, and `wait` asks for two.
 #[tokio::test]
 async fn a_change_that_one_replica_of_two_has_is_unknown() -> Result<()> {
     let master = Server::alone(Settings::quick().with("repl-diskless-sync-delay", "0")).await?;
@@ -48,7 +48,7 @@ async fn a_change_that_one_replica_of_two_has_is_unknown() -> Result<()> {
     Ok(())
 }
 
-/// `wait` does not name a replica: what it waited for is lost where another one is promoted.
+/// `wait` does not name a replica: a change that one replica has is lost if another replica is promoted.
 #[tokio::test]
 async fn what_one_replica_has_is_lost_when_another_is_promoted() -> Result<()> {
     let master = Server::alone(Settings::quick().with("repl-diskless-sync-delay", "0")).await?;
@@ -76,7 +76,7 @@ async fn what_one_replica_has_is_lost_when_another_is_promoted() -> Result<()> {
     Ok(())
 }
 
-/// It is cut off from its replica and its sentinels, and its clients reach it still: nobody tells it that it was
+/// The master is cut off from its replica and its sentinels, but not from its clients: it does not learn that it was
 /// replaced.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_master_that_lost_its_replicas_is_left_for_its_successor() -> Result<()> {
@@ -95,7 +95,7 @@ async fn a_master_that_lost_its_replicas_is_left_for_its_successor() -> Result<(
         Ok(place.store()?.item_bank(&"namespace".parse()?)?.counts().await.is_ok())
     })
     .await?;
-    // The first one finds out.
+    // The first call discovers it.
     let refused = bank.take(&"ada".parse().unwrap(), Hold::Forever).await.unwrap_err();
     assert!(format!("{refused:?}").contains("NOREPLICAS"), "{refused:?}");
     let taken = bank.take(&"ada".parse()?, Hold::Forever).await?;

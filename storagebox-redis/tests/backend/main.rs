@@ -1,4 +1,4 @@
-//! What this backend promises beyond the suite: the cost of a call, what it asks of a server, its errors and its
+//! The promises of this backend beyond the suite: the cost of a call, its demands on a server, its errors and its
 //! limits.
 #![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
 

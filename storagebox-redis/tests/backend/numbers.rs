@@ -1,4 +1,4 @@
-//! Whole numbers of 64 bits in a script, against those of this language.
+//! Integers of 64 bits in a script, compared with those of Rust.
 
 use fastrand::Rng;
 use redis::{Script, cmd};
@@ -9,7 +9,7 @@ use crate::support::failed;
 
 const WHOLE: &str = include_str!("../../lua/lib/whole.lua");
 
-/// For pairs of numbers: their sums, and whether the first is the less.
+/// Computes, for pairs of numbers, their sums and whether the first is less than the second.
 const ASK: &str = "
 local answer = {}
 for i = 1, #ARGV, 2 do
@@ -52,7 +52,7 @@ async fn sums_and_comparisons_are_exact() -> Result<()> {
     .await
 }
 
-/// What the scripts would say with numbers as the server's language has them: why they do not.
+/// Shows why the scripts do not use the numbers of Lua.
 #[tokio::test]
 async fn numbers_of_the_language_are_not_exact() -> Result<()> {
     with_place(async |place| {

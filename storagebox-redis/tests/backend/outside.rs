@@ -1,5 +1,5 @@
-//! Faults from outside: writes that are split, a server that is stopped, busy, cannot save or has no address, and a
-//! clock that is set back.
+//! External faults: writes that are split, a server that is stopped, busy, cannot save or has no address, and a clock
+//! that is set back.
 
 use std::fs;
 use std::path::Path;
@@ -18,12 +18,12 @@ use tokio::task::spawn_blocking;
 use crate::scene::{until, with_place, with_server};
 use crate::support::{Place, Server, failed};
 
-/// Long enough for a call that a server answers, and what a test waits for.
+/// Long enough for a call that a server answers, and for the events that a test waits for.
 const SOON: Duration = Duration::from_secs(2);
-/// Longer than anything takes that a test waits for, however busy the machine is.
+/// Longer than any event that a test waits for, however busy the machine is.
 const LONG: Duration = Duration::from_secs(3_600);
 
-/// The server knows the scripts by then, which are a hundred times what the calls are.
+/// The server already knows the scripts, which are a hundred times as long as the calls.
 #[tokio::test]
 async fn writes_that_are_split_change_nothing() -> Result<()> {
     with_place(async |place| {
@@ -47,7 +47,7 @@ async fn a_server_that_is_stopped_for_a_while_loses_nothing() -> Result<()> {
     .await
 }
 
-/// Its first part is longer than any name has, so that no server of names is asked.
+/// The first label of the name is longer than a name may have, so no DNS server is asked.
 #[tokio::test]
 async fn a_name_that_leads_nowhere_is_refused_for_good() -> Result<()> {
     let url = format!("redis://ann:{SECRET}@{}.invalid", "x".repeat(64));
@@ -57,7 +57,7 @@ async fn a_name_that_leads_nowhere_is_refused_for_good() -> Result<()> {
     Ok(())
 }
 
-/// What the driver says without the server's own word: each is certain, and says what is wrong.
+/// Errors for which the driver leaves out the server's text: each is certain, and says what is wrong.
 #[tokio::test]
 async fn a_database_or_a_kind_of_server_that_is_not_there_is_refused_at_once() -> Result<()> {
     with_server(Settings::quick().with("databases", "4"), async |place| {
@@ -96,7 +96,8 @@ async fn a_server_that_is_no_sentinel_is_refused_at_once() -> Result<()> {
     .await
 }
 
-/// As one that is cut off from the others does after a failover. It stands four times before the right one.
+/// A sentinel that is cut off from the others names a replica after a failover. The URL has four such sentinels before
+/// the right one.
 #[tokio::test]
 async fn a_sentinel_that_names_a_replica_or_nobody_is_passed_over() -> Result<()> {
     let server = Server::sentinels(Settings::quick()).await?;
@@ -123,7 +124,7 @@ async fn a_sentinel_that_names_a_replica_or_nobody_is_passed_over() -> Result<()
 
 const OPENINGS: u64 = 8;
 
-/// How many connections a server has taken so far.
+/// Returns the number of connections that a server has accepted so far.
 async fn connections_of(server: &Redis) -> Result<u64> {
     let client = redis::Client::open(server.url()).map_err(failed)?;
     let mut connection = client.get_multiplexed_async_connection().await.map_err(failed)?;
@@ -132,7 +133,7 @@ async fn connections_of(server: &Redis) -> Result<u64> {
     taken.and_then(|taken| taken.trim().parse().ok()).ok_or_else(|| failed("no count of connections"))
 }
 
-/// The server's, which is the only one: it goes with each call here.
+/// The clock is the server's, the only one that counts. Each call here carries its shift.
 #[tokio::test]
 async fn a_clock_that_is_set_back_ends_nothing_early_and_brings_nothing_back() -> Result<()> {
     with_place(async |place| {
@@ -146,14 +147,14 @@ async fn a_clock_that_is_set_back_ends_nothing_early_and_brings_nothing_back() -
     .await
 }
 
-/// How often the server has refused with this word.
+/// Returns how often the server has refused a call with this code.
 async fn refusals(place: &Place, word: &str) -> Result<u64> {
     let errors: String = place.server.ask(cmd("INFO").arg("errorstats")).await?;
     let line = errors.lines().find_map(|line| line.strip_prefix(&format!("errorstat_{word}:count=")));
     line.unwrap_or("0").trim().parse().map_err(failed)
 }
 
-/// Somebody else's script runs without end, until the administrator ends it.
+/// Another client's script runs endlessly, until the administrator ends it.
 #[tokio::test]
 async fn a_call_outlasts_a_script_that_keeps_the_server_busy() -> Result<()> {
     with_server(Settings::quick().with("busy-reply-threshold", "1"), async |place| {
@@ -184,7 +185,7 @@ async fn a_call_outlasts_a_script_that_keeps_the_server_busy() -> Result<()> {
     .await
 }
 
-/// A dump cannot be written where a folder is, as on a disk that is full.
+/// A dump cannot be written where a directory is, just as on a full disk.
 #[tokio::test]
 async fn a_server_that_cannot_save_changes_nothing() -> Result<()> {
     with_server(Settings::quick().with("save", "3600 1"), async |place| {
@@ -206,7 +207,7 @@ async fn a_server_that_cannot_save_changes_nothing() -> Result<()> {
     .await
 }
 
-/// Has the server write a dump, and waits until it says so of it.
+/// Makes the server write a dump, and waits until it reports this status.
 async fn save(place: &Place, status: &str) -> Result<()> {
     place.server.ask::<()>(&cmd("BGSAVE")).await?;
     until("the end of the dump", async || {
@@ -216,7 +217,7 @@ async fn save(place: &Place, status: &str) -> Result<()> {
     .await
 }
 
-/// The skew was stored by then; it opens with any.
+/// The namespace was stored with its skew. It opens with any skew.
 #[tokio::test]
 async fn a_namespace_that_was_stored_with_its_skew_opens_with_any() -> Result<()> {
     with_place(async |place| {

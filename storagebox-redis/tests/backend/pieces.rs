@@ -1,4 +1,4 @@
-//! No key is large: one that is moved to another node, or removed, stops the server for as long as that takes.
+//! No key is large: moving a key to another node, or removing it, stops the server for as long as that takes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,7 +14,8 @@ use crate::scene::{at_once, with_place, with_server};
 use crate::support::Place;
 
 const MANY: usize = 20_000;
-/// In bytes; a row of pieces or of buckets of so many names is a hundred times as large.
+/// The largest allowed size of a key, in bytes. All pieces of a queue, or all buckets, of this many names are a hundred
+/// times as large.
 const MOST: u64 = 128 * 1024;
 
 fn items(range: std::ops::Range<usize>) -> Result<Vec<Item>> {
@@ -25,7 +26,7 @@ fn tokens(range: std::ops::Range<usize>) -> Result<Vec<TokenId>> {
     range.map(|number| TokenId::new(format!("TOKEN-{number:012}"))).collect()
 }
 
-/// The largest of all keys with what it takes of the server's memory.
+/// Returns the largest key and its memory on the server.
 async fn largest(place: &Place) -> Result<(u64, String)> {
     let keys: Vec<String> = place.server.ask(cmd("KEYS").arg("*")).await?;
     let mut usages = redis::pipe();
@@ -57,7 +58,7 @@ async fn take_one(bank: Arc<dyn ItemBank>, number: usize) -> Result<Item> {
     }
 }
 
-/// Items leave the queue as they came, over the ends of its pieces, and each is there once.
+/// Items leave the queue in their order, across the ends of its pieces, each once.
 #[tokio::test]
 async fn a_queue_of_many_pieces_loses_nothing() -> Result<()> {
     with_place(async |place| {
@@ -69,7 +70,7 @@ async fn a_queue_of_many_pieces_loses_nothing() -> Result<()> {
         assert_eq!((bank.counts().await?.free, bank.counts().await?.withdrawn), (4_500, 1_500));
         let mut taken = BTreeSet::new();
         for thousand in 0..5 {
-            // One that goes back stands at the end again.
+            // An item that is given back is at the end of the queue again.
             let passing = ClaimId::new(format!("{thousand}-passing"))?;
             let _ = bank.take(&passing, Hold::Forever).await?;
             assert_eq!(bank.release(&passing).await?, Released::Released);
@@ -86,7 +87,7 @@ async fn a_queue_of_many_pieces_loses_nothing() -> Result<()> {
     .await
 }
 
-/// What fills the buckets is not made by the library: a hundred thousand names would be needed for each of them.
+/// Fills a bucket without the library, which would need a hundred thousand names for each bucket.
 async fn fill_the_bucket_of(place: &Place, tag: &str, kind: &str) -> Result<()> {
     let pattern = format!("{}:{kind}:*", place.key(tag));
     let keys: Vec<String> = place.server.ask(cmd("KEYS").arg(pattern)).await?;
@@ -104,7 +105,7 @@ async fn levels(place: &Place, tag: &str, fields: &[&str]) -> Result<Vec<Option<
     place.server.ask(cmd("HMGET").arg(place.key(tag)).arg(fields)).await
 }
 
-/// A name that came when there were fewer buckets is found when there are more, and is nobody else's.
+/// A name that was added when there were fewer buckets is found when there are more, and belongs to the same claim.
 #[tokio::test]
 async fn names_are_found_when_there_are_more_buckets() -> Result<()> {
     with_place(async |place| {
@@ -156,7 +157,7 @@ async fn there_are_more_buckets_once_they_are_full() -> Result<()> {
         for (tag, kind) in [("b.namespace.0", "i"), ("t.namespace.0", "k")] {
             fill_the_bucket_of(place, tag, kind).await?;
         }
-        // Many of these fall into a bucket that is full.
+        // Many of these names are in a full bucket.
         bank.add(&items(500..16_000)?).await?;
         namespace_.create_tokens(&tokens(500..16_000)?).await?;
         assert_eq!(levels(place, "b.namespace.0", &["i"]).await?, [Some(1)]);

@@ -11,7 +11,7 @@ use crate::support::Place;
 const STEPS: usize = 1_500;
 const ITEMS: usize = 12;
 
-/// What the bank should be.
+/// The expected state of the bank.
 #[derive(Default)]
 struct Model {
     free: BTreeSet<Item>,
@@ -62,7 +62,7 @@ impl Model {
         Ok(())
     }
 
-    /// The queue holds each free item, and those that were withdrawn while they queued.
+    /// Checks that the queue has each free item, and the items that were withdrawn while they were in it.
     async fn check(&self, place: &Place, bank: &dyn ItemBank) -> Result<()> {
         let key = place.key("b.namespace.0");
         let mut ask = redis::pipe();
@@ -98,7 +98,7 @@ async fn withdrawn_items_are_passed_over_and_counted_once() -> Result<()> {
     .await
 }
 
-/// One script passes over a thousand; the next one went on where it stopped, or gave one of them out.
+/// One script passes over at most a thousand items. The next one continues where it stopped.
 #[tokio::test]
 async fn a_take_passes_over_any_number_of_withdrawn_items() -> Result<()> {
     with_place(async |place| {

@@ -1,4 +1,4 @@
-//! The README and the rules of the user against the code.
+//! The README and the user's ACL rules, compared with the code.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,16 +12,16 @@ const README: &str = include_str!("../../README.md");
 const COMMANDS: &str = include_str!("../../lua/commands.txt");
 const GRANTS: &str = include_str!("../../lua/grants.acl");
 
-/// What is asked of the server beside the commands of scripts.
+/// The commands that the library uses outside scripts.
 const BESIDE: [&str; 6] = ["evalsha", "eval", "ping", "info", "wait", "cluster|slots"];
 
-/// The README shows the rules of the suite's user, word for word.
+/// The README shows the ACL rules of the suite's user word for word.
 #[test]
 fn the_rights_are_said_in_full() {
     assert!(README.contains(&format!("```text\n{GRANTS}```")), "the README has other rules");
 }
 
-/// What can be lost is said in the same words by the README and by the store.
+/// The README and the store describe possible losses in the same words.
 #[test]
 fn what_can_be_lost_is_said_alike() -> Result<()> {
     let readme = README.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -35,7 +35,8 @@ fn what_can_be_lost_is_said_alike() -> Result<()> {
     Ok(())
 }
 
-/// The commands that are granted are those that are used, and opening a namespace asks for all that its scripts use.
+/// The granted commands are those that are used, and opening a namespace checks the rights to all commands of its
+/// scripts.
 #[test]
 fn no_command_is_granted_that_is_not_used() {
     let commands: BTreeSet<_> = COMMANDS.lines().filter_map(|line| Some(line.split(' ').next()?.to_owned())).collect();
@@ -45,7 +46,7 @@ fn no_command_is_granted_that_is_not_used() {
     assert_eq!(granted, needed, "what is granted, and what is needed");
 }
 
-/// The commands of all scripts.
+/// Returns the commands of all scripts.
 fn used() -> BTreeSet<String> {
     let mut used = BTreeSet::new();
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("lua")];

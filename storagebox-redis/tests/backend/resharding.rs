@@ -10,12 +10,12 @@ use crate::support::{Resharding, Server};
 
 const ITEMS: u64 = 100;
 
-/// A script that met a key which is not here any more would be stopped half-way, with items set aside that nobody
-/// counts. So it is stopped before it did anything.
+/// A script that reached a key that has moved would be stopped half-way, with items set aside that no count includes.
+/// So it is stopped before its first write.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slot_on_its_way_stops_a_call_before_it_does_anything() -> Result<()> {
     let place = Server::cluster(Settings::quick()).await?.place().await?;
-    // A busy machine takes its time, and what ran out of it would be unknown.
+    // A long timeout, because a call that ran out of time on a busy machine would be unknown.
     let patient = place.builder()?.call_timeout(Duration::from_secs(60)).connect(&place.server.url())?;
     let bank = patient.item_bank(&"namespace".parse()?)?;
     let items = (0..ITEMS).map(|number| Item::new(format!("{number}"))).collect::<Result<Vec<_>>>()?;
@@ -25,7 +25,7 @@ async fn a_slot_on_its_way_stops_a_call_before_it_does_anything() -> Result<()> 
     for number in 0..10 {
         moving.move_those(&place, |key| key.contains(":i:") && key.ends_with(&number.to_string())).await?;
         if number == 4 {
-            // Each is tried again for some seconds: side by side they take them once.
+            // Each call is retried for some seconds, so they run at the same time.
             let ada = "ada".parse()?;
             let (withdrawn, assigned) = tokio::join!(bank.withdraw(&items), bank.take(&ada, Hold::Forever));
             is_stopped(withdrawn.map(drop));
@@ -45,7 +45,7 @@ fn is_stopped(outcome: Result<()>) {
     assert!(error.to_string().contains("on its way"), "{error}");
 }
 
-/// None is missing, and none is there twice.
+/// Takes all items, and checks that none is missing and none comes twice.
 async fn drain(bank: &dyn ItemBank) -> Result<()> {
     for number in 0..ITEMS {
         assert!(

@@ -1,4 +1,4 @@
-//! The user that the README describes: what it reaches, and what it does not.
+//! The user that the README describes: what the user can reach, and what not.
 
 use redis::{Cmd, cmd};
 use storagebox_conformance::keeps_text;
@@ -15,7 +15,7 @@ use crate::support::{Place, failed, grants};
 
 const COMMANDS: &str = include_str!("../../lua/commands.txt");
 
-/// A user of one store, as the README has it, who goes with the test.
+/// A user of one store with the README's rights. The user is removed with the test.
 struct User<'a> {
     place: &'a Place,
     name: String,
@@ -42,7 +42,7 @@ impl<'a> User<'a> {
         RedisStore::builder().prefix(prefix)?.connect(&own)
     }
 
-    /// Whether the server would let the user make this call.
+    /// Returns whether the server would let the user make this call.
     async fn may(&self, call: &[&str]) -> Result<bool> {
         let mut dry = cmd("ACL");
         dry.arg("DRYRUN").arg(&self.name).arg(call);
@@ -54,7 +54,7 @@ impl<'a> User<'a> {
     }
 }
 
-/// Those whose names begin like the user's, and those that a pattern could be made to reach.
+/// Returns prefixes that begin like the user's, and prefixes that a pattern could match.
 fn neighbours(prefix: &str) -> Vec<String> {
     let shorter = prefix[..prefix.len() - 1].to_owned();
     let longer = [":eu", "2", ".", "-", "_", ":", ":a:b"].iter().map(|more| format!("{prefix}{more}"));
@@ -75,13 +75,13 @@ async fn the_rules_open_every_part_of_their_store() -> Result<()> {
     .await
 }
 
-/// `~shop:*` opened `shop:eu` too.
+/// The pattern `~shop:*` gave access to `shop:eu` too.
 #[tokio::test]
 async fn a_user_of_one_prefix_reaches_no_store_whose_prefix_begins_so() -> Result<()> {
     with_place(async |place| {
         let user = User::of(place, &place.prefix).await?;
         for prefix in neighbours(&place.prefix) {
-            // With all its rights, so that there is something to be seen.
+            // With all rights, so that the store has data to be seen.
             let theirs = place.builder()?.prefix(&prefix)?.connect(place.server.url_as_administrator())?;
             theirs.setup().await?;
             keeps_text(&theirs, "text").await.map_err(failed)?;
@@ -100,7 +100,7 @@ async fn a_user_of_one_prefix_reaches_no_store_whose_prefix_begins_so() -> Resul
     .await
 }
 
-/// Keys of any form, past the library.
+/// Keys of any form, without the library.
 #[tokio::test]
 async fn the_pattern_is_that_of_the_store_s_keys_alone() -> Result<()> {
     with_place(async |place| {
@@ -128,7 +128,7 @@ async fn the_pattern_is_that_of_the_store_s_keys_alone() -> Result<()> {
     .await
 }
 
-/// A user that existed keeps nothing: no password, no key, no channel, no command, no second set of rights.
+/// A user that existed before keeps nothing: no password, no key, no channel, no command, no second set of rights.
 #[tokio::test]
 async fn the_rules_take_away_what_a_user_had_before() -> Result<()> {
     with_place(async |place| {
@@ -143,14 +143,15 @@ async fn the_rules_take_away_what_a_user_had_before() -> Result<()> {
     .await
 }
 
-/// What the server says of a user, but for the order of its words.
+/// Returns the server's description of a user, with its words in a fixed order.
 async fn described(user: &User<'_>) -> Result<String> {
     let list: Vec<String> = user.place.server.ask(Cmd::new().arg("ACL").arg("LIST")).await?;
     let own = format!("user {} ", user.name);
     list.into_iter().find(|line| line.starts_with(&own)).ok_or_else(|| failed("there is no such user"))
 }
 
-/// Once opened: `ping` asks for what a change may need, also for the server's clock and for rights to some keys alone.
+/// After the store was opened, `ping` checks the rights that a change may need, also those to the server's clock and to
+/// some keys alone.
 #[tokio::test]
 async fn a_ping_asks_for_every_right() -> Result<()> {
     with_place(async |place| {
@@ -175,7 +176,7 @@ async fn a_ping_asks_for_every_right() -> Result<()> {
     .await
 }
 
-/// In a process that has opened nothing, whatever its first call is: nothing is named and nothing is made.
+/// In a process that has opened nothing, whatever its first call is: no namespace is entered and nothing is created.
 #[tokio::test]
 async fn a_first_call_without_any_right_is_denied() -> Result<()> {
     with_place(async |place| {
@@ -195,7 +196,7 @@ async fn a_first_call_without_any_right_is_denied() -> Result<()> {
     .await
 }
 
-/// What the first call of each part says, each in a store of its own.
+/// Returns the error of the first call of each part, each in a new store.
 async fn first_calls(user: &User<'_>, prefix: &str) -> Result<Vec<Error>> {
     let (name, key): (Namespace, Key) = ("namespace".parse()?, "key".parse()?);
     let store = || user.store(prefix);
@@ -210,7 +211,7 @@ async fn first_calls(user: &User<'_>, prefix: &str) -> Result<Vec<Error>> {
     ])
 }
 
-/// Keys that may only be read, a command for other keys alone, and all keys taken away, each from a running program.
+/// Keys that may only be read, a command for other keys only, and the removal of all keys, each while a program runs.
 #[tokio::test]
 async fn rights_to_a_part_of_the_keys_lose_nothing() -> Result<()> {
     with_place(async |place| {
@@ -245,7 +246,7 @@ async fn rights_to_a_part_of_the_keys_lose_nothing() -> Result<()> {
     .await
 }
 
-/// Each that scripts use, and the one that calls scripts.
+/// Each command that scripts use, and the command that runs scripts.
 #[tokio::test]
 async fn a_command_that_the_server_lacks_is_named_before_anything_is_written() -> Result<()> {
     for command in COMMANDS.lines().filter_map(|line| line.split(' ').next()).chain(["evalsha"]) {

@@ -1,4 +1,4 @@
-//! What a call costs: one round trip, counted by a proxy, once its connection and its namespace are warm.
+//! The cost of a call: one round trip, counted by a proxy, once its connection and its namespace are open.
 
 use std::sync::Arc;
 
@@ -30,7 +30,8 @@ async fn each_call_is_one_round_trip_on_a_warm_connection() -> Result<()> {
     .await
 }
 
-/// What the README says of the first call. The server is this test's own: no other makes it forget its scripts.
+/// The README's numbers for the first call. The server is this test's own, because another test could make it forget
+/// its scripts.
 #[tokio::test]
 async fn a_namespace_takes_three_round_trips_more_to_make_and_two_to_open() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -47,7 +48,7 @@ async fn a_namespace_takes_three_round_trips_more_to_make_and_two_to_open() -> R
     .await
 }
 
-/// It also asks what the server says of itself.
+/// It also reads the server's `INFO`.
 #[tokio::test]
 async fn a_ping_is_two_round_trips() -> Result<()> {
     with_place(async |place| {
@@ -70,7 +71,7 @@ async fn items_go_a_thousand_to_a_round_trip() -> Result<()> {
     .await
 }
 
-/// Nobody waits for an answer before the next one sends: the connection is one, and the server answers in order.
+/// No caller waits for an answer before the next one sends: they share one connection, and the server answers in order.
 #[tokio::test]
 async fn calls_of_many_callers_go_over_one_connection() -> Result<()> {
     with_place(async |place| {
@@ -86,10 +87,10 @@ async fn calls_of_many_callers_go_over_one_connection() -> Result<()> {
     .await
 }
 
-/// Of the user of this test, by the server's own list.
+/// Returns the number of connections of this test's user, from the server's list.
 async fn connections(place: &Place) -> Result<usize> {
     let clients: String = place.server.ask(cmd("CLIENT").arg("LIST")).await?;
     let ours = format!("user={}", place.server.user());
-    // That which set the place up is open for as long as its store.
+    // The connection that set the store up is open as long as its store.
     Ok(clients.lines().filter(|client| client.contains(&ours)).count())
 }

@@ -1,4 +1,4 @@
-//! Where a test takes place, and how it waits.
+//! The setting of a test, and how it waits.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use tokio::task::{JoinSet, spawn_blocking};
 
 use crate::support::{Place, Server, failed};
 
-/// A prefix that is set up, on the server of this program.
+/// Runs a test with a new store, on the server of this program.
 pub(crate) async fn with_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
     let server = Server::shared().await?;
     let outcome = test(&server.place().await?).await;
@@ -17,7 +17,7 @@ pub(crate) async fn with_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> 
     outcome
 }
 
-/// A prefix that is set up, on a server of the test's own.
+/// Runs a test with a new store, on a server of its own.
 pub(crate) async fn with_server(settings: Settings, test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
     test(&Server::alone(settings).await?.place().await?).await
 }
@@ -33,10 +33,10 @@ pub(crate) async fn kill(server: &Arc<Server>) -> Result<()> {
     killed.await.map_err(failed)?.map_err(failed)
 }
 
-/// How many calls are made at once: on a busy machine none of them is to run out of its time.
+/// The number of calls at once: few enough that none runs out of time on a busy machine.
 const AT_ONCE: usize = 100;
 
-/// Calls that need not wait for one another: they begin one after another, and are answered in any order.
+/// Makes calls that are independent of each other: they begin one after another, and are answered in any order.
 #[allow(dead_code, reason = "the long checks make theirs one by one")]
 pub(crate) async fn at_once<T: Send + 'static>(
     calls: impl IntoIterator<Item: Future<Output = Result<T>> + Send + 'static>,

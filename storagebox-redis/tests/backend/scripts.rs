@@ -33,7 +33,7 @@ async fn a_server_that_was_killed_is_told_its_scripts_again() -> Result<()> {
     .await
 }
 
-/// A right that is missing is found before anything is written: a script that met it half-way would not be undone.
+/// A missing right is found before anything is written: a script that lacked it half-way would not be undone.
 #[tokio::test]
 async fn a_missing_right_is_denied_when_a_namespace_is_opened() -> Result<()> {
     with_place(async |place| {
@@ -52,7 +52,7 @@ async fn a_missing_right_is_denied_when_a_namespace_is_opened() -> Result<()> {
     .await
 }
 
-/// The user's part of the keys is its own: another store on the same server is out of its reach.
+/// The user has access to its own keys only: another store on the same server is out of reach.
 #[tokio::test]
 async fn a_prefix_that_is_not_the_user_s_is_denied() -> Result<()> {
     with_place(async |place| {

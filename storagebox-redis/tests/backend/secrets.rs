@@ -1,4 +1,4 @@
-//! Passwords are shown nowhere: not by what is built of a URL, and not by any error, with all its causes.
+//! Passwords are never shown: not by the types that a URL is read into, and not by any error with all its causes.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ async fn a_closed_store_is_unavailable() -> Result<()> {
     with_place(async |place| secrets::once_closed(&place.store()?).await).await
 }
 
-/// What a store is made of shows neither its URL nor what goes through it.
+/// The public types show neither the store's URL nor its data.
 #[tokio::test]
 async fn nothing_public_shows_the_password() -> Result<()> {
     with_place(async |place| {
@@ -50,14 +50,14 @@ async fn nothing_public_shows_the_password() -> Result<()> {
     .await
 }
 
-/// An item that a failing call was about is in no error: codes are money.
+/// No error contains the item of the failed call: codes are money.
 #[tokio::test]
 async fn no_error_shows_an_item() -> Result<()> {
     with_place(async |place| {
         let (bank, item) = (place.store()?.item_bank(&"namespace".parse()?)?, Item::new("code-hunter2")?);
         bank.add(&[item]).await?;
         let _ = bank.take(&ClaimId::new("ada")?, Hold::Forever).await?;
-        // The claims are in hashes; the server says of another kind of value what it was asked for.
+        // The claims are in hashes. If a key has another type, the server's error repeats the command.
         let keys: Vec<String> = place.server.ask(cmd("KEYS").arg(format!("{}:*:c*", place.prefix))).await?;
         for key in keys {
             place.server.ask::<()>(cmd("SET").arg(key).arg("hunter2")).await?;

@@ -1,4 +1,4 @@
-//! What `setup` makes, and what it asks of a server.
+//! The data that `setup` creates, and its demands on a server.
 
 use std::time::Duration;
 
@@ -31,13 +31,13 @@ async fn a_store_that_was_not_set_up_says_so_and_is_not_begun() -> Result<()> {
     .await
 }
 
-/// What was written for `WAIT` to look at began it.
+/// The write for `WAIT` created the store.
 #[tokio::test]
 async fn a_store_that_was_not_set_up_is_not_begun_by_waiting_for_replicas() -> Result<()> {
     with_place(async |place| {
         let (prefix, url) = (format!("{}:elsewhere", place.prefix), place.server.url());
         let waits = RedisStore::builder().prefix(&prefix)?.wait(1, Duration::from_millis(1)).connect(&url)?;
-        // No replica has what was written; it is the keys that count.
+        // No replica has the write; only the keys matter.
         let _ = waits.item_bank(&"namespace".parse()?)?.counts().await.unwrap_err();
         let keys: Vec<String> = place.server.ask(cmd("KEYS").arg(format!("{prefix}*"))).await?;
         assert_eq!(keys, [""; 0]);
@@ -88,7 +88,7 @@ async fn set_policy(place: &Place, policy: &str) -> Result<()> {
     place.server.ask(cmd("CONFIG").arg("SET").arg("maxmemory-policy").arg(policy)).await
 }
 
-/// They evict what expires, which nothing of ours does.
+/// These policies evict keys that expire; no key of a store expires.
 #[tokio::test]
 async fn a_server_that_evicts_nothing_of_ours_is_taken() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -103,7 +103,7 @@ async fn a_server_that_evicts_nothing_of_ours_is_taken() -> Result<()> {
     .await
 }
 
-/// Upkeep by somebody who knows nothing of it removed fences that were to last for ever.
+/// Upkeep by a client that did not know the store's memory removed fences that were to last for ever.
 #[tokio::test]
 async fn upkeep_goes_by_the_memory_of_the_store() -> Result<()> {
     with_place(async |place| {

@@ -1,4 +1,4 @@
-//! What stands on the server, past the library.
+//! The data on the server, read without the library.
 
 use redis::cmd;
 use storagebox_core::{Backend, ClaimId, ClaimState, Hold, Item, ItemBank, Result};
@@ -6,7 +6,7 @@ use storagebox_core::{Backend, ClaimId, ClaimState, Hold, Item, ItemBank, Result
 use crate::scene::with_place;
 use crate::support::Place;
 
-/// The tags of all namespaces.
+/// Returns the tags of all namespaces.
 pub(crate) async fn namespaces(place: &Place) -> Result<Vec<String>> {
     place.server.ask(cmd("SMEMBERS").arg(format!("{}:{{store}}:namespaces", place.prefix))).await
 }
@@ -15,8 +15,7 @@ pub(crate) async fn keys(place: &Place) -> Result<Vec<String>> {
     place.server.ask(cmd("KEYS").arg(format!("{}:*", place.prefix))).await
 }
 
-/// All keys of a namespace have its tag, so that a cluster has them in one slot, and the server expires nothing by
-/// itself.
+/// All keys of a namespace have its tag, so that a cluster has them in one slot, and no key expires by itself.
 #[tokio::test]
 async fn all_keys_of_a_namespace_are_in_one_slot_and_none_expires() -> Result<()> {
     with_place(async |place| {
@@ -39,8 +38,8 @@ async fn all_keys_of_a_namespace_are_in_one_slot_and_none_expires() -> Result<()
     .await
 }
 
-/// The library and the scripts agree where a claim is: one that it put there is found by those that work it out
-/// themselves.
+/// The library and the scripts agree on the bucket of a claim: scripts that compute it find a claim that the library
+/// placed.
 #[tokio::test]
 async fn a_claim_is_where_its_scripts_look_for_it() -> Result<()> {
     with_place(async |place| {
@@ -59,7 +58,7 @@ async fn a_claim_is_where_its_scripts_look_for_it() -> Result<()> {
     .await
 }
 
-/// What has ended leaves nothing behind once nobody need remember it.
+/// Ended operations leave nothing behind once they need not be remembered.
 #[tokio::test]
 async fn a_store_that_is_maintained_does_not_grow() -> Result<()> {
     with_place(async |place| {

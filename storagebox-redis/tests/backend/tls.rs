@@ -1,4 +1,4 @@
-//! Over TLS, with a certificate of an authority that nobody but this test knows.
+//! TLS, with a certificate of a CA that only this test knows.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use tokio::task::spawn_blocking;
 
 use crate::support::failed;
 
-/// A path as a part of a URL.
+/// Encodes a path as a part of a URL.
 fn in_url(path: &std::path::Path) -> String {
     path.display().to_string().replace('%', "%25").replace('&', "%26")
 }
@@ -28,7 +28,7 @@ async fn a_server_that_wants_a_certificate_is_shown_the_one_of_the_url() -> Resu
     builder.client_certificate(&read(certificate)?, &read(key)?)?.connect(&server.url())?.ping().await?;
     let error = RedisStore::connect(&trusting)?.ping().await.unwrap_err();
     let (kind, certainty) = (error.kind(), error.certainty());
-    // The server ends the connection with its word on why, which may be lost with it.
+    // The server ends the connection with an alert, which may be lost with it.
     let is_refused = [ErrorKind::Denied, ErrorKind::Unavailable].contains(&kind);
     assert!(is_refused && certainty == Certainty::NotApplied, "a stranger: {error}");
     Ok(())

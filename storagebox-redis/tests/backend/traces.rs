@@ -1,4 +1,4 @@
-//! What a call leaves behind that changes nothing: no key.
+//! A call that changes nothing leaves no key behind.
 
 use storagebox_core::Result;
 use storagebox_testkit::workload::refusals::refused;

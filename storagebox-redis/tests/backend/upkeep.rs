@@ -1,4 +1,4 @@
-//! How much a step of upkeep does: nobody's call is answered meanwhile. Counted by the server, not by the clock.
+//! The work of one step of upkeep, during which the server answers no other call. The server counts it, not a clock.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::support::{Place, failed};
 const WEEK: Duration = Duration::from_secs(8 * 24 * 3_600);
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// How often the server carried out each command since this was asked last.
+/// Returns how often the server ran each command since the last call of this function.
 async fn commands(place: &Place) -> Result<HashMap<String, u64>> {
     let stats: String = place.server.ask(cmd("INFO").arg("commandstats")).await?;
     place.server.ask::<()>(cmd("CONFIG").arg("RESETSTAT")).await?;
@@ -28,13 +28,13 @@ async fn commands(place: &Place) -> Result<HashMap<String, u64>> {
     Ok(stats.lines().filter_map(of).collect())
 }
 
-/// Of the commands that scripts carry out.
+/// Returns the number of commands that scripts ran.
 fn in_scripts(commands: &HashMap<String, u64>) -> u64 {
     let beside = ["evalsha", "eval", "info", "config|resetstat", "ping", "auth", "hello", "client|setinfo"];
     commands.iter().filter(|(name, _)| !beside.contains(&name.as_str())).map(|(_, calls)| calls).sum()
 }
 
-/// All fields of all hashes and all entries of all lists of a namespace.
+/// Returns the number of all hash fields and all list entries of a namespace.
 async fn size(place: &Place, tag: &str) -> Result<i64> {
     let keys: Vec<String> = place.server.ask(cmd("KEYS").arg(format!("{}:*", place.key(tag)))).await?;
     if keys.is_empty() {
@@ -57,7 +57,7 @@ async fn size(place: &Place, tag: &str) -> Result<i64> {
     Ok(place.server.ask_all::<Vec<i64>>(&lengths).await?.into_iter().sum())
 }
 
-/// Leases of one id that were begun and aborted, one after another.
+/// Begins and aborts leases of one id, one after another.
 async fn aborted(place: &Place, count: usize) -> Result<()> {
     let (leases, id) = (place.store()?.lease_repo(&"namespace".parse()?)?, DedupId::new("id")?);
     for number in 0..count {
@@ -68,7 +68,8 @@ async fn aborted(place: &Place, count: usize) -> Result<()> {
     Ok(())
 }
 
-/// They were fields of one hash, all of which upkeep read for each that it removed; and all that were over went as one.
+/// Regression: they were fields of one hash, which upkeep read as a whole for each one that it removed, and all that
+/// were over were removed together.
 #[tokio::test]
 async fn what_is_over_of_one_id_goes_one_by_one() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -77,7 +78,7 @@ async fn what_is_over_of_one_id_goes_one_by_one() -> Result<()> {
         place.moved.advance(WEEK);
         let before = size(place, "r.namespace.0").await?;
         assert_eq!(store.maintain(10).await?.deleted, 10);
-        // Each is a field, and an entry of the queue.
+        // Each operation is a hash field and an entry of the queue.
         assert_eq!(before - size(place, "r.namespace.0").await?, 20);
         commands(place).await?;
         assert_eq!(store.maintain(2_000).await?.deleted, 990);
@@ -91,7 +92,7 @@ async fn what_is_over_of_one_id_goes_one_by_one() -> Result<()> {
     .await
 }
 
-/// A thousand records of the largest size went in one step.
+/// Regression: a thousand records of the largest size were removed in one step.
 #[tokio::test]
 async fn a_step_ends_few_records_that_are_large() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -112,7 +113,7 @@ async fn a_step_ends_few_records_that_are_large() -> Result<()> {
     .await
 }
 
-/// Claims that ended, and tokens that are gone, as well.
+/// This holds for ended claims and gone tokens too.
 #[tokio::test]
 async fn a_step_looks_at_few_entries() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -131,7 +132,8 @@ async fn a_step_looks_at_few_entries() -> Result<()> {
     .await
 }
 
-/// A namespace is named before it is made. Who died in between, or was refused for want of a right, leaves its name.
+/// A namespace's name is entered before the namespace is created. A process that died in between, or lacked a right,
+/// leaves the name.
 #[tokio::test]
 async fn a_namespace_that_was_named_and_never_made_is_nothing_to_upkeep() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -143,7 +145,8 @@ async fn a_namespace_that_was_named_and_never_made_is_nothing_to_upkeep() -> Res
     .await
 }
 
-/// Its maker died before it said so. Nobody has put anything in, and whoever opens it next says so.
+/// The process that created the namespace died before it marked it. The namespace has no data, and the next process
+/// that opens it marks it.
 #[tokio::test]
 async fn a_namespace_that_was_made_and_not_marked_is_marked_when_it_is_opened() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -162,7 +165,7 @@ async fn a_namespace_that_was_made_and_not_marked_is_marked_when_it_is_opened() 
     .await
 }
 
-/// So many deletions with this stamp.
+/// Makes `count` deletions with this stamp.
 async fn tombstones(place: &Place, options: OrderedOptions, at: i64, count: i64) -> Result<Arc<dyn OrderedStore>> {
     let (values, writer) = (place.store()?.ordered_store(&"namespace".parse()?, options)?, WriterId::new("writer")?);
     let stamp = Stamp::new(at, writer);
@@ -177,7 +180,7 @@ fn is_halfway(outcome: Result<Maintained>) {
     assert_eq!(found, (ErrorKind::Corrupt, Certainty::Unknown, false), "{error}");
 }
 
-/// The second step meets what it cannot read; the first one has deleted.
+/// The second step finds data that it cannot read; the first step has deleted something.
 #[tokio::test]
 async fn upkeep_that_deleted_before_it_failed_does_not_say_not_applied() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -210,7 +213,7 @@ async fn a_purge_that_deleted_before_it_failed_does_not_say_not_applied() -> Res
     .await
 }
 
-/// A thousand went in one step.
+/// Regression: a thousand were removed in one step.
 #[tokio::test]
 async fn a_step_looks_at_few_tombstones() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -226,7 +229,7 @@ async fn a_step_looks_at_few_tombstones() -> Result<()> {
     .await
 }
 
-/// More than one look at the names shows.
+/// There are more namespaces than one call lists.
 #[tokio::test]
 async fn every_namespace_of_many_has_its_upkeep() -> Result<()> {
     with_server(Settings::quick(), async |place| {

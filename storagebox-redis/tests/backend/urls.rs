@@ -1,4 +1,4 @@
-//! What a store is opened with: what makes no sense is refused before anything is sent.
+//! The settings of a store: invalid ones are refused before anything is sent.
 
 use storagebox_redis::RedisStore;
 use storagebox_testkit::checks::urls;

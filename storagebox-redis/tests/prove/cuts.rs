@@ -1,4 +1,4 @@
-//! Replies that are lost after the server has done what was asked: the backend's own retry finds it done.
+//! Replies that are lost after the server has made the change: the backend's own retry finds it made.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ async fn of_cluster(place: &Place) -> Result<Far> {
     Ok(Far { proxies, store: Arc::new(builder.connect(&place.server.url())?) })
 }
 
-/// The namespace's node learns the scripts: the answer to a script that it does not know yet is no answer to a call.
+/// Makes the namespace's node learn the scripts: the answer to an unknown script is not the answer to a call.
 async fn warm(store: &dyn Backend) -> Result<()> {
     let (name, other) = ("cuts".parse()?, "other");
     let _ = store.item_bank(&name)?.take(&ClaimId::new(other)?, Hold::Forever).await?;
@@ -62,7 +62,7 @@ async fn each_is_found_done(far: &Far, on: &str) -> Result<()> {
     for number in 0..CUTS {
         let before = far.cuts();
         assert!(far.call(number).await?, "call {number} was not found done");
-        // The second attempt may be cut too, where the driver asks another node first.
+        // The second attempt may be cut too, if the driver asks another node first.
         assert!(far.cuts() > before, "call {number} was not cut");
     }
     far.audit(1).await?;
@@ -70,7 +70,7 @@ async fn each_is_found_done(far: &Far, on: &str) -> Result<()> {
     Ok(())
 }
 
-/// They are on one connection.
+/// The calls share one connection.
 #[tokio::test]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
 async fn calls_that_were_lost_together_are_done_once_each() -> Result<()> {

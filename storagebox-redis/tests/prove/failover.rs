@@ -15,16 +15,16 @@ use crate::support::{Place, Server, failed};
 
 const CALLERS: usize = 16;
 const ITEMS: usize = 200_000;
-/// Takes that are acknowledged while the replica lags.
+/// The number of takes that are acknowledged while the replica lags.
 const UNSEEN: usize = 1_000;
 
 /// The tag of the bank.
 const BANK: &str = "b.namespace.0";
 
-/// Items that were acknowledged, by claim.
+/// The acknowledged items, by claim.
 type Given = HashMap<String, Item>;
 
-/// With `wait=1` each take that was acknowledged was on the replica that is promoted.
+/// With `wait=1`, the promoted replica has each acknowledged take.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
 async fn what_a_replica_had_outlives_its_master() -> Result<()> {
@@ -44,7 +44,8 @@ async fn nothing_is_lost(what: &str, server: Arc<Server>) -> Result<()> {
     Ok(())
 }
 
-/// Without it they are lost, and the audit names which: no other, and no item has two claims but by one of them.
+/// Without `wait`, acknowledged takes are lost, and the audit names them: no others are lost, and only through them
+/// does an item have two claims.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
 async fn what_no_replica_had_is_lost_and_is_named() -> Result<()> {
@@ -56,12 +57,12 @@ async fn what_no_replica_had_is_lost_and_is_named() -> Result<()> {
     Ok(())
 }
 
-/// A killed master is missed soon.
+/// Settings with which a killed master is replaced soon.
 fn quick_to_fail_over() -> Settings {
     Settings::durable().with_failover_after(Duration::from_secs(2))
 }
 
-/// What the replica does before the master is killed.
+/// The state of the replica before the master is killed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Replica {
     Follows,
@@ -77,7 +78,7 @@ async fn fail_over(server: Arc<Server>, wait: u32, replica: Replica) -> Result<(
     load.goes_on("takes before the kill", 1_000).await?;
     if replica == Replica::Lags {
         hold_the_replica_of(&place).await?;
-        // Of those that are under way now, the replica may have some.
+        // The replica may have some of the takes that are in progress now.
         load.goes_on("takes that no replica has", UNSEEN + CALLERS).await?;
     }
     kill_the_master_of(&place).await?;
@@ -88,12 +89,12 @@ async fn fail_over(server: Arc<Server>, wait: u32, replica: Replica) -> Result<(
     Ok((audited.0, audited.1, given.len()))
 }
 
-/// Callers that take, until they are told that it is over.
+/// Callers that take items until they are stopped.
 struct Load {
     callers: JoinSet<Result<Given>>,
     is_over: Arc<AtomicBool>,
     answered: Arc<AtomicUsize>,
-    /// What the last attempt that was made again had met.
+    /// The last error after which an attempt was repeated.
     met: Arc<Mutex<String>>,
 }
 
@@ -113,7 +114,7 @@ impl Load {
         load
     }
 
-    /// Until so many more takes were answered. A caller that cannot go on says why.
+    /// Waits until `takes` more takes were answered. A caller that cannot continue reports why.
     async fn goes_on(&mut self, what: &str, takes: usize) -> Result<()> {
         let enough = self.answered.load(Ordering::SeqCst) + takes;
         let (callers, answered) = (&mut self.callers, &self.answered);
@@ -142,7 +143,7 @@ struct Caller {
 }
 
 impl Caller {
-    /// One claim after another, each until it is answered.
+    /// Takes an item for one claim after another, and repeats each take until it is answered.
     async fn takes_on(self, bank: Arc<dyn ItemBank>) -> Result<Given> {
         let mut given = Given::new();
         while !self.is_over.load(Ordering::SeqCst) {
@@ -168,7 +169,7 @@ impl Caller {
     }
 }
 
-/// From now on the bank's master sends nothing to its replica, which goes on asking.
+/// Makes the bank's master send nothing to its replica, which continues to ask.
 async fn hold_the_replica_of(place: &Place) -> Result<()> {
     let number = place.master_of(BANK).await?.ok_or_else(|| failed("no master has the bank"))?;
     let mut master = place.server.node(number).await?;
@@ -178,7 +179,7 @@ async fn hold_the_replica_of(place: &Place) -> Result<()> {
     hold.exec_async(&mut master).await.map_err(failed)
 }
 
-/// Kills the node that has the bank, and starts it again once its replica is the master, whose replica it then is.
+/// Kills the master of the bank, and starts it again as a replica once its replica has been promoted.
 async fn kill_the_master_of(place: &Place) -> Result<()> {
     let number = place.master_of(BANK).await?.ok_or_else(|| failed("no master has the bank"))?;
     let server = Arc::clone(&place.server);
@@ -197,7 +198,7 @@ async fn on_the_node(
     acted.await.map_err(failed)?.map_err(failed)
 }
 
-/// How many acknowledged takes the bank knows nothing of any more, and how many items were acknowledged to two claims.
+/// Returns how many acknowledged takes the bank no longer knows, and how many items were acknowledged to two claims.
 async fn audit(bank: &dyn ItemBank, given: &Given) -> Result<(usize, usize)> {
     let (mut lost, mut claims_of) = (HashSet::new(), HashMap::<_, Vec<_>>::new());
     for (claim, item) in given {

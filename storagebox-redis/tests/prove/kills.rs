@@ -1,4 +1,4 @@
-//! A server that is killed and started again under load: what it acknowledged is still so.
+//! A server that is killed and restarted under load: it keeps what it acknowledged.
 
 use storagebox_core::{Backend, Result};
 use storagebox_testkit::checks::kills::outlives_twenty_kills;

@@ -1,4 +1,4 @@
-//! What a bank takes of the server's memory.
+//! The memory of a bank on the server.
 
 use redis::cmd;
 use storagebox_core::{Backend, ClaimId, Hold, Item, ItemBank, Result, Taken};
@@ -10,7 +10,7 @@ use crate::support::{Place, failed};
 
 const BATCH: usize = 100_000;
 const CALLERS: usize = 64;
-/// Of a set of items and a hash of ids it would be 192.
+/// The most bytes per item. A set of items and a hash of ids would take 192.
 const MOST: f64 = 130.0;
 
 /// Items of 17 bytes, taken by ids of 36.
@@ -20,7 +20,7 @@ async fn a_million_items_that_were_taken_are_small() -> Result<()> {
     are_small(1_000_000).await
 }
 
-/// Where there are more buckets than at first.
+/// The bank has more buckets than at first.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes a quarter of an hour: cargo xtask prove redis"]
 async fn ten_million_items_that_were_taken_are_small() -> Result<()> {

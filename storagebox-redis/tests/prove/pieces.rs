@@ -1,4 +1,4 @@
-//! The largest key of namespaces with a million entries, which is what moving a slot waits for.
+//! The largest key of namespaces with a million entries: its size determines how long moving a slot takes.
 
 use redis::cmd;
 use storagebox_core::{Backend, Item, ItemBank, Result, TokenId, TokenStore};
@@ -9,7 +9,7 @@ use crate::support::{Place, failed};
 
 const MANY: usize = 1_000_000;
 const BATCH: usize = 10_000;
-/// In bytes.
+/// The largest allowed size of a key, in bytes.
 const MOST: u64 = 4 * 1024 * 1024;
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,4 +1,4 @@
-//! The slot of a bank that moves to and fro between masters under load.
+//! The slot of a bank moves back and forth between masters under load.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -47,7 +47,7 @@ async fn carry(mut caller: Caller, is_over: Arc<AtomicBool>) -> Result<Caller> {
     Ok(caller)
 }
 
-/// Its keys go in parts, so that calls come while some are here and some are there.
+/// Moves the keys in parts, so that calls arrive while the keys are on both nodes.
 async fn move_again_and_again(place: &Place, answered: &AtomicU64) -> Result<()> {
     for number in 1..=MOVES {
         let goal = answered.load(Ordering::SeqCst) + 500;

@@ -1,6 +1,6 @@
-//! The suite without each right of the README's list: without it from the beginning, and with the right taken away and given
-//! back all the time. Its cases fail, since calls of theirs are `Denied`; no call is `Corrupt` or unknown, and with the right
-//! there again nothing is lost.
+//! The suite without each right of the README's list: with the right missing from the beginning, and with the right
+//! repeatedly taken away and restored. Its cases fail, because their calls are `Denied`. No call is `Corrupt` or
+//! unknown, and once the right is restored, nothing is lost.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,18 +23,18 @@ use crate::support::{Place, Server, failed};
 
 const COMMANDS: &str = include_str!("../../lua/commands.txt");
 
-/// No call ends because the machine is busy.
+/// A timeout so long that no call ends because the machine is busy.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// How long the right is gone, and how long it is there, so that the calls of a case have begun.
+/// How long the right is taken away, and how long it is there, so that the calls of a case have begun.
 const GONE: Duration = Duration::from_millis(5);
 const THERE: Duration = Duration::from_millis(50);
 
-/// What the calls of the cases were answered.
+/// The answers to the calls of the cases.
 #[derive(Debug, Default)]
 struct Heard {
     denied: AtomicUsize,
-    /// What must not be.
+    /// Descriptions of what went wrong.
     faults: Mutex<Vec<String>>,
 }
 
@@ -43,7 +43,7 @@ impl Layer for Heard {
     async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
         let answer = next.call().await;
         match answer.as_ref().map_err(|error| (error.kind(), error.certainty())) {
-            // A call of many steps may have done some.
+            // A call of many steps may have done some of them.
             Err((ErrorKind::Denied, _)) => drop(self.denied.fetch_add(1, Ordering::SeqCst)),
             Err((ErrorKind::Corrupt, _) | (_, Certainty::Unknown)) => {
                 lock(&self.faults).push(format!("{}: {:?}", call.operation, answer.as_ref().err()));
@@ -70,7 +70,7 @@ impl Denying {
         lock(&self.places)
     }
 
-    /// A place that is not set up.
+    /// Returns a case whose store is not set up.
     fn case(&self) -> Case {
         let number = self.places().len();
         let prefix = format!("{}.{number}.{:08x}", self.server.user(), fastrand::u32(..));
@@ -84,7 +84,7 @@ impl Denying {
     }
 }
 
-/// With all rights.
+/// Opens the store with all rights.
 fn by_administrator(place: &Place) -> Result<RedisStore> {
     place.builder()?.connect(place.server.url_as_administrator())
 }
@@ -144,7 +144,7 @@ impl TestClock for Hand {
     }
 }
 
-/// One run of the suite, which makes threads of its own: how many cases held, and how many calls were denied.
+/// Runs the suite once, which starts its own threads. Returns how many cases passed, and how many calls were denied.
 fn suite(harness: &Denying) -> (usize, usize) {
     let denied = harness.heard.denied.load(Ordering::SeqCst);
     let held = AtomicUsize::new(0);
@@ -157,7 +157,7 @@ fn suite(harness: &Denying) -> (usize, usize) {
     (held.into_inner(), harness.heard.denied.load(Ordering::SeqCst) - denied)
 }
 
-/// Takes the right away and gives it back until it is told that it is over; it is there then.
+/// Takes the right away and restores it until `over` is set; then the right is there.
 async fn turns(harness: Denying, right: String, over: Arc<AtomicBool>) -> Result<()> {
     while !over.load(Ordering::SeqCst) {
         harness.set(format!("-{right}")).await?;
@@ -168,7 +168,7 @@ async fn turns(harness: Denying, right: String, over: Arc<AtomicBool>) -> Result
     Ok(())
 }
 
-/// Everything that the run left, with all rights: how many items.
+/// Audits, with all rights, all data that the run left. Returns the number of items.
 async fn audit(place: &Place) -> Result<usize> {
     let (store, mut items) = (by_administrator(place)?, 0);
     while store.maintain(1_000).await?.more {}
@@ -198,7 +198,8 @@ fn unescaped(name: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The counts are those of the list, each held item is its claim's, and each free one can be taken, once.
+/// Checks that the counts agree with the list, that each held item belongs to its claim, and that each free item can be
+/// taken once.
 async fn audit_bank(store: &RedisStore, name: &Namespace) -> Result<usize> {
     let (bank, all) = (store.item_bank(name)?, listed(store, name).await?);
     let free = all.iter().filter(|one| one.state == ItemState::Free).count();

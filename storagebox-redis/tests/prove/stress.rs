@@ -1,5 +1,4 @@
-//! Six callers for each id at once, over three connections, on a bank that holds exactly as many items as there are
-//! ids.
+//! Six callers per id at once, over three connections, on a bank that has exactly as many items as there are ids.
 
 use std::time::Instant;
 
@@ -9,7 +8,7 @@ use storagebox_testkit::workload::waves::{CALLERS, Findings, IDS, wave};
 use crate::scene::with_place;
 
 const ROUNDS: usize = 10;
-/// Each has one connection.
+/// The number of clients, each with one connection.
 const CLIENTS: usize = 3;
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,4 +1,4 @@
-//! How long upkeep keeps others waiting, by the server's own log of what is slow.
+//! How long upkeep makes other calls wait, according to the server's slow log.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use storagebox_testkit::redis::Settings;
 use crate::scene::with_server;
 use crate::support::{Place, failed};
 
-/// One a second for a week.
+/// One per second for a week.
 const OVER: usize = 604_800;
 const LARGE: usize = 1_000;
-/// In microseconds.
+/// The threshold of the slow log, in microseconds.
 const MOST: u64 = 5_000;
 const HOUR: Duration = Duration::from_secs(3_600);
 const WEEK: Duration = Duration::from_secs(7 * 24 * 3_600);
@@ -56,7 +56,7 @@ async fn a_thousand_large_records_end_in_short_steps() -> Result<()> {
     .await
 }
 
-/// From now on the server notes what takes long, and counts.
+/// Makes the server log slow commands and count commands from now on.
 async fn watch(place: &Place) -> Result<()> {
     for (name, value) in [("slowlog-log-slower-than", MOST), ("slowlog-max-len", 1_000_000)] {
         place.server.ask::<()>(cmd("CONFIG").arg("SET").arg(name).arg(value)).await?;
@@ -65,7 +65,7 @@ async fn watch(place: &Place) -> Result<()> {
     place.server.ask(cmd("SLOWLOG").arg("RESET")).await
 }
 
-/// How many scripts took longer. A machine that is busy stops one in its middle now and then.
+/// Reports how many scripts took longer. A busy machine sometimes interrupts a script.
 async fn report(place: &Place, what: &str) -> Result<()> {
     type Entry = (u64, u64, u64, Vec<String>, String, String);
     let noted: Vec<Entry> = place.server.ask(cmd("SLOWLOG").arg("GET").arg(-1)).await?;

@@ -1,4 +1,4 @@
-//! The suite's harness: a prefix for each case, opened by the user with the least rights.
+//! The suite's harness: a prefix per case, opened by the user with the least rights.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -17,28 +17,28 @@ use tokio::runtime::Runtime;
 
 use super::place::{Place, Server, failed};
 
-/// Longer than a case may stand still, so that no call ends because the machine is busy.
+/// Longer than a case may pause, so that no call ends because the machine is busy.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// How the stores under test are set up.
+/// The configuration of the stores under test.
 #[derive(Clone, Copy, Debug)]
 pub struct SetUp {
     pub name: &'static str,
     pub servers: Servers,
-    /// How many connections there are to be, one a call at a time, instead of one for all calls.
+    /// The number of connections of the pool, or `None` for one shared connection.
     pub pool: Option<usize>,
-    /// How many replicas must have each change.
+    /// The number of replicas that must have each change.
     pub wait: u32,
 }
 
-/// What the stores under test are on.
+/// The server of the stores under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Servers {
-    /// That of this test program.
+    /// The server of this test program.
     One,
-    /// One with TLS, which takes nothing else.
+    /// A server that accepts only TLS.
     Tls,
-    /// Three masters with a replica each.
+    /// A cluster of three masters with a replica each.
     Cluster,
     /// A master with a replica, and sentinels.
     Sentinels,
@@ -63,7 +63,7 @@ impl RedisHarness {
         Ok(Self { server, set_up, version })
     }
 
-    /// Runs something that needs a server, and tidies up afterwards.
+    /// Runs a function that needs a server, and cleans up afterwards.
     pub fn with_server(set_up: SetUp, run: impl FnOnce(&Runtime, Arc<Server>) -> Result<ExitCode>) -> ExitCode {
         let make = async |_: &Runtime| match set_up.servers {
             Servers::One => Server::shared().await,
@@ -141,7 +141,8 @@ impl Harness for RedisHarness {
 
 #[async_trait]
 impl Sandbox for Prefix {
-    /// Connected by now: the suite drops each call at every point where it pends, and it is the calls that matter.
+    /// Opens a store that is already connected: the suite drops each call at every point where it pends, and the test
+    /// is about the calls.
     async fn open(&self) -> Result<Arc<dyn Backend>> {
         connected(self.store(&self.place.server.url())?).await
     }
@@ -158,7 +159,7 @@ impl Sandbox for Prefix {
         Ok(Arc::new(self.store(&self.place.server.url_at(proxy))?))
     }
 
-    /// Past the library: the hashes as they are.
+    /// Reads the hashes without the library.
     async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>> {
         let Place { server, prefix, moved } = &self.place;
         let mut masters = server.masters().await?;
@@ -189,7 +190,8 @@ fn escape(byte: u8) -> String {
     }
 }
 
-/// All fields of the hashes whose keys begin so. A tag has nothing in it that is special in a pattern.
+/// Returns all fields of the hashes whose keys begin with the prefix. A tag contains no character that is special in a
+/// pattern.
 async fn hashes(masters: &mut [MultiplexedConnection], prefix: &str) -> Result<HashMap<String, String>> {
     let mut fields = HashMap::new();
     for master in masters {
@@ -222,7 +224,7 @@ fn listed(item: String, state: &str, claims: &HashMap<String, String>, now: i64)
     Ok(ListedItem { item: Item::new(item)?, state })
 }
 
-/// What the claim says of the item that says that it is the claim's.
+/// Returns the state of an item that names a claim, according to that claim.
 fn held(item: &str, claim: &str, claims: &HashMap<String, String>, now: i64) -> Result<ItemState> {
     let value = claims.get(claim).ok_or_else(|| failed("an item's claim is not there"))?;
     let (mark, rest) = if value.starts_with('\0') { value.split_at(2) } else { ("", value.as_str()) };

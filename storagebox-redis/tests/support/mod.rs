@@ -1,4 +1,4 @@
-//! What the tests of this backend share: a server, and a user with the least rights on it.
+//! Code shared by the tests of this backend: a server, and a user with the least rights on it.
 
 #![allow(dead_code, unused_imports, unreachable_pub, reason = "each test program uses a part of it")]
 

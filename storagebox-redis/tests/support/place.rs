@@ -1,4 +1,4 @@
-//! A server for one test program, and prefixes on it, one for each case.
+//! A server for one test program, with a prefix for each case.
 
 mod administrator;
 
@@ -20,24 +20,25 @@ use tokio::task::spawn_blocking;
 const PASSWORD: &str = "hunter2-app";
 const GRANTS: &str = include_str!("../../lua/grants.acl");
 
-/// A server with a user that may do what the README names, in its own part of the keys.
+/// A server, and a user with the README's rights to some of its keys.
 #[derive(Debug)]
 pub struct Server {
-    /// The administrator's URLs: one, or that of each node of a cluster.
+    /// The administrator's URLs: one, or one per node of a cluster.
     urls: Vec<String>,
-    /// The user, and what all its keys begin with.
+    /// The name of the user, with which all its keys begin.
     name: String,
     places: AtomicU64,
-    /// What the keys of places begin with that no case uses any more.
+    /// The prefixes of places that no case uses any more.
     used: Mutex<HashSet<String>>,
-    /// The administrator's connection to the one node: to connect for each command would be three waits instead of one.
+    /// The administrator's connection to the single node. Connecting for each command would take three round trips
+    /// instead of one.
     kept: Mutex<Option<MultiplexedConnection>>,
-    /// Who signed the certificate of a server with TLS, in PEM.
+    /// The CA of a server with TLS, in PEM.
     authority: Option<Vec<u8>>,
     own: Own,
 }
 
-/// The server, if it is this test program's own.
+/// The server processes that belong to this test program.
 #[derive(Debug)]
 enum Own {
     Nothing,
@@ -59,7 +60,7 @@ impl Server {
         }
     }
 
-    /// That of this test program.
+    /// Returns the server of this test program.
     pub async fn shared() -> Result<Arc<Self>> {
         let url = servers::shared_redis().map_err(failed)?.url().to_owned();
         let server = Self::new(vec![url], name(), Own::Nothing);
@@ -72,7 +73,7 @@ impl Server {
         Ok(Arc::new(server))
     }
 
-    /// One that can be killed, and knows its user from the beginning.
+    /// Starts a server that can be killed, and that knows its user from the start.
     pub async fn alone(settings: Settings) -> Result<Arc<Self>> {
         let name = name();
         let settings = knowing(settings, &name);
@@ -81,7 +82,7 @@ impl Server {
         Ok(Arc::new(Self { authority, ..Self::new(vec![own.url()], name, Own::Node(Box::new(own))) }))
     }
 
-    /// Three masters with a replica each.
+    /// Starts a cluster of three masters with a replica each.
     pub async fn cluster(settings: Settings) -> Result<Arc<Self>> {
         let name = name();
         let settings = knowing(settings, &name);
@@ -90,7 +91,7 @@ impl Server {
         Ok(Arc::new(Self::new(urls, name, Own::Cluster(own))))
     }
 
-    /// A master with a replica, and sentinels.
+    /// Starts a master with a replica, and sentinels.
     pub async fn sentinels(settings: Settings) -> Result<Arc<Self>> {
         let name = name();
         let settings = knowing(settings, &name);
@@ -117,7 +118,7 @@ impl Server {
         }
     }
 
-    /// Those of a cluster, or those that sentinels watch.
+    /// Returns the nodes of a cluster, or the nodes that sentinels watch.
     pub fn nodes(&self) -> &[Redis] {
         match &self.own {
             Own::Cluster(own) => own.nodes(),
@@ -127,7 +128,7 @@ impl Server {
         }
     }
 
-    /// Those that watch the nodes, if any do.
+    /// Returns the sentinels, if there are any.
     pub fn watchers(&self) -> &[Redis] {
         match &self.own {
             Own::Sentinels(own) => own.sentinels(),
@@ -140,18 +141,16 @@ impl Server {
         rest.parse().unwrap_or_else(|_| panic!("the server's URL has no address of numbers"))
     }
 
-    /// The administrator's URL.
     pub fn url_as_administrator(&self) -> &str {
         &self.urls[0]
     }
 
-    /// The URL of the user with the least rights, at this address.
+    /// Returns the URL of the user with the least rights, at this address.
     pub fn url_at(&self, address: SocketAddr) -> String {
         let scheme = if self.authority.is_some() { "rediss" } else { "redis" };
         format!("{scheme}://{}:{PASSWORD}@{address}", self.name)
     }
 
-    /// The URL of the user with the least rights.
     pub fn url(&self) -> String {
         match &self.own {
             Own::Cluster(own) => own.url().replace("://", &format!("://{}:{PASSWORD}@", self.name)),
@@ -163,26 +162,26 @@ impl Server {
         }
     }
 
-    /// A prefix that no key has.
+    /// Returns a place with an unused prefix.
     pub fn bare(self: &Arc<Self>) -> Place {
         let number = self.places.fetch_add(1, Ordering::Relaxed);
         let prefix = format!("{}.{number}", self.name);
         Place { server: Arc::clone(self), prefix, moved: Moved::default() }
     }
 
-    /// An empty store, set up.
+    /// Returns a place with an empty store.
     pub async fn place(self: &Arc<Self>) -> Result<Place> {
         let place = self.bare();
         storagebox_core::Backend::setup(&place.store()?).await?;
         Ok(place)
     }
 
-    /// No call of anybody needs the place any more.
+    /// Marks the place as unused by any call.
     pub fn let_go(&self, place: &Place) {
         self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(place.prefix.clone());
     }
 
-    /// Removes what used places left, now and then: who looks at all keys should find few.
+    /// Removes the keys of used places from time to time, so that code that reads all keys finds few.
     pub async fn sweep(&self) -> Result<()> {
         let used = {
             let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
@@ -199,7 +198,7 @@ impl Server {
         self.remove_keys(|key| used.contains(&prefix(key))).await
     }
 
-    /// Removes what the places left, and the user, where the server is not to go itself.
+    /// Removes the keys of all places and the user, unless the server ends with the test program.
     pub async fn remove(&self) -> Result<()> {
         if !matches!(self.own, Own::Nothing) {
             return Ok(());
@@ -208,7 +207,7 @@ impl Server {
         self.ask(cmd("ACL").arg("DELUSER").arg(&self.name)).await
     }
 
-    /// Removes the keys of all places that are so.
+    /// Removes the keys for which `is_so` is true.
     async fn remove_keys(&self, is_so: impl Fn(&[u8]) -> bool) -> Result<()> {
         let mut admin = self.connected(&self.urls[0]).await?;
         let mut cursor = 0_u64;
@@ -228,7 +227,7 @@ impl Server {
     }
 }
 
-/// So many used places are removed at once.
+/// The number of used places that are removed at once.
 const MANY: usize = 16;
 
 fn knowing(settings: Settings, name: &str) -> Settings {
@@ -239,18 +238,18 @@ fn name() -> String {
     format!("sbtest_{:016x}", fastrand::Rng::new().u64(..))
 }
 
-/// The rights that the README names to the store with this prefix, in one line.
+/// Returns the README's rights to the store with this prefix, in one line.
 pub fn grants(prefix: &str) -> String {
     let grants = GRANTS.replace("{password}", PASSWORD).replace("{prefix}", prefix);
     grants.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The prefixes of all places, as a pattern: one user serves every case of a test program.
+/// Returns a pattern of the prefixes of all places: one user serves every case of a test program.
 fn any_place_of(name: &str) -> String {
     format!("{name}.*")
 }
 
-/// A prefix, and its clock.
+/// A prefix and its clock.
 #[derive(Debug)]
 pub struct Place {
     pub server: Arc<Server>,
@@ -273,11 +272,11 @@ impl Place {
 }
 
 impl Place {
-    /// Which node is the master that has the namespace of this tag.
+    /// Returns the number of the master that has the namespace of this tag.
     pub async fn master_of(&self, tag: &str) -> Result<Option<usize>> {
         let key = self.key(tag);
         for (number, mut master) in self.server.numbered_masters().await? {
-            // Any other refuses to say.
+            // Any other node returns an error.
             if cmd("EXISTS").arg(&key).query_async(&mut master).await.unwrap_or(false) {
                 return Ok(Some(number));
             }
@@ -285,7 +284,7 @@ impl Place {
         Ok(None)
     }
 
-    /// The key that all of a namespace begin with.
+    /// Returns the key that all keys of a namespace begin with.
     pub fn key(&self, tag: &str) -> String {
         format!("{}:{{{tag}}}", self.prefix)
     }

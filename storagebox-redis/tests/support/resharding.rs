@@ -1,4 +1,4 @@
-//! A slot that moves from one master to another, as an operator does it: key by key, while everybody goes on.
+//! Moves a slot from one master to another, as an operator does it: key by key, while other calls continue.
 
 use redis::aio::MultiplexedConnection;
 use redis::{FromRedisValue, cmd};
@@ -6,7 +6,7 @@ use storagebox_core::Result;
 
 use super::place::{Place, failed};
 
-/// The slot of a namespace on its way.
+/// The slot of a namespace that is moving.
 pub struct Resharding {
     slot: u16,
     from: Node,
@@ -32,7 +32,7 @@ impl Resharding {
         Ok(Self { slot, from, to })
     }
 
-    /// Moves those of its keys.
+    /// Moves the keys of the slot for which `which` is true.
     pub async fn move_those(&mut self, place: &Place, which: impl Fn(&str) -> bool) -> Result<()> {
         let mut all = cmd("CLUSTER");
         let keys: Vec<String> = self.from.ask(all.arg("GETKEYSINSLOT").arg(self.slot).arg(i32::MAX)).await?;
@@ -46,7 +46,7 @@ impl Resharding {
         self.from.ask(&migrate).await
     }
 
-    /// Moves the rest, and tells everybody whose the slot is now: the new master first.
+    /// Moves the remaining keys, and tells all masters the new owner of the slot, the new owner first.
     pub async fn finish(mut self, place: &Place) -> Result<()> {
         self.move_those(place, |_| true).await?;
         let id = self.to.id.clone();

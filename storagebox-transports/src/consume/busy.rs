@@ -1,4 +1,4 @@
-//! What is being processed, and for how long one message keeps others from beginning.
+//! The messages that are being processed, and how long one of them keeps others from beginning.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -9,12 +9,12 @@ use tokio::time::Instant;
 /// The entities whose message is being processed.
 pub(super) struct Busy {
     runs: HashMap<Key, Run>,
-    /// For how long a run is waited for.
+    /// The longest time to wait for a run.
     patience: Duration,
 }
 
 struct Run {
-    /// A run that takes longer than this holds nobody up: it may hang.
+    /// When others stop waiting for this run: it may hang.
     until: Instant,
     is_alone: bool,
 }
@@ -30,7 +30,7 @@ impl Busy {
 
     pub(super) fn begin(&mut self, entity: Key, is_alone: bool) {
         let now = now();
-        // A patience beyond the clock is one without end, as far as a worker lives.
+        // A moment that the clock cannot represent is replaced by one beyond the life of any worker.
         let until = now.checked_add(self.patience).unwrap_or(now + Duration::from_secs(u32::MAX.into()));
         self.runs.insert(entity, Run { until, is_alone });
     }
@@ -39,12 +39,12 @@ impl Busy {
         self.runs.remove(entity);
     }
 
-    /// Until when the first of all runs is waited for; `None` if none is.
+    /// Returns the earliest moment at which others stop waiting for a run, or `None` if they wait for none.
     pub(super) fn until(&self) -> Option<Instant> {
         self.waited_for().map(|run| run.until).min()
     }
 
-    /// Whether a message that runs alone is waited for.
+    /// Returns whether others wait for a message that runs alone.
     pub(super) fn is_alone(&self) -> bool {
         self.waited_for().any(|run| run.is_alone)
     }

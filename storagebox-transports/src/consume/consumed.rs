@@ -1,4 +1,4 @@
-//! What a loop did.
+//! The report of a loop.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use super::held::Settled;
 use super::worker::Ended;
 use crate::delivery::Settle;
 
-/// What a call of [`consume`](super::consume) did, in numbers of copies.
+/// The report of a call of [`consume`](super::consume), in numbers of copies.
 ///
-/// A copy is counted by what was decided about it. If the queue could not be told, it is counted in `failed_settles` as
-/// well, and the copy comes again.
+/// A copy is counted by the decision about it. If its settlement failed, the copy is counted in `failed_settles` as
+/// well, and comes again.
 #[derive(Clone, Debug, Default)]
 #[must_use = "it has the error that ended the loop, if one did"]
 #[non_exhaustive]
@@ -20,7 +20,7 @@ pub struct Consumed {
     pub processed: u64,
     /// Copies of messages that were finished before, or whose token was lost.
     pub duplicates: u64,
-    /// Copies that finished what a crash had left.
+    /// Copies that finished work that a crash had interrupted.
     pub resumed: u64,
     /// Copies for which the handler decided to do nothing.
     pub no_effect: u64,
@@ -30,14 +30,14 @@ pub struct Consumed {
     pub parked: u64,
     /// Copies that waited when the loop was stopped, and were given back.
     pub stopped: u64,
-    /// Copies that the queue could not be told about.
+    /// Copies whose settlement failed.
     pub failed_settles: u64,
     /// Extensions of a lease that failed.
     pub failed_extensions: u64,
     /// Errors of the stream of deliveries.
     pub stream_errors: u64,
-    /// The error that ended the loop, because no other attempt could have helped: one of the stream, or a right that is
-    /// missing to say what became of a message. `None` for a loop that ended by the end of its stream or by
+    /// The error that ended the loop, because no retry could have helped: an error of the stream, or a missing right to
+    /// settle a message. `None` for a loop that ended with its stream or by
     /// [`ConsumeOptions::until`](super::ConsumeOptions::until).
     pub error: Option<Arc<Error>>,
 }

@@ -1,4 +1,4 @@
-//! A delivery whose lease is extended for as long as it is held.
+//! A delivery whose lease is extended while the loop holds it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use tracing::debug;
 
 use crate::delivery::{Delivery, Settle};
 
-/// How often a lease is extended before it would end.
+/// The number of extensions in the time of one lease.
 const EXTENSIONS: u32 = 3;
 
-/// A timer of tokio does not take less.
+/// The shortest period of a tokio timer.
 const SHORTEST: Duration = Duration::from_millis(1);
 
 /// A delivery, and the task that extends its lease.
@@ -24,7 +24,7 @@ pub(super) struct Held<D> {
     keeper: Keeper,
 }
 
-/// How it ended.
+/// The result of the settlement.
 pub(super) struct Settled {
     pub(super) result: Result<(), BoxError>,
     pub(super) failed_extensions: u64,
@@ -41,7 +41,7 @@ impl<D: Delivery> Held<D> {
         &self.delivery
     }
 
-    /// Whether the message may have ended a worker.
+    /// Returns whether the message may have ended a worker.
     pub(super) fn is_suspect(&self) -> bool {
         self.delivery.lapsed().is_some()
     }
@@ -50,13 +50,13 @@ impl<D: Delivery> Held<D> {
         self.lease
     }
 
-    /// Has the queue note a run that may end this worker too.
+    /// Records in the queue that the message is about to run alone, because it may end this worker too.
     pub(super) async fn begin_alone(&self) -> Result<(), BoxError> {
         timeout(self.lease, self.delivery.begin_alone()).await?
     }
 
-    /// Extends the lease no more, and then settles. A queue that does not answer is given up when the lease would have
-    /// ended: the entity's next message need not wait longer.
+    /// Stops extending the lease, and then settles. If the queue does not answer within the time of a lease, the
+    /// settlement is given up: the entity's next message need not wait longer.
     pub(super) async fn settle(self, settle: Settle) -> Settled {
         let failed_extensions = self.keeper.stop().await;
         let answer = timeout(self.lease, self.delivery.settle(settle)).await;
@@ -68,7 +68,8 @@ impl<D: Delivery> Held<D> {
     }
 }
 
-/// It has a task of its own, so that a handler that never yields does not keep it from its work.
+/// The task that extends the lease. It is a separate task, so that a handler that never yields does not stop the
+/// extensions.
 struct Keeper {
     stop: Option<oneshot::Sender<()>>,
     task: JoinHandle<u64>,
@@ -80,7 +81,8 @@ impl Keeper {
         Self { stop: Some(stop), task: tokio::spawn(keep(delivery, lease, stopped)) }
     }
 
-    /// Waits for the extension that is under way: dropped half-way, it could reach the queue after what comes next.
+    /// Waits for an extension in progress: if it were dropped half-way, it could reach the queue after the next call.
+    /// Returns how many extensions failed.
     async fn stop(mut self) -> u64 {
         drop(self.stop.take());
         (&mut self.task).await.unwrap_or_default()
@@ -93,7 +95,7 @@ impl Drop for Keeper {
     }
 }
 
-/// Returns how many extensions failed.
+/// Extends the lease until it is stopped. Returns how many extensions failed.
 async fn keep<D: Delivery>(delivery: Arc<D>, lease: Duration, mut stopped: oneshot::Receiver<()>) -> u64 {
     let every = (lease / EXTENSIONS).max(SHORTEST);
     let mut ticks = interval(every);
@@ -110,7 +112,8 @@ async fn keep<D: Delivery>(delivery: Arc<D>, lease: Duration, mut stopped: onesh
     }
 }
 
-/// An extension that is not answered is given up, so that the next one and the settling can come.
+/// Extends the lease once. An extension without an answer is given up, so that the next one and the settlement can
+/// follow.
 async fn extend(delivery: &impl Delivery, lease: Duration, patience: Duration) -> bool {
     match timeout(patience, delivery.extend(lease)).await {
         Ok(Ok(())) => true,

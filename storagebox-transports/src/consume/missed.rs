@@ -1,4 +1,4 @@
-//! What a worker says of errors of its queue: each kind once, and then rarely.
+//! The log of a worker about errors of its queue: each kind once, and then rarely.
 
 use std::collections::HashMap;
 use std::error::Error as StdError;
@@ -9,15 +9,15 @@ use storagebox_core::{BoxError, Error, ErrorKind};
 use tokio::time::Instant;
 use tracing::{debug, error, warn};
 
-/// How long nothing more is said of errors of one kind.
+/// The shortest time between two log entries at `WARN` about errors of one kind.
 const RARELY: Duration = Duration::from_secs(300);
 
-/// When each kind of error was last said.
+/// When each kind of error was last logged.
 #[derive(Default)]
 pub(super) struct Missed(HashMap<String, Instant>);
 
 impl Missed {
-    /// Says that the stream gave an error. Returns it if no other attempt can help.
+    /// Logs an error of the stream. Returns it if no retry can help.
     pub(super) fn note(&mut self, error: BoxError) -> Option<Arc<Error>> {
         let text = with_causes(error.as_ref());
         let error = match error.downcast::<Error>() {
@@ -35,7 +35,7 @@ impl Missed {
         None
     }
 
-    /// Says that a queue was not told what became of a message. Returns the error if it can be told of none.
+    /// Logs that a message was not settled. Returns the error if no message can be settled.
     pub(super) fn note_unsettled(&mut self, error: BoxError) -> Option<Arc<Error>> {
         let text = with_causes(error.as_ref());
         match error.downcast::<Error>() {
@@ -71,13 +71,13 @@ impl Missed {
     }
 }
 
-/// What stays so until a person changes it: a login, a right, a command, the type of a key, the shape of a table. All
-/// else may pass, or be set up by somebody.
+/// Returns whether an error stays until a person changes something: a login, a right, a command, the type of a key, the
+/// shape of a table. Other errors may pass, or disappear when the queue is set up.
 fn is_final(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Denied | ErrorKind::Unsupported | ErrorKind::Corrupt | ErrorKind::InvalidInput)
 }
 
-/// The error and its causes.
+/// Returns the text of the error and its causes.
 fn with_causes(error: &(dyn StdError + 'static)) -> String {
     let mut shown = error.to_string();
     let mut next = error.source();

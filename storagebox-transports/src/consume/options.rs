@@ -1,4 +1,4 @@
-//! How a loop works.
+//! The options of a loop.
 
 use std::fmt;
 use std::future::pending;
@@ -10,10 +10,10 @@ use storagebox_core::{Outcome, ProcessError};
 use super::verdict::Policy;
 use crate::delivery::Received;
 
-/// When to stop.
+/// The future that stops the loop.
 type Until = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Who is told each result.
+/// The function that gets each result.
 type Observer = Box<dyn Fn(&Received, &Result<Outcome, ProcessError>) + Send + Sync>;
 
 /// The options of [`consume`](super::consume).
@@ -23,7 +23,7 @@ pub struct ConsumeOptions {
     pub(super) settings: Settings,
 }
 
-/// What stays the same throughout a loop.
+/// The settings that stay the same throughout a loop.
 pub(super) struct Settings {
     pub(super) concurrency: usize,
     pub(super) prefetch: usize,
@@ -56,8 +56,8 @@ impl ConsumeOptions {
         self
     }
 
-    /// Sets for how long the queue hands a message out; it is extended every third of this. It must be the lease that
-    /// the queue itself is set to. Defaults to 30 seconds.
+    /// Sets how long the queue hands out a message. The loop extends the lease every third of this time. It must equal
+    /// the lease of the queue itself. Defaults to 30 seconds.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.settings.lease = lease;
         self
@@ -72,28 +72,30 @@ impl ConsumeOptions {
         self
     }
 
-    /// Parks a message whose handler fails at this attempt or a later one. Defaults to never for a handler that fails. A message whose store or
-    /// dispatcher failed is always retried.
+    /// Parks a message whose handler fails at this attempt or a later one. By default, a handler that fails never has
+    /// its message parked. A message whose store or dispatcher failed is always retried.
     ///
     /// The attempt is the queue's hint: how often it has handed the message out, for whatever reason. Crashes, failed
     /// stores and messages that were given back count too, and some queues count wrongly after a restart. So a message
     /// may be parked early or late.
     ///
-    /// A message whose worker ended `attempts + 3` times in a row while the message [ran alone](crate::Delivery::lapsed) is
-    /// parked before it runs again, whatever its attempt. Without this option, 8 times are too many.
+    /// A message whose worker ended `attempts + 3` times in a row while the message [ran
+    /// alone](crate::Delivery::lapsed) is parked before it runs again, whatever its attempt. Without this option, the
+    /// limit is 8 times.
     pub fn park_after(mut self, attempts: u32) -> Self {
         self.settings.policy.park_after = Some(attempts);
         self
     }
 
-    /// Stops the loop when the future is ready. Then nothing more is taken from the stream, which is dropped. Messages
-    /// that are being processed are finished. Messages that wait are given back. Defaults to the end of the stream.
+    /// Stops the loop when the future is ready. Then the loop takes no more messages and drops the stream. Messages
+    /// that are being processed are finished. Messages that wait are given back. By default the loop ends with its
+    /// stream.
     pub fn until(mut self, stop: impl Future<Output = ()> + Send + 'static) -> Self {
         self.until = Box::pin(stop);
         self
     }
 
-    /// Calls `observer` with the result of each message that was processed, once the queue was told. It runs on the
+    /// Calls `observer` with the result of each processed message, after its settlement. The observer runs on the
     /// loop's task, so it must not block. Messages that never reach the processor are not observed.
     pub fn observe(
         mut self,

@@ -1,4 +1,4 @@
-//! Deliveries one by one, with a pause after an error.
+//! Reads deliveries one by one, with a pause after an error.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::time::Sleep;
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const MAX_PAUSE: Duration = Duration::from_secs(5);
 
-/// A stream that ends once, by itself or because it was ended.
+/// A stream that ends by itself or when the loop ends it.
 pub(super) struct Pull<S> {
     stream: Option<Pin<Box<S>>>,
     next_pause: Duration,
@@ -29,7 +29,7 @@ where
         self.stream.is_none()
     }
 
-    /// Drops the stream. A read that it may have under way would otherwise take a message that nobody asks for.
+    /// Drops the stream. Otherwise a read in progress would take a message that no one asks for.
     pub(super) fn end(&mut self) {
         self.stream = None;
     }
@@ -40,7 +40,7 @@ where
         }
     }
 
-    /// Returns what the stream has next. It may be dropped at any point: nothing is lost between two calls.
+    /// Returns the next item of the stream. The future may be dropped at any point: nothing is lost between two calls.
     pub(super) async fn next(&mut self) -> Option<Result<D, BoxError>> {
         if let Some(pause) = &mut self.pause {
             pause.await;

@@ -1,4 +1,4 @@
-//! One lone run at a time, of all loops that may end with each other.
+//! Allows one lone run at a time, among all loops that may end together.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
@@ -10,12 +10,12 @@ use tokio::time::timeout;
 
 static TURNS: LazyLock<Mutex<HashMap<Id, Weak<Queue<()>>>>> = LazyLock::new(Mutex::default);
 
-/// The turns of the loops of one runtime. Those of other runtimes may have another clock.
+/// The lock for lone runs of the loops of one runtime. Other runtimes may have another clock.
 #[derive(Clone)]
 pub(super) struct Turn(Arc<Queue<()>>);
 
 impl Turn {
-    /// Of the runtime that this is called in.
+    /// Returns the lock of the current runtime.
     pub(super) fn here() -> Self {
         let mut turns = TURNS.lock().unwrap_or_else(PoisonError::into_inner);
         turns.retain(|_, turn| turn.strong_count() > 0);
@@ -25,7 +25,7 @@ impl Turn {
         Self(known)
     }
 
-    /// Waits until no other lone run goes on, but no longer than so long: it may hang.
+    /// Waits until no other lone run is in progress, but at most for `patience`, because that run may hang.
     pub(super) async fn take(&self, patience: Duration) -> Option<MutexGuard<'_, ()>> {
         timeout(patience, self.0.lock()).await.ok()
     }

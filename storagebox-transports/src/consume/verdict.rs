@@ -1,4 +1,4 @@
-//! What becomes of a message after it was processed.
+//! The settlement of a message after it was processed.
 
 use std::time::Duration;
 
@@ -7,13 +7,14 @@ use tracing::warn;
 
 use crate::delivery::Settle;
 
-/// How often a message may end its worker before it is parked, where nothing else is said.
+/// The default of how often a message may end its worker before it is parked, before `MORE` is added.
 const ENDS: u32 = 5;
 
-/// So many runs more than the handler may fail: a worker that somebody killed is no fault of its message.
+/// The number of allowed lone runs beyond that of attempts: a worker that was killed from outside is not its message's
+/// fault.
 const MORE: u32 = 3;
 
-/// When a message comes again, and when it does not.
+/// When a message is retried, and when it is parked.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Policy {
     pub(super) first_pause: Duration,
@@ -22,7 +23,7 @@ pub(super) struct Policy {
 }
 
 impl Policy {
-    /// `share` is any number from 0 to 1: how much of the jitter the pause has.
+    /// Decides the settlement. `share`, from 0 to 1, is the part of the jitter that is added to the pause.
     pub(super) fn settle(&self, result: &Result<Outcome, ProcessError>, attempt: u32, share: f64) -> Settle {
         match result {
             Ok(_) => Settle::Ack,
@@ -34,7 +35,7 @@ impl Policy {
         }
     }
 
-    /// An error for a message that ended its worker too often, by the number of its lone runs.
+    /// Returns an error for a message that ended its worker too often, by the number of its lone runs.
     pub(super) fn check(&self, lapsed: Option<u32>) -> Result<(), BoxError> {
         let most = self.park_after.unwrap_or(ENDS).saturating_add(MORE);
         let Some(runs) = lapsed.filter(|runs| *runs >= most) else { return Ok(()) };
@@ -42,7 +43,7 @@ impl Policy {
         Err(format!("its worker ended {runs} times while it ran alone").into())
     }
 
-    /// From half of the whole pause to all of it.
+    /// Returns a pause from half of the whole pause to all of it.
     fn pause(&self, attempt: u32, share: f64) -> Duration {
         let doubled = 1_u32.checked_shl(attempt.saturating_sub(1)).unwrap_or(u32::MAX);
         let half = self.first_pause.saturating_mul(doubled).min(self.max_pause) / 2;

@@ -1,4 +1,4 @@
-//! The messages that a loop holds: who waits, who runs.
+//! The messages that a loop holds, waiting or running.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -24,7 +24,7 @@ const NOT_NOTED: &str = "the queue did not note that the message is about to run
 pub(super) struct Worker<D> {
     processor: Processor,
     settings: Settings,
-    /// In the order of their arrival.
+    /// The waiting messages, in the order of their arrival.
     waiting: VecDeque<Waiting<D>>,
     busy: Busy,
     turn: Turn,
@@ -39,7 +39,7 @@ struct Waiting<D> {
     message: Message,
 }
 
-/// A copy that the loop has done with.
+/// A copy that the loop has finished with.
 pub(super) struct Ended {
     /// `None` for a copy that was settled without being processed.
     pub(super) processed: Option<Processed>,
@@ -65,8 +65,9 @@ impl<D: Delivery> Worker<D> {
         held < self.settings.concurrency.saturating_add(self.settings.prefetch) && self.held_up_until().is_none()
     }
 
-    /// Until when the loop waits, at the most, because a message runs alone or is to run alone: nothing is taken then,
-    /// because it could end with the worker. `None` if the loop does not wait for that.
+    /// Returns the latest moment until which the loop waits because a message runs alone or is to run alone. It takes
+    /// nothing meanwhile, because what it takes could end with the worker. Returns `None` if the loop does not wait for
+    /// that.
     pub(super) fn held_up_until(&self) -> Option<Instant> {
         self.busy.until().filter(|_| self.busy.is_alone() || self.suspect().is_some())
     }
@@ -75,7 +76,7 @@ impl<D: Delivery> Worker<D> {
         !self.waiting.is_empty()
     }
 
-    /// Takes a delivery in. What is no message is parked, and so is one that ended its workers.
+    /// Receives a delivery. Parks it if it is malformed, or if it ended its workers too often.
     pub(super) fn receive(&mut self, delivery: D, entity_of: &impl Fn(&Received) -> Result<Key, BoxError>) {
         let held = Held::new(delivery, self.settings.lease);
         match self.settings.policy.check(held.delivery().lapsed()).and_then(|()| message(held.delivery(), entity_of)) {
@@ -87,7 +88,7 @@ impl<D: Delivery> Worker<D> {
         }
     }
 
-    /// Counts an error of the stream. Where no other attempt can help, gives back all that only waits and returns true.
+    /// Counts an error of the stream. If no retry can help, gives back all waiting messages and returns true.
     pub(super) fn misses(&mut self, error: BoxError) -> bool {
         self.consumed.stream_errors += 1;
         let last = self.missed.note(error);
@@ -103,7 +104,7 @@ impl<D: Delivery> Worker<D> {
         is_over
     }
 
-    /// Begins with the oldest messages that may run.
+    /// Begins to process the oldest messages that may run.
     pub(super) fn begin(&mut self) {
         while self.running.len() < self.settings.concurrency {
             let next = self.next();
@@ -120,8 +121,9 @@ impl<D: Delivery> Worker<D> {
         }
     }
 
-    /// The oldest message whose entity is free. A message that may have ended its worker comes before all others, and
-    /// runs when nothing else does: what ended beside it is so told apart from what ended the worker.
+    /// Returns the index of the oldest message whose entity is free. A message that may have ended its worker comes
+    /// before all others, and runs when nothing else does, so that it is not confused with messages that only ran at
+    /// the same time.
     fn next(&self) -> Option<usize> {
         if self.busy.is_alone() {
             return None;
@@ -132,14 +134,14 @@ impl<D: Delivery> Worker<D> {
         }
     }
 
-    /// The oldest message that is to run alone, and is the next of its entity.
+    /// Returns the index of the oldest message that is to run alone and is the next of its entity.
     fn suspect(&self) -> Option<usize> {
         let entity = |at: usize| &self.waiting[at].message.entity;
         let is_next = |at: usize| !self.busy.has(entity(at)) && !(0..at).any(|older| entity(older) == entity(at));
         (0..self.waiting.len()).find(|at| self.waiting[*at].held.is_suspect() && is_next(*at))
     }
 
-    /// Gives back all that only waits.
+    /// Gives back all waiting messages.
     pub(super) fn give_back(&mut self) {
         for Waiting { held, .. } in std::mem::take(&mut self.waiting) {
             self.put(held, Settle::Retry { after: Duration::ZERO });
@@ -150,19 +152,19 @@ impl<D: Delivery> Worker<D> {
         self.running.spawn(async move { Ended { processed: None, settle, settled: held.settle(settle).await } });
     }
 
-    /// Waits for the next copy that is done with; `None` if none is under way.
+    /// Waits for the next finished copy; `None` if none is in progress.
     pub(super) async fn ended(&mut self) -> Option<Result<Ended, JoinError>> {
         self.running.join_next().await
     }
 
-    /// Counts a copy and frees its entity. Where the queue refuses to be told of it, gives back all that only waits and
-    /// returns true.
+    /// Counts a copy and frees its entity. If the queue permanently refuses to settle, gives back all waiting messages
+    /// and returns true.
     pub(super) fn count(&mut self, ended: Result<Ended, JoinError>) -> bool {
         let ended = match ended {
             Ok(ended) => ended,
             Err(error) => match error.try_into_panic() {
                 Ok(panic) => resume_unwind(panic),
-                // Nobody aborts a task but the loop's end, and the runtime's.
+                // A task is aborted only at the end of the loop or of the runtime.
                 Err(_) => return false,
             },
         };
@@ -186,7 +188,8 @@ impl<D: Delivery> Worker<D> {
     }
 }
 
-/// A message on which `entity_of` panics must not end the loop, nor each of its successors.
+/// Reads the message of a delivery. A panic of `entity_of` is an error, so that the message does not end the loop and
+/// each of its successors.
 fn message(
     delivery: &impl Delivery,
     entity_of: &impl Fn(&Received) -> Result<Key, BoxError>,
@@ -197,7 +200,7 @@ fn message(
     Ok(Message { id, token, entity, body })
 }
 
-/// One with a turn waits for it, and runs only once the queue has noted that it does.
+/// Processes a message. With a turn, waits for it, and runs the message only after the queue has recorded the lone run.
 async fn process<D: Delivery>(
     held: &Held<D>,
     message: &Message,
@@ -212,7 +215,7 @@ async fn process<D: Delivery>(
     }
 }
 
-/// A message on which the handler panics must not end the loop either.
+/// Calls the processor. A panic of the handler is an error, so that the message does not end the loop.
 async fn handle(processor: &Processor, message: &Message) -> Result<Outcome, ProcessError> {
     let processing = AssertUnwindSafe(processor.process(message)).catch_unwind();
     processing.await.unwrap_or_else(|_| Err(ProcessError::Handler("the handler panicked".into())))

@@ -1,4 +1,4 @@
-//! Connecting, and what the server refuses meanwhile.
+//! Connects to the server, and records what the server refuses.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -20,7 +20,7 @@ const FORM: Form = Form {
     instead: "sends the password to another machine in clear; write tls://, or tls=off where that is wanted",
 };
 
-/// What the server refused last. It says so apart from any call, which then has no answer.
+/// The last refusal of the server. The server reports it separately from the call, which then has no answer.
 #[derive(Clone, Default)]
 pub(super) struct Refusals(Arc<Mutex<Option<String>>>);
 
@@ -33,7 +33,8 @@ impl Refusals {
         *self.last() = None;
     }
 
-    /// Notes a refused login, and a right of JetStream that is missing. That of a subject is its sender's affair.
+    /// Records a refused login, and a missing right of JetStream. A missing right to a subject concerns only the
+    /// sender.
     fn note(&self, event: &Event) {
         let said = event.to_string();
         let is = |text: &str| said.to_ascii_lowercase().contains(text);
@@ -42,7 +43,7 @@ impl Refusals {
         }
     }
 
-    /// The error with what it means.
+    /// Maps an error of the driver.
     pub(super) fn explain(&self, error: BoxError) -> Error {
         if let Some(said) = self.last().take() {
             return denied().caused_by(said).on("nats");
@@ -59,7 +60,7 @@ fn denied() -> Error {
     Error::new(ErrorKind::Denied, "the server refused the login, or the user lacks a right; the cause says which")
 }
 
-/// Whether the stream, its consumer or the stream of the notes is gone.
+/// Returns whether the stream, its consumer or the stream of the notes is gone.
 fn missing(error: &BoxError) -> bool {
     let gone = [ErrorCode::CONSUMER_NOT_FOUND, ErrorCode::STREAM_NOT_FOUND];
     said(error).is_some_and(|said| gone.contains(&said.error_code()))
@@ -77,7 +78,7 @@ fn said(error: &BoxError) -> Option<jetstream::Error> {
     }
 }
 
-/// The addresses without their login, which the driver logs, and the login.
+/// Returns the addresses without their login, because the driver logs the addresses, and the login.
 fn read(text: &str) -> Result<(Vec<String>, Option<Login>)> {
     let (addresses, _) = FORM.read(text)?;
     let login = addresses.first().and_then(|address| address.login.clone());
@@ -104,7 +105,7 @@ pub(super) async fn connect(text: &str) -> Result<(Client, Refusals)> {
         noted.note(&event);
         async {}
     });
-    // Also for the servers of the cluster that the first one names.
+    // This also holds for the servers of the cluster that the first server names.
     let options = options.require_tls(addresses.iter().any(|address| address.starts_with("tls")));
     let options = match login {
         Some(Login { user, password: Some(password) }) => options.user_and_password(user, password),
@@ -115,7 +116,8 @@ pub(super) async fn connect(text: &str) -> Result<(Client, Refusals)> {
     Ok((client, refusals))
 }
 
-/// With ciphers of its own where the process has chosen none: the driver would choose them for the whole process.
+/// Returns the TLS settings. They have ciphers of their own if the process has chosen none: the driver would choose
+/// them for the whole process.
 fn tls() -> Result<ClientConfig> {
     let chosen = CryptoProvider::get_default().cloned();
     let provider = chosen.unwrap_or_else(|| Arc::new(ring::default_provider()));

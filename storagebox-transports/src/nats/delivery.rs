@@ -36,7 +36,7 @@ fn read(message: &Message) -> Result<Received, Malformed> {
     wire::received(id.as_deref(), token.as_deref(), Some(message.payload.clone()))
 }
 
-/// Shows the id and no more: bodies and headers are their sender's affair.
+/// Shows only the id, because bodies and headers may be confidential.
 impl fmt::Debug for NatsDelivery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let id = self.received.as_ref().map(|received| &received.id);
@@ -63,7 +63,7 @@ impl Delivery for NatsDelivery {
         self.run.begin_alone().await
     }
 
-    /// Begins another lease, which is as long as the queue says.
+    /// Begins another lease, of the length that the queue has.
     async fn extend(&self, _: Duration) -> Result<(), BoxError> {
         self.message.double_ack_with(AckKind::Progress).await
     }

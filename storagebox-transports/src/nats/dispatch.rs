@@ -7,7 +7,7 @@ use storagebox_core::{BoxError, Dispatcher, Outgoing};
 use super::{NatsQueues, headers};
 
 /// Publishes each message on the subject that its destination names, and waits until a stream has stored it. A subject
-/// that no stream takes is an error.
+/// that belongs to no stream is an error.
 #[async_trait]
 impl Dispatcher for NatsQueues {
     async fn dispatch(&self, messages: &[Outgoing]) -> Result<(), BoxError> {

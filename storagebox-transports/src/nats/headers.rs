@@ -1,4 +1,4 @@
-//! Headers: a message's id and token in them, and those that go with a parked copy.
+//! Headers: those with a message's id and token, and those of a parked copy.
 
 use std::borrow::Cow;
 
@@ -9,13 +9,14 @@ use storagebox_core::Outgoing;
 use crate::delivery::Malformed;
 use crate::wire::headers::{ID, TOKEN};
 
-/// What a header cannot hold, or would lose at its ends. All that is not ASCII is encoded as well.
+/// The characters that a header cannot hold, or would lose at its ends. All characters outside ASCII are encoded as
+/// well.
 const ENCODED: &AsciiSet = &CONTROLS.add(b' ').add(b'%');
 
-/// The subject that a parked message came from.
+/// The header with the original subject of a parked message.
 pub(super) const SUBJECT: &str = "storagebox-subject";
 
-/// How the headers begin that the server acts on.
+/// The beginning of the headers that the server acts on.
 const SERVERS_OWN: &str = "Nats-";
 
 pub(super) fn of(message: &Outgoing) -> HeaderMap {
@@ -29,7 +30,7 @@ fn encoded(text: &str) -> String {
     utf8_percent_encode(text, ENCODED).to_string()
 }
 
-/// The text of a header, if it is there.
+/// Returns the text of a header, or `None` if the message does not have the header.
 pub(super) fn text<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<Cow<'a, str>>, Malformed> {
     let Some(value) = headers.get(name) else {
         return Ok(None);
@@ -38,8 +39,8 @@ pub(super) fn text<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<Cow<
     text.map(Some).map_err(|_| Malformed(format!("its header {name} is not UTF-8")))
 }
 
-/// The headers of a copy that is sent elsewhere. Those for the server are left out: it would take the copy for a
-/// duplicate of its original, and drop it.
+/// Returns the headers of a copy that is sent elsewhere, without those for the server: with them, the server would
+/// treat the copy as a duplicate of its original and drop it.
 pub(super) fn copied(headers: Option<&HeaderMap>) -> HeaderMap {
     let mut copy = HeaderMap::new();
     for (name, values) in headers.into_iter().flat_map(HeaderMap::iter) {

@@ -1,4 +1,4 @@
-//! Messages that are set aside, and sent again.
+//! Parks messages, and sends them again.
 
 use async_nats::HeaderMap;
 use async_nats::header::NATS_EXPECTED_STREAM;
@@ -11,7 +11,7 @@ use storagebox_core::BoxError;
 use super::NatsQueue;
 use super::headers::{self, SUBJECT};
 
-/// Where a queue's messages are parked.
+/// The stream and the subject of a queue's parked messages.
 #[derive(Clone, Debug)]
 pub(super) struct Parking {
     stream: Config,
@@ -24,7 +24,7 @@ impl Parking {
     }
 }
 
-/// Sends a copy to the place, and waits until it is stored. Makes the stream again if it is gone.
+/// Sends a copy to the stream of parked messages, and waits until it is stored. Creates the stream again if it is gone.
 pub(super) async fn park(message: &Message, parking: &Parking) -> Result<(), BoxError> {
     match park_as_it_fits(message, parking).await {
         Err(error) if error.kind() == PublishErrorKind::StreamNotFound => {
@@ -39,8 +39,8 @@ pub(super) async fn park(message: &Message, parking: &Parking) -> Result<(), Box
     }
 }
 
-/// With the subject that it came from. The largest message that the server takes has no room for that: sent again, it
-/// goes to the first subject of the queue.
+/// Sends a copy with its original subject in a header. A message of the largest size that the server accepts has no
+/// room for that header: if it is sent again, it goes to the first subject of the queue.
 async fn park_as_it_fits(message: &Message, parking: &Parking) -> Result<(), PublishError> {
     let bare = headers::copied(message.headers.as_ref());
     let mut headers = bare.clone();
@@ -52,7 +52,7 @@ async fn park_as_it_fits(message: &Message, parking: &Parking) -> Result<(), Pub
     }
 }
 
-/// An error if another stream takes the subject.
+/// Sends a copy. Returns an error if the subject belongs to another stream.
 async fn send(message: &Message, parking: &Parking, headers: HeaderMap) -> Result<(), PublishError> {
     let copy = with(headers, PublishMessage::build().payload(message.payload.clone()));
     let stored = message.context.send_publish(parking.subject.clone(), copy).await?.await?;
@@ -62,12 +62,12 @@ async fn send(message: &Message, parking: &Parking, headers: HeaderMap) -> Resul
     }
 }
 
-/// Headers take room even if there are none in them.
+/// Adds the headers, if there are any: an empty set of headers takes room too.
 fn with(headers: HeaderMap, copy: PublishMessage) -> PublishMessage {
     if headers.is_empty() { copy } else { copy.headers(headers) }
 }
 
-/// Sends again what is parked now, the oldest first.
+/// Sends the currently parked messages again, the oldest first.
 pub(super) async fn redrive(jetstream: &Context, queue: &NatsQueue) -> Result<u64, BoxError> {
     let parked = jetstream.get_stream(queue.parked_stream()).await?;
     let (mut sequence, last, mut count) = (1, parked.cached_info().state.last_sequence, 0);
@@ -79,7 +79,7 @@ pub(super) async fn redrive(jetstream: &Context, queue: &NatsQueue) -> Result<u6
     Ok(count)
 }
 
-/// The first message from this place in the stream on.
+/// Returns the first message of the stream at or after this sequence number.
 async fn first(parked: &Stream, subject: &str, sequence: u64) -> Result<Option<StreamMessage>, BoxError> {
     match parked.get_first_raw_message_by_subject(subject, sequence).await {
         Ok(message) => Ok(Some(message)),

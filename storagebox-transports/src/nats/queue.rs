@@ -7,14 +7,14 @@ use async_nats::jetstream::{consumer, stream};
 const LEASE: Duration = Duration::from_secs(30);
 const UNSETTLED: u32 = 1_000;
 const PREFETCH: u32 = 16;
-/// A message that comes again does so much sooner.
+/// The longest age of a note. A message that comes again does so much sooner.
 const NOTES_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// A stream with its durable consumer, the stream of its parked messages, and one of notes on messages that come again.
-/// The last one is named `STREAM-runs`, takes the subjects `storagebox.runs.STREAM.*`, and keeps a note for seven days at
-/// the most.
+/// A stream with its durable consumer, the stream of its parked messages, and a stream of notes on messages that come
+/// again. The stream of notes is named `STREAM-runs`, takes the subjects `storagebox.runs.STREAM.*`, and keeps a note
+/// for at most seven days.
 ///
-/// The names of streams and consumers are made of letters, digits, `-` and `_`.
+/// The names of streams and consumers consist of letters, digits, `-` and `_`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NatsQueue {
     stream: String,
@@ -46,7 +46,7 @@ impl NatsQueue {
         }
     }
 
-    /// Sets the subjects that the stream takes, wildcards included. They may not match the subject of parked messages.
+    /// Sets the subjects of the stream, which may have wildcards. They may not match the subject of parked messages.
     #[must_use]
     pub fn subjects<S: Into<String>>(mut self, subjects: impl IntoIterator<Item = S>) -> Self {
         self.subjects = subjects.into_iter().map(Into::into).collect();
@@ -67,15 +67,15 @@ impl NatsQueue {
         self
     }
 
-    /// Sets how long a message is a worker's before it comes again. Defaults to 30 seconds. Workers extend their leases
-    /// by this time, whatever time they ask for.
+    /// Sets how long a message belongs to a worker before it comes again. Defaults to 30 seconds. Workers extend their
+    /// leases by this time, whatever time they ask for.
     #[must_use]
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease;
         self
     }
 
-    /// Sets how many messages may be unsettled at once, at all workers together. Defaults to 1,000.
+    /// Sets how many messages may be unsettled at once, in all workers together. Defaults to 1,000.
     #[must_use]
     pub fn max_unsettled(mut self, most: u32) -> Self {
         self.max_unsettled = most;
@@ -83,14 +83,15 @@ impl NatsQueue {
     }
 
     /// Sets how many messages a worker fetches at once. Defaults to 16. Their leases begin when they are fetched, so
-    /// that few are right where handlers take long. A worker that stops keeps what it has fetched until the leases end.
+    /// choose a small number if handlers take long. A worker that stops keeps its fetched messages until their leases
+    /// end.
     #[must_use]
     pub fn prefetch(mut self, most: u32) -> Self {
         self.prefetch = most.max(1);
         self
     }
 
-    /// Sets on how many servers of a cluster the streams are kept, if they are created. Defaults to 1.
+    /// Sets the number of replicas of the streams in a cluster, if the streams are created. Defaults to 1.
     #[must_use]
     pub fn replicas(mut self, replicas: usize) -> Self {
         self.replicas = replicas;
@@ -117,12 +118,12 @@ impl NatsQueue {
         format!("{}-runs", self.stream)
     }
 
-    /// What the subject of a note begins with.
+    /// Returns the beginning of the subject of a note.
     pub(super) fn runs_subject(&self) -> String {
         format!("storagebox.runs.{}", self.stream)
     }
 
-    /// Where a message goes that does not say where it came from.
+    /// Returns the subject for a parked message that does not have its original subject.
     pub(super) fn first_subject(&self) -> &str {
         self.subjects.first().unwrap_or(&self.stream)
     }
@@ -131,7 +132,7 @@ impl NatsQueue {
         usize::try_from(self.prefetch).unwrap_or(usize::MAX)
     }
 
-    /// A message that was acknowledged leaves the stream.
+    /// Returns the settings of the stream, which deletes acknowledged messages.
     pub(super) fn stream_config(&self) -> stream::Config {
         stream::Config {
             name: self.stream.clone(),
@@ -142,7 +143,7 @@ impl NatsQueue {
         }
     }
 
-    /// A parked message stays until somebody sends it again or deletes it.
+    /// Returns the settings of the stream of parked messages, which stay until they are sent again or deleted.
     pub(super) fn parked_config(&self) -> stream::Config {
         stream::Config {
             name: self.parked_stream.clone(),
@@ -152,7 +153,7 @@ impl NatsQueue {
         }
     }
 
-    /// The last note on each message.
+    /// Returns the settings of the stream of notes, which keeps the last note on each message.
     pub(super) fn runs_config(&self) -> stream::Config {
         stream::Config {
             name: self.runs_stream(),

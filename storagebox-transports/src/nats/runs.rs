@@ -1,5 +1,5 @@
-//! What a queue remembers of a message between two deliveries. The server counts a delivery that was given back and one
-//! that nobody settled alike, so that a note says which it was.
+//! Notes on a message between two deliveries. The server counts a delivery that was given back like one that was never
+//! settled, so a note distinguishes the two.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use tracing::debug;
 
 use super::NatsQueue;
 
-/// The last thing that was said of a message that comes again.
+/// The last note on a message that comes again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Note {
     /// The delivery of this number was settled.
     Settled(u64),
-    /// So many lone runs have begun since.
+    /// This number of lone runs has begun since the last settlement.
     Alone(u32),
 }
 
-/// The notes on the messages of a queue, one for each at the most.
+/// The notes on the messages of a queue, at most one per message.
 #[derive(Clone)]
 pub(super) struct Runs(Arc<Notes>);
 
@@ -44,7 +44,8 @@ impl Runs {
         Ok(Self(Arc::new(Notes { context, stream, subject: queue.runs_subject() })))
     }
 
-    /// Finds the note on a message, by its place in the stream and the number of this delivery. The first one needs none.
+    /// Finds the note on a message, by its sequence number in the stream and the number of this delivery. The first
+    /// delivery needs no note.
     pub(super) async fn of(&self, message: u64, delivery: u64) -> Result<Run, BoxError> {
         let subject = format!("{}.{message}", self.0.subject);
         let lapsed = if delivery > 1 { lapsed(self.0.find(&subject).await?, delivery) } else { None };
@@ -52,7 +53,7 @@ impl Runs {
     }
 }
 
-/// How many lone runs nobody settled, of a message that somebody let go of without a word.
+/// Returns the number of lone runs without a settlement, for a message whose last delivery ended without one.
 fn lapsed(note: Option<Note>, delivery: u64) -> Option<u32> {
     match note {
         Some(Note::Settled(settled)) if settled.checked_add(1) == Some(delivery) => None,
@@ -80,14 +81,15 @@ impl Run {
         self.note(Note::Alone(self.lapsed.unwrap_or_default().saturating_add(1))).await
     }
 
-    /// Notes that the message is given back. Without the note its next run is taken for a suspect's, and no harm is done.
+    /// Records that the message is given back. Without the note, its next run counts as that of a suspect, which does
+    /// no harm.
     pub(super) async fn is_given_back(&self) {
         if let Err(error) = self.note(Note::Settled(self.delivery)).await {
             debug!(%error, "it was not noted that a message is given back");
         }
     }
 
-    /// Forgets the note on a message that is over. It would go by itself, later.
+    /// Deletes the note on a finished message. The note would expire by itself, later.
     pub(super) async fn is_over(&self) {
         if self.delivery > 1
             && let Err(error) = self.notes.stream.purge().filter(&self.subject).await
@@ -111,7 +113,7 @@ impl fmt::Display for Note {
     }
 }
 
-/// What is no note says nothing.
+/// Reads a note; `None` for any other text.
 fn read(text: &[u8]) -> Option<Note> {
     match std::str::from_utf8(text).ok()?.split_once(' ')? {
         ("settled", delivery) => delivery.parse().ok().map(Note::Settled),

@@ -1,4 +1,4 @@
-//! Where deliveries come from: a pull of messages that is begun anew after an error.
+//! The source of deliveries: a pull of messages that is opened again after an error.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::reconnect::Pauses;
 
 /// How long the server keeps a request for messages.
 const EXPIRES: Duration = Duration::from_secs(30);
-/// How often it says that it still does. Two of them missing are an error.
+/// The time between two heartbeats of the server for a request. Two missing heartbeats are an error.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
 pub(super) fn deliveries(
@@ -47,12 +47,12 @@ impl Source {
         }
     }
 
-    /// Makes a stream or a consumer again that is gone. Who may not do that waits for somebody who may.
+    /// Creates a stream or a consumer that is gone. A worker that may not do so waits until another client does.
     async fn make_again(&self, error: &Error) {
         if error.kind() == ErrorKind::NotSetUp && self.connection.setup(&self.queue).await.is_ok() {
             tracing::warn!(stream = self.queue.stream(), "the stream or its consumer was gone and was made again");
         }
-        // What this attempt was refused says nothing of the next read.
+        // A refusal of this attempt is not about the next read.
         self.connection.refusals.forget();
     }
 

@@ -1,4 +1,4 @@
-//! A row that was handed out.
+//! A row that is handed out.
 
 use std::fmt;
 use std::time::Duration;

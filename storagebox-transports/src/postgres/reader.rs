@@ -10,7 +10,7 @@ use super::delivery::PostgresDelivery;
 use super::statements::micros;
 use crate::reader::Read;
 
-/// How long an empty queue is left alone.
+/// The time between two reads of an empty queue.
 const WAIT: Duration = Duration::from_millis(100);
 
 pub(super) struct Reader {

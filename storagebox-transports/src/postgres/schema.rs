@@ -13,7 +13,7 @@ impl Default for Schema {
 }
 
 impl Schema {
-    /// Checks the name, so that no statement can be made of it. Postgres would cut a longer one in silence.
+    /// Checks the name, so that it cannot inject a statement. Postgres would cut a longer name silently.
     pub(super) fn new(name: &str) -> Result<Self> {
         let is_first = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
         let is_rest = |byte: u8| is_first(byte) || byte.is_ascii_digit();
@@ -30,7 +30,7 @@ impl Schema {
         Err(Error::misconfigured("schema", why).on("postgres"))
     }
 
-    /// The text with the name in it.
+    /// Returns the text with the name of the schema in it.
     pub(super) fn fill(&self, sql: &str) -> String {
         sql.replace("{schema}", &self.0)
     }

@@ -23,7 +23,7 @@ pub(super) struct Statements {
 
 impl Statements {
     pub(super) fn new(schema: &Schema) -> Self {
-        // The name was checked, and there is nothing else in them that we did not write.
+        // The name is checked, and the rest of each statement is part of this crate.
         let fill = |sql| AssertSqlSafe(schema.fill(sql)).into_sql_str();
         Self {
             setup: fill(include_str!("../../sql/postgres/setup.sql")),
@@ -40,9 +40,9 @@ impl Statements {
     }
 }
 
-/// A duration as the statements take it.
+/// Converts a duration to the microseconds that the statements take.
 pub(super) fn micros(duration: Duration) -> i64 {
-    // More than this is no interval.
+    // A longer time is not a valid interval.
     const MOST: i64 = storagebox_core::MAX_DURATION.as_micros() as i64;
     i64::try_from(duration.as_micros()).map_or(MOST, |micros| micros.min(MOST))
 }

@@ -1,4 +1,4 @@
-//! Connecting, and waiting for no longer than was said.
+//! Connects to the broker, and limits the time of each call.
 
 use std::cell::RefCell;
 use std::fmt::Display;
@@ -29,7 +29,7 @@ const FORM: Form = Form {
     instead: "sends the password to another machine in clear; write tls=off where that is wanted, as in a tunnel",
 };
 
-/// Where the broker is, and how long its answers are waited for.
+/// The address of the broker, the login and the timeout of its answers.
 #[derive(Clone)]
 pub(super) struct Access {
     address: Arc<AMQPUri>,
@@ -50,7 +50,7 @@ impl Access {
         Ok(Self { address: Arc::new(uri), login: Arc::new(address.login.unwrap_or_else(guest)), timeout: TIMEOUT })
     }
 
-    /// A channel on a new connection, which closes with the last channel of it.
+    /// Opens a channel on a new connection, which closes with its last channel.
     pub(super) async fn channel(&self) -> Result<Channel> {
         let connection = self.connection().await?;
         self.in_time(connection.create_channel()).await
@@ -67,7 +67,7 @@ impl Access {
         self.in_time(Connection::connector((*self.address).clone(), runtime, dialed, properties)).await
     }
 
-    /// The answer to a call, if it comes in time.
+    /// Waits for the answer to a call, up to the timeout.
     pub(super) async fn in_time<T>(&self, call: impl Future<Output = lapin::Result<T>>) -> Result<T> {
         let answer = tokio::time::timeout(self.timeout, call).await;
         let late = |_| Error::unknown(format!("there was no answer within {:?}", self.timeout)).on("rabbitmq");
@@ -75,7 +75,7 @@ impl Access {
     }
 }
 
-/// Whom a broker has for its own machine.
+/// Returns the default login of a broker, which it accepts from its own machine.
 fn guest() -> Login {
     Login { user: "guest".to_owned(), password: Some("guest".to_owned()) }
 }
@@ -92,7 +92,7 @@ fn query(pairs: &[(&str, &str)]) -> Result<AMQPQueryString> {
     Ok(query)
 }
 
-/// The login, kept from what the driver shows of its connections.
+/// The login, in a type that keeps it out of the driver's debug output of connections.
 struct Plain(Arc<Login>);
 
 impl AuthProvider for Plain {
@@ -110,14 +110,14 @@ thread_local! {
     static HUSHED: RefCell<Option<DefaultGuard>> = const { RefCell::new(None) };
 }
 
-/// Silences the driver's own thread, which logs each frame at `TRACE`, and the password with it.
+/// Silences the driver's own thread, which logs each frame at `TRACE`, including the password.
 fn hush() {
     if thread::current().name() == Some("lapin-io-loop") {
         HUSHED.with_borrow_mut(|hushed| *hushed = Some(set_default(&Dispatch::none())));
     }
 }
 
-/// By the number of the reply. What is not in the table may have been applied.
+/// The meaning of the reply codes. A call with a code that is not in the table may have been applied.
 const CODES: &[(u16, ErrorKind, &str)] = &[
     (403, ErrorKind::Denied, "the broker refused the login, or the user lacks a right; the cause says which"),
     (404, ErrorKind::NotSetUp, "the queue is not there"),
@@ -126,7 +126,7 @@ const CODES: &[(u16, ErrorKind, &str)] = &[
     (540, ErrorKind::Unsupported, "the broker does not know the call; it needs RabbitMQ 3.10 or later"),
 ];
 
-/// An error of the driver with what it means.
+/// Maps an error of the driver.
 pub(super) fn error(error: lapin::Error) -> Error {
     let (kind, message) = match error.kind() {
         lapin::ErrorKind::ProtocolError(said) if said.get_id() == 530 => of_vhost(said.get_message().as_str()),
@@ -146,7 +146,7 @@ fn of_vhost(said: &str) -> (ErrorKind, &'static str) {
     }
 }
 
-/// A name as the protocol has it.
+/// Converts a name to a short string of the protocol.
 pub(super) fn short(text: impl Display) -> Result<ShortString, BoxError> {
     ShortString::try_new(text.to_string()).map_err(|_| "a name of RabbitMQ has at most 255 bytes".into())
 }

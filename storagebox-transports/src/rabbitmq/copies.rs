@@ -1,4 +1,4 @@
-//! The properties of a message: its id and token in them, and those that go with a copy.
+//! The properties of a message: those with its id and token, and those of a copy.
 
 use lapin::BasicProperties;
 use lapin::message::Delivery;
@@ -9,12 +9,12 @@ use crate::delivery::{Malformed, Received};
 use crate::wire;
 use crate::wire::headers::{ID, TOKEN};
 
-/// How often earlier copies of the message were handed out. Copies are new messages to the broker.
+/// The header with the number of attempts of earlier copies of the message. To the broker, a copy is a new message.
 const ATTEMPTS: &str = "storagebox-attempts";
-/// What the broker counts itself.
+/// The header in which the broker counts returns to the queue.
 const COUNT: &str = "x-delivery-count";
 
-/// The broker writes it to its disk before it confirms it.
+/// The delivery mode with which the broker writes a message to disk before it confirms it.
 const PERSISTENT: u8 = 2;
 
 pub(super) fn of(message: &Outgoing) -> BasicProperties {
@@ -34,7 +34,7 @@ fn text(text: &str) -> AMQPValue {
     AMQPValue::LongString(text.into())
 }
 
-/// What a delivery holds.
+/// Reads the content of a delivery.
 pub(super) fn read(delivery: &Delivery) -> Result<Received, Malformed> {
     let properties = &delivery.properties;
     let named = header(properties, ID)?;
@@ -54,7 +54,7 @@ fn value<'a>(properties: &'a BasicProperties, name: &str) -> Option<&'a AMQPValu
     properties.headers().as_ref()?.inner().get(name)
 }
 
-/// Which attempt this is, by the broker's word and ours.
+/// Returns the number of this attempt, from the broker's count and that of earlier copies.
 pub(super) fn attempt(properties: &BasicProperties) -> u32 {
     earlier(properties).saturating_add(1)
 }
@@ -63,7 +63,7 @@ fn earlier(properties: &BasicProperties) -> u32 {
     count(properties, ATTEMPTS).saturating_add(came_back(properties))
 }
 
-/// How often this copy came back to its queue: from a worker that crashed, dropped it or gave it back at once.
+/// Returns how often this copy came back to its queue: from a worker that crashed, dropped it or gave it back at once.
 pub(super) fn came_back(properties: &BasicProperties) -> u32 {
     count(properties, COUNT)
 }
@@ -72,7 +72,7 @@ fn count(properties: &BasicProperties, name: &str) -> u32 {
     value(properties, name).and_then(number).unwrap_or(0)
 }
 
-/// Senders and brokers choose the width of a number.
+/// Reads a number of any width, because senders and brokers choose the width.
 fn number(value: &AMQPValue) -> Option<u32> {
     let number = match value {
         AMQPValue::ShortShortInt(number) => i64::from(*number),
@@ -87,12 +87,12 @@ fn number(value: &AMQPValue) -> Option<u32> {
     u32::try_from(number).ok()
 }
 
-/// The properties of a copy that waits for its retry: the attempts are counted on.
+/// Returns the properties of a copy that waits for its retry. The count of attempts continues.
 pub(super) fn for_retry(properties: &BasicProperties) -> BasicProperties {
     after(properties, attempt(properties))
 }
 
-/// The properties of a copy that was not begun with, and moves to another queue.
+/// Returns the properties of a copy that was not processed and moves to another queue.
 pub(super) fn moved(properties: &BasicProperties) -> BasicProperties {
     after(properties, earlier(properties))
 }
@@ -103,7 +103,7 @@ fn after(properties: &BasicProperties, attempts: u32) -> BasicProperties {
     copied(properties).with_headers(headers)
 }
 
-/// The properties of a copy that is parked or sent again: the attempts begin anew.
+/// Returns the properties of a copy that is parked or sent again. The count of attempts begins again.
 pub(super) fn anew(properties: &BasicProperties) -> BasicProperties {
     copied(properties).with_headers(headers(properties))
 }
@@ -117,14 +117,15 @@ fn headers(properties: &BasicProperties) -> FieldTable {
     headers
 }
 
-/// What the broker adds or acts on: with it, a copy would go to more queues, or be dropped as one that went in a circle.
+/// Returns whether the broker adds or acts on a header: with such a header, a copy would go to more queues, or be
+/// dropped as part of a cycle.
 fn is_for_the_broker(name: &str) -> bool {
     let begins = ["x-death", "x-first-death-", "x-last-death-"].iter().any(|part| name.starts_with(part));
     begins || ["CC", "BCC", COUNT, "x-acquired-count", ATTEMPTS].contains(&name)
 }
 
-/// All but the headers, and without what the broker acts on: an expiry would end a parked copy, and a user's name is
-/// refused from anybody else.
+/// Copies the properties, except the headers and those that the broker acts on: an expiry would end a parked copy, and
+/// the broker refuses a user's name from any other user.
 fn copied(properties: &BasicProperties) -> BasicProperties {
     let mut copy = BasicProperties::default().with_delivery_mode(PERSISTENT);
     macro_rules! copy {

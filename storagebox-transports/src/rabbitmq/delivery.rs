@@ -14,24 +14,24 @@ use storagebox_core::BoxError;
 use super::{RabbitQueue, RabbitQueues, copies, parking};
 use crate::delivery::{Delivery, Malformed, Received, Settle};
 
-/// It goes back to the queue.
+/// The options that return a message to the queue.
 const BACK: BasicRejectOptions = BasicRejectOptions { requeue: true };
 
 /// One copy of a message of a [`RabbitQueue`].
 pub struct RabbitDelivery {
     message: message::Delivery,
     received: Result<Received, Malformed>,
-    /// It comes from the queue of those that run alone.
+    /// Whether the message comes from the queue of messages that run alone.
     is_alone: bool,
     origin: Origin,
 }
 
-/// Where a message came from.
+/// The origin of a message.
 #[derive(Clone)]
 pub(super) struct Origin {
     pub(super) connection: RabbitQueues,
     pub(super) queue: Arc<RabbitQueue>,
-    /// The message is ours for as long as it is open.
+    /// The channel. The message belongs to this worker while the channel is open.
     pub(super) channel: Channel,
 }
 
@@ -40,18 +40,18 @@ impl RabbitDelivery {
         Self { received: copies::read(&message), message, is_alone, origin }
     }
 
-    /// Whether it came back to a queue whose messages run beside each other.
+    /// Returns whether the message came back to a queue whose messages run concurrently.
     pub(super) fn is_suspect(&self) -> bool {
         !self.is_alone && copies::came_back(&self.message.properties) > 0
     }
 
-    /// Moves it to the queue of those that run alone.
+    /// Moves the message to the queue of messages that run alone.
     pub(super) async fn set_apart(&self) -> Result<(), BoxError> {
         parking::set_apart(&self.origin.connection, &self.origin.queue, &self.message).await?;
         self.ack().await
     }
 
-    /// An error if the message is not ours any more.
+    /// Returns an error if the message no longer belongs to this worker.
     fn is_ours(&self) -> Result<(), BoxError> {
         if self.message.acker.usable() { Ok(()) } else { Err("the channel of the message is closed".into()) }
     }
@@ -60,7 +60,7 @@ impl RabbitDelivery {
         self.answered(self.message.acker.ack(BasicAckOptions::default())).await
     }
 
-    /// The library says whether the message was still ours.
+    /// Waits for the answer. The driver reports whether the message still belonged to this worker.
     async fn answered(&self, answer: impl Future<Output = lapin::Result<bool>>) -> Result<(), BoxError> {
         match self.origin.connection.access.in_time(answer).await? {
             true => Ok(()),
@@ -69,7 +69,7 @@ impl RabbitDelivery {
     }
 }
 
-/// Shows the id and no more: bodies and headers are their sender's affair.
+/// Shows only the id, because bodies and headers may be confidential.
 impl fmt::Debug for RabbitDelivery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let id = self.received.as_ref().map(|received| &received.id);
@@ -77,10 +77,10 @@ impl fmt::Debug for RabbitDelivery {
     }
 }
 
-/// A message that nobody settled goes back to the queue: its channel may stay open for long.
+/// Returns an unsettled message to the queue, because its channel may stay open for long.
 impl Drop for RabbitDelivery {
     fn drop(&mut self) {
-        // The first look at the future sends the word; nobody waits for its end.
+        // The first poll of the future sends the rejection; its end is not awaited.
         let _ = self.message.acker.reject(BACK).now_or_never();
     }
 }
@@ -95,26 +95,27 @@ impl Delivery for RabbitDelivery {
         copies::attempt(&self.message.properties)
     }
 
-    /// The queue of those that run alone hands each worker one message at a time, so what came back to it counts its runs.
+    /// The queue of messages that run alone hands each worker one message at a time, so its count of returns is the
+    /// number of lone runs.
     fn lapsed(&self) -> Option<u32> {
         self.is_alone.then(|| copies::came_back(&self.message.properties))
     }
 
-    /// Does nothing: the message is ours for as long as its channel is open, and the broker's `consumer_timeout` cannot
-    /// be extended.
+    /// Does nothing: the message belongs to this worker while its channel is open, and the broker's `consumer_timeout`
+    /// cannot be extended.
     async fn extend(&self, _: Duration) -> Result<(), BoxError> {
         self.is_ours()
     }
 
     async fn settle(&self, settle: Settle) -> Result<(), BoxError> {
-        // No copy is made of a message that is another worker's by now.
+        // A message that belongs to another worker by now must not be copied.
         self.is_ours()?;
         let Origin { connection, queue, .. } = &self.origin;
         match settle {
             Settle::Ack => {}
             Settle::Retry { after } => match queue.waiting(after).filter(|_| !after.is_zero()) {
                 Some(waiting) => parking::postpone(connection, queue, &waiting, &self.message).await?,
-                // What comes back to the queue of those that run alone counts as a run.
+                // A message that came back to the queue of messages that run alone would count as a run.
                 None if self.is_alone => parking::postpone(connection, queue, queue.name(), &self.message).await?,
                 None => return self.answered(self.message.acker.reject(BACK)).await,
             },

@@ -1,4 +1,4 @@
-//! Copies of a message elsewhere: parked, waiting for a retry, or sent again.
+//! Copies of a message in other queues: parked, waiting for a retry, or sent again.
 
 use lapin::message::Delivery;
 use lapin::options::{BasicAckOptions, BasicGetOptions, QueueDeclareOptions};
@@ -9,12 +9,12 @@ use storagebox_core::{BoxError, Error, ErrorKind};
 use super::connect::short;
 use super::{RabbitQueue, RabbitQueues, copies};
 
-/// Puts a copy where parked messages are.
+/// Puts a copy into the queue of parked messages.
 pub(super) async fn park(connection: &RabbitQueues, queue: &RabbitQueue, message: &Delivery) -> Result<(), BoxError> {
     send(connection, queue, &queue.parked_name(), message, copies::anew(&message.properties)).await
 }
 
-/// Puts a copy where messages wait until they run alone.
+/// Puts a copy into the queue of messages that wait to run alone.
 pub(super) async fn set_apart(
     connection: &RabbitQueues,
     queue: &RabbitQueue,
@@ -23,7 +23,7 @@ pub(super) async fn set_apart(
     send(connection, queue, &queue.alone_name(), message, copies::moved(&message.properties)).await
 }
 
-/// Puts a copy in the queue where it waits for its pause to end, or in the queue itself.
+/// Puts a copy into the queue in which it waits for the end of its pause, or into the queue itself.
 pub(super) async fn postpone(
     connection: &RabbitQueues,
     queue: &RabbitQueue,
@@ -33,7 +33,7 @@ pub(super) async fn postpone(
     send(connection, queue, waiting, message, copies::for_retry(&message.properties)).await
 }
 
-/// To one of the queues that belong to a queue, which is made again if it is gone.
+/// Sends a copy to one of the queues of a queue. Creates the queues again if they are gone.
 async fn send(
     connection: &RabbitQueues,
     queue: &RabbitQueue,
@@ -67,7 +67,7 @@ async fn send_to(
     Ok(())
 }
 
-/// Sends again what is parked now, the oldest first.
+/// Sends the currently parked messages again, the oldest first.
 pub(super) async fn redrive(connection: &RabbitQueues, queue: &RabbitQueue) -> Result<u64, BoxError> {
     let channel = connection.publisher().await?;
     let options = QueueDeclareOptions::durable().passive();
@@ -81,7 +81,7 @@ pub(super) async fn redrive(connection: &RabbitQueues, queue: &RabbitQueue) -> R
     Ok(count)
 }
 
-/// Sends one message again. False if none is parked.
+/// Sends one message again. Returns false if none is parked.
 async fn send_again(connection: &RabbitQueues, channel: &Channel, queue: &RabbitQueue) -> Result<bool, BoxError> {
     let options = BasicGetOptions { no_ack: false };
     let message = connection.access.in_time(channel.basic_get(short(queue.parked_name())?, options)).await?;

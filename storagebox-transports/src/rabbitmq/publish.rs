@@ -1,4 +1,4 @@
-//! Sending, with the broker's confirmation.
+//! Sends messages, with the broker's confirmation.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -12,11 +12,11 @@ use super::RabbitQueues;
 use super::connect::short;
 use super::copies;
 
-/// How many channels wait for their next use.
+/// The most idle channels that are kept.
 const IDLE: usize = 16;
 
-/// The channels that send. Each is one caller's at a time, so that what comes back on it is that caller's; a channel
-/// whose caller failed or went away is closed.
+/// The channels that send. One caller at a time uses a channel, so that the answers on it are for that caller. The
+/// channel of a caller that failed or was dropped is closed.
 #[derive(Default)]
 pub(super) struct Publishers {
     connection: tokio::sync::Mutex<Option<Connection>>,
@@ -30,14 +30,14 @@ impl Publishers {
 }
 
 impl RabbitQueues {
-    /// Whether the broker answers.
+    /// Checks that the broker answers.
     pub(super) async fn check(&self) -> Result<(), BoxError> {
         let publisher = self.publisher().await?;
         self.give_back(publisher);
         Ok(())
     }
 
-    /// A channel of the caller's own, whose messages are confirmed.
+    /// Returns a channel with confirmations, for one caller.
     pub(super) async fn publisher(&self) -> Result<Channel, BoxError> {
         let idle = { self.publishers.idle().pop() };
         match idle.filter(|channel| channel.status().connected()) {
@@ -59,7 +59,7 @@ impl RabbitQueues {
         Ok(channel)
     }
 
-    /// Keeps a channel on which all went well.
+    /// Keeps a channel on which all calls succeeded.
     pub(super) fn give_back(&self, publisher: Channel) {
         let mut idle = self.publishers.idle();
         if idle.len() < IDLE {
@@ -91,7 +91,7 @@ impl RabbitQueues {
         body: &[u8],
         properties: BasicProperties,
     ) -> Result<PublisherConfirm, BoxError> {
-        // What no queue takes comes back, and is not dropped.
+        // Without a queue, the broker returns the message and does not drop it.
         let options = BasicPublishOptions { mandatory: true, ..Default::default() };
         Ok(self.access.in_time(publisher.basic_publish("".into(), queue, options, body, properties)).await?)
     }

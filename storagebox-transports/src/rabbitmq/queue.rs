@@ -1,4 +1,4 @@
-//! A queue: its names, its limits, and the arguments that it is declared with.
+//! A queue: its names, its limits, and the arguments of its declaration.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use lapin::types::{AMQPValue, FieldTable};
 const PREFETCH: u16 = 16;
 const DELIVERIES: u32 = 100;
 
-/// Pauses of retries, in seconds: up to a day.
+/// The default pauses of retries, in seconds: up to a day.
 const PAUSES: [u64; 6] = [1, 10, 60, 600, 3_600, 86_400];
 
 /// A quorum queue, and the quorum queue of its parked messages.
@@ -30,7 +30,8 @@ impl RabbitQueue {
         Self { name: name.into(), prefetch: PREFETCH, delivery_limit: DELIVERIES, pauses }
     }
 
-    /// Sets how many unsettled messages each stream of deliveries may have, next to one that runs alone. Defaults to 16.
+    /// Sets how many unsettled messages each stream of deliveries may have, in addition to one that runs alone.
+    /// Defaults to 16.
     #[must_use]
     pub fn prefetch(mut self, most: u16) -> Self {
         self.prefetch = most.max(1);
@@ -39,8 +40,7 @@ impl RabbitQueue {
 
     /// Sets how often a copy may come back from workers that crash, drop it, retry it at once, or stop after they have
     /// fetched it, before the broker parks it, whatever the [loop](crate::ConsumeOptions::park_after) does. Defaults to
-    /// 100. It counts for a queue that is created; a queue that
-    /// exists must have the same limit.
+    /// 100. The limit applies when the queue is created; a queue that exists must have the same limit.
     #[must_use]
     pub fn delivery_limit(mut self, most: u32) -> Self {
         self.delivery_limit = most;
@@ -48,8 +48,8 @@ impl RabbitQueue {
     }
 
     /// Sets the pauses that retries can have. Defaults to 1 second, 10 seconds, 1 minute, 10 minutes, 1 hour and 1 day.
-    /// A retry waits for the shortest of them that is not shorter than what it asks for, or else for the longest;
-    /// without any, a retry comes at once.
+    /// A retry waits for the shortest pause that is at least as long as the requested one, or else for the longest.
+    /// Without any pause, a retry comes at once.
     #[must_use]
     pub fn pauses(mut self, pauses: impl IntoIterator<Item = Duration>) -> Self {
         self.pauses = pauses.into_iter().collect();
@@ -73,24 +73,25 @@ impl RabbitQueue {
         self.prefetch
     }
 
-    /// What the queue itself is declared with. What the broker gives up is parked, and not dropped.
+    /// Returns the arguments of the queue itself. Messages that the broker gives up are parked, not dropped.
     fn arguments(&self, delivery_limit: u32) -> FieldTable {
         let mut arguments = dead_lettering_to(&self.parked_name());
         arguments.insert("x-delivery-limit".into(), AMQPValue::LongLongInt(delivery_limit.into()));
         arguments
     }
 
-    /// All queues, each with what it is declared with. Messages expire in their order, so that a queue has one pause.
+    /// Returns all queues with their arguments. The messages of a queue expire in order, so each queue of retries has
+    /// one pause.
     pub(super) fn all(&self) -> Vec<(String, FieldTable)> {
         let waiting = self.pauses.iter().map(|pause| (self.waiting_name(*pause), self.waiting_arguments(*pause)));
-        // A message that waits to run alone has come back once already.
+        // A message that waits to run alone has already come back once.
         let alone = self.arguments(self.delivery_limit.saturating_sub(1));
         let first = [(self.name.clone(), self.arguments(self.delivery_limit)), (self.alone_name(), alone)];
         let first = first.into_iter().chain([(self.parked_name(), plain())]);
         first.chain(waiting).collect()
     }
 
-    /// The queue in which a message waits for so long, if it can wait at all.
+    /// Returns the queue in which a message waits for this pause, or `None` if there are no pauses.
     pub(super) fn waiting(&self, pause: Duration) -> Option<String> {
         let fitting = self.pauses.iter().find(|fitting| **fitting >= pause);
         fitting.or(self.pauses.last()).map(|pause| self.waiting_name(*pause))
@@ -107,14 +108,15 @@ impl RabbitQueue {
     }
 }
 
-/// A quorum queue without more.
+/// Returns the arguments of a plain quorum queue.
 fn plain() -> FieldTable {
     let mut arguments = FieldTable::default();
     arguments.insert("x-queue-type".into(), text("quorum"));
     arguments
 }
 
-/// A quorum queue whose messages go to another one when they are given up, and stay until the other one has them.
+/// Returns the arguments of a quorum queue that passes given-up messages on to another queue, and keeps them until that
+/// queue has them.
 fn dead_lettering_to(name: &str) -> FieldTable {
     let mut arguments = plain();
     arguments.insert("x-dead-letter-exchange".into(), text(""));
@@ -128,7 +130,7 @@ fn text(text: &str) -> AMQPValue {
     AMQPValue::LongString(text.into())
 }
 
-/// Milliseconds, rounded up.
+/// Converts a pause to milliseconds, rounded up.
 fn milliseconds(pause: Duration) -> i64 {
     i64::try_from(pause.as_nanos().div_ceil(1_000_000)).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! Where deliveries come from: consumers on a connection of their own, all made anew after an error.
+//! The source of deliveries: consumers on a connection of their own, which are opened again after an error.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,7 +45,7 @@ impl Source {
         outcome
     }
 
-    /// Makes a queue again that is gone. Who may not do that waits for somebody who may.
+    /// Creates a queue that is gone. A worker that may not do so waits until another client does.
     async fn make_again(&self, error: &BoxError) {
         if is_gone(error) && self.connection.setup(&self.queue).await.is_ok() {
             tracing::warn!(queue = self.queue.name(), "the queue was gone and was made again");
@@ -88,7 +88,7 @@ impl Source {
 
     async fn consumer(&self, channel: &Channel, queue: &str, fetched: u16) -> Result<Consumer, BoxError> {
         let access = &self.connection.access;
-        // It counts for the next consumer of the channel.
+        // It applies to the next consumer of the channel.
         access.in_time(channel.basic_qos(fetched, BasicQosOptions::default())).await?;
         let options = BasicConsumeOptions::default();
         let consumer = channel.basic_consume(short(queue)?, "".into(), options, FieldTable::default());
@@ -96,16 +96,16 @@ impl Source {
     }
 }
 
-/// What is read.
+/// The open consumers.
 struct Open {
     queue: Consumer,
-    /// Of the messages that run alone.
+    /// The consumer of messages that run alone.
     alone: Consumer,
     origin: Origin,
 }
 
-/// A channel that may get its consumers when nobody waits for them any more. Such a consumer would keep the channel open,
-/// and with it all that the broker has sent, so the channel is closed.
+/// A channel whose consumers are being opened. If the opening is dropped, a consumer could still arrive and would keep
+/// the channel open, with all messages that the broker has sent, so the channel is closed.
 struct Opening {
     channel: Channel,
     has_consumers: bool,
@@ -114,13 +114,13 @@ struct Opening {
 impl Drop for Opening {
     fn drop(&mut self) {
         if !self.has_consumers {
-            // The first look at the future sends the word; nobody waits for its end.
+            // The first poll of the future sends the request; its end is not awaited.
             let _ = self.channel.close(REPLY_SUCCESS, "".into()).now_or_never();
         }
     }
 }
 
-/// The deliveries that were returned keep the channel open, so what was fetched and not returned is given back here.
+/// Gives back fetched messages that were not returned, because the returned deliveries keep the channel open.
 impl Drop for Source {
     fn drop(&mut self) {
         if let (Some(Open { queue, alone, origin }), Ok(runtime)) = (self.open.take(), Handle::try_current()) {
@@ -130,8 +130,8 @@ impl Drop for Source {
     }
 }
 
-/// Cancels a consumer and gives back what it had fetched. An error ends it, and so does a broker that does not answer in
-/// time: what is not given back here comes again when the channel is closed.
+/// Cancels a consumer and gives back its fetched messages. Stops at an error, or if the broker does not answer in time:
+/// the remaining messages come again when the channel is closed.
 async fn give_back(mut consumer: Consumer, is_alone: bool, origin: Origin) {
     let cancelled = origin.channel.basic_cancel(consumer.tag(), BasicCancelOptions::default());
     if origin.connection.access.in_time(cancelled).await.is_ok() {

@@ -1,9 +1,9 @@
-//! What the server's answers mean to a queue.
+//! The meaning of the server's errors for a queue.
 
 use redis::RedisError;
 use storagebox_core::{Error, ErrorKind};
 
-/// What stands in an answer that a store never gets: of a group, and of a script that ended half-way.
+/// Texts of errors that a store never gets: about a group, and of a script that ended half-way.
 const SAID: &[(&str, ErrorKind, &str)] = &[
     ("NOGROUP", ErrorKind::NotSetUp, "the queue has no group; it was not set up, or the server lost it"),
     ("can't run this command", ErrorKind::Denied, "the user lacks a right; the server says which"),
@@ -12,7 +12,7 @@ const SAID: &[(&str, ErrorKind, &str)] = &[
     ("Unknown Redis command", ErrorKind::Unsupported, "the server lacks a command; the cause says where"),
 ];
 
-/// The error as it is of a queue.
+/// Maps an error of a server to that of a queue.
 pub(super) fn of_queue(error: Error) -> Error {
     let Some(said) = said(&error) else { return error };
     match SAID.iter().find(|(text, ..)| said.contains(text)) {
@@ -21,7 +21,7 @@ pub(super) fn of_queue(error: Error) -> Error {
     }
 }
 
-/// What the server said, with its code.
+/// Returns the server's error text, with its code.
 pub(super) fn said(error: &Error) -> Option<String> {
     let driver = std::error::Error::source(error)?.downcast_ref::<RedisError>()?;
     Some(format!("{} {}", driver.code()?, driver.detail().unwrap_or_default()))

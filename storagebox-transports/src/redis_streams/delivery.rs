@@ -1,4 +1,4 @@
-//! An entry of a stream that was handed out.
+//! An entry of a stream that is handed out.
 
 use std::fmt;
 use std::sync::{Arc, LazyLock};
@@ -21,14 +21,14 @@ pub struct RedisDelivery {
     settings: Settings,
     keys: Keys,
     entry: String,
-    /// How often it was handed out: the receipt.
+    /// How often the entry was handed out: the receipt.
     handed_out: u32,
     lapsed: Option<u32>,
     received: Result<Received, Malformed>,
 }
 
-/// An entry as the server hands it out: its id, how often it was handed out, its fields, and the lone runs of one whose
-/// lease had ended.
+/// An entry as the server hands it out: its id, how often it was handed out, its fields, and the number of lone runs if
+/// its lease had ended.
 pub(super) type Entry = (String, u32, Vec<Vec<u8>>, Option<u32>);
 
 impl RedisDelivery {
@@ -54,7 +54,7 @@ pub(super) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The fields are names and values in turn.
+/// Reads the fields, which are alternating names and values.
 fn read(fields: Vec<Vec<u8>>) -> Result<Received, Malformed> {
     let (mut id, mut token, mut body) = (None, None, None);
     let mut fields = fields.into_iter();
@@ -98,7 +98,7 @@ impl Delivery for RedisDelivery {
         self.tell("alone", Duration::ZERO).await
     }
 
-    /// By the lease of the queue, whatever `lease` is: the server compares idle times.
+    /// Extends by the lease of the queue, whatever `lease` is, because the server compares idle times.
     async fn extend(&self, _lease: Duration) -> Result<(), BoxError> {
         self.tell("extend", Duration::ZERO).await
     }

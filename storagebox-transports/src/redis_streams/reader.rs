@@ -16,22 +16,23 @@ use crate::reader::Read;
 
 static TAKE: LazyLock<Script> = LazyLock::new(|| script(include_str!("../../lua/redis_streams/take.lua")));
 
-/// How long a read waits for a new message. Pauses that end meanwhile are seen after it.
+/// How long a read waits for a new message. Pauses that end meanwhile are noticed after it.
 const WAIT: Duration = Duration::from_millis(200);
 
-/// How long no look for ended leases is made after one that found none: it passes over all that is handed out.
+/// The time between a search for ended leases that found none and the next search, which reads everything that is
+/// handed out.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// An entry on the way back from a read that waits: the stream, and in it one entry with its fields.
+/// The answer of a read that waits: the stream, and one entry of it with its fields.
 type Waited = Option<((String, ((String, Vec<Vec<u8>>),)),)>;
 
 pub(super) struct Reader {
     server: Arc<RedisServer>,
-    /// Waiting holds a connection up.
+    /// A separate connection for reads that wait, because they block a connection.
     waiting: RedisServer,
     settings: Settings,
     keys: Keys,
-    /// When leases are looked at again.
+    /// When to search for ended leases again.
     look: Option<Instant>,
 }
 
@@ -52,7 +53,7 @@ impl Reader {
             .arg(millis(*lease))
             .arg(u8::from(looks));
         let taken: Option<Entry> = self.server.script(&self.keys.stream, &call).await?;
-        // While something has lapsed, the next look may find more.
+        // If a lease had ended, the next search may find more.
         let found = taken.as_ref().is_some_and(|(_, handed_out, ..)| *handed_out > 1);
         if looks && !found {
             self.look = Some(now + LOOK.min(*lease / 4));
@@ -67,8 +68,8 @@ impl Reader {
         }
     }
 
-    /// What was handed out and is not over comes again: the new group begins with the oldest message. Who may not make a
-    /// group waits for somebody who may.
+    /// Creates the group again. It begins with the oldest message, so messages that are handed out and not finished
+    /// come again. A worker that may not create a group waits until another client does.
     async fn make_again(&self, error: Error) -> Result<()> {
         make_group(&self.server, &self.settings, &self.keys).await.map_err(|_| error)?;
         warn!(queue = self.keys.stream, "the group of the queue was gone and was made again");

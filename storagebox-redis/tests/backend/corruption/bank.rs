@@ -7,7 +7,7 @@ use storagebox_testkit::checks::corruption::{Filling, Unnoticed, bank};
 use super::{Part, stands_damage};
 use crate::support::Place;
 
-/// Counts that begin at 0, claims that are forgotten later, and a hold that nobody is told of when it lapses.
+/// Counts that begin at 0, claims that are forgotten later, and a hold without the entry by which it lapses.
 const UNNOTICED: Unnoticed = &[
     ("", "keeps", &["an unknown mark", "empty", "half", "none"]),
     ("", "q", &["none"]),
@@ -18,10 +18,10 @@ const UNNOTICED: Unnoticed = &[
     ("", "sound", &["an unknown mark", "empty", "half", "none"]),
 ];
 
-/// With free items.
+/// A bank with free items.
 pub(super) const PART: Part = Part { tag: "b.namespace.0", fill, calls: bank::calls, unnoticed: UNNOTICED };
 
-/// Whose next item is that of a hold that has lapsed.
+/// A bank whose next item is that of a lapsed hold.
 pub(super) const EMPTY: Part =
     Part { tag: "b.namespace.0", fill: fill_and_empty, calls: bank::calls, unnoticed: UNNOTICED };
 
@@ -48,7 +48,7 @@ fn fill_and_empty<'a>(place: &'a Place, store: &'a RedisStore, name: &'a str) ->
         fill(place, store, name).await?;
         let bank = store.item_bank(&name.parse()?)?;
         let free = bank.counts().await?.free;
-        // All but the one of the lapsed hold.
+        // All items except that of the lapsed hold.
         for number in 1..free {
             let _ = bank.take(&ClaimId::new(format!("OTHER-{number}"))?, Hold::Forever).await?;
         }

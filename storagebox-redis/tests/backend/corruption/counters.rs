@@ -7,7 +7,7 @@ use storagebox_testkit::checks::corruption::{Filling, Unnoticed, counters};
 use super::{Part, stands_damage};
 use crate::support::Place;
 
-/// No end, another number, and what is gone without a trace.
+/// A missing end, another number, and data that is gone without a trace.
 const UNNOTICED: Unnoticed = &[
     ("", "keeps", &["empty", "half", "none"]),
     (":o", "field", &["none"]),

@@ -1,4 +1,4 @@
-//! What may be done to a key.
+//! The damage that can be done to a key.
 
 use std::fmt;
 
@@ -16,11 +16,11 @@ pub(super) struct Damage {
     acts: Vec<Cmd>,
 }
 
-/// Values that no script writes; the half of a value is made of what is there.
+/// Values that no script writes. A third one, the first half of a value, depends on the value.
 const FOREIGN: [(&str, &str); 2] = [("empty", ""), ("an unknown mark", "\0?0000000000000001")];
 
 impl Damage {
-    /// Every damage to every key of a namespace that is tried.
+    /// Returns every damage to every key of a namespace that is tried.
     pub(super) async fn all(place: &Place, base: &str) -> Result<Vec<Self>> {
         let mut all = vec![];
         let mut keys: Vec<String> = place.server.ask(cmd("KEYS").arg(format!("{base}*"))).await?;
@@ -42,7 +42,7 @@ impl Damage {
         Self { key: key.to_owned(), what: what.into(), acts: acts.into() }
     }
 
-    /// In a few words, without the tag and without what differs from key to key of the same kind.
+    /// Describes the damage in a few words, without the tag and without what differs between keys of the same kind.
     pub(super) fn kind(&self, base: &str) -> (String, String) {
         let rest = self.key.strip_prefix(base).unwrap_or(&self.key);
         let kind = rest.split(':').take(2).collect::<Vec<_>>().join(":");
@@ -58,7 +58,7 @@ impl Damage {
     }
 }
 
-/// The key becomes one of another type.
+/// Gives the key another type.
 fn another_type(key: &str, kind: &str) -> Damage {
     let make = match kind {
         "string" => command(&["RPUSH", key, "garbage"]),
@@ -67,12 +67,12 @@ fn another_type(key: &str, kind: &str) -> Damage {
     Damage::to(key, "another type", [Cmd::del(key), make])
 }
 
-/// Each field of a hash is removed, and has each foreign value and the first half of its own.
+/// Removes each field of a hash, or sets it to each foreign value and to the first half of its own.
 async fn fields(place: &Place, key: &str) -> Result<Vec<Damage>> {
     let found: Vec<(String, Vec<u8>)> = place.server.ask(cmd("HGETALL").arg(key)).await?;
     // Only the opening of a namespace looks at its options.
     let damaged = found.into_iter().filter(|(field, _)| field != "options").flat_map(|(field, value)| {
-        // Fields of ours are in small letters, ids of these tests are not.
+        // The library's field names are in lower case, the ids of these tests are not.
         let is_ours = field.bytes().all(|byte| byte.is_ascii_lowercase());
         let name = if is_ours { field.clone() } else { "field".to_owned() };
         let set = |what: &str, value: &[u8]| {
@@ -87,7 +87,7 @@ async fn fields(place: &Place, key: &str) -> Result<Vec<Damage>> {
     Ok(damaged.collect())
 }
 
-/// The first entry of a list has each foreign value and the first half of its own.
+/// Sets the first entry of a list to each foreign value and to the first half of its own.
 async fn entries(place: &Place, key: &str) -> Result<Vec<Damage>> {
     let first: Vec<u8> = place.server.ask(cmd("LINDEX").arg(key).arg(0)).await?;
     let set = |what: &str, value: &[u8]| {
@@ -98,7 +98,7 @@ async fn entries(place: &Place, key: &str) -> Result<Vec<Damage>> {
     Ok(all)
 }
 
-/// The first member of a sorted set is none that anything is known of.
+/// Replaces the first member of a sorted set by an unknown one.
 async fn members(place: &Place, key: &str) -> Result<Vec<Damage>> {
     let first: Vec<(String, f64)> = place.server.ask(cmd("ZRANGE").arg(key).arg(0).arg(0).arg("WITHSCORES")).await?;
     let (member, score) = &first[0];

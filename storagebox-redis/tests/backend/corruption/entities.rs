@@ -13,13 +13,13 @@ use storagebox_testkit::checks::corruption::{Call, Filling, Unnoticed, call};
 use super::{Part, stands_damage};
 use crate::support::Place;
 
-/// Entities in every state, with the version that each was given; a deleted one is forgotten after two fillings.
+/// Entities in every state, each with its version. A deleted one is forgotten after two fillings.
 const ENTITIES: [(&str, u64); 6] = [("PAST", 1), ("KEPT", 2), ("OPEN", 3), ("CHOSEN", 4), ("RESTING", 5), ("NEW", 0)];
 
-/// More than half of what is remembered.
+/// More than half of the time for which ended operations are remembered.
 const LATER: Duration = Duration::from_secs(4 * 24 * 3_600);
 
-/// Another moment or content, an entity that is forgotten later, and what is gone without a trace.
+/// Another moment or content, an entity that is forgotten later, and data that is gone without a trace.
 const UNNOTICED: Unnoticed = &[
     ("", "keeps", &["an unknown mark", "empty", "half", "none"]),
     ("", "n", &["none"]),
@@ -34,7 +34,7 @@ const UNNOTICED: Unnoticed = &[
 
 pub(super) const PART: Part = Part { tag: "e.namespace.0", fill, calls: alone, unnoticed: UNNOTICED };
 
-/// What is damaged is the tokens.
+/// A ledger with joined tokens, of which the tokens are damaged.
 pub(super) const JOINED: Part =
     Part { tag: "t.namespace.0", fill: fill_with_tokens, calls: joined, unnoticed: super::tokens::UNNOTICED };
 
@@ -92,7 +92,7 @@ fn entry(key: &str) -> Result<EntryId> {
     Ok(EntryId { key: Key::new(key)?, message: MessageId::new("MESSAGE")?, commit: OpId::new("COMMIT")? })
 }
 
-/// Every call of a ledger that joins nothing, about each of the entities.
+/// Returns every call of a ledger that joins no tokens, for each of the entities.
 fn alone(store: &dyn Backend, name: &str) -> Result<Vec<Call>> {
     let all = store.entity_ledger(&name.parse()?, &Joins::default())?;
     let mut calls = vec![call!("pending", [all], all.pending(None, 100))];
@@ -116,7 +116,7 @@ fn alone(store: &dyn Backend, name: &str) -> Result<Vec<Call>> {
     Ok(calls)
 }
 
-/// The calls that work on tokens, about tokens in every state.
+/// Returns the calls that use tokens, with tokens in every state.
 fn joined(store: &dyn Backend, name: &str) -> Result<Vec<Call>> {
     let joins = Joins { incoming: Some(name.parse()?), outgoing: Some(name.parse()?) };
     let (all, mut calls) = (store.entity_ledger(&name.parse()?, &joins)?, vec![]);

@@ -1,4 +1,4 @@
-//! A store that was lost as a whole, and one that was put back from a copy.
+//! A store that was lost as a whole, and a store that was restored from a copy.
 
 use std::future::ready;
 use std::pin::pin;
@@ -18,7 +18,7 @@ use crate::support::{Place, Server, failed};
 pub(super) const PARTS: [&Part; 6] =
     [&bank::PART, &records::PART, &tokens::PART, &entities::PART, &counters::PART, &ordered::PART];
 
-/// A filled namespace of each part, and every call of each.
+/// Fills a namespace of each part, and returns every call of each.
 async fn filled(place: &Place, store: &RedisStore) -> Result<Vec<Call>> {
     let mut calls = vec![];
     for part in PARTS {
@@ -28,7 +28,7 @@ async fn filled(place: &Place, store: &RedisStore) -> Result<Vec<Call>> {
     Ok(calls)
 }
 
-/// No call answers anything, and none writes.
+/// Checks that every call fails, and that none writes.
 async fn all_are_refused(calls: &[Call], kind_of_upkeep: ErrorKind, admin: &mut Admin) -> Result<()> {
     let before = State::of(admin, "").await?;
     for call in calls {
@@ -40,7 +40,7 @@ async fn all_are_refused(calls: &[Call], kind_of_upkeep: ErrorKind, admin: &mut 
     Ok(())
 }
 
-/// What the README tells an operator to do after a copy was put back.
+/// Does what the README tells an operator to do after restoring a copy.
 async fn give_a_new_epoch(place: &Place, admin: &mut Admin) -> Result<()> {
     let namespaces = cmd("SMEMBERS").arg(format!("{}:namespaces", place.key("store"))).query_async(admin).await;
     let namespaces: Vec<String> = namespaces.map_err(failed)?;
@@ -60,7 +60,7 @@ async fn a_store_that_was_emptied_is_not_gone_on_with() -> Result<()> {
         all_are_refused(&calls, ErrorKind::NotSetUp, &mut admin).await?;
         assert_eq!(store.ping().await.unwrap_err().kind(), ErrorKind::NotSetUp);
         assert_eq!(store.item_bank(&"another".parse()?)?.counts().await.unwrap_err().kind(), ErrorKind::NotSetUp);
-        // Whoever makes it anew does not make it the same.
+        // A store that is created again has another epoch.
         place.store()?.setup().await?;
         filled(place, &place.store()?).await?;
         all_are_refused(&calls, ErrorKind::Corrupt, &mut admin).await?;
@@ -70,12 +70,12 @@ async fn a_store_that_was_emptied_is_not_gone_on_with() -> Result<()> {
     .await
 }
 
-/// It has read the epoch, and the namespace is yet to be made.
+/// A client has read the epoch; the namespace does not exist yet.
 #[tokio::test]
 async fn a_namespace_of_an_epoch_that_is_over_is_not_made_in_the_next_one() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, mut admin) = (place.store()?, place.server.node(0).await?);
-        // The server knows the scripts by then.
+        // From here on, the server knows the scripts.
         store.item_bank(&"another".parse()?)?.counts().await?;
         let bank = store.item_bank(&NAMESPACE.parse()?)?;
         let mut late = pin!(bank.counts());
@@ -106,7 +106,7 @@ async fn a_server_that_came_back_empty_is_not_gone_on_with() -> Result<()> {
         let bank = place.store()?.item_bank(&NAMESPACE.parse()?)?;
         bank.counts().await?;
         kill(&place.server).await?;
-        // The first one finds out that the connection is gone.
+        // The first call discovers that the connection is gone.
         assert_eq!(bank.counts().await.unwrap_err().kind(), ErrorKind::Corrupt);
         let error = bank.counts().await.unwrap_err();
         assert_eq!((error.kind(), error.certainty()), (ErrorKind::Corrupt, Certainty::NotApplied), "{error}");
@@ -115,7 +115,7 @@ async fn a_server_that_came_back_empty_is_not_gone_on_with() -> Result<()> {
     .await
 }
 
-/// A copy that keeps its epoch does not know of it.
+/// A copy with the old epoch lacks the namespace.
 #[tokio::test]
 async fn a_namespace_that_a_copy_does_not_have_is_missed_until_another_creates_it() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -128,14 +128,15 @@ async fn a_namespace_that_a_copy_does_not_have_is_missed_until_another_creates_i
         copy.restore(&mut admin, &place.prefix).await?;
         assert_eq!(bank.counts().await.unwrap_err().kind(), ErrorKind::Corrupt);
         assert_eq!(place.store()?.item_bank(&NAMESPACE.parse()?)?.counts().await?.total(), 0);
-        // It has the same epoch, as the README says.
+        // The copy has the same epoch, as the README says.
         assert_eq!(bank.counts().await?.total(), 0);
         store.item_bank(&"another".parse()?)?.counts().await.map(drop)
     })
     .await
 }
 
-/// A copy has the epoch that it had. Who puts it back gives it another, and whoever knew what was lost stops.
+/// A copy has its old epoch. The operator who restores it gives it a new one, and the clients that used the lost data
+/// stop.
 #[tokio::test]
 async fn a_copy_that_was_put_back_and_has_a_new_epoch_is_not_gone_on_with() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -152,11 +153,12 @@ async fn a_copy_that_was_put_back_and_has_a_new_epoch_is_not_gone_on_with() -> R
     .await
 }
 
-/// A cluster's namespaces are on many nodes. One that came back empty has lost its own, while the store is still there.
+/// A cluster's namespaces are on many nodes. A node that came back empty has lost its own, while the store still
+/// exists.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_node_that_was_emptied_is_not_gone_on_with() -> Result<()> {
     let place = Server::cluster(Settings::quick()).await?.place().await?;
-    // Its slot is another node's than the store's.
+    // The slot of this namespace is on another node than the store's.
     let bank = place.store()?.item_bank(&"v".parse()?)?;
     bank.add(&[Item::new("one")?]).await?;
     let _ = bank.take(&"ada".parse()?, Hold::Forever).await?;
@@ -170,7 +172,7 @@ async fn a_node_that_was_emptied_is_not_gone_on_with() -> Result<()> {
     Ok(())
 }
 
-/// The first key of a namespace is gone, and then all others.
+/// First one key of a namespace is lost, then all the others.
 #[tokio::test]
 async fn a_lost_namespace_is_made_anew_once_the_store_has_a_new_epoch() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -200,7 +202,7 @@ async fn keys_of(place: &Place) -> Result<Vec<String>> {
     place.server.ask(cmd("KEYS").arg(format!("{}:*", place.prefix))).await
 }
 
-/// It made another store, so that those that began next did not learn of the loss.
+/// Regression: `setup` created another store, and the processes that started next did not learn of the loss.
 #[tokio::test]
 async fn setup_by_a_process_that_knew_what_was_lost_makes_nothing() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -218,7 +220,7 @@ async fn setup_by_a_process_that_knew_what_was_lost_makes_nothing() -> Result<()
     .await
 }
 
-/// It named the namespace in the new store.
+/// Regression: the process entered the namespace's name in the new store.
 #[tokio::test]
 async fn a_process_of_an_epoch_that_is_over_names_no_namespace_in_the_next_one() -> Result<()> {
     with_server(Settings::quick(), async |place| {

@@ -1,5 +1,6 @@
-//! What a version that did not ask for its rights first left half done: of each call of each part, the first writes
-//! without the rest. Upkeep mends it: then the call can be made again, and all is as if it had been made at once.
+//! Steps that were left half done by an older version, which did not check its rights first: of each call of each part,
+//! the first writes without the rest. Upkeep repairs them. Then the call can be repeated, and the data is as if it had
+//! been made at once.
 
 use std::collections::BTreeSet;
 use std::pin::Pin;
@@ -19,17 +20,17 @@ use super::{NAMESPACE, Part, Scene, bank, entities, ordered, records};
 use crate::scene::with_server;
 use crate::support::failed;
 
-/// Those of the scripts' commands that write.
+/// The writing commands of the scripts.
 const WRITES: [&str; 13] =
     ["del", "hdel", "hincrby", "hset", "hsetnx", "lpop", "lpush", "rpush", "sadd", "setbit", "zadd", "zrem", "append"];
 
-/// Long after everything that is remembered for a while.
+/// Later than the end of every limited retention.
 const LATER: Duration = Duration::from_secs(100 * 24 * 3_600);
 
-/// A step that was refused at its last write.
+/// A step that was refused at one of its writes.
 struct Half {
     call: usize,
-    /// In a few words: the call, its writes, and those that were refused.
+    /// A short description: the call, its writes, and the refused writes.
     what: String,
     done: Vec<Cmd>,
 }
@@ -38,7 +39,7 @@ fn name(command: &Cmd) -> String {
     words(command)[0].to_lowercase()
 }
 
-/// The command and the kind of its key.
+/// Returns the command and the kind of its key.
 fn shape(command: &Cmd, tag: &str) -> String {
     let words = words(command);
     let rest = words[1].split_once(&format!("{{{tag}}}")).map_or(words[1].as_str(), |(_, rest)| rest);
@@ -46,7 +47,8 @@ fn shape(command: &Cmd, tag: &str) -> String {
 }
 
 impl Half {
-    /// Those of one call. Where one right alone was missing, it was refused at the first write that needs it.
+    /// Returns the halves of one call. If a single right was missing, the call was refused at the first write that
+    /// needs it.
     fn of(call: usize, said: &str, writes: &[Cmd], tag: &str) -> Vec<Self> {
         let of_one_right = |number: &usize| !writes[..*number].iter().any(|done| name(done) == name(&writes[*number]));
         let half = |number: usize| {
@@ -61,7 +63,7 @@ impl Half {
 }
 
 impl Scene<'_> {
-    /// Every half of every call, each kind once; what is seen after the whole call.
+    /// Returns every half of every call, each kind once, and what users see after the whole call.
     async fn halves(&mut self, part: &Part, see: See, of: &str) -> Result<(Vec<Half>, Vec<Vec<String>>)> {
         let (mut watch, mut halves, mut seen, mut kinds) =
             (Watch::of(self.place).await?, vec![], vec![], BTreeSet::new());
@@ -80,7 +82,7 @@ impl Scene<'_> {
         Ok((halves, seen))
     }
 
-    /// What is wrong after upkeep has mended it, and after the call was made again.
+    /// Returns what is wrong after upkeep repaired the half, and after the call was repeated.
     async fn mends(&mut self, half: &Half, part: &Part, see: See, seen: &[String]) -> Result<Result<()>> {
         let mut left = redis::pipe();
         for write in &half.done {
@@ -113,13 +115,13 @@ impl Scene<'_> {
     }
 }
 
-/// What users see of a namespace. It fails where that does not agree with itself.
+/// Returns what users see of a namespace. Fails if that is inconsistent.
 type See = for<'a> fn(&'a RedisStore) -> Seeing<'a>;
 
 type Seeing<'a> = Pin<Box<dyn Future<Output = Result<Vec<String>>> + Send + 'a>>;
 
-/// The halves of the calls whose names begin so. Some are beyond mending, because they leave no trace of what they were
-/// to do.
+/// Checks the halves of the calls whose names begin with `of`. Those in `beyond` cannot be repaired, because they leave
+/// no trace of what they were to do.
 async fn mends_each_half(part: &Part, of: &str, see: See, beyond: &[&str]) -> Result<()> {
     with_server(Settings::quick().with("rdbcompression", "no"), async |place| {
         let mut scene = Scene::of(place, part).await?;
@@ -141,7 +143,7 @@ async fn mends_each_half(part: &Part, of: &str, see: See, beyond: &[&str]) -> Re
     .await
 }
 
-/// The counts, which the list must bear out.
+/// Returns the counts, and checks them against the list.
 fn of_bank(store: &RedisStore) -> Seeing<'_> {
     Box::pin(async move {
         let name = NAMESPACE.parse()?;
@@ -165,7 +167,7 @@ fn of_bank(store: &RedisStore) -> Seeing<'_> {
     })
 }
 
-/// The same, where every free item can be taken, once, and no other one.
+/// Does the same, and checks that every free item can be taken once, and no other item.
 fn of_bank_to_the_end(store: &RedisStore) -> Seeing<'_> {
     Box::pin(async move {
         let (seen, name) = (of_bank(store).await?, NAMESPACE.parse()?);
@@ -227,7 +229,7 @@ async fn an_empty_bank_that_was_left_half_done_is_mended() -> Result<()> {
     mends_each_half(&bank::EMPTY, "take", of_bank_to_the_end, &[]).await
 }
 
-/// The fence of a record that was over: its operation is not known any more.
+/// Halves that lose the fence of a record that was over: its operation is no longer known.
 const UNFENCED: [&str; 2] = ["record: del r; not zrem x", "record: del r, zrem x, zrem d; not hset e"];
 
 #[tokio::test]
@@ -235,7 +237,8 @@ async fn records_that_were_left_half_done_are_mended() -> Result<()> {
     mends_each_half(&records::PART, "", of_records, &UNFENCED).await
 }
 
-/// The entry of an entity that rested: it is listed when its commit is made again, unless the entity was forgotten before.
+/// Halves that lose the listing of an entry of an entity without state: it is listed when the commit is repeated,
+/// unless the entity was forgotten before.
 const UNLISTED: [&str; 1] = ["commit: hincrby -, hset s, hset m; not zadd x, hdel s"];
 
 #[tokio::test]
@@ -248,8 +251,8 @@ async fn ordered_values_that_were_left_half_done_are_mended() -> Result<()> {
     mends_each_half(&ordered::PART, "", of_ordered, &[]).await
 }
 
-/// As often as it was tried, and then some calls that worked: items that left the queue, a piece that grew too long, counts that
-/// lack some, and items in no bucket that is listed.
+/// Each call was tried several times, and then some calls worked. This leaves items that left the queue, a piece that
+/// is too long, counts that are too low, and items in no listed bucket.
 #[tokio::test]
 async fn what_many_halves_left_is_mended_together() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -277,7 +280,7 @@ async fn what_many_halves_left_is_mended_together() -> Result<()> {
     .await
 }
 
-/// A namespace and a store whose creation was refused at its second write.
+/// The creation of a namespace and of a store was refused at its second write.
 #[tokio::test]
 async fn what_was_half_made_is_made() -> Result<()> {
     with_server(Settings::quick(), async |place| {

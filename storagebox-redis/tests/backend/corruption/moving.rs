@@ -1,4 +1,4 @@
-//! Namespaces whose slots are on their way to another node of a cluster.
+//! Namespaces whose slots are moving to another node of a cluster.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -13,10 +13,10 @@ use super::epoch::PARTS;
 use super::{NAMESPACE, Part, UPKEEP};
 use crate::support::{Place, Resharding, Server};
 
-/// The calls that only read need not be stopped, and upkeep has a test of its own.
+/// Calls without a check: calls that only read need not be stopped, and upkeep has a test of its own.
 const LEFT_OUT: [&str; 9] = ["counts", "exists", "get", "holder", "list", "open", "pending", "value", UPKEEP];
 
-/// One call of each script of the part that changes something, in a filled namespace.
+/// Returns one call of each script of the part that changes something, in a filled namespace.
 async fn changes(place: &Place, store: &RedisStore, part: &Part) -> Result<Vec<Call>> {
     (part.fill)(place, store, NAMESPACE).await?;
     let (mut calls, mut seen) = (part.every_call(store, NAMESPACE)?, BTreeSet::new());
@@ -27,12 +27,12 @@ async fn changes(place: &Place, store: &RedisStore, part: &Part) -> Result<Vec<C
     Ok(calls)
 }
 
-/// A script that wrote and then met a key which is not here any more would stop half-way, so each one that may write is
-/// stopped before it does: not only those of the bank.
+/// A script that wrote and then reached a key that has moved would stop half-way. So every script that may write, of
+/// every part, is stopped before its first write.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_change_of_a_slot_on_its_way_is_stopped_before_it_does_anything() -> Result<()> {
     let place = Server::cluster(Settings::quick()).await?.place().await?;
-    // A busy machine takes its time, and what ran out of it would be unknown.
+    // A long timeout, because a call that ran out of time on a busy machine would be unknown.
     let patient = place.builder()?.call_timeout(Duration::from_secs(60)).connect(&place.server.url())?;
     let (mut calls, mut moving) = (vec![], vec![]);
     for part in PARTS {
@@ -42,7 +42,7 @@ async fn every_change_of_a_slot_on_its_way_is_stopped_before_it_does_anything() 
         moving.push(Resharding::begin(&place, part.tag).await?);
     }
     assert!(calls.len() >= 24, "{calls:?}");
-    // Each is tried again for some seconds: side by side they take them once.
+    // Each call is retried for some seconds, so they run at the same time.
     let mut stopped = JoinSet::new();
     for call in calls {
         stopped.spawn(async move { (call.make().await, call.name) });

@@ -1,5 +1,5 @@
-//! A state that the server itself remembers: what has changed since is found and put back in one step, however busy the
-//! machine is. The damage is tens of thousands of steps, and each that is more is a wait for the server's turn.
+//! A snapshot that the server itself keeps: changes since then are found and undone in one step, however busy the
+//! machine is. The tests make tens of thousands of steps, and each further step waits for the server's turn.
 
 use redis::aio::MultiplexedConnection as Admin;
 use redis::{Script, cmd};
@@ -7,14 +7,14 @@ use storagebox_core::Result;
 
 use crate::support::failed;
 
-/// Notes what the server dumps of each key of the pattern.
+/// Stores the server's dump of each key of the pattern.
 const NOTE: &str = "
 redis.call('DEL', KEYS[1])
 for _, key in ipairs(redis.call('KEYS', ARGV[1])) do
     redis.call('HSET', KEYS[1], key, redis.call('DUMP', key))
 end";
 
-/// The keys of the pattern that are not what was noted of them, byte for byte. They are put back as they were.
+/// Returns the keys of the pattern that differ from the stored dump, byte for byte, and restores them.
 const PUT_BACK: &str = "
 local changed, gone, noted = {}, {}, redis.call('HGETALL', KEYS[1])
 for i = 1, #noted, 2 do
@@ -37,7 +37,7 @@ for key, dump in pairs(gone) do
 end
 return changed";
 
-/// All keys of a prefix as they once were, in a key that is none of them.
+/// A snapshot of all keys of a prefix, stored in a key outside the prefix.
 pub(super) struct Noted {
     key: String,
     keys: String,
@@ -45,14 +45,14 @@ pub(super) struct Noted {
 }
 
 impl Noted {
-    /// Notes the keys of this prefix by this name. What was noted by the same name is forgotten.
+    /// Takes a snapshot of the keys of this prefix, in place of an earlier snapshot of the same name.
     pub(super) async fn now(admin: &mut Admin, name: &str, prefix: &str) -> Result<Self> {
         let noted = Self { key: format!("noted:{name}"), keys: format!("{prefix}:*"), put_back: Script::new(PUT_BACK) };
         let note = cmd("EVAL").arg(NOTE).arg(1).arg(&noted.key).arg(&noted.keys).exec_async(admin).await;
         note.map(|()| noted).map_err(failed)
     }
 
-    /// Puts everything back as it was. The keys that were not so.
+    /// Restores the snapshot. Returns the keys that had changed.
     pub(super) async fn put_back(&self, admin: &mut Admin) -> Result<Vec<String>> {
         self.put_back.key(&self.key).arg(&self.keys).invoke_async(admin).await.map_err(failed)
     }

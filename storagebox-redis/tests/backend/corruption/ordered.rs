@@ -7,7 +7,7 @@ use storagebox_testkit::checks::corruption::{Filling, Unnoticed, ordered};
 use super::{Part, stands_damage};
 use crate::support::Place;
 
-/// No end, any value, another moment or writer, and what is gone without a trace.
+/// A missing end, any value, another moment or writer, and data that is gone without a trace.
 const UNNOTICED: Unnoticed = &[
     ("", "keeps", &["empty", "half", "none"]),
     (":o", "r", &["half"]),

@@ -8,7 +8,7 @@ use storagebox_testkit::checks::corruption::{Call, Filling, Unnoticed, call};
 use super::{Part, stands_damage};
 use crate::support::Place;
 
-/// Ids in every state, with the number that each was given.
+/// Ids in every state, each with its number.
 const IDS: [(&str, u64); 10] = [
     ("DONE", 1),
     ("KEPT", 2),
@@ -22,8 +22,8 @@ const IDS: [(&str, u64); 10] = [
     ("NEW", 12),
 ];
 
-/// Another number or moment, what is forgotten later, any value, any operation and fingerprint, and what is gone
-/// without a trace.
+/// Another number or moment, data that is forgotten later, any value, any operation and fingerprint, and data that is
+/// gone without a trace.
 const UNNOTICED: Unnoticed = &[
     ("", "keeps", &["an unknown mark", "empty", "half", "none"]),
     ("", "n", &["half", "none"]),

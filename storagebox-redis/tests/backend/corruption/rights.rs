@@ -1,7 +1,7 @@
-//! A right of the README's list that is taken from a running program: each one, before every call of every part that
-//! uses it.
+//! A right of the README's list is taken from a running program: each right, before every call of every part that uses
+//! it.
 //!
-//! Such a call is `Denied`, and leaves all keys as they were. Once the right is there again, every call works.
+//! Such a call is `Denied`, and changes no key. Once the right is restored, every call works.
 
 use std::collections::BTreeSet;
 
@@ -22,12 +22,12 @@ async fn set(place: &Place, rule: &str) -> Result<()> {
 }
 
 impl Scene<'_> {
-    /// The commands that each call gives. All work.
+    /// Returns the commands that each call uses. All calls succeed.
     async fn used(&mut self) -> Result<Vec<BTreeSet<String>>> {
         self.watched(|command| words(command).first().map(|name| name.to_lowercase())).await
     }
 
-    /// Whether any call but upkeep, which asks for all rights, uses this one; what went wrong is noted.
+    /// Returns whether any call uses this right, other than upkeep, which asks for all rights. Records what went wrong.
     async fn stands_without(&mut self, right: &str, used: &[BTreeSet<String>]) -> Result<bool> {
         set(self.place, &format!("-{right}")).await?;
         let mut calls = JoinSet::new();

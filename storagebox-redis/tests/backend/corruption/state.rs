@@ -8,7 +8,7 @@ use storagebox_core::Result;
 
 use crate::support::failed;
 
-/// Each key with what the server dumps of it.
+/// Each key with the server's dump of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct State(BTreeMap<String, Vec<u8>>);
 
@@ -27,7 +27,7 @@ impl State {
         Ok(Self(keys.into_iter().zip(dumped).collect()))
     }
 
-    /// The keys that are not what they are there.
+    /// Returns the keys that differ from those of the other state.
     pub(super) fn differences(&self, other: &Self) -> Vec<String> {
         let all = self.0.keys().chain(other.0.keys());
         let mut changed: Vec<_> = all.filter(|key| self.0.get(*key) != other.0.get(*key)).cloned().collect();
@@ -35,7 +35,7 @@ impl State {
         changed
     }
 
-    /// Puts everything back as it was.
+    /// Restores this state.
     pub(super) async fn restore(&self, admin: &mut Admin, prefix: &str) -> Result<()> {
         let changed = Self::of(admin, prefix).await?.differences(self);
         if changed.is_empty() {

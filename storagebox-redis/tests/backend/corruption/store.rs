@@ -13,10 +13,11 @@ use storagebox_testkit::redis::Settings;
 use crate::scene::with_server;
 use crate::support::{Place, failed};
 
-/// A store that has opened nothing, on a connection and a server that know all that the test asks.
+/// Returns a store that has opened no namespace, with an open connection to a server that knows all scripts of the
+/// test.
 async fn fresh(place: &Place, proxy: &Proxy) -> Result<RedisStore> {
     let store = place.builder()?.connect(&place.server.url_at(proxy.addr()))?;
-    // Connects; whatever comes of it.
+    // Opens the connection; the result does not matter.
     let _ = store.ping().await;
     Ok(store)
 }
@@ -32,7 +33,7 @@ fn is_corrupt(what: &str, outcome: Result<()>) {
     assert_eq!((error.kind(), error.certainty()), (ErrorKind::Corrupt, Certainty::NotApplied), "{what}: {error}");
 }
 
-/// The first call of each kind of namespace, which opens it.
+/// Makes the first call of a namespace of this kind, which opens it.
 async fn open(store: &RedisStore, kind: &str, name: &str) -> Result<()> {
     match kind {
         "b" => store.item_bank(&name.parse()?)?.add(&[Item::new("one")?]).await.map(drop),
@@ -106,7 +107,7 @@ async fn a_store_whose_version_is_no_number_is_corrupt() -> Result<()> {
     .await
 }
 
-/// A namespace that is corrupt keeps no other from its upkeep.
+/// A corrupt namespace does not stop the upkeep of the others.
 #[tokio::test]
 async fn upkeep_goes_on_beside_a_corrupt_namespace() -> Result<()> {
     with_server(Settings::quick(), async |place| {

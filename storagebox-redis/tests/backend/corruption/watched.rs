@@ -1,4 +1,4 @@
-//! What calls ask of the server: the commands of their scripts, as the server itself tells them to one who watches.
+//! The commands of the calls' scripts, as the server reports them to `MONITOR`.
 
 use redis::{Cmd, cmd};
 use storagebox_core::Result;
@@ -7,15 +7,15 @@ use tokio::net::TcpStream;
 
 use crate::support::{Place, failed};
 
-/// A connection that is told every command of the server.
+/// A connection to which the server reports every command.
 pub(super) struct Watch<'a> {
     place: &'a Place,
     told: BufStream<TcpStream>,
 }
 
-/// What stands in the line of a command that a script gave.
+/// The mark in the line of a command of a script.
 const OF_A_SCRIPT: &str = " lua] ";
-/// What is said after the calls that are watched.
+/// The text that is sent after the calls that are watched.
 const END: &str = "that was all";
 
 impl<'a> Watch<'a> {
@@ -28,7 +28,7 @@ impl<'a> Watch<'a> {
         Ok(watch)
     }
 
-    /// The commands of all scripts since the last time.
+    /// Returns the commands of all scripts since the last call.
     pub(super) async fn commands(&mut self) -> Result<Vec<Cmd>> {
         self.place.server.ask::<String>(cmd("ECHO").arg(END)).await?;
         let mut commands = vec![];
@@ -49,7 +49,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// The words of a command, in small letters its name.
+/// Returns the words of a command, its name in lower case.
 pub(super) fn words(command: &Cmd) -> Vec<String> {
     let words = command.args_iter().map(|word| match word {
         redis::Arg::Simple(word) => String::from_utf8_lossy(word).into_owned(),
@@ -59,7 +59,7 @@ pub(super) fn words(command: &Cmd) -> Vec<String> {
     words.collect()
 }
 
-/// A command as a line has it: each word in quotes, and bytes that cannot be printed by their numbers.
+/// Parses a command from a line: each word is in quotes, and unprintable bytes are escaped.
 fn command(line: &str) -> Cmd {
     let mut command = Cmd::new();
     let mut bytes = line.trim_end().bytes();
@@ -69,7 +69,7 @@ fn command(line: &str) -> Cmd {
     command
 }
 
-/// Up to the quote that ends it.
+/// Parses a word up to its closing quote.
 fn word(bytes: &mut impl Iterator<Item = u8>) -> Vec<u8> {
     let mut word = vec![];
     while let Some(byte) = bytes.next().filter(|byte| *byte != b'"') {

@@ -1,4 +1,4 @@
-//! What a call costs, and what becomes of one whose answer is lost.
+//! The cost of a call, and the retry of a call whose answer is lost.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ struct Far {
 }
 
 impl Far {
-    /// The server knows the scripts by then: the answer to one that it does not know is no answer to a call.
+    /// Connects, and makes the server learn the scripts: the answer to an unknown script is not the answer to a call.
     async fn of(place: &Place) -> Result<Self> {
         let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
         let (entities, tokens) = joined(&place.builder()?.connect(&place.server.url_at(proxy.addr()))?)?;
@@ -54,7 +54,7 @@ impl Far {
         Ok(far)
     }
 
-    /// A commit that consumes and creates tokens, and one that leaves nothing but the token that it consumed.
+    /// Makes a commit that consumes and creates tokens, and a commit that only consumes a token.
     async fn of_tokens(&self, name: &str) -> Result<()> {
         for has_entry in [true, false] {
             let name = format!("{name} {has_entry}");
@@ -70,7 +70,7 @@ impl Far {
         Ok(())
     }
 
-    /// The calls of an entry, from its commit to its removal.
+    /// Makes the calls of an entry, from its commit to its removal.
     async fn of_entries(&self, name: &str) -> Result<()> {
         let (entry, attempt) = (entry(name)?, op(&format!("{name} second"))?);
         let commit = commit_of(&*self.entities, name).await?;
@@ -80,14 +80,14 @@ impl Far {
             return Err(failed("no entry"));
         };
         assert_eq!((chosen.chosen.as_ref(), chosen.attempts.len()), (Some(&attempt), 2));
-        // Whether this call removed it or an earlier attempt of it.
+        // Either this call removed the entry, or an earlier attempt of it did.
         self.entities.remove(&entry).await?;
         assert!(self.entities.open(&key()?, &message(name)?, None).await?.entry.is_none());
         Ok(())
     }
 }
 
-/// The second attempt finds what the first one did, or does it.
+/// The second attempt finds the effect of the first one, or has the effect itself.
 #[tokio::test]
 async fn a_call_whose_request_or_answer_was_lost_is_made_again() -> Result<()> {
     with_place(async |place| {

@@ -1,4 +1,4 @@
-//! Cursors of what is not finished.
+//! Cursors of the list of pending entries.
 
 use storagebox_core::{Cursor, ErrorKind, Result};
 

@@ -11,7 +11,7 @@ use crate::support::Server;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Upkeep forgets what a commit consumed, as it does what a call of its own did.
+/// Upkeep forgets a token that a commit consumed, as it forgets one that a separate call consumed.
 #[tokio::test]
 async fn upkeep_forgets_what_a_commit_consumed() -> Result<()> {
     with_place(async |place| {
@@ -47,7 +47,7 @@ async fn one_commit_creates_as_many_tokens_as_there_are() -> Result<()> {
     .await
 }
 
-/// The tokens are on another node, where the script does not reach.
+/// The tokens are on another node, which the script cannot reach.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cluster_has_entities_that_join_nothing() -> Result<()> {
     let place = Server::cluster(Settings::quick()).await?.place().await?;

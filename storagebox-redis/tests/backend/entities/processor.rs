@@ -1,4 +1,4 @@
-//! A processor over this store, with what it costs: its round trips, which a proxy counts.
+//! A processor on this store, and its round trips, which a proxy counts.
 
 use std::sync::{Arc, Mutex};
 
@@ -23,7 +23,7 @@ impl Dispatcher for Queue {
     }
 }
 
-/// Adds the message's id to the state, and sends so many messages.
+/// A handler that adds the message's id to the state and sends this number of messages.
 struct Sends(usize);
 
 #[async_trait]
@@ -61,7 +61,7 @@ impl Endpoint {
         processor.sends(Arc::clone(&self.tokens), Arc::clone(&self.queue) as _)
     }
 
-    /// A message whose token is there.
+    /// Returns a message with a live token.
     async fn message(&self, id: &str, entity: &str) -> Result<Message> {
         let its = token(&format!("token of {id}"))?;
         self.tokens.create_tokens(std::slice::from_ref(&its)).await?;
@@ -76,7 +76,7 @@ impl Endpoint {
         Ok(!is_live && self.entities.pending(None, 10).await?.entries.is_empty())
     }
 
-    /// The round trips of a message that sends so many, on a warm connection, and those of its copy.
+    /// Returns the round trips of a message that sends `sends` messages, on a warm connection, and those of its copy.
     async fn trips(&self, id: &str, sends: usize) -> Result<(usize, usize)> {
         let (message, processor) = (self.message(id, id).await?, self.processor(sends));
         let mut trips = [0; 2];
@@ -112,7 +112,7 @@ async fn a_message_takes_as_few_round_trips_as_its_plan_has_steps() -> Result<()
     .await
 }
 
-/// Each of many messages of one entity counts once, though they come at once, and each of them twice, to two clients.
+/// Many messages of one entity arrive at once, each of them twice, at two clients. Each message counts once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn many_workers_on_one_entity_process_each_message_once() -> Result<()> {
     with_place(async |place| {

@@ -1,4 +1,4 @@
-//! What upkeep does to entities (E-6).
+//! The upkeep of entities (E-6).
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::support::Place;
 const SECOND: Duration = Duration::from_secs(1);
 const WEEK: Duration = Duration::from_secs(7 * 24 * 3_600);
 
-/// A store of its own that remembers for so long.
+/// Returns a new store with this memory.
 async fn remembering(place: &Place, memory: Retention) -> Result<RedisStore> {
     let builder = place.builder()?.prefix(&format!("{}.memory", place.prefix))?.remember(memory);
     let store = builder.connect(&place.server.url())?;
@@ -22,7 +22,7 @@ async fn remembering(place: &Place, memory: Retention) -> Result<RedisStore> {
     Ok(store)
 }
 
-/// Entities of these numbers, each of which is deleted and of which nothing is left to do.
+/// Creates and deletes entities with these numbers, without pending entries.
 async fn deleted(entities: &dyn EntityLedger, numbers: std::ops::Range<usize>) -> Result<()> {
     for number in numbers {
         let key = Key::new(format!("{number}"))?;
@@ -34,7 +34,7 @@ async fn deleted(entities: &dyn EntityLedger, numbers: std::ops::Range<usize>) -
     Ok(())
 }
 
-/// Nothing is left of it on the server, and none went by a memory that has no end.
+/// A forgotten entity leaves nothing on the server. With an unlimited memory, no entity is forgotten.
 #[tokio::test]
 async fn of_what_is_forgotten_nothing_is_left() -> Result<()> {
     with_server(Settings::quick(), async |place| {
@@ -57,7 +57,7 @@ async fn of_what_is_forgotten_nothing_is_left() -> Result<()> {
     .await
 }
 
-/// Upkeep, step after step, while the clock goes on.
+/// Runs upkeep in steps while the clock advances.
 async fn tidies(place: &Place, store: &RedisStore) -> Result<()> {
     for _ in 0..50 {
         place.moved.advance(SECOND);
@@ -66,7 +66,7 @@ async fn tidies(place: &Place, store: &RedisStore) -> Result<()> {
     Ok(())
 }
 
-/// Commits of one entity, and between them others that are deleted.
+/// Makes commits of one entity, and deletions of others between them.
 async fn commits_and_deletions(entities: &dyn EntityLedger) -> Result<()> {
     for number in 0..50 {
         let name = format!("{number}");
@@ -77,7 +77,7 @@ async fn commits_and_deletions(entities: &dyn EntityLedger) -> Result<()> {
     Ok(())
 }
 
-/// Upkeep of one entity does not disturb a commit of another, nor one of the same.
+/// Upkeep of an entity disturbs no commit of another entity, and none of the same entity.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn upkeep_beside_commits_takes_nothing_away() -> Result<()> {
     with_place(async |place| {

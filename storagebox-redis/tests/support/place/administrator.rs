@@ -1,4 +1,4 @@
-//! What the administrator of a server asks it, past the library.
+//! Commands of the server's administrator, without the library.
 
 use std::sync::{MutexGuard, PoisonError};
 
@@ -9,13 +9,13 @@ use storagebox_core::Result;
 use super::{Server, failed};
 
 impl Server {
-    /// A command of the administrator's, to the one node.
+    /// Sends a command to the single node.
     pub async fn ask<T: FromRedisValue>(&self, command: &redis::Cmd) -> Result<T> {
         self.ask_all(redis::pipe().add_command(command.clone())).await.map(|(answer,)| answer)
     }
 
-    /// Commands of the administrator's, to the one node, which all go at once. Again if the server was restarted since
-    /// the last ones.
+    /// Sends commands to the single node, all at once. Sends them again if the server was restarted since the last
+    /// ones.
     pub async fn ask_all<T: FromRedisValue>(&self, commands: &Pipeline) -> Result<T> {
         let kept = self.kept().clone();
         if let Some(mut connection) = kept {
@@ -33,16 +33,16 @@ impl Server {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The administrator's connections to all nodes that are masters.
+    /// Returns connections to all nodes that are masters.
     pub async fn masters(&self) -> Result<Vec<MultiplexedConnection>> {
         Ok(self.numbered_masters().await?.into_iter().map(|(_, master)| master).collect())
     }
 
-    /// The same with the numbers of the nodes.
+    /// Does the same, with the numbers of the nodes.
     pub async fn numbered_masters(&self) -> Result<Vec<(usize, MultiplexedConnection)>> {
         let mut masters = vec![];
         for (number, url) in self.urls.iter().enumerate() {
-            // One that was killed is no master any more, and one that is being promoted ends its connections.
+            // A killed node is no longer a master, and a node that is being promoted ends its connections.
             let Ok(mut connection) = self.connected(url).await else { continue };
             let role = cmd("ROLE").query_async::<Vec<redis::Value>>(&mut connection).await;
             let Ok(role) = role else { continue };
@@ -53,7 +53,7 @@ impl Server {
         Ok(masters)
     }
 
-    /// The administrator's connection to the node of this number.
+    /// Connects to the node of this number.
     pub async fn node(&self, number: usize) -> Result<MultiplexedConnection> {
         self.connected(&self.urls[number]).await
     }
