@@ -5,13 +5,13 @@ use std::io::{self, IsTerminal, Write};
 use crate::text::{printable, printable_json, printable_lines};
 
 /// Standard output, for answers.
-pub(crate) fn stdout(as_json: bool) -> Shown<io::Stdout> {
-    Shown::over(io::stdout(), as_json)
+pub(crate) fn stdout(as_json: bool) -> PrintableWriter<io::Stdout> {
+    PrintableWriter::over(io::stdout(), as_json)
 }
 
 /// Standard error, for what is said beside them.
-pub(crate) fn stderr(as_json: bool) -> Shown<io::Stderr> {
-    Shown::over(io::stderr(), as_json)
+pub(crate) fn stderr(as_json: bool) -> PrintableWriter<io::Stderr> {
+    PrintableWriter::over(io::stderr(), as_json)
 }
 
 /// A field of a row on standard output. On a terminal a line break in it is spelt out too, or it would forge a row.
@@ -24,14 +24,14 @@ pub(crate) fn field(bytes: &[u8]) -> Vec<u8> {
 
 /// Passes everything on; to a terminal with its lines, and with what it would obey or not show spelt out.
 #[derive(Debug)]
-pub(crate) struct Shown<W: Write> {
+pub(crate) struct PrintableWriter<W: Write> {
     to: W,
     spelling: Option<fn(&str) -> String>,
     /// The beginning of a character whose end is still to come.
     begun: Vec<u8>,
 }
 
-impl<W: Write + IsTerminal> Shown<W> {
+impl<W: Write + IsTerminal> PrintableWriter<W> {
     pub(crate) fn over(to: W, as_json: bool) -> Self {
         let spelling: fn(&str) -> String = if as_json { printable_json } else { printable_lines };
         let spelling = to.is_terminal().then_some(spelling);
@@ -39,7 +39,7 @@ impl<W: Write + IsTerminal> Shown<W> {
     }
 }
 
-impl<W: Write> Shown<W> {
+impl<W: Write> PrintableWriter<W> {
     /// What was begun and is not to end counts as bytes that are no text.
     fn end(&mut self) -> io::Result<()> {
         let begun = std::mem::take(&mut self.begun);
@@ -47,7 +47,7 @@ impl<W: Write> Shown<W> {
     }
 }
 
-impl<W: Write> Write for Shown<W> {
+impl<W: Write> Write for PrintableWriter<W> {
     fn write(&mut self, chunk: &[u8]) -> io::Result<usize> {
         let Some(spelling) = self.spelling else { return self.to.write(chunk) };
         self.begun.extend_from_slice(chunk);
@@ -88,7 +88,7 @@ mod tests {
     const HOSTILE: &[u8] = "id\u{1b}]0;x\u{7}\r\u{9b}2J\u{202e}é,\tb\n".as_bytes();
 
     fn shown(spelling: Option<fn(&str) -> String>, chunks: &[&[u8]]) -> Vec<u8> {
-        let mut shown = Shown { to: Vec::new(), spelling, begun: vec![] };
+        let mut shown = PrintableWriter { to: Vec::new(), spelling, begun: vec![] };
         for chunk in chunks {
             shown.write_all(chunk).unwrap();
         }

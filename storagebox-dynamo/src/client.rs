@@ -124,8 +124,8 @@ impl Client {
     {
         let timeout = self.settings.options.call_timeout;
         let (begun, end) = lasting(timeout);
-        let patience = Patience { time: Some((begun, end)), ..Patience::default() };
-        let answer = tokio::time::timeout_at(end, END.scope(end, repeat(patience, wait, attempt)))
+        let backoff = CallBackoff { time: Some((begun, end)), ..CallBackoff::default() };
+        let answer = tokio::time::timeout_at(end, END.scope(end, repeat(backoff, wait, attempt)))
             .await
             .unwrap_or_else(|_| Err(Error::unknown(format!("there was no answer within {timeout:?}"))));
         answer.map_err(|error| error.on("dynamo").during(operation))
@@ -180,7 +180,7 @@ fn lasting(timeout: Duration) -> (Instant, Instant) {
 
 /// How often a call is tried again, by what stood in its way, and for how long.
 #[derive(Debug, Default)]
-struct Patience {
+struct CallBackoff {
     conflicts: u32,
     failures: u32,
     looks: u32,
@@ -195,7 +195,7 @@ const FAILURES: (u64, u64, u32) = (10, 1_600, 12);
 /// The same while a lost attempt may still land: most do soon, and then the call has its answer after all.
 const LOOKS: (u64, u64, u32) = (10, 80, 4);
 
-impl Patience {
+impl CallBackoff {
     /// Of a part of the call that is under way.
     #[allow(clippy::disallowed_methods, reason = "how long the client makes attempts")]
     fn of_call() -> Self {
@@ -229,7 +229,7 @@ impl Patience {
     }
 }
 
-impl Backoff for Patience {
+impl Backoff for CallBackoff {
     fn after(&mut self, setback: Setback<'_>) -> Option<Duration> {
         let is_certain = matches!(setback, Setback::Failed(error) if error.certainty() == Certainty::NotApplied);
         let pause = self.pause(setback)?;

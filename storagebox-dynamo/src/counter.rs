@@ -73,7 +73,7 @@ impl DynamoCounter {
     pub(crate) fn new(client: &Arc<Client>, name: &Namespace, strategy: Strategy) -> Result<Self> {
         let rules = Rules::of(strategy)?;
         let approach = Approach::of(strategy)?;
-        let values = Values::new(client, name, rules.in_words()).remembering(rules.promise().remembers());
+        let values = Values::new(client, name, rules.to_stored_text()).remembering(rules.promise().remembers());
         Ok(Self { rules, values, approach })
     }
 }
@@ -129,7 +129,7 @@ impl Counter for DynamoCounter {
             Approach::Set(set) => set.cancel(&self.values, key, op).await,
             Approach::Sharded(sharded) => sharded.cancel(&self.values, key, op).await,
             Approach::Atomic | Approach::Optimistic(_) | Approach::Token => {
-                let what = format_args!("a fence with the counter strategy {}", self.rules.in_words());
+                let what = format_args!("a fence with the counter strategy {}", self.rules.to_stored_text());
                 Err(unsupported(what, "Marker, which remembers operations"))
             }
         }
@@ -149,6 +149,6 @@ impl Counter for DynamoCounter {
 }
 
 /// What the attempt had seen was not so any more when it wrote.
-fn beaten() -> Error {
+fn contention() -> Error {
     Error::new(ErrorKind::Contention, CONFLICT).on("dynamo")
 }

@@ -132,7 +132,7 @@ impl Records {
                 Err(error) => return Err(sent.failed(error)),
             }
         }
-        Err(beaten())
+        Err(contention())
     }
 
     /// Puts the row in place of the one that was seen, which its latest mark names, or of none. The operation that was
@@ -147,7 +147,7 @@ impl Records {
             Transacted::Done => Ok(Wrote::Done(None)),
             Transacted::Refused(refusals) => match refusals.into_iter().next() {
                 Some(Refusal::Condition(row)) => Ok(Wrote::Refused(row)),
-                _ => Err(beaten()),
+                _ => Err(contention()),
             },
         }
     }
@@ -193,7 +193,7 @@ impl Records {
             Fate::Not => {}
         }
         let record = self.knowing(record, id, op, past).await?;
-        refused(&record).map(Some).ok_or_else(beaten)
+        refused(&record).map(Some).ok_or_else(contention)
     }
 }
 
@@ -202,6 +202,6 @@ fn told<T>(operation: &'static str, answer: Option<T>) -> Result<T> {
     answer.ok_or_else(|| Error::unknown(why).on("dynamo").during(operation))
 }
 
-fn beaten() -> Error {
+fn contention() -> Error {
     Error::new(ErrorKind::Contention, error::CONFLICT).on("dynamo")
 }

@@ -15,7 +15,7 @@ use crate::client::{Client, Kind, OpenNamespace, Tag, Write, Wrote};
 use crate::error;
 use crate::row::{EXPIRES, Row, RowKey};
 
-pub(crate) use joined::Met;
+pub(crate) use joined::ObservedToken;
 
 /// How many tokens of a call are under way at once.
 const AT_ONCE: usize = 32;

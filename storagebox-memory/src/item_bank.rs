@@ -62,7 +62,7 @@ struct Slot {
 }
 
 /// What a claim is by the clock.
-enum Judged {
+enum ClaimStatus {
     Unknown,
     Held { at: Slot, held: Held },
     Ended { why: End },
@@ -100,9 +100,9 @@ impl MemoryBank {
         hold.checked()?;
         let (mut claims, hash) = self.claims_of(claim);
         match self.judge(&mut claims, claim, hash) {
-            Judged::Held { held, .. } => Ok(Taken::Again(held)),
-            Judged::Ended { why } => Ok(Taken::Ended(why)),
-            Judged::Unknown => Ok(self.take_free(&mut claims, claim, hash, hold)),
+            ClaimStatus::Held { held, .. } => Ok(Taken::Again(held)),
+            ClaimStatus::Ended { why } => Ok(Taken::Ended(why)),
+            ClaimStatus::Unknown => Ok(self.take_free(&mut claims, claim, hash, hold)),
         }
     }
 
@@ -128,9 +128,9 @@ impl MemoryBank {
         hold.checked()?;
         let (mut claims, hash) = self.claims_of(claim);
         let (at, held) = match self.judge(&mut claims, claim, hash) {
-            Judged::Held { at, held } => (at, held),
-            Judged::Ended { why } => return Ok(Extended::Ended(why)),
-            Judged::Unknown => return Ok(Extended::Unknown),
+            ClaimStatus::Held { at, held } => (at, held),
+            ClaimStatus::Ended { why } => return Ok(Extended::Ended(why)),
+            ClaimStatus::Unknown => return Ok(Extended::Unknown),
         };
         if held.hold == HoldState::Confirmed {
             return Ok(Extended::Confirmed(held));
@@ -151,9 +151,9 @@ impl MemoryBank {
     fn confirm_now(&self, claim: &ClaimId) -> Confirmed {
         let (mut claims, hash) = self.claims_of(claim);
         let (at, held) = match self.judge(&mut claims, claim, hash) {
-            Judged::Held { at, held } => (at, held),
-            Judged::Ended { why } => return Confirmed::Ended(why),
-            Judged::Unknown => return Confirmed::Unknown,
+            ClaimStatus::Held { at, held } => (at, held),
+            ClaimStatus::Ended { why } => return Confirmed::Ended(why),
+            ClaimStatus::Unknown => return Confirmed::Unknown,
         };
         if held.hold == HoldState::Confirmed {
             return Confirmed::Confirmed(held.item);
@@ -176,11 +176,11 @@ impl MemoryBank {
             Released::Released
         };
         match self.judge(&mut claims, claim, hash) {
-            Judged::Unknown => fence(&mut claims),
-            Judged::Ended { why: End::Released } => Released::Released,
-            Judged::Ended { why: End::Expired } => Released::Expired,
-            Judged::Held { held, .. } if held.hold == HoldState::Confirmed => Released::Confirmed,
-            Judged::Held { at, .. } => {
+            ClaimStatus::Unknown => fence(&mut claims),
+            ClaimStatus::Ended { why: End::Released } => Released::Released,
+            ClaimStatus::Ended { why: End::Expired } => Released::Expired,
+            ClaimStatus::Held { held, .. } if held.hold == HoldState::Confirmed => Released::Confirmed,
+            ClaimStatus::Held { at, .. } => {
                 let mut items = self.items.lock(at.stripe.into());
                 if items.held_by(at.index, claim, self.settings.now()).is_none() {
                     return Released::Expired;
@@ -195,9 +195,9 @@ impl MemoryBank {
     fn get_now(&self, claim: &ClaimId) -> ClaimState {
         let (mut claims, hash) = self.claims_of(claim);
         match self.judge(&mut claims, claim, hash) {
-            Judged::Unknown => ClaimState::Unknown,
-            Judged::Ended { why } => ClaimState::Ended(why),
-            Judged::Held { held, .. } => ClaimState::Held(held),
+            ClaimStatus::Unknown => ClaimState::Unknown,
+            ClaimStatus::Ended { why } => ClaimState::Ended(why),
+            ClaimStatus::Held { held, .. } => ClaimState::Held(held),
         }
     }
 
@@ -214,12 +214,12 @@ impl MemoryBank {
     fn retire_now(&self, claim: &ClaimId) -> Retired {
         let (mut claims, hash) = self.claims_of(claim);
         match self.judge(&mut claims, claim, hash) {
-            Judged::Unknown => return Retired::Unknown,
-            Judged::Ended { .. } => {}
-            Judged::Held { at, held } if held.hold == HoldState::Confirmed => {
+            ClaimStatus::Unknown => return Retired::Unknown,
+            ClaimStatus::Ended { .. } => {}
+            ClaimStatus::Held { at, held } if held.hold == HoldState::Confirmed => {
                 self.items.lock(at.stripe.into()).set(at.index, Place::Spent(None));
             }
-            Judged::Held { .. } => return Retired::Holding,
+            ClaimStatus::Held { .. } => return Retired::Holding,
         }
         if let Ok(entry) = claims.find_entry(hash, |known| known.is(claim, hash)) {
             entry.remove();
@@ -314,9 +314,9 @@ impl MemoryBank {
         }
     }
 
-    fn judge(&self, claims: &mut Claims<'_>, claim: &ClaimId, hash: u64) -> Judged {
+    fn judge(&self, claims: &mut Claims<'_>, claim: &ClaimId, hash: u64) -> ClaimStatus {
         let Some(known) = claims.find(hash, |known| known.is(claim, hash)) else {
-            return Judged::Unknown;
+            return ClaimStatus::Unknown;
         };
         match known.state {
             State::Confirmed { at } => self.held(at, HoldState::Confirmed),
@@ -325,21 +325,21 @@ impl MemoryBank {
         }
     }
 
-    fn judge_by_clock(&self, state: State) -> Judged {
+    fn judge_by_clock(&self, state: State) -> ClaimStatus {
         let now = self.settings.now();
         match state {
-            state if self.is_forgotten(state, now) => Judged::Unknown,
+            state if self.is_forgotten(state, now) => ClaimStatus::Unknown,
             State::Holds { at, until: Some(until) } if now < until => {
                 self.held(at, HoldState::Remaining(now.until(until)))
             }
-            State::Ended { why, .. } => Judged::Ended { why },
-            _ => Judged::Ended { why: End::Expired },
+            State::Ended { why, .. } => ClaimStatus::Ended { why },
+            _ => ClaimStatus::Ended { why: End::Expired },
         }
     }
 
-    fn held(&self, at: Slot, hold: HoldState) -> Judged {
+    fn held(&self, at: Slot, hold: HoldState) -> ClaimStatus {
         let item = self.items.lock(at.stripe.into()).item(at.index).clone();
-        Judged::Held { at, held: Held { item, hold } }
+        ClaimStatus::Held { at, held: Held { item, hold } }
     }
 
     fn is_forgotten(&self, state: State, now: Time) -> bool {

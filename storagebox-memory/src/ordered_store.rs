@@ -63,7 +63,7 @@ impl Values {
 
     /// How the namespace was created (S-4).
     pub(crate) fn created(&self) -> String {
-        self.rules.in_words()
+        self.rules.to_stored_text()
     }
 
     fn may_go(&self, cell: &Cell, age: Duration, now: Time) -> bool {

@@ -54,7 +54,7 @@ impl PostgresCounter {
     pub(crate) fn new(client: &Arc<Client>, name: &Namespace, strategy: Strategy) -> Result<Self> {
         let rules = Rules::of(strategy)?;
         let counters =
-            OpenNamespace::new(client, Kind::Counters, name).with_options(rules.0.in_words(), rules.0.keeps());
+            OpenNamespace::new(client, Kind::Counters, name).with_options(rules.0.to_stored_text(), rules.0.keeps());
         let counters = Arc::new(Counters { counters, rules });
         let combiner = combining::combiner(client, MOST, &counters, Counters::together);
         Ok(Self { counters, combiner })

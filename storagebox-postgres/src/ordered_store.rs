@@ -45,7 +45,8 @@ combine!("write", Write -> Written, |write| write.key.clone() => Key);
 impl PostgresOrderedStore {
     pub(crate) fn new(client: &Arc<Client>, name: &Namespace, options: OrderedOptions) -> Result<Self> {
         let rules = OrderedRules::of("postgres", options)?;
-        let values = OpenNamespace::new(client, Kind::Ordered, name).with_options(rules.in_words(), rules.keeps());
+        let values =
+            OpenNamespace::new(client, Kind::Ordered, name).with_options(rules.to_stored_text(), rules.keeps());
         let values = Arc::new(Values { values, rules });
         let combiner = combining::combiner(client, MOST, &values, Values::together);
         Ok(Self { values, combiner })

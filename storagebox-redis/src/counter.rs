@@ -35,7 +35,8 @@ pub(crate) struct RedisCounter {
 impl RedisCounter {
     pub(crate) fn new(client: &Arc<Client>, name: &Namespace, strategy: Strategy) -> Result<Self> {
         let rules = CounterRules::of("redis", strategy)?;
-        let counters = OpenNamespace::new(client, Kind::Counters, name).with_options(rules.in_words(), keeps(&rules));
+        let counters =
+            OpenNamespace::new(client, Kind::Counters, name).with_options(rules.to_stored_text(), keeps(&rules));
         Ok(Self { counters, rules })
     }
 

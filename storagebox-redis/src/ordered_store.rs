@@ -35,7 +35,7 @@ impl RedisOrderedStore {
     pub(crate) fn new(client: &Arc<Client>, name: &Namespace, options: OrderedOptions) -> Result<Self> {
         let rules = OrderedRules::of("redis", options)?;
         let keeps = rules.is_timed().then(|| millis(rules.tombstone_age()));
-        let values = OpenNamespace::new(client, Kind::Ordered, name).with_options(rules.in_words(), keeps);
+        let values = OpenNamespace::new(client, Kind::Ordered, name).with_options(rules.to_stored_text(), keeps);
         Ok(Self { values, rules })
     }
 

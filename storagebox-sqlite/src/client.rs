@@ -34,7 +34,7 @@ pub(crate) use library::check_writable;
 pub(crate) use namespaces::{Kind, OpenNamespace};
 pub(crate) use pauses::Pauses;
 pub(crate) use step::{Ask, Step};
-pub(crate) use task::apart;
+pub(crate) use task::spawn_detached;
 pub(crate) use texts::Texts;
 
 use call::{Job, Withdrawn};

@@ -29,7 +29,8 @@ pub(crate) struct SqliteCounter {
 impl SqliteCounter {
     pub(crate) fn new(client: &Arc<Client>, name: &Namespace, strategy: Strategy) -> Result<Self> {
         let rules = CounterRules::of("sqlite", strategy)?;
-        let counters = OpenNamespace::new(client, Kind::Counters, name).with_options(rules.in_words(), rules.keeps());
+        let counters =
+            OpenNamespace::new(client, Kind::Counters, name).with_options(rules.to_stored_text(), rules.keeps());
         Ok(Self { counters: Arc::new(counters), rules })
     }
 }

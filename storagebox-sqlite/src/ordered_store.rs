@@ -32,7 +32,8 @@ pub(crate) struct SqliteOrderedStore {
 impl SqliteOrderedStore {
     pub(crate) fn new(client: &Arc<Client>, name: &Namespace, options: OrderedOptions) -> Result<Self> {
         let rules = OrderedRules::of("sqlite", options)?;
-        let values = OpenNamespace::new(client, Kind::Ordered, name).with_options(rules.in_words(), rules.keeps());
+        let values =
+            OpenNamespace::new(client, Kind::Ordered, name).with_options(rules.to_stored_text(), rules.keeps());
         Ok(Self { values: Arc::new(values), rules })
     }
 

@@ -10,8 +10,8 @@ use storagebox_core::{Error, ErrorKind, Result, Retention};
 use tokio::time::timeout;
 
 use crate::client::{
-    Ask, Client, FORMAT, Inner, KNOWN, Known, Pauses, STORE, VERSION, apart, check_writable, has_tables, known, log,
-    version, whole,
+    Ask, Client, FORMAT, Inner, KNOWN, Known, Pauses, STORE, VERSION, check_writable, has_tables, known, log,
+    spawn_detached, version, whole,
 };
 use crate::error;
 
@@ -132,7 +132,7 @@ async fn run(connection: &mut SqliteConnection, sql: &'static str) -> Result<()>
 /// Whether the tables are there, of this library's version and with the memory that was asked for.
 pub(crate) async fn ping(client: &Client) -> Result<()> {
     let (inner, limit) = (Arc::clone(client.inner()), client.settings().options.call_timeout);
-    let found = timeout(limit, apart(async move { found(&inner).await })).await;
+    let found = timeout(limit, spawn_detached(async move { found(&inner).await })).await;
     let found = found.unwrap_or_else(|_| Err(error::not_begun(limit)));
     found.map_err(|error| error.during("ping"))
 }

@@ -15,7 +15,7 @@ use storagebox_core::{
     OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
-use crate::client::{Client, Connections, Kind, OpenNamespace, apart};
+use crate::client::{Client, Connections, Kind, OpenNamespace, spawn_detached};
 use crate::config::{Settings, SqliteBuilder, Synchronous};
 use crate::counter::SqliteCounter;
 use crate::dedup_repo::SqliteDedupRepo;
@@ -118,7 +118,7 @@ impl Backend for SqliteStore {
 
     async fn close(&self) -> Result<()> {
         let inner = Arc::clone(self.client.inner());
-        apart(async move { inner.connections.close().await }).await
+        spawn_detached(async move { inner.connections.close().await }).await
     }
 
     fn promises(&self) -> Promises {

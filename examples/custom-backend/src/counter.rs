@@ -28,7 +28,7 @@ pub(crate) struct RedbCounter {
 impl RedbCounter {
     pub(crate) fn new(space: Space, strategy: Strategy) -> Result<Self> {
         let rules = CounterRules::of(BACKEND, strategy)?;
-        Ok(Self { space: space.with_options("counters", rules.in_words()), rules })
+        Ok(Self { space: space.with_options("counters", rules.to_stored_text()), rules })
     }
 }
 

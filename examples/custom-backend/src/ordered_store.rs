@@ -33,7 +33,7 @@ pub(crate) struct RedbOrderedStore {
 impl RedbOrderedStore {
     pub(crate) fn new(space: Space, options: OrderedOptions) -> Result<Self> {
         let rules = OrderedRules::of(BACKEND, options)?;
-        Ok(Self { space: space.with_options("ordered", rules.in_words()), rules })
+        Ok(Self { space: space.with_options("ordered", rules.to_stored_text()), rules })
     }
 
     async fn write(&self, operation: &'static str, key: &Key, value: Option<&Payload>, at: &Stamp) -> Result<Written> {

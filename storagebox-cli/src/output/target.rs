@@ -11,7 +11,7 @@ use super::reserved::Reserved;
 use super::temporary;
 use crate::exit::Failure;
 use crate::input::Source;
-use crate::terminal::{self, Shown};
+use crate::terminal::{self, PrintableWriter};
 
 /// Codes are money: a new file is for its owner alone.
 const FOR_ITS_OWNER: u32 = 0o600;
@@ -182,7 +182,7 @@ impl Way {
         match self {
             Self::StandardOutput => pour(from, &mut terminal::stdout(false)),
             Self::StandardError => pour(from, &mut terminal::stderr(false)),
-            Self::Stream { .. } | Self::File(_) => pour(from, &mut Shown::over(open_stream(path)?, false)),
+            Self::Stream { .. } | Self::File(_) => pour(from, &mut PrintableWriter::over(open_stream(path)?, false)),
         }
     }
 }

@@ -49,7 +49,7 @@ struct Made {
 const FOREVER: &str = "forever";
 
 /// A memory as it is kept with the namespace.
-fn in_words(memory: Retention) -> String {
+fn to_stored_text(memory: Retention) -> String {
     millis_of(memory).map_or(FOREVER.to_owned(), |millis| millis.to_string())
 }
 
@@ -156,7 +156,7 @@ impl OpenNamespace {
         let row = Row::new(&RowKey::alone(self.key("namespace")))
             .with("made_with", self.options.as_str())
             .with("shards", u32::from(shards))
-            .with("remember", in_words(memory))
+            .with("remember", to_stored_text(memory))
             .with("schema", VERSION)
             .with_some("home", self.client.region().filter(|_| !self.is_everywhere));
         let put = Write::put(row).only_if("attribute_not_exists(pk)");

@@ -13,7 +13,7 @@ use storagebox_core::{Error, ErrorKind, Result};
 
 use super::look::{Index, Look};
 use super::write::{Alone, Write};
-use super::{Client, Patience, wait};
+use super::{CallBackoff, Client, wait};
 use crate::error;
 use crate::row::{Attributes, INDEX, Row, RowKey};
 
@@ -203,20 +203,20 @@ where
         let answer = send().boxed().await;
         answer.map(Settled).map_err(|error| error::reading(judge(error)))
     };
-    repeat(Reads { patience: Patience::of_call(), repeats: 0 }, wait, attempt).await.map(|Settled(answer)| answer)
+    repeat(Reads { backoff: CallBackoff::of_call(), repeats: 0 }, wait, attempt).await.map(|Settled(answer)| answer)
 }
 
 /// The patience of reads.
 #[derive(Debug)]
 struct Reads {
-    patience: Patience,
+    backoff: CallBackoff,
     repeats: u32,
 }
 
 impl Backoff for Reads {
     fn after(&mut self, setback: Setback<'_>) -> Option<Duration> {
         self.repeats += 1;
-        if self.repeats < READS { self.patience.after(setback) } else { None }
+        if self.repeats < READS { self.backoff.after(setback) } else { None }
     }
 }
 

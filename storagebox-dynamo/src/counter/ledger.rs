@@ -19,7 +19,7 @@ use storagebox_core::{
 };
 use tracing::instrument;
 
-use super::beaten;
+use super::contention;
 use super::rules::{Rules, unsupported};
 use super::values::Values;
 use crate::client::{Client, Index, Look, Tag, Wrote};
@@ -47,7 +47,7 @@ impl DynamoLedger {
         let is_everywhere = client.settings().regions == Regions::Several;
         let values = match is_everywhere {
             true => Values::new(client, name, EVERYWHERE.to_owned()).everywhere(),
-            false => Values::new(client, name, rules.in_words()),
+            false => Values::new(client, name, rules.to_stored_text()),
         };
         Self { rules, values, recent, is_everywhere }
     }
@@ -74,7 +74,7 @@ impl DynamoLedger {
         let row = entry(&change_key(self.partition(key), op), op, self.client().now(), change, tag);
         match self.client().write(&row).await? {
             Wrote::Refused(Some(old)) if !is_by(&old, tag) => Ok(Some(old)),
-            Wrote::Refused(None) => Err(beaten()),
+            Wrote::Refused(None) => Err(contention()),
             Wrote::Done(_) | Wrote::Refused(_) => Ok(None),
         }
     }
@@ -91,7 +91,7 @@ impl DynamoLedger {
         let sum = self.sum(key).await?;
         let total = i128::from(sum.delta) + self.changes(key, &sum).await?;
         if self.sum(key).await?.writes != sum.writes {
-            return Err(beaten());
+            return Err(contention());
         }
         let beyond = || Error::new(ErrorKind::TooLarge, "the sum is beyond the range of i64").on("dynamo");
         i64::try_from(total).map_err(|_| beyond())

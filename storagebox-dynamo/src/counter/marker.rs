@@ -2,7 +2,7 @@
 
 use storagebox_core::{Cancelled, Change, Counted, Key, OpId, Result, Retention};
 
-use super::beaten;
+use super::contention;
 use super::room::Room;
 use super::values::Values;
 use crate::client::{Client, Refusal, Tag, Transacted, Write, Wrote, millis_of};
@@ -109,7 +109,7 @@ fn refused(parts: Vec<Refusal>, change: &Change, tag: &Tag) -> Result<Marked> {
         Refusal::Condition(old) => Some(old),
         Refusal::Not => None,
     });
-    without_room.map(Marked::NoRoom).ok_or_else(beaten)
+    without_room.map(Marked::NoRoom).ok_or_else(contention)
 }
 
 fn known(marker: &Row, change: &Change, tag: &Tag) -> Result<Counted> {

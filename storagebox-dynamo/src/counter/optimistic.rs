@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use storagebox_core::{Certainty, Change, Counted, Error, Key, Result};
 
-use super::beaten;
+use super::contention;
 use super::history::{History, Writer};
 use super::queue::Queue;
 use super::room::Room;
@@ -143,7 +143,7 @@ impl Call<'_> {
         }
         let mut past = self.past();
         past.beaten += 1;
-        if past.beaten < BEATEN { Err(beaten()) } else { Ok(Err(beaten())) }
+        if past.beaten < BEATEN { Err(contention()) } else { Ok(Err(contention())) }
     }
 
     fn noted(&self, error: Error, seen: &Seen) -> Error {

@@ -2,7 +2,7 @@
 
 use storagebox_core::{Change, Counted, Result};
 
-use super::beaten;
+use super::contention;
 use super::values::value_in;
 use crate::client::Write;
 use crate::row::Row;
@@ -52,7 +52,7 @@ impl<'a> Room<'a> {
     /// The same, after the row as it was did not let the change through.
     pub(super) fn rejected(&self, old: Option<&Row>) -> Result<Counted> {
         let value = old.map_or(Ok(0), value_in)?;
-        self.rejection(value).ok_or_else(beaten)
+        self.rejection(value).ok_or_else(contention)
     }
 }
 

@@ -52,7 +52,7 @@ impl Rules {
     }
 
     /// The strategy as it is kept with the namespace. What stands in tables does not change.
-    pub(super) fn in_words(&self) -> String {
+    pub(super) fn to_stored_text(&self) -> String {
         match self.strategy {
             Strategy::Atomic => "Atomic".to_owned(),
             Strategy::Optimistic => "Optimistic".to_owned(),
@@ -178,7 +178,7 @@ mod tests {
             ),
         ];
         for (strategy, words) in rows {
-            assert_eq!(Rules { strategy }.in_words(), words);
+            assert_eq!(Rules { strategy }.to_stored_text(), words);
         }
     }
 }

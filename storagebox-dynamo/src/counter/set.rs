@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use storagebox_core::{Cancelled, Change, Counted, Key, OpId, Result};
 
-use super::beaten;
+use super::contention;
 use super::entries::{Entries, Entry, first, name};
 use super::room::Room;
 use super::values::{Values, mark, value_in};
@@ -110,7 +110,7 @@ impl Set {
                 },
             };
         }
-        Err(beaten())
+        Err(contention())
     }
 
     fn judge(&self, client: &Client, entrant: &Entrant<'_>, old: &Row) -> Result<Next> {

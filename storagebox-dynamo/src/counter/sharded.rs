@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use storagebox_core::{Bounds, Cancelled, Change, Counted, Key, OpId, Result, Retention};
 
-use super::beaten;
+use super::contention;
 use super::marker::{Marked, Markers};
 use super::parts::{Part, add_up, lenders, share};
 use super::queue::Queue;
@@ -73,7 +73,7 @@ impl Sharded {
         let sum = || async {
             values.ready().await?;
             let parts = self.parts(values, key).await?;
-            i64::try_from(total(&parts)).map_err(|_| beaten())
+            i64::try_from(total(&parts)).map_err(|_| contention())
         };
         values.client().settled("value", sum).await
     }
@@ -146,10 +146,10 @@ impl Call<'_> {
         let parts = self.parts().await?;
         match self.shift(&parts) {
             Shift::TooLittle => self.rejected(&parts).await,
-            Shift::Lend(writes) => self.values.client().transact(&writes).await.and(Err(beaten())),
+            Shift::Lend(writes) => self.values.client().transact(&writes).await.and(Err(contention())),
             Shift::Apply(writes) => match self.marked(writes).await? {
                 Marked::Counted(counted) => Ok(counted),
-                Marked::NoRoom(_) => Err(beaten()),
+                Marked::NoRoom(_) => Err(contention()),
             },
         }
     }
@@ -175,10 +175,10 @@ impl Call<'_> {
     /// the operation was not applied by then, maybe with the very room that is missing.
     async fn rejected(&self, parts: &[Part]) -> Result<Counted> {
         let is_true = self.parts().await? == parts && add_up(parts, self.sharded.bounds);
-        let total = i64::try_from(total(parts)).ok().filter(|_| is_true).ok_or_else(beaten)?;
+        let total = i64::try_from(total(parts)).ok().filter(|_| is_true).ok_or_else(contention)?;
         match self.sharded.markers.find(self.values, self.key, self.change, &self.tag).await? {
             Some(counted) => Ok(counted),
-            None => self.rejection(total).ok_or_else(beaten),
+            None => self.rejection(total).ok_or_else(contention),
         }
     }
 

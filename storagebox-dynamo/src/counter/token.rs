@@ -4,7 +4,7 @@
 use sha2::{Digest, Sha256};
 use storagebox_core::{Change, Counted, Key, OpId, Result};
 
-use super::beaten;
+use super::contention;
 use super::room::Room;
 use super::values::Values;
 use crate::client::{Refusal, Transacted, Write, hex};
@@ -21,7 +21,7 @@ pub(super) async fn apply(values: &Values, key: &Key, change: &Change) -> Result
             Some(Transacted::Done) => Ok(Counted::Applied { value: None }),
             Some(Transacted::Refused(parts)) => match parts.as_slice() {
                 [Refusal::Condition(old)] => room.rejected(old.as_ref()),
-                _ => Err(beaten()),
+                _ => Err(contention()),
             },
         }
     };

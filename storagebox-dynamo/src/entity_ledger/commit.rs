@@ -10,7 +10,7 @@ use super::rows::{Entity, FENCED, GONE, VACANT, entry, is_named, texts};
 use super::{DynamoEntityLedger, moving};
 use crate::client::{Refusal, Tag, Transacted, Write};
 use crate::row::{Row, RowKey};
-use crate::token_store::{DynamoTokenStore, Met};
+use crate::token_store::{DynamoTokenStore, ObservedToken};
 
 /// DynamoDB's limit for one transaction.
 const MOST_ROWS: usize = 100;
@@ -51,7 +51,7 @@ struct Refused<'a> {
     entity: bool,
     entry: Option<OutboxEntry>,
     fence: Option<String>,
-    consumed: Option<Met>,
+    consumed: Option<ObservedToken>,
     known: Vec<&'a TokenId>,
 }
 
@@ -174,7 +174,7 @@ impl<'a> Call<'a> {
                     refused.fence = row.and_then(|row| row.text("t").map(str::to_owned));
                 }
                 Part::Consumed(tokens) => {
-                    refused.consumed = Some(tokens.met(row, &self.commit.attempt, &self.tag)?);
+                    refused.consumed = Some(tokens.observed(row, &self.commit.attempt, &self.tag)?);
                 }
                 Part::Created(tokens, token) => refused.known.extend(tokens.is_known(row)?.then_some(*token)),
             }
@@ -187,10 +187,10 @@ impl<'a> Call<'a> {
         let is_own = refused.entry.as_ref().is_some_and(|entry| is_named(entry, &self.commit.attempt));
         match refused.consumed {
             _ if is_own => return Some(Committed::Committed),
-            Some(Met::Consumed) => return Some(Committed::Committed),
+            Some(ObservedToken::Consumed) => return Some(Committed::Committed),
             _ if refused.entity || refused.entry.is_some() => return Some(Committed::Conflict),
-            Some(Met::Gone) => return Some(Committed::TokenGone),
-            Some(Met::Young(made)) => learned.young = Some(made),
+            Some(ObservedToken::Gone) => return Some(Committed::TokenGone),
+            Some(ObservedToken::Young(made)) => learned.young = Some(made),
             None => {}
         }
         learned.fence = refused.fence.or(learned.fence.take());

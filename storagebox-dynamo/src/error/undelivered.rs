@@ -12,34 +12,34 @@ use storagebox_core::backend::is_nameless;
 
 use crate::client::NoAuthorities;
 
-type Judged = (ErrorKind, &'static str);
+type Classification = (ErrorKind, &'static str);
 
-pub(super) const LOST: Judged = (ErrorKind::OutcomeUnknown, "the connection or the answer was lost");
-pub(super) const UNSIGNED: Judged = (ErrorKind::Denied, "there are no credentials to sign the request with");
+pub(super) const LOST: Classification = (ErrorKind::OutcomeUnknown, "the connection or the answer was lost");
+pub(super) const UNSIGNED: Classification = (ErrorKind::Denied, "there are no credentials to sign the request with");
 
-const UNTRUSTED: Judged = (
+const UNTRUSTED: Classification = (
     ErrorKind::Misconfigured,
     "this machine has no certificates of authorities, so that no `https://` can be trusted; install them, or name \
      their file in SSL_CERT_FILE",
 );
-const CERTIFICATE: Judged = (
+const CERTIFICATE: Classification = (
     ErrorKind::Misconfigured,
     "the server's certificate is not trusted; the cause says what is wrong with it, and SSL_CERT_FILE names the \
      certificates of other authorities",
 );
-const HANDSHAKE: Judged =
+const HANDSHAKE: Classification =
     (ErrorKind::Misconfigured, "the endpoint's TLS does not fit, or it has none; the cause says why");
-const NAMELESS: Judged = (ErrorKind::Misconfigured, "the endpoint's name does not resolve to an address");
-const UNREACHABLE: Judged = (ErrorKind::Unavailable, "the endpoint could not be reached");
-const UNFETCHED: Judged = (ErrorKind::Unavailable, "the credentials could not be fetched; the cause says why");
-const UNUSABLE: Judged = (
+const NAMELESS: Classification = (ErrorKind::Misconfigured, "the endpoint's name does not resolve to an address");
+const UNREACHABLE: Classification = (ErrorKind::Unavailable, "the endpoint could not be reached");
+const UNFETCHED: Classification = (ErrorKind::Unavailable, "the credentials could not be fetched; the cause says why");
+const UNUSABLE: Classification = (
     ErrorKind::Misconfigured,
     "the credentials cannot be had as they are configured; the cause says why. Of what a profile may name, SSO and \
      `login_session` are not built in; `credential_process` is, and can run `aws configure export-credentials`",
 );
 
 /// Nothing can have been sent without credentials, or without a connection.
-pub(super) fn judge(error: &ConnectorError) -> Judged {
+pub(super) fn judge(error: &ConnectorError) -> Classification {
     let credentials = causes::<CredentialsError>(error).next();
     let is_unconnected = causes::<legacy::Error>(error).any(legacy::Error::is_connect);
     if let Some(judged) = untrusted(error, is_unconnected || credentials.is_some()) {
@@ -56,7 +56,7 @@ pub(super) fn judge(error: &ConnectorError) -> Judged {
 }
 
 /// What TLS says while there is no connection yet: what it refuses, it will refuse again.
-fn untrusted(error: &ConnectorError, is_unsent: bool) -> Option<Judged> {
+fn untrusted(error: &ConnectorError, is_unsent: bool) -> Option<Classification> {
     if causes::<NoAuthorities>(error).next().is_some() {
         return Some(UNTRUSTED);
     }

@@ -8,7 +8,7 @@ use crate::row::Row;
 
 /// What a consumption met that was refused.
 #[derive(Debug)]
-pub(crate) enum Met {
+pub(crate) enum ObservedToken {
     /// A token that lives and was too young: the one that the call of this tag made.
     Young(String),
     /// One that this operation consumed before.
@@ -40,11 +40,11 @@ impl DynamoTokenStore {
     }
 
     /// What the row tells of which a consumption was refused.
-    pub(crate) fn met(&self, row: Option<Row>, op: &OpId, tag: &Tag) -> Result<Met> {
+    pub(crate) fn observed(&self, row: Option<Row>, op: &OpId, tag: &Tag) -> Result<ObservedToken> {
         Ok(match self.known(row, Some(tag))? {
-            Known::Live(row) => Met::Young(row.needed("m", row.text("m"))?.to_owned()),
-            Known::Gone(row) if row.text("c") == Some(op.as_str()) => Met::Consumed,
-            Known::Gone(_) | Known::Unknown => Met::Gone,
+            Known::Live(row) => ObservedToken::Young(row.needed("m", row.text("m"))?.to_owned()),
+            Known::Gone(row) if row.text("c") == Some(op.as_str()) => ObservedToken::Consumed,
+            Known::Gone(_) | Known::Unknown => ObservedToken::Gone,
         })
     }
 

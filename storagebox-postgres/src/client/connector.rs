@@ -22,7 +22,7 @@ const IDLE: Duration = Duration::from_secs(1);
 
 /// The timeout of that ping: many times what a server needs to answer. A proxy that forgot the connection never
 /// answers.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PING_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long a server may still count a session whose connection is closed: the session waits for a lock until its own
 /// timeout of three seconds.
@@ -140,7 +140,7 @@ impl Manager for Connector {
             return Ok(());
         }
         // Boxed like `create`.
-        match timeout(PATIENCE, Box::pin(slot.connection.ping())).await {
+        match timeout(PING_TIMEOUT, Box::pin(slot.connection.ping())).await {
             Ok(Ok(())) => Ok(()),
             _ => Err(RecycleError::message("the connection was closed while nobody used it")),
         }

@@ -18,7 +18,7 @@ use super::{Client, FunctionCall, Opened, Progress};
 use crate::error::read;
 
 /// The longest wait for another call that opens the namespace: many times what that takes on an open connection.
-const PATIENCE: Duration = Duration::from_millis(500);
+const OPEN_TIMEOUT: Duration = Duration::from_millis(500);
 
 const OPEN: &str = "open_namespace";
 
@@ -72,7 +72,7 @@ impl OpenNamespace {
 
     async fn first_opened(&self) -> Result<Opened> {
         // The call that holds the lock may be neither polled nor dropped. Opening a namespace twice does no harm.
-        let _turn = timeout(PATIENCE, self.turn.lock()).await;
+        let _turn = timeout(OPEN_TIMEOUT, self.turn.lock()).await;
         if let Some(opened) = self.opened.get() {
             return Ok(*opened);
         }

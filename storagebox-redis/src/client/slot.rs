@@ -62,7 +62,7 @@ struct Heard {
 /// reset it at its next use.
 const IDLE: Duration = Duration::from_secs(30);
 /// The longest time to wait for the answer to that `PING`.
-const PATIENCE: Duration = Duration::from_secs(2);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A call in progress. If it is dropped, its caller has waited long enough. If no answer came on the connection since
 /// the call began, the server may be gone: new calls open another connection, and calls that still wait keep this one.
@@ -125,7 +125,7 @@ impl Connection {
     async fn is_there(&mut self) -> bool {
         let ping = redis::cmd("PING");
         let mut asked = pin!(ping.query_async::<Value>(&mut self.wire));
-        let answer = in_time(PATIENCE, asked.as_mut()).await;
+        let answer = in_time(ANSWER_TIMEOUT, asked.as_mut()).await;
         answer.is_some_and(|answer| answer.map_or_else(|error| error.code().is_some(), |_| true))
     }
 }

@@ -12,7 +12,7 @@ use storagebox_core::{Error, Result};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout_at};
 
-use super::file::{self, Beside, Lasting};
+use super::file::{self, Lasting, SidecarFiles};
 use super::opened::Opened;
 use super::readers::Readers;
 use super::writing::{Place, Writing};
@@ -111,7 +111,7 @@ impl Connections {
         let mut writing = self.writing(|| true).await?;
         let checked = library::check_writable(writing.connection()).await;
         checked.map_err(|error| self.explained(error))?;
-        writing.meet_beside().map(|()| writing.end(true))
+        writing.meet_sidecars().map(|()| writing.end(true))
     }
 
     /// Moves the write-ahead log to the file and cuts it, as far as nobody is in the way.
@@ -121,7 +121,7 @@ impl Connections {
         match moved {
             Err(error) if !error::is_busy(&error) => Err(self.explained(error)),
             moved => {
-                let met = moved.map_or(Ok(()), |_| writing.meet_beside());
+                let met = moved.map_or(Ok(()), |_| writing.meet_sidecars());
                 met.map(|()| writing.end(true))
             }
         }
@@ -176,16 +176,16 @@ impl Own {
     }
 
     /// Refuses what a connection that is opened now would go on in; what stays beside the file, if it may.
-    fn are_still_there(&self) -> Result<Beside> {
+    fn are_still_there(&self) -> Result<SidecarFiles> {
         self.file.meet()?;
-        let beside = Beside::new(self.file.path())?;
-        beside.check_shared().map(|()| beside)
+        let sidecars = SidecarFiles::new(self.file.path())?;
+        sidecars.check_shared().map(|()| sidecars)
     }
 
     /// The same, of files that may be opened at all.
-    fn are_fit(&self) -> Result<Beside> {
-        let beside = self.are_still_there()?;
-        file::check(self.file.path()).map(|()| beside)
+    fn are_fit(&self) -> Result<SidecarFiles> {
+        let sidecars = self.are_still_there()?;
+        file::check(self.file.path()).map(|()| sidecars)
     }
 
     async fn look<'q>(&self, ask: impl FnOnce() -> Ask<'q>) -> Result<Vec<SqliteRow>, sqlx::Error> {
@@ -205,12 +205,12 @@ impl Own {
 
     /// A connection that looks.
     async fn reader(&self) -> Result<Opened, sqlx::Error> {
-        let beside = self.are_fit().map_err(error::through)?;
-        let has_log = beside.has_log();
+        let sidecars = self.are_fit().map_err(error::through)?;
+        let has_log = sidecars.has_log();
         let mut connection = self.readers.connect().await?;
         library::check(&mut connection).await?;
         let has_log = has_log || log::is_kept(&mut connection).await?;
-        Ok(Opened::new(connection, has_log.then_some(beside)))
+        Ok(Opened::new(connection, has_log.then_some(sidecars)))
     }
 
     /// A connection to the file that is there before it is opened and after. Where a log is beside it, SQLite goes on
@@ -236,9 +236,9 @@ impl Own {
             if self.is_closed.load(Ordering::SeqCst) {
                 return Err(error::closed());
             }
-            let beside = self.are_fit()?;
-            match self.opened(beside.has_log()).await {
-                Ok(connection) => return Ok(Opened::new(connection, Some(beside))),
+            let sidecars = self.are_fit()?;
+            match self.opened(sidecars.has_log()).await {
+                Ok(connection) => return Ok(Opened::new(connection, Some(sidecars))),
                 Err(error) if !is_wanted() => return Err(error::opening(error, Some(path))),
                 Err(error) => error::passes(error, Some(path), pauses.are_few())?,
             }

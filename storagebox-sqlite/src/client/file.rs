@@ -1,9 +1,9 @@
 //! The file: made for its owner alone, refused where a stranger may have put it, and the names of those that SQLite
 //! keeps beside it.
 
-mod beside;
 mod owner;
 mod same;
+mod sidecar_files;
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
@@ -15,8 +15,8 @@ use storagebox_core::Result;
 
 use crate::error::{self, bad};
 
-pub(super) use beside::Beside;
 pub(super) use same::Lasting;
+pub(super) use sidecar_files::SidecarFiles;
 
 /// What SQLite adds to the name of the file for those beside it.
 const BESIDE: [&str; 3] = ["-journal", "-shm", "-wal"];
@@ -60,7 +60,7 @@ pub(super) fn check(path: &Path) -> Result<()> {
 /// Where the path leads, if no stranger put anything there or on the way.
 fn trusted(path: &Path) -> Result<PathBuf> {
     let end = end_of_links(path, |link| owner::check(&[link.to_owned()]))?;
-    owner::check(&with_beside(&end))?;
+    owner::check(&with_sidecars(&end))?;
     Ok(end)
 }
 
@@ -68,11 +68,11 @@ fn trusted(path: &Path) -> Result<PathBuf> {
 pub(super) fn all(path: &Path) -> Vec<PathBuf> {
     // Where links do not end, nothing is opened.
     let end = end_of_links(path, |_| Ok(())).unwrap_or_else(|_| path.to_owned());
-    let by_link = (end != path).then(|| with_beside(&end));
-    [with_beside(path), by_link.unwrap_or_default()].concat()
+    let by_link = (end != path).then(|| with_sidecars(&end));
+    [with_sidecars(path), by_link.unwrap_or_default()].concat()
 }
 
-fn with_beside(path: &Path) -> Vec<PathBuf> {
+fn with_sidecars(path: &Path) -> Vec<PathBuf> {
     [""].into_iter().chain(BESIDE).map(|suffix| named(path, suffix)).collect()
 }
 

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 pub(crate) use storagebox_core::backend::NamespaceKind as Kind;
 
 use super::known::Known;
-use super::{Ask, BoxFuture, Call, Client, Inner, Make, Once, Pauses, Texts, Turn, apart, library, whole};
+use super::{Ask, BoxFuture, Call, Client, Inner, Make, Once, Pauses, Texts, Turn, library, spawn_detached, whole};
 use crate::error;
 
 const FOUND: &str = include_str!("../../sql/store/namespace.sql");
@@ -123,7 +123,7 @@ impl OpenNamespace {
         }
         let (place, limit) = (Arc::clone(self), self.client.settings().options.call_timeout);
         let ask = move |name: String, now| with(query(sql).bind(name).bind(now));
-        let rows = timeout(limit, apart(async move { place.rows(ask).await })).await;
+        let rows = timeout(limit, spawn_detached(async move { place.rows(ask).await })).await;
         let rows = rows.unwrap_or_else(|_| Err(error::not_begun(limit)));
         rows.map_err(|error| error.during(operation))
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sqlx::{Connection, SqliteConnection};
 use storagebox_core::Result;
 
-use super::file::Beside;
+use super::file::SidecarFiles;
 
 /// A connection that holds SQLite's lock once it has read: from then on nobody removes its log. Before that, the last
 /// other connection that is closed does so rightly.
@@ -14,12 +14,12 @@ pub(super) struct Opened {
     /// Until it is closed.
     connection: Option<SqliteConnection>,
     /// Until it has read. None for a file without a log, which no connection holds.
-    unmet: Option<Beside>,
-    met: Option<Arc<Beside>>,
+    unmet: Option<SidecarFiles>,
+    met: Option<Arc<SidecarFiles>>,
 }
 
 impl Opened {
-    pub(super) fn new(connection: SqliteConnection, unmet: Option<Beside>) -> Self {
+    pub(super) fn new(connection: SqliteConnection, unmet: Option<SidecarFiles>) -> Self {
         Self { connection: Some(connection), unmet, met: None }
     }
 

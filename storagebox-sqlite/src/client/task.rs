@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 use super::call::BoxFuture;
 
 /// Does it in a task of its own, for as long as anybody waits for it.
-pub(crate) fn apart<T: Send + 'static>(
+pub(crate) fn spawn_detached<T: Send + 'static>(
     work: impl Future<Output = Result<T>> + Send + 'static,
 ) -> BoxFuture<'static, Result<T>> {
     Box::pin(async {

@@ -17,7 +17,7 @@ pub(super) fn now() -> Instant {
 
 /// Transactions one after another without a break between them.
 #[derive(Debug, Default)]
-pub(super) struct InARow(Option<Run>);
+pub(super) struct FairnessBreak(Option<Run>);
 
 #[derive(Clone, Copy, Debug)]
 struct Run {
@@ -25,7 +25,7 @@ struct Run {
     ended: Instant,
 }
 
-impl InARow {
+impl FairnessBreak {
     /// A transaction is about to begin: after so many that they took long, others come first.
     #[allow(clippy::disallowed_methods, reason = "a break for the others; no promise depends on it")]
     pub(super) async fn give_way(&mut self) {
@@ -70,7 +70,7 @@ mod tests {
 
     /// Transactions that take so long each, with this between them: after how many a break is due.
     fn before_a_break(each: Duration, between: Duration) -> Option<u32> {
-        let (start, mut row) = (Instant::now(), InARow::default());
+        let (start, mut row) = (Instant::now(), FairnessBreak::default());
         (0..1_000).find(|number| {
             let began = start + (each + between) * *number;
             let is_long = row.is_long(began);
@@ -93,7 +93,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_break_begins_a_new_run() {
-        let mut row = InARow::default();
+        let mut row = FairnessBreak::default();
         let now = Instant::now();
         row.add(now - LONGEST, now);
         assert!(row.is_long(Instant::now()));

@@ -99,7 +99,7 @@ fn ended(inner: &Inner, mut writing: Writing<'_>, made: Result<Answers>, is_clea
             return Err(error);
         }
     };
-    let still_there = inner.connections.are_still_there().and_then(|()| writing.meet_beside());
+    let still_there = inner.connections.are_still_there().and_then(|()| writing.meet_sidecars());
     still_there.map_err(error::replaced_meanwhile)?;
     writing.end(is_clean);
     Ok(answers)

@@ -8,13 +8,13 @@ use storagebox_core::Result;
 use tokio::sync::MutexGuard;
 
 use super::opened::Opened;
-use super::turns::{self, InARow};
+use super::turns::{self, FairnessBreak};
 
 /// Where the connection that writes is while nobody does.
 #[derive(Default)]
 pub(super) struct Place {
     writer: Option<Opened>,
-    turns: InARow,
+    turns: FairnessBreak,
 }
 
 impl Place {
@@ -60,7 +60,7 @@ impl<'a> Writing<'a> {
 
     /// Refuses a log or shared memory that is no more where it was, after a transaction, which opened them if nobody
     /// had.
-    pub(super) fn meet_beside(&mut self) -> Result<()> {
+    pub(super) fn meet_sidecars(&mut self) -> Result<()> {
         match self {
             Self::Own { writer, .. } => writer.meet(),
             Self::Shared(_) => Ok(()),

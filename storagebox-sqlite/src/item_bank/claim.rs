@@ -22,7 +22,7 @@ const RELEASE: &str = include_str!("../../sql/item_bank/release.sql");
 const RETIRE: &str = include_str!("../../sql/item_bank/retire.sql");
 
 /// A claim by the clock (IB-6, IB-7).
-enum Judged {
+enum ClaimStatus {
     Unknown,
     /// It ended longer ago than that is remembered.
     Forgotten,
@@ -30,21 +30,21 @@ enum Judged {
     Ended(End),
 }
 
-fn judged(row: Option<&SqliteRow>, now: Micros, forgotten: Micros) -> Result<Judged> {
+fn judged(row: Option<&SqliteRow>, now: Micros, forgotten: Micros) -> Result<ClaimStatus> {
     let Some(row) = row else {
-        return Ok(Judged::Unknown);
+        return Ok(ClaimStatus::Unknown);
     };
     let at = read::<Option<i64>>("a claim", row.try_get("at"))?.map(Micros);
     let is_forgotten = |at: Option<Micros>| at.is_some_and(|at| at <= forgotten);
     match read::<String>("a claim", row.try_get("state"))?.as_str() {
-        "spent" => Ok(Judged::Held(Held { item: item(row)?, hold: HoldState::Confirmed }, None)),
+        "spent" => Ok(ClaimStatus::Held(Held { item: item(row)?, hold: HoldState::Confirmed }, None)),
         "held" if at.is_none_or(|until| now < until) => {
             let hold = at.map_or(HoldState::Forever, |until| HoldState::Remaining(now.until(until)));
-            Ok(Judged::Held(Held { item: item(row)?, hold }, at))
+            Ok(ClaimStatus::Held(Held { item: item(row)?, hold }, at))
         }
-        _ if is_forgotten(at) => Ok(Judged::Forgotten),
-        "held" | "expired" => Ok(Judged::Ended(End::Expired)),
-        "released" => Ok(Judged::Ended(End::Released)),
+        _ if is_forgotten(at) => Ok(ClaimStatus::Forgotten),
+        "held" | "expired" => Ok(ClaimStatus::Ended(End::Expired)),
+        "released" => Ok(ClaimStatus::Ended(End::Released)),
         _ => Err(unreadable("a claim")),
     }
 }
@@ -63,19 +63,19 @@ fn forgotten(row: Option<&SqliteRow>, now: Micros) -> Result<Micros> {
 /// For a look: what it is, and nothing is changed.
 pub(super) fn state(row: Option<&SqliteRow>, now: Micros) -> Result<ClaimState> {
     Ok(match judged(row, now, forgotten(row, now)?)? {
-        Judged::Unknown | Judged::Forgotten => ClaimState::Unknown,
-        Judged::Held(held, _) => ClaimState::Held(held),
-        Judged::Ended(why) => ClaimState::Ended(why),
+        ClaimStatus::Unknown | ClaimStatus::Forgotten => ClaimState::Unknown,
+        ClaimStatus::Held(held, _) => ClaimState::Held(held),
+        ClaimStatus::Ended(why) => ClaimState::Ended(why),
     })
 }
 
 /// Within a step: what need not be remembered any more is removed, and the item of its hold is free.
-async fn known(step: &mut Step<'_>, claim: &ClaimId) -> Result<Judged> {
+async fn known(step: &mut Step<'_>, claim: &ClaimId) -> Result<ClaimStatus> {
     let row = step.row(step.ask(CLAIM).bind(claim.as_str())).await?;
     let judged = judged(row.as_ref(), step.now, step.forgotten)?;
-    if matches!(judged, Judged::Forgotten) {
+    if matches!(judged, ClaimStatus::Forgotten) {
         step.change(step.ask(FORGET).bind(claim.as_str())).await?;
-        return Ok(Judged::Unknown);
+        return Ok(ClaimStatus::Unknown);
     }
     Ok(judged)
 }
@@ -91,20 +91,20 @@ pub(super) async fn seen(step: &mut Step<'_>, bank: &Namespace, claim: &ClaimId)
     judged(row.as_ref(), step.now, forgotten(row.as_ref(), step.now)?).map(to_a_take)
 }
 
-fn to_a_take(judged: Judged) -> Option<Taken> {
+fn to_a_take(judged: ClaimStatus) -> Option<Taken> {
     match judged {
-        Judged::Held(held, _) => Some(Taken::Again(held)),
-        Judged::Ended(why) => Some(Taken::Ended(why)),
-        Judged::Unknown | Judged::Forgotten => None,
+        ClaimStatus::Held(held, _) => Some(Taken::Again(held)),
+        ClaimStatus::Ended(why) => Some(Taken::Ended(why)),
+        ClaimStatus::Unknown | ClaimStatus::Forgotten => None,
     }
 }
 
 pub(super) async fn extend(step: &mut Step<'_>, claim: &ClaimId, hold: Hold) -> Result<Extended> {
     let (held, until) = match known(step, claim).await? {
-        Judged::Held(held, _) if held.hold == HoldState::Confirmed => return Ok(Extended::Confirmed(held)),
-        Judged::Held(held, until) => (held, until),
-        Judged::Ended(why) => return Ok(Extended::Ended(why)),
-        Judged::Unknown | Judged::Forgotten => return Ok(Extended::Unknown),
+        ClaimStatus::Held(held, _) if held.hold == HoldState::Confirmed => return Ok(Extended::Confirmed(held)),
+        ClaimStatus::Held(held, until) => (held, until),
+        ClaimStatus::Ended(why) => return Ok(Extended::Ended(why)),
+        ClaimStatus::Unknown | ClaimStatus::Forgotten => return Ok(Extended::Unknown),
     };
     let until = until.zip(end_of(hold, step.now)).map(|(until, end)| until.0.max(end));
     step.change(step.ask(EXTEND).bind(claim.as_str()).bind(until)).await?;
@@ -115,9 +115,9 @@ pub(super) async fn extend(step: &mut Step<'_>, claim: &ClaimId, hold: Hold) -> 
 
 pub(super) async fn confirm(step: &mut Step<'_>, claim: &ClaimId) -> Result<Confirmed> {
     let held = match known(step, claim).await? {
-        Judged::Held(held, _) => held,
-        Judged::Ended(why) => return Ok(Confirmed::Ended(why)),
-        Judged::Unknown | Judged::Forgotten => return Ok(Confirmed::Unknown),
+        ClaimStatus::Held(held, _) => held,
+        ClaimStatus::Ended(why) => return Ok(Confirmed::Ended(why)),
+        ClaimStatus::Unknown | ClaimStatus::Forgotten => return Ok(Confirmed::Unknown),
     };
     if held.hold != HoldState::Confirmed {
         step.change(step.ask(CONFIRM).bind(claim.as_str())).await?;
@@ -127,10 +127,10 @@ pub(super) async fn confirm(step: &mut Step<'_>, claim: &ClaimId) -> Result<Conf
 
 pub(super) async fn release(step: &mut Step<'_>, claim: &ClaimId) -> Result<Released> {
     match known(step, claim).await? {
-        Judged::Held(held, _) if held.hold == HoldState::Confirmed => Ok(Released::Confirmed),
-        Judged::Ended(End::Expired) => Ok(Released::Expired),
-        Judged::Ended(End::Released) => Ok(Released::Released),
-        Judged::Held(..) | Judged::Unknown | Judged::Forgotten => {
+        ClaimStatus::Held(held, _) if held.hold == HoldState::Confirmed => Ok(Released::Confirmed),
+        ClaimStatus::Ended(End::Expired) => Ok(Released::Expired),
+        ClaimStatus::Ended(End::Released) => Ok(Released::Released),
+        ClaimStatus::Held(..) | ClaimStatus::Unknown | ClaimStatus::Forgotten => {
             step.change(step.ask(RELEASE).bind(claim.as_str()).bind(step.now.0)).await?;
             Ok(Released::Released)
         }
@@ -139,10 +139,10 @@ pub(super) async fn release(step: &mut Step<'_>, claim: &ClaimId) -> Result<Rele
 
 pub(super) async fn retire(step: &mut Step<'_>, claim: &ClaimId) -> Result<Retired> {
     let sql = match known(step, claim).await? {
-        Judged::Unknown | Judged::Forgotten => return Ok(Retired::Unknown),
-        Judged::Held(held, _) if held.hold != HoldState::Confirmed => return Ok(Retired::Holding),
-        Judged::Held(..) => RETIRE,
-        Judged::Ended(_) => FORGET,
+        ClaimStatus::Unknown | ClaimStatus::Forgotten => return Ok(Retired::Unknown),
+        ClaimStatus::Held(held, _) if held.hold != HoldState::Confirmed => return Ok(Retired::Holding),
+        ClaimStatus::Held(..) => RETIRE,
+        ClaimStatus::Ended(_) => FORGET,
     };
     step.change(step.ask(sql).bind(claim.as_str())).await?;
     Ok(Retired::Retired)

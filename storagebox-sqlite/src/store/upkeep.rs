@@ -5,23 +5,23 @@ use std::sync::Arc;
 use sqlx::query;
 use storagebox_core::{Maintained, Result};
 
-use crate::client::{Call, Client, Step, Turn, apart};
+use crate::client::{Call, Client, Step, Turn, spawn_detached};
 
 const REAP: &str = include_str!("../../sql/item_bank/reap.sql");
 
 /// The statements that delete, and what they are told besides how many.
-const DELETE: [(&str, Told); 7] = [
-    (include_str!("../../sql/item_bank/maintain.sql"), Told::Forgotten),
-    (include_str!("../../sql/dedup_repo/maintain.sql"), Told::Both),
-    (include_str!("../../sql/dedup_repo/maintain_ended.sql"), Told::Forgotten),
-    (include_str!("../../sql/token_store/maintain.sql"), Told::Forgotten),
-    (include_str!("../../sql/entity_ledger/maintain.sql"), Told::Forgotten),
-    (include_str!("../../sql/counter/maintain.sql"), Told::Now),
-    (include_str!("../../sql/ordered_store/maintain.sql"), Told::Now),
+const DELETE: [(&str, Cutoff); 7] = [
+    (include_str!("../../sql/item_bank/maintain.sql"), Cutoff::Forgotten),
+    (include_str!("../../sql/dedup_repo/maintain.sql"), Cutoff::Both),
+    (include_str!("../../sql/dedup_repo/maintain_ended.sql"), Cutoff::Forgotten),
+    (include_str!("../../sql/token_store/maintain.sql"), Cutoff::Forgotten),
+    (include_str!("../../sql/entity_ledger/maintain.sql"), Cutoff::Forgotten),
+    (include_str!("../../sql/counter/maintain.sql"), Cutoff::Now),
+    (include_str!("../../sql/ordered_store/maintain.sql"), Cutoff::Now),
 ];
 
 #[derive(Clone, Copy)]
-enum Told {
+enum Cutoff {
     Now,
     Forgotten,
     Both,
@@ -32,7 +32,7 @@ pub(super) async fn maintain(client: &Client, max_entries: usize) -> Result<Main
     let call = Call::new(client.inner(), None, most, |step, most| Box::pin(delete(step, *most)));
     let deleted = client.write("maintain", Turn::Alone, call).await?;
     let inner = Arc::clone(client.inner());
-    let moved = apart(async move { inner.connections.checkpoint().await }).await;
+    let moved = spawn_detached(async move { inner.connections.checkpoint().await }).await;
     // The deletion is committed.
     moved.map_err(|error| error.after_unresolved().during("maintain"))?;
     Ok(Maintained { deleted, more: deleted == max_entries as u64 })
@@ -44,9 +44,9 @@ async fn delete(step: &mut Step<'_>, most: i64) -> Result<u64> {
     for (sql, told) in DELETE {
         let left = most.saturating_sub_unsigned(deleted);
         let ask = match told {
-            Told::Now => query(sql).bind(step.now.0),
-            Told::Forgotten => query(sql).bind(step.forgotten.0),
-            Told::Both => query(sql).bind(step.now.0).bind(step.forgotten.0),
+            Cutoff::Now => query(sql).bind(step.now.0),
+            Cutoff::Forgotten => query(sql).bind(step.forgotten.0),
+            Cutoff::Both => query(sql).bind(step.now.0).bind(step.forgotten.0),
         };
         deleted += step.number("a count of what was deleted", ask.bind(left)).await?.unsigned_abs();
     }

@@ -49,14 +49,14 @@ fn tell_what_stays(store: &Store, name: &Namespace) {
 }
 
 /// What was seen.
-struct Shown {
+struct DemoReport {
     seed: u64,
     faults: Arc<Faults>,
     audit: Audit,
     mismatches: Vec<Mismatch>,
 }
 
-async fn show(args: &Demo, store: &Store, name: &Namespace) -> Result<Shown, Failure> {
+async fn show(args: &Demo, store: &Store, name: &Namespace) -> Result<DemoReport, Failure> {
     let bank = store.bank(name)?;
     let mut random = args.seed.map_or_else(Rng::new, Rng::with_seed);
     let seed = args.seed.unwrap_or_else(|| random.get_seed());
@@ -71,7 +71,7 @@ async fn show(args: &Demo, store: &Store, name: &Namespace) -> Result<Shown, Fai
     let change = Some(Change { before, after });
     let audit = Audit { loaded, summary: ledger.summary(), rejected: 0, change, free_left: after.free };
     mismatches.extend(audit.mismatches());
-    Ok(Shown { seed, faults, audit, mismatches })
+    Ok(DemoReport { seed, faults, audit, mismatches })
 }
 
 async fn fill(items: u32, bank: &Bank) -> storagebox::Result<Loaded> {

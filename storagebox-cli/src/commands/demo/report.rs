@@ -2,14 +2,14 @@
 
 use std::sync::atomic::Ordering;
 
-use super::Shown;
+use super::DemoReport;
 use crate::answer::{Answer, Fact};
 use crate::check::Mismatch;
 use crate::cli::Demo;
 use crate::exit::Exit;
 
-pub(super) fn answer(args: &Demo, shown: &Shown) -> Answer {
-    let Shown { seed, faults, audit, mismatches } = shown;
+pub(super) fn answer(args: &Demo, shown: &DemoReport) -> Answer {
+    let DemoReport { seed, faults, audit, mismatches } = shown;
     let load = |count: &std::sync::atomic::AtomicU64| count.load(Ordering::Relaxed);
     let verdict = if mismatches.is_empty() { "ok" } else { "FAILED" };
     Answer::new(Exit::Done)

@@ -16,7 +16,7 @@ fn demo(args: &[&str]) -> Demo {
     }
 }
 
-async fn shown_of(args: &Demo, store: &Store) -> (Shown, Value) {
+async fn shown_of(args: &Demo, store: &Store) -> (DemoReport, Value) {
     let shown = show(args, store, &"demo".parse().unwrap()).await.unwrap();
     let json = report::answer(args, &shown).json();
     (shown, json)

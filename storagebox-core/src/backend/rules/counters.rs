@@ -114,7 +114,7 @@ impl CounterRules {
     }
 
     /// Returns the strategy as it is stored with the namespace. The stored text does not change.
-    pub fn in_words(&self) -> String {
+    pub fn to_stored_text(&self) -> String {
         let kept = self.keeps().map_or("for ever".to_owned(), |micros| format!("for {micros} us"));
         match (self.strategy, self.split, self.capacity) {
             (_, Some((shards, bounds)), _) => {

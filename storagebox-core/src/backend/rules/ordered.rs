@@ -60,7 +60,7 @@ impl OrderedRules {
 
     /// Returns the options as they are stored with the namespace. The stored text does not change. The skew is not part
     /// of it: it guards what comes in, and says nothing of what is there.
-    pub fn in_words(&self) -> String {
+    pub fn to_stored_text(&self) -> String {
         let stamps = if self.is_timed() { "time stamps" } else { "sequence numbers" };
         format!("{stamps}, tombstones for {} us", micros(self.options.tombstone_age))
     }
@@ -195,11 +195,11 @@ mod tests {
         let free = OrderedOptions { stamping: Stamping::Time { max_skew: None }, ..OrderedOptions::time() };
         let stored = "time stamps, tombstones for 604800000000 us";
         for options in [free, OrderedOptions::time()] {
-            assert_eq!(rules(options).in_words(), stored);
+            assert_eq!(rules(options).to_stored_text(), stored);
         }
         let before = "time stamps at most 3600000000 us ahead, tombstones for 604800000000 us";
         assert_eq!(OrderedRules::without_skew(before), stored);
-        let sequence = rules(OrderedOptions::sequence()).in_words();
+        let sequence = rules(OrderedOptions::sequence()).to_stored_text();
         assert_eq!(sequence, "sequence numbers, tombstones for 604800000000 us");
         for other in [stored, sequence.as_str(), "", "time stamps at most"] {
             assert_eq!(OrderedRules::without_skew(other), other);

@@ -5,7 +5,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use storagebox_core::{Key, Maintained, Result};
 
 use super::rows::{Sum, sum_key, time};
-use super::{DynamoLedger, beaten};
+use super::{DynamoLedger, contention};
 use crate::client::{Index, Look, Tag, Write, Wrote};
 use crate::clock::Millis;
 use crate::row::{Row, RowKey};
@@ -48,7 +48,7 @@ async fn merge(ledger: &DynamoLedger, key: &Key, horizon: Millis, most: usize, t
     let write = next.write(&sum_key(ledger.partition(key)), tag);
     match ledger.client().write(&write).await? {
         Wrote::Done(_) => Ok(finished(ledger, key, next).await?.taken),
-        Wrote::Refused(_) => Err(beaten()),
+        Wrote::Refused(_) => Err(contention()),
     }
 }
 

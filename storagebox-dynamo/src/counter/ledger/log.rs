@@ -3,7 +3,7 @@
 use storagebox_core::{Cursor, Key, LedgerEntry, Page, Result};
 
 use super::rows::{Sum, delta_in, place_in, read_place, reason_in};
-use super::{DynamoLedger, beaten};
+use super::{DynamoLedger, contention};
 use crate::client::{Index, Look};
 use crate::error::bad;
 use crate::row::Row;
@@ -45,7 +45,7 @@ pub(super) async fn page(
     let look = look(&ledger.partition(key), after, limit - usize::from(first.is_some()));
     let answers = ledger.client().query(&look).await?;
     if after.is_none() && ledger.sum(key).await?.writes != sum.writes {
-        return Err(beaten());
+        return Err(contention());
     }
     let changes = answers.rows.iter().filter_map(|row| shown(&sum, row).transpose());
     let entries = first.into_iter().map(Ok).chain(changes).collect::<Result<_>>()?;

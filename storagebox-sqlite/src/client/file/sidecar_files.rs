@@ -12,22 +12,22 @@ use super::{end_of_links, named};
 
 /// Those of this process's connections. SQLite maps the shared memory of a file once in each process: a connection that
 /// is opened anew has what the others have, also what was removed.
-static MET: Mutex<Vec<Weak<Beside>>> = Mutex::new(Vec::new());
+static MET: Mutex<Vec<Weak<SidecarFiles>>> = Mutex::new(Vec::new());
 
-fn lock() -> MutexGuard<'static, Vec<Weak<Beside>>> {
+fn lock() -> MutexGuard<'static, Vec<Weak<SidecarFiles>>> {
     MET.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The write-ahead log, and the memory that processes share, where the locks of those who write are. They stand beside
 /// the end of the links, and stay for as long as a connection is open.
 #[derive(Debug)]
-pub(in crate::client) struct Beside {
+pub(in crate::client) struct SidecarFiles {
     file: (Option<Identity>, PathBuf),
     log: Lasting,
     memory: Lasting,
 }
 
-impl Beside {
+impl SidecarFiles {
     /// Of a connection that has read nothing yet.
     pub(in crate::client) fn new(path: &Path) -> Result<Self> {
         let end = end_of_links(path, |_| Ok(()))?;
@@ -41,9 +41,9 @@ impl Beside {
         let mut met = lock();
         met.retain(|one| one.strong_count() > 0);
         self.among(&met).unwrap_or_else(|| {
-            let beside = Arc::new(self);
-            met.push(Arc::downgrade(&beside));
-            beside
+            let sidecars = Arc::new(self);
+            met.push(Arc::downgrade(&sidecars));
+            sidecars
         })
     }
 
