@@ -33,6 +33,8 @@ mod soak;
 mod steps;
 mod summary;
 mod test;
+#[cfg(test)]
+mod words;
 mod workspace;
 
 use std::process::ExitCode;

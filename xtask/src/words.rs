@@ -2,17 +2,22 @@
 
 /// Names of types, constants and functions. Each says what a thing is only to somebody who knows it.
 const GONE: &[(&str, &str)] = &[
-    ("Beside", "Background, or what runs there"),
+    ("Beside", "Background, SidecarFiles"),
     ("Extensions", "HeartbeatDeadline"),
+    ("InARow", "FairnessBreak"),
+    ("Judged", "ClaimStatus"),
     ("Lane", "KeyQueue, ScanCursor, Traffic"),
     ("Met", "Observed"),
     ("OnLane", "CursorGuard"),
     ("OnTheirWay", "PendingInstalls"),
-    ("Patience", "Backoff, StallTimeout"),
+    ("PATIENCE", "a name with TIMEOUT"),
+    ("Patience", "CallBackoff, StallTimeout"),
+    ("Second", "AfterLostReply"),
     ("Shown", "ClaimView"),
     ("Turns", "SingleFlight"),
     ("Walk", "TakeCursors"),
     ("Wanted", "Filter, Request"),
+    ("in_words", "to_stored_text"),
 ];
 
 #[cfg(test)]

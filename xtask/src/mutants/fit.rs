@@ -53,9 +53,12 @@ fn faults_of(mutant: &Mutant, backend: &str, known: &BTreeSet<&str>, clauses: &s
     faults
 }
 
+/// The decisions that backends share: a mistake in one is a mistake of each backend that asks it.
+const RULES: &str = "storagebox-core/src/backend/rules/";
+
 fn patches(mutant: &Mutant, backend: &str) -> Vec<String> {
-    let folder = format!("{}/", folder_of(backend));
-    let fault = |file: &str, applied: Result<String, String>| match file.starts_with(&folder) {
+    let folders = [format!("{}/", folder_of(backend)), RULES.to_owned()];
+    let fault = |file: &str, applied: Result<String, String>| match folders.iter().any(|of| file.starts_with(of)) {
         true => applied.err(),
         false => Some(format!("{file} is not of {}", folder_of(backend))),
     };

@@ -19,7 +19,7 @@ use storagebox::values::Namespace;
 use storagebox::{DynamoStore, Error, ErrorKind, Result, async_trait};
 use storagebox_conformance::{Declared, Harness, Sandbox, TestClock, connected, listed};
 
-use super::{Ground, MARK, PATIENCE, address};
+use super::{CALL_TIMEOUT, Ground, MARK, address};
 
 const PORT: u16 = 80;
 
@@ -63,7 +63,7 @@ impl Table {
         let endpoint = endpoint.map(|endpoint| format!("&endpoint={endpoint}")).unwrap_or_default();
         let url = format!("dynamodb://{}/{}?{}{endpoint}", self.region, self.table, self.query);
         let builder = DynamoStore::builder().prefix(prefix).protect(false).max_skew(Duration::ZERO);
-        builder.clock(clock.clone()).call_timeout(PATIENCE).connect(&url)
+        builder.clock(clock.clone()).call_timeout(CALL_TIMEOUT).connect(&url)
     }
 
     /// Another one, which is not there.

@@ -42,7 +42,7 @@ use watch::{PAUSE, Watch, silence, unanswered};
     not(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite")),
     allow(dead_code, reason = "a store in memory needs no place and no patience")
 )]
-const PATIENCE: Duration = Duration::from_secs(300);
+const CALL_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// How long a server may take until the suite can begin; DynamoDB makes a table meanwhile.
 const START: Duration = Duration::from_secs(120);

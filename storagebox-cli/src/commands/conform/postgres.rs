@@ -21,7 +21,7 @@ use tokio::time::timeout;
 use crate::say::{Kind, say};
 
 use super::watch::{ANSWER, unanswered};
-use super::{Ground, MARK, PATIENCE, address};
+use super::{CALL_TIMEOUT, Ground, MARK, address};
 
 const PORT: u16 = 5432;
 
@@ -168,7 +168,7 @@ struct Schema {
 
 impl Schema {
     fn at(&self, url: &str) -> Result<PostgresStore> {
-        PostgresStore::builder().schema(&self.name)?.call_timeout(PATIENCE).connect(url)
+        PostgresStore::builder().schema(&self.name)?.call_timeout(CALL_TIMEOUT).connect(url)
     }
 }
 

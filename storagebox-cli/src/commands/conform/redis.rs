@@ -15,7 +15,7 @@ use storagebox_conformance::{Declared, Harness, Part, Sandbox, TestClock, connec
 use storagebox_redis::Moved;
 
 use super::watch::ANSWER;
-use super::{Ground, MARK, PATIENCE, address};
+use super::{CALL_TIMEOUT, Ground, MARK, address};
 
 const PORT: u16 = 6379;
 
@@ -161,7 +161,7 @@ struct Prefix {
 impl Prefix {
     fn at(&self, url: &str) -> Result<RedisStore> {
         let builder = RedisStore::builder().prefix(&self.prefix)?.moved(self.moved.clone());
-        builder.call_timeout(PATIENCE).connect(url)
+        builder.call_timeout(CALL_TIMEOUT).connect(url)
     }
 }
 

@@ -12,7 +12,7 @@ use storagebox::{Error, Result, SqliteStore, async_trait};
 use storagebox_conformance::{Declared, Harness, Part, Sandbox, TestClock, listed};
 use tempfile::TempDir;
 
-use super::{Ground, MARK, PATIENCE};
+use super::{CALL_TIMEOUT, Ground, MARK};
 
 /// The folder, which goes with the run.
 pub(super) struct Folder(Arc<TempDir>);
@@ -81,7 +81,7 @@ struct File {
 #[async_trait]
 impl Sandbox for File {
     async fn open(&self) -> Result<Arc<dyn Backend>> {
-        let builder = SqliteStore::builder().clock(self.clock.clone()).call_timeout(PATIENCE);
+        let builder = SqliteStore::builder().clock(self.clock.clone()).call_timeout(CALL_TIMEOUT);
         Ok(Arc::new(builder.open(&self.path)?))
     }
 

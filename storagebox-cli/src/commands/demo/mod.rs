@@ -27,7 +27,7 @@ use crate::terminal;
 use chance::{Chance, Faults};
 
 /// Quick, because the faults are ours and pass.
-const PATIENCE: Retry =
+const RETRY: Retry =
     Retry { attempts: 6, first_delay: Duration::from_millis(2), max_delay: Duration::from_millis(100) };
 /// How often a call that failed in spite of that is made anew, with the same id, before the demo gives up.
 const ROUNDS: u32 = 100;
@@ -65,7 +65,7 @@ async fn show(args: &Demo, store: &Store, name: &Namespace) -> Result<DemoReport
     let loaded = fill(args.items.unwrap_or(args.people), &bank).await?;
     let calls = calls(args, &mut random)?;
     let chance = Chance::new(args.faults, random.u64(..), Arc::clone(&faults));
-    let faulty = LossAwareBank::open(&store.clone().layer(chance), name, PATIENCE)?;
+    let faulty = LossAwareBank::open(&store.clone().layer(chance), name, RETRY)?;
     let ledger = hand_out(calls, args.tasks.into(), &faulty, &faults).await?;
     let (after, mut mismatches) = audit_of(&bank).await?;
     let change = Some(Change { before, after });
