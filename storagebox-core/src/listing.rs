@@ -20,8 +20,11 @@ type Read<'a, T> = Box<dyn Fn(Option<Cursor>, usize) -> ReadPage<'a, T> + Send +
 
 /// A listing: a [`Stream`] of its entries, or [one page](Self::page) of them.
 ///
-/// An entry that does not change while the listing is read is shown exactly once. The order is not guaranteed. After an
-/// error the stream ends.
+/// The order is not guaranteed. After an error the stream ends.
+///
+/// # Guarantees
+///
+/// - D-4, E-5, IB-10, O-3: an entry that does not change while the listing is read is shown exactly once.
 ///
 /// # Example
 ///
@@ -75,7 +78,11 @@ impl<'a, T> Listing<'a, T> {
         Self { position, entries: vec![].into_iter() }
     }
 
-    /// Reads at most `limit` entries, from the start or from the cursor of another page.
+    /// Reads at most `limit` entries, from the start or from the cursor of another page (D-4, E-5, IB-10, O-3).
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
     ///
     /// # Errors
     ///
@@ -90,7 +97,11 @@ impl<'a, T> Listing<'a, T> {
 }
 
 impl<T: Unpin> Listing<'_, T> {
-    /// Reads the next entry, or `None` at the end. A dropped future loses no entry: call again.
+    /// Reads the next entry, or returns `None` at the end (D-4, E-5, IB-10, O-3).
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: a dropped future loses no entry. Call again.
     ///
     /// # Errors
     ///
@@ -99,7 +110,11 @@ impl<T: Unpin> Listing<'_, T> {
         poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await.transpose()
     }
 
-    /// Reads all entries into memory.
+    /// Reads all entries into memory (D-4, E-5, IB-10, O-3).
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
     ///
     /// # Errors
     ///

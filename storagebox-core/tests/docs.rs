@@ -62,7 +62,7 @@ fn headings_stand_in_one_order() {
 
 /// Returns whether the line is a hidden line of an example, which looks like a heading.
 fn is_code(line: &str) -> bool {
-    line.starts_with("# #") || line.starts_with("# Ok") || line.starts_with("# }")
+    ["# #", "# Ok", "# }", "# fn "].iter().any(|code| line.starts_with(code))
 }
 
 /// Returns the documentation of the trait itself, which applies to all its methods.
