@@ -11,7 +11,7 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Process(#[from] ProcessError),
     #[error("transport: {0}")]
-    Transport(#[source] BoxError),
+    Transport(#[from] BoxError),
     #[error("books of the bank and the carrier: {0}")]
     Books(#[from] sqlx::Error),
     #[error(transparent)]

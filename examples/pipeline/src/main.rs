@@ -39,7 +39,7 @@ enum Command {
     Run(run::RunCommand),
     /// Processes the messages of one stage until it is stopped.
     Worker(worker::Worker),
-    /// Parks messages until the store has forgotten their tokens, sends them again, and sends a copy of each after that.
+    /// Parks messages until the store has forgotten their tokens, and then sends each of them again, and a copy.
     Parked(parked::Parked),
     /// Kills workers and the broker, with the deduplication on and off; parks messages and sends them again.
     Prove(prove::Prove),

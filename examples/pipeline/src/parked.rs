@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Args};
 use futures_util::StreamExt;
 use storagebox::messages::Outgoing;
@@ -14,7 +13,7 @@ use tokio::time::sleep;
 use crate::audit::Audit;
 use crate::events::Event;
 use crate::failure::Failure;
-use crate::pipeline::Settings;
+use crate::pipeline::{Settings, on_or_off};
 use crate::run::Run;
 use crate::server::Server;
 use crate::stage::{ENTITIES, Stage};
@@ -35,7 +34,7 @@ pub(crate) struct Parked {
     #[arg(long, env = "PIPELINE_TRANSPORT", hide_env_values = true, default_value = "redis")]
     transport: String,
     /// With `off`, stages ignore the tokens of their messages.
-    #[arg(long, default_value = "on", action = ArgAction::Set, value_parser = BoolishValueParser::new())]
+    #[arg(long, default_value = "on", action = ArgAction::Set, value_parser = on_or_off())]
     dedup: bool,
 }
 
@@ -53,7 +52,7 @@ impl Parked {
 /// time that it remembers when it is set up.
 pub(crate) async fn park(transport: String, dedup: bool) -> Result<Audit, Failure> {
     let folder = Folder::new("pipeline")?;
-    let mut settings = Settings::new(folder.path(), transport, dedup);
+    let mut settings = Settings::new(folder.path(), transport, None, dedup);
     settings.store += &format!("?remember={REMEMBER}");
     let run = Run::open(&settings).await?;
     run.unless_stuck(run.park()).await?;
@@ -61,9 +60,9 @@ pub(crate) async fn park(transport: String, dedup: bool) -> Result<Audit, Failur
 }
 
 impl Run {
-    /// The shelves are empty, so shipping parks its messages. Maintenance deletes what the store remembers, the shelves
-    /// are supplied, and the messages are sent again. Maintenance deletes what is remembered of that, and a copy of each
-    /// message comes once more.
+    /// Shelves are empty, so shipping parks its messages. Maintenance deletes what the store remembers, the shelves get
+    /// their supplies, and the messages are sent again. Maintenance deletes what the store remembers of that. Then a
+    /// copy of each message arrives.
     async fn park(&self) -> Result<(), Failure> {
         let settings = &self.pipeline.settings;
         let paying = Workers::start(settings, &[Stage::Orders, Stage::Payments], 1);
@@ -77,13 +76,13 @@ impl Run {
         self.forget(if settings.dedup { ENTITIES + 3 * ORDERS } else { ORDERS }).await?;
         self.supply(Stage::Shipping).await?;
         let queue = self.pipeline.queue(Stage::Shipping.name())?;
-        self.pipeline.queues.redrive(&queue).await.map_err(Failure::Transport)?;
+        self.pipeline.queues.redrive(&queue).await?;
         self.until_over().await?;
         // The tokens of supplies, parcels and requests to the carrier.
         self.forget(if settings.dedup { ENTITIES + 2 * ORDERS } else { ORDERS }).await?;
         let late = if settings.dedup { Event::Duplicate } else { Event::Processed }(Stage::Shipping);
         let before = self.events()?.count(late);
-        self.pipeline.queues.dispatcher().dispatch(&copies).await.map_err(Failure::Transport)?;
+        self.pipeline.queues.dispatcher().dispatch(&copies).await?;
         self.until_event(|events| events.count(late) >= before + ORDERS).await?;
         // An earlier copy may have been counted as one of these.
         self.settle().await?;
@@ -98,14 +97,14 @@ impl Run {
         let (mut copies, mut held) = (BTreeMap::new(), Vec::new());
         while copies.len() < ORDERS as usize {
             let Some(delivery) = deliveries.next().await else { break };
-            let delivery = delivery.map_err(Failure::Transport)?;
+            let delivery = delivery?;
             if let Ok(Received { id, token: Some(token), body }) = delivery.received().cloned() {
                 copies.insert(id.clone(), Outgoing { id, token, destination: queue.clone(), body });
             }
             held.push(delivery);
         }
         for delivery in held {
-            delivery.settle(Settle::Retry { after: Duration::ZERO }).await.map_err(Failure::Transport)?;
+            delivery.settle(Settle::Retry { after: Duration::ZERO }).await?;
         }
         Ok(copies.into_values().collect())
     }

@@ -20,6 +20,11 @@ use crate::stage::{Body, Refusal, Stage};
 /// The file with the tokens of all messages.
 const TOKENS: &str = "tokens.txt";
 
+/// Parses `on` and `off`.
+pub(crate) fn on_or_off() -> BoolishValueParser {
+    BoolishValueParser::new()
+}
+
 /// The settings that all processes of a run share. URLs may hold passwords, so workers get them by the environment.
 #[derive(Args, Clone)]
 pub(crate) struct Settings {
@@ -36,15 +41,15 @@ pub(crate) struct Settings {
     #[arg(long, env = "PIPELINE_FOLDER")]
     pub(crate) folder: PathBuf,
     /// Whether stages use the tokens of their messages: `on` or `off`.
-    #[arg(long, env = "PIPELINE_DEDUP", default_value = "on", action = ArgAction::Set, value_parser = BoolishValueParser::new())]
+    #[arg(long, env = "PIPELINE_DEDUP", default_value = "on", action = ArgAction::Set, value_parser = on_or_off())]
     pub(crate) dedup: bool,
 }
 
 impl Settings {
-    /// A run with a random name, over a store in a SQLite file of the folder.
-    pub(crate) fn new(folder: &Path, transport: String, dedup: bool) -> Self {
+    /// The settings of a run with a random name. The store defaults to a SQLite file in the folder.
+    pub(crate) fn new(folder: &Path, transport: String, store: Option<String>, dedup: bool) -> Self {
         let name = format!("run-{:08x}", fastrand::u32(..));
-        let store = format!("sqlite:{}", folder.join("store.db").display());
+        let store = store.unwrap_or_else(|| format!("sqlite:{}", folder.join("store.db").display()));
         Self { name, store, transport, folder: folder.to_owned(), dedup }
     }
 
@@ -102,7 +107,7 @@ impl Pipeline {
     pub(crate) async fn setup(&self) -> Result<(), Failure> {
         self.store.setup().await?;
         for stage in Stage::ALL {
-            self.queues.setup(&self.queue(stage.name())?).await.map_err(Failure::Transport)?;
+            self.queues.setup(&self.queue(stage.name())?).await?;
         }
         Ok(())
     }

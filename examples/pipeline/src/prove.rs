@@ -58,7 +58,5 @@ impl Prove {
 
 async fn run_on(server: &Arc<Server>, dedup: bool, load: &Load) -> Result<Audit, Failure> {
     let folder = Folder::new("pipeline")?;
-    let settings = Settings::new(folder.path(), server.url(), dedup);
-    let store = server.store().unwrap_or(settings.store);
-    run(&Settings { store, ..settings }, Some(server), load).await
+    run(&Settings::new(folder.path(), server.url(), server.store(), dedup), Some(server), load).await
 }

@@ -33,9 +33,9 @@ pub(crate) enum Queues {
 impl Queues {
     pub(crate) async fn connect(url: &str) -> Result<Self, Failure> {
         match url.split_once("://").map(|(scheme, _)| scheme) {
-            Some("nats" | "tls") => NatsQueues::connect(url).await.map(Self::Nats).map_err(Failure::Transport),
+            Some("nats" | "tls") => Ok(Self::Nats(NatsQueues::connect(url).await?)),
             Some("postgres" | "postgresql") => Ok(Self::Postgres(PostgresQueues::connect(url)?.lease(LEASE)?)),
-            Some("amqp") => RabbitQueues::connect(url).await.map(Self::Rabbit).map_err(Failure::Transport),
+            Some("amqp") => Ok(Self::Rabbit(RabbitQueues::connect(url).await?)),
             Some("redis" | "rediss") => Ok(Self::Redis(RedisQueues::connect(url)?.lease(LEASE)?)),
             _ => Err(Failure::NoTransport),
         }

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Args, value_parser};
 use fastrand::Rng;
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -19,7 +18,7 @@ use tokio::time::sleep;
 use crate::audit::Audit;
 use crate::events::{Event, Events};
 use crate::failure::Failure;
-use crate::pipeline::{Pipeline, Settings};
+use crate::pipeline::{Pipeline, Settings, on_or_off};
 use crate::queues::LEASE;
 use crate::server::{SERVERS, Server};
 use crate::stage::{Body, ENTITIES, Order, STOCK, Stage};
@@ -41,8 +40,8 @@ const MAX_KILL_DELAY: u64 = 30;
 
 #[derive(Args)]
 pub(crate) struct RunCommand {
-    /// The URL of a broker (postgres://, redis://, nats:// or amqp://); or `redis`, `postgres`, `nats` or `rabbitmq`, to
-    /// start a server that ends with the run.
+    /// The URL of a broker (postgres://, redis://, nats:// or amqp://). Or `redis`, `postgres`, `nats` or `rabbitmq`,
+    /// which starts a server that ends with the run.
     #[arg(long, env = "PIPELINE_TRANSPORT", hide_env_values = true, default_value = "redis")]
     transport: String,
     /// The URL of the store. Defaults to the server that is started if it can be a store, and else to a SQLite file.
@@ -55,7 +54,7 @@ pub(crate) struct RunCommand {
     #[arg(long)]
     folder: Option<PathBuf>,
     /// With `off`, stages ignore the tokens of their messages, to show what then becomes of the money.
-    #[arg(long, default_value = "on", action = ArgAction::Set, value_parser = BoolishValueParser::new())]
+    #[arg(long, default_value = "on", action = ArgAction::Set, value_parser = on_or_off())]
     dedup: bool,
     #[command(flatten)]
     load: Load,
@@ -102,9 +101,10 @@ impl RunCommand {
 
     fn settings(&self, server: Option<&Server>, scratch: &Folder) -> Settings {
         let folder = self.folder.as_deref().unwrap_or(scratch.path());
-        let settings = Settings::new(folder, server.map_or_else(|| self.transport.clone(), Server::url), self.dedup);
-        let store = self.store.clone().or_else(|| server.and_then(Server::store)).unwrap_or(settings.store);
-        Settings { store, name: self.name.clone().unwrap_or(settings.name), ..settings }
+        let transport = server.map_or_else(|| self.transport.clone(), Server::url);
+        let store = self.store.clone().or_else(|| server?.store());
+        let settings = Settings::new(folder, transport, store, self.dedup);
+        Settings { name: self.name.clone().unwrap_or(settings.name), ..settings }
     }
 }
 

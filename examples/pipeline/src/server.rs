@@ -63,8 +63,8 @@ impl Server {
         Ok(killed.await??)
     }
 
-    /// Makes new queues durable. RabbitMQ 3.10 may find queues empty that it created seconds before it was killed. If it
-    /// is stopped in good order once, it keeps them.
+    /// Makes new queues durable. RabbitMQ 3.10 may find queues empty that it created seconds before it was killed. It
+    /// keeps them if it is stopped in good order once.
     pub(crate) async fn keep_new_queues(self: &Arc<Self>) -> Result<(), Failure> {
         let server = Arc::clone(self);
         let restarted = spawn_blocking(move || match &*server {

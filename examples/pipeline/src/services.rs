@@ -94,7 +94,8 @@ mod tests {
     async fn a_second_request_with_a_key_is_refused() {
         let folder = Folder::new("services-test").unwrap();
         let (services, order) = (Services::open(&folder.path().join("books")).await.unwrap(), Order::numbered(7));
-        let mispriced = Order { coins: 1, ..Order::numbered(9) };
+        let mut mispriced = Order::numbered(9);
+        mispriced.coins = 1;
         for (key, order) in [("one", order), ("one", order), ("two", order), ("three", mispriced)] {
             services.request(BANK, &TokenId::new(key).unwrap(), order).await.unwrap();
         }

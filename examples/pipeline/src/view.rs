@@ -73,8 +73,8 @@ impl View {
 
     /// Returns whether each order has reached the carrier and no stage has anything left to send.
     ///
-    /// With the deduplication off, unfinished messages do not count: a copy that is processed again has an entry of its
-    /// own, which nobody finishes if its worker is killed and a late acknowledgement of the first copy ends the message.
+    /// With the deduplication off, unfinished messages do not count. A copy that is processed again has another entry,
+    /// which stays if its worker is killed and a late acknowledgement of the first copy ends the message.
     pub(crate) fn is_over(&self, dedup: bool) -> bool {
         self.carrier.orders >= self.placed && (self.unfinished() == 0 || !dedup)
     }
