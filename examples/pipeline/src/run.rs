@@ -21,9 +21,10 @@ use crate::failure::Failure;
 use crate::pipeline::{Pipeline, Settings, on_or_off};
 use crate::queues::LEASE;
 use crate::server::{SERVERS, Server};
+use crate::services::CARRIER;
 use crate::stage::{Body, ENTITIES, Order, STOCK, Stage};
 use crate::view::View;
-use crate::workers::{LOG, Workers};
+use crate::workers::{self, Workers};
 
 /// How many orders may be in flight.
 const MAX_IN_FLIGHT: u32 = 120;
@@ -33,8 +34,6 @@ const CONCURRENCY: usize = 8;
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// The time without any report after which a run is stuck. RabbitMQ takes a minute to start.
 const MAX_IDLE: Duration = Duration::from_secs(300);
-/// How many lines of the log of the workers a failure shows.
-const LOG_LINES: usize = 12;
 /// A kill comes up to so many milliseconds after a report, so that it can hit any step of a message.
 const MAX_KILL_DELAY: u64 = 30;
 
@@ -155,24 +154,24 @@ impl Run {
             result = work => return result,
             result = self.until_quiet(MAX_IDLE) => result?,
         }
-        let log = fs::read_to_string(self.pipeline.settings.file(LOG)).unwrap_or_default();
-        let lines: Vec<_> = log.lines().collect();
-        let log = lines[lines.len().saturating_sub(LOG_LINES)..].join("\n");
+        let log = workers::end_of_log(&self.pipeline.settings);
         Err(Failure::Stuck { seconds: MAX_IDLE.as_secs(), log })
     }
 
     async fn carry_out(&self, load: &Load, workers: &Workers, server: Option<&Arc<Server>>) -> Result<(), Failure> {
         self.supply(Stage::Payments).await?;
         self.supply(Stage::Shipping).await?;
-        tokio::try_join!(self.kill(load, workers, server), self.place_all(load))?;
-        if load.kills() > 0 { self.settle().await } else { self.until_over().await }
+        let is_done = |view: &View| view.placed >= load.orders && view.events.kills() == load.kills();
+        let all_done = self.until(|view| is_done(view) && view.is_over(self.pipeline.settings.dedup));
+        tokio::try_join!(self.kill(load, workers, server), self.place_all(load), all_done)?;
+        if load.kills() > 0 { self.settle().await } else { Ok(()) }
     }
 
     /// Gives all entities of a stage their stock.
     pub(crate) async fn supply(&self, stage: Stage) -> Result<(), Failure> {
         let supplies = (0..ENTITIES).map(|entity| Body::Supply { stage, entity });
         self.issue(format!("supply-{}", stage.name()), stage, supplies).await?;
-        self.until(|view| view.stock(stage) == STOCK).await.map(drop)
+        self.until(|view| view.stock(stage) == STOCK).await
     }
 
     /// Kills workers and the broker at moments that a seed decides, spread over the messages of the run.
@@ -195,18 +194,21 @@ impl Run {
         Ok(())
     }
 
-    /// Places the orders, and more while there are kills left, so that each kill hits a pipeline at work.
+    /// Places the orders, and more while there are kills left, so that each kill hits a pipeline at work. It goes on
+    /// while the store is down.
     async fn place_all(&self, load: &Load) -> Result<(), Failure> {
         loop {
-            let in_flight = |view: &View| view.placed.saturating_sub(view.carrier.orders);
-            let view = self.until(|view| in_flight(view) < MAX_IN_FLIGHT).await?;
-            let missing = match load.orders.saturating_sub(view.placed) {
-                0 if view.events.kills() == load.kills() => return Ok(()),
+            let events = self.events()?;
+            let placed = events.count(Event::OrderPlaced);
+            let missing = match load.orders.saturating_sub(placed) {
+                0 if events.kills() == load.kills() => return Ok(()),
                 0 => CONCURRENCY as u32,
                 missing => missing,
             };
-            let end = view.placed + missing.min(MAX_IN_FLIGHT - in_flight(&view));
-            self.place(view.placed..end).await?;
+            let in_flight = placed - self.pipeline.services.books(CARRIER, placed).await?.orders;
+            let room = MAX_IN_FLIGHT.saturating_sub(in_flight);
+            self.place(placed..placed + missing.min(room)).await?;
+            sleep(POLL_INTERVAL).await;
         }
     }
 
@@ -233,7 +235,7 @@ impl Run {
     }
 
     /// Shows views of the pipeline until one satisfies the condition. The store may be down with the broker meanwhile.
-    pub(crate) async fn until(&self, is_reached: impl Fn(&View) -> bool) -> Result<View, Failure> {
+    pub(crate) async fn until(&self, is_reached: impl Fn(&View) -> bool) -> Result<(), Failure> {
         loop {
             sleep(POLL_INTERVAL).await;
             let view = match View::read(&self.pipeline).await {
@@ -242,13 +244,13 @@ impl Run {
             };
             view.show(&self.screen);
             if is_reached(&view) {
-                return Ok(view);
+                return Ok(());
             }
         }
     }
 
     pub(crate) async fn until_over(&self) -> Result<(), Failure> {
-        self.until(|view| view.is_over(self.pipeline.settings.dedup)).await.map(drop)
+        self.until(|view| view.is_over(self.pipeline.settings.dedup)).await
     }
 
     /// Waits until no copies come any more. A message comes again after its lease if its worker was killed, or if its

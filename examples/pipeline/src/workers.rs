@@ -1,6 +1,6 @@
 //! The workers of a run: child processes, each of which is started again when it ends.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::process::Stdio;
 use std::sync::Arc;
@@ -17,7 +17,9 @@ use crate::pipeline::Settings;
 use crate::stage::Stage;
 
 /// The file with the errors of the workers.
-pub(crate) const LOG: &str = "workers.log";
+const LOG: &str = "workers.log";
+/// How many of its lines a failure shows.
+const LOG_LINES: usize = 12;
 
 /// The pause before a worker that ended by itself is started again: its broker may be down.
 const RESTART_PAUSE: Duration = Duration::from_millis(200);
@@ -93,4 +95,11 @@ fn spawn(settings: &Settings, stage: Stage) -> io::Result<Child> {
     let mut worker = Command::new(std::env::current_exe()?);
     worker.args(["worker", "--until-eof", "--stage", stage.name()]).envs(settings.variables());
     worker.stdin(Stdio::piped()).stderr(log).kill_on_drop(true).spawn()
+}
+
+/// The last errors of the workers.
+pub(crate) fn end_of_log(settings: &Settings) -> String {
+    let log = fs::read_to_string(settings.file(LOG)).unwrap_or_default();
+    let lines: Vec<_> = log.lines().collect();
+    lines[lines.len().saturating_sub(LOG_LINES)..].join("\n")
 }
