@@ -1,6 +1,5 @@
 //! A run: orders are placed, workers take them through the stages while some are killed, and all must balance.
 
-use std::fs;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -89,7 +88,7 @@ impl RunCommand {
         let server = Server::start(&self.transport).await?;
         let scratch = Folder::new("pipeline")?;
         let settings = self.settings(server.as_deref(), &scratch);
-        fs::create_dir_all(&settings.folder)?;
+        std::fs::create_dir_all(&settings.folder)?;
         println!("run {}, seed {}", settings.name, self.load.seed);
         let audit = run(&settings, server.as_ref(), &self.load).await?;
         println!("{audit}");
