@@ -1,10 +1,8 @@
-//! Why the pipeline did not run, or did not come out even.
-
-use std::io;
+//! Why a run failed.
 
 use storagebox::messages::{BoxError, ProcessError};
 
-use crate::balance::Unbalanced;
+use crate::audit::Imbalance;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
@@ -12,35 +10,33 @@ pub(crate) enum Failure {
     Store(#[from] storagebox::Error),
     #[error(transparent)]
     Process(#[from] ProcessError),
-    #[error("the queues: {0}")]
-    Queues(#[source] BoxError),
-    #[error("the books of the bank and the carrier: {0}")]
+    #[error("transport: {0}")]
+    Transport(#[from] BoxError),
+    #[error("books of the bank and the carrier: {0}")]
     Books(#[from] sqlx::Error),
     #[error(transparent)]
     Server(#[from] storagebox_testkit::Failure),
     #[error(transparent)]
-    Io(#[from] io::Error),
+    Io(#[from] std::io::Error),
     #[error(transparent)]
     Task(#[from] tokio::task::JoinError),
     #[error(
         "--transport takes a URL (postgres://, redis://, nats:// or amqp://), or `redis`, `postgres`, `nats` or \
-         `rabbitmq` for a server of its own"
+         `rabbitmq` to start a server"
     )]
     NoTransport,
-    #[error("--store takes the URL of a store that other processes see, and `memory:` is none")]
+    #[error("--store takes the URL of a store that other processes reach, and `memory:` is none")]
     MemoryStore,
     #[error("--name takes 1 to 32 letters, digits, `-` and `_`")]
     Name,
-    #[error("a broker at a URL is not killed; name its kind for a server of its own, such as `--transport redis`")]
+    #[error("a broker at a URL is not killed; use the name of a server to start, such as `--transport redis`")]
     ForeignBroker,
-    #[error("stopped before the end")]
-    Stopped,
-    #[error("nothing has moved for {} s while it waited for {what}; the last words of the workers are:\n{log}", crate::wait::PATIENCE.as_secs())]
-    Stuck { what: &'static str, log: String },
-    #[error("{0}")]
-    Unbalanced(Unbalanced),
-    #[error(
-        "{0} with the deduplication off: no order was paid or shipped more than once, so that this run proves nothing"
-    )]
-    NoneDoubled(&'static str),
+    #[error("interrupted")]
+    Interrupted,
+    #[error("no worker has reported anything for {seconds} s; the end of the log of the workers:\n{log}")]
+    Stuck { seconds: u64, log: String },
+    #[error(transparent)]
+    Imbalance(#[from] Imbalance),
+    #[error("no order was paid or shipped more than once with the deduplication off, so this run proves nothing")]
+    NoRepetitions,
 }

@@ -1,110 +1,62 @@
-//! `pipeline prove`: what the example promises, over each transport, with everything killed.
+//! `pipeline prove`: what the example promises, over each transport, while workers and the broker are killed.
+
+use std::sync::Arc;
 
 use clap::Args;
 use storagebox_testkit::Folder;
 
-use crate::balance::Balance;
-use crate::broker::{Broker, KINDS};
+use crate::audit::Audit;
 use crate::failure::Failure;
-use crate::kills::Kills;
-use crate::parked;
-use crate::place::{Dedup, Place};
-use crate::run::{self, Plan};
-use crate::tally::{Counts, Said};
+use crate::parked::park;
+use crate::pipeline::Settings;
+use crate::run::{Load, run};
+use crate::server::{SERVERS, Server};
 
-#[derive(Args, Clone)]
+#[derive(Args)]
+#[command(mut_arg("orders", |orders| orders.default_value("1500")))]
+#[command(mut_arg("kill_workers", |workers| workers.default_value("100")))]
+#[command(mut_arg("kill_broker", |broker| broker.default_value("5")))]
 pub(crate) struct Prove {
     /// The transports. Defaults to all of them, one after another.
-    #[arg(value_parser = KINDS)]
+    #[arg(value_parser = SERVERS, default_values = SERVERS)]
     transports: Vec<String>,
-    /// Orders of the run with the deduplication on, at least.
-    #[arg(long, default_value_t = 1_500)]
-    orders: u64,
-    /// How many workers are killed in it.
-    #[arg(long, default_value_t = 100)]
-    kill_workers: usize,
-    /// How often the broker is killed in it.
-    #[arg(long, default_value_t = 5)]
-    kill_broker: usize,
-    /// The seed of the kills. Defaults to a random one, which is printed.
-    #[arg(long)]
-    seed: Option<u64>,
+    // With the deduplication off, it is a third of this.
+    #[command(flatten)]
+    load: Load,
 }
 
 impl Prove {
-    pub(crate) async fn run(self) -> Result<(), Failure> {
-        let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
-        println!("seed {seed}");
-        let all = KINDS.map(str::to_owned).to_vec();
-        for transport in if self.transports.is_empty() { all } else { self.transports.clone() } {
-            let proof = Proof::of(transport, seed).await?;
-            proof.with_deduplication(&self).await?;
-            proof.without_deduplication(&self).await?;
-            proof.parked().await?;
+    pub(crate) async fn execute(self) -> Result<(), Failure> {
+        println!("seed {}", self.load.seed);
+        for transport in &self.transports {
+            let server = Server::start(transport).await?.ok_or(Failure::NoTransport)?;
+            self.with_deduplication(transport, &server).await?;
+            self.without_deduplication(transport, &server).await?;
+            let audit = park(server.url(), true).await?;
+            println!("{transport}, parked until all was forgotten, sent again, and copied once more:\n{audit}");
+            audit.check()?;
         }
         Ok(())
     }
+
+    async fn with_deduplication(&self, transport: &str, server: &Arc<Server>) -> Result<(), Failure> {
+        let audit = run_on(server, true, &self.load).await?;
+        println!("{transport}, deduplication on:\n{audit}");
+        Ok(audit.check()?)
+    }
+
+    /// Some orders must be paid or shipped more than once, or else the run with the deduplication on proves nothing.
+    async fn without_deduplication(&self, transport: &str, server: &Arc<Server>) -> Result<(), Failure> {
+        let Load { orders, kill_workers, kill_broker, .. } = self.load;
+        let [orders, kill_workers, kill_broker] = [orders, kill_workers, kill_broker].map(|number| number.div_ceil(3));
+        let load = Load { orders, kill_workers, kill_broker, ..self.load };
+        let audit = run_on(server, false, &load).await?;
+        println!("{transport}, deduplication off:\n{audit}");
+        if audit.repetitions() == 0 { Err(Failure::NoRepetitions) } else { Ok(()) }
+    }
 }
 
-/// The proof of one transport, with one broker.
-struct Proof {
-    transport: String,
-    broker: Broker,
-    seed: u64,
-}
-
-impl Proof {
-    async fn of(transport: String, seed: u64) -> Result<Self, Failure> {
-        let broker = Broker::open(&transport).await?;
-        Ok(Self { transport, broker, seed })
-    }
-
-    async fn with_deduplication(&self, asked: &Prove) -> Result<(), Failure> {
-        let kills = Kills { workers: asked.kill_workers, brokers: asked.kill_broker, seed: self.seed };
-        let (balance, counts) = self.killed(Dedup::On, asked.orders, kills).await?;
-        self.say("deduplication on", &balance, Some(&counts));
-        balance.whole().map_err(Failure::Unbalanced)
-    }
-
-    /// A third of the same; some orders must be paid or shipped more than once.
-    async fn without_deduplication(&self, asked: &Prove) -> Result<(), Failure> {
-        let (workers, brokers) = (asked.kill_workers.div_ceil(3), asked.kill_broker.div_ceil(3));
-        let kills = Kills { workers, brokers, seed: self.seed };
-        let (balance, counts) = self.killed(Dedup::Off, asked.orders.div_ceil(3), kills).await?;
-        self.say("deduplication off", &balance, Some(&counts));
-        let Err(doubled) = balance.none_doubled() else { return Err(Failure::NoneDoubled(self.kind())) };
-        println!("{:<9} deduplication off, as it must be: {doubled}", self.transport);
-        Ok(())
-    }
-
-    async fn killed(&self, dedup: Dedup, orders: u64, kills: Kills) -> Result<(Balance, Counts), Failure> {
-        let folder = Folder::new("pipeline")?;
-        let (name, transport) = (Place::fresh_name(), self.broker.url());
-        let store = self.broker.store().unwrap_or_else(|| Place::sqlite(folder.path()));
-        let place = Place { name, store, transport, folder: folder.path().to_owned(), dedup };
-        run::run(&Plan { place, broker: self.broker.clone(), orders, workers: 2, kills }).await
-    }
-
-    async fn parked(&self) -> Result<(), Failure> {
-        let balance = parked::at(&self.broker, Dedup::On).await?;
-        self.say("parked past all memory, sent again, and copied once more", &balance, None);
-        balance.whole().map_err(Failure::Unbalanced)
-    }
-
-    fn say(&self, what: &str, balance: &Balance, counts: Option<&Counts>) {
-        let store = self.broker.store().filter(|_| counts.is_some()).map_or("sqlite", |_| self.kind());
-        let killed = counts.map_or(String::new(), |counts| {
-            let Counts { workers_killed, brokers_killed, .. } = counts;
-            let (duplicates, resumed) = (counts.all(Said::Duplicate), counts.all(Said::Resumed));
-            format!(
-                "killed {workers_killed} workers and the broker {brokers_killed} times; {duplicates} duplicates, \
-                 {resumed} resumed; "
-            )
-        });
-        println!("{:<9} {what}: {killed}{balance}; store {store}", self.transport);
-    }
-
-    fn kind(&self) -> &'static str {
-        KINDS.into_iter().find(|kind| *kind == self.transport).unwrap_or("none")
-    }
+async fn run_on(server: &Arc<Server>, dedup: bool, load: &Load) -> Result<Audit, Failure> {
+    let folder = Folder::new("pipeline")?;
+    run(&Settings::new(folder.path(), server.url(), server.store(), dedup), Some(server), load).await
 }

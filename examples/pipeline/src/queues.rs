@@ -5,22 +5,24 @@ use std::time::Duration;
 use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt, TryStreamExt};
 use storagebox::async_trait;
-use storagebox::messages::{BoxError, Destination, Dispatcher, Outgoing};
-use storagebox_transports::{Delivery, NatsQueue, NatsQueues, PostgresQueues, RabbitQueue, RabbitQueues, RedisQueues};
+use storagebox::messages::{BoxError, Destination, Dispatcher};
+use storagebox_transports::{
+    Delivery, Malformed, NatsQueue, NatsQueues, PostgresQueues, RabbitQueue, RabbitQueues, Received, RedisQueues,
+    Settle,
+};
 
-use crate::copy::Copy;
 use crate::failure::Failure;
 
-/// For how long a message is a worker's. Short, because the messages of a worker that was killed come again after it.
+/// How long a message is handed out. Short, because a message of a worker that was killed comes again after it.
 pub(crate) const LEASE: Duration = Duration::from_secs(3);
 
-/// The pauses that a retry can have at a broker that needs a queue for each.
+/// The pauses before a retry at a broker that needs a queue for each pause.
 const PAUSES: [Duration; 3] = [Duration::from_millis(200), Duration::from_secs(1), Duration::from_secs(3)];
 
-/// How many messages one call sends again at the most.
-const REDRIVEN: u32 = 1_000;
+/// How many parked messages are sent again at most.
+const MAX_REDRIVEN: u32 = 1_000;
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) enum Queues {
     Nats(NatsQueues),
     Postgres(PostgresQueues),
@@ -29,18 +31,17 @@ pub(crate) enum Queues {
 }
 
 impl Queues {
-    /// Connects to a broker by its URL.
     pub(crate) async fn connect(url: &str) -> Result<Self, Failure> {
         match url.split_once("://").map(|(scheme, _)| scheme) {
-            Some("nats" | "tls") => NatsQueues::connect(url).await.map(Self::Nats).map_err(Failure::Queues),
+            Some("nats" | "tls") => Ok(Self::Nats(NatsQueues::connect(url).await?)),
             Some("postgres" | "postgresql") => Ok(Self::Postgres(PostgresQueues::connect(url)?.lease(LEASE)?)),
-            Some("amqp") => RabbitQueues::connect(url).await.map(Self::Rabbit).map_err(Failure::Queues),
+            Some("amqp") => Ok(Self::Rabbit(RabbitQueues::connect(url).await?)),
             Some("redis" | "rediss") => Ok(Self::Redis(RedisQueues::connect(url)?.lease(LEASE)?)),
             _ => Err(Failure::NoTransport),
         }
     }
 
-    /// Creates a queue, if it does not exist.
+    /// Creates a queue if it does not exist.
     pub(crate) async fn setup(&self, queue: &Destination) -> Result<(), BoxError> {
         match self {
             Self::Nats(nats) => nats.setup(&nats_queue(queue)).await,
@@ -50,51 +51,88 @@ impl Queues {
         }
     }
 
-    /// The messages of a queue, without their tokens if `bare`.
-    pub(crate) fn deliveries(&self, queue: &Destination, bare: bool) -> BoxStream<'static, Result<Copy, BoxError>> {
+    pub(crate) fn dispatcher(&self) -> &dyn Dispatcher {
         match self {
-            Self::Nats(nats) => copies(nats.deliveries(&nats_queue(queue)), bare),
-            Self::Postgres(postgres) => copies(postgres.deliveries(queue), bare),
-            Self::Rabbit(rabbit) => copies(rabbit.deliveries(&rabbit_queue(queue)), bare),
-            Self::Redis(redis) => copies(redis.deliveries(queue), bare),
+            Self::Nats(nats) => nats,
+            Self::Postgres(postgres) => postgres,
+            Self::Rabbit(rabbit) => rabbit,
+            Self::Redis(redis) => redis,
         }
     }
 
-    /// Sends the parked messages of a queue again. Returns how many.
+    /// The messages of a queue, with their tokens or, for the run with the deduplication off, without.
+    pub(crate) fn deliveries(&self, queue: &Destination, with_tokens: bool) -> Deliveries {
+        match self {
+            Self::Nats(nats) => boxed(nats.deliveries(&nats_queue(queue)), with_tokens),
+            Self::Postgres(postgres) => boxed(postgres.deliveries(queue), with_tokens),
+            Self::Rabbit(rabbit) => boxed(rabbit.deliveries(&rabbit_queue(queue)), with_tokens),
+            Self::Redis(redis) => boxed(redis.deliveries(queue), with_tokens),
+        }
+    }
+
+    /// Sends the parked messages of a queue again.
     pub(crate) async fn redrive(&self, queue: &Destination) -> Result<u64, BoxError> {
         match self {
             Self::Nats(nats) => nats.redrive(&nats_queue(queue)).await,
-            Self::Postgres(postgres) => Ok(postgres.redrive(queue, REDRIVEN).await?),
+            Self::Postgres(postgres) => Ok(postgres.redrive(queue, MAX_REDRIVEN).await?),
             Self::Rabbit(rabbit) => rabbit.redrive(&rabbit_queue(queue)).await,
-            Self::Redis(redis) => Ok(redis.redrive(queue, REDRIVEN).await?),
+            Self::Redis(redis) => Ok(redis.redrive(queue, MAX_REDRIVEN).await?),
         }
     }
-}
-
-#[async_trait]
-impl Dispatcher for Queues {
-    async fn dispatch(&self, messages: &[Outgoing]) -> Result<(), BoxError> {
-        match self {
-            Self::Nats(nats) => nats.dispatch(messages).await,
-            Self::Postgres(postgres) => postgres.dispatch(messages).await,
-            Self::Rabbit(rabbit) => rabbit.dispatch(messages).await,
-            Self::Redis(redis) => redis.dispatch(messages).await,
-        }
-    }
-}
-
-fn copies<D: Delivery>(
-    deliveries: impl Stream<Item = Result<D, BoxError>> + Send + 'static,
-    bare: bool,
-) -> BoxStream<'static, Result<Copy, BoxError>> {
-    deliveries.map_ok(move |delivery| Copy::of(delivery, bare)).boxed()
 }
 
 fn nats_queue(queue: &Destination) -> NatsQueue {
     NatsQueue::new(queue.as_str()).lease(LEASE)
 }
 
-/// A message comes back each time that its worker is killed, and that is no reason to park it.
+/// A message is delivered again whenever its worker is killed, which is no reason to park it.
 fn rabbit_queue(queue: &Destination) -> RabbitQueue {
     RabbitQueue::new(queue.as_str()).pauses(PAUSES).delivery_limit(10_000)
+}
+
+type Deliveries = BoxStream<'static, Result<AnyDelivery, BoxError>>;
+
+fn boxed<D: Delivery>(
+    deliveries: impl Stream<Item = Result<D, BoxError>> + Send + 'static,
+    with_tokens: bool,
+) -> Deliveries {
+    let boxed = move |delivery: D| {
+        let received = delivery.received().cloned();
+        let received = received.map(|received| Received { token: received.token.filter(|_| with_tokens), ..received });
+        AnyDelivery { delivery: Box::new(delivery), received }
+    };
+    deliveries.map_ok(boxed).boxed()
+}
+
+/// A delivery of any transport, with or without the token of its message.
+pub(crate) struct AnyDelivery {
+    delivery: Box<dyn Delivery>,
+    received: Result<Received, Malformed>,
+}
+
+#[async_trait]
+impl Delivery for AnyDelivery {
+    fn received(&self) -> Result<&Received, Malformed> {
+        self.received.as_ref().map_err(Clone::clone)
+    }
+
+    fn attempt(&self) -> u32 {
+        self.delivery.attempt()
+    }
+
+    fn lapsed(&self) -> Option<u32> {
+        self.delivery.lapsed()
+    }
+
+    async fn begin_alone(&self) -> Result<(), BoxError> {
+        self.delivery.begin_alone().await
+    }
+
+    async fn extend(&self, lease: Duration) -> Result<(), BoxError> {
+        self.delivery.extend(lease).await
+    }
+
+    async fn settle(&self, settle: Settle) -> Result<(), BoxError> {
+        self.delivery.settle(settle).await
+    }
 }

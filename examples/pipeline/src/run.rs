@@ -1,194 +1,299 @@
-//! A run: orders are placed, workers take them through the stages, and all must come out even.
+//! A run: orders are placed, workers take them through the stages while some are killed, and all must balance.
 
+use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use futures_util::future::try_join_all;
-use storagebox::Processor;
+use clap::{ArgAction, Args, value_parser};
+use fastrand::Rng;
+use futures_util::{StreamExt, TryStreamExt, stream};
+use indicatif::ProgressBar;
 use storagebox::messages::ProcessError;
+use storagebox::{Payload, Processor};
+use storagebox_testkit::Folder;
+use tokio::time::sleep;
 
-use crate::balance::Balance;
-use crate::broker::Broker;
-use crate::crew::Crew;
+use crate::audit::Audit;
+use crate::events::{Event, Events};
 use crate::failure::Failure;
-use crate::kills::Kills;
-use crate::messages::{ARTICLES, Body, COINS, CUSTOMERS, Order, PIECES};
-use crate::picture::Picture;
-use crate::place::{Place, Site};
+use crate::pipeline::{Pipeline, Settings, on_or_off};
 use crate::queues::LEASE;
-use crate::stage::Stage;
-use crate::tally::{Counts, Tally};
-use crate::wait::Wait;
-use crate::watch::{Seen, Watch};
+use crate::server::{SERVERS, Server};
+use crate::services::CARRIER;
+use crate::stage::{Body, ENTITIES, Order, STOCK, Stage};
+use crate::view::View;
+use crate::workers::{self, Workers};
 
-/// How many orders may be on their way at once.
-const ON_THE_WAY: u64 = 120;
-/// How many are placed at once.
-const AT_ONCE: u64 = 8;
+/// How many orders may be in flight.
+const MAX_IN_FLIGHT: u32 = 120;
+/// How many orders are placed at once.
+const CONCURRENCY: usize = 8;
+/// The pause between two views of the pipeline, and before a message is sent again.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+/// The time without any report after which a run is stuck. RabbitMQ takes a minute to start.
+const MAX_IDLE: Duration = Duration::from_secs(300);
+/// A kill comes up to so many milliseconds after a report, so that it can hit any step of a message.
+const MAX_KILL_DELAY: u64 = 30;
 
-/// What to do.
-#[derive(Clone)]
-pub(crate) struct Plan {
-    pub(crate) place: Place,
-    pub(crate) broker: Broker,
-    /// How many orders are placed at least: more if there are kills left.
-    pub(crate) orders: u64,
+#[derive(Args)]
+pub(crate) struct RunCommand {
+    /// The URL of a broker (postgres://, redis://, nats:// or amqp://). Or `redis`, `postgres`, `nats` or `rabbitmq`,
+    /// which starts a server that ends with the run.
+    #[arg(long, env = "PIPELINE_TRANSPORT", hide_env_values = true, default_value = "redis")]
+    transport: String,
+    /// The URL of the store. Defaults to the server that is started if it can be a store, and else to a SQLite file.
+    #[arg(long, env = "PIPELINE_STORE", hide_env_values = true)]
+    store: Option<String>,
+    /// The name of the run. Defaults to a random one.
+    #[arg(long)]
+    name: Option<String>,
+    /// The folder for the books of the bank and the carrier, and for the SQLite file. Defaults to a temporary one.
+    #[arg(long)]
+    folder: Option<PathBuf>,
+    /// With `off`, stages ignore the tokens of their messages, to show what then becomes of the money.
+    #[arg(long, default_value = "on", action = ArgAction::Set, value_parser = on_or_off())]
+    dedup: bool,
+    #[command(flatten)]
+    load: Load,
+}
+
+/// What a run does.
+#[derive(Args, Clone)]
+pub(crate) struct Load {
+    /// How many orders are placed, and more while there are kills left.
+    #[arg(long, default_value_t = 500, value_parser = value_parser!(u32).range(1..=500_000))]
+    pub(crate) orders: u32,
     /// Workers of each stage.
-    pub(crate) workers: usize,
-    pub(crate) kills: Kills,
+    #[arg(long, default_value_t = 2, value_parser = value_parser!(u16).range(1..=64))]
+    pub(crate) workers: u16,
+    /// How many workers are killed (SIGKILL).
+    #[arg(long, default_value_t = 0)]
+    pub(crate) kill_workers: u32,
+    /// How often the broker is killed and started again. It must be one that the run starts.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) kill_broker: u32,
+    /// The seed of the kills. Defaults to a random one, which is printed.
+    #[arg(long, default_value_t = fastrand::u64(..1 << 32), hide_default_value = true)]
+    pub(crate) seed: u64,
+}
+
+impl RunCommand {
+    pub(crate) async fn execute(self) -> Result<(), Failure> {
+        match (self.load.kill_broker, SERVERS.contains(&self.transport.as_str())) {
+            (1.., false) => return Err(Failure::ForeignBroker),
+            (_, false) if !self.transport.contains("://") => return Err(Failure::NoTransport),
+            _ => {}
+        }
+        let server = Server::start(&self.transport).await?;
+        let scratch = Folder::new("pipeline")?;
+        let settings = self.settings(server.as_deref(), &scratch);
+        std::fs::create_dir_all(&settings.folder)?;
+        println!("run {}, seed {}", settings.name, self.load.seed);
+        let audit = run(&settings, server.as_ref(), &self.load).await?;
+        println!("{audit}");
+        audit.check()?;
+        println!("every order was paid once and shipped once");
+        Ok(())
+    }
+
+    fn settings(&self, server: Option<&Server>, scratch: &Folder) -> Settings {
+        let folder = self.folder.as_deref().unwrap_or(scratch.path());
+        let transport = server.map_or_else(|| self.transport.clone(), Server::url);
+        let store = self.store.clone().or_else(|| server?.store());
+        let settings = Settings::new(folder, transport, store, self.dedup);
+        Settings { name: self.name.clone().unwrap_or(settings.name), ..settings }
+    }
+}
+
+impl Load {
+    fn kills(&self) -> u32 {
+        self.kill_workers + self.kill_broker
+    }
+
+    /// The order of the kills: true is a kill of the broker.
+    fn kill_order(&self, random: &mut Rng) -> Vec<bool> {
+        let mut order: Vec<_> = (0..self.kills()).map(|kill| kill < self.kill_broker).collect();
+        random.shuffle(&mut order);
+        order
+    }
+}
+
+/// Carries out a run and audits it. The caller judges the audit.
+pub(crate) async fn run(settings: &Settings, server: Option<&Arc<Server>>, load: &Load) -> Result<Audit, Failure> {
+    let run = Run::open(settings).await?;
+    if let Some(server) = server.filter(|_| load.kill_broker > 0) {
+        server.keep_new_queues().await?;
+    }
+    let workers = Workers::start(settings, &Stage::ALL, load.workers.into());
+    run.unless_stuck(run.carry_out(load, &workers, server)).await?;
+    workers.stop().await?;
+    Audit::of(&run.pipeline).await
 }
 
 /// A pipeline at work.
 pub(crate) struct Run {
-    pub(crate) site: Site,
-    pub(crate) tally: Arc<Tally>,
-    pub(crate) log: PathBuf,
-    placed: AtomicU64,
-    arrived: AtomicU64,
-    is_killing: AtomicBool,
-    picture: Mutex<Picture>,
-    /// What sends the first messages.
+    pub(crate) pipeline: Pipeline,
+    screen: ProgressBar,
+    /// Sends the first message of each chain.
     edge: Processor,
 }
 
-/// Runs a plan to its end. What is left of it is for the caller to judge.
-pub(crate) async fn run(plan: &Plan) -> Result<(Balance, Counts), Failure> {
-    let run = Run::open(&plan.place).await?;
-    if plan.kills.brokers > 0 {
-        plan.broker.keep_queues().await?;
-    }
-    let crew = Crew::start(&plan.place, &Stage::ALL, plan.workers, &run.tally);
-    run.work(plan, &crew).await?;
-    crew.stop().await?;
-    let balance = Balance::of(&run.site, run.placed(), ARTICLES * PIECES).await?;
-    Ok((balance, run.tally.counts()))
-}
-
 impl Run {
-    pub(crate) async fn open(place: &Place) -> Result<Self, Failure> {
-        let site = Site::open(place).await?;
-        site.setup().await?;
-        let (edge, log) = (site.processor(Stage::Orders)?, place.log());
-        let (placed, arrived, is_killing) = (AtomicU64::new(0), AtomicU64::new(0), AtomicBool::new(true));
-        let (tally, picture) = (Arc::default(), Mutex::new(Picture::new()));
-        Ok(Self { site, tally, log, placed, arrived, is_killing, picture, edge })
+    pub(crate) async fn open(settings: &Settings) -> Result<Self, Failure> {
+        let pipeline = Pipeline::open(settings).await?;
+        pipeline.setup().await?;
+        let edge = pipeline.processor(Stage::Orders)?;
+        Ok(Self { pipeline, screen: ProgressBar::new_spinner(), edge })
     }
 
-    pub(crate) fn placed(&self) -> u64 {
-        self.placed.load(Ordering::Relaxed)
+    /// Fails if the work goes on, but nothing has happened for too long.
+    pub(crate) async fn unless_stuck(&self, work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+        tokio::select! {
+            result = work => return result,
+            result = self.until_quiet(MAX_IDLE) => result?,
+        }
+        let log = workers::end_of_log(&self.pipeline.settings);
+        Err(Failure::Stuck { seconds: MAX_IDLE.as_secs(), log })
     }
 
-    async fn work(&self, plan: &Plan, crew: &Crew) -> Result<(), Failure> {
-        self.deposit().await?;
-        self.supply().await?;
-        let all_there = |seen: &Seen| (seen.coins, seen.pieces) == (CUSTOMERS * COINS, ARTICLES * PIECES);
-        self.until("coins and pieces", all_there).await?;
-        let killed = async {
-            plan.kills.carry_out(3 * plan.orders, crew, &plan.broker, &self.tally, &self.log).await?;
-            self.is_killing.store(false, Ordering::Relaxed);
-            Ok(())
-        };
-        let is_placed = AtomicBool::new(false);
-        let placed = async {
-            self.place_orders(plan.orders).await?;
-            is_placed.store(true, Ordering::Relaxed);
-            Ok(())
-        };
-        let over =
-            |seen: &Seen| is_placed.load(Ordering::Relaxed) && seen.placed == self.placed() && self.is_over(seen);
-        tokio::try_join!(killed, placed, self.until("the last parcels", over))?;
-        if plan.kills.any() { self.until_quiet().await } else { Ok(()) }
+    async fn carry_out(&self, load: &Load, workers: &Workers, server: Option<&Arc<Server>>) -> Result<(), Failure> {
+        self.supply(Stage::Payments).await?;
+        self.supply(Stage::Shipping).await?;
+        let is_done = |view: &View| view.placed >= load.orders && view.events.kills() == load.kills();
+        let all_done = self.until(|view| is_done(view) && view.is_over(self.pipeline.settings.dedup));
+        tokio::try_join!(self.kill(load, workers, server), self.place_all(load), all_done)?;
+        if load.kills() > 0 { self.settle().await } else { Ok(()) }
     }
 
-    /// Gives each customer the coins to begin with.
-    pub(crate) async fn deposit(&self) -> Result<(), Failure> {
-        let deposits = (0..CUSTOMERS).map(|customer| Body::Deposit { customer, coins: COINS });
-        self.issue("deposits", Stage::Payments, deposits).await
+    /// Gives all entities of a stage their stock.
+    pub(crate) async fn supply(&self, stage: Stage) -> Result<(), Failure> {
+        let supplies = (0..ENTITIES).map(|entity| Body::Supply { stage, entity });
+        self.issue(format!("supply-{}", stage.name()), stage, supplies).await?;
+        self.until(|view| view.stock(stage) == STOCK).await
     }
 
-    /// Fills the shelves.
-    pub(crate) async fn supply(&self) -> Result<(), Failure> {
-        let supplies = (0..ARTICLES).map(|article| Body::Supply { article, pieces: PIECES });
-        self.issue("supplies", Stage::Shipping, supplies).await
-    }
-
-    /// Places so many orders, and more while there are kills left, so that each hits a pipeline at work.
-    async fn place_orders(&self, orders: u64) -> Result<(), Failure> {
-        while self.placed() < orders || self.is_killing.load(Ordering::Relaxed) {
-            let mut wait = Wait::for_("room for orders", &self.log);
-            while self.placed().saturating_sub(self.arrived.load(Ordering::Relaxed)) >= ON_THE_WAY {
-                wait.look_again(self.tally.counts().events()).await?;
+    /// Kills workers and the broker at moments that a seed decides, spread over the messages of the run.
+    async fn kill(&self, load: &Load, workers: &Workers, server: Option<&Arc<Server>>) -> Result<(), Failure> {
+        let mut random = Rng::with_seed(load.seed);
+        let gap = (load.orders * Stage::ALL.len() as u32 / (load.kills() + 1)).max(1);
+        for (kills, is_broker) in (1..).zip(load.kill_order(&mut random)) {
+            let goal = self.events()?.messages() + random.u32(1..=2 * gap);
+            self.until_event(|events| events.messages() >= goal).await?;
+            sleep(Duration::from_millis(random.u64(..MAX_KILL_DELAY))).await;
+            match server.filter(|_| is_broker) {
+                Some(server) => {
+                    server.kill().await?;
+                    Event::BrokerKilled.record(&self.pipeline.settings)?;
+                }
+                None => workers.kill(random.usize(..workers.len())),
             }
-            let (first, most) = (self.placed(), orders.saturating_sub(self.placed()));
-            let some = if most == 0 { AT_ONCE } else { AT_ONCE.min(most) };
-            try_join_all((first..first + some).map(|number| self.place(number))).await?;
-            self.placed.fetch_add(some, Ordering::Relaxed);
+            self.until_event(|events| events.kills() == kills).await?;
         }
         Ok(())
     }
 
-    /// Places so many orders and no more.
-    pub(crate) async fn place_only(&self, orders: u64) -> Result<(), Failure> {
-        self.is_killing.store(false, Ordering::Relaxed);
-        self.place_orders(orders).await
-    }
-
-    async fn place(&self, number: u64) -> Result<(), Failure> {
-        self.issue(&format!("order-{number}"), Stage::Orders, [Body::Order(Order::numbered(number))]).await
-    }
-
-    /// Sends the first messages of a chain, again and again with the same operation until they are sent.
-    async fn issue(
-        &self,
-        name: &str,
-        stage: Stage,
-        bodies: impl IntoIterator<Item = Body> + Clone,
-    ) -> Result<(), Failure> {
-        let mut wait = Wait::for_("a message to be sent", &self.log);
+    /// Places the orders, and more while there are kills left, so that each kill hits a pipeline at work. It goes on
+    /// while the store is down.
+    async fn place_all(&self, load: &Load) -> Result<(), Failure> {
         loop {
-            let bodies = bodies.clone().into_iter().map(Body::payload).collect::<Result<Vec<_>, _>>()?;
-            let messages = bodies.into_iter().map(|body| (self.site.names.queue(stage), body));
-            match self.edge.issue(self.site.names.of(name), messages).await {
+            let events = self.events()?;
+            let placed = events.count(Event::OrderPlaced);
+            let missing = match load.orders.saturating_sub(placed) {
+                0 if events.kills() == load.kills() => return Ok(()),
+                0 => CONCURRENCY as u32,
+                missing => missing,
+            };
+            let in_flight = placed - self.pipeline.services.books(CARRIER, placed).await?.orders;
+            let room = MAX_IN_FLIGHT.saturating_sub(in_flight);
+            self.place(placed..placed + missing.min(room)).await?;
+            sleep(POLL_INTERVAL).await;
+        }
+    }
+
+    /// Places the orders with these numbers.
+    pub(crate) async fn place(&self, numbers: Range<u32>) -> Result<(), Failure> {
+        let place = async |number| {
+            self.issue(format!("order-{number}"), Stage::Orders, [Body::Order(Order::numbered(number))]).await?;
+            Ok(Event::OrderPlaced.record(&self.pipeline.settings)?)
+        };
+        stream::iter(numbers).map(place).buffer_unordered(CONCURRENCY).try_collect().await
+    }
+
+    /// Sends the first messages of chains, with the same operation again and again until they are sent.
+    async fn issue(&self, op: String, stage: Stage, bodies: impl IntoIterator<Item = Body>) -> Result<(), Failure> {
+        let bodies: Vec<_> = bodies.into_iter().map(|body| Payload::json(&body)).collect::<Result<_, _>>()?;
+        loop {
+            let messages = bodies.iter().map(|body| (stage.name(), body.clone()));
+            match self.edge.issue(self.pipeline.name(&op), messages).await {
                 Ok(_) => return Ok(()),
                 Err(ProcessError::Store(error)) if !error.is_retryable() => return Err(error.into()),
-                Err(_) => wait.look_again(self.tally.counts().events()).await?,
+                Err(_) => sleep(POLL_INTERVAL).await,
             }
         }
     }
 
-    /// Shows the picture until what is seen is as it should be. A look that fails is made again: the broker may be the
-    /// store too, and be down.
-    pub(crate) async fn until(&self, what: &'static str, is_so: impl Fn(&Seen) -> bool) -> Result<(), Failure> {
-        let (mut watch, mut wait) = (Watch::of(&self.site)?, Wait::for_(what, &self.log));
+    /// Shows views of the pipeline until one satisfies the condition. The store may be down with the broker meanwhile.
+    pub(crate) async fn until(&self, is_reached: impl Fn(&View) -> bool) -> Result<(), Failure> {
         loop {
-            let counts = self.tally.counts();
-            match watch.look(self.placed()).await {
-                Ok(seen) => {
-                    self.arrived.store(seen.carrier.orders, Ordering::Relaxed);
-                    self.picture.lock().unwrap_or_else(PoisonError::into_inner).show(&seen, &counts);
-                    if is_so(&seen) {
-                        return Ok(());
-                    }
-                }
-                Err(Failure::Store(error)) if error.is_retryable() => {}
-                Err(failure) => return Err(failure),
+            sleep(POLL_INTERVAL).await;
+            let view = match View::read(&self.pipeline).await {
+                Err(Failure::Store(error)) if error.is_retryable() => continue,
+                view => view?,
+            };
+            view.show(&self.screen);
+            if is_reached(&view) {
+                return Ok(());
             }
-            wait.look_again(counts.events()).await?;
         }
     }
 
-    /// Waits until nothing more happens: copies of workers that were killed, or whose settlement was lost, come again after
-    /// a lease.
-    pub(crate) async fn until_quiet(&self) -> Result<(), Failure> {
-        let mut wait = Wait::for_("the last copies", &self.log);
-        while wait.quiet() < 3 * LEASE {
-            wait.look_again(self.tally.counts().events()).await?;
-        }
-        self.until("the outboxes", |seen| self.is_over(seen)).await
+    pub(crate) async fn until_over(&self) -> Result<(), Failure> {
+        self.until(|view| view.is_over(self.pipeline.settings.dedup)).await
     }
 
-    pub(crate) fn is_over(&self, seen: &Seen) -> bool {
-        seen.is_over(self.site.dedup)
+    /// Waits until no copies come any more. A message comes again after its lease if its worker was killed, or if its
+    /// settlement was lost.
+    pub(crate) async fn settle(&self) -> Result<(), Failure> {
+        self.until_over().await?;
+        self.until_quiet(3 * LEASE).await?;
+        self.until_over().await
+    }
+
+    pub(crate) fn events(&self) -> Result<Events, Failure> {
+        Ok(Events::read(&self.pipeline.settings)?)
+    }
+
+    pub(crate) async fn until_event(&self, is_reached: impl Fn(&Events) -> bool) -> Result<(), Failure> {
+        while !is_reached(&self.events()?) {
+            sleep(POLL_INTERVAL).await;
+        }
+        Ok(())
+    }
+
+    /// Waits until nothing has happened for the time.
+    async fn until_quiet(&self, time: Duration) -> Result<(), Failure> {
+        let (mut events, mut since) = (self.events()?, Instant::now());
+        while since.elapsed() < time {
+            sleep(POLL_INTERVAL).await;
+            let now = self.events()?;
+            if now != events {
+                (events, since) = (now, Instant::now());
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_decides_the_order_of_the_kills() {
+        let load = Load { orders: 1, workers: 1, kill_workers: 20, kill_broker: 5, seed: 7 };
+        let [one, two] = [(); 2].map(|()| load.kill_order(&mut Rng::with_seed(load.seed)));
+        assert_eq!((one.len(), one.iter().filter(|is_broker| **is_broker).count()), (25, 5));
+        assert_eq!(one, two);
     }
 }

@@ -1,8 +1,6 @@
-//! The stages. Each has entities, a queue, and a handler that decides and has no effect of its own.
+//! What a stage does: it has a queue, and entities that decide about the orders they receive.
 //!
-//! No handler looks whether it ran for this message before. That is the processor's job.
-
-use std::fmt;
+//! No stage checks whether it has seen a message before. That is the processor's task.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -11,12 +9,69 @@ use storagebox::values::Key;
 use storagebox::{Decision, Message, Payload};
 use storagebox_transports::Received;
 
-use crate::messages::{Body, Refused};
-use crate::names::{BANK, CARRIER, Names};
+use crate::services::{BANK, CARRIER};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+/// The entities of each stage: customers, their accounts, and the shelves of articles.
+pub(crate) const ENTITIES: u32 = 16;
+/// The coins of an account, and the pieces on a shelf, before the first order.
+const SUPPLY: u32 = 1_000_000;
+/// The coins of all accounts, and the pieces on all shelves, before the first order.
+pub(crate) const STOCK: u32 = ENTITIES * SUPPLY;
+
+/// An order of one piece.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Order {
+    pub(crate) number: u32,
+    customer: u32,
+    article: u32,
+    pub(crate) coins: u32,
+}
+
+impl Order {
+    /// Returns the order with this number, always the same one.
+    pub(crate) fn numbered(number: u32) -> Self {
+        Self { number, customer: number % ENTITIES, article: number / 3 % ENTITIES, coins: 5 + number % 7 }
+    }
+}
+
+/// The body of a message.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) enum Body {
+    /// Gives an entity of a stage its stock.
+    Supply {
+        stage: Stage,
+        entity: u32,
+    },
+    Order(Order),
+}
+
+/// The state of an entity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct State {
+    /// The coins of an account, or the pieces on a shelf.
+    pub(crate) stock: u32,
+    /// How many orders the entity has accepted, paid or shipped.
+    pub(crate) orders: u32,
+}
+
+impl State {
+    pub(crate) fn read(state: Option<Payload>) -> storagebox::Result<Self> {
+        state.map_or(Ok(Self::default()), |state| state.parse_json())
+    }
+}
+
+/// Why a message is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Refusal {
+    #[error("the message is for another receiver")]
+    WrongReceiver,
+    #[error("the account has too few coins, or the shelf is empty")]
+    OutOfStock,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub(crate) enum Stage {
-    /// Accepts orders. An entity is an order.
+    /// Accepts orders. An entity is a customer.
     Orders,
     /// Takes the coins. An entity is the account of a customer.
     Payments,
@@ -35,148 +90,98 @@ impl Stage {
         }
     }
 
-    /// The entity that a message changes.
-    pub(crate) fn entity(self, received: &Received) -> Result<Key, BoxError> {
-        let key = match (self, Body::read(&received.body)?) {
-            (Self::Orders, Body::Order(order)) => order_key(order.number),
-            (Self::Payments, Body::Order(order)) => account_key(order.customer),
-            (Self::Payments, Body::Deposit { customer, .. }) => account_key(customer),
-            (Self::Shipping, Body::Order(order)) => shelf_key(order.article),
-            (Self::Shipping, Body::Supply { article, .. }) => shelf_key(article),
-            _ => return Err(Refused::OtherStage.into()),
-        };
-        Ok(key.try_into()?)
-    }
-
-    pub(crate) fn decide(self, names: &Names, state: Option<Payload>, message: &Message) -> Result<Decision, BoxError> {
+    /// The stock that an order takes.
+    fn price(self, order: Order) -> u32 {
         match self {
-            Self::Orders => accept(names, message),
-            Self::Payments => pay(names, Account::read(state)?, message),
-            Self::Shipping => ship(Shelf::read(state)?, message),
+            Self::Orders => 0,
+            Self::Payments => order.coins,
+            Self::Shipping => 1,
         }
     }
-}
 
-impl fmt::Display for Stage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// An account of a customer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Account {
-    pub(crate) coins: u64,
-    /// How many orders were paid from it.
-    pub(crate) payments: u64,
-}
-
-/// The shelf of an article.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Shelf {
-    pub(crate) pieces: u64,
-    /// How many pieces were taken off it.
-    pub(crate) parcels: u64,
-}
-
-impl Account {
-    pub(crate) fn read(state: Option<Payload>) -> storagebox::Result<Self> {
-        state.map_or(Ok(Self::default()), |state| state.parse_json())
-    }
-}
-
-impl Shelf {
-    pub(crate) fn read(state: Option<Payload>) -> storagebox::Result<Self> {
-        state.map_or(Ok(Self::default()), |state| state.parse_json())
-    }
-}
-
-pub(crate) fn order_key(number: u64) -> String {
-    format!("order-{number}")
-}
-
-pub(crate) fn account_key(customer: u64) -> String {
-    format!("customer-{customer}")
-}
-
-pub(crate) fn shelf_key(article: u64) -> String {
-    format!("article-{article}")
-}
-
-fn accept(names: &Names, message: &Message) -> Result<Decision, BoxError> {
-    Body::order(&message.body)?;
-    Ok(Decision::put("accepted")?.send(names.queue(Stage::Payments), message.body.clone())?)
-}
-
-fn pay(names: &Names, account: Account, message: &Message) -> Result<Decision, BoxError> {
-    let order = match Body::read(&message.body)? {
-        Body::Deposit { coins, .. } => {
-            return Ok(Decision::put(Payload::json(&Account { coins: account.coins + coins, ..account })?)?);
+    /// Where an order goes from here.
+    fn destinations(self) -> &'static [&'static str] {
+        match self {
+            Self::Orders => &["payments"],
+            Self::Payments => &[BANK, "shipping"],
+            Self::Shipping => &[CARRIER],
         }
-        Body::Order(order) => order,
-        Body::Supply { .. } => return Err(Refused::OtherStage.into()),
-    };
-    let coins = account.coins.checked_sub(order.coins).ok_or(Refused::TooFewCoins)?;
-    let paid = Decision::put(Payload::json(&Account { coins, payments: account.payments + 1 })?)?;
-    Ok(paid.send(BANK, message.body.clone())?.send(names.queue(Stage::Shipping), message.body.clone())?)
-}
+    }
 
-fn ship(shelf: Shelf, message: &Message) -> Result<Decision, BoxError> {
-    match Body::read(&message.body)? {
-        Body::Supply { pieces, .. } => {
-            Ok(Decision::put(Payload::json(&Shelf { pieces: shelf.pieces + pieces, ..shelf })?)?)
+    /// Returns the entity that a message changes.
+    pub(crate) fn entity(self, received: &Received) -> Result<Key, BoxError> {
+        let number = match self.read(&received.body)? {
+            Body::Supply { entity, .. } => entity,
+            Body::Order(order) if self == Self::Shipping => order.article,
+            Body::Order(order) => order.customer,
+        };
+        Ok(Self::key(number).try_into()?)
+    }
+
+    pub(crate) fn key(entity: u32) -> String {
+        format!("entity-{entity}")
+    }
+
+    /// Decides what a message changes and what is sent because of it. It has no other effect.
+    pub(crate) fn decide(self, state: Option<Payload>, message: &Message) -> Result<Decision, BoxError> {
+        let State { stock, orders } = State::read(state)?;
+        match self.read(&message.body)? {
+            Body::Supply { .. } => {
+                let state = State { stock: stock + SUPPLY, orders };
+                Ok(Decision::put(Payload::json(&state)?)?)
+            }
+            Body::Order(order) => {
+                let stock = stock.checked_sub(self.price(order)).ok_or(Refusal::OutOfStock)?;
+                let decision = Decision::put(Payload::json(&State { stock, orders: orders + 1 })?)?;
+                let mut destinations = self.destinations().iter();
+                Ok(destinations.try_fold(decision, |decision, to| decision.send(*to, message.body.clone()))?)
+            }
         }
-        Body::Order(_) => {
-            let pieces = shelf.pieces.checked_sub(1).ok_or(Refused::SoldOut)?;
-            let shipped = Decision::put(Payload::json(&Shelf { pieces, parcels: shelf.parcels + 1 })?)?;
-            Ok(shipped.send(CARRIER, message.body.clone())?)
+    }
+
+    fn read(self, body: &Payload) -> Result<Body, BoxError> {
+        match body.parse_json()? {
+            Body::Supply { stage, .. } if stage != self => Err(Refusal::WrongReceiver.into()),
+            body => Ok(body),
         }
-        Body::Deposit { .. } => Err(Refused::OtherStage.into()),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::messages::Order;
 
-    fn message(body: Body) -> Message {
-        Message::new("1", "entity", body.payload().unwrap()).unwrap()
-    }
-
-    fn decide(stage: Stage, state: Option<Payload>, body: Body) -> Result<Decision, BoxError> {
-        stage.decide(&Names::new("test"), state, &message(body))
+    fn decide(stage: Stage, state: State, body: Body) -> Result<Decision, BoxError> {
+        let message = Message::new("1", "entity", Payload::json(&body).unwrap()).unwrap();
+        stage.decide(Some(Payload::json(&state).unwrap()), &message)
     }
 
     #[test]
-    fn coins_and_pieces_only_move() {
+    fn an_order_takes_its_price_and_goes_on() {
         let order = Order::numbered(7);
-        let account = Payload::json(&Account { coins: 20, payments: 0 }).unwrap();
-        let paid = decide(Stage::Payments, Some(account), Body::Order(order)).unwrap();
-        assert_eq!(paid, {
-            let body = Body::Order(order).payload().unwrap();
-            let account = Payload::json(&Account { coins: 20 - order.coins, payments: 1 }).unwrap();
-            Decision::put(account).unwrap().send("bank", body.clone()).unwrap().send("test-shipping", body).unwrap()
-        });
-        let shelf = Payload::json(&Shelf { pieces: 1, parcels: 0 }).unwrap();
-        let shipped = decide(Stage::Shipping, Some(shelf), Body::Order(order)).unwrap();
+        let body = Payload::json(&Body::Order(order)).unwrap();
+        let account = Payload::json(&State { stock: 20 - order.coins, orders: 1 }).unwrap();
+        let paid = Decision::put(account).unwrap().send("bank", body.clone()).unwrap().send("shipping", body).unwrap();
+        assert_eq!(decide(Stage::Payments, State { stock: 20, orders: 0 }, Body::Order(order)).unwrap(), paid);
+        let shipped = decide(Stage::Shipping, State { stock: 1, orders: 0 }, Body::Order(order)).unwrap();
         assert_eq!(shipped.outputs.len(), 1);
     }
 
     #[test]
-    fn what_is_not_there_is_not_taken() {
-        let order = Body::Order(Order::numbered(7));
-        assert!(decide(Stage::Payments, None, order).unwrap_err().to_string().contains("too few coins"));
-        assert!(decide(Stage::Shipping, None, order).unwrap_err().to_string().contains("empty"));
+    fn an_order_without_stock_is_refused() {
+        for stage in [Stage::Payments, Stage::Shipping] {
+            let refusal = decide(stage, State::default(), Body::Order(Order::numbered(7))).unwrap_err();
+            assert_eq!(refusal.downcast_ref(), Some(&Refusal::OutOfStock));
+        }
     }
 
     #[test]
     fn a_message_of_another_stage_is_refused() {
-        let supply = Body::Supply { article: 1, pieces: 1 };
+        let supply = Body::Supply { stage: Stage::Shipping, entity: 1 };
         for stage in [Stage::Orders, Stage::Payments] {
-            assert!(decide(stage, None, supply).is_err());
-            let received = Received { id: "1".parse().unwrap(), token: None, body: supply.payload().unwrap() };
-            assert!(stage.entity(&received).is_err());
+            assert!(decide(stage, State::default(), supply).is_err());
+            let body = Payload::json(&supply).unwrap();
+            assert!(stage.entity(&Received { id: "1".parse().unwrap(), token: None, body }).is_err());
         }
     }
 }

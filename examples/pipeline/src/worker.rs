@@ -1,85 +1,64 @@
-//! A worker: one process, one stage, one loop.
+//! A worker: a process that consumes the queue of one stage.
 
-use std::io::{self, Write};
 use std::time::Duration;
 
 use clap::Args;
-use storagebox::Outcome;
-use storagebox::messages::ProcessError;
-use storagebox_transports::{ConsumeOptions, Received, consume};
-use tokio::io::AsyncReadExt;
+use storagebox_transports::{ConsumeOptions, consume};
+use tokio::io::{copy, sink, stdin};
+use tokio::signal::ctrl_c;
+use tokio::signal::unix::{SignalKind, signal};
 
+use crate::events::Event;
 use crate::failure::Failure;
-use crate::place::{Dedup, Place, Site};
+use crate::pipeline::{Pipeline, Settings};
 use crate::queues::LEASE;
 use crate::stage::Stage;
-use crate::tally::Said;
 
 /// A stage of few entities gains nothing from more.
 const CONCURRENCY: usize = 8;
-/// The pause before a message whose store or broker failed comes again, the first and the longest.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
+/// The first and the longest pause before a message whose store or broker failed comes again.
+const BACKOFF: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
 
-#[derive(Args, Clone)]
+#[derive(Args)]
 pub(crate) struct Worker {
     #[command(flatten)]
-    place: Place,
+    settings: Settings,
     /// The stage whose messages it processes.
     #[arg(long)]
     stage: Stage,
-    /// Stops also when standard input ends, as it does when the program that started it is gone.
+    /// Stops at the end of standard input too, which is where the program that started the worker has ended.
     #[arg(long)]
     until_eof: bool,
 }
 
 impl Worker {
-    /// Works until it is told to stop. Messages that are being processed are finished then.
-    pub(crate) async fn run(self) -> Result<(), Failure> {
-        let site = Site::open(&self.place).await?;
-        let (stage, processor) = (self.stage, site.processor(self.stage)?);
-        let deliveries = site.queues.deliveries(&site.queue(stage)?, site.dedup == Dedup::Off);
-        // A stage that refuses a message would refuse it again: somebody has to do something first.
+    /// Processes messages until the process is asked to stop, and finishes those that it has begun.
+    pub(crate) async fn execute(self) -> Result<(), Failure> {
+        let pipeline = Pipeline::open(&self.settings).await?;
+        let (stage, processor) = (self.stage, pipeline.processor(self.stage)?);
+        let deliveries = pipeline.queues.deliveries(&pipeline.queue(stage.name())?, self.settings.dedup);
+        let mut terminate = signal(SignalKind::terminate())?;
+        let stopped = async move {
+            let (mut stdin, mut sink) = (stdin(), sink());
+            tokio::select! {
+                _ = ctrl_c() => {}
+                _ = terminate.recv() => {}
+                _ = copy(&mut stdin, &mut sink), if self.until_eof => {}
+            }
+        };
+        // A stage that refuses a message refuses it again, until somebody supplies what is missing.
         let options = ConsumeOptions::default().concurrency(CONCURRENCY).prefetch(CONCURRENCY).park_after(1);
-        let options = options.lease(LEASE).backoff(PAUSES.0, PAUSES.1).observe(say).until(stopped(self.until_eof));
+        let options = options.lease(LEASE).backoff(BACKOFF.0, BACKOFF.1).until(stopped);
+        let options = options.observe(move |_, result| {
+            if let Err(error) = result {
+                eprintln!("{error}");
+            }
+            if let Err(error) = Event::of(stage, result).record(&self.settings) {
+                eprintln!("{error}");
+            }
+        });
         let consumed = consume(deliveries, move |received| stage.entity(received), &processor, options).await;
-        eprintln!("{stage}: {consumed:?}");
-        consumed.error.map_or(Ok(()), |error| Err(Failure::Queues(error.into())))
+        eprintln!("{}: {consumed:?}", stage.name());
+        consumed.error.map_or(Ok(()), |error| Err(Failure::Transport(error.into())))
     }
-}
-
-/// One line for each message, for the program that shows them all.
-fn say(_: &Received, result: &Result<Outcome, ProcessError>) {
-    if let Err(error) = result {
-        eprintln!("{error}");
-    }
-    // Nobody may be listening.
-    let _ = writeln!(io::stdout(), "{}", Said::of(result).word());
-}
-
-async fn stopped(until_eof: bool) {
-    tokio::select! {
-        () = terminated() => {}
-        () = eof(), if until_eof => {}
-    }
-}
-
-/// Ctrl-C, and SIGTERM where there is one.
-async fn terminated() {
-    #[cfg(unix)]
-    if let Ok(mut signal) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-        tokio::select! {
-            _ = tokio::signal::ctrl_c() => {}
-            _ = signal.recv() => {}
-        }
-        return;
-    }
-    // Without signals there is nothing that could stop it in good order.
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending().await
-    }
-}
-
-async fn eof() {
-    let mut bytes = [0; 64];
-    while tokio::io::stdin().read(&mut bytes).await.is_ok_and(|read| read > 0) {}
 }
