@@ -188,7 +188,7 @@ fn seen(path: &Path, found: io::Result<Metadata>) -> Error {
 /// A call that was still waiting for its turn when its time was over: it will not be made.
 pub(crate) fn not_begun(timeout: std::time::Duration) -> Error {
     let why = format!(
-        "the file was locked for {timeout:?}: others were writing to it, or a call of this process rests in a \
+        "the file was in use for {timeout:?}: others were writing to it, or a call of this process rests in a \
          runtime that nobody drives any more"
     );
     Error::new(ErrorKind::Contention, why).on("sqlite")
