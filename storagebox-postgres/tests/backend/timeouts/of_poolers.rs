@@ -165,7 +165,7 @@ async fn two_have_waited(place: &Place, console: &mut PgConnection) -> Result<()
 async fn a_connection_behind_a_pooler_that_was_idle_is_replaced() -> Result<()> {
     with_place(async |place| {
         let role = place.database.role();
-        for (idle, of_role) in [("0.05", "0"), ("0", "50ms")] {
+        for (idle, of_role) in [("0.05", "0"), ("0", "250ms")] {
             run(place.database.owner(), format!("ALTER ROLE {role} SET idle_session_timeout = '{of_role}'")).await?;
             let pooler = pooler(place, Settings::transactions().with("server_idle_timeout", idle)).await?;
             for store in by_way_of(place, &pooler)? {
