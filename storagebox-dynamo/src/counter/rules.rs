@@ -52,7 +52,7 @@ impl Rules {
     }
 
     /// The strategy as it is kept with the namespace. What stands in tables does not change.
-    pub(super) fn to_stored_text(&self) -> String {
+    pub(super) fn to_stored_text(self) -> String {
         match self.strategy {
             Strategy::Atomic => "Atomic".to_owned(),
             Strategy::Optimistic => "Optimistic".to_owned(),
