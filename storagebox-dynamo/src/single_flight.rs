@@ -1,8 +1,8 @@
 //! One caller at a time does work that spares the other callers the same work.
 //!
 //! The work runs in its caller's future, which may be left unfinished for any time, as by a `select!` that borrows it.
-//! So a flight only saves requests, and nothing depends on it: nobody waits longer than [`STALLED_AFTER`] for a flight
-//! that does not end.
+//! So a flight only saves requests, and nothing depends on it: no caller waits longer than [`STALLED_AFTER`] for a
+//! flight that does not end.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -46,7 +46,7 @@ impl SingleFlight {
         }
     }
 
-    /// Begins a flight if none is under way.
+    /// Begins a flight if there is none.
     pub(crate) fn now(&self) -> Option<Flight> {
         Arc::clone(&self.line().queue).try_lock_owned().ok().map(Flight::of)
     }
@@ -122,7 +122,7 @@ mod tests {
         assert!(!still_waits(pin!(flights.next())).await, "the stalled flight was waited for again");
     }
 
-    /// The queue hands the flight to a future that nobody polls.
+    /// The queue gives the flight to a future that is not polled.
     #[tokio::test]
     async fn a_waiting_caller_that_is_not_polled_holds_up_nobody() {
         let flights = SingleFlight::default();

@@ -86,7 +86,7 @@ impl Drop for Folder {
     }
 }
 
-/// Locks the owner file before the file gets its name, so that nobody finds it unlocked while we live.
+/// Locks the owner file before the file gets its name, so that no other process finds it unlocked while this one lives.
 fn own(folder: &Path) -> io::Result<File> {
     let begun = folder.join("owner.new");
     let owner = File::create(&begun)?;

@@ -187,7 +187,7 @@ pub(super) async fn racing_writes_of_one_instant_converge(world: &World) -> Verd
     Ok(())
 }
 
-/// After the delete has been acknowledged, no reader may see an older value, whoever puts it.
+/// After the delete has been acknowledged, no reader may see an older value of any writer.
 pub(super) async fn a_deleted_key_never_shows_an_older_value(world: &World) -> Verdict {
     for round in 0..world.profile().rounds * 4 {
         let (store, key) = (world.ordered(SEQUENCE)?, format!("key-{round}"));

@@ -16,7 +16,7 @@ enum End {
     /// One side has closed the connection.
     Closed,
     Cut(Cut),
-    /// The server has finished or closed the connection, and the client is not told.
+    /// The server has finished or closed the connection, and the client gets no sign of it.
     Silent,
 }
 

@@ -83,7 +83,7 @@ impl OwnIds {
     }
 }
 
-/// Names under which the inner store forgets: a name that begins anew is a different name there.
+/// Names under which the inner store forgets: a name that starts over is a different name there.
 #[derive(Default)]
 pub(crate) struct Renamed {
     times: Mutex<HashMap<String, u64>>,
@@ -97,7 +97,7 @@ impl Renamed {
         self.tagged(name, name)
     }
 
-    /// Returns the text, marked with the number of times that this name has begun anew.
+    /// Returns the text, marked with the number of times that this name has started over.
     pub(crate) fn tagged(&self, name: &str, text: &str) -> String {
         match lock(&self.times).get(name) {
             None => text.to_owned(),

@@ -89,7 +89,7 @@ impl Request {
 pub(crate) enum Reply {
     /// The write was applied; this is the record now.
     Won(Record),
-    /// The record, whoever wrote it.
+    /// The record of any writer.
     Met(Record),
     Holds(Item),
     Empty,

@@ -22,7 +22,7 @@ pub(crate) struct Told {
 pub(crate) struct Known {
     /// The result that any caller got.
     result: Option<String>,
-    /// Whether any caller was told that the token is gone.
+    /// Whether any caller got the answer that the token is gone.
     is_gone: bool,
     /// Whether the store has the result.
     is_recorded: bool,

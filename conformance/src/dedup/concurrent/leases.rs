@@ -21,7 +21,7 @@ async fn race_begins(world: &World, name: &str, count: usize) -> Result<Vec<Begu
     .await
 }
 
-/// Returns the one lease that was started, and checks that all other callers were told to wait.
+/// Returns the one lease that was started, and checks that all other callers got `InFlight`.
 fn the_one(answers: Vec<Begun>) -> Result<Lease, Failure> {
     let count = answers.len();
     let mut leases = Vec::new();

@@ -55,7 +55,7 @@ fn store(fault: Fault) -> Store {
     }
 }
 
-/// Makes an answer up in place of a take, or takes for nobody before it. The first call of all adds.
+/// Invents the answer to a take, or first takes an item for a claim that no caller has. The first call adds.
 fn takes_badly(store: &Store, fault: Fault) -> Store {
     let (bank, takes) = (store.bank("items").unwrap(), AtomicUsize::new(1));
     store.clone().layer(Instead(move |call: &Call<'_>| -> Result<_> {
