@@ -34,8 +34,8 @@ pub(crate) struct Flight {
 }
 
 impl SingleFlight {
-    /// Waits for the flights before it and begins the next one. If none ends for a while, all waiting callers, and later
-    /// ones, go on in a new line.
+    /// Waits for the earlier flights and begins the next one. If none ends for a while, all waiting callers, and later
+    /// ones, continue in a new line.
     pub(crate) async fn next(&self) -> Flight {
         loop {
             let line = Arc::clone(&self.line());
