@@ -1,9 +1,9 @@
 //! The long tests of the DynamoDB backend.
 
+use anyhow::Result;
 use storagebox_testkit::python;
 
 use crate::command::{cargo, shown};
-use crate::failure::Failure;
 use crate::install;
 use crate::steps::step;
 
@@ -13,7 +13,7 @@ const WORKER: &str = "a_process_of_its_own";
 /// More cases at once than there are processors, because a case waits for the server more than it computes.
 const AT_ONCE: &str = "--test-threads=6";
 
-pub(super) fn run() -> Result<(), Failure> {
+pub(super) fn run() -> Result<()> {
     step("dynoxide (some minutes, once)", install::dynoxide)?;
     step("the Python package of article 1", || {
         python::with_the_package_of_article_1()?;

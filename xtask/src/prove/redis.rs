@@ -1,9 +1,10 @@
 //! The long tests of the Redis backend.
 
-use crate::command::{cargo, shown};
-use crate::failure::Failure;
+use anyhow::Result;
 
-pub(super) fn run() -> Result<(), Failure> {
+use crate::command::{cargo, shown};
+
+pub(super) fn run() -> Result<()> {
     let of_backend = ["test", "--locked", "-p", "storagebox-redis", "--test", "prove", "--"];
     let mut of_backend = cargo(of_backend.into_iter().chain(["--ignored", "--nocapture", "--test-threads=1"]));
     of_backend.env("STORAGEBOX_SET_UPS", "everything");
