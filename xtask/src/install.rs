@@ -124,30 +124,21 @@ impl Plan {
     }
 
     fn packages(&self) -> Result<String> {
-        let packages = self.debian();
-        self.run(&["apt-get", "update"])?;
-        if packages.contains(&POSTGRES) {
-            self.install(&["postgresql-common"])?;
-            self.without_a_cluster()?;
-        }
-        self.install(&packages)?;
-        Ok(format!("installed {}", packages.join(", ")))
+        let packages = self.debian().join(" ");
+        silent(self.rights.command(&["sh", "-ec", &script(&packages)]))?;
+        Ok(format!("installed {packages}"))
     }
+}
 
-    fn install(&self, packages: &[&str]) -> Result<()> {
-        self.run(&[&["apt-get", "install", "--yes", "--no-install-recommends"], packages].concat())
-    }
-
-    /// Prevents Debian's package from creating a cluster and starting its server; the tests create their own. The last
-    /// line of the file takes effect.
-    fn without_a_cluster(&self) -> Result<()> {
-        let append = "echo 'create_main_cluster = false' >> /etc/postgresql-common/createcluster.conf";
-        self.run(&["sh", "-c", append])
-    }
-
-    fn run(&self, words: &[&str]) -> Result<()> {
-        silent(self.rights.command(words)).map(drop)
-    }
+/// Returns the script that installs the packages.
+fn script(packages: &str) -> String {
+    let install = "apt-get install --yes --no-install-recommends";
+    // Prevents Debian's package from creating a cluster and starting its server; the tests create their own. The last
+    // line of the file takes effect.
+    let no_cluster = "echo 'create_main_cluster = false' >> /etc/postgresql-common/createcluster.conf";
+    let common = format!("{install} postgresql-common\n{no_cluster}\n");
+    let before = if packages.split(' ').any(|package| package == POSTGRES) { common } else { String::new() };
+    format!("apt-get update\n{before}{install} {packages}")
 }
 
 /// Builds dynoxide if it is missing. Returns a summary.
@@ -203,6 +194,13 @@ mod tests {
         let command = Rights::Root.command(&["apt-get", "update"]);
         assert_eq!(words(&command), ["env", "DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1", "apt-get", "update"]);
         assert_eq!(words(&Rights::Sudo.command(&["apt-get", "update"]))[..2], ["sudo", "env"]);
+    }
+
+    #[test]
+    fn postgres_is_installed_without_a_cluster() {
+        let [with, without] = ["postgresql nats-server", "nats-server"].map(script);
+        assert!(with.find("create_main_cluster = false") < with.find("postgresql nats-server"));
+        assert!(with.contains("create_main_cluster") && !without.contains("create_main_cluster"));
     }
 
     #[test]

@@ -9,6 +9,8 @@ mod redis;
 mod released;
 mod sqlite;
 
+use std::process::Command;
+
 use anyhow::Result;
 
 use crate::api::{self, Lists};
@@ -54,13 +56,23 @@ fn messages() -> Result<()> {
     shown(cargo(["run", "--locked", "-p", "storagebox-soak", "--", "messages", MESSAGES]))
 }
 
+/// Returns the command for a test of a package, with arguments of the test program.
+fn test(package: &str, test: &str, arguments: &[&str]) -> Command {
+    let mut command = cargo(["test", "--locked", "-p", package, "--test", test, "--"]);
+    command.args(arguments);
+    command
+}
+
+/// Runs a test that is not part of the gate, one case after another.
+fn test_at_length(package: &str, name: &str, more: &[&str]) -> Command {
+    test(package, name, &[&["--ignored", "--nocapture", "--test-threads=1"], more].concat())
+}
+
 /// Tests RabbitMQ, which is not in the gate because its broker takes a minute to start. Debian's `rabbitmq-server` must
 /// be installed.
 fn transports() -> Result<()> {
-    let ignored = ["--", "--ignored", "rabbit"];
-    let rabbitmq = ["test", "--locked", "-p", "storagebox-transports", "--test", "rabbitmq", "--", "--ignored"];
-    shown(cargo(rabbitmq.into_iter().chain(["--skip", "as_a_worker_process"])))?;
-    shown(cargo(["test", "--locked", "-p", "storagebox-testkit", "--test", "all"].into_iter().chain(ignored)))
+    shown(test("storagebox-transports", "rabbitmq", &["--ignored", "--skip", "as_a_worker_process"]))?;
+    shown(test("storagebox-testkit", "all", &["--ignored", "rabbit"]))
 }
 
 /// Runs the example, which starts its brokers and lists the available transports.
@@ -83,30 +95,24 @@ fn every_feature() -> Result<()> {
 
 /// Runs every mutant with many seeds, and the suite many times without a false alarm.
 fn memory() -> Result<()> {
-    let mut mutants = cargo(["test", "--locked", "-p", "storagebox-conformance", "--test", "mutants"]);
+    let mut mutants = test("storagebox-conformance", "mutants", &[]);
     mutants.env("STORAGEBOX_SEEDS", "1000");
     shown(mutants)?;
-    let mut conformance = cargo(["test", "--locked", "-p", "storagebox-memory", "--test", "conformance"]);
+    let mut conformance = test("storagebox-memory", "conformance", &[]);
     conformance.env("STORAGEBOX_RUNS", "10000");
     shown(conformance)
 }
 
-/// Runs a backend's suite with sizes that take too long for the gate.
-fn suite_at_length(package: &str) -> Result<()> {
-    suite_at_length_with(package, &[])
-}
-
-/// The same, with arguments of the test program.
-fn suite_at_length_with(package: &str, arguments: &[&str]) -> Result<()> {
-    let of_package = ["test", "--locked", "-p", package, "--test", "conformance", "--"];
-    let mut suite = cargo(of_package.iter().chain(arguments).copied());
+/// Runs a backend's suite with sizes that take too long for the gate, with arguments of the test program.
+fn suite_at_length(package: &str, arguments: &[&str]) -> Result<()> {
+    let mut suite = test(package, "conformance", arguments);
     suite.env("STORAGEBOX_PROFILE", "quick");
     shown(suite)
 }
 
 /// Runs the whole suite in the set-ups in which the gate runs a part.
 fn suite_in_other_set_ups(package: &str) -> Result<()> {
-    let mut suite = cargo(["test", "--locked", "-p", package, "--test", "smoke"]);
+    let mut suite = test(package, "smoke", &[]);
     suite.env("STORAGEBOX_SET_UPS", "everything");
     shown(suite)
 }
@@ -122,8 +128,7 @@ fn explored(tests: &[&str]) -> Result<()> {
 /// Makes ten thousand calls through a handle on each networked backend, while every third reply is lost.
 fn handles() -> Result<()> {
     step("dynoxide (some minutes, once)", install::dynoxide)?;
-    let of_proofs = ["test", "--locked", "-p", "storagebox-proofs", "--test", "handles", "--"];
-    shown(cargo(of_proofs.into_iter().chain(["--ignored", "--nocapture", "--test-threads=1"])))
+    shown(test_at_length("storagebox-proofs", "handles", &[]))
 }
 
 fn bench() -> Result<()> {

@@ -29,8 +29,11 @@ mod tests {
 
     /// The sources of the libraries, of the command and of the tools, without their tests.
     fn sources() -> Vec<PathBuf> {
-        let tools = ["storagebox-testkit", "xtask"];
-        let is_product = |package: &&Package| package.is_published() || tools.contains(&package.name.as_str());
+        let product = ["storagebox", "testkit", "xtask"];
+        let is_product = |package: &&Package| {
+            let folder = workspace::name(package.folder());
+            product.iter().any(|start| folder.starts_with(start))
+        };
         let packages = workspace::packages().unwrap();
         packages.iter().filter(is_product).flat_map(|package| workspace::files(&package.folder().join("src"))).collect()
     }

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use storagebox_testkit::python;
 
-use crate::command::{cargo, shown};
+use crate::command::shown;
 use crate::install;
 use crate::steps::step;
 
@@ -19,13 +19,10 @@ pub(super) fn run() -> Result<()> {
         python::with_the_package_of_article_1()?;
         Ok(String::new())
     })?;
-    let of_backend = ["test", "--locked", "-p", "storagebox-dynamo", "--test", "prove", "--"];
-    let one_by_one = ["--ignored", "--nocapture", "--test-threads=1", "--skip", WORKER];
-    shown(cargo(of_backend.into_iter().chain(one_by_one)))?;
-    let of_command = ["test", "--locked", "-p", "storagebox-cli", "--test", "cli", "--", "--ignored", "dynamo"];
-    shown(cargo(of_command))?;
-    super::suite_at_length_with("storagebox-dynamo", &[AT_ONCE])?;
-    let mut faults = cargo(["test", "--locked", "-p", "storagebox-dynamo", "--test", "faults", "--", AT_ONCE]);
+    shown(super::test_at_length("storagebox-dynamo", "prove", &["--skip", WORKER]))?;
+    shown(super::test("storagebox-cli", "cli", &["--ignored", "dynamo"]))?;
+    super::suite_at_length("storagebox-dynamo", &[AT_ONCE])?;
+    let mut faults = super::test("storagebox-dynamo", "faults", &[AT_ONCE]);
     faults.env("STORAGEBOX_FAULTS", "each");
     shown(faults)
 }

@@ -8,7 +8,7 @@ use storagebox_testkit::postgres::{Postgres, Settings};
 
 use super::released::{self, Released};
 use super::{hand_out, peak};
-use crate::command::{BackgroundCommand, cargo, shown};
+use crate::command::{BackgroundCommand, shown};
 use crate::hand_out_report::check_count;
 use crate::steps::step;
 use crate::workspace;
@@ -23,9 +23,8 @@ const MILLION: u32 = 1_000_000;
 const MEMORY: u64 = 64 << 20;
 
 pub(super) fn run() -> Result<()> {
-    let of_backend = ["test", "--locked", "-p", "storagebox-postgres", "--test", "prove", "--"];
-    shown(cargo(of_backend.into_iter().chain(["--ignored", "--nocapture", "--test-threads=1"])))?;
-    super::suite_at_length("storagebox-postgres")?;
+    shown(super::test_at_length("storagebox-postgres", "prove", &[]))?;
+    super::suite_at_length("storagebox-postgres", &[])?;
     super::suite_in_other_set_ups("storagebox-postgres")?;
     released::build(&["--features", "postgres"])?;
     let server = Postgres::start(&Settings::quick())?;

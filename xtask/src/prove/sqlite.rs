@@ -24,12 +24,12 @@ pub(super) fn run() -> Result<()> {
     released::build(&features)?;
     step("killed half-way", killed)?;
     step("eight at once", at_once)?;
-    super::suite_at_length("storagebox-sqlite")?;
+    super::suite_at_length("storagebox-sqlite", &[])?;
     super::suite_in_other_set_ups("storagebox-sqlite")?;
     let mut signals = cargo(["test", "--locked", "-p", "storagebox-cli"].into_iter().chain(features).chain(SIGNALS));
     signals.env("STORAGEBOX_SIGNALS", "100");
     shown(signals)?;
-    shown(cargo(["test", "--locked", "-p", "storagebox-sqlite", "--test", "processes"]))?;
+    shown(super::test("storagebox-sqlite", "processes", &[]))?;
     shown(cargo(["test", "--locked", "-p", "storagebox-sqlite", "--lib", "--", "--ignored"]))
 }
 
