@@ -14,8 +14,8 @@ use storagebox_core::{
     Backend, ClaimId, Clock, Item, ItemState, ListedItem, ManualClock, Namespace, Result, async_trait,
 };
 use storagebox_testkit::checks::harness::{restart, run_with};
-use storagebox_testkit::dynamodb::faults::{Fault, Faults};
 use storagebox_testkit::dynamodb::Data;
+use storagebox_testkit::dynamodb::faults::{Fault, Faults};
 use tokio::runtime::Runtime;
 
 use super::place::{PATIENCE, Place, Table, failed};
