@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backend_that_is_not_there_is_named() {
+    fn a_backend_that_does_not_exist_is_named() {
         let failure = run(Some("oracle")).unwrap_err().to_string();
         assert_eq!(failure, "there is no backend `oracle`; there are memory, sqlite, postgres, redis, dynamo");
     }

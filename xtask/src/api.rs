@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_is_told_line_by_line() {
+    fn a_change_is_shown_line_by_line() {
         assert_eq!(changes("a\nb\n", "b\nc\n"), "-a\n+c\n");
         assert_eq!(changes("a\n", "a\n"), "");
     }

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn cargo_is_told_of_no_package() {
+    fn variables_of_this_package_are_not_passed_to_cargo() {
         assert!(env::vars_os().any(|(name, _)| name == "CARGO_PKG_NAME"));
         let command = cargo(["--version"]);
         for name in ["CARGO_PKG_NAME", "CARGO_MANIFEST_DIR"] {

@@ -94,14 +94,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_one_for_each_part_and_the_readme_s() {
+    fn each_part_and_the_readme_have_a_program() {
         let names: Vec<_> = programs().unwrap().into_iter().map(|(name, _)| name).collect();
         let expected = ["bank", "counters", "dedup", "deduplicator", "ledger", "ordered_values", "readme", "tokens"];
         assert_eq!(names, expected);
     }
 
     #[test]
-    fn what_a_newcomer_need_not_know_is_refused() {
+    fn a_program_that_a_newcomer_would_not_write_is_refused() {
         assert!(check_simplicity("short", "use storagebox::Store;\n").is_ok());
         assert!(check_simplicity("long", &"\n".repeat(21)).is_err());
         assert!(check_simplicity("trait", "use storagebox::parts::ItemBank;\n").is_err());

@@ -204,10 +204,10 @@ mod tests {
     }
 
     #[test]
-    fn dynoxide_is_installed_as_the_failure_says() {
+    fn dynoxide_is_installed_by_the_command_that_failures_name() {
         let command = dynoxide_by_cargo();
-        let told: Vec<_> = dynamodb::INSTALL.split_whitespace().collect();
-        assert_eq!(words(&command)[1..told.len()], told[1..]);
+        let expected: Vec<_> = dynamodb::INSTALL.split_whitespace().collect();
+        assert_eq!(words(&command)[1..expected.len()], expected[1..]);
         assert!(command.get_envs().any(|(name, value)| name == "CARGO_TARGET_DIR" && value.is_none()));
     }
 }

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_named() {
+    fn a_mutant_that_does_not_exist_is_named() {
         let filter = Filter { only: Some("no_such_mutant".to_owned()), ..Filter::default() };
         let error = chosen(catalogue::read().unwrap(), &filter).unwrap_err();
         assert!(error.to_string().contains("called `no_such_mutant`"), "{error}");

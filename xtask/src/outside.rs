@@ -96,8 +96,8 @@ mod tests {
 
     #[test]
     fn only_a_verdict_that_it_conforms_is_one() {
-        let told = "redb: L1 5 of 5\nredb: conforms at L4 in all 10 parts\nother: conforms at L3 in all 10 parts\n";
-        assert_eq!(verdict(told, "redb: ").unwrap(), "redb: conforms at L4 in all 10 parts");
+        let output = "redb: L1 5 of 5\nredb: conforms at L4 in all 10 parts\nother: conforms at L3 in all 10 parts\n";
+        assert_eq!(verdict(output, "redb: ").unwrap(), "redb: conforms at L4 in all 10 parts");
         assert_eq!(verdict("redb: L1 5 of 5\nredb: no verdict: 1 of 5 cases were chosen\n", "redb: "), None);
         assert_eq!(verdict("", "redb: "), None);
     }

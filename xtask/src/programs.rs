@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_is_said_once_more_without_what_passed() {
+    fn failures_are_repeated_without_what_passed() {
         let lines = "test a ... ok\ntest b ... FAILED\n\nfailures:\n\n---- b ----\nlost\n\ntest result: FAILED. 1 passed; 1 failed";
         assert_eq!(failures(lines), "\n---- b ----\nlost\n");
         assert_eq!(failures("running 1 test\nkilled"), "running 1 test\nkilled");
@@ -231,11 +231,11 @@ mod tests {
             shell("build", &lines.join("\n")).command
         };
         let test = message(true, "src/lib.rs");
-        let told = [warned, test];
-        let failure = built_without_warnings(build(&told)).unwrap_err();
+        let messages = [warned, test];
+        let failure = built_without_warnings(build(&messages)).unwrap_err();
         assert!(failure.to_string().contains("unused"), "{failure}");
-        assert_eq!(built_without_warnings(build(&told[1..])).unwrap().len(), 1);
-        assert_eq!(built(build(&told)).unwrap().len(), 1, "a mutant may leave something unused");
+        assert_eq!(built_without_warnings(build(&messages[1..])).unwrap().len(), 1);
+        assert_eq!(built(build(&messages)).unwrap().len(), 1, "a mutant may leave something unused");
     }
 
     #[test]
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn all_run_and_are_added_up_also_after_one_that_failed() {
+    fn all_programs_run_and_count_even_if_one_fails() {
         let mut summary = Summary::default();
         let failed = "echo 'test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured'; exit 101";
         let programs = vec![shell("one", failed), shell("two", PASSED), shell("three", PASSED)];
@@ -262,7 +262,7 @@ mod tests {
     /// A test calls `exit(0)`, or a harness returns before its cases: it is unknown what ran, so the program has
     /// failed.
     #[test]
-    fn a_program_that_ends_well_and_says_of_no_case_has_failed() {
+    fn a_program_that_succeeds_without_a_result_has_failed() {
         for script in ["exit 0", "echo 'running 3 tests'; exit 0", "echo 'test result: o'; exit 0"] {
             let mut summary = Summary::default();
             let outcome = run(vec![shell("one", script), shell("two", PASSED)], &mut summary);
@@ -272,7 +272,7 @@ mod tests {
 
     /// One program crashed, another never started.
     #[test]
-    fn a_program_that_was_killed_or_is_not_there_has_failed() {
+    fn a_program_that_was_killed_or_does_not_exist_has_failed() {
         let killed = shell("one", &format!("{PASSED}; kill -9 $$"));
         let missing = Program::new("two", Command::new("/no/such/program"));
         for program in [killed, missing] {

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ran_beside_is_listed_with_the_rest() {
+    fn concurrent_steps_are_listed_with_the_others() {
         let (mut steps, mut beside) = (Steps::new(), Steps::beside());
         beside.step("two", || Ok(String::new())).unwrap();
         beside.step("three", || bail!("no example")).unwrap_err();

@@ -159,14 +159,14 @@ mod tests {
     }
 
     #[test]
-    fn the_tests_are_told_where_to_get_servers_from() {
-        let told = |way| tests(EVERYTHING, way).cargo(&[]).get_envs().filter(|(_, value)| value.is_some()).count();
-        assert_eq!(told(None), 0);
-        assert_eq!(told(Some(Way::Local)), 1);
+    fn the_chosen_source_of_servers_is_passed_to_the_tests() {
+        let variables = |way| tests(EVERYTHING, way).cargo(&[]).get_envs().filter(|(_, value)| value.is_some()).count();
+        assert_eq!(variables(None), 0);
+        assert_eq!(variables(Some(Way::Local)), 1);
     }
 
     #[test]
-    fn what_needs_no_server_is_of_this_workspace() {
+    fn packages_without_servers_are_members() {
         let members = workspace::packages().unwrap();
         for package in WITHOUT_SERVERS.iter().filter_map(|word| word.strip_prefix("--package=")) {
             assert!(members.iter().any(|member| member.name == package), "{package}");

@@ -171,7 +171,7 @@ mod tests {
     const FAILED: &str = "test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured";
 
     #[test]
-    fn a_case_is_judged_by_what_its_program_says_of_it() {
+    fn a_verdict_comes_from_the_summary_and_the_first_message() {
         assert_eq!(judged(OK), Verdict::Passed);
         let suite = format!("---- item_bank::IB-1::one ----\nthe item is Free\nnoticed at a.rs\n{FAILED}");
         assert_eq!(judged(&suite), Verdict::Failed("the item is Free".to_owned()));
@@ -181,7 +181,7 @@ mod tests {
 
     /// A server did not start, the program crashed, or the case no longer exists.
     #[test]
-    fn a_program_that_says_nothing_of_the_case_is_not_believed() {
+    fn a_program_without_a_summary_of_one_case_is_unclear() {
         for said in ["", "no server", "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured"] {
             assert!(matches!(judged(said), Verdict::Unclear(_)), "{said}");
         }
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_command_says_goes_to_its_log() {
+    fn the_output_of_a_command_goes_to_its_log() {
         let folder = storagebox_testkit::Folder::new("xtask-log").unwrap();
         let (log, mut shell) = (folder.path().join("one.log"), Command::new("sh"));
         shell.args(["-c", "echo one; echo two >&2; exit 3"]);

@@ -127,17 +127,20 @@ mod tests {
     #[test]
     fn a_fault_of_the_catalogue_is_named() {
         assert_eq!(fault(|_| ()), "");
-        let told = |change: fn(&mut Mutant), why: &str| {
+        let refused = |change: fn(&mut Mutant), why: &str| {
             let fault = fault(change);
             assert!(fault.contains("sqlite one: ") && fault.contains(why), "{fault}");
         };
-        told(|one| one.patch[0].find = "nowhere".to_owned(), "no longer applies");
-        told(|one| one.patch[0].file = "storagebox-redis/lua/lib/slot.lua".to_owned(), "is not of storagebox-sqlite");
-        told(|one| one.patch[0].file = "storagebox-sqlite/sql/none.sql".to_owned(), "none.sql");
-        told(|one| one.clause = "IB-99".to_owned(), "no clause IB-99");
-        told(|one| one.clause = "IB-2".to_owned(), "none of IB-2");
-        told(|one| one.case = "item_bank::IB-1::none".to_owned(), "no case item_bank::IB-1::none");
-        told(|one| one.test = "backend".to_owned(), "in the test `backend`");
+        refused(|one| one.patch[0].find = "nowhere".to_owned(), "no longer applies");
+        refused(
+            |one| one.patch[0].file = "storagebox-redis/lua/lib/slot.lua".to_owned(),
+            "is not of storagebox-sqlite",
+        );
+        refused(|one| one.patch[0].file = "storagebox-sqlite/sql/none.sql".to_owned(), "none.sql");
+        refused(|one| one.clause = "IB-99".to_owned(), "no clause IB-99");
+        refused(|one| one.clause = "IB-2".to_owned(), "none of IB-2");
+        refused(|one| one.case = "item_bank::IB-1::none".to_owned(), "no case item_bank::IB-1::none");
+        refused(|one| one.test = "backend".to_owned(), "in the test `backend`");
     }
 
     #[test]

@@ -50,7 +50,7 @@ fn hand_out(items: &Path, ids: &str, folder: &Folder) -> Result<(u64, String)> {
     let report = HandOutReport::read([text.as_str()])?;
     let people = report.by_id.len();
     report.check_people(people)?;
-    Ok((peak, format!("{} lines, {people} ids, each with its own item, peak {} MiB", report.lines, peak >> 20)))
+    Ok((peak, format!("{} lines, {people} ids, {people} given, none twice, peak {} MiB", report.lines, peak >> 20)))
 }
 
 /// Writes this number of items, one per line.

@@ -53,7 +53,7 @@ fn ids(round: usize, first: usize) -> String {
     (0..3 * PEOPLE).map(|line| format!("p{round}-{}\n", (first + line) % PEOPLE)).collect()
 }
 
-/// Kills a run when it has served somebody and waits for more ids; the next run serves everybody.
+/// Kills a run that has served some people and waits for more ids; the next run serves all people.
 fn killed() -> Result<String> {
     let released = with_items("sqlite-killed", KILLS * PEOPLE + 10)?;
     for round in 0..KILLS {
