@@ -55,12 +55,12 @@ fn hand_out(items: &Path, ids: &str, folder: &Folder) -> Result<(u64, String)> {
 
 /// Writes this number of items, one per line.
 pub(super) fn write_items(path: &Path, count: u32) -> Result<()> {
-    let write = || {
+    let write = || -> io::Result<()> {
         let mut file = BufWriter::new(File::create(path)?);
         for item in 0..count {
             writeln!(file, "CODE-{item:010}")?;
         }
-        io::Result::Ok(file.flush()?)
+        file.flush()
     };
     write().with_context(|| path.display().to_string())
 }
