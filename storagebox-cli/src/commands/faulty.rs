@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use storagebox::layer::{Answered, Call, Layer, Next};
+use storagebox::layer::{Call, Layer, Next, Response};
 use storagebox::{Error, ErrorKind, MemoryStore, Result, Store, async_trait};
 
 /// An empty store, with the policy of the command.
@@ -14,7 +14,7 @@ pub(crate) fn memory() -> Store {
 /// A store that is not set up yet.
 pub(crate) fn bare() -> Store {
     let is_set_up = AtomicBool::new(false);
-    memory().layer(Instead(move |call: &Call<'_>| match call.operation {
+    memory().layer(Instead(move |call: &Call<'_>| match call.operation() {
         "ping" if !is_set_up.load(Ordering::Relaxed) => Err(Error::new(ErrorKind::NotSetUp, "the store is bare")),
         operation => {
             is_set_up.fetch_or(operation == "setup", Ordering::Relaxed);
@@ -28,7 +28,7 @@ pub(crate) fn failing(kind: ErrorKind, failures: usize) -> Store {
     let failures = AtomicUsize::new(failures);
     memory().layer(Instead(move |call: &Call<'_>| {
         let fails = || failures.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
-        match call.operation {
+        match call.operation() {
             "setup" | "ping" if fails() => Err(Error::new(kind, "as the test asked")),
             _ => Ok(None),
         }
@@ -53,10 +53,21 @@ pub(crate) fn stops_after(store: &Store, answers: usize) -> Store {
     }))
 }
 
-/// Changes each outcome of this type.
-pub(crate) fn tampers<T: 'static>(store: &Store, change: impl Fn(&mut T) + Send + Sync + 'static) -> Store {
-    store.clone().layer(After(move |_: &Call<'_>, answer: Answered| Ok(answer.map(&change))))
+/// Changes each outcome of this operation.
+macro_rules! tampers {
+    ($store:expr, $operation:ident, $change:expr) => {
+        $store.clone().layer($crate::commands::faulty::After(
+            move |_: &storagebox::layer::Call<'_>, mut response: storagebox::layer::Response| {
+                if let storagebox::layer::Response::$operation(outcome) = &mut response {
+                    $change(outcome);
+                }
+                Ok(response)
+            },
+        ))
+    };
 }
+
+pub(crate) use tampers;
 
 /// Asked before each call: `None` makes the call, and anything else is the answer instead.
 pub(crate) struct Instead<F>(pub F);
@@ -67,12 +78,12 @@ pub(crate) struct After<F>(pub F);
 #[async_trait]
 impl<F> Layer for Instead<F>
 where
-    F: Fn(&Call<'_>) -> Result<Option<Answered>> + Send + Sync + 'static,
+    F: Fn(&Call<'_>) -> Result<Option<Response>> + Send + Sync + 'static,
 {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
         match (self.0)(call)? {
             Some(answer) => Ok(answer),
-            None => next.call().await,
+            None => next.run().await,
         }
     }
 }
@@ -80,10 +91,10 @@ where
 #[async_trait]
 impl<F> Layer for After<F>
 where
-    F: Fn(&Call<'_>, Answered) -> Result<Answered> + Send + Sync + 'static,
+    F: Fn(&Call<'_>, Response) -> Result<Response> + Send + Sync + 'static,
 {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        (self.0)(call, next.call().await?)
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        (self.0)(call, next.run().await?)
     }
 }
 

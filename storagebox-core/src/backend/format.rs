@@ -1,8 +1,8 @@
 //! The version of what `setup` creates, and the time for which it remembers.
 
 use crate::backend::micros_of;
-use crate::error::{Error, ErrorKind, Result};
-use crate::time::Retention;
+use crate::values::error::{Error, ErrorKind, Result};
+use crate::values::time::Retention;
 
 /// The format in which a version of the library keeps a store.
 #[derive(Clone, Copy, Debug)]

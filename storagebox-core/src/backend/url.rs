@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
 
-use crate::error::{Error, Result};
-use crate::time::Retention;
+use crate::values::error::{Error, Result};
+use crate::values::time::Retention;
 
 pub use plain::{plain, plain_url};
 

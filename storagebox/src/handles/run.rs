@@ -6,13 +6,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use storagebox_core::layer::Policy;
 use storagebox_core::{
     DedupId, Error, Fence, Fingerprint, LeaseRepo, OpId, Ran, Result, Retention, Retry, RunError, RunOptions, Timer,
 };
 use tokio::runtime::Handle;
 
 use crate::handles::IntoValue;
-use crate::policy::Policy;
 
 /// A run of work. Awaiting it runs the work: see [`Dedup::run`](crate::Dedup::run).
 #[must_use = "a run begins when it is awaited"]

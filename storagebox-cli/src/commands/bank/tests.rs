@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use serde_json::{Value, json};
-use storagebox::layer::Call;
+use storagebox::layer::{Call, Request};
 use storagebox::values::Namespace;
 
 use super::*;
@@ -247,7 +247,9 @@ async fn a_load_comes_in_batches() {
     let longest = Arc::new(AtomicUsize::new(0));
     let seen = Arc::clone(&longest);
     let store = memory().layer(Instead(move |call: &Call<'_>| {
-        seen.fetch_max(call.argument::<Vec<Item>>().map_or(0, |items| items.len()), Ordering::Relaxed);
+        if let Request::AddItems { items, .. } = call.request {
+            seen.fetch_max(items.len(), Ordering::Relaxed);
+        }
         Ok(None)
     }));
     let cli::Bank::Load(args) = command(&["load", path.to_str().unwrap()]) else { panic!("no load") };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use serde_json::{Value, json};
-use storagebox::layer::{Answered, Call, Layer, Next};
+use storagebox::layer::{Call, Layer, Next, Response};
 use storagebox::time::{Timer, TokioTimer};
 use storagebox::{Error, async_trait};
 
@@ -59,9 +59,9 @@ struct LosesLate(Duration);
 
 #[async_trait]
 impl Layer for LosesLate {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> storagebox::Result<Answered> {
-        let answered = next.call().await?;
-        if call.operation == "apply" {
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> storagebox::Result<Response> {
+        let answered = next.run().await?;
+        if call.operation() == "apply" {
             TokioTimer.sleep(self.0).await;
             return Err(Error::unknown("the reply was lost, as the test asked"));
         }

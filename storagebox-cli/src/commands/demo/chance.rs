@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fastrand::Rng;
-use storagebox::layer::{Answered, Call, Layer, Next};
+use storagebox::layer::{Call, Layer, Next, Response};
 use storagebox::{Error, ErrorKind, Result, async_trait};
 
 /// How often a call fails, by random numbers that a seed repeats: a bad network, as a layer.
@@ -55,9 +55,9 @@ impl Faults {
 
 #[async_trait]
 impl Layer for Chance {
-    async fn around(&self, _: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+    async fn call(&self, _: &Call<'_>, next: Next<'_>) -> Result<Response> {
         match self.fate() {
-            Fate::Passes => next.call().await,
+            Fate::Passes => next.run().await,
             Fate::RequestLost => {
                 self.faults.requests_lost.fetch_add(1, Ordering::Relaxed);
                 Err(Error::new(ErrorKind::Unavailable, "the demo lost the request"))
@@ -67,7 +67,7 @@ impl Layer for Chance {
                 Err(Error::new(ErrorKind::Throttled, "the demo asks to slow down"))
             }
             Fate::ReplyLost => {
-                let _lost = next.call().await?;
+                let _lost = next.run().await?;
                 self.faults.replies_lost.fetch_add(1, Ordering::Relaxed);
                 Err(Error::unknown("the demo lost the reply"))
             }

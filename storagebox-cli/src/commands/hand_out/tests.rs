@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use clap::Parser;
 use futures_util::FutureExt;
 use storagebox::bank::{Added, End, HoldState};
-use storagebox::layer::{Answered, Call};
+use storagebox::layer::{Call, Response};
 use storagebox::values::Item;
 use storagebox::{Error, ErrorKind, Held, Result, Taken};
 use storagebox_testkit::Folder;
@@ -45,8 +45,8 @@ fn store(fault: Fault) -> Store {
     let store = memory();
     match fault {
         Fault::None => store,
-        Fault::Boasts => tampers(&store, |added: &mut Added| added.added += 1),
-        Fault::AlwaysSaysNew => tampers(&store, |taken| match taken {
+        Fault::Boasts => tampers!(store, AddItems, |added: &mut Added| added.added += 1),
+        Fault::AlwaysSaysNew => tampers!(store, Take, |taken: &mut Taken| match taken {
             Taken::Again(held) => *taken = Taken::New(held.clone()),
             _ => {}
         }),
@@ -59,16 +59,16 @@ fn store(fault: Fault) -> Store {
 fn takes_badly(store: &Store, fault: Fault) -> Store {
     let (bank, takes) = (store.bank("items").unwrap(), AtomicUsize::new(1));
     store.clone().layer(Instead(move |call: &Call<'_>| -> Result<_> {
-        if call.operation != "take" {
+        if call.operation() != "take" {
             return Ok(None);
         }
         let number = takes.fetch_add(1, Ordering::Relaxed);
         Ok(match fault {
-            Fault::SharesAnItem => Some(Answered::of(new("SAVE-10"))),
-            Fault::ForgetsTheClaim => Some(Answered::of(new(&format!("SAVE-{number}")))),
+            Fault::SharesAnItem => Some(Response::Take(new("SAVE-10"))),
+            Fault::ForgetsTheClaim => Some(Response::Take(new(&format!("SAVE-{number}")))),
             Fault::Denies => return Err(Error::new(ErrorKind::Denied, "no right to take")),
-            Fault::Ends => Some(Answered::of(Taken::Ended(End::Released))),
-            Fault::SometimesSaysEmpty if number.is_multiple_of(3) => Some(Answered::of(Taken::Empty)),
+            Fault::Ends => Some(Response::Take(Taken::Ended(End::Released))),
+            Fault::SometimesSaysEmpty if number.is_multiple_of(3) => Some(Response::Take(Taken::Empty)),
             Fault::Leaks => {
                 let _ = bank.assign("nobody").now_or_never().unwrap()?;
                 None

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::keys;
-use crate::error::{Error, Result};
+use crate::values::error::{Error, Result};
 
 /// Refuses a text that looks like another text: it contains a control character, a line separator or a character
 /// without width, or it begins or ends with a blank. A file or a variable often adds such a character to a name, and

@@ -49,7 +49,7 @@ async fn states(bank: &Bank) -> BTreeMap<Item, ItemState> {
 fn taken_from(store: &Store, operation: &'static str) -> Bank {
     let another = of(store);
     let takes = move |call: &Call<'_>| {
-        if call.operation == operation {
+        if call.operation() == operation {
             let _ = another.assign(format!("late-{}", fastrand::u64(..))).now_or_never().unwrap()?;
         }
         Ok(None)

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use clap::Parser;
 use serde_json::{Value, json};
 use storagebox::dedup::{Begun, LeaseExtended};
-use storagebox::layer::{Answered, Call};
+use storagebox::layer::{Call, Response};
 use storagebox::{ErrorKind, Result, Retention};
 use storagebox_testkit::Folder;
 
@@ -142,12 +142,12 @@ async fn a_runner_that_died_is_waited_for_no_longer_than_its_lease() {
 /// A store that takes leases away, or cannot record the end of a run for so many attempts.
 fn bad(takes_away: bool, refusals: usize) -> Store {
     let refusals = AtomicUsize::new(refusals);
-    memory().layer(Instead(move |call: &Call<'_>| -> Result<Option<Answered>> {
+    memory().layer(Instead(move |call: &Call<'_>| -> Result<Option<Response>> {
         let refuses =
             || refusals.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
-        match call.operation {
+        match call.operation() {
             "complete" if refuses() => Err(Error::new(ErrorKind::Unavailable, "as the test asked")),
-            "extend" if takes_away => Ok(Some(Answered::of(LeaseExtended::Fenced))),
+            "extend" if takes_away => Ok(Some(Response::ExtendLease(LeaseExtended::Fenced))),
             _ => Ok(None),
         }
     }))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use storagebox::dedup::Begun;
-use storagebox::layer::{Answered, Call, Layer, Next};
+use storagebox::layer::{Call, Layer, Next, Response};
 use storagebox::{Result, async_trait};
 use tracing::{Instrument, debug, debug_span};
 
@@ -39,14 +39,14 @@ impl Watched {
 
 #[async_trait]
 impl Layer for Watched {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        let Call { backend, operation, .. } = *call;
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        let (backend, operation) = (call.backend, call.operation());
         let span = debug_span!("call", backend, operation);
-        let attempt = async { next.call().await.inspect_err(|error| debug!(%error, "an attempt failed")) };
-        let answered = attempt.instrument(span).await?;
-        if let Some(begun) = answered.outcome() {
+        let attempt = async { next.run().await.inspect_err(|error| debug!(%error, "an attempt failed")) };
+        let response = attempt.instrument(span).await?;
+        if let Response::Begin(begun) = &response {
             self.look_at(begun);
         }
-        Ok(answered)
+        Ok(response)
     }
 }
