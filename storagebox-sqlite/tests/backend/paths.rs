@@ -84,7 +84,7 @@ async fn links_without_an_end_are_refused() -> Result<()> {
     Ok(())
 }
 
-/// A case: as root, SQLite opened the device and left a journal beside it.
+/// Regression: as root, SQLite opened the device and left a journal beside it.
 #[tokio::test]
 async fn a_device_and_a_socket_are_no_files() -> Result<()> {
     let place = Place::bare()?;

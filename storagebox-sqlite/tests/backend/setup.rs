@@ -68,7 +68,7 @@ async fn newer_tables_are_refused_and_left_alone() -> Result<()> {
     Ok(())
 }
 
-/// A case: upkeep by a client with another `remember` deleted fences that should have lasted for ever.
+/// Regression: upkeep by a client with another `remember` deleted fences that should have lasted for ever.
 #[tokio::test]
 async fn upkeep_goes_by_the_memory_of_the_store() -> Result<()> {
     let place = Place::bare()?;

@@ -25,7 +25,7 @@ async fn are_refused(done: &str, kind: ErrorKind) -> Result<()> {
     Ok(())
 }
 
-/// A case: every caller recorded a new value, and a repeated operation of a counter was applied again.
+/// Regression: every caller recorded a new value, and a repeated operation of a counter was applied again.
 #[tokio::test]
 async fn a_trigger_that_may_make_nothing_of_a_write_is_refused() -> Result<()> {
     for table in ["records", "items", "counter_ops", "tokens"] {
@@ -36,7 +36,7 @@ async fn a_trigger_that_may_make_nothing_of_a_write_is_refused() -> Result<()> {
     Ok(())
 }
 
-/// A case: `setup` succeeded, and each call returned that `setup` must be run.
+/// Regression: `setup` succeeded, and each call returned that `setup` must be run.
 #[tokio::test]
 async fn an_index_or_a_key_that_is_gone_is_said() -> Result<()> {
     for gone in [

@@ -180,7 +180,7 @@ async fn a_take_by_itself_on_a_full_disk_may_have_been_applied() -> Result<()> {
     Ok(())
 }
 
-/// A case: the driver read the missing version as 0.
+/// Regression: the driver read the missing version as 0.
 #[tokio::test]
 async fn a_record_without_a_version_is_corrupt() -> Result<()> {
     let folder = Folder::new("sqlite-test").unwrap();
