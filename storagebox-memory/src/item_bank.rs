@@ -23,7 +23,7 @@ use items::{Place, Stripe};
 
 /// A bank of a [`MemoryStore`](crate::MemoryStore).
 ///
-/// The methods `..._now` need no future and no runtime.
+/// Its methods `add_now` and `take_now` need no future and no runtime.
 #[derive(Debug)]
 pub struct MemoryBank {
     settings: Settings,
