@@ -45,8 +45,7 @@ impl MemoryBuilder {
         self
     }
 
-    /// Sets how long ended claims, consumed or discarded tokens and ended operations are remembered. Defaults to 7
-    /// days.
+    /// Sets how long ended claims, gone tokens and ended operations are remembered. Defaults to 7 days.
     #[must_use]
     pub fn remember(mut self, retention: Retention) -> Self {
         self.settings.remember = retention;

@@ -137,8 +137,7 @@ impl MemoryCounter {
         Counted::Applied { value: self.answer(value) }
     }
 
-    /// Returns the value that an outcome reports: `None` for a sharded counter, as on other backends, which cannot read
-    /// the sum in the same step.
+    /// Returns the value that an outcome reports: `None` for a sharded counter, whose sum other backends cannot read.
     fn answer(&self, value: i64) -> Option<i64> {
         self.rules.split.is_none().then_some(value)
     }

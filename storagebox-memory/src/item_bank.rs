@@ -244,8 +244,7 @@ impl MemoryBank {
         Ok(Page { entries, next: None })
     }
 
-    /// Calls `change` with the stripe and the index of each distinct known item, and returns the number of unknown
-    /// items.
+    /// Calls `change` with the stripe and the index of each distinct known item. Returns the number of unknown items.
     fn with_known(&self, items: &[Item], mut change: impl FnMut(&mut Stripe, u32)) -> u64 {
         let mut unknown = 0;
         for item in distinct(items) {

@@ -1,5 +1,4 @@
-//! Deduplication records, which the `DedupRepo` and the `LeaseRepo` of one name share. Each step holds the lock of its
-//! id's stripe.
+//! Deduplication records of one name, for its `DedupRepo` and `LeaseRepo`. Each step locks the id's stripe.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -88,8 +87,7 @@ impl Records {
         IdRecord::new(self.next_entry(value), op.clone(), now.after_retention(retention))
     }
 
-    /// Runs one step on the id's record, after ending and forgetting what has expired. A record that is empty
-    /// afterwards is deleted.
+    /// Runs one step on the id's record, after ending and forgetting what has expired. Deletes an empty record.
     pub(crate) fn step<T>(&self, id: &DedupId, step: impl FnOnce(&mut Record, Time) -> T) -> T {
         let mut stripe = self.by_id.lock_for(id);
         let now = self.settings.now();

@@ -41,8 +41,7 @@ impl<T> Striped<T> {
         self.lock(Self::stripe_of(self.hash(key)))
     }
 
-    /// Calls `visit` on each stripe with the rest of the budget. `visit` returns how much it used; the result is the
-    /// sum.
+    /// Calls `visit` on each stripe with the rest of the budget. Returns the sum of what the visits used.
     pub(crate) fn spend(&self, budget: usize, mut visit: impl FnMut(&mut T, usize) -> usize) -> usize {
         let mut left = budget;
         for stripe in 0..STRIPES {

@@ -26,8 +26,7 @@ impl MemoryTokenStore {
         Self { settings, tokens: Striped::default() }
     }
 
-    /// Runs one step on the token, or on `None` if it is unknown or forgotten. The step returns the new token if it
-    /// changes the token.
+    /// Runs one step on the token, or on `None` if it is unknown or forgotten. The step returns a new token, if any.
     fn step<T>(&self, token: &TokenId, step: impl FnOnce(Option<&Token>, Time) -> (Option<Token>, T)) -> T {
         let mut tokens = self.tokens.lock_for(token);
         let now = self.settings.now();

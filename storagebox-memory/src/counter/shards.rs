@@ -70,8 +70,7 @@ impl Shards {
         Err(Counted::OutOfBounds)
     }
 
-    /// Adds the delta, which must fit the total, to the operation's shard. If the shard has not enough room, it takes
-    /// room from the other shards (C-2).
+    /// Adds the delta, which must fit the total, to the operation's shard, with room from other shards if needed (C-2).
     pub(super) fn add(&mut self, op: &OpId, delta: i64) {
         let delta = Wide::from(delta);
         let own = shard_of(op, self.shards.len());

@@ -131,8 +131,7 @@ impl Stripe {
         }
     }
 
-    /// Returns the end of the claim's hold on the slot, or `None` if the claim does not hold it. An inner `None` means
-    /// a hold without an end.
+    /// Returns the end of the claim's hold on the slot (inner `None`: never), or `None` if the claim does not hold it.
     pub(super) fn held_by(&self, index: u32, claim: &ClaimId, now: Time) -> Option<Option<Time>> {
         match &self.slots[index as usize].place {
             Place::Held(by) if by == claim => Some(None),
