@@ -20,8 +20,7 @@ impl Micros {
         Self(self.0.saturating_add(micros))
     }
 
-    /// Returns the latest end that is forgotten at this time, by a memory in microseconds. With `None`, which means for
-    /// ever, nothing is forgotten.
+    /// Returns the latest end that is forgotten now, by a memory in microseconds (`None`: for ever).
     pub(crate) fn forgotten(self, memory: Option<i64>) -> Self {
         Self(memory.map_or(i64::MIN, |memory| self.0.saturating_sub(memory)))
     }

@@ -113,8 +113,7 @@ impl SqliteBuilder {
     }
 }
 
-/// Returns the absolute path, which stays valid if the process changes its working directory. SQLite gives some
-/// relative names a special meaning.
+/// Returns the absolute path, because the working directory may change and SQLite has special relative names.
 pub(crate) fn checked_path(path: &Path) -> Result<PathBuf> {
     match path.to_str() {
         None => return Err(bad("path", "must be UTF-8")),

@@ -71,8 +71,7 @@ impl<'a> Cell<'a> {
         Ok(Self { key, op, rules, value, ops, is_stored: at.is_some(), known })
     }
 
-    /// Returns whether the counter has no room for one more operation. If it seems full, operations whose memory is
-    /// over are deleted first.
+    /// Returns whether the counter has no room for an operation, after deleting those whose memory is over.
     async fn is_full(&mut self, step: &mut Step<'_>) -> Result<bool> {
         let Some(capacity) = self.rules.capacity().map(i64::from) else {
             return Ok(false);

@@ -1,5 +1,4 @@
-//! Maps the driver's errors by their code. A call whose commit failed may have been applied (ER-1), unless the file was
-//! in use.
+//! Maps the driver's errors by code. A call whose commit failed may be applied (ER-1), unless the file was in use.
 
 use std::fs::Metadata;
 use std::io;
@@ -94,8 +93,7 @@ pub(crate) fn at_end(error: Error) -> Error {
     Error::unknown("the end of the statement could not be written").caused_by(error).on("sqlite")
 }
 
-/// Copies an error for another call of the same transaction. Only the first call's error has the driver's error as its
-/// cause.
+/// Copies an error, without its cause, for another call of the same transaction.
 pub(crate) fn shared(error: &Error) -> Error {
     let copy = Error::new(error.kind(), error.message()).on("sqlite");
     let copy = error.context().fold(copy, |copy, (key, value)| copy.with(key, value));

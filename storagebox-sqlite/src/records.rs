@@ -35,8 +35,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Reads the record of an id. A record whose retention is over is ended first, and its operation is fenced from now
-    /// on (D-4, D-7).
+    /// Reads the record of an id. If its retention is over, it is ended first, and its operation fenced (D-4, D-7).
     pub(crate) async fn of(step: &mut Step<'_>, id: &DedupId, op: Option<&OpId>) -> Result<Self> {
         let asked = step.ask(KNOWN).bind(id.as_str()).bind(op.map(OpId::as_str));
         let row = step.row(asked).await?.ok_or_else(|| unreadable(RECORD))?;

@@ -1,6 +1,5 @@
 -- E-1, E-6 Reads what decides about a commit: the entity, the commit that added the message's entry, the message's
--- token, and the last version of the namespace. After a restore the last version may be older than the entity, so the
--- higher of both counts.
+-- token, and the last version, which is the entity's if a restore made the namespace's lower.
 -- ?1 namespace, ?2 key, ?3 message, ?4 namespace of the token or null, ?5 token or null
 -- Returns always one row, with nulls for what does not exist.
 SELECT max(b.last_number, coalesce(e.version, 0)) AS last, e.version, e.gone_at, o.op AS added_by, t.op AS consumed_by, t.gone_at AS consumed_at

@@ -16,8 +16,7 @@ CREATE TABLE storagebox_namespaces (
     options     TEXT NOT NULL,
     -- How long operations (counters) or tombstones (ordered values) are kept, in microseconds; null means for ever.
     keeps       INTEGER,
-    -- The last version or fence of its records or entities, so that none repeats after rows are deleted (D-5, D-7,
-    -- E-6).
+    -- The last version or fence of its records or entities, so that none repeats (D-5, D-7, E-6).
     last_number INTEGER NOT NULL DEFAULT 0,
     UNIQUE (kind, name)
 ) STRICT;

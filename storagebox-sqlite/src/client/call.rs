@@ -24,8 +24,7 @@ pub(super) trait Job: Send + Sync {
     /// Makes the call within a transaction, and keeps the answer.
     fn make<'c>(&'c self, connection: &'c mut SqliteConnection) -> BoxFuture<'c, Result<()>>;
 
-    /// Makes the call without a transaction, keeps the answer, and returns whether the call is done. Returns `None` if
-    /// the call needs a transaction.
+    /// Makes the call without a transaction, if it can be, keeps the answer, and returns whether the call is done.
     fn make_at_once<'c>(&'c self, connection: &'c mut SqliteConnection) -> Option<BoxFuture<'c, Result<bool>>>;
 
     /// Notes that the call is committed.
@@ -72,8 +71,7 @@ impl Progress {
         self.stage.load(Ordering::SeqCst) == WITHDRAWN
     }
 
-    /// Withdraws the call, and returns whether it had not begun. A call that has begun goes on to its end, but does not
-    /// begin again.
+    /// Withdraws the call, and returns whether it had not begun. A call that has begun goes on, but is not retried.
     fn withdraw(&self) -> bool {
         self.stage.swap(WITHDRAWN, Ordering::SeqCst) != BEGUN
     }

@@ -41,8 +41,7 @@ pub(crate) struct Own {
 
 impl Connections {
     pub(crate) fn own(path: &Path, settings: &Settings) -> Self {
-        // The driver does not wait for locks, `Pauses` does: the driver's pauses grow, so the oldest caller waits
-        // longest.
+        // `Pauses` wait for locks, and not the driver, whose pauses grow, so that the oldest caller waits longest.
         let options = SqliteConnectOptions::new()
             .filename(path)
             .busy_timeout(Duration::ZERO)
@@ -96,8 +95,7 @@ impl Connections {
         made.map_err(|error| self.explained(error))
     }
 
-    /// Returns `Corrupt` if the file at the path is no longer the one that was opened. A pool's file is not checked,
-    /// because its path is not known.
+    /// Returns `Corrupt` if the opened file is no longer at its path. The path of a pool's file is not known.
     pub(super) fn are_still_there(&self) -> Result<()> {
         match self {
             Self::Own(own) => own.file.check(),
@@ -105,8 +103,7 @@ impl Connections {
         }
     }
 
-    /// Returns `Denied` if the file is read-only. If a call of this process is writing, the file is known to be
-    /// writable.
+    /// Returns `Denied` if the file is read-only. If a call of this process is writing, the file is writable.
     pub(crate) async fn check_writable(&self) -> Result<()> {
         if matches!(self, Self::Own(own) if own.writer.try_lock().is_err()) {
             return Ok(());

@@ -58,8 +58,7 @@ pub(super) fn check(path: &Path) -> Result<()> {
     }
 }
 
-/// Returns the end of the path's links. Returns `Denied` if another user may have created a link, the file or a file
-/// beside it.
+/// Returns the end of the path's links, or `Denied` if another user may have created a link or one of the files.
 fn trusted(path: &Path) -> Result<PathBuf> {
     let end = end_of_links(path, |link| owner::check(&[link.to_owned()]))?;
     owner::check(&with_sidecars(&end))?;
@@ -84,8 +83,7 @@ fn named(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Returns the end of the links, whether or not a file exists there, because SQLite creates the file there. Calls
-/// `judge` with each link.
+/// Calls `judge` with each link, and returns the end of the links, where SQLite would create a missing file.
 fn end_of_links(path: &Path, judge: fn(&Path) -> Result<()>) -> Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..LINKS {

@@ -7,8 +7,7 @@ use super::known::has_tables;
 /// The journal mode of a file with a write-ahead log.
 pub(crate) const MODE: &str = "wal";
 
-/// Gives the file a write-ahead log if it has none, as after `VACUUM INTO` or a restored dump. A file without tables of
-/// storagebox is not changed.
+/// Gives a store's file a write-ahead log if it has none, as after `VACUUM INTO` or a restored dump.
 pub(super) async fn keep(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     if !is_kept(connection).await? && has_tables(connection).await? {
         begin(connection).await?;

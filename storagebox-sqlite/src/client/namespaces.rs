@@ -44,8 +44,7 @@ impl OpenNamespace {
         }
     }
 
-    /// Sets the options that are stored with the namespace, and how long upkeep keeps its operations or tombstones, in
-    /// microseconds (`None`: for ever).
+    /// Sets the stored options, and how many microseconds upkeep keeps operations or tombstones (`None`: for ever).
     pub(crate) fn with_options(mut self, options: String, keeps: Option<i64>) -> Self {
         self.options = options;
         self.keeps = keeps;
@@ -142,8 +141,7 @@ impl OpenNamespace {
     }
 
     /// Returns, within a transaction, the namespace's number and the store's memory in microseconds (`None`: for ever).
-    /// Creates the namespace if the file does not have it. That can happen to an open namespace too, if the file was
-    /// restored from a copy.
+    /// Creates the namespace if the file does not have it, as after a restore while the namespace is open.
     pub(super) async fn enter(&self, connection: &mut SqliteConnection) -> Result<(i64, Option<i64>)> {
         if self.is_open() {
             return self.enter_beside(connection).await;
@@ -153,8 +151,7 @@ impl OpenNamespace {
         whole::check_on(connection).await.map(|()| entered)
     }
 
-    /// Does the same as `enter` without checking the connection and the tables, which the transaction has done for
-    /// another namespace.
+    /// Does the same as `enter`, in a transaction that has checked the connection and the tables.
     pub(super) async fn enter_beside(&self, connection: &mut SqliteConnection) -> Result<(i64, Option<i64>)> {
         let ask = query(FOUND).bind(self.kind.name()).bind(self.name.as_str());
         let found = ask.fetch_all(&mut *connection).await.map_err(error::before_commit)?;

@@ -27,8 +27,7 @@ impl Opened {
         self.connection.as_mut().expect("it is taken by what closes it, and it is not used after that")
     }
 
-    /// Returns `Corrupt` if the log or the shared memory was replaced or removed. Call it only after a statement that
-    /// has read.
+    /// Returns `Corrupt` if the log or the shared memory was replaced or removed. Call it only after a first read.
     pub(super) fn meet(&mut self) -> Result<()> {
         if let Some(unmet) = self.unmet.take_if(|unmet| unmet.has_log()) {
             self.met = Some(unmet.shared());

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use fastrand::Rng;
 
-/// The shortest and the longest pause in microseconds. Pauses do not grow: the oldest caller has the same chance as the
-/// newest, and does not starve.
+/// The shortest and the longest pause in microseconds. Pauses do not grow, so that the oldest caller does not starve.
 const BOUNDS: (u64, u64) = (500, 2_500);
 
 /// The number of pauses that takes longer than another process needs to create a file.

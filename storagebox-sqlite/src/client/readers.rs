@@ -15,8 +15,7 @@ use crate::error;
 /// The largest number of readers. They wait neither for the writer nor for each other.
 const MOST: u32 = 4;
 
-/// A pool of connections that read. The driver's pool is not used: it takes a connection back in a task of the caller's
-/// runtime, which may no longer run.
+/// A pool of connections that read. The driver's pool would need the caller's runtime, which may no longer run.
 pub(super) struct Readers {
     options: SqliteConnectOptions,
     turns: Semaphore,

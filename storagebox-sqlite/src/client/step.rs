@@ -23,8 +23,7 @@ pub(crate) struct Step<'c> {
     pub(crate) now: Micros,
     /// Everything that ended at this time or before is forgotten. A call without a transaction forgets nothing.
     pub(crate) forgotten: Micros,
-    /// Whether this handle has opened the namespace. If not, a statement without a transaction must check the namespace
-    /// itself, or change nothing.
+    /// Whether this handle has opened the namespace. If not, a statement without a transaction must check it itself.
     pub(crate) is_open: bool,
 }
 

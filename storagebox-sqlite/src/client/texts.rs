@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use storagebox_core::{Error, Result};
 
-/// The largest number of texts in one transaction: enough to make the cost of a commit small, and few enough that other
-/// calls do not wait long.
+/// The largest number of texts in one transaction: enough for cheap commits, and not so many that others wait long.
 const BATCH: usize = 5_000;
 
 /// The largest number of texts in a call that shares its transaction with others.

@@ -45,8 +45,7 @@ impl FairnessBreak {
         self.0 = Some(Run { began, ended });
     }
 
-    /// Returns the run that a transaction at this time continues, or `None` if the file was free for long enough
-    /// before.
+    /// Returns the run that a transaction at this time continues, or `None` if there was a break.
     fn goes_on(&self, now: Instant) -> Option<Run> {
         self.0.filter(|run| now < run.ended + BREAK)
     }
@@ -148,8 +147,7 @@ mod tests {
         commits.load(Ordering::SeqCst)
     }
 
-    /// A call waits for few transactions of a busy neighbour. Without breaks it sometimes waits for more than a
-    /// hundred.
+    /// Without breaks, a call sometimes waits for more than a hundred transactions of its neighbour.
     #[ignore = "takes a quarter of a minute; `cargo xtask prove sqlite` runs it"]
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
     async fn beside_a_neighbour_that_never_stops_a_call_waits_for_few_of_its_transactions() -> Result<()> {

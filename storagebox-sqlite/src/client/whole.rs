@@ -27,8 +27,7 @@ pub(crate) fn ask<'q>() -> Ask<'q> {
     query(UNFIT).bind(names())
 }
 
-/// Checks the statement's rows. Returns `Corrupt` if a table or index is missing, and `Misconfigured` if a table has a
-/// trigger.
+/// Returns `Corrupt` if the statement found a missing table or index, and `Misconfigured` if it found a trigger.
 pub(crate) fn check(rows: &[SqliteRow]) -> Result<()> {
     let row = rows.first().ok_or_else(|| error::unreadable(SCHEMA))?;
     let name = |column| error::read::<Option<String>>(SCHEMA, row.try_get(column));

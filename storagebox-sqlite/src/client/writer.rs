@@ -13,8 +13,7 @@ use crate::error;
 
 type Answers = Vec<Combined<Result<()>>>;
 
-/// A call in the queue of the combiner. Each has its own key, so that all may share a transaction, in which they are
-/// made one after another.
+/// A call in the queue of the combiner. Its key is unique, because calls of a transaction run one after another.
 pub(super) struct Work(Arc<dyn Job>);
 
 impl Work {
@@ -36,8 +35,7 @@ impl Combine for Work {
     }
 }
 
-/// Returns a function that starts tasks in the current runtime. Without a runtime, it drops the work, and each waiting
-/// call is made alone.
+/// Returns a function that starts tasks in the current runtime. Without one, each waiting call is made alone.
 pub(super) fn spawner() -> Arc<Spawn> {
     match Handle::try_current() {
         Ok(runtime) => Arc::new(move |work| drop(runtime.spawn(work))),
@@ -156,8 +154,7 @@ async fn within(mut transaction: Transaction<'_, Sqlite>, jobs: &[Arc<dyn Job>])
     }
 }
 
-/// Makes each call in turn. An error that refuses a call is its answer and does not end the transaction: it comes
-/// before the call's first change.
+/// Makes each call in turn. A refusal comes before the call's first change, so it does not end the transaction.
 async fn each(connection: &mut SqliteConnection, jobs: &[Arc<dyn Job>]) -> Result<Vec<Result<()>>> {
     let mut made = Vec::with_capacity(jobs.len());
     for job in jobs {
@@ -176,8 +173,7 @@ fn is_refusal(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Misconfigured | ErrorKind::Unsupported)
 }
 
-/// Returns the error to a single call. Of several calls, each is made again alone, so that none fails because of
-/// another.
+/// Returns the error to a single call. Several calls are made again alone, so that one failure fails no other call.
 fn rolled_back(jobs: &[Arc<dyn Job>], failed: Error) -> Result<Answers> {
     match jobs {
         [_] => Ok(vec![Combined::Answer(Err(failed))]),

@@ -32,8 +32,7 @@ impl Place {
     }
 }
 
-/// The connection that writes, while a call uses it. If it is dropped instead of given back, it is closed, and its
-/// transaction is rolled back.
+/// The connection that writes, while a call uses it. If dropped, it is closed, and its transaction rolled back.
 pub(super) enum Writing<'a> {
     Own { place: MutexGuard<'a, Place>, writer: Opened, since: Instant },
     Shared(PoolConnection<Sqlite>),
@@ -58,8 +57,7 @@ impl<'a> Writing<'a> {
         }
     }
 
-    /// Returns `Corrupt` if the log or the shared memory was replaced or removed. Call it after a transaction, which
-    /// has opened them.
+    /// Returns `Corrupt` if the log or the shared memory was replaced or removed. Call it after a transaction.
     pub(super) fn meet_sidecars(&mut self) -> Result<()> {
         match self {
             Self::Own { writer, .. } => writer.meet(),

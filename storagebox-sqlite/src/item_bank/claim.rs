@@ -69,8 +69,7 @@ pub(super) fn state(row: Option<&SqliteRow>, now: Micros) -> Result<ClaimState> 
     })
 }
 
-/// Returns the state of the claim within a transaction. A forgotten claim is deleted, and the item of its lapsed hold
-/// becomes free.
+/// Returns the state of the claim within a transaction. Deletes a forgotten claim, and frees the item of its hold.
 async fn known(step: &mut Step<'_>, claim: &ClaimId) -> Result<ClaimStatus> {
     let row = step.row(step.ask(CLAIM).bind(claim.as_str())).await?;
     let judged = judged(row.as_ref(), step.now, step.forgotten)?;

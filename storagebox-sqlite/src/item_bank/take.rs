@@ -33,8 +33,7 @@ impl Take {
         }
     }
 
-    /// Takes within a transaction. No other process writes meanwhile, so the bank is empty if no free item is found
-    /// (IB-4).
+    /// Takes within a transaction, in which no other process writes: if no item is found, the bank is empty (IB-4).
     pub(super) async fn make(&self, step: &mut Step<'_>) -> Result<Taken> {
         let (claim, until) = (self.claim.as_str(), end_of(self.hold, step.now));
         if let Some(answer) = claim::answered(step, &self.claim).await? {

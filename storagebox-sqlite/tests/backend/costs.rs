@@ -154,8 +154,7 @@ fn items(count: usize) -> Result<Vec<Item>> {
     (0..count).map(|number| Item::new(format!("item-{number}"))).collect()
 }
 
-/// The first call on a namespace also creates it, in the same transaction. A take costs one transaction even if it
-/// changes nothing.
+/// The first call on a namespace also creates it. A take costs one transaction even if it changes nothing.
 #[tokio::test]
 async fn each_change_is_one_transaction_and_each_look_none() -> Result<()> {
     let place = Place::ready().await?;

@@ -53,8 +53,7 @@ impl SidecarFiles {
         let met = lock();
         match self.among(&met) {
             Some(known) => known.check().or_else(|refused| match Arc::strong_count(&known) {
-                // Only this function still holds `known`: the last connection was closed meanwhile and may have removed
-                // it.
+                // Only this function still holds `known`: the last connection closed and may have removed the files.
                 1 => Ok(()),
                 _ => Err(refused),
             }),
@@ -87,8 +86,7 @@ impl SidecarFiles {
         self.check().is_err() && same::at(&self.file.1) == self.file.0
     }
 
-    /// Keeps the files, because their connection is never closed: until the process ends, opening the file returns
-    /// `Corrupt`.
+    /// Keeps the files of a connection that is never closed: from now on, opening the file returns `Corrupt`.
     pub(in crate::client) fn lose(self: Arc<Self>) {
         lock().insert(0, Arc::downgrade(&self));
         mem::forget(self);
