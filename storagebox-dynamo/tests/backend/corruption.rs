@@ -38,8 +38,7 @@ struct Part {
 
 const NAMESPACE: &str = "namespace";
 const NEIGHBOUR: &str = "neighbour";
-/// The number of requests that a call may make beyond those without damage, to find the reason of a refusal. A call
-/// that is retried makes dozens.
+/// The number of additional requests with which a call may find the reason of a refusal. A retried call makes dozens.
 const LOOKS: usize = 6;
 
 macro_rules! stands_damage {

@@ -1,5 +1,4 @@
-//! Cases of counters that the suite cannot test: single lost requests, a full row, and more shards than a transaction
-//! can have.
+//! Cases of counters that the suite cannot test: single lost requests, a full row, and many shards.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -97,8 +96,7 @@ async fn a_history_that_is_too_short_says_so() -> Result<()> {
     .await
 }
 
-/// Returns the outcome of a call whose reply was lost, if `others` other changes are made before it reads the row
-/// again.
+/// Returns the outcome of a call whose reply was lost, after `others` changes by another caller.
 async fn overtaken(place: &Place, strategy: Strategy, others: u32) -> Result<Counted> {
     let gate = Gate::default();
     let (store, faults) = gate.store(&place.table, place.builder()).await?;

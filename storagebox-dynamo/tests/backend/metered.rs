@@ -1,5 +1,4 @@
-//! The requests of calls and their cost, from a recorder between the driver and the server, and from the server's
-//! numbers.
+//! The requests of calls, from a recorder before the server, and their cost, from the server's numbers.
 
 use std::iter::Sum;
 use std::mem;
@@ -125,8 +124,7 @@ fn reported(response: &Value) -> f64 {
     tables.into_iter().filter_map(|table| table["CapacityUnits"].as_f64()).sum()
 }
 
-/// Returns the cost of a failed condition by DynamoDB's documentation, with rows of at most a kilobyte. DynamoDB does
-/// not report it.
+/// Returns the cost of a failed condition by DynamoDB's documentation, for rows of at most a kilobyte.
 fn reckoned(exchange: &Exchange) -> f64 {
     let kind = exchange.response.as_ref().and_then(|response| response["__type"].as_str()).unwrap_or_default();
     match kind.rsplit('#').next() {

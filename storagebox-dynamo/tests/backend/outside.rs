@@ -1,5 +1,4 @@
-//! External faults: split writes, a server that is stopped or throttles, partly done batches, and a clock that is set
-//! back.
+//! External faults: split writes, a server that stops or throttles, incomplete batches, and a clock that is set back.
 
 use std::io;
 use std::iter::repeat_n;

@@ -97,8 +97,7 @@ impl Behind {
     }
 }
 
-/// Checks the error for each of these answers, with one counter per answer. The time is paused, so only the pauses of
-/// retries take time.
+/// Checks the error for each answer, with one counter per answer, in paused time.
 async fn are_told(place: &Place, answers: &[(u16, String, &str)]) -> Result<()> {
     let behind = try_join_all(answers.iter().map(|_| Behind::of(place))).await?;
     let told = behind.iter().zip(answers).map(|(one, (status, body, kind))| one.is_told(*status, body, kind));

@@ -37,8 +37,7 @@ pub(crate) async fn recorded(table: &Arc<Table>, builder: DynamoBuilder) -> Resu
 const AT_THE_GATE: Duration = Duration::from_secs(540);
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A timer of the driver that delays requests with [`Gate::HOLD`] until the test opens the gate, however slow the
-/// machine is.
+/// A timer of the driver that delays requests with [`Gate::HOLD`] until the test opens the gate.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gate {
     waiting: watch::Sender<usize>,

@@ -1,7 +1,6 @@
 //! Four Python processes and four of this library empty one bank together, in the two tables of article 1's package.
 //!
-//! The package is the unchanged one from pip. Each process serves its own ids, and every tenth id of its neighbour,
-//! which is of the other kind.
+//! The package is the unchanged one from pip. Each process also serves every tenth id of a neighbour of the other kind.
 
 mod process;
 mod worker;
@@ -156,8 +155,7 @@ fn told(processes: &[Process]) -> Result<(Told, BTreeMap<Kind, usize>)> {
     Ok((told, by))
 }
 
-/// Checks that no id got two items, that its record has the same item, and that no item has two ids or an id while
-/// free.
+/// Checks that no id got two items, that its record agrees, and that no item has two ids or is given and free.
 async fn judge(articles: &Articles, told: &Told) -> Result<Found> {
     let (free, given) = (articles.free().await?, articles.given().await?);
     let mut unserved = 0;

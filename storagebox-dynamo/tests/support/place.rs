@@ -37,8 +37,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Creates a table on the server of this test program: the one that `STORAGEBOX_TEST_DYNAMO_URL` names, or a local
-    /// one.
+    /// Creates a table on this program's server, which `STORAGEBOX_TEST_DYNAMO_URL` names or which is local.
     pub async fn shared() -> Result<Arc<Self>> {
         let server = servers::shared_dynamodb().map_err(failed)?;
         Self::create(server.url(), None).await

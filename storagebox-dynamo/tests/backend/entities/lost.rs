@@ -176,8 +176,7 @@ async fn a_lost_attempt_changes_nothing_that_came_after_the_answer() -> Result<(
     .await
 }
 
-/// The message has an entry, so a commit of another copy is a conflict. Then the entry is removed, and the version
-/// stays.
+/// A commit of another copy is a conflict, because the message has an entry. Then the entry is removed.
 #[tokio::test]
 async fn a_lost_commit_stays_a_conflict_once_the_entry_that_it_met_is_removed() -> Result<()> {
     with_place(async |place| {
