@@ -1,4 +1,4 @@
-//! Counters: a value, and the operations that made it (`sql/counter`).
+//! Counters: values, and the remembered operations on them (`sql/counter`).
 
 use std::sync::Arc;
 
@@ -35,15 +35,15 @@ impl SqliteCounter {
     }
 }
 
-/// A counter within a step, and what is known of an operation on it.
+/// A counter within a step, and one operation on it.
 struct Cell<'a> {
     key: &'a Key,
     op: &'a OpId,
     rules: &'a CounterRules,
     value: i64,
-    /// How many operations are stored.
+    /// The number of stored operations.
     ops: i64,
-    /// Whether the operation is among them, be it forgotten.
+    /// Whether the operation is stored, even if its memory is over.
     is_stored: bool,
     known: Option<Known>,
 }
@@ -71,7 +71,7 @@ impl<'a> Cell<'a> {
         Ok(Self { key, op, rules, value, ops, is_stored: at.is_some(), known })
     }
 
-    /// Whether there is no room for one more operation, also after those past their time are removed.
+    /// Returns whether the counter has no room for an operation, after deleting those whose memory is over.
     async fn is_full(&mut self, step: &mut Step<'_>) -> Result<bool> {
         let Some(capacity) = self.rules.capacity().map(i64::from) else {
             return Ok(false);
@@ -117,7 +117,7 @@ async fn apply(step: &mut Step<'_>, (key, change, rules): &Apply) -> Result<Coun
     let answer = rules.answers_value().then_some(value);
     if rules.remembers() {
         if cell.is_full(step).await? {
-            // Those past their time are removed.
+            // Stores the new number of operations: `is_full` has deleted some.
             cell.set(step).await?;
             return Ok(Counted::Full);
         }

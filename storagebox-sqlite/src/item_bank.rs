@@ -1,4 +1,4 @@
-//! The item bank: one row for each item, and fences for claims that ended (`sql/item_bank`).
+//! The item bank: one row per item, and one row per ended claim (`sql/item_bank`).
 
 mod claim;
 mod keeper;
@@ -22,7 +22,6 @@ use take::Take;
 const ADD: &str = include_str!("../sql/item_bank/add.sql");
 const COUNTS: &str = include_str!("../sql/item_bank/counts.sql");
 
-/// A bank.
 #[derive(Debug)]
 pub(crate) struct SqliteBank {
     bank: Arc<OpenNamespace>,
@@ -85,7 +84,7 @@ impl ItemBank for SqliteBank {
 
     #[instrument(level = "trace", skip_all)]
     async fn get(&self, claim: &ClaimId) -> Result<ClaimState> {
-        // Before the look: a hold that was extended meanwhile is not called lapsed.
+        // Read before the statement, so that a hold that is extended meanwhile does not look lapsed.
         let now = self.bank.inner().now();
         let claim = claim.as_str().to_owned();
         let rows = self.bank.look("get", claim::GET, move |ask| ask.bind(claim.clone())).await?;
@@ -146,7 +145,7 @@ impl ItemBank for SqliteBank {
     }
 }
 
-/// The end of a hold that begins now; `None` is never.
+/// Returns the end of a hold that begins now, or `None` if it never ends.
 fn end_of(hold: Hold, now: Micros) -> Option<i64> {
     match hold {
         Hold::Forever => None,

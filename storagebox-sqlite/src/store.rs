@@ -1,4 +1,4 @@
-//! The store: its namespaces by kind and name, and its upkeep.
+//! The store: namespaces by kind and name.
 
 mod upkeep;
 

@@ -1,4 +1,4 @@
-//! Replies that are lost, requests that come late, and a table that is at its limit.
+//! Lost replies, late requests, and a table that is throttled.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use storagebox_testkit::dynamodb::faults::Fault;
 use crate::scene::{assign, at_once, ensure_conserved, tally};
 use crate::support::{Articles, items};
 
-/// Everything that may happen to a transaction.
+/// All faults that a transaction may have.
 const OF_A_TRANSACTION: [Fault; 11] = [
     Fault::ErrorBefore,
     Fault::ErrorAfter,

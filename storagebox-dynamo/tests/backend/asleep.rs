@@ -1,4 +1,4 @@
-//! A machine that sleeps between two attempts of a call: its clock is an hour on, and its timers have not moved.
+//! A machine that sleeps between two attempts of a call: its clock jumps by an hour, and its timers do not.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::support::Place;
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// An hour on after each fault.
+/// A clock that jumps by an hour after each fault.
 #[derive(Debug)]
 struct Sleeper {
     clock: ManualClock,
@@ -30,7 +30,7 @@ impl Clock for Sleeper {
     }
 }
 
-/// A store that sleeps after each fault.
+/// Returns a store whose clock jumps by an hour after each fault.
 async fn sleeper(place: &Place) -> Result<(DynamoStore, Faults)> {
     let faults = Faults::new(place.table.http());
     let client = place.table.client(None, Some(SharedHttpClient::new(faults.clone()))).await;
@@ -39,8 +39,7 @@ async fn sleeper(place: &Place) -> Result<(DynamoStore, Faults)> {
     Ok((builder.clock(clock).from_client(&client)?, faults))
 }
 
-/// Whether a lost attempt was applied is told by nothing that is left by then, so that no other is made. What an attempt
-/// left that is still under way is its own.
+/// After the sleep, no remembered data shows whether a lost attempt was applied, so the call is not repeated.
 #[tokio::test]
 async fn a_change_is_applied_once() -> Result<()> {
     let retention = Retention::For(MINUTE);

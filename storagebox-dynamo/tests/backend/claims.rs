@@ -1,4 +1,4 @@
-//! What becomes of a claim whose hold has run out, and of one that is confirmed or extended.
+//! Claims whose holds have lapsed, and claims that are confirmed or extended.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::support::{Place, failed, items};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A call that is answered that the hold has run out.
+/// A call whose outcome says that the hold has lapsed.
 #[derive(Clone, Copy, Debug)]
 enum Told {
     Release,
@@ -35,7 +35,7 @@ impl Told {
     }
 }
 
-/// Sent while the hold lasted, it arrives after somebody was told that the hold has run out.
+/// The confirm is sent during the hold, and arrives after another call was told that the hold has lapsed.
 #[tokio::test]
 async fn a_confirm_that_lands_after_expired_was_answered_changes_nothing() -> Result<()> {
     with_place(async |place| {
@@ -66,7 +66,7 @@ async fn a_confirm_that_lands_after_expired_was_answered_changes_nothing() -> Re
     .await
 }
 
-/// A request of a call that was answered arrives after the opposite call: the newer one stays.
+/// A late request of an answered call arrives after the opposite call. The newer call's effect stays.
 #[tokio::test]
 async fn a_late_withdraw_or_restore_does_not_undo_a_newer_one() -> Result<()> {
     with_place(async |place| {
@@ -74,7 +74,7 @@ async fn a_late_withdraw_or_restore_does_not_undo_a_newer_one() -> Result<()> {
         let (bank, code) = (store.item_bank(&"namespace".parse()?)?, [Item::new("code")?]);
         bank.add(&code).await?;
 
-        // Three times before one, two or three more requests, and then after all of them.
+        // Three late requests arrive before one, two or three others; the last one arrives after all others.
         for fault in [Fault::Late, Fault::Late, Fault::Late, Fault::Parked] {
             faults.script_for("UpdateItem", [fault]);
             assert_eq!(bank.withdraw(&code).await?.withdrawn, 1);
@@ -95,7 +95,7 @@ async fn a_late_withdraw_or_restore_does_not_undo_a_newer_one() -> Result<()> {
     .await
 }
 
-/// Why a hold that would have run out by now has not.
+/// The call that kept a hold from lapsing.
 #[derive(Clone, Copy, Debug)]
 enum Kept {
     Confirmed,
@@ -115,7 +115,7 @@ impl Kept {
     }
 }
 
-/// So many items that were held for a while and then kept, whose first holds would have run out by now.
+/// Takes `count` items for a limited time, and confirms or extends the holds. Then the first holds' time passes.
 async fn kept(place: &Place, kept: Kept, count: usize) -> Result<()> {
     let bank = place.store().await?.item_bank(&"namespace".parse()?)?;
     bank.add(&items(count)?).await?;
@@ -132,7 +132,7 @@ fn requests(faults: &Faults) -> u64 {
     faults.requests().values().sum()
 }
 
-/// The sale's last items, and then the news that there are none.
+/// Checks the number of requests of takes of the last items, and of a take from the empty bank.
 async fn not_in_the_way(how: Kept) -> Result<()> {
     const KEPT: usize = 100;
     const LEFT: u64 = 200;
@@ -166,7 +166,7 @@ async fn extended_holds_are_not_in_the_way_of_takers() -> Result<()> {
     not_in_the_way(Kept::Extended).await
 }
 
-/// It is found where it lapses, and no sooner.
+/// The item is found when the extended hold lapses, and not earlier.
 #[tokio::test]
 async fn an_extended_hold_that_lapses_is_taken() -> Result<()> {
     with_place(async |place| {
@@ -180,7 +180,7 @@ async fn an_extended_hold_that_lapses_is_taken() -> Result<()> {
     .await
 }
 
-/// The claim of a hold that would have run out by now, and a call that was cut off after its first write.
+/// Returns a claim whose confirm or extend was cut off after its first write, after the time of its first hold.
 async fn cut_off(place: &Place, call: Kept) -> Result<ClaimId> {
     let gate = Gate::default();
     let (store, faults) = gate.store(&place.table, place.builder()).await?;
@@ -196,7 +196,7 @@ async fn cut_off(place: &Place, call: Kept) -> Result<ClaimId> {
     Ok(claim)
 }
 
-/// As a confirm that was cut off: the item stands where its first hold would have run out.
+/// The extend was cut off, so the item is still in the index at the end of its first hold.
 #[tokio::test]
 async fn upkeep_puts_off_what_an_extend_left_in_its_place() -> Result<()> {
     with_place(async |place| {
@@ -212,7 +212,7 @@ async fn upkeep_puts_off_what_an_extend_left_in_its_place() -> Result<()> {
     .await
 }
 
-/// The claim's own row decides, wherever its item stands.
+/// The claim's row decides, and not the item's position in the index.
 #[tokio::test]
 async fn an_extended_hold_that_stands_in_its_old_place_is_not_taken() -> Result<()> {
     with_place(async |place| {
@@ -225,7 +225,7 @@ async fn an_extended_hold_that_stands_in_its_old_place_is_not_taken() -> Result<
     .await
 }
 
-/// A confirm that was cut off after its first write leaves its item where lapsed holds are.
+/// A confirm that was cut off after its first write leaves its item in the index of lapsing holds.
 #[tokio::test]
 async fn upkeep_takes_what_a_confirm_left_out_of_the_index() -> Result<()> {
     with_place(async |place| {
@@ -258,8 +258,8 @@ async fn in_the_index(place: &Place) -> Result<usize> {
     Ok(place.rows().await?.iter().filter(|row| row.contains_key("o")).count())
 }
 
-/// The service knows tokens by account and region. Nothing but the table tells these transactions apart: the
-/// namespaces, the claims, the items and the time are the same.
+/// DynamoDB keeps client tokens per account and region. These transactions differ only in their tables: the namespaces,
+/// the claims, the items and the time are the same.
 #[tokio::test]
 async fn the_same_step_in_two_tables_has_two_tokens() -> Result<()> {
     with_place(async |here| {

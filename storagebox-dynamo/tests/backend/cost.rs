@@ -1,4 +1,4 @@
-//! What calls cost: the table in the README is measured here, and the bounds that it must keep.
+//! The cost of calls: the measured table of the README, and upper bounds.
 
 use storagebox_core::{Backend, Change, ClaimId, Counter, Hold, Item, ItemBank, Result, Strategy, Taken};
 
@@ -23,7 +23,8 @@ fn table(metered: &Metered) -> String {
     table
 }
 
-/// After a change of what calls send: `STORAGEBOX_WRITE_COSTS=1 cargo test -p storagebox-dynamo --test backend cost`.
+/// After a change of the requests, write the table with
+/// `STORAGEBOX_WRITE_COSTS=1 cargo test -p storagebox-dynamo --test backend cost`.
 #[tokio::test]
 async fn the_readme_has_what_calls_cost() -> Result<()> {
     with_place(async |place| {
@@ -96,7 +97,7 @@ async fn what_items_cost_stays_within_its_bounds() -> Result<()> {
     .await
 }
 
-/// Candidates included, and what is fetched ahead by then.
+/// The number includes the requests that fetch candidates in advance.
 #[tokio::test]
 async fn a_thousand_takes_are_little_more_than_a_thousand_requests() -> Result<()> {
     with_place(async |place| {
@@ -117,7 +118,7 @@ async fn a_thousand_takes_are_little_more_than_a_thousand_requests() -> Result<(
     .await
 }
 
-/// Nobody has to choose it.
+/// The store does this by itself, without a setting.
 #[tokio::test]
 async fn repeats_are_read_first_once_they_are_common() -> Result<()> {
     with_place(async |place| {
@@ -166,7 +167,7 @@ async fn the_claims_of_a_page_are_read_by_the_hundred() -> Result<()> {
     .await
 }
 
-/// Its row grows with every operation that it holds, and is written as a whole.
+/// The row of a set grows with every operation, and DynamoDB charges for the whole row.
 #[tokio::test]
 async fn a_set_costs_more_than_a_marker_from_where_the_readme_says() -> Result<()> {
     let readme = read("README.md").split_whitespace().collect::<Vec<_>>().join(" ");
@@ -179,14 +180,14 @@ async fn a_set_costs_more_than_a_marker_from_where_the_readme_says() -> Result<(
     .await
 }
 
-/// How many operations a set holds when the next costs more.
+/// Returns the number of operations in a set from which on the next one costs more than a marker.
 async fn cheaper_than_a_marker(place: &Place) -> Result<usize> {
     const MARKER: f64 = 4.0;
     let mut metered = Metered::of(place, place.builder()).await?;
     let set = metered.store.counter(&"set".parse()?, Strategy::TokenSet { max: 1_000 })?;
     for held in 0.. {
         let call = format!("{held} held");
-        // A value of as many digits as there are, from the first on.
+        // The value has the largest number of digits from the first operation on.
         let delta = if held == 0 { i64::MAX / 2 } else { 1 };
         let _ = metered
             .note(COUNTERS, &*call, set.apply(&"key".parse()?, &Change::new(format!("op-{held}").parse()?, delta)))

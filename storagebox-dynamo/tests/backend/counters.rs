@@ -1,5 +1,4 @@
-//! Counters where the suite cannot look: single requests that are lost, a row that is full, more shards than a
-//! transaction takes.
+//! Cases of counters that the suite cannot test: single lost requests, a full row, and many shards.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -15,7 +14,7 @@ use crate::scene::{Gate, recorded, with_place};
 use crate::support::{Place, failed};
 
 const MINUTE: Duration = Duration::from_secs(60);
-/// How many operations a row holds, as the README says.
+/// The largest number of operations in a row, as in the README.
 const MOST: u32 = 5_235;
 
 fn applied(value: i64) -> Counted {
@@ -44,7 +43,7 @@ async fn an_atomic_change_whose_reply_was_lost_is_sent_again_only_by_choice() ->
     .await
 }
 
-/// What each strategy but `Atomic` sends to make a change.
+/// The operation that each strategy except `Atomic` sends for a change, and whether its outcome has the value.
 const SENT: [(Strategy, &str, bool); 7] = [
     (Strategy::Optimistic, "PutItem", true),
     (Strategy::OptimisticHistory { len: 5 }, "PutItem", true),
@@ -79,7 +78,7 @@ async fn a_call_finds_its_own_lost_change_again() -> Result<()> {
     .await
 }
 
-/// A reply is lost, and others write before it is looked for.
+/// A reply is lost, and other callers write before the call reads the row again.
 #[tokio::test]
 async fn a_history_that_is_too_short_says_so() -> Result<()> {
     with_place(async |place| {
@@ -97,7 +96,7 @@ async fn a_history_that_is_too_short_says_so() -> Result<()> {
     .await
 }
 
-/// What a call is told whose reply was lost, when so many others come before it looks again.
+/// Returns the outcome of a call whose reply was lost, after `others` changes by another caller.
 async fn overtaken(place: &Place, strategy: Strategy, others: u32) -> Result<Counted> {
     let gate = Gate::default();
     let (store, faults) = gate.store(&place.table, place.builder()).await?;
@@ -120,7 +119,7 @@ async fn overtaken(place: &Place, strategy: Strategy, others: u32) -> Result<Cou
     answer
 }
 
-/// As long names as there are, and values of as many digits: the largest number of operations just fits.
+/// With the longest names and values of the most digits, the largest number of operations just fits.
 #[tokio::test]
 async fn a_row_holds_as_many_operations_as_a_set_may_have() -> Result<()> {
     with_place(async |place| {
@@ -141,7 +140,7 @@ async fn a_row_holds_as_many_operations_as_a_set_may_have() -> Result<()> {
     .await
 }
 
-/// Past the library, as that takes as many writes.
+/// Fills the row without the library, which would need one write per operation.
 async fn fill(place: &Place, name: &Namespace, key: &Key, count: u32) -> Result<()> {
     let names = (0..count).map(|number| format!("{number:022}"));
     let map = |value: AttributeValue| {
@@ -175,7 +174,7 @@ async fn a_full_window_is_swept_for_many_changes_at_once() -> Result<()> {
                 applied(101 + number)
             );
         }
-        // Every twentieth is refused once, and then removes twenty.
+        // Every twentieth change is refused once, and then deletes twenty operations.
         assert_eq!(faults.requests().get("UpdateItem"), Some(&105));
         assert_eq!(counter.apply(&"key".parse()?, &Change::new("beyond".parse()?, 1)).await?, Counted::Full);
         Ok(())

@@ -1,4 +1,4 @@
-//! Entities and their entries: E-1 to E-8, and what of it is this backend's own.
+//! Entities and their entries (E-1 to E-8): the behaviour that is specific to this backend.
 
 mod forgotten;
 mod lost;
@@ -33,7 +33,7 @@ fn payload(text: &str) -> Payload {
     Payload::try_from(text).unwrap()
 }
 
-/// The entry that the commit of this name adds.
+/// Returns the id of the entry that the commit of this name adds.
 fn entry(name: &str) -> EntryId {
     EntryId { key: key(), message: message(name), commit: op(name) }
 }
@@ -48,7 +48,7 @@ fn joined(store: &dyn Backend) -> Result<(Arc<dyn EntityLedger>, Arc<dyn TokenSt
     Ok((store.entity_ledger(&"entities".parse()?, &joins)?, store.token_store(&name)?))
 }
 
-/// A commit of a message that puts its own name, against what is there.
+/// Returns a commit on the present version that puts the message's name as the state.
 async fn commit_of(entities: &dyn EntityLedger, name: &str) -> Result<Commit> {
     let opened = entities.open(&key(), &message(name), None).await?;
     Ok(Commit {
@@ -63,7 +63,7 @@ async fn commit_of(entities: &dyn EntityLedger, name: &str) -> Result<Commit> {
     })
 }
 
-/// The same with a token that is consumed and two that are created.
+/// Returns the same commit, which also consumes one token and creates two.
 async fn exchange_of(entities: &dyn EntityLedger, name: &str) -> Result<Commit> {
     let create = vec![token(&format!("{name}-0")), token(&format!("{name}-1"))];
     Ok(Commit { consume: Some(token("in")), create, ..commit_of(entities, name).await? })

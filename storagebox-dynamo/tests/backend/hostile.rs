@@ -1,4 +1,4 @@
-//! Texts that would be something else if anybody read them as expressions or as keys: in every field of every part.
+//! Texts that have another meaning in expressions or in keys, in every field of every part.
 
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ async fn every_text_comes_back_byte_for_byte() -> Result<()> {
     .await
 }
 
-/// The strategies that spell an operation otherwise.
+/// Makes calls with each strategy that encodes an operation in its own way.
 async fn counters(store: &DynamoStore, text: &str) -> Result<()> {
     let key = Key::new(text)?;
     let change = Change::new(OpId::new(text)?, 7);
@@ -85,7 +85,7 @@ async fn ledgers(store: &DynamoStore, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// And the longest item.
+/// Also tests the longest item.
 #[tokio::test]
 async fn payloads_are_bytes_and_items_are_as_long_as_promised() -> Result<()> {
     with_place(async |place| {
@@ -101,7 +101,7 @@ async fn payloads_are_bytes_and_items_are_as_long_as_promised() -> Result<()> {
     .await
 }
 
-/// Names that would be another's keys, if they simply stood side by side.
+/// The keys of these names would be equal if the names were only concatenated.
 #[tokio::test]
 async fn no_name_reaches_the_rows_of_another_namespace() -> Result<()> {
     with_place(async |place| {
@@ -129,7 +129,7 @@ async fn no_name_reaches_the_rows_of_another_namespace() -> Result<()> {
     .await
 }
 
-/// A key and an operation stand in one partition key, and so do a key and a shard.
+/// One partition key has a key and an operation, another a key and a shard.
 #[tokio::test]
 async fn no_key_reaches_the_rows_of_another_key() -> Result<()> {
     with_place(async |place| {
@@ -156,7 +156,7 @@ fn is_refused<T>(answer: std::result::Result<T, Error>) -> bool {
     answer.err().is_some_and(|error| [ErrorKind::InvalidInput, ErrorKind::TooLarge].contains(&error.kind()))
 }
 
-/// What DynamoDB could not keep, and what makes no sense, never gets as far as a request.
+/// Values that DynamoDB cannot store, and invalid arguments, are never sent.
 #[tokio::test]
 async fn what_cannot_be_kept_is_refused_before_any_request() -> Result<()> {
     with_place(async |place| {

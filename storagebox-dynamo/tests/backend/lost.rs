@@ -1,4 +1,4 @@
-//! Single requests that are lost, refused or left half done, where a wrong answer would be believed.
+//! Single requests that are lost, refused or partly done, after which a wrong outcome would look right.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ async fn an_add_whose_reply_was_lost_reports_what_it_added() -> Result<()> {
     .await
 }
 
-/// The first attempt is lost, and before the second one arrives another takes the last item.
+/// The first attempt is lost, and another caller takes the last item before the second attempt arrives.
 #[tokio::test]
 async fn empty_is_not_answered_after_a_lost_take() -> Result<()> {
     with_place(async |place| {
@@ -50,7 +50,7 @@ async fn empty_is_not_answered_after_a_lost_take() -> Result<()> {
     .await
 }
 
-/// The service says that it failed, and not whether before or after.
+/// The service reports a failure, but not whether the change was applied before it.
 #[tokio::test]
 async fn an_atomic_change_that_the_service_failed_to_answer_is_unknown() -> Result<()> {
     with_place(async |place| {
@@ -69,7 +69,7 @@ async fn an_atomic_change_that_the_service_failed_to_answer_is_unknown() -> Resu
     .await
 }
 
-/// An earlier request with the same token may be carried out yet.
+/// An earlier request with the same client token may still be applied.
 #[tokio::test]
 async fn a_transaction_that_stays_in_progress_is_unknown() -> Result<()> {
     with_place(async |place| {
@@ -86,7 +86,7 @@ async fn a_transaction_that_stays_in_progress_is_unknown() -> Result<()> {
     .await
 }
 
-/// A claim that was not read is not one that is not there.
+/// A claim that a batch left unread is not treated as missing.
 #[tokio::test]
 async fn a_listing_reads_the_claims_that_were_left_unread() -> Result<()> {
     with_place(async |place| {
@@ -106,7 +106,7 @@ async fn a_listing_reads_the_claims_that_were_left_unread() -> Result<()> {
     .await
 }
 
-/// It saw a claim that is forgotten, and before its request arrives the claim is used anew.
+/// Upkeep reads a forgotten claim, and the claim is used again before the delete arrives.
 #[tokio::test]
 async fn a_claim_taken_anew_while_upkeep_is_about_to_delete_it_holds() -> Result<()> {
     with_place(async |place| {
@@ -128,7 +128,7 @@ async fn a_claim_taken_anew_while_upkeep_is_about_to_delete_it_holds() -> Result
     .await
 }
 
-/// What it deleted before the error stays deleted.
+/// The rows that upkeep deleted before the error stay deleted.
 #[tokio::test]
 async fn upkeep_that_fails_in_the_middle_does_not_say_that_nothing_changed() -> Result<()> {
     with_place(async |place| {

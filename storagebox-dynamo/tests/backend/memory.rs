@@ -1,4 +1,4 @@
-//! How long what has ended is remembered: as long as the namespace was made with, whoever ends it.
+//! The memory with which a namespace was created applies to all its clients.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::scene::with_place;
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
-/// Whoever ended a claim decided by its own setting when all others forgot it.
+/// Regression: the setting of the client that ended a claim decided when all others forgot it.
 #[tokio::test]
 async fn what_has_ended_is_remembered_as_the_namespace_was_made_whoever_ends_it() -> Result<()> {
     with_place(async |place| {

@@ -1,4 +1,4 @@
-//! Transactions that a condition refuses, while another reason keeps one of their parts from being judged.
+//! Transactions that a condition refuses, and of which DynamoDB does not check a part for another reason.
 
 use storagebox_core::{
     Backend, Bounds, Change, ClaimId, Counted, Counter, Hold, Item, ItemBank, Key, OpId, Released, Result, Retention,
@@ -8,7 +8,7 @@ use storagebox_testkit::dynamodb::faults::Fault;
 
 use crate::scene::{recorded, with_place};
 
-/// The reasons that are no conditions, in each of the two places.
+/// The number of reasons that are not conditions, in each of the two parts.
 const MIXES: u64 = 8;
 
 #[tokio::test]
@@ -38,7 +38,7 @@ async fn a_change_that_was_applied_is_not_called_out_of_bounds() -> Result<()> {
     .await
 }
 
-/// What it holds was let go of elsewhere, so both of its rows refuse.
+/// Another client has released the claim, so the conditions of both rows fail.
 #[tokio::test]
 async fn a_claim_that_was_released_elsewhere_is_not_called_corrupt() -> Result<()> {
     with_place(async |place| {

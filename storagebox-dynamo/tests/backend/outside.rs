@@ -1,5 +1,4 @@
-//! Faults from outside: writes that are split, a server that is stopped or at its limit, batches that are done in part,
-//! and a clock that is set back.
+//! External faults: split writes, a server that stops or throttles, incomplete batches, and a clock that is set back.
 
 use std::io;
 use std::iter::repeat_n;
@@ -26,9 +25,9 @@ use crate::scene::{recorded, with_place};
 use crate::support::{Table, failed, items};
 use crate::workload::builder;
 
-/// Long enough for a call that a server answers, and what a test waits for.
+/// Long enough for a call that a server answers, and for the events that a test waits for.
 const SOON: Duration = Duration::from_secs(2);
-/// The longest that a call may take.
+/// The longest timeout of a call.
 const LONG: Duration = Duration::from_secs(540);
 
 #[tokio::test]
@@ -55,7 +54,7 @@ async fn a_server_that_is_stopped_for_a_while_loses_nothing() -> Result<()> {
     pauses::lose_nothing(&hasty, &patient, "namespace", || own.pause()).await
 }
 
-/// The names of hosts, which are known until they are gone.
+/// A DNS resolver that knows all names until the test removes them.
 #[derive(Clone, Debug, Default)]
 struct Names {
     are_gone: Arc<AtomicBool>,
@@ -70,7 +69,7 @@ impl ResolveDns for Names {
     }
 }
 
-/// Not only for the first call, which looks before it changes anything: nothing was sent.
+/// Nothing was sent. This applies to every call, and not only to the first one, which reads before it writes.
 #[tokio::test]
 async fn a_change_that_finds_no_connection_is_not_in_doubt() -> Result<()> {
     with_place(async |place| {
@@ -92,7 +91,7 @@ async fn a_change_that_finds_no_connection_is_not_in_doubt() -> Result<()> {
     .await
 }
 
-/// All clients have the same one here; no room is left for clocks that differ.
+/// All clients have the same clock here, so no skew is allowed for.
 #[tokio::test]
 async fn a_clock_that_is_set_back_ends_nothing_early_and_brings_nothing_back() -> Result<()> {
     with_place(async |place| {
@@ -126,7 +125,7 @@ async fn a_table_at_its_limit_is_throttled_and_nothing_was_applied() -> Result<(
     .await
 }
 
-/// The claims of a page are read in a batch, of which half comes back unread again and again.
+/// The claims of a page are read in batches, and each batch leaves half of its claims unread.
 #[tokio::test]
 async fn what_a_batch_left_is_asked_for_again() -> Result<()> {
     const TAKEN: usize = 8;
@@ -148,7 +147,7 @@ async fn what_a_batch_left_is_asked_for_again() -> Result<()> {
     .await
 }
 
-/// A copy of the table that lags behind would answer any other.
+/// Otherwise a replica with older data could answer.
 #[tokio::test]
 async fn every_read_is_strongly_consistent() -> Result<()> {
     with_place(async |place| {
@@ -166,7 +165,7 @@ async fn every_read_is_strongly_consistent() -> Result<()> {
     .await
 }
 
-/// What a request reads, and how.
+/// Returns the reads of a request, each with its consistency.
 fn reads_of(exchange: &Exchange) -> Vec<(&str, &Value)> {
     let (operation, request) = (exchange.operation.as_str(), &exchange.request);
     match operation {
@@ -176,7 +175,7 @@ fn reads_of(exchange: &Exchange) -> Vec<(&str, &Value)> {
     }
 }
 
-/// The service knows them by it as one transaction.
+/// DynamoDB recognises attempts of one transaction by the token.
 #[tokio::test]
 async fn all_attempts_of_a_change_have_one_client_token() -> Result<()> {
     with_place(async |place| {

@@ -1,4 +1,4 @@
-//! One id, used again and again, as by a job that runs every minute.
+//! One id that is used repeatedly, as by a job that runs every minute.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::workload::LEASES;
 const MINUTE: Duration = Duration::from_secs(60);
 const SECOND: Duration = Duration::from_secs(1);
 const TIMES: usize = 200;
-/// From then on the row names as many of its last writers as it ever does. The run is aborted, as every second one is.
+/// The run from which on the row has the largest number of its last writers. This run is aborted, as every second one.
 const FULL_LOG: usize = 20;
 
 async fn begun(leases: &dyn LeaseRepo, number: usize) -> Result<Lease> {
@@ -43,14 +43,14 @@ async fn an_id_costs_the_same_however_often_it_was_used() -> Result<()> {
         }
         assert_eq!(costs[0], Cost { requests: 2, read: 0.0, write: 2.0 }, "with the namespace");
         assert!(costs[3..].iter().all(|cost| *cost == costs[3]), "{costs:?}");
-        // The numbers in it have more digits.
+        // The numbers in the row have more digits later.
         assert!(bytes[1] <= bytes[0] + 16, "{bytes:?}");
         Ok(())
     })
     .await
 }
 
-/// Whatever became of its run, and however many came after.
+/// This applies to aborted and completed runs, whatever the number of later runs.
 #[tokio::test]
 async fn every_run_that_is_over_stays_over() -> Result<()> {
     with_place(async |place| {

@@ -1,4 +1,4 @@
-//! Where a test takes place.
+//! The tables in which tests run, and a gate that holds requests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 use crate::support::{Place, Table};
 
-/// A table of the test's own, set up.
+/// Runs a test with its own table, which is set up.
 pub(crate) async fn with_table(test: impl AsyncFnOnce(&Arc<Table>) -> Result<()>) -> Result<()> {
     let table = Table::shared().await?;
     let outcome = test(&table).await;
@@ -20,12 +20,12 @@ pub(crate) async fn with_table(test: impl AsyncFnOnce(&Arc<Table>) -> Result<()>
     outcome
 }
 
-/// A place of the test's own, with a clock that stands still.
+/// Runs a test with its own place, whose clock stands still.
 pub(crate) async fn with_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
     with_table(async |table| test(&table.place().await?).await).await
 }
 
-/// A store whose requests are recorded, and what records them.
+/// Returns a store whose requests are recorded, and the recorder.
 pub(crate) async fn recorded(table: &Arc<Table>, builder: DynamoBuilder) -> Result<(DynamoStore, Faults)> {
     let faults = Faults::new(table.http());
     let client = table.client(None, Some(SharedHttpClient::new(faults.clone()))).await;
@@ -33,12 +33,11 @@ pub(crate) async fn recorded(table: &Arc<Table>, builder: DynamoBuilder) -> Resu
     Ok((builder.from_client(&client)?, faults))
 }
 
-/// What this lasts is not measured: until the gate is opened.
+/// A marker for [`Gate`]: a delay of this length lasts until the gate is opened.
 const AT_THE_GATE: Duration = Duration::from_secs(540);
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A driver's timer at which requests with [`Gate::HOLD`] wait, for as long as the test says, on a machine however
-/// slow.
+/// A timer of the driver that delays requests with [`Gate::HOLD`] until the test opens the gate.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gate {
     waiting: watch::Sender<usize>,
@@ -46,12 +45,12 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Keeps a request at the gate.
+    /// Holds a request until the gate is opened.
     pub(crate) const HOLD: Fault = Fault::Delay(AT_THE_GATE);
-    /// Lets one pass, where a script says which is to be held.
+    /// Lets a request pass, in a script that holds a later one.
     pub(crate) const PASS: Fault = Fault::Delay(Duration::ZERO);
 
-    /// As [`recorded`], with this gate on the way.
+    /// Does the same as [`recorded`], with this gate as the driver's timer.
     pub(crate) async fn store(&self, table: &Arc<Table>, builder: DynamoBuilder) -> Result<(DynamoStore, Faults)> {
         let faults = Faults::new(table.http());
         let client = table.client(None, Some(SharedHttpClient::new(faults.clone()))).await;
@@ -60,14 +59,14 @@ impl Gate {
         Ok((builder.call_timeout(PATIENCE).from_client(&client)?, faults))
     }
 
-    /// Until somebody waits there.
+    /// Waits until a request is held.
     pub(crate) async fn reached(&self) {
         self.reached_by(1).await;
     }
 
-    /// Until so many wait there.
+    /// Waits until `many` requests are held.
     pub(crate) async fn reached_by(&self, many: usize) {
-        // The sender is ours, so the channel is never closed.
+        // This gate has a sender, so the channel is not closed.
         let _ = self.waiting.subscribe().wait_for(|waiting| *waiting >= many).await;
     }
 

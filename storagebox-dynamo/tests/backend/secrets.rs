@@ -1,4 +1,4 @@
-//! Keys and items are shown nowhere: not by what is built of them, and not by any error, with all its causes.
+//! Keys and items are never shown: not by types that are built from them, and not by any error with all its causes.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use storagebox_testkit::dynamodb::faults::{Fault, Faults};
 use crate::scene::{with_place, with_table};
 use crate::support::{Place, Table};
 
-/// A client with keys that must not be shown.
+/// Returns a client with keys that must not be shown.
 async fn client(table: &Table, http: Option<SharedHttpClient>) -> Driver {
     let keys = Credentials::new("AKIAhunter2", "secret-hunter2", Some("session-hunter2".into()), None, SECRET);
     let config = table.client(None, http).await.config().to_builder().credentials_provider(keys);
@@ -50,7 +50,7 @@ async fn a_server_that_is_down_is_unavailable() -> Result<()> {
     .await
 }
 
-/// Where keys should come from, and do not.
+/// A provider of credentials that fails.
 #[derive(Clone, Copy, Debug)]
 enum NoKeys {
     NotThere,
@@ -69,7 +69,7 @@ impl ProvideCredentials for NoKeys {
     }
 }
 
-/// It is not said as if something might have been sent.
+/// The outcome is certain, because nothing was sent.
 #[tokio::test]
 async fn missing_keys_are_denied_and_late_ones_unavailable() -> Result<()> {
     with_table(async |table| {
@@ -84,7 +84,7 @@ async fn missing_keys_are_denied_and_late_ones_unavailable() -> Result<()> {
     .await
 }
 
-/// What a store is made of shows neither its keys nor what goes through it.
+/// The debug texts of a store show neither its keys nor its data.
 #[tokio::test]
 async fn nothing_public_shows_a_key_or_an_item() -> Result<()> {
     with_place(async |place| {
@@ -103,7 +103,7 @@ async fn nothing_public_shows_a_key_or_an_item() -> Result<()> {
     .await
 }
 
-/// Whatever goes wrong on the way, at every request.
+/// Tests every fault, at every request.
 #[tokio::test]
 async fn no_error_shows_an_item_or_a_value() -> Result<()> {
     with_place(async |place| {
@@ -115,7 +115,7 @@ async fn no_error_shows_an_item_or_a_value() -> Result<()> {
     .await
 }
 
-/// How many calls about an item or a value fail while every request meets this fault.
+/// Returns how many calls on an item or a value fail while every request has this fault.
 async fn failing(place: &Place, fault: Fault) -> Result<usize> {
     let faults = Faults::new(place.table.http());
     let driver = client(&place.table, Some(SharedHttpClient::new(faults.clone()))).await;
@@ -129,7 +129,7 @@ async fn failing(place: &Place, fault: Fault) -> Result<usize> {
     let _ = records.record(&id, &value, &op, Retention::Forever).await?;
     let hasty = place.builder().call_timeout(Duration::from_millis(500)).from_client(&driver)?;
     let (bank, records) = (hasty.item_bank(&name.as_str().parse()?)?, hasty.dedup_repo(&name.as_str().parse()?)?);
-    // It knows its namespaces then, on however busy a machine: what fails afterwards is the calls themselves.
+    // Afterwards the namespaces are open, however busy the machine is, so the calls themselves have the fault.
     while bank.get(&claim).await.is_err() || records.get(&id).await.is_err() {}
     faults.random(1, 100, &[fault]);
     let errors = [

@@ -1,4 +1,4 @@
-//! Setting up: again, at once from everywhere, on tables that others made, and met by a newer library's rows.
+//! Setup: repeated, concurrent, on tables of other programs, and on a newer library's rows.
 
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, AttributeValue, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType,
@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use crate::scene::{with_place, with_table};
 use crate::support::{Table, failed};
 
-/// A store of a table beside the test's own, which may not be there yet.
+/// Returns a store on another table, which may not exist yet, and the table's name.
 async fn beside(table: &Table, name: &str) -> Result<(String, DynamoStore)> {
     let name = format!("{}-{name}", table.name);
     let store = table.builder().table(name.as_str()).from_client(&table.client(None, None).await)?;
@@ -58,7 +58,7 @@ async fn a_second_setup_changes_nothing() -> Result<()> {
     .await
 }
 
-/// By the server's own description.
+/// Checks the table by the server's description.
 async fn has_its_shape(table: &Table, name: &str) -> Result<()> {
     let described = table.raw().describe_table().table_name(name).send().await.map_err(failed)?;
     let described = described.table.ok_or_else(|| failed("no table"))?;
@@ -74,7 +74,7 @@ async fn has_its_shape(table: &Table, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// What the first call of each part says.
+/// Returns the kind of error of the first call of each part.
 async fn first_calls(store: &DynamoStore) -> Result<Vec<(&'static str, Option<ErrorKind>)>> {
     let (id, op, key) = (DedupId::new("id")?, OpId::new("op")?, Key::new("key")?);
     let hour = std::time::Duration::from_secs(3_600);
@@ -120,7 +120,7 @@ async fn without_a_table_every_call_says_so() -> Result<()> {
     .await
 }
 
-/// One has another key, one lacks the index. Both are left as they are.
+/// One table has another key, and one lacks the index. Both are not changed.
 #[tokio::test]
 async fn a_table_of_another_shape_is_refused_with_the_readme_named() -> Result<()> {
     with_table(async |table| {
@@ -150,7 +150,7 @@ async fn create(table: &Table, name: &str, keys: &[&str]) -> Result<()> {
     request.send().await.map(drop).map_err(failed)
 }
 
-/// The one that made them knows what their rows mean; this one does not.
+/// This library does not know the meaning of a newer library's rows.
 #[tokio::test]
 async fn namespaces_of_a_newer_library_are_refused() -> Result<()> {
     with_place(async |place| {
@@ -160,7 +160,7 @@ async fn namespaces_of_a_newer_library_are_refused() -> Result<()> {
         let made = AttributeValue::S(format!("{}bank:9:namespace:namespace", place.prefix));
         let update = place.table.raw().update_item().table_name(&place.name);
         let update = update.key("pk", made).key("sk", AttributeValue::S("-".to_owned()));
-        // The second library knows one version more.
+        // The newer library has the next version.
         let update = update.update_expression("SET #schema = #schema + :one").condition_expression("#schema = :one");
         let update = update.expression_attribute_names("#schema", "schema");
         let update = update.expression_attribute_values(":one", AttributeValue::N("1".to_owned()));
@@ -177,7 +177,7 @@ async fn namespaces_of_a_newer_library_are_refused() -> Result<()> {
     .await
 }
 
-/// Nothing of a namespace depends on the settings of whoever opens it later.
+/// The settings of clients that open a namespace later do not change it.
 #[tokio::test]
 async fn a_namespace_keeps_its_number_of_shards() -> Result<()> {
     with_place(async |place| {

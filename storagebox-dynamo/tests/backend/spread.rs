@@ -1,4 +1,4 @@
-//! Stock that is put in at once lies on all shards, as article 5 has it: `1,000 divided by N`.
+//! A large change is spread over all shards, as in article 5: `1,000 divided by N`.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use crate::support::Place;
 const APPLIED: Counted = Counted::Applied { value: None };
 const AGAIN: Counted = Counted::AlreadyApplied { value: None };
 
-/// The article's bins: ten of them, none below 0.
+/// Returns the article's bins: ten shards, with a floor of 0.
 async fn bins(place: &Place) -> Result<(Arc<dyn Counter>, Faults)> {
     let strategy = Strategy::Sharded { shards: 10, bounds: Bounds::at_least(0), retention: Retention::Forever };
     let (store, faults) = recorded(&place.table, place.builder()).await?;
     let bins = store.counter(&"stock".parse()?, strategy)?;
-    // The namespace is looked at once.
+    // The first call reads the namespace.
     let _ = bins.apply(&"other".parse()?, &Change::new("first".parse()?, 1)).await?;
     faults.reset();
     Ok((bins, faults))
@@ -26,7 +26,7 @@ async fn value(bins: &Arc<dyn Counter>) -> Result<i64> {
     bins.value(&Key::new("abc123")?).await
 }
 
-/// Each of them would otherwise find its shard dry, look at all and borrow.
+/// Otherwise each sale would find its shard empty, read all shards and borrow.
 #[tokio::test]
 async fn the_first_sales_after_a_delivery_borrow_nothing() -> Result<()> {
     with_place(async |place| {
@@ -67,7 +67,7 @@ async fn a_delivery_is_sold_to_the_last_piece_and_not_beyond() -> Result<()> {
     .await
 }
 
-/// An attempt at all shards and one at a single one have the same marker: whichever lands, and whenever, one counts.
+/// Attempts on all shards and on a single one have the same marker, so only one of them counts, whatever their order.
 #[tokio::test]
 async fn a_delivery_whose_replies_are_lost_counts_once() -> Result<()> {
     with_place(async |place| {
@@ -128,7 +128,7 @@ async fn a_delivery_that_was_cancelled_reaches_no_shard() -> Result<()> {
     .await
 }
 
-/// The shares do not fit each shard, and the whole fits them together.
+/// The shares do not fit into each shard, but the sum fits into all of them together.
 #[tokio::test]
 async fn what_does_not_fit_every_shard_goes_where_there_is_room() -> Result<()> {
     with_place(async |place| {

@@ -1,4 +1,4 @@
-//! What a call leaves behind that changes nothing: no row.
+//! Calls that change nothing leave no row.
 
 use storagebox_core::Result;
 use storagebox_testkit::workload::refusals::refused;

@@ -43,7 +43,7 @@ async fn a_publication_of_all_tables_refuses_no_call() -> Result<()> {
     is_answered_beside("CREATE PUBLICATION everything FOR ALL TABLES").await
 }
 
-/// The rule behind the case of the publication: each table identifies its old rows.
+/// A publication of all tables needs this: each table identifies its old rows.
 #[tokio::test]
 async fn every_table_has_a_replica_identity() -> Result<()> {
     with_place(async |place| {

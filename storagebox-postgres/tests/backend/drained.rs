@@ -22,14 +22,14 @@ async fn a_take_from_a_big_bank_that_is_nearly_drained_crosses_few_of_the_items_
     with_place(async |place| Buffers::of_a_section(place).await.map(|read| read.assert_flat())).await
 }
 
-/// A cursor stops part-way, and another cursor begins at the same place. It crosses once the items that the first one
-/// did not look back at, which are in two cells, and never all items that are gone.
+/// A cursor stops part-way, and another cursor begins at the same place. The second one crosses the items that the
+/// first one left, which are in two cells, only once, and never crosses all items that are gone.
 #[tokio::test]
 async fn a_take_from_where_a_walk_began_that_stopped_part_way_crosses_few_of_the_items_that_are_gone() -> Result<()> {
     with_place(async |place| Behind::walks(place, 0).await.map(|read| read.assert_within(4))).await
 }
 
-/// Takes in a batch look back at the places that single takes before them left.
+/// Takes in a batch also visit the places at which single takes before them stopped.
 #[tokio::test]
 async fn a_take_from_where_a_walk_of_takes_alone_and_together_stopped_crosses_few_of_the_items_that_are_gone()
 -> Result<()> {

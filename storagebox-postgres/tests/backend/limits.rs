@@ -18,7 +18,7 @@ async fn limited(database: &Database, limit: usize) -> Result<()> {
     run(database.owner(), sql).await
 }
 
-/// Long for a call that waits for nobody, and far less than the timeout of a setup that waits for itself.
+/// Ample for a call that does not wait, and far less than the timeout of a setup that waits for itself.
 const SOON: Duration = Duration::from_secs(20);
 
 const WAYS: [(&str, Statements, bool); 3] = [

@@ -16,7 +16,7 @@ fn builder() -> Result<PostgresBuilder> {
     PostgresStore::builder().schema(SCHEMA)
 }
 
-/// A store that remembers for ever, with a fence of each kind, more than a year later.
+/// Returns a store that remembers for ever, with a fence of each kind that is more than a year old.
 async fn fenced_for_ever(database: &Arc<Database>) -> Result<PostgresStore> {
     let store = builder()?.remember(Retention::Forever).connect(&owner_url(database, "for-ever"))?;
     store.setup().await?;
@@ -25,7 +25,7 @@ async fn fenced_for_ever(database: &Arc<Database>) -> Result<PostgresStore> {
     Ok(store)
 }
 
-/// Upkeep by a client that did not know the memory removed fences that were to last for ever.
+/// Regression: upkeep by a client with another memory deleted fences that should have lasted for ever.
 #[tokio::test]
 async fn upkeep_goes_by_the_memory_of_the_store() -> Result<()> {
     with_database(async |database| {
@@ -38,7 +38,7 @@ async fn upkeep_goes_by_the_memory_of_the_store() -> Result<()> {
     .await
 }
 
-/// A URL with another memory ended fences that another client had made to last for ever.
+/// Regression: a URL with another memory ended fences that another client had created for ever.
 #[tokio::test]
 async fn a_store_of_another_memory_is_refused() -> Result<()> {
     with_database(async |database| {
@@ -52,7 +52,7 @@ async fn a_store_of_another_memory_is_refused() -> Result<()> {
     .await
 }
 
-/// Without a setting, the memory is seven days, and a URL may say the same.
+/// Without a setting, the memory is seven days, and a URL may name seven days too.
 #[tokio::test]
 async fn a_schema_of_which_nothing_was_said_remembers_for_seven_days() -> Result<()> {
     with_place(async |place| {

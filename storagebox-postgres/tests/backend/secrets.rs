@@ -59,7 +59,7 @@ async fn nothing_public_shows_the_password_or_an_item() -> Result<()> {
     .await
 }
 
-/// No error shows the item of the failing call: codes are money.
+/// No error shows the item of the failing call, because items such as voucher codes have a value.
 #[tokio::test]
 async fn no_error_shows_an_item() -> Result<()> {
     with_place(async |place| {

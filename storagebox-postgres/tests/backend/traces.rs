@@ -33,7 +33,7 @@ async fn a_call_that_is_refused_leaves_no_row() -> Result<()> {
     .await
 }
 
-/// The change looks before any shard exists, waits for the first one, and finds no room when it has locked them all.
+/// The change reads before any shard exists, waits for the first shard, and finds no room after locking all shards.
 #[tokio::test]
 async fn a_change_that_is_refused_behind_another_leaves_no_shard() -> Result<()> {
     with_place(async |place| {

@@ -75,7 +75,7 @@ async fn the_rules_open_every_part_of_their_store() -> Result<()> {
     .await
 }
 
-/// The pattern `~shop:*` gave access to `shop:eu` too.
+/// Regression: the pattern `~shop:*` gave access to `shop:eu` too.
 #[tokio::test]
 async fn a_user_of_one_prefix_reaches_no_store_whose_prefix_begins_so() -> Result<()> {
     with_place(async |place| {
@@ -176,7 +176,7 @@ async fn a_ping_asks_for_every_right() -> Result<()> {
     .await
 }
 
-/// In a process that has opened nothing, whatever its first call is: no namespace is entered and nothing is created.
+/// The process has opened nothing. Whatever its first call is, no namespace is registered and nothing is created.
 #[tokio::test]
 async fn a_first_call_without_any_right_is_denied() -> Result<()> {
     with_place(async |place| {

@@ -50,7 +50,7 @@ async fn nothing_public_shows_the_password() -> Result<()> {
     .await
 }
 
-/// No error contains the item of the failed call: codes are money.
+/// No error contains the item of the failed call, because items such as voucher codes have a value.
 #[tokio::test]
 async fn no_error_shows_an_item() -> Result<()> {
     with_place(async |place| {

@@ -31,7 +31,7 @@ async fn a_store_that_was_not_set_up_says_so_and_is_not_begun() -> Result<()> {
     .await
 }
 
-/// The write for `WAIT` created the store.
+/// Regression: the write for `WAIT` created the store.
 #[tokio::test]
 async fn a_store_that_was_not_set_up_is_not_begun_by_waiting_for_replicas() -> Result<()> {
     with_place(async |place| {
@@ -103,7 +103,7 @@ async fn a_server_that_evicts_nothing_of_ours_is_taken() -> Result<()> {
     .await
 }
 
-/// Upkeep by a client that did not know the store's memory removed fences that were to last for ever.
+/// Regression: upkeep by a client with another memory deleted fences that should have lasted for ever.
 #[tokio::test]
 async fn upkeep_goes_by_the_memory_of_the_store() -> Result<()> {
     with_place(async |place| {

@@ -1,2 +1,2 @@
--- S-1 the version that the tables have, 0 for none, and how long what has ended is remembered.
+-- S-1 Returns the version of the tables, 0 for none, and the store's memory in microseconds, null for ever.
 SELECT (SELECT coalesce(max(version), 0) FROM storagebox_versions) AS version, memory FROM storagebox_store

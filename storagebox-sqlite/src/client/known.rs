@@ -1,4 +1,4 @@
-//! What the tables say of themselves: their version and their memory.
+//! The version of the tables and the store's memory, as stored in them.
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection, query, query_scalar};
@@ -7,7 +7,7 @@ use storagebox_core::{Result, Retention};
 
 use crate::error;
 
-/// The version that this library works with.
+/// The version of the tables with which this library works.
 pub(crate) const VERSION: i64 = 1;
 
 pub(crate) const FORMAT: StoreFormat = StoreFormat::new("sqlite", "store", VERSION);
@@ -15,7 +15,7 @@ pub(crate) const FORMAT: StoreFormat = StoreFormat::new("sqlite", "store", VERSI
 const FOUND: &str = include_str!("../../sql/store/version.sql");
 pub(crate) const KNOWN: &str = include_str!("../../sql/store/known.sql");
 
-/// What is read from their row.
+/// The name of the row in errors.
 pub(crate) const STORE: &str = "the store";
 
 pub(crate) async fn has_tables(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
@@ -23,12 +23,12 @@ pub(crate) async fn has_tables(connection: &mut SqliteConnection) -> Result<bool
     found.fetch_one(connection).await.map(|found: i64| found > 0)
 }
 
-/// The version that is there.
+/// Returns the version of the tables, 0 if there is none.
 pub(crate) async fn version(connection: &mut SqliteConnection) -> Result<i64> {
     query_scalar(FOUND).fetch_one(connection).await.map_err(error::before_commit)
 }
 
-/// What the tables say of themselves.
+/// The version of the tables and the store's memory in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
     version: i64,
@@ -36,14 +36,14 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// By the row that shows it.
+    /// Reads a row of `KNOWN`, or of another statement with the same columns.
     pub(crate) fn of(row: &SqliteRow) -> Result<Self> {
         let version = error::read(STORE, row.try_get("version"))?;
         Ok(Self { version, memory: error::read(STORE, row.try_get("memory"))? })
     }
 
-    /// How long what has ended is remembered, in microseconds, by everybody; `None` is for ever. Refuses another
-    /// version than this library's, and another memory than was asked for, if any was.
+    /// Returns the store's memory in microseconds, or `None` if it is for ever. Returns an error if the tables have
+    /// another version than this library's, or if a memory was asked for and the store has another one.
     pub(crate) fn check(self, asked: Option<Retention>) -> Result<Option<i64>> {
         FORMAT.check(self.version)?;
         FORMAT.check_memory(retention_of(self.memory), asked).map(|()| self.memory)

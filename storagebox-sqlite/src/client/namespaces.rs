@@ -1,4 +1,4 @@
-//! A namespace: its number, and that it is opened the way it was created (S-3, S-4).
+//! Namespaces: their numbers, and the check that they are opened with the options of their creation (S-3, S-4).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,10 +18,10 @@ use crate::error;
 const FOUND: &str = include_str!("../../sql/store/namespace.sql");
 const OPEN: &str = include_str!("../../sql/store/open_namespace.sql");
 
-/// What is read from their rows.
+/// The name of a row in errors.
 const NAMESPACE: &str = "a namespace";
 
-/// A namespace that is opened by its first call, in the same transaction.
+/// A handle on a namespace. Its first call opens the namespace, in the transaction of the call.
 #[derive(Debug)]
 pub(crate) struct OpenNamespace {
     client: Arc<Client>,
@@ -44,7 +44,7 @@ impl OpenNamespace {
         }
     }
 
-    /// With options that are kept with the namespace; how long, in microseconds, is what upkeep goes by.
+    /// Sets the stored options, and how many microseconds upkeep keeps operations or tombstones (`None`: for ever).
     pub(crate) fn with_options(mut self, options: String, keeps: Option<i64>) -> Self {
         self.options = options;
         self.keeps = keeps;
@@ -59,7 +59,7 @@ impl OpenNamespace {
         self.client.inner()
     }
 
-    /// One transaction about the namespace.
+    /// Makes a call on the namespace in one transaction.
     pub(crate) fn write<A, T>(
         self: &Arc<Self>,
         operation: &'static str,
@@ -74,7 +74,7 @@ impl OpenNamespace {
         self.client.write(operation, Turn::Shared, call)
     }
 
-    /// One statement, which is its own transaction, or, if that does not settle it, a transaction about the namespace.
+    /// Makes a call by statements that commit by themselves, or, if `once` returns `None`, in one transaction.
     pub(crate) fn write_at_once<A, T>(
         self: &Arc<Self>,
         operation: &'static str,
@@ -90,7 +90,7 @@ impl OpenNamespace {
         self.client.write(operation, Turn::Shared, call)
     }
 
-    /// One transaction for each batch of texts; any part of them may be done if one fails.
+    /// Makes one transaction per batch. If one fails, the batches before it stay applied.
     pub(crate) async fn write_each<T: Send + 'static>(
         self: &Arc<Self>,
         operation: &'static str,
@@ -110,8 +110,8 @@ impl OpenNamespace {
         Ok(answers)
     }
 
-    /// One look at the namespace: the rows of a statement whose first arguments are the namespace's name and the time,
-    /// which is read before the look, so that what was prolonged meanwhile is not called over.
+    /// Runs one statement that reads, and returns its rows. Its first arguments are the namespace's name and the time.
+    /// The time is read before the statement runs, so that a hold that is extended meanwhile does not look lapsed.
     pub(crate) async fn look(
         self: &Arc<Self>,
         operation: &'static str,
@@ -140,8 +140,8 @@ impl OpenNamespace {
         }
     }
 
-    /// The number that the namespace's rows have, within a transaction, and how long what has ended is remembered;
-    /// opens the namespace if nobody has done so in this file, which may have been restored since the last one.
+    /// Returns, within a transaction, the namespace's number and the store's memory in microseconds (`None`: for ever).
+    /// Creates the namespace if the file does not have it, as after a restore while the namespace is open.
     pub(super) async fn enter(&self, connection: &mut SqliteConnection) -> Result<(i64, Option<i64>)> {
         if self.is_open() {
             return self.enter_beside(connection).await;
@@ -151,7 +151,7 @@ impl OpenNamespace {
         whole::check_on(connection).await.map(|()| entered)
     }
 
-    /// The same in a transaction about another namespace, by which the connection was judged.
+    /// Does the same as `enter`, in a transaction that has checked the connection and the tables.
     pub(super) async fn enter_beside(&self, connection: &mut SqliteConnection) -> Result<(i64, Option<i64>)> {
         let ask = query(FOUND).bind(self.kind.name()).bind(self.name.as_str());
         let found = ask.fetch_all(&mut *connection).await.map_err(error::before_commit)?;
@@ -164,7 +164,7 @@ impl OpenNamespace {
         Ok((number?, memory))
     }
 
-    /// Whether this process has opened it.
+    /// Returns whether a call of this handle has opened the namespace.
     pub(super) fn is_open(&self) -> bool {
         self.is_open.load(Ordering::SeqCst)
     }
@@ -177,7 +177,7 @@ impl OpenNamespace {
         error::read(NAMESPACE, made.try_get("number"))
     }
 
-    /// The transaction that opened the namespace is committed.
+    /// Notes that the transaction that opened the namespace is committed.
     pub(super) fn opened(&self) {
         self.is_open.store(true, Ordering::SeqCst);
     }
@@ -191,7 +191,7 @@ impl OpenNamespace {
         Err(Error::misconfigured("namespace", why).on("sqlite"))
     }
 
-    /// A pool of the caller's has pragmas of its own; none may be weaker than what is promised.
+    /// Returns an error if the connections of the caller's pool are less durable than the store promises.
     async fn check_durability(&self, connection: &mut SqliteConnection) -> Result<()> {
         if !self.client.connections().are_shared() {
             return Ok(());

@@ -1,21 +1,21 @@
-//! Turns: a process that always has something to write lets others at the file now and then.
+//! Breaks between the transactions of a busy process, so that other processes can lock the file too.
 
 use std::time::{Duration, Instant};
 
-/// How long a process may have the file nearly all the time. Between two of its transactions the file is free for some
-/// microseconds, in which one who asks every millisecond or two hardly ever asks.
+/// How long a process may write without a break. Between two of its transactions the file is free only for
+/// microseconds, and a process that tries every millisecond or two rarely finds it free.
 const LONGEST: Duration = Duration::from_millis(250);
 
-/// Longer than the longest pause of those who ask.
+/// The length of a break: longer than the longest pause of a process that waits for the file (`Pauses`).
 const BREAK: Duration = Duration::from_millis(5);
 
-/// Time as it passes, whatever the store's clock says: how long others were kept away.
+/// Returns the monotonic time, which does not depend on the store's clock.
 #[allow(clippy::disallowed_methods, reason = "no promise depends on it")]
 pub(super) fn now() -> Instant {
     Instant::now()
 }
 
-/// Transactions one after another without a break between them.
+/// Makes a break after a long run of transactions without a break.
 #[derive(Debug, Default)]
 pub(super) struct FairnessBreak(Option<Run>);
 
@@ -26,7 +26,7 @@ struct Run {
 }
 
 impl FairnessBreak {
-    /// A transaction is about to begin: after so many that they took long, others come first.
+    /// Waits for one break if the run has become long. Call it before a transaction begins.
     #[allow(clippy::disallowed_methods, reason = "a break for the others; no promise depends on it")]
     pub(super) async fn give_way(&mut self) {
         if self.is_long(now()) {
@@ -39,13 +39,13 @@ impl FairnessBreak {
         self.goes_on(now).is_some_and(|run| now - run.began >= LONGEST)
     }
 
-    /// One has ended that began then.
+    /// Adds a transaction to the run.
     pub(super) fn add(&mut self, began: Instant, ended: Instant) {
         let began = self.goes_on(began).map_or(began, |run| run.began);
         self.0 = Some(Run { began, ended });
     }
 
-    /// If others had no break of their own accord.
+    /// Returns the run that a transaction at this time continues, or `None` if there was a break.
     fn goes_on(&self, now: Instant) -> Option<Run> {
         self.0.filter(|run| now < run.ended + BREAK)
     }
@@ -68,7 +68,7 @@ mod tests {
 
     use super::*;
 
-    /// Transactions that take so long each, with this between them: after how many a break is due.
+    /// Returns after how many transactions a break is due, by the duration of each and of the gaps between them.
     fn before_a_break(each: Duration, between: Duration) -> Option<u32> {
         let (start, mut row) = (Instant::now(), FairnessBreak::default());
         (0..1_000).find(|number| {
@@ -101,13 +101,13 @@ mod tests {
         assert!(!row.is_long(Instant::now()));
     }
 
-    /// So many that the next transaction is always wanted.
+    /// The number of callers, enough that a next transaction always waits.
     const CALLERS: usize = 32;
 
-    /// What a commit takes on a slow disk.
+    /// The duration of a commit on a slow disk.
     const COMMIT: Duration = Duration::from_millis(20);
 
-    /// A bank on connections of its own, as another process has them.
+    /// Opens a bank on its own connections, as another process would.
     async fn bank(folder: &Folder) -> Result<(Arc<Client>, SqliteBank)> {
         let settings = Settings::default();
         let client = Client::new(Connections::own(&folder.path().join("store.db"), &settings), settings);
@@ -116,7 +116,7 @@ mod tests {
         Ok((client, bank))
     }
 
-    /// Takes without an end, of which each takes as long as on a slow disk; counts them.
+    /// Takes items in an endless loop, with commits as slow as on a slow disk, and counts the commits.
     async fn saturate(folder: &Folder, commits: Arc<AtomicUsize>) -> Result<()> {
         let (client, bank) = bank(folder).await?;
         let mut writing = client.connections().writing(|| true).await?;
@@ -138,7 +138,7 @@ mod tests {
         Ok(())
     }
 
-    /// How many there are after one more.
+    /// Waits for one more commit, and returns the number of commits.
     async fn next(commits: &AtomicUsize) -> usize {
         let before = commits.load(Ordering::SeqCst);
         while commits.load(Ordering::SeqCst) == before {
@@ -147,7 +147,7 @@ mod tests {
         commits.load(Ordering::SeqCst)
     }
 
-    /// How many of the neighbour's transactions a call waits for: without breaks more than a hundred now and then.
+    /// Without breaks, a call sometimes waits for more than a hundred transactions of its neighbour.
     #[ignore = "takes a quarter of a minute; `cargo xtask prove sqlite` runs it"]
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
     async fn beside_a_neighbour_that_never_stops_a_call_waits_for_few_of_its_transactions() -> Result<()> {

@@ -1,4 +1,4 @@
-//! Whether all that the store relies on is there, and nothing beside it.
+//! The check that all tables and indexes exist, and that no trigger was added to them.
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection, query};
@@ -10,10 +10,10 @@ use crate::schema::MADE;
 
 const UNFIT: &str = include_str!("../../sql/store/unfit.sql");
 
-/// What is read from their schema.
+/// The name of the schema in errors.
 const SCHEMA: &str = "the tables";
 
-/// The names of all tables and indexes, as JSON: none has a letter that would have to be escaped.
+/// Returns the names of all tables and indexes as JSON. No name has a letter that needs escaping.
 fn names() -> String {
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let made = MADE.iter().flat_map(|sql| sql.split("CREATE ").skip(1));
@@ -22,12 +22,12 @@ fn names() -> String {
     format!(r#"["{}"]"#, names.join(r#"",""#))
 }
 
-/// The statement that asks.
+/// Returns the statement that finds a missing table or index, or a trigger.
 pub(crate) fn ask<'q>() -> Ask<'q> {
     query(UNFIT).bind(names())
 }
 
-/// Refuses tables of this library's version that are not as they were made.
+/// Returns `Corrupt` if the statement found a missing table or index, and `Misconfigured` if it found a trigger.
 pub(crate) fn check(rows: &[SqliteRow]) -> Result<()> {
     let row = rows.first().ok_or_else(|| error::unreadable(SCHEMA))?;
     let name = |column| error::read::<Option<String>>(SCHEMA, row.try_get(column));
@@ -40,7 +40,7 @@ pub(crate) fn check(rows: &[SqliteRow]) -> Result<()> {
     Err(Error::new(ErrorKind::Misconfigured, why).on("sqlite"))
 }
 
-/// The same, asked on this connection.
+/// Runs the check on this connection.
 pub(crate) async fn check_on(connection: &mut SqliteConnection) -> Result<()> {
     check(&ask().fetch_all(connection).await.map_err(error::before_commit)?)
 }

@@ -1,4 +1,4 @@
-//! The connection that writes, and whose it is.
+//! The connection that writes.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use tokio::sync::MutexGuard;
 use super::opened::Opened;
 use super::turns::{self, FairnessBreak};
 
-/// Where the connection that writes is while nobody does.
+/// Holds the connection that writes while no call uses it.
 #[derive(Default)]
 pub(super) struct Place {
     writer: Option<Opened>,
@@ -18,7 +18,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The connection, if there is one, when it is this process's turn.
+    /// Takes the connection, if there is one, after a break for other processes if one is due.
     pub(super) async fn taken(&mut self) -> Option<Opened> {
         self.turns.give_way().await;
         self.writer.take()
@@ -32,8 +32,7 @@ impl Place {
     }
 }
 
-/// The connection that writes, for as long as it is somebody's. One that is not given back is closed, and whatever it
-/// had begun is rolled back.
+/// The connection that writes, while a call uses it. If dropped, it is closed, and its transaction rolled back.
 pub(super) enum Writing<'a> {
     Own { place: MutexGuard<'a, Place>, writer: Opened, since: Instant },
     Shared(PoolConnection<Sqlite>),
@@ -51,15 +50,14 @@ impl<'a> Writing<'a> {
         }
     }
 
-    /// Another attempt to begin: the time before was others'.
+    /// Notes another attempt to begin. The time before it does not count as this process's run.
     pub(super) fn begins(&mut self) {
         if let Self::Own { since, .. } = self {
             *since = turns::now();
         }
     }
 
-    /// Refuses a log or shared memory that is no more where it was, after a transaction, which opened them if nobody
-    /// had.
+    /// Returns `Corrupt` if the log or the shared memory was replaced or removed. Call it after a transaction.
     pub(super) fn meet_sidecars(&mut self) -> Result<()> {
         match self {
             Self::Own { writer, .. } => writer.meet(),
@@ -67,7 +65,7 @@ impl<'a> Writing<'a> {
         }
     }
 
-    /// Gives it back, if it is as it was before.
+    /// Gives the connection back if it is clean, and closes it otherwise.
     pub(super) fn end(self, is_clean: bool) {
         match self {
             Self::Own { mut place, writer, since } => {

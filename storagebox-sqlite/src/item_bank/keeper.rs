@@ -1,4 +1,4 @@
-//! What the keeper of a bank does with its items.
+//! The administration of a bank: listing, withdrawing and restoring items.
 
 use std::sync::Arc;
 

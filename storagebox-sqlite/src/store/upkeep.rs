@@ -1,4 +1,4 @@
-//! Upkeep: what no promise needs any more goes, and the write-ahead log is moved to the file.
+//! Upkeep: deletes rows that no promise needs, and moves the write-ahead log to the file.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::client::{Call, Client, Step, Turn, spawn_detached};
 
 const REAP: &str = include_str!("../../sql/item_bank/reap.sql");
 
-/// The statements that delete, and what they are told besides how many.
+/// The statements that delete, and the times that are their first arguments. The last argument is the limit.
 const DELETE: [(&str, Cutoff); 7] = [
     (include_str!("../../sql/item_bank/maintain.sql"), Cutoff::Forgotten),
     (include_str!("../../sql/dedup_repo/maintain.sql"), Cutoff::Both),
@@ -33,7 +33,7 @@ pub(super) async fn maintain(client: &Client, max_entries: usize) -> Result<Main
     let deleted = client.write("maintain", Turn::Alone, call).await?;
     let inner = Arc::clone(client.inner());
     let moved = spawn_detached(async move { inner.connections.checkpoint().await }).await;
-    // The deletion is committed.
+    // The deletion is committed, so an error here does not mean that nothing was done.
     moved.map_err(|error| error.after_unresolved().during("maintain"))?;
     Ok(Maintained { deleted, more: deleted == max_entries as u64 })
 }

@@ -1,4 +1,4 @@
-//! What a call costs: one transaction, counted by SQLite itself as it commits; a look costs none.
+//! The cost of calls, in commits that SQLite counts: a change costs one transaction, a read none.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ use crate::support::{Place, failed};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// A store on connections that count their commits, and what its calls took.
+/// A store on connections that count their commits, and the number of commits of each call.
 pub(crate) struct Metered {
     commits: Arc<AtomicUsize>,
     pub(crate) store: SqliteStore,
@@ -154,8 +154,7 @@ fn items(count: usize) -> Result<Vec<Item>> {
     (0..count).map(|number| Item::new(format!("item-{number}"))).collect()
 }
 
-/// The first call of each namespace also registers it, in the same transaction. A take is one also where it changes
-/// nothing.
+/// The first call on a namespace also creates it. A take costs one transaction even if it changes nothing.
 #[tokio::test]
 async fn each_change_is_one_transaction_and_each_look_none() -> Result<()> {
     let place = Place::ready().await?;
@@ -197,7 +196,7 @@ async fn texts_go_five_thousand_to_a_transaction() -> Result<()> {
     Ok(())
 }
 
-/// All of them come while another process is writing, so they share what comes after it.
+/// The calls arrive while another process is writing, so they share the next transaction.
 #[tokio::test]
 async fn calls_that_come_together_share_a_transaction() -> Result<()> {
     let place = Place::ready().await?;
@@ -214,7 +213,7 @@ async fn calls_that_come_together_share_a_transaction() -> Result<()> {
             records.record(&id.as_str().parse()?, &"value".try_into()?, &"op".parse()?, Retention::Forever).await
         });
     }
-    // Each of them runs until it waits: there is one thread.
+    // There is one thread, so each call runs until it waits.
     tokio::task::yield_now().await;
     writing.rollback().await.map_err(failed)?;
     calls.join_all().await.into_iter().collect::<Result<Vec<_>>>()?;

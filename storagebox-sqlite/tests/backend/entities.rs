@@ -1,4 +1,4 @@
-//! Entities and their entries, E-1 to E-8: what of it is this backend's own.
+//! Entities and their entries (E-1 to E-8): the behaviour that is specific to this backend.
 
 mod damage;
 mod dropping;
@@ -38,7 +38,7 @@ fn namespace(name: &str) -> Namespace {
     name.parse().unwrap()
 }
 
-/// The entry that the commit of this name adds.
+/// Returns the id of the entry that the commit of this name adds.
 fn entry(name: &str) -> EntryId {
     EntryId { key: key(), message: message(name), commit: op(name) }
 }
@@ -52,7 +52,7 @@ fn joined(store: &dyn Backend) -> Result<(Arc<dyn EntityLedger>, Arc<dyn TokenSt
     Ok((store.entity_ledger(&namespace("entities"), &joins)?, store.token_store(&namespace("tokens"))?))
 }
 
-/// A commit of a message that puts its own name, against what is there.
+/// Returns a commit on the present version that puts the message's name as the state.
 async fn commit_of(entities: &dyn EntityLedger, name: &str) -> Result<Commit> {
     let opened = entities.open(&key(), &message(name), None).await?;
     Ok(Commit {

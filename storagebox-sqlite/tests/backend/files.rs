@@ -1,4 +1,4 @@
-//! Files that are not what they should be, and what becomes of the log.
+//! Files that are not a store's, or not writable, and the write-ahead log of a file.
 
 use std::fs;
 
@@ -91,7 +91,7 @@ mod rights {
         Ok(fs::metadata(path).map_err(failed)?.mode() & 0o777)
     }
 
-    /// Codes are money: whoever else has an account on the machine reads none of them.
+    /// Items such as voucher codes have a value, so other users of the machine must not read the file.
     #[tokio::test]
     async fn a_file_that_is_made_is_for_its_owner_alone() -> Result<()> {
         let place = Place::bare()?;

@@ -1,4 +1,4 @@
-//! Texts that would be something else if anybody read them as SQL or JSON: in every field of every part.
+//! Texts that mean something else in SQL or JSON, in every field of every part.
 
 use sqlx::query_scalar;
 use storagebox_core::{Backend, Result};
@@ -54,7 +54,7 @@ async fn payloads_are_bytes() -> Result<()> {
     hostile::payloads_are_bytes(&*place.store()?.dedup_repo(&"namespace".parse()?)?).await
 }
 
-/// What a path may be called: none of it is read as anything but a name.
+/// No part of a file's name has a special meaning.
 #[tokio::test]
 async fn a_file_may_have_any_name() -> Result<()> {
     let place = Place::bare()?;

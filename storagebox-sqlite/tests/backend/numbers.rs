@@ -1,4 +1,4 @@
-//! Versions and fences where a part of the tables is of an older copy than the rest.
+//! Versions and fences after some tables were restored from an older copy than the others.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::support::{Place, failed};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// The namespaces as they were before any of the rows.
+/// Restores the namespaces to their state before any other row.
 async fn put_back(place: &Place) -> Result<()> {
     let mut raw = place.raw().await?;
     query("UPDATE storagebox_namespaces SET last_number = 0").execute(&mut raw).await.map_err(failed)?;

@@ -1,4 +1,4 @@
-//! What `setup` makes, and what it refuses.
+//! What `setup` creates, and what it refuses.
 
 use sqlx::{Executor, query, query_as, query_scalar};
 use storagebox_core::{Backend, ClaimId, ClaimState, End, ErrorKind, Hold, Item, ItemBank, Result, Retention};
@@ -68,7 +68,7 @@ async fn newer_tables_are_refused_and_left_alone() -> Result<()> {
     Ok(())
 }
 
-/// Upkeep by somebody who knows nothing of it removed fences that were to last for ever.
+/// Regression: upkeep by a client with another `remember` deleted fences that should have lasted for ever.
 #[tokio::test]
 async fn upkeep_goes_by_the_memory_of_the_store() -> Result<()> {
     let place = Place::bare()?;
@@ -125,7 +125,7 @@ async fn the_file_has_a_write_ahead_log() -> Result<()> {
     Ok(())
 }
 
-/// A file that is just being made looks for a moment like one that this process may not open.
+/// While another process creates the file, opening it can fail as if it was not permitted.
 #[tokio::test(flavor = "multi_thread")]
 async fn who_asks_while_the_file_is_made_is_told_that_it_is_not_set_up() -> Result<()> {
     for round in 0..30 {

@@ -1,4 +1,4 @@
-//! Rows that are well formed, and say what no call of the library ever wrote.
+//! Well-formed rows with contents that the library never writes.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use storagebox_core::{ErrorKind, Result};
@@ -10,10 +10,10 @@ use super::{NAMESPACE, entities, ordered, put, records};
 use crate::scene::with_place;
 use crate::support::Place;
 
-/// One byte more than an id has.
+/// One byte more than the longest id.
 const TOO_LONG: usize = 513;
 
-/// Puts a copy of every row of these partitions, whose sort key is too long for an id.
+/// Copies every row of these partitions to a sort key that is too long for an id.
 async fn copy_under_no_id(place: &Place, part: &str) -> Result<()> {
     for ((partition, _), mut row) in snapshot(place).await? {
         if partition.contains(part) {
@@ -41,7 +41,7 @@ async fn a_row_whose_key_is_no_id_is_corrupt_where_it_is_listed() -> Result<()> 
     Ok(())
 }
 
-/// A row that says that it was written as often as a number can say.
+/// The counts in the rows are at their maximum.
 #[tokio::test]
 async fn a_count_that_cannot_grow_is_corrupt() -> Result<()> {
     for (part, names) in
@@ -61,7 +61,7 @@ async fn a_count_that_cannot_grow_is_corrupt() -> Result<()> {
     Ok(())
 }
 
-/// Whether a call answered that a row is corrupt, where each of these counts is at its end; no other error is right.
+/// Sets these counts to their maximum. Returns whether a call returned `Corrupt`; it fails at any other error.
 async fn meets_the_end_of(place: &Place, name: &str, calls: &[Call]) -> Result<bool> {
     for (_, mut row) in snapshot(place).await?.into_iter().filter(|(_, row)| row.contains_key(name)) {
         row.insert(name.to_owned(), AttributeValue::N(i64::MAX.to_string()));

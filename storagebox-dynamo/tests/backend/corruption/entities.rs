@@ -12,7 +12,7 @@ use storagebox_testkit::checks::corruption::{Call, Filling, call};
 use super::Part;
 use crate::support::Place;
 
-/// The messages of one entity that has a state. `NEW` has no entry.
+/// The messages of an entity with a state. `NEW` has no entry.
 const MESSAGES: [&str; 4] = ["OPEN", "CHOSEN", "REMOVED", "NEW"];
 
 pub(super) const PART: Part = Part {
@@ -63,7 +63,7 @@ fn fill<'a>(place: &'a Place, store: &'a DynamoStore, name: &'a str) -> Filling<
     })
 }
 
-/// Every call, about each of the messages. A commit names the version that is there, or none.
+/// Returns every call for each of the messages. A commit names the present version, or none.
 fn calls(store: &dyn Backend, name: &str) -> Result<Vec<Call>> {
     let (entities, token) = (ledger(store, name)?, TokenId::new("TOKEN")?);
     let mut calls = vec![call!("pending", [entities], entities.pending(None, 100))];

@@ -1,4 +1,4 @@
-//! What is remembered of entities and entries that are gone, and for how long.
+//! How long deleted entities and removed entries are remembered.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ async fn commit(entities: &dyn EntityLedger, name: &str, change: EntityChange) -
     Ok(())
 }
 
-/// From its last change on, be it a commit or a removal; and never while it has an entry or a state.
+/// The memory begins with the last commit or removal. An entity with an entry or a state is never forgotten.
 #[tokio::test]
 async fn an_entity_is_forgotten_when_all_of_it_is_long_over() -> Result<()> {
     with_place(async |place| {
@@ -72,7 +72,7 @@ async fn with_a_memory_for_ever_nothing_is_forgotten() -> Result<()> {
     .await
 }
 
-/// The budget counts entities that were looked at and stay.
+/// The budget also counts entities that were read and stay.
 #[tokio::test]
 async fn upkeep_goes_on_where_its_budget_ended() -> Result<()> {
     with_place(async |place| {
@@ -105,7 +105,7 @@ async fn upkeep_goes_on_where_its_budget_ended() -> Result<()> {
     .await
 }
 
-/// It saw an entity without entries, and before its request arrives the entity is changed.
+/// Upkeep reads an entity without entries, and the entity is changed before the delete arrives.
 #[tokio::test]
 async fn a_commit_while_upkeep_is_about_to_delete_the_entity_stays() -> Result<()> {
     with_place(async |place| {
@@ -136,7 +136,7 @@ async fn a_commit_while_upkeep_is_about_to_delete_the_entity_stays() -> Result<(
     .await
 }
 
-/// The answer to the removal is lost, and a lost one may land behind another entry of the message.
+/// The answer to the removal is lost. Its request may also arrive after the message has another entry.
 #[tokio::test]
 async fn a_removal_whose_answer_was_lost_says_that_there_was_one() -> Result<()> {
     with_place(async |place| {
@@ -145,7 +145,7 @@ async fn a_removal_whose_answer_was_lost_says_that_there_was_one() -> Result<()>
         for fault in [Fault::DropBefore, Fault::DropAfter, Fault::ErrorAfter, Fault::Torn, Fault::Twice] {
             let name = format!("{fault:?}");
             commit(&*entities, &name, EntityChange::Keep).await?;
-            // The first request is refused if the entry is of this very moment.
+            // The first request is refused if the entry was written in the same millisecond.
             place.clock.advance(Duration::from_millis(1));
             faults.script_for("UpdateItem", [fault]);
             assert!(entities.remove(&entry(&name)).await?, "{fault:?}");
@@ -157,7 +157,7 @@ async fn a_removal_whose_answer_was_lost_says_that_there_was_one() -> Result<()>
     .await
 }
 
-/// However many of them fit into one call.
+/// Upkeep ends whatever its budget per call is.
 #[tokio::test]
 async fn upkeep_ends_beside_entities_that_stay() -> Result<()> {
     with_place(async |place| {

@@ -1,4 +1,4 @@
-//! Commits whose answers are lost, or that land late.
+//! Commits whose answers are lost, or whose requests arrive late.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::{commit_of, entry, exchange_of, joined, key, message, op, payload, sp
 use crate::scene::{Gate, recorded, with_place};
 use crate::support::failed;
 
-/// From then on a token is not of this very moment.
+/// After this time, a token was not created in the same millisecond.
 const MOMENT: Duration = Duration::from_millis(1);
 
 const LOSSES: [Fault; 6] =
@@ -40,7 +40,7 @@ async fn a_commit_whose_answer_was_lost_is_made_once() -> Result<()> {
     .await
 }
 
-/// It is made, and its clock has moved on when it is sent again: the table does not take it for the same transaction.
+/// The commit is sent again with a later time, so DynamoDB does not take it for the same transaction.
 #[tokio::test]
 async fn a_commit_that_finds_itself_made_says_so() -> Result<()> {
     for has_entry in [true, false] {
@@ -71,7 +71,7 @@ async fn a_commit_that_finds_itself_made_says_so() -> Result<()> {
     Ok(())
 }
 
-/// The token was not there, and is created before the lost attempt lands: what was answered stays true.
+/// The token did not exist, and is created before the lost attempt arrives. The outcome stays true.
 #[tokio::test]
 async fn a_lost_attempt_consumes_no_token_that_was_created_after_the_answer() -> Result<()> {
     with_place(async |place| {
@@ -91,7 +91,7 @@ async fn a_lost_attempt_consumes_no_token_that_was_created_after_the_answer() ->
     .await
 }
 
-/// A condition beside a part that was not judged is no answer.
+/// A failed condition does not decide the outcome if another part of the transaction was not checked.
 #[tokio::test]
 async fn conflicts_and_throttles_are_no_answers() -> Result<()> {
     with_place(async |place| {
@@ -112,7 +112,7 @@ async fn conflicts_and_throttles_are_no_answers() -> Result<()> {
     .await
 }
 
-/// A table at its limit, all the time.
+/// The table always throttles.
 #[tokio::test]
 async fn a_commit_that_is_never_made_changed_nothing() -> Result<()> {
     with_place(async |place| {
@@ -150,7 +150,7 @@ async fn attempts_and_choices_whose_answers_were_lost_are_made_once() -> Result<
     .await
 }
 
-/// A call that found no entry is lost, and what it asked for comes to be before it lands: what was answered stays true.
+/// A call finds no entry, and its lost attempt arrives after the entry was added. The outcome stays true.
 #[tokio::test]
 async fn a_lost_attempt_changes_nothing_that_came_after_the_answer() -> Result<()> {
     with_place(async |place| {
@@ -176,7 +176,7 @@ async fn a_lost_attempt_changes_nothing_that_came_after_the_answer() -> Result<(
     .await
 }
 
-/// The message has an entry, so a commit of another copy is a conflict; then the entry goes, and the version stays.
+/// A commit of another copy is a conflict, because the message has an entry. Then the entry is removed.
 #[tokio::test]
 async fn a_lost_commit_stays_a_conflict_once_the_entry_that_it_met_is_removed() -> Result<()> {
     with_place(async |place| {
@@ -196,7 +196,7 @@ async fn a_lost_commit_stays_a_conflict_once_the_entry_that_it_met_is_removed() 
     .await
 }
 
-/// Nobody can tell whether the lost attempt removed the entry, once the message has another one.
+/// After the message has another entry, it is unknown whether the lost attempt removed the first one.
 #[tokio::test]
 async fn a_lost_removal_of_a_message_that_is_processed_again_is_unknown() -> Result<()> {
     with_place(async |place| {

@@ -1,4 +1,4 @@
-//! The processor on this store: what a message takes, and that nothing is left of it.
+//! The processor on this store: the requests per message, and that a finished message leaves nothing.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -25,7 +25,7 @@ impl Dispatcher for Queue {
     }
 }
 
-/// Changes the entity, and sends so many messages.
+/// Changes the entity, and sends this number of messages.
 struct Sends(usize);
 
 #[async_trait]
@@ -40,7 +40,7 @@ impl Handler for Sends {
     }
 }
 
-/// A clock that has moved on whenever somebody looks at it, as clocks do from one request to the next.
+/// A clock that advances at each reading, as real clocks do between two requests.
 #[derive(Debug, Default)]
 struct Ticking(AtomicU64);
 
@@ -62,7 +62,7 @@ struct Endpoint {
 }
 
 impl Endpoint {
-    /// Each message sends so many others.
+    /// Creates an endpoint whose messages each send `sends` others.
     async fn new(place: &Place, (incoming, outgoing): (bool, bool), sends: usize) -> Result<Self> {
         let (store, faults) = recorded(&place.table, place.builder().clock(Ticking::default())).await?;
         let (entities, tokens, queue) = (entities(&store, incoming, outgoing)?, tokens(&store)?, Arc::default());
@@ -71,14 +71,14 @@ impl Endpoint {
         Ok(Self { faults, entities, tokens, processor, queue })
     }
 
-    /// A message whose token was created a moment ago.
+    /// Returns a message whose token was created just before.
     async fn message(&self, id: &str) -> Result<Message> {
         let token = format!("token of {id}").parse()?;
         self.tokens.create_tokens(std::slice::from_ref(&token)).await?;
         Ok(Message::new(id, "entity", "")?.with_token(token))
     }
 
-    /// What it is answered, and how many requests that took.
+    /// Processes a message. Returns the outcome and the number of requests.
     async fn processed(&self, message: &Message) -> Result<(Outcome, usize)> {
         self.faults.taken();
         let outcome = self.processor.process(message).await.map_err(failed)?;
@@ -100,7 +100,7 @@ fn entities(store: &DynamoStore, incoming: bool, outgoing: bool) -> Result<Arc<d
     store.entity_ledger(&"entities".parse()?, &joins)
 }
 
-/// The joins, how many messages are sent, and the requests that it takes.
+/// The joins, the number of messages that are sent, and the number of requests.
 const PLANS: [((bool, bool), usize, usize); 5] =
     [((false, false), 1, 7), ((false, true), 1, 5), ((true, false), 1, 5), ((true, true), 1, 3), ((true, true), 0, 2)];
 
@@ -132,7 +132,7 @@ async fn a_message_takes_as_few_requests_as_its_stores_allow() -> Result<()> {
     Ok(())
 }
 
-/// Copies of every message at once.
+/// All copies of each message are processed at once.
 #[tokio::test(flavor = "multi_thread")]
 async fn racing_copies_take_effect_once() -> Result<()> {
     const MESSAGES: usize = 4;

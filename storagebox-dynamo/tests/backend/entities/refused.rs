@@ -1,4 +1,4 @@
-//! What is refused before any request.
+//! Arguments that are refused before any request.
 
 use storagebox_core::{Commit, Cursor, ErrorKind, Result};
 

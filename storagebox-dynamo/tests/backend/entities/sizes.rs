@@ -1,4 +1,4 @@
-//! As much as there may be of it.
+//! The largest ids, contents and numbers of tokens.
 
 use storagebox_core::{
     Commit, Committed, EntityChange, EntityLedger, EntryId, ErrorKind, Key, MAX_ID_BYTES, MAX_PAYLOAD_BYTES, MessageId,
@@ -8,7 +8,7 @@ use storagebox_core::{
 use super::{commit_of, joined, message, op, token};
 use crate::scene::{recorded, with_place};
 
-/// As long as an id can be.
+/// Returns an id of the largest length.
 fn long(name: &str) -> String {
     format!("{name:-<MAX_ID_BYTES$}")
 }
@@ -56,7 +56,7 @@ async fn the_longest_of_everything_is_kept() -> Result<()> {
     .await
 }
 
-/// A transaction has a hundred rows; what does not fit is refused before any request.
+/// A transaction has at most a hundred rows. A larger commit is refused before any request.
 #[tokio::test]
 async fn as_many_tokens_as_a_transaction_takes_are_created_in_one_step() -> Result<()> {
     with_place(async |place| {

@@ -1,4 +1,4 @@
-//! Whose a file is, in a folder where everybody may put one.
+//! The check of a file's owner in a folder to which every user may write.
 
 #[cfg(unix)]
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use storagebox_core::Result;
 
-/// Refuses what a stranger put into a folder for everybody, such as `/tmp`: a link leads where the stranger likes, and
-/// a database is one that the stranger can read. The files are in one folder.
+/// Returns `Denied` if another user created one of the files in a folder to which every user may write, such as `/tmp`:
+/// a link may lead anywhere, and the other user can read a database. All files must be in one folder.
 #[cfg(unix)]
 pub(super) fn check(files: &[PathBuf]) -> Result<()> {
     use std::fs;
@@ -31,7 +31,7 @@ fn check_in(path: &Path, folder_of: u32) -> Result<()> {
         return Ok(());
     };
     let me = rustix::process::geteuid().as_raw();
-    // What root put there is as safe as the machine. Links of root's, Linux follows no more than others.
+    // Files of root are trusted. Links of root are not: Linux does not follow them either in such a folder.
     let is_roots = found.uid() == ROOT && !found.is_symlink();
     match !is_roots && is_a_strangers(folder_of, found.uid(), me) {
         true => Err(crate::error::a_strangers(path)),

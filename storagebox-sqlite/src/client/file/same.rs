@@ -1,4 +1,4 @@
-//! Whether a file is still the one that was opened.
+//! The check that a file is still the one that was opened.
 
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use storagebox_core::Result;
 
 use crate::error;
 
-/// A file that must stay where it is. SQLite does not notice that another took its place, or that it was removed: a
-/// process that has it open goes on in a file that nobody else sees any more, and both give the same item.
+/// A file that must stay at its path. SQLite does not notice that a file was removed or replaced: a process that has
+/// the old file open goes on in it while others use the new one, and both give away the same item.
 #[derive(Debug)]
 pub(in crate::client) struct Lasting {
     path: PathBuf,
@@ -25,7 +25,7 @@ impl Lasting {
         &self.path
     }
 
-    /// The one that is there is the one from now on, unless it was met before.
+    /// Remembers the file at the path on the first call. Later calls return `Corrupt` if it was replaced or removed.
     pub(in crate::client) fn meet(&self) -> Result<()> {
         let now = self.now();
         match now.map(|now| self.met.get_or_init(|| now)).or_else(|| self.met.get()) {
@@ -34,7 +34,7 @@ impl Lasting {
         }
     }
 
-    /// Refuses another file, or none, where one was met.
+    /// Returns `Corrupt` if the remembered file was replaced or removed.
     pub(in crate::client) fn check(&self) -> Result<()> {
         match self.met.get() {
             Some(met) => self.judge(*met, self.now()),
@@ -54,12 +54,12 @@ impl Lasting {
     }
 }
 
-/// The file that is there now.
+/// Returns the identity of the file that is at the path now.
 pub(super) fn at(path: &Path) -> Option<Identity> {
     fs::metadata(path).ok().as_ref().map(identity)
 }
 
-/// Device and number, which no other file has as long as this one is open.
+/// The device and the inode, which no other file has while this one is open.
 #[cfg(unix)]
 pub(super) type Identity = (u64, u64);
 
@@ -69,7 +69,7 @@ fn identity(found: &Metadata) -> Identity {
     (found.dev(), found.ino())
 }
 
-/// Windows neither removes nor replaces a file that is open.
+/// Empty, because Windows neither removes nor replaces an open file.
 #[cfg(not(unix))]
 pub(super) type Identity = ();
 

@@ -1,4 +1,4 @@
-//! Rows that somebody else changed: whoever reads them says that they are damaged, and changes nothing.
+//! Rows that another program damaged: calls that read them return `Corrupt` and change nothing.
 
 use sqlx::{AssertSqlSafe, Connection, Executor, raw_sql};
 use storagebox_core::{Commit, EntityLedger, Error, ErrorKind, Result};
@@ -6,7 +6,7 @@ use storagebox_core::{Commit, EntityLedger, Error, ErrorKind, Result};
 use super::{commit_of, committed, entry, key, message, op, split};
 use crate::support::{Place, failed};
 
-/// Past the library, and past its checks.
+/// Runs SQL directly on the file, without the library's checks.
 async fn change(place: &Place, sql: &'static str) -> Result<()> {
     let mut file = place.raw().await?;
     let sql = format!("PRAGMA ignore_check_constraints = on; {sql}");
@@ -14,7 +14,7 @@ async fn change(place: &Place, sql: &'static str) -> Result<()> {
     file.close().await.map_err(failed)
 }
 
-/// The errors of the calls that read an entry.
+/// Returns the errors of the calls that read an entry.
 async fn of_entries(entities: &dyn EntityLedger) -> Vec<Error> {
     vec![
         entities.open(&key(), &message("a"), None).await.unwrap_err(),
@@ -52,7 +52,7 @@ async fn names_and_states_that_cannot_be_read_are_damage() -> Result<()> {
         let entities = split(&place.store()?)?;
         committed(&*entities, &commit_of(&*entities, "a").await?).await?;
         change(&place, sql).await?;
-        // The page begins behind the smallest name that there may be.
+        // The listing may begin behind the damaged row. If it reaches the row, it returns `Corrupt`.
         if let Err(error) = entities.pending(None, 10).await {
             assert_eq!(error.kind(), ErrorKind::Corrupt, "{sql}: {error}");
         }
@@ -66,7 +66,7 @@ async fn names_and_states_that_cannot_be_read_are_damage() -> Result<()> {
     Ok(())
 }
 
-/// There is no next version: nothing is changed.
+/// A commit fails without a change if there is no next version.
 #[tokio::test]
 async fn the_last_version_is_the_last() -> Result<()> {
     let place = Place::ready().await?;

@@ -1,4 +1,4 @@
-//! Commits that are dropped while they wait: each is made whole, or not at all.
+//! Commits that are dropped while they wait: each is applied completely or not at all.
 
 use storagebox_core::{Commit, Result};
 use storagebox_sqlite::SqliteStore;
@@ -7,7 +7,7 @@ use storagebox_testkit::checks::drop_after;
 use super::{commit_of, committed, joined, key, message, op, token};
 use crate::support::Place;
 
-/// Each commit is dropped at a later point than the one before, until one is through.
+/// Drops each commit one point later than the one before, until one completes.
 async fn drop_everywhere(old: &SqliteStore, fresh: &SqliteStore) -> Result<()> {
     let ((entities, tokens), (others, _)) = (joined(old)?, joined(fresh)?);
     for waits in 0.. {

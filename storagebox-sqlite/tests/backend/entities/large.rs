@@ -1,4 +1,4 @@
-//! The largest contents, and many tokens.
+//! Commits with the largest contents and with many tokens.
 
 use storagebox_core::{Commit, Result, TokenId};
 

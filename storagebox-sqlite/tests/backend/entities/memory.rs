@@ -1,4 +1,4 @@
-//! How long a version is remembered, and what upkeep leaves alone.
+//! How long a version is remembered, and what upkeep keeps.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ async fn deleted(store: &SqliteStore, most: usize) -> Result<u64> {
     Ok(store.maintain(most).await?.deleted)
 }
 
-/// An entity of which nothing is left but its version.
+/// Leaves an entity without state and entries, and returns its version.
 async fn leave(entities: &dyn EntityLedger, name: &str) -> Result<Option<Version>> {
     let key = name.parse()?;
     let opened = entities.open(&key, &message(name), None).await?.version;
@@ -32,7 +32,7 @@ async fn leave(entities: &dyn EntityLedger, name: &str) -> Result<Option<Version
     Ok(version)
 }
 
-/// By the clock alone: whether upkeep has been there makes no difference.
+/// Only the clock decides. It makes no difference whether upkeep has run.
 #[tokio::test]
 async fn a_version_is_forgotten_by_the_clock() -> Result<()> {
     let (place, store) = remembering(Retention::For(MEMORY)).await?;
@@ -67,7 +67,7 @@ async fn upkeep_leaves_what_has_an_entry_or_a_state() -> Result<()> {
     place.clock.advance(MEMORY * 100);
     assert_eq!(deleted(&store, 10).await?, 0);
     assert!(entities.open(&"state".parse()?, &message("state"), None).await?.state.is_some());
-    // It is remembered from the removal of its last entry on, not from its last commit.
+    // The memory begins with the removal of the last entry, and not with the last commit.
     let id = storagebox_core::EntryId { key: "entry".parse()?, ..entry("entry") };
     assert!(entities.remove(&id).await?);
     assert!(!entities.remove(&id).await?);
@@ -79,7 +79,7 @@ async fn upkeep_leaves_what_has_an_entry_or_a_state() -> Result<()> {
     Ok(())
 }
 
-/// A commit in between begins the time anew, with an entry or without one.
+/// A commit restarts the memory, with or without an entry.
 #[tokio::test]
 async fn a_commit_prolongs_what_is_remembered() -> Result<()> {
     let (place, store) = remembering(Retention::For(MEMORY)).await?;

@@ -1,4 +1,4 @@
-//! The processor over entities and tokens of this backend, in the four ways of joining them.
+//! The processor on this backend's entities and tokens, with each of the four ways to join them.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,7 +13,7 @@ use super::{key, namespace, token};
 use crate::costs::Metered;
 use crate::support::{Place, failed};
 
-/// Keeps what is sent, or refuses it.
+/// A queue that keeps the messages, or refuses them while it is down.
 #[derive(Debug, Default)]
 struct Queue {
     sent: Mutex<Vec<Outgoing>>,
@@ -31,7 +31,7 @@ impl Dispatcher for Queue {
     }
 }
 
-/// Adds the message's id to the state, and sends so many messages.
+/// Adds the message's id to the state, and sends this number of messages.
 struct Sends(usize);
 
 #[async_trait]
@@ -65,14 +65,14 @@ impl Endpoint {
         processor.sends(Arc::clone(&self.tokens), Arc::clone(&self.queue) as _)
     }
 
-    /// A message whose token is there.
+    /// Creates a message and its token.
     async fn message(&self, id: &str) -> Result<Message> {
         let token = token(&format!("token of {id}"));
         self.tokens.create_tokens(std::slice::from_ref(&token)).await?;
         Ok(Message::new(id, "entity", "")?.with_token(token))
     }
 
-    /// Nothing is left of the message, and what it sent carries tokens that live.
+    /// Asserts that the message has no entry and no token left, and that the messages that it sent have live tokens.
     async fn assert_is_finished(&self, message: &Message, sent: usize) -> Result<()> {
         assert!(self.entities.pending(None, 10).await?.entries.is_empty());
         let opened = self.entities.open(&key(), &message.id, None).await?;
@@ -89,7 +89,7 @@ impl Endpoint {
 
 const PLANS: [(bool, bool); 4] = [(false, false), (false, true), (true, false), (true, true)];
 
-/// One transaction for each step that changes something; looks cost none.
+/// Each step that changes something costs one transaction, and reads cost none.
 #[tokio::test]
 async fn a_message_is_processed_once_at_the_cost_of_its_plan() -> Result<()> {
     for (joins, sent, cost) in PLANS
@@ -134,7 +134,7 @@ async fn what_was_begun_is_finished_without_the_message() -> Result<()> {
     Ok(())
 }
 
-/// Of two clients on one file.
+/// The copies come through two clients on one file.
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_copies_one_is_processed() -> Result<()> {
     for joins in PLANS {
@@ -148,7 +148,7 @@ async fn of_many_copies_one_is_processed() -> Result<()> {
         }
         copies.join_all().await.into_iter().collect::<Result<Vec<_>>>()?;
         let mut sent: Vec<_> = [&one, &other].iter().flat_map(|end| end.queue.sent.lock().unwrap().clone()).collect();
-        // A copy that came between the choice and the end sends the same message once more.
+        // A copy that arrives between the choice and the end of the message sends the same message again.
         sent.dedup_by(|one, other| one.id == other.id && one.token == other.token);
         assert_eq!(sent.len(), 1, "{joins:?}: {sent:?}");
         *one.queue.sent.lock().unwrap() = sent;

@@ -1,11 +1,11 @@
-//! What is refused before anybody looks, and how errors name their calls.
+//! Arguments that are refused before the store is read, and the operations that errors name.
 
 use storagebox_core::{Commit, Committed, Cursor, EntityChange, ErrorKind, Result, Version};
 
 use super::{commit_of, entry, joined, key, message, op, payload, split, token};
 use crate::support::Place;
 
-/// A stale commit is one whose version is gone, also if its token is gone as well.
+/// A commit to an old version is a conflict even if its token is gone as well.
 #[tokio::test]
 async fn the_version_is_judged_before_the_token() -> Result<()> {
     let place = Place::ready().await?;
@@ -19,7 +19,7 @@ async fn the_version_is_judged_before_the_token() -> Result<()> {
     Ok(())
 }
 
-/// A commit of an entity that nobody has opened.
+/// Returns a commit to an entity that does not exist.
 fn unmade() -> Commit {
     Commit {
         key: key(),
@@ -35,7 +35,7 @@ fn unmade() -> Commit {
 
 #[tokio::test]
 async fn what_no_ledger_could_keep_is_refused() -> Result<()> {
-    // There is no file: it is refused before anybody looks.
+    // There is no file, so a call that read it would return another error.
     let place = Place::bare()?;
     let store = place.store()?;
     let ((joined, _), split) = (joined(&store)?, split(&store)?);
@@ -52,7 +52,7 @@ async fn what_no_ledger_could_keep_is_refused() -> Result<()> {
     Ok(())
 }
 
-/// There is no file, so none can succeed.
+/// There is no file, so every call fails.
 #[tokio::test]
 async fn errors_name_the_call_that_failed() -> Result<()> {
     let place = Place::bare()?;
@@ -76,7 +76,7 @@ async fn errors_name_the_call_that_failed() -> Result<()> {
 
 #[tokio::test]
 async fn what_is_no_page_of_a_listing_is_refused() -> Result<()> {
-    // There is no file: it is refused before anybody looks.
+    // There is no file, so a call that read it would return another error.
     let place = Place::bare()?;
     let entities = split(&place.store()?)?;
     let refused = |answer: Result<_>| assert_eq!(answer.unwrap_err().kind(), ErrorKind::InvalidInput);
