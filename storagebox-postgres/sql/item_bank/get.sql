@@ -7,7 +7,7 @@ DECLARE
     asked timestamptz := {schema}.clock();
     shown text[];
 BEGIN
-    SELECT {schema}.bank_shown(c.state, c.item, c.until, c.ended_at, p_memory, asked) INTO shown
+    SELECT {schema}.bank_claim_view(c.state, c.item, c.until, c.ended_at, p_memory, asked) INTO shown
     FROM {schema}.claims c WHERE c.bank = p_bank AND c.claim = p_claim;
     RETURN CASE WHEN shown[1] <> 'forgotten' THEN shown ELSE ARRAY['unknown'] END;
 END $$;

@@ -5,6 +5,6 @@ LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM {schema}.bank_hold_until(p_bank, p_asked + {schema}.interval_of(p_hold));
     IF {schema}.has_waited(p_asked) THEN
-        PERFORM {schema}.bank_hold_anew(p_bank, ARRAY[p_claim], ARRAY[p_hold]);
+        PERFORM {schema}.bank_restart_holds(p_bank, ARRAY[p_claim], ARRAY[p_hold]);
     END IF;
 END $$;

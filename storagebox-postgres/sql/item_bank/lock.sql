@@ -16,7 +16,7 @@ BEGIN
         shown := ARRAY['unknown'];
         RETURN;
     END IF;
-    shown := {schema}.bank_shown(state, item, until, ended_at, p_memory, {schema}.clock());
+    shown := {schema}.bank_claim_view(state, item, until, ended_at, p_memory, {schema}.clock());
     IF shown[1] = 'forgotten' THEN
         PERFORM {schema}.bank_free(p_bank, h, item);
         DELETE FROM {schema}.claims c WHERE c.ctid = place;

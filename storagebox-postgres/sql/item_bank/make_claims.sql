@@ -30,7 +30,7 @@ BEGIN
         PERFORM {schema}.bank_hold_until(p_bank, asked + {schema}.interval_of((SELECT min(u.hold) FROM unnest(p_holds) u(hold))));
     END IF;
     IF {schema}.has_waited(asked) THEN
-        PERFORM {schema}.bank_hold_anew(p_bank, pg_catalog.array_agg(u.claim), pg_catalog.array_agg(u.hold))
+        PERFORM {schema}.bank_restart_holds(p_bank, pg_catalog.array_agg(u.claim), pg_catalog.array_agg(u.hold))
         FROM unnest(p_claims, p_holds) u(claim, hold) WHERE u.claim = ANY (claims);
     END IF;
 END $$;

@@ -14,7 +14,7 @@ BEGIN
     till := last;
     SELECT c.cells INTO cells FROM {schema}.bank_cells c
     WHERE c.bank = p_bank AND c.section = {schema}.bank_section_of(p_from);
-    run := {schema}.bank_run(cells, p_from);
+    run := {schema}.bank_next_range(cells, p_from);
     WHILE run.lowest IS NOT NULL LOOP
         WITH picked AS (
             DELETE FROM {schema}.free_items f WHERE f.ctid = ANY (ARRAY(
@@ -32,6 +32,6 @@ BEGIN
             EXIT;
         END IF;
         EXIT WHEN run.highest = last;
-        run := {schema}.bank_run(cells, run.highest + 1);
+        run := {schema}.bank_next_range(cells, run.highest + 1);
     END LOOP;
 END $$;

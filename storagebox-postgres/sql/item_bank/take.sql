@@ -27,7 +27,7 @@ BEGIN
         PERFORM {schema}.is_namespace(p_bank, p_epoch);
     END IF;
     IF known.state IS NOT NULL THEN
-        shown := {schema}.bank_shown(known.state, known.item, known.until, known.ended_at, p_memory, asked);
+        shown := {schema}.bank_claim_view(known.state, known.item, known.until, known.ended_at, p_memory, asked);
         IF shown[1] <> 'forgotten' THEN
             RETURN shown;
         END IF;

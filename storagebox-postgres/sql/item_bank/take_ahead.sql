@@ -18,7 +18,7 @@ DECLARE
 BEGIN
     SELECT c.cells INTO cells FROM {schema}.bank_cells c
     WHERE c.bank = p_bank AND c.section = {schema}.bank_section_of(p_start);
-    run := {schema}.bank_run(cells, p_start);
+    run := {schema}.bank_next_range(cells, p_start);
     WITH picked AS (
         DELETE FROM {schema}.free_items f WHERE f.ctid = (
             SELECT i.ctid FROM {schema}.free_items i

@@ -34,7 +34,7 @@ BEGIN
     END IF;
     -- So many pages of `claims` were read as no look needs that meets few of the holds that have ended.
     IF pg_stat_get_xact_blocks_fetched('{schema}.claims'::regclass) > before + 32 THEN
-        PERFORM {schema}.bank_pass_over_lapses(p_bank, asked);
+        PERFORM {schema}.bank_advance_lapse_bound(p_bank, asked);
     END IF;
     PERFORM {schema}.bank_empty_cells(p_bank, p_froms, p_tills);
     RETURN shown;

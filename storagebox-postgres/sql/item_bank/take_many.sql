@@ -24,7 +24,7 @@ DECLARE
 BEGIN
     SELECT pg_catalog.array_agg(k.claim), pg_catalog.array_agg(k.shown[1]), pg_catalog.array_agg(k.shown[2]), pg_catalog.array_agg(k.shown[3])
     INTO known, words, firsts, seconds FROM (
-        SELECT u.claim, {schema}.bank_shown(c.state, c.item, c.until, c.ended_at, p_memory, asked) AS shown
+        SELECT u.claim, {schema}.bank_claim_view(c.state, c.item, c.until, c.ended_at, p_memory, asked) AS shown
         FROM pg_catalog.unnest(p_claims) u(claim) CROSS JOIN LATERAL (
             -- One look for each claim, and never a plan for all at once, made when the table was empty.
             SELECT * FROM {schema}.claims x WHERE x.bank = p_bank AND x.claim = u.claim OFFSET 0
@@ -38,7 +38,7 @@ BEGIN
     wanted := coalesce(pg_catalog.cardinality(free), 0);
     SELECT c.cells INTO cells FROM {schema}.bank_cells c
     WHERE c.bank = p_bank AND c.section = {schema}.bank_section_of(p_start);
-    run := {schema}.bank_run(cells, p_start);
+    run := {schema}.bank_next_range(cells, p_start);
     WITH picked AS (
         DELETE FROM {schema}.free_items f WHERE f.ctid = ANY (ARRAY(
             SELECT i.ctid FROM {schema}.free_items i

@@ -1,6 +1,6 @@
 -- IB-6 ends lapsed holds, whose rows the caller has locked, and frees their items ahead of any taker: in the order of the items,
 -- as all who put items among the free ones. How many.
-CREATE OR REPLACE FUNCTION {schema}.bank_reap(p_bank bigint, p_places tid[], p_hs bigint[], p_items text[]) RETURNS bigint
+CREATE OR REPLACE FUNCTION {schema}.bank_delete_ended(p_bank bigint, p_places tid[], p_hs bigint[], p_items text[]) RETURNS bigint
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     INSERT INTO {schema}.free_items SELECT p_bank, u.h, u.item FROM unnest(p_hs, p_items) u(h, item) ORDER BY u.h, u.item

@@ -1,5 +1,5 @@
 -- IB-6 claims that the caller has just made, and waited for, hold from now on, for as long as they were asked for.
-CREATE OR REPLACE FUNCTION {schema}.bank_hold_anew(p_bank bigint, p_claims text[], p_holds bigint[]) RETURNS void
+CREATE OR REPLACE FUNCTION {schema}.bank_restart_holds(p_bank bigint, p_claims text[], p_holds bigint[]) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     now timestamptz := {schema}.clock();

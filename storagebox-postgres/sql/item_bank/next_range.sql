@@ -1,6 +1,6 @@
 -- IB-8 where to look for free items in a section with these cells, from this hash on: from the next cell that has its bit, as
 -- far as cells have theirs side by side. Null if none has: what was taken there and is not vacuumed yet is passed over.
-CREATE OR REPLACE FUNCTION {schema}.bank_run(p_cells bit varying, p_from bigint, OUT lowest bigint, OUT highest bigint)
+CREATE OR REPLACE FUNCTION {schema}.bank_next_range(p_cells bit varying, p_from bigint, OUT lowest bigint, OUT highest bigint)
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     -- So many hashes are in a cell.

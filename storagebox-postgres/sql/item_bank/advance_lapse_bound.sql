@@ -1,7 +1,7 @@
 -- IB-8 lets takers pass over the holds that have ended, one way or another, and are not vacuumed yet: up to the first that is
 -- still there, also one whose taker may yet give it back, and no further than the moment `p_asked`, before which nobody can make
 -- a hold that ends. It waits for nobody.
-CREATE OR REPLACE FUNCTION {schema}.bank_pass_over_lapses(p_bank bigint, p_asked timestamptz) RETURNS void
+CREATE OR REPLACE FUNCTION {schema}.bank_advance_lapse_bound(p_bank bigint, p_asked timestamptz) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     known timestamptz;

@@ -1,6 +1,6 @@
 -- A claim's row by the clock (IB-6, IB-7).
 -- again item until | ended why | forgotten, where until is 'forever', 'confirmed' or the microseconds that are left.
-CREATE OR REPLACE FUNCTION {schema}.bank_shown(
+CREATE OR REPLACE FUNCTION {schema}.bank_claim_view(
     p_state text, p_item text, p_until timestamptz, p_ended_at timestamptz, p_memory bigint, p_now timestamptz
 ) RETURNS text[]
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
