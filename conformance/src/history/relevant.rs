@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::attempt::History;
-use super::checker::{Found, Misplaced, explain};
+use super::checker::{Found, explain};
 use super::specification::Specification;
 use super::verdict::Limits;
+use super::violation::Misplaced;
 
 /// The most configurations of one of many checks, so that a failure is printed within seconds.
 const CONFIGURATIONS: usize = 2_000;

@@ -18,6 +18,7 @@ pub(crate) mod names {
     pub(crate) use crate::contract::lease_repo::{Aborted, Begun, Completed, Lease, LeaseExtended, LeaseRepo};
     pub(crate) use crate::contract::ledger::{Ledger, LedgerEntry};
     pub(crate) use crate::contract::ordered_store::{ListedValue, OrderedStore, Reset, Stamp, Versioned, Written};
+    pub(crate) use crate::contract::promises::Maintained;
     pub(crate) use crate::contract::strategy::CounterPromise;
     pub(crate) use crate::contract::token_store::{Consumed, Created, Discarded, TokenStore};
     pub(crate) use crate::values::page::{Cursor, Page};

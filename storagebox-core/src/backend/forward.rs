@@ -11,8 +11,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::backend::calls::calls;
-use crate::backend::{Backend, Maintained, Promises};
+use crate::contract::backend::Backend;
 use crate::contract::ordered_store::OrderedOptions;
+use crate::contract::promises::Promises;
 use crate::contract::strategy::Strategy;
 use crate::values::error::Result;
 use crate::values::value::Namespace;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::backend::Maintained;
+use super::promises::Maintained;
 use crate::contract::counter::Counter;
 use crate::values::error::Result;
 use crate::values::page::{Cursor, Page};

@@ -7,7 +7,6 @@ use super::argument::Argument;
 use super::call::BoxFuture;
 use super::layered::outcome_of;
 use super::{Call, Layer, Next, OnePart, Part, Request, Response};
-use crate::backend::Maintained;
 use crate::backend::calls::calls;
 use crate::values::error::Result;
 use crate::values::value::Namespace;

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use super::Kind;
-use crate::backend::Maintained;
 use crate::backend::calls::calls;
 use crate::contract::settles::Settles;
 
