@@ -1,5 +1,5 @@
 -- O-3 Purges at most `p_limit` tombstones that arrived `p_age` microseconds ago or earlier. With time stamps, only
--- those that are more than `p_horizon` milliseconds old by their stamp: no later write has such a stamp.
+-- those whose stamp is more than `p_horizon` milliseconds behind the clock: any later write below them is too old.
 -- `p_horizon` is null with sequence numbers.
 -- Returns the number of purged tombstones.
 CREATE OR REPLACE FUNCTION {schema}.ordered_purge(p_namespace bigint, p_age bigint, p_horizon bigint, p_limit bigint) RETURNS bigint
