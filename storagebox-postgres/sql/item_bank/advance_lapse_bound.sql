@@ -1,6 +1,6 @@
--- IB-8 lets takers pass over the holds that have ended, one way or another, and are not vacuumed yet: up to the first that is
--- still there, also one whose taker may yet give it back, and no further than the moment `p_asked`, before which nobody can make
--- a hold that ends. It waits for nobody.
+-- IB-8 Moves the bound of lapsed holds (`bank_lapses`) forward, so that takers skip the dead rows of holds that have
+-- ended: to the end of the first hold that is still there, or to `p_asked`, because no new hold ends before that.
+-- A row whose change is not committed counts as still there. If another step has locked the bound, the bound stays.
 CREATE OR REPLACE FUNCTION {schema}.bank_advance_lapse_bound(p_bank bigint, p_asked timestamptz) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

@@ -1,5 +1,5 @@
--- A claim's row by the clock (IB-6, IB-7).
--- again item until | ended why | forgotten, where until is 'forever', 'confirmed' or the microseconds that are left.
+-- IB-6, IB-7 Judges the row of a claim by the clock.
+-- Returns again item until | ended why | forgotten. `until` is 'forever', 'confirmed' or the remaining microseconds.
 CREATE OR REPLACE FUNCTION {schema}.bank_claim_view(
     p_state text, p_item text, p_until timestamptz, p_ended_at timestamptz, p_memory bigint, p_now timestamptz
 ) RETURNS text[]

@@ -1,4 +1,5 @@
--- S-2, IB-6 frees the items of at most `p_limit` holds that have lapsed, the first to lapse first. How many.
+-- S-2, IB-6 Frees the items of at most `p_limit` lapsed holds, in each bank the earliest first.
+-- Returns the number of freed items.
 CREATE OR REPLACE FUNCTION {schema}.bank_free_lapsed(p_limit bigint) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE

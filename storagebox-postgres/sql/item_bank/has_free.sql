@@ -1,5 +1,5 @@
--- IB-4 whether an item is free, locked or not: one that stays so meanwhile is found, since its section and its cell keep
--- their bits.
+-- IB-4 Returns whether an item is free, also if another step has locked it. An item that stays free throughout the call
+-- is found, because its section and its cell keep their bits.
 CREATE OR REPLACE FUNCTION {schema}.bank_has_free(p_bank bigint) RETURNS boolean
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

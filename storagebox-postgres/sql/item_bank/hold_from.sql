@@ -1,5 +1,5 @@
--- IB-6 the end of a step that gave a claim an item for so long from then on: when the hold ends is known to those who look for
--- holds that have ended, and one whose claim had to wait for another's lasts as long as was asked for.
+-- IB-6 The end of a step that gave a claim an item until a time. Makes takers find the hold when it lapses, and
+-- restarts it if the step has waited for others, so that it lasts as long as requested.
 CREATE OR REPLACE FUNCTION {schema}.bank_hold_from(p_bank bigint, p_claim text, p_hold bigint, p_asked timestamptz) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN

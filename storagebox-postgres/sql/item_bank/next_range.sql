@@ -1,9 +1,10 @@
--- IB-8 where to look for free items in a section with these cells, from this hash on: from the next cell that has its bit, as
--- far as cells have theirs side by side. Null if none has: what was taken there and is not vacuumed yet is passed over.
+-- IB-8 Returns the next range of hashes, from `p_from` on, that may have free items: neighbouring cells with their bits
+-- set. Takers skip all other cells, whose dead rows may not be vacuumed yet.
+-- Returns nulls if there are none.
 CREATE OR REPLACE FUNCTION {schema}.bank_next_range(p_cells bit varying, p_from bigint, OUT lowest bigint, OUT highest bigint)
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    -- So many hashes are in a cell.
+    -- The number of hashes in a cell.
     size  CONSTANT bigint := 36028797018963968 / length(p_cells);
     cell  CONSTANT bigint := p_from & -size;
     ahead CONSTANT bit varying := substring(p_cells FROM ((p_from & 36028797018963967) / size)::integer + 1);

@@ -1,5 +1,6 @@
--- What `bank_pick` does in one section: at most `p_most` items from this hash on, and how far was looked at: up to the last of
--- them, or up to the section's end. `ahead` is up to where there may be more, in the same cell.
+-- IB-1, IB-8 Does the work of `bank_pick` in one section, from `p_from` on.
+-- Returns the items, `till`, up to which it searched (the last item, or the end of the section), and `ahead`, up to
+-- which more items may be free in the same cell.
 CREATE OR REPLACE FUNCTION {schema}.bank_pick_section(
     p_bank bigint, p_from bigint, p_most integer, OUT hs bigint[], OUT items text[], OUT till bigint, OUT ahead bigint
 )

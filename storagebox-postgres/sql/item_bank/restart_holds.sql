@@ -1,4 +1,4 @@
--- IB-6 claims that the caller has just made, and waited for, hold from now on, for as long as they were asked for.
+-- IB-6 Restarts the holds of claims that the caller has just inserted after waiting for other transactions.
 CREATE OR REPLACE FUNCTION {schema}.bank_restart_holds(p_bank bigint, p_claims text[], p_holds bigint[]) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
