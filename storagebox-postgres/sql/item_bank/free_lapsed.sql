@@ -16,7 +16,7 @@ BEGIN
             SELECT c.ctid AS place, c.h, c.item FROM {schema}.claims c WHERE c.bank = one AND c.until <= asked
             ORDER BY c.until LIMIT p_limit - freed FOR UPDATE SKIP LOCKED
         ) l;
-        freed := freed + {schema}.bank_delete_ended(one, places, hs, items);
+        freed := freed + {schema}.bank_end_lapsed(one, places, hs, items);
     END LOOP;
     RETURN freed;
 END $$;

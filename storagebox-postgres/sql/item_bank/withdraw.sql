@@ -14,7 +14,7 @@ BEGIN
         SELECT c.ctid AS place, c.h, c.item FROM {schema}.claims c
         WHERE c.bank = p_bank AND c.h = u.h AND c.item = u.item AND c.until <= asked FOR UPDATE SKIP LOCKED
     ) l;
-    PERFORM {schema}.bank_delete_ended(p_bank, places, hs, items);
+    PERFORM {schema}.bank_end_lapsed(p_bank, places, hs, items);
     WITH locked AS (
         SELECT one.place FROM unnest(p_hs, p_items) u(h, item) CROSS JOIN LATERAL (
             SELECT f.ctid AS place FROM {schema}.free_items f

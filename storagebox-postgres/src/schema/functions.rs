@@ -46,7 +46,7 @@ pub(crate) const FUNCTIONS: &[&str] = &[
     include_str!("../../sql/item_bank/advance_lapse_bound.sql"),
     include_str!("../../sql/item_bank/pick.sql"),
     include_str!("../../sql/item_bank/pick_section.sql"),
-    include_str!("../../sql/item_bank/delete_ended.sql"),
+    include_str!("../../sql/item_bank/end_lapsed.sql"),
     include_str!("../../sql/item_bank/release.sql"),
     include_str!("../../sql/item_bank/restore.sql"),
     include_str!("../../sql/item_bank/retire.sql"),
