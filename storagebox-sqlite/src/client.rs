@@ -2,8 +2,9 @@
 
 mod call;
 mod connections;
+mod fairness;
 mod file;
-mod known;
+pub(crate) mod integrity;
 mod library;
 pub(crate) mod log;
 mod namespaces;
@@ -11,12 +12,11 @@ mod opened;
 mod pauses;
 mod readers;
 mod step;
+mod store_info;
 mod task;
 mod texts;
-mod turns;
-pub(crate) mod whole;
 mod writer;
-mod writing;
+mod writer_slot;
 
 use std::sync::Arc;
 
@@ -29,11 +29,11 @@ use crate::error;
 
 pub(crate) use call::{BoxFuture, Call, Make, Once};
 pub(crate) use connections::Connections;
-pub(crate) use known::{FORMAT, KNOWN, Known, STORE, VERSION, has_tables, known, version};
 pub(crate) use library::check_writable;
 pub(crate) use namespaces::{Kind, OpenNamespace};
 pub(crate) use pauses::Pauses;
 pub(crate) use step::{Ask, Step};
+pub(crate) use store_info::{FORMAT, STORE, STORE_INFO, StoreInfo, VERSION, has_tables, store_info, version};
 pub(crate) use task::spawn_detached;
 pub(crate) use texts::Texts;
 
@@ -45,7 +45,7 @@ const MOST: usize = 64;
 
 /// Whether a call may share its transaction with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum Batching {
     /// The call may share it with calls that wait at the same time.
     Shared,
     /// The call runs alone, because it takes long.
@@ -99,22 +99,27 @@ impl Client {
     /// whose caller drops it before it begins, is not made.
     ///
     /// Boxed to keep compile times short: each method of a trait would otherwise contain the whole future.
-    pub(crate) fn write<A, T>(&self, operation: &'static str, turn: Turn, call: Call<A, T>) -> BoxFuture<'_, Result<T>>
+    pub(crate) fn write<A, T>(
+        &self,
+        operation: &'static str,
+        batching: Batching,
+        call: Call<A, T>,
+    ) -> BoxFuture<'_, Result<T>>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
         Box::pin(async move {
             let call = Arc::new(call);
-            let answer = self.in_time(Arc::clone(&call) as _, turn).await.and_then(|()| call.answer());
+            let answer = self.in_time(Arc::clone(&call) as _, batching).await.and_then(|()| call.answer());
             answer.map_err(|error| error.during(operation))
         })
     }
 
-    async fn in_time(&self, job: Arc<dyn Job>, turn: Turn) -> Result<()> {
+    async fn in_time(&self, job: Arc<dyn Job>, batching: Batching) -> Result<()> {
         let withdrawn = Withdrawn::when_dropped(Arc::clone(&job));
         let limit = self.settings().options.call_timeout;
-        let answer = timeout(limit, self.made(job, turn)).await;
+        let answer = timeout(limit, self.made(job, batching)).await;
         match answer {
             Ok(answer) => answer,
             Err(_) if withdrawn.now() => Err(error::not_begun(limit)),
@@ -122,9 +127,9 @@ impl Client {
         }
     }
 
-    async fn made(&self, job: Arc<dyn Job>, turn: Turn) -> Result<()> {
+    async fn made(&self, job: Arc<dyn Job>, batching: Batching) -> Result<()> {
         let alone = |lost| alone(Arc::clone(&self.inner), Arc::clone(&job), lost);
-        match self.combiner.as_ref().filter(|_| turn == Turn::Shared) {
+        match self.combiner.as_ref().filter(|_| batching == Batching::Shared) {
             Some(combiner) => combiner.call(Work::new(Arc::clone(&job)), alone).await,
             None => alone(false).await,
         }

@@ -45,11 +45,11 @@ struct Cell<'a> {
     ops: i64,
     /// Whether the operation is stored, even if its memory is over.
     is_stored: bool,
-    known: Option<Known>,
+    known: Option<StoredOperation>,
 }
 
 #[derive(Clone, Copy)]
-enum Known {
+enum StoredOperation {
     Applied { delta: i64, value: Option<i64> },
     Cancelled,
 }
@@ -63,8 +63,8 @@ impl<'a> Cell<'a> {
         let forgotten = step.now.forgotten(rules.keeps());
         let known = match number("delta")? {
             _ if at.is_none_or(|at| at <= forgotten) => None,
-            Some(delta) => Some(Known::Applied { delta, value: number("value")? }),
-            None => Some(Known::Cancelled),
+            Some(delta) => Some(StoredOperation::Applied { delta, value: number("value")? }),
+            None => Some(StoredOperation::Cancelled),
         };
         let sure = |column| number(column)?.ok_or_else(|| unreadable("a counter"));
         let (value, ops) = (sure("total")?, sure("ops")?);
@@ -103,9 +103,9 @@ type Apply = (Key, Change, CounterRules);
 async fn apply(step: &mut Step<'_>, (key, change, rules): &Apply) -> Result<Counted> {
     let mut cell = Cell::of(step, key, &change.op, rules).await?;
     match cell.known {
-        Some(Known::Cancelled) => return Ok(Counted::Fenced),
-        Some(Known::Applied { delta, .. }) if delta != change.delta => return Ok(Counted::Mismatch),
-        Some(Known::Applied { value, .. }) => return Ok(Counted::AlreadyApplied { value }),
+        Some(StoredOperation::Cancelled) => return Ok(Counted::Fenced),
+        Some(StoredOperation::Applied { delta, .. }) if delta != change.delta => return Ok(Counted::Mismatch),
+        Some(StoredOperation::Applied { value, .. }) => return Ok(Counted::AlreadyApplied { value }),
         None => {}
     }
     let Some(value) = cell.value.checked_add(change.delta) else {
@@ -131,8 +131,8 @@ async fn apply(step: &mut Step<'_>, (key, change, rules): &Apply) -> Result<Coun
 async fn cancel(step: &mut Step<'_>, (key, op, rules): &(Key, OpId, CounterRules)) -> Result<Cancelled> {
     let mut cell = Cell::of(step, key, op, rules).await?;
     match cell.known {
-        Some(Known::Applied { value, .. }) => return Ok(Cancelled::AlreadyApplied { value }),
-        Some(Known::Cancelled) => return Ok(Cancelled::Cancelled),
+        Some(StoredOperation::Applied { value, .. }) => return Ok(Cancelled::AlreadyApplied { value }),
+        Some(StoredOperation::Cancelled) => return Ok(Cancelled::Cancelled),
         None => {}
     }
     let is_full = cell.is_full(step).await?;

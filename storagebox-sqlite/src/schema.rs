@@ -10,8 +10,8 @@ use storagebox_core::{Error, ErrorKind, Result, Retention};
 use tokio::time::timeout;
 
 use crate::client::{
-    Ask, Client, FORMAT, Inner, KNOWN, Known, Pauses, STORE, VERSION, check_writable, has_tables, known, log,
-    spawn_detached, version, whole,
+    Ask, Client, FORMAT, Inner, Pauses, STORE, STORE_INFO, StoreInfo, VERSION, check_writable, has_tables, integrity,
+    log, spawn_detached, store_info, version,
 };
 use crate::error;
 
@@ -87,8 +87,8 @@ impl Setup {
     async fn bring(&self, connection: &mut SqliteConnection) -> Result<()> {
         let asked = self.inner.settings.options.remember;
         self.migrate(connection, asked.unwrap_or(Retention::DEFAULT)).await?;
-        known(connection).await?.check(asked)?;
-        whole::check_on(connection).await
+        store_info(connection).await?.check(asked)?;
+        integrity::check_on(connection).await
     }
 
     /// Migrates the tables. A new store gets the memory; an existing store keeps its own.
@@ -138,10 +138,10 @@ pub(crate) async fn ping(client: &Client) -> Result<()> {
 }
 
 async fn found(inner: &Inner) -> Result<()> {
-    let known = looked(inner, || query(KNOWN)).await?;
-    let known = Known::of(known.first().ok_or_else(|| error::unreadable(STORE))?)?;
-    known.check(inner.settings.options.remember)?;
-    whole::check(&looked(inner, whole::ask).await?)?;
+    let found = looked(inner, || query(STORE_INFO)).await?;
+    let info = StoreInfo::of(found.first().ok_or_else(|| error::unreadable(STORE))?)?;
+    info.check(inner.settings.options.remember)?;
+    integrity::check(&looked(inner, integrity::ask).await?)?;
     inner.connections.check_writable().await
 }
 

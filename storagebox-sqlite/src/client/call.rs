@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sqlx::SqliteConnection;
 use storagebox_core::{Error, Result};
 
-use super::known::known;
+use super::store_info::store_info;
 use super::{Inner, OpenNamespace, Step};
 
 pub(crate) type BoxFuture<'c, T> = Pin<Box<dyn Future<Output = T> + Send + 'c>>;
@@ -150,8 +150,8 @@ impl<A: Send + Sync, T: Send> Call<A, T> {
         match &self.place {
             Some(place) => place.enter(connection).await,
             None => {
-                let known = known(connection).await?;
-                known.check(self.inner.settings.options.remember).map(|memory| (0, memory))
+                let info = store_info(connection).await?;
+                info.check(self.inner.settings.options.remember).map(|memory| (0, memory))
             }
         }
     }

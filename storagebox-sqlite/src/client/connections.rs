@@ -12,10 +12,10 @@ use storagebox_core::{Error, Result};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout_at};
 
-use super::file::{self, Lasting, SidecarFiles};
+use super::file::{self, SidecarFiles, WatchedFile};
 use super::opened::Opened;
 use super::readers::Readers;
-use super::writing::{Place, Writing};
+use super::writer_slot::{WriterGuard, WriterSlot};
 use super::{Ask, Pauses, library, log};
 use crate::config::Settings;
 use crate::error;
@@ -31,9 +31,9 @@ pub(crate) enum Connections {
 }
 
 pub(crate) struct Own {
-    file: Lasting,
+    file: WatchedFile,
     options: SqliteConnectOptions,
-    writer: Mutex<Place>,
+    writer: Mutex<WriterSlot>,
     readers: Readers,
     is_closed: AtomicBool,
     call_timeout: Duration,
@@ -50,7 +50,7 @@ impl Connections {
             .statement_cache_capacity(PREPARED)
             .disable_statement_logging();
         Self::Own(Box::new(Own {
-            file: Lasting::at(path.to_owned()),
+            file: WatchedFile::at(path.to_owned()),
             readers: Readers::new(&options),
             options,
             writer: Mutex::default(),
@@ -60,7 +60,7 @@ impl Connections {
     }
 
     /// Waits for the connection that writes. Returns `Corrupt` if its files are no longer the ones that were opened.
-    pub(super) async fn writing(&self, is_wanted: impl Fn() -> bool) -> Result<Writing<'_>> {
+    pub(super) async fn writing(&self, is_wanted: impl Fn() -> bool) -> Result<WriterGuard<'_>> {
         match self {
             Self::Own(own) => {
                 let mut place = own.writer.lock().await;
@@ -68,9 +68,9 @@ impl Connections {
                     Some(writer) => own.file.check().and_then(|()| writer.checked())?,
                     None => own.connect(is_wanted).await?,
                 };
-                Ok(Writing::own(place, writer))
+                Ok(WriterGuard::own(place, writer))
             }
-            Self::Shared(pool) => pool.acquire().await.map(Writing::Shared).map_err(error::before_commit),
+            Self::Shared(pool) => pool.acquire().await.map(WriterGuard::Shared).map_err(error::before_commit),
         }
     }
 
@@ -111,7 +111,7 @@ impl Connections {
         let mut writing = self.writing(|| true).await?;
         let checked = library::check_writable(writing.connection()).await;
         checked.map_err(|error| self.explained(error))?;
-        writing.meet_sidecars().map(|()| writing.end(true))
+        writing.remember_sidecars().map(|()| writing.end(true))
     }
 
     /// Moves the write-ahead log to the file and truncates it. Does less, without an error, if the file is in use.
@@ -121,7 +121,7 @@ impl Connections {
         match moved {
             Err(error) if !error::is_busy(&error) => Err(self.explained(error)),
             moved => {
-                let met = moved.map_or(Ok(()), |_| writing.meet_sidecars());
+                let met = moved.map_or(Ok(()), |_| writing.remember_sidecars());
                 met.map(|()| writing.end(true))
             }
         }
@@ -177,7 +177,7 @@ impl Own {
 
     /// Returns the sidecar files for a new connection, or `Corrupt` if the file or they were replaced or removed.
     fn are_still_there(&self) -> Result<SidecarFiles> {
-        self.file.meet()?;
+        self.file.remember()?;
         let sidecars = SidecarFiles::new(self.file.path())?;
         sidecars.check_shared().map(|()| sidecars)
     }
@@ -198,9 +198,9 @@ impl Own {
             Some(reader) => reader,
             None => self.reader().await?,
         };
-        self.meet()?;
+        self.remember()?;
         let rows = self.readers.look(reader, ask()).await?;
-        self.meet().map(|()| rows)
+        self.remember().map(|()| rows)
     }
 
     /// Opens a connection that reads.
@@ -216,18 +216,18 @@ impl Own {
     /// Opens a connection, and checks before and after that the file is the same. If `has_log`, SQLite uses the
     /// existing write-ahead log from the first statement on. Otherwise the mode is set here.
     async fn opened(&self, has_log: bool) -> Result<SqliteConnection, sqlx::Error> {
-        self.meet()?;
+        self.remember()?;
         let mut connection = self.options.connect().await?;
         library::check(&mut connection).await?;
-        self.meet()?;
+        self.remember()?;
         if !has_log {
             log::keep(&mut connection).await?;
         }
         Ok(connection)
     }
 
-    fn meet(&self) -> Result<(), sqlx::Error> {
-        self.file.meet().map_err(error::through)
+    fn remember(&self) -> Result<(), sqlx::Error> {
+        self.file.remember().map_err(error::through)
     }
 
     async fn connect(&self, is_wanted: impl Fn() -> bool) -> Result<Opened> {

@@ -1,8 +1,8 @@
 //! The database file: how it is created for its owner alone, when it is refused because another user may have created
 //! it, and the names of the files that SQLite keeps beside it.
 
-mod owner;
-mod same;
+mod identity;
+mod ownership;
 mod sidecar_files;
 
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ use storagebox_core::Result;
 
 use crate::error::{self, bad};
 
-pub(super) use same::Lasting;
+pub(super) use identity::WatchedFile;
 pub(super) use sidecar_files::SidecarFiles;
 
 /// The suffixes of the files that SQLite keeps beside the database file.
@@ -60,8 +60,8 @@ pub(super) fn check(path: &Path) -> Result<()> {
 
 /// Returns the end of the path's links, or `Denied` if another user may have created a link or one of the files.
 fn trusted(path: &Path) -> Result<PathBuf> {
-    let end = end_of_links(path, |link| owner::check(&[link.to_owned()]))?;
-    owner::check(&with_sidecars(&end))?;
+    let end = end_of_links(path, |link| ownership::check(&[link.to_owned()]))?;
+    ownership::check(&with_sidecars(&end))?;
     Ok(end)
 }
 

@@ -2,7 +2,7 @@
 
 use sqlx::{SqliteConnection, query_scalar};
 
-use super::known::has_tables;
+use super::store_info::has_tables;
 
 /// The journal mode of a file with a write-ahead log.
 pub(crate) const MODE: &str = "wal";

@@ -11,8 +11,10 @@ use tokio::time::timeout;
 
 pub(crate) use storagebox_core::backend::NamespaceKind as Kind;
 
-use super::known::Known;
-use super::{Ask, BoxFuture, Call, Client, Inner, Make, Once, Pauses, Texts, Turn, library, spawn_detached, whole};
+use super::store_info::StoreInfo;
+use super::{
+    Ask, Batching, BoxFuture, Call, Client, Inner, Make, Once, Pauses, Texts, integrity, library, spawn_detached,
+};
 use crate::error;
 
 const FOUND: &str = include_str!("../../sql/store/namespace.sql");
@@ -71,7 +73,7 @@ impl OpenNamespace {
         T: Send + 'static,
     {
         let call = Call::new(self.inner(), Some(self), arguments, make);
-        self.client.write(operation, Turn::Shared, call)
+        self.client.write(operation, Batching::Shared, call)
     }
 
     /// Makes a call by statements that commit by themselves, or, if `once` returns `None`, in one transaction.
@@ -87,7 +89,7 @@ impl OpenNamespace {
         T: Send + 'static,
     {
         let call = Call::new(self.inner(), Some(self), arguments, make).or_at_once(once);
-        self.client.write(operation, Turn::Shared, call)
+        self.client.write(operation, Batching::Shared, call)
     }
 
     /// Makes one transaction per batch. If one fails, the batches before it stay applied.
@@ -99,9 +101,9 @@ impl OpenNamespace {
     ) -> Result<Vec<T>> {
         let mut answers = Vec::with_capacity(batches.len());
         for batch in batches {
-            let turn = if batch.is_bulk() { Turn::Alone } else { Turn::Shared };
+            let batching = if batch.is_bulk() { Batching::Alone } else { Batching::Shared };
             let call = Call::new(self.inner(), Some(self), batch, make);
-            match self.client.write(operation, turn, call).await {
+            match self.client.write(operation, batching, call).await {
                 Ok(answer) => answers.push(answer),
                 Err(error) if answers.is_empty() => return Err(error),
                 Err(error) => return Err(error.after_unresolved()),
@@ -148,7 +150,7 @@ impl OpenNamespace {
         }
         self.check_durability(connection).await?;
         let entered = self.enter_beside(connection).await?;
-        whole::check_on(connection).await.map(|()| entered)
+        integrity::check_on(connection).await.map(|()| entered)
     }
 
     /// Does the same as `enter`, in a transaction that has checked the connection and the tables.
@@ -156,7 +158,7 @@ impl OpenNamespace {
         let ask = query(FOUND).bind(self.kind.name()).bind(self.name.as_str());
         let found = ask.fetch_all(&mut *connection).await.map_err(error::before_commit)?;
         let found = found.first().ok_or_else(|| error::unreadable(NAMESPACE))?;
-        let memory = Known::of(found)?.check(self.client.settings().options.remember)?;
+        let memory = StoreInfo::of(found)?.check(self.client.settings().options.remember)?;
         let number = match error::read(NAMESPACE, found.try_get("number"))? {
             Some(number) => self.check(found).map(|()| number),
             None => self.register(connection).await,

@@ -28,11 +28,11 @@ impl Opened {
     }
 
     /// Returns `Corrupt` if the log or the shared memory was replaced or removed. Call it only after a first read.
-    pub(super) fn meet(&mut self) -> Result<()> {
+    pub(super) fn remember(&mut self) -> Result<()> {
         if let Some(unmet) = self.unmet.take_if(|unmet| unmet.has_log()) {
             self.met = Some(unmet.shared());
         }
-        self.met.as_ref().map_or(Ok(()), |met| met.meet())
+        self.met.as_ref().map_or(Ok(()), |met| met.remember())
     }
 
     pub(super) fn has_met(&self) -> bool {

@@ -53,7 +53,7 @@ impl Readers {
     pub(super) async fn look(&self, mut reader: Opened, ask: Ask<'_>) -> Result<Vec<SqliteRow>, sqlx::Error> {
         let rows = ask.fetch_all(reader.connection()).await;
         if rows.is_ok() {
-            reader.meet().map_err(error::through)?;
+            reader.remember().map_err(error::through)?;
         }
         if reader.has_met() {
             self.give_back(reader);

@@ -7,7 +7,7 @@ use storagebox_core::{Combine, Combined, Error, ErrorKind, Result, Spawn};
 use tokio::runtime::Handle;
 
 use super::call::Job;
-use super::writing::Writing;
+use super::writer_slot::WriterGuard;
 use super::{Inner, Pauses};
 use crate::error;
 
@@ -89,7 +89,7 @@ async fn attempt(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Result<Answers> {
 }
 
 /// Gives the connection back if it is clean. Returns `OutcomeUnknown` if the files were replaced during the commit.
-fn ended(inner: &Inner, mut writing: Writing<'_>, made: Result<Answers>, is_clean: bool) -> Result<Answers> {
+fn ended(inner: &Inner, mut writing: WriterGuard<'_>, made: Result<Answers>, is_clean: bool) -> Result<Answers> {
     let answers = match made {
         Ok(answers) => answers,
         Err(error) => {
@@ -98,7 +98,7 @@ fn ended(inner: &Inner, mut writing: Writing<'_>, made: Result<Answers>, is_clea
             return Err(error);
         }
     };
-    let still_there = inner.connections.are_still_there().and_then(|()| writing.meet_sidecars());
+    let still_there = inner.connections.are_still_there().and_then(|()| writing.remember_sidecars());
     still_there.map_err(error::replaced_meanwhile)?;
     writing.end(is_clean);
     Ok(answers)

@@ -64,11 +64,11 @@ impl Making {
         Ok(Committed::Committed)
     }
 
-    async fn known(&self, step: &mut Step<'_>, incoming: Option<i64>) -> Result<Known> {
+    async fn known(&self, step: &mut Step<'_>, incoming: Option<i64>) -> Result<CommitState> {
         let token = self.consume.as_ref().map(|(_, (token, _))| token.as_str());
         let asked = step.ask(KNOWN).bind(self.commit.key.as_str()).bind(self.commit.message.as_str());
         let row = step.row(asked.bind(incoming).bind(token)).await?;
-        Known::of(&row.ok_or_else(|| unreadable(ENTITY))?, step.forgotten)
+        CommitState::of(&row.ok_or_else(|| unreadable(ENTITY))?, step.forgotten)
     }
 
     /// Consumes the token, and returns whether it was live. Returns `true` if the commit consumes no token.
@@ -118,7 +118,7 @@ async fn entered(step: &mut Step<'_>, place: Option<&Arc<OpenNamespace>>) -> Res
 }
 
 /// The stored state that decides about a commit, without what is forgotten.
-struct Known {
+struct CommitState {
     /// The last version of any entity of the namespace.
     last: Option<i64>,
     version: Option<Version>,
@@ -128,7 +128,7 @@ struct Known {
     consumed_by: Option<String>,
 }
 
-impl Known {
+impl CommitState {
     fn of(row: &SqliteRow, forgotten: Micros) -> Result<Self> {
         let text = |column| read::<Option<String>>(ENTITY, row.try_get(column));
         let number = |column| read::<Option<i64>>(ENTITY, row.try_get(column));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sqlx::query;
 use storagebox_core::{Maintained, Result};
 
-use crate::client::{Call, Client, Step, Turn, spawn_detached};
+use crate::client::{Batching, Call, Client, Step, spawn_detached};
 
 const REAP: &str = include_str!("../../sql/item_bank/reap.sql");
 
@@ -30,7 +30,7 @@ enum Cutoff {
 pub(super) async fn maintain(client: &Client, max_entries: usize) -> Result<Maintained> {
     let most = i64::try_from(max_entries).unwrap_or(i64::MAX);
     let call = Call::new(client.inner(), None, most, |step, most| Box::pin(delete(step, *most)));
-    let deleted = client.write("maintain", Turn::Alone, call).await?;
+    let deleted = client.write("maintain", Batching::Alone, call).await?;
     let inner = Arc::clone(client.inner());
     let moved = spawn_detached(async move { inner.connections.checkpoint().await }).await;
     // The deletion is committed, so an error here does not mean that nothing was done.

@@ -41,7 +41,7 @@ async fn write(connections: &Connections) -> Result<()> {
     let mut writing = connections.writing(|| true).await?;
     let sql = "CREATE TABLE IF NOT EXISTS long (a); INSERT INTO long VALUES (randomblob(8000000))";
     writing.connection().execute(sql).await.map_err(error::before_commit)?;
-    writing.meet_sidecars()?;
+    writing.remember_sidecars()?;
     writing.end(true);
     Ok(())
 }

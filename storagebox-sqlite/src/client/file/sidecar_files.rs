@@ -7,15 +7,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use storagebox_core::Result;
 
-use super::same::{self, Identity, Lasting};
+use super::identity::{self, Identity, WatchedFile};
 use super::{end_of_links, named};
 
 /// The sidecar files of this process's connections. SQLite maps the shared memory of a file once per process: a new
 /// connection uses the mapping of the others, even if its file was removed.
-static MET: Mutex<Vec<Weak<SidecarFiles>>> = Mutex::new(Vec::new());
+static OPEN_FILES: Mutex<Vec<Weak<SidecarFiles>>> = Mutex::new(Vec::new());
 
 fn lock() -> MutexGuard<'static, Vec<Weak<SidecarFiles>>> {
-    MET.lock().unwrap_or_else(PoisonError::into_inner)
+    OPEN_FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The write-ahead log, and the shared memory, which holds the locks of writers. Both are beside the file at the end of
@@ -23,8 +23,8 @@ fn lock() -> MutexGuard<'static, Vec<Weak<SidecarFiles>>> {
 #[derive(Debug)]
 pub(in crate::client) struct SidecarFiles {
     file: (Option<Identity>, PathBuf),
-    log: Lasting,
-    memory: Lasting,
+    log: WatchedFile,
+    memory: WatchedFile,
 }
 
 impl SidecarFiles {
@@ -32,26 +32,26 @@ impl SidecarFiles {
     pub(in crate::client) fn new(path: &Path) -> Result<Self> {
         let end = end_of_links(path, |_| Ok(()))?;
         let end = fs::canonicalize(&end).unwrap_or(end);
-        let (log, memory) = (Lasting::at(named(&end, "-wal")), Lasting::at(named(&end, "-shm")));
-        Ok(Self { file: (same::at(&end), end), log, memory })
+        let (log, memory) = (WatchedFile::at(named(&end, "-wal")), WatchedFile::at(named(&end, "-shm")));
+        Ok(Self { file: (identity::at(&end), end), log, memory })
     }
 
     /// Returns the sidecar files that all connections of this process to the file share, and adds them if this
     /// connection is the first that has read.
     pub(in crate::client) fn shared(self) -> Arc<Self> {
-        let mut met = lock();
-        met.retain(|one| one.strong_count() > 0);
-        self.among(&met).unwrap_or_else(|| {
+        let mut open_files = lock();
+        open_files.retain(|one| one.strong_count() > 0);
+        self.among(&open_files).unwrap_or_else(|| {
             let sidecars = Arc::new(self);
-            met.push(Arc::downgrade(&sidecars));
+            open_files.push(Arc::downgrade(&sidecars));
             sidecars
         })
     }
 
     /// Returns `Corrupt` if the sidecar files of this process's connections were replaced or removed.
     pub(in crate::client) fn check_shared(&self) -> Result<()> {
-        let met = lock();
-        match self.among(&met) {
+        let open_files = lock();
+        match self.among(&open_files) {
             Some(known) => known.check().or_else(|refused| match Arc::strong_count(&known) {
                 // Only this function still holds `known`: the last connection closed and may have removed the files.
                 1 => Ok(()),
@@ -61,8 +61,8 @@ impl SidecarFiles {
         }
     }
 
-    fn among(&self, met: &[Weak<Self>]) -> Option<Arc<Self>> {
-        met.iter().filter_map(Weak::upgrade).find(|one| one.file == self.file)
+    fn among(&self, open_files: &[Weak<Self>]) -> Option<Arc<Self>> {
+        open_files.iter().filter_map(Weak::upgrade).find(|one| one.file == self.file)
     }
 
     pub(in crate::client) fn has_log(&self) -> bool {
@@ -70,8 +70,8 @@ impl SidecarFiles {
     }
 
     /// Remembers the files on the first call. Later calls return `Corrupt` if they were replaced or removed.
-    pub(in crate::client) fn meet(&self) -> Result<()> {
-        self.log.meet().and_then(|()| self.memory.meet())
+    pub(in crate::client) fn remember(&self) -> Result<()> {
+        self.log.remember().and_then(|()| self.memory.remember())
     }
 
     /// Returns `Corrupt` if the remembered files were replaced or removed.
@@ -83,7 +83,7 @@ impl SidecarFiles {
     /// file, it moves its log to the file and removes the file with the log's name, even if that is another process's
     /// log. It does neither if the database file itself was replaced.
     pub(in crate::client) fn is_lost(&self) -> bool {
-        self.check().is_err() && same::at(&self.file.1) == self.file.0
+        self.check().is_err() && identity::at(&self.file.1) == self.file.0
     }
 
     /// Keeps the files of a connection that is never closed: from now on, opening the file returns `Corrupt`.

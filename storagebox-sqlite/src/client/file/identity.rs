@@ -11,14 +11,14 @@ use crate::error;
 /// A file that must stay at its path. SQLite does not notice that a file was removed or replaced: a process that has
 /// the old file open goes on in it while others use the new one, and both give away the same item.
 #[derive(Debug)]
-pub(in crate::client) struct Lasting {
+pub(in crate::client) struct WatchedFile {
     path: PathBuf,
-    met: OnceLock<Identity>,
+    remembered: OnceLock<Identity>,
 }
 
-impl Lasting {
+impl WatchedFile {
     pub(in crate::client) fn at(path: PathBuf) -> Self {
-        Self { path, met: OnceLock::new() }
+        Self { path, remembered: OnceLock::new() }
     }
 
     pub(in crate::client) fn path(&self) -> &Path {
@@ -26,25 +26,25 @@ impl Lasting {
     }
 
     /// Remembers the file at the path on the first call. Later calls return `Corrupt` if it was replaced or removed.
-    pub(in crate::client) fn meet(&self) -> Result<()> {
+    pub(in crate::client) fn remember(&self) -> Result<()> {
         let now = self.now();
-        match now.map(|now| self.met.get_or_init(|| now)).or_else(|| self.met.get()) {
-            Some(met) => self.judge(*met, now),
+        match now.map(|now| self.remembered.get_or_init(|| now)).or_else(|| self.remembered.get()) {
+            Some(remembered) => self.judge(*remembered, now),
             None => Ok(()),
         }
     }
 
     /// Returns `Corrupt` if the remembered file was replaced or removed.
     pub(in crate::client) fn check(&self) -> Result<()> {
-        match self.met.get() {
-            Some(met) => self.judge(*met, self.now()),
+        match self.remembered.get() {
+            Some(remembered) => self.judge(*remembered, self.now()),
             None => Ok(()),
         }
     }
 
-    fn judge(&self, met: Identity, now: Option<Identity>) -> Result<()> {
+    fn judge(&self, remembered: Identity, now: Option<Identity>) -> Result<()> {
         match now {
-            Some(now) if now == met => Ok(()),
+            Some(now) if now == remembered => Ok(()),
             _ => Err(error::replaced(&self.path, now.is_some())),
         }
     }

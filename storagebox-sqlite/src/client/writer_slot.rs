@@ -7,17 +7,17 @@ use sqlx::{Sqlite, SqliteConnection};
 use storagebox_core::Result;
 use tokio::sync::MutexGuard;
 
+use super::fairness::{self, FairnessBreak};
 use super::opened::Opened;
-use super::turns::{self, FairnessBreak};
 
 /// Holds the connection that writes while no call uses it.
 #[derive(Default)]
-pub(super) struct Place {
+pub(super) struct WriterSlot {
     writer: Option<Opened>,
     turns: FairnessBreak,
 }
 
-impl Place {
+impl WriterSlot {
     /// Takes the connection, if there is one, after a break for other processes if one is due.
     pub(super) async fn taken(&mut self) -> Option<Opened> {
         self.turns.give_way().await;
@@ -33,14 +33,14 @@ impl Place {
 }
 
 /// The connection that writes, while a call uses it. If dropped, it is closed, and its transaction rolled back.
-pub(super) enum Writing<'a> {
-    Own { place: MutexGuard<'a, Place>, writer: Opened, since: Instant },
+pub(super) enum WriterGuard<'a> {
+    Own { place: MutexGuard<'a, WriterSlot>, writer: Opened, since: Instant },
     Shared(PoolConnection<Sqlite>),
 }
 
-impl<'a> Writing<'a> {
-    pub(super) fn own(place: MutexGuard<'a, Place>, writer: Opened) -> Self {
-        Self::Own { place, writer, since: turns::now() }
+impl<'a> WriterGuard<'a> {
+    pub(super) fn own(place: MutexGuard<'a, WriterSlot>, writer: Opened) -> Self {
+        Self::Own { place, writer, since: fairness::now() }
     }
 
     pub(super) fn connection(&mut self) -> &mut SqliteConnection {
@@ -53,14 +53,14 @@ impl<'a> Writing<'a> {
     /// Notes another attempt to begin. The time before it does not count as this process's run.
     pub(super) fn begins(&mut self) {
         if let Self::Own { since, .. } = self {
-            *since = turns::now();
+            *since = fairness::now();
         }
     }
 
     /// Returns `Corrupt` if the log or the shared memory was replaced or removed. Call it after a transaction.
-    pub(super) fn meet_sidecars(&mut self) -> Result<()> {
+    pub(super) fn remember_sidecars(&mut self) -> Result<()> {
         match self {
-            Self::Own { writer, .. } => writer.meet(),
+            Self::Own { writer, .. } => writer.remember(),
             Self::Shared(_) => Ok(()),
         }
     }
@@ -69,7 +69,7 @@ impl<'a> Writing<'a> {
     pub(super) fn end(self, is_clean: bool) {
         match self {
             Self::Own { mut place, writer, since } => {
-                place.turns.add(since, turns::now());
+                place.turns.add(since, fairness::now());
                 place.writer = is_clean.then_some(writer);
             }
             Self::Shared(mut connection) if !is_clean => connection.close_on_drop(),

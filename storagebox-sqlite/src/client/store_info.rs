@@ -13,7 +13,7 @@ pub(crate) const VERSION: i64 = 1;
 pub(crate) const FORMAT: StoreFormat = StoreFormat::new("sqlite", "store", VERSION);
 
 const FOUND: &str = include_str!("../../sql/store/version.sql");
-pub(crate) const KNOWN: &str = include_str!("../../sql/store/known.sql");
+pub(crate) const STORE_INFO: &str = include_str!("../../sql/store/store_info.sql");
 
 /// The name of the row in errors.
 pub(crate) const STORE: &str = "the store";
@@ -30,13 +30,13 @@ pub(crate) async fn version(connection: &mut SqliteConnection) -> Result<i64> {
 
 /// The version of the tables and the store's memory in microseconds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
+pub(crate) struct StoreInfo {
     version: i64,
     memory: Option<i64>,
 }
 
-impl Known {
-    /// Reads a row of `KNOWN`, or of another statement with the same columns.
+impl StoreInfo {
+    /// Reads a row of `STORE_INFO`, or of another statement with the same columns.
     pub(crate) fn of(row: &SqliteRow) -> Result<Self> {
         let version = error::read(STORE, row.try_get("version"))?;
         Ok(Self { version, memory: error::read(STORE, row.try_get("memory"))? })
@@ -50,7 +50,7 @@ impl Known {
     }
 }
 
-pub(crate) async fn known(connection: &mut SqliteConnection) -> Result<Known> {
-    let found = query(KNOWN).fetch_all(connection).await.map_err(error::before_commit)?;
-    Known::of(found.first().ok_or_else(|| error::unreadable(STORE))?)
+pub(crate) async fn store_info(connection: &mut SqliteConnection) -> Result<StoreInfo> {
+    let found = query(STORE_INFO).fetch_all(connection).await.map_err(error::before_commit)?;
+    StoreInfo::of(found.first().ok_or_else(|| error::unreadable(STORE))?)
 }
