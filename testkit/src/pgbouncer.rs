@@ -1,6 +1,5 @@
 //! PgBouncer in transaction mode: a connection forgets its session state after each transaction.
 
-use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,7 +8,7 @@ use std::sync::Mutex;
 use crate::failure::Failure;
 use crate::port;
 use crate::probe;
-use crate::process::{Process, log_of};
+use crate::process::Process;
 use crate::programs::{in_path, version};
 use crate::scratch::Scratch;
 use crate::url::Url;
@@ -156,12 +155,8 @@ fn users(server: &Url) -> String {
 fn launch(scratch: &Scratch, program: &PathBuf, url: &Url) -> Result<Process, Failure> {
     let mut pooler = Command::new(program);
     pooler.arg("pgbouncer.ini");
-    let mut process = Process::start(scratch, "pgbouncer", &pooler)?;
-    let log = log_of(scratch, "pgbouncer");
-    // The server's own log comes first: an answer on the port might be that of another server.
-    let listens = || fs::read_to_string(&log).is_ok_and(|log| log.contains("process up"));
-    let ready = process.ready(|| listens() && probe::postgres(url).is_ok());
-    ready.map_err(|why| Failure::DoesNotStart { server: NAME, why, log: process.log() }).map(|()| process)
+    let answers = || probe::postgres(url).is_ok();
+    Process::start_until(scratch, (NAME, "pgbouncer"), &pooler, "process up", answers)
 }
 
 #[cfg(test)]

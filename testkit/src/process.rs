@@ -76,12 +76,41 @@ impl Process {
         Ok(Self { child, all_ended: when_closed(ended), pid_file, log })
     }
 
+    /// Starts a server, whose files have the name `file`, and waits until its own log has this word and it answers: an
+    /// answer on the port alone might be that of another server.
+    pub(crate) fn start_until(
+        scratch: &Scratch,
+        (server, file): (&'static str, &str),
+        command: &Command,
+        word: &str,
+        answers: impl Fn() -> bool,
+    ) -> Result<Self, Failure> {
+        let log = log_of(scratch, file);
+        let text = || fs::read_to_string(&log).unwrap_or_default();
+        // Earlier starts wrote to the same log.
+        let earlier = text().len();
+        if earlier == 0 {
+            // Some servers write there themselves, as their own user.
+            scratch.write(&format!("{file}.log"), "")?;
+        }
+        let listens = || text().get(earlier..).is_some_and(|log| log.contains(word));
+        Self::start(scratch, file, command)?.started(server, || listens() && answers())
+    }
+
+    /// Waits until the server is ready. The failure has the end of its log.
+    pub(crate) fn started(mut self, server: &'static str, is_ready: impl Fn() -> bool) -> Result<Self, Failure> {
+        match self.ready(is_ready) {
+            Ok(()) => Ok(self),
+            Err(why) => Err(Failure::DoesNotStart { server, why, log: self.log() }),
+        }
+    }
+
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
     /// Asks until the server is ready, has ended, or the time is over.
-    pub(crate) fn ready(&mut self, is_ready: impl Fn() -> bool) -> Result<(), NotReady> {
+    fn ready(&mut self, is_ready: impl Fn() -> bool) -> Result<(), NotReady> {
         let outcome = poll(TIMEOUT, || if is_ready() { Some(Ok(())) } else { self.ended().map(Err) });
         outcome.unwrap_or(Err(NotReady::Silent(TIMEOUT)))
     }

@@ -42,10 +42,15 @@ pub(crate) struct Kind {
     pub(crate) local: fn() -> Result<Started, Failure>,
     /// The URL without its secrets.
     pub(crate) shown: fn(&str) -> Result<String, Failure>,
-    /// Checks that the server at a URL answers in its own protocol.
-    pub(crate) probe: fn(&str) -> io::Result<()>,
-    /// Returns the version of the server at a URL, if that is easy to find out.
-    pub(crate) version: fn(&str) -> Option<String>,
+    /// Checks that the server at a URL answers in its own protocol. Returns its version, if that is easy to find out.
+    pub(crate) ask: fn(&str) -> io::Result<Option<String>>,
+}
+
+impl Kind {
+    /// Returns the version of the server at a URL, if it answers.
+    pub(crate) fn version(&self, url: &str) -> Option<String> {
+        (self.ask)(url).ok().flatten()
+    }
 }
 
 /// An image that runs the server.

@@ -40,86 +40,50 @@ pub fn postgres(way: Option<Way>) -> Result<Server, Failure> {
 ///
 /// Statics are never dropped. A local server still ends with the program; a container is removed by the next program
 /// that looks for one.
-///
-/// # Errors
-///
-/// Returns the errors of [`postgres()`].
 pub fn shared_postgres() -> Result<&'static Server, &'static Failure> {
     static SHARED: OnceLock<Result<Server, Failure>> = OnceLock::new();
     SHARED.get_or_init(|| postgres(None)).as_ref()
 }
 
 /// Returns a DynamoDB server, whose tables belong to the holder of the key.
-///
-/// # Errors
-///
-/// Returns why there is no server, and what to do about it.
 pub fn dynamodb(way: Option<Way>) -> Result<Server, Failure> {
     find(&dynamodb::KIND, &Request::for_kind(&dynamodb::KIND, way)?)
 }
 
 /// Returns the DynamoDB server of this program, as [`shared_postgres`] does for PostgreSQL.
-///
-/// # Errors
-///
-/// Returns the errors of [`dynamodb()`].
 pub fn shared_dynamodb() -> Result<&'static Server, &'static Failure> {
     static SHARED: OnceLock<Result<Server, Failure>> = OnceLock::new();
     SHARED.get_or_init(|| dynamodb(None)).as_ref()
 }
 
 /// Returns a Redis server whose default user may do everything.
-///
-/// # Errors
-///
-/// Returns why there is no server, and what to do about it.
 pub fn redis(way: Option<Way>) -> Result<Server, Failure> {
     find(&redis::KIND, &Request::for_kind(&redis::KIND, way)?)
 }
 
 /// Returns the Redis server of this program, as [`shared_postgres`] does for PostgreSQL.
-///
-/// # Errors
-///
-/// Returns the errors of [`redis()`].
 pub fn shared_redis() -> Result<&'static Server, &'static Failure> {
     static SHARED: OnceLock<Result<Server, Failure>> = OnceLock::new();
     SHARED.get_or_init(|| redis(None)).as_ref()
 }
 
 /// Returns a NATS server with JetStream and access to its default account.
-///
-/// # Errors
-///
-/// Returns why there is no server, and what to do about it.
 pub fn nats(way: Option<Way>) -> Result<Server, Failure> {
     find(&nats::KIND, &Request::for_kind(&nats::KIND, way)?)
 }
 
 /// Returns the NATS server of this program, as [`shared_postgres`] does for PostgreSQL.
-///
-/// # Errors
-///
-/// Returns the errors of [`nats()`].
 pub fn shared_nats() -> Result<&'static Server, &'static Failure> {
     static SHARED: OnceLock<Result<Server, Failure>> = OnceLock::new();
     SHARED.get_or_init(|| nats(None)).as_ref()
 }
 
 /// Returns a RabbitMQ server with access to its default virtual host.
-///
-/// # Errors
-///
-/// Returns why there is no server, and what to do about it.
 pub fn rabbitmq(way: Option<Way>) -> Result<Server, Failure> {
     find(&rabbitmq::KIND, &Request::for_kind(&rabbitmq::KIND, way)?)
 }
 
 /// Returns the RabbitMQ server of this program, as [`shared_postgres`] does for PostgreSQL.
-///
-/// # Errors
-///
-/// Returns the errors of [`rabbitmq()`].
 pub fn shared_rabbitmq() -> Result<&'static Server, &'static Failure> {
     static SHARED: OnceLock<Result<Server, Failure>> = OnceLock::new();
     SHARED.get_or_init(|| rabbitmq(None)).as_ref()
@@ -191,9 +155,9 @@ fn origin(kind: &Kind, way: Way, passed_over: &[String]) -> String {
 fn given(kind: &Kind, url: &str, start: Instant) -> Result<Server, Failure> {
     let named = |failure| Failure::Given { variable: kind.url_variable, failure: Box::new(failure) };
     let shown = (kind.shown)(url).map_err(named)?;
-    (kind.probe)(url).map_err(|error| named(Failure::Unreachable { address: shown, error }))?;
+    let version = (kind.ask)(url).map_err(|error| named(Failure::Unreachable { address: shown, error }))?;
     let nothing: Box<dyn Any + Send + Sync> = Box::new(());
-    let started = Started { url: url.to_owned(), version: (kind.version)(url), guard: nothing };
+    let started = Started { url: url.to_owned(), version, guard: nothing };
     server(kind, started, format!("named by {}", kind.url_variable), start)
 }
 
@@ -242,8 +206,7 @@ mod tests {
         },
         local: || Err(Failure::NotInstalled { server: "Nowhere", install: "install nowhere" }),
         shown: |url| Ok(url.to_owned()),
-        probe: |_| Err(io::Error::other("nobody is there")),
-        version: |_| None,
+        ask: |_| Err(io::Error::other("no server listens")),
     };
 
     const BROKEN: Kind = Kind { local: || Err(Failure::NoFreePort), ..NOWHERE };

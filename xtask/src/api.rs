@@ -1,13 +1,12 @@
 //! Compares the public names of each library with the list in `docs/api`, so that a review shows what changes for
 //! users.
 
-use std::fs;
 use std::process::Command;
 
+use anyhow::{Context, Result, ensure};
 use public_api::{Builder, MINIMUM_NIGHTLY_RUST_VERSION};
 
 use crate::command::captured;
-use crate::failure::Failure;
 use crate::workspace;
 
 /// A library and the feature with which its documentation is built.
@@ -36,7 +35,7 @@ pub(crate) enum Lists {
 
 /// Writes the lists, or checks that they are up to date. Returns a summary, which also says if the toolchain is
 /// missing.
-pub(crate) fn run(lists: Lists, check: bool) -> Result<String, Failure> {
+pub(crate) fn run(lists: Lists, check: bool) -> Result<String> {
     if !has_nightly() {
         return Ok(format!("NOT CHECKED: rustup toolchain install {MINIMUM_NIGHTLY_RUST_VERSION} or newer"));
     }
@@ -53,19 +52,20 @@ fn has_nightly() -> bool {
     captured(nightly(&["--version"])).is_ok()
 }
 
-fn of((library, features): &Library, check: bool) -> Result<(), Failure> {
+fn of((library, features): &Library, check: bool) -> Result<()> {
     let fresh = list(library, features)?;
     let file = format!("docs/api/{library}.txt");
     if !check {
-        let path = workspace::root().join(file);
-        return fs::write(&path, fresh).map_err(|error| Failure::File { path, error });
+        return workspace::write(file, fresh);
     }
     let known = workspace::read(&file)?;
-    if known == fresh { Ok(()) } else { Err(Failure::OtherNames { file, changes: changes(&known, &fresh) }) }
+    let changes = || changes(&known, &fresh);
+    ensure!(known == fresh, "{}{file} is stale: run `cargo xtask api` and look at what changed for users", changes());
+    Ok(())
 }
 
 /// Returns a line per public name, in order.
-fn list(library: &str, features: &str) -> Result<String, Failure> {
+fn list(library: &str, features: &str) -> Result<String> {
     let documentation = [
         "rustdoc",
         "--locked",
@@ -89,7 +89,7 @@ fn list(library: &str, features: &str) -> Result<String, Failure> {
         .omit_auto_trait_impls(true)
         .omit_auto_derived_impls(true)
         .build()
-        .map_err(|error| Failure::Names { library: library.to_owned(), why: error.to_string() })?;
+        .with_context(|| format!("the public names of {library} cannot be listed"))?;
     Ok(names.items().map(|name| format!("{name}\n")).collect())
 }
 
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_is_told_line_by_line() {
+    fn a_change_is_shown_line_by_line() {
         assert_eq!(changes("a\nb\n", "b\nc\n"), "-a\n+c\n");
         assert_eq!(changes("a\n", "a\n"), "");
     }

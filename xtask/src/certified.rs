@@ -1,9 +1,6 @@
 //! Checks the certificates in `docs/certified`: each is in their index, and the README's table of backends names each
 //! server.
 
-use std::fs;
-
-use crate::failure::Failure;
 use crate::workspace;
 
 const FOLDER: &str = "docs/certified";
@@ -34,16 +31,6 @@ fn is_of_list(c: char) -> bool {
     c.is_ascii_digit() || [' ', ',', '.', 'a', 'n', 'd'].contains(&c)
 }
 
-fn files() -> Result<Vec<String>, Failure> {
-    let folder = workspace::root().join(FOLDER);
-    let failed = |error| Failure::File { path: folder.clone(), error };
-    let names =
-        fs::read_dir(&folder).map_err(failed)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
-    let mut names = names.collect::<Result<Vec<_>, _>>().map_err(failed)?;
-    names.retain(|name| name != "README.md");
-    Ok(names)
-}
-
 #[test]
 fn the_readme_names_each_server_that_is_certified() {
     let (readme, index) =
@@ -55,7 +42,8 @@ fn the_readme_names_each_server_that_is_certified() {
     for (server, _) in &listed {
         assert!(is_named(table, server), "README.md's table of backends does not name {server}");
     }
-    for file in files().unwrap() {
+    let files = workspace::entries(FOLDER).unwrap().into_iter().map(|path| workspace::name(&path));
+    for file in files.filter(|file| file != "README.md") {
         assert!(listed.iter().any(|(_, known)| *known == file), "{file} is not in {FOLDER}/README.md");
     }
 }

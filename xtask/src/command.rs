@@ -4,9 +4,11 @@ use std::env;
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio};
 
-use crate::failure::Failure;
+use anyhow::{Context, Result};
+
+use crate::failure::ChildFailure;
 use crate::workspace;
 
 /// Returns a cargo command at the root of the workspace.
@@ -29,12 +31,12 @@ fn is_of_this_package(variable: &OsStr) -> bool {
 /// Runs a child silently and returns its standard output.
 ///
 /// If the child fails, all its output is shown, so cargo's progress is turned off.
-pub(crate) fn captured(command: Command) -> Result<String, Failure> {
+pub(crate) fn captured(command: Command) -> Result<String> {
     BackgroundCommand::begin(command)?.captured()
 }
 
 /// The same for a child whose output is not needed.
-pub(crate) fn silent(command: Command) -> Result<String, Failure> {
+pub(crate) fn silent(command: Command) -> Result<String> {
     captured(command).map(|_| String::new())
 }
 
@@ -46,22 +48,42 @@ pub(crate) struct BackgroundCommand {
 }
 
 impl BackgroundCommand {
-    pub(crate) fn begin(mut command: Command) -> Result<Self, Failure> {
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    pub(crate) fn begin(command: Command) -> Result<Self> {
+        Self::begin_with(command, Stdio::null())
+    }
+
+    /// Begins a child that reads what is written to the returned pipe.
+    pub(crate) fn begin_with_input(command: Command) -> Result<(Self, ChildStdin)> {
+        let mut begun = Self::begin_with(command, Stdio::piped())?;
+        let input = begun.child.as_mut().and_then(|child| child.stdin.take());
+        Ok((begun, input.context("the child has no standard input")?))
+    }
+
+    fn begin_with(mut command: Command, input: Stdio) -> Result<Self> {
+        command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.env("CARGO_TERM_QUIET", "true");
-        let child = command.spawn().map_err(|error| not_started(&command, error))?;
+        let child = command.spawn().with_context(|| not_started(&command))?;
         Ok(Self { command, child: Some(child) })
     }
 
     /// Waits for the end of the child, like [`captured`].
-    pub(crate) fn captured(mut self) -> Result<String, Failure> {
+    pub(crate) fn captured(self) -> Result<String> {
+        Ok(String::from_utf8_lossy(&self.output()?.stdout).into_owned())
+    }
+
+    /// Waits for the end of the child, and returns both its outputs.
+    pub(crate) fn output(mut self) -> Result<Output> {
         let output = self.child.take().map_or_else(|| Err(io::ErrorKind::NotFound.into()), Child::wait_with_output);
-        let Output { status, stdout, stderr } = output.map_err(|error| not_started(&self.command, error))?;
-        let stdout = String::from_utf8_lossy(&stdout).into_owned();
-        if status.success() {
-            return Ok(stdout);
-        }
-        Err(ended(&self.command, status, format!("{stdout}{}", String::from_utf8_lossy(&stderr))))
+        let output = output.with_context(|| not_started(&self.command))?;
+        checked(&self.command, output.status, || {
+            [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text)).concat()
+        })?;
+        Ok(output)
+    }
+
+    /// Returns whether the child has not ended yet.
+    pub(crate) fn is_running(&mut self) -> bool {
+        self.child.as_mut().is_some_and(|child| child.try_wait().is_ok_and(|status| status.is_none()))
     }
 }
 
@@ -75,17 +97,21 @@ impl Drop for BackgroundCommand {
 }
 
 /// Runs a child whose output is shown to the user.
-pub(crate) fn shown(mut command: Command) -> Result<(), Failure> {
-    let status = command.status().map_err(|error| not_started(&command, error))?;
-    if status.success() { Ok(()) } else { Err(ended(&command, status, String::new())) }
+pub(crate) fn shown(mut command: Command) -> Result<()> {
+    let status = command.status().with_context(|| not_started(&command))?;
+    checked(&command, status, String::new)
 }
 
-pub(crate) fn not_started(command: &Command, error: io::Error) -> Failure {
-    Failure::NotStarted { command: line(command), error }
+pub(crate) fn not_started(command: &Command) -> String {
+    format!("`{}` did not start", line(command))
 }
 
-pub(crate) fn ended(command: &Command, status: ExitStatus, output: String) -> Failure {
-    Failure::Exit { command: line(command), code: status.code(), output }
+/// Fails if a child did not succeed, with the output that it left.
+pub(crate) fn checked(command: &Command, status: ExitStatus, output: impl FnOnce() -> String) -> Result<()> {
+    match status.success() {
+        true => Ok(()),
+        false => Err(ChildFailure { command: line(command), code: status.code(), output: output() }.into()),
+    }
 }
 
 fn line(command: &Command) -> String {
@@ -95,26 +121,23 @@ fn line(command: &Command) -> String {
 }
 
 /// Runs a child and passes each line of both its outputs to `hear`.
-pub(crate) fn heard(mut command: Command, mut hear: impl FnMut(&str)) -> Result<(), Failure> {
-    let failed = |error| not_started(&command, error);
-    let (reader, writer) = io::pipe().map_err(failed)?;
+pub(crate) fn heard(mut command: Command, mut hear: impl FnMut(&str)) -> Result<()> {
     // One pipe for both outputs keeps the order of the lines.
-    let other = writer.try_clone().map_err(failed)?;
-    let mut child = command.stdout(writer).stderr(other).spawn().map_err(|error| not_started(&command, error))?;
+    let (reader, writer) = io::pipe()?;
+    let mut child =
+        command.stdout(writer.try_clone()?).stderr(writer).spawn().with_context(|| not_started(&command))?;
     // Closes the command's ends of the pipe, without which the reader would never reach the end.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     for line in BufReader::new(reader).split(b'\n') {
-        let line = line.map_err(|error| not_started(&command, error))?;
-        let line = String::from_utf8_lossy(&line);
-        hear(&line);
+        hear(&String::from_utf8_lossy(&line?));
     }
-    let status = child.wait().map_err(|error| not_started(&command, error))?;
-    if status.success() { Ok(()) } else { Err(ended(&command, status, String::new())) }
+    checked(&command, child.wait()?, String::new)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::failure::exit_code;
 
     fn shell(script: &str) -> Command {
         let mut command = Command::new("sh");
@@ -123,15 +146,11 @@ mod tests {
     }
 
     #[test]
-    fn cargo_is_told_of_no_package() {
+    fn variables_of_this_package_are_not_passed_to_cargo() {
         assert!(env::vars_os().any(|(name, _)| name == "CARGO_PKG_NAME"));
-        let removed: Vec<_> = cargo(["--version"])
-            .get_envs()
-            .filter(|(_, value)| value.is_none())
-            .map(|(name, _)| name.to_owned())
-            .collect();
+        let command = cargo(["--version"]);
         for name in ["CARGO_PKG_NAME", "CARGO_MANIFEST_DIR"] {
-            assert!(removed.iter().any(|removed| removed == name), "{removed:?}");
+            assert!(command.get_envs().any(|variable| variable == (OsStr::new(name), None)), "{name}");
         }
     }
 
@@ -142,15 +161,16 @@ mod tests {
 
     #[test]
     fn a_failure_gives_its_exit_code_and_all_its_output() {
-        let failure = captured(shell("echo one; echo two >&2; exit 7")).unwrap_err();
-        assert_eq!(failure.exit_code(), 7);
-        assert!(failure.to_string().starts_with("one\ntwo\n"));
+        let error = captured(shell("echo one; echo two >&2; exit 7")).unwrap_err();
+        assert_eq!(exit_code(&error), 7);
+        assert!(error.to_string().starts_with("one\ntwo\n"));
     }
 
     #[test]
-    fn a_child_beside_us_is_ended_with_its_value() {
+    fn a_background_command_is_ended_with_its_value() {
         let mut stdout = {
             let mut command = BackgroundCommand::begin(shell("exec sleep 600")).unwrap();
+            assert!(command.is_running());
             command.child.as_mut().unwrap().stdout.take().unwrap()
         };
         assert_eq!(io::copy(&mut stdout, &mut io::sink()).unwrap(), 0, "its end of the pipe is closed");
@@ -158,19 +178,15 @@ mod tests {
 
     #[test]
     fn a_program_that_is_not_there_is_named() {
-        let failure = captured(Command::new("no-such-program")).unwrap_err();
-        assert!(failure.to_string().contains("`no-such-program` did not start"));
+        let error = captured(Command::new("no-such-program")).unwrap_err();
+        assert!(error.to_string().contains("`no-such-program` did not start"));
     }
 
     #[test]
-    fn what_a_child_says_is_heard_in_its_order() {
+    fn lines_of_a_child_are_heard_in_their_order_and_its_exit_code_is_kept() {
         let mut lines = Vec::new();
-        heard(shell("echo one; echo two >&2; echo three"), |line| lines.push(line.to_owned())).unwrap();
+        let heard = heard(shell("echo one; echo two >&2; echo three; exit 7"), |line| lines.push(line.to_owned()));
+        assert_eq!(exit_code(&heard.unwrap_err()), 7);
         assert_eq!(lines, ["one", "two", "three"]);
-    }
-
-    #[test]
-    fn a_child_that_is_heard_fails_with_its_own_code() {
-        assert_eq!(heard(shell("echo one; exit 7"), |_| ()).unwrap_err().exit_code(), 7);
     }
 }

@@ -1,24 +1,21 @@
 //! Checks the decisions in `docs/adr`: each has a status and is in the index.
 
-use std::fs;
+use anyhow::Result;
 
-use crate::failure::Failure;
 use crate::workspace;
 
 const FOLDER: &str = "docs/adr";
 const INDEX: &str = "docs/adr/README.md";
 
 /// Returns the expected rows of the index, in the order of the decisions.
-fn rows() -> Result<Vec<String>, Failure> {
-    let folder = workspace::root().join(FOLDER);
-    let failed = |error| Failure::File { path: folder.clone(), error };
-    let names = fs::read_dir(&folder).map_err(failed)?.map(|entry| Ok(entry?.file_name()));
-    let names: Result<Vec<_>, _> = names.collect();
-    let mut names: Vec<_> = names.map_err(failed)?.iter().map(|name| name.to_string_lossy().into_owned()).collect();
-    names.retain(|name| name != "README.md");
-    names.sort();
-    let decisions = names.iter().map(|name| Ok((name, workspace::read(format!("{FOLDER}/{name}"))?)));
-    decisions.map(|decision| decision.map(|(name, text)| row(name, &text, &names).unwrap_or_default())).collect()
+fn rows() -> Result<Vec<String>> {
+    let paths = workspace::entries(FOLDER)?;
+    let names: Vec<_> = paths.iter().map(|path| workspace::name(path)).filter(|name| name != "README.md").collect();
+    let row = |name: &String| {
+        let text = workspace::read(format!("{FOLDER}/{name}"))?;
+        Ok(row(name, &text, &names).unwrap_or_default())
+    };
+    names.iter().map(row).collect()
 }
 
 /// Returns the row of a decision, or `None` if its heading, its date or its status is malformed.

@@ -4,8 +4,9 @@
 use std::fs;
 use std::path::Path;
 
+use anyhow::{Context, Result, bail, ensure};
+
 use crate::command::{captured, cargo};
-use crate::failure::Failure;
 use crate::workspace;
 
 const MANIFEST: &str = "\
@@ -33,7 +34,7 @@ const LINES: usize = 20;
 const NEEDLESS: [&str; 5] = ["Retry", "TryInto", "TryFrom", "Ext", "parts::"];
 
 /// Builds the crate and runs each of its programs. Returns their names.
-pub(crate) fn run() -> Result<String, Failure> {
+pub(crate) fn run() -> Result<String> {
     let folder = workspace::builds()?.join("fresh");
     let programs = programs()?;
     write(&folder, &programs)?;
@@ -46,18 +47,15 @@ pub(crate) fn run() -> Result<String, Failure> {
 }
 
 /// Returns the programs with their names, sorted.
-fn programs() -> Result<Vec<(String, String)>, Failure> {
+fn programs() -> Result<Vec<(String, String)>> {
     let readme = workspace::read("README.md")?;
-    let mut programs = vec![("readme".to_owned(), program(&readme).ok_or(Failure::NoProgram)?)];
-    let folder = workspace::root().join("examples/parts");
-    let failed = |error| Failure::File { path: folder.clone(), error };
-    for entry in fs::read_dir(&folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
+    let mut programs = vec![("readme".to_owned(), program(&readme).context("README.md has no block of Rust")?)];
+    for path in workspace::entries("examples/parts")? {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         programs.push((name, workspace::read(&path)?));
     }
     programs.sort();
-    programs.iter().try_for_each(|(name, text)| newcomers(name, text))?;
+    programs.iter().try_for_each(|(name, text)| check_simplicity(name, text))?;
     Ok(programs)
 }
 
@@ -69,29 +67,26 @@ fn program(readme: &str) -> Option<String> {
 }
 
 /// Checks that a newcomer could have written the program.
-fn newcomers(name: &str, text: &str) -> Result<(), Failure> {
-    let told = |why| Err(Failure::Newcomer { program: name.to_owned(), why });
-    match NEEDLESS.into_iter().find(|word| text.contains(word)) {
-        Some(word) => told(format!("it needs `{word}`")),
-        None if text.lines().count() > LINES => told(format!("it has more than {LINES} lines")),
-        None => Ok(()),
+fn check_simplicity(name: &str, text: &str) -> Result<()> {
+    if let Some(word) = NEEDLESS.into_iter().find(|word| text.contains(word)) {
+        bail!("no newcomer would write the program {name}: it needs `{word}`");
     }
+    ensure!(
+        text.lines().count() <= LINES,
+        "no newcomer would write the program {name}: it has more than {LINES} lines"
+    );
+    Ok(())
 }
 
-fn write(folder: &Path, programs: &[(String, String)]) -> Result<(), Failure> {
+fn write(folder: &Path, programs: &[(String, String)]) -> Result<()> {
     let sources = folder.join("src/bin");
     // Removes the programs of an earlier run, which may no longer exist.
     let _ = fs::remove_dir_all(&sources);
-    let failed = |error| Failure::File { path: folder.to_owned(), error };
-    fs::create_dir_all(&sources).map_err(failed)?;
     let storagebox = workspace::root().join("storagebox").to_string_lossy().into_owned();
-    fs::write(folder.join("Cargo.toml"), MANIFEST.replace("{storagebox}", &storagebox)).map_err(failed)?;
+    workspace::write(folder.join("Cargo.toml"), MANIFEST.replace("{storagebox}", &storagebox))?;
     // The same versions as in the workspace, which are already downloaded.
-    fs::write(folder.join("Cargo.lock"), workspace::read("Cargo.lock")?).map_err(failed)?;
-    for (name, text) in programs {
-        fs::write(sources.join(format!("{name}.rs")), text).map_err(failed)?;
-    }
-    Ok(())
+    workspace::write(folder.join("Cargo.lock"), workspace::read("Cargo.lock")?)?;
+    programs.iter().try_for_each(|(name, text)| workspace::write(sources.join(format!("{name}.rs")), text))
 }
 
 #[cfg(test)]
@@ -99,16 +94,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_one_for_each_part_and_the_readme_s() {
+    fn each_part_and_the_readme_have_a_program() {
         let names: Vec<_> = programs().unwrap().into_iter().map(|(name, _)| name).collect();
         let expected = ["bank", "counters", "dedup", "deduplicator", "ledger", "ordered_values", "readme", "tokens"];
         assert_eq!(names, expected);
     }
 
     #[test]
-    fn what_a_newcomer_need_not_know_is_refused() {
-        assert!(newcomers("short", "use storagebox::Store;\n").is_ok());
-        assert!(newcomers("long", &"\n".repeat(21)).is_err());
-        assert!(newcomers("trait", "use storagebox::parts::ItemBank;\n").is_err());
+    fn a_program_that_a_newcomer_would_not_write_is_refused() {
+        assert!(check_simplicity("short", "use storagebox::Store;\n").is_ok());
+        assert!(check_simplicity("long", &"\n".repeat(21)).is_err());
+        assert!(check_simplicity("trait", "use storagebox::parts::ItemBank;\n").is_err());
     }
 }

@@ -2,7 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::failure::Failure;
+use anyhow::Result;
+
 use crate::workspace;
 
 const GUIDE: &str = "docs/GUIDE.md";
@@ -56,7 +57,7 @@ fn holds(text: &str, excerpt: &[&str]) -> bool {
 }
 
 /// Returns the first lines of the excerpts that are not in their files.
-fn stale(guide: &str) -> Result<Vec<&str>, Failure> {
+fn stale(guide: &str) -> Result<Vec<&str>> {
     let mut stale = vec![];
     for Excerpt { path, lines } in excerpts(guide) {
         let text = path.map(workspace::read).transpose()?.unwrap_or_default();

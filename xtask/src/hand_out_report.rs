@@ -1,12 +1,13 @@
 //! Reads the report of `hand-out` independently of the command's code.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
+
+use anyhow::{Result, bail, ensure};
 
 const HEADER: &str = "id,item,outcome";
 
-/// The content of the report.
-#[derive(Debug)]
+/// The content of one or more reports. Errors name lines and never their content, because items are worth money.
+#[derive(Debug, Default)]
 pub(crate) struct HandOutReport<'a> {
     pub(crate) lines: usize,
     /// The item of each id; `None` if no item was left.
@@ -14,61 +15,54 @@ pub(crate) struct HandOutReport<'a> {
     pub(crate) items: HashSet<&'a str>,
 }
 
-/// The reason why the report is wrong. It names lines and never their content, because items are worth money.
-#[derive(Debug, PartialEq)]
-pub(crate) enum Fault {
-    NoHeader,
-    Malformed { line: usize },
-    TwoItems { line: usize },
-    GivenTwice { line: usize },
-    NotInTheBank { items: usize },
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoHeader => write!(f, "its first line is not `{HEADER}`"),
-            Self::Malformed { line } => write!(f, "line {line} has not an id, an item and an outcome"),
-            Self::TwoItems { line } => write!(f, "the id on line {line} has another item above"),
-            Self::GivenTwice { line } => write!(f, "the item on line {line} is another id's above"),
-            Self::NotInTheBank { items } => write!(f, "{items} of its items were never in the bank"),
-        }
-    }
-}
-
 impl<'a> HandOutReport<'a> {
-    /// Reads the report. Fails if an id has two items or an item has two ids.
-    pub(crate) fn read(text: &'a str) -> Result<Self, Fault> {
-        let mut lines = text.lines();
-        if lines.next() != Some(HEADER) {
-            return Err(Fault::NoHeader);
+    /// Reads the reports of all runs on one bank. Fails if an id has two items or an item has two ids.
+    pub(crate) fn read(texts: impl IntoIterator<Item = &'a str>) -> Result<Self> {
+        let mut report = Self::default();
+        for text in texts {
+            let mut lines = text.lines();
+            ensure!(lines.next() == Some(HEADER), "the first line of a report is not `{HEADER}`");
+            for (number, line) in lines.enumerate() {
+                report.add(line, number + 2)?;
+            }
         }
-        let mut given = Self { lines: 0, by_id: HashMap::new(), items: HashSet::new() };
-        for line in lines {
-            given.lines += 1;
-            given.add(line, given.lines + 1)?;
-        }
-        Ok(given)
+        Ok(report)
     }
 
-    fn add(&mut self, text: &'a str, line: usize) -> Result<(), Fault> {
-        let (id, item) = fields(text).ok_or(Fault::Malformed { line })?;
+    fn add(&mut self, text: &'a str, line: usize) -> Result<()> {
+        self.lines += 1;
+        let Some((id, item)) = fields(text) else {
+            bail!("line {line} of a report has not an id, an item and an outcome")
+        };
         match self.by_id.insert(id, item) {
-            Some(earlier) if earlier != item => Err(Fault::TwoItems { line }),
-            Some(_) => Ok(()),
-            None if item.is_some_and(|item| !self.items.insert(item)) => Err(Fault::GivenTwice { line }),
-            None => Ok(()),
+            Some(earlier) => ensure!(earlier == item, "the id on line {line} of a report has two items"),
+            None => ensure!(
+                item.is_none_or(|item| self.items.insert(item)),
+                "the item on line {line} of a report has two ids"
+            ),
         }
+        Ok(())
     }
 
     /// Checks that every item is in the bank.
-    pub(crate) fn all_from(&self, bank: &str) -> Result<(), Fault> {
+    pub(crate) fn check_items(&self, bank: &str) -> Result<()> {
         let bank: HashSet<_> = bank.lines().collect();
-        match self.items.iter().filter(|item| !bank.contains(*item)).count() {
-            0 => Ok(()),
-            items => Err(Fault::NotInTheBank { items }),
-        }
+        let others = self.items.iter().filter(|item| !bank.contains(*item)).count();
+        ensure!(others == 0, "{others} items of a report were never in the bank");
+        Ok(())
     }
+
+    /// Checks that each person has an item.
+    pub(crate) fn check_people(&self, people: usize) -> Result<()> {
+        check_count("people", people, self.by_id.len())?;
+        check_count("items given", people, self.items.len())
+    }
+}
+
+/// Fails if a number is not the expected one.
+pub(crate) fn check_count(what: &str, expected: usize, found: usize) -> Result<()> {
+    ensure!(expected == found, "{what}: {found}, not {expected}");
+    Ok(())
 }
 
 /// Returns the id and its item. The id may be quoted and contain commas; the items handed out here contain neither.
@@ -86,32 +80,39 @@ fn fields(line: &str) -> Option<(&str, Option<&str>)> {
 mod tests {
     use super::*;
 
-    fn read(lines: &[&str]) -> Result<(usize, usize, usize), Fault> {
-        let text = [&[HEADER], lines].concat().join("\n");
-        HandOutReport::read(&text).map(|given| (given.lines, given.by_id.len(), given.items.len()))
+    fn report(lines: &[&str]) -> String {
+        [&[HEADER], lines].concat().join("\n")
     }
 
     #[test]
-    fn a_right_file_is_counted() {
-        let lines = ["ada,A,new", "bob,B,new", "ada,A,again", "\"c,d\",,empty"];
-        assert_eq!(read(&lines), Ok((4, 3, 2)));
+    fn a_correct_report_is_counted() {
+        let text = report(&["ada,A,new", "bob,B,new", "ada,A,again", "\"c,d\",,empty"]);
+        let report = HandOutReport::read([text.as_str(), text.as_str()]).unwrap();
+        assert_eq!((report.lines, report.by_id.len(), report.items.len()), (8, 3, 2));
+        assert!(report.check_people(3).unwrap_err().to_string().contains("items given: 2, not 3"));
     }
 
     #[test]
-    fn each_wrong_is_found() {
-        assert_eq!(read(&["ada,A,new", "ada,B,new"]), Err(Fault::TwoItems { line: 3 }));
-        assert_eq!(read(&["ada,A,new", "ada,,empty"]), Err(Fault::TwoItems { line: 3 }));
-        assert_eq!(read(&["ada,A,new", "bob,A,new"]), Err(Fault::GivenTwice { line: 3 }));
-        assert_eq!(read(&["ada,A,lost"]), Err(Fault::Malformed { line: 2 }));
-        assert_eq!(read(&["ada,,new"]), Err(Fault::Malformed { line: 2 }));
-        assert_eq!(read(&["ada"]), Err(Fault::Malformed { line: 2 }));
-        assert_eq!(HandOutReport::read("").unwrap_err(), Fault::NoHeader);
+    fn a_wrong_report_is_refused_with_the_line() {
+        for (lines, why) in [
+            (vec!["ada,A,new", "ada,B,new"], "the id on line 3 of a report has two items"),
+            (vec!["ada,A,new", "ada,,empty"], "the id on line 3 of a report has two items"),
+            (vec!["ada,A,new", "bob,A,new"], "the item on line 3 of a report has two ids"),
+            (vec!["ada,A,lost"], "line 2 of a report has not an id, an item and an outcome"),
+            (vec!["ada,,new"], "line 2 of a report has not an id, an item and an outcome"),
+            (vec!["ada"], "line 2 of a report has not an id, an item and an outcome"),
+        ] {
+            assert_eq!(HandOutReport::read([report(&lines).as_str()]).unwrap_err().to_string(), why);
+        }
+        assert!(HandOutReport::read([""]).is_err());
+        assert!(HandOutReport::read([report(&["ada,A,new"]).as_str(), &report(&["bob,A,new"])]).is_err());
     }
 
     #[test]
-    fn an_item_from_nowhere_is_found() {
-        let given = HandOutReport::read("id,item,outcome\nada,A,new").unwrap();
-        assert_eq!(given.all_from("A\nB"), Ok(()));
-        assert_eq!(given.all_from("B"), Err(Fault::NotInTheBank { items: 1 }));
+    fn an_item_that_is_not_of_the_bank_is_found() {
+        let text = report(&["ada,A,new"]);
+        let report = HandOutReport::read([text.as_str()]).unwrap();
+        assert!(report.check_items("A\nB").is_ok());
+        assert_eq!(report.check_items("B").unwrap_err().to_string(), "1 items of a report were never in the bank");
     }
 }

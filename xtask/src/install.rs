@@ -8,22 +8,20 @@ use std::thread::{self, JoinHandle};
 use storagebox_testkit::dynamodb::{self, Dynamo};
 use storagebox_testkit::programs::in_path;
 
-use crate::command::{BackgroundCommand, captured, cargo};
-use crate::failure::Failure;
-use crate::needed::{Lacking, POSTGRES, PROGRAMS, Program};
+use anyhow::{Result, ensure};
+
+use crate::command::{BackgroundCommand, captured, cargo, silent};
+use crate::needed::{self, Lacking, POSTGRES, Program};
 use crate::steps::Steps;
 
 /// Prints what is missing and begins to install it.
 ///
 /// # Errors
 ///
-/// [`Failure::Lacking`] before anything is installed, if packages are missing and this user may not install them.
-pub(crate) fn all() -> Result<PendingInstalls, Failure> {
-    let programs = missing(PROGRAMS);
-    let rights = Rights::here()?;
-    if !programs.is_empty() && rights == Rights::None {
-        return Err(Failure::Lacking(Lacking(programs)));
-    }
+/// [`Lacking`] before anything is installed, if packages are missing and this user may not install them.
+pub(crate) fn all() -> Result<PendingInstalls> {
+    let (programs, rights) = (needed::missing(), Rights::here()?);
+    ensure!(programs.is_empty() || rights != Rights::None, Lacking(programs));
     let plan = Plan { programs, rights, dynoxide: !Dynamo::is_installed() };
     println!("{plan}");
     let dynoxide = plan.dynoxide.then(|| BackgroundCommand::begin(dynoxide_by_cargo())).transpose()?;
@@ -35,19 +33,21 @@ pub(crate) fn all() -> Result<PendingInstalls, Failure> {
 /// crate on one core.
 #[must_use]
 pub(crate) struct PendingInstalls {
-    packages: Option<JoinHandle<Result<String, Failure>>>,
+    packages: Option<JoinHandle<Result<String>>>,
     dynoxide: Option<BackgroundCommand>,
 }
 
 impl PendingInstalls {
-    pub(crate) fn arrive(mut self, steps: &mut Steps) -> Result<(), Failure> {
+    pub(crate) fn arrive(mut self, steps: &mut Steps) -> Result<()> {
         if let Some(packages) = self.packages.take() {
-            steps.step("Debian packages, begun before", || ended(packages))?;
+            steps.step("Debian packages, begun before", || {
+                packages.join().unwrap_or_else(|panic| resume_unwind(panic))
+            })?;
         }
-        let Some(build) = self.dynoxide.take() else {
-            return Ok(());
-        };
-        steps.step("dynoxide, begun before", || build.captured().map(|_| String::new()))
+        if let Some(build) = self.dynoxide.take() {
+            steps.step("dynoxide, begun before", || build.captured().map(|_| String::new()))?;
+        }
+        Ok(())
     }
 }
 
@@ -56,14 +56,6 @@ impl Drop for PendingInstalls {
     fn drop(&mut self) {
         let _ = self.packages.take().map(JoinHandle::join);
     }
-}
-
-fn ended(packages: JoinHandle<Result<String, Failure>>) -> Result<String, Failure> {
-    packages.join().unwrap_or_else(|panic| resume_unwind(panic))
-}
-
-fn missing(programs: impl IntoIterator<Item = Program>) -> Vec<Program> {
-    programs.into_iter().filter(|program| !(program.is_there)()).collect()
 }
 
 /// How Debian packages can be installed here.
@@ -76,7 +68,7 @@ enum Rights {
 }
 
 impl Rights {
-    fn here() -> Result<Self, Failure> {
+    fn here() -> Result<Self> {
         if in_path("apt-get").is_none() {
             return Ok(Self::None);
         }
@@ -131,35 +123,26 @@ impl Plan {
         self.programs.iter().map(|program| program.package).collect()
     }
 
-    fn packages(&self) -> Result<String, Failure> {
-        let packages = self.debian();
-        self.run(&["apt-get", "update"])?;
-        if packages.contains(&POSTGRES) {
-            self.install(&["postgresql-common"])?;
-            self.without_a_cluster()?;
-        }
-        self.install(&packages)?;
-        Ok(format!("installed {}", packages.join(", ")))
-    }
-
-    fn install(&self, packages: &[&str]) -> Result<(), Failure> {
-        self.run(&[&["apt-get", "install", "--yes", "--no-install-recommends"], packages].concat())
-    }
-
-    /// Prevents Debian's package from creating a cluster and starting its server; the tests create their own. The last
-    /// line of the file takes effect.
-    fn without_a_cluster(&self) -> Result<(), Failure> {
-        let append = "echo 'create_main_cluster = false' >> /etc/postgresql-common/createcluster.conf";
-        self.run(&["sh", "-c", append])
-    }
-
-    fn run(&self, words: &[&str]) -> Result<(), Failure> {
-        captured(self.rights.command(words)).map(drop)
+    fn packages(&self) -> Result<String> {
+        let packages = self.debian().join(" ");
+        silent(self.rights.command(&["sh", "-ec", &script(&packages)]))?;
+        Ok(format!("installed {packages}"))
     }
 }
 
+/// Returns the script that installs the packages.
+fn script(packages: &str) -> String {
+    let install = "apt-get install --yes --no-install-recommends";
+    // Prevents Debian's package from creating a cluster and starting its server; the tests create their own. The last
+    // line of the file takes effect.
+    let no_cluster = "echo 'create_main_cluster = false' >> /etc/postgresql-common/createcluster.conf";
+    let common = format!("{install} postgresql-common\n{no_cluster}\n");
+    let before = if packages.split(' ').any(|package| package == POSTGRES) { common } else { String::new() };
+    format!("apt-get update\n{before}{install} {packages}")
+}
+
 /// Builds dynoxide if it is missing. Returns a summary.
-pub(crate) fn dynoxide() -> Result<String, Failure> {
+pub(crate) fn dynoxide() -> Result<String> {
     if Dynamo::is_installed() {
         return Ok("it is there".to_owned());
     }
@@ -190,25 +173,15 @@ fn dynoxide_by_cargo() -> Command {
 mod tests {
     use super::*;
 
-    const THERE: Program =
-        Program { is_there: || true, name: "There", package: "there", elsewhere: "brew install there" };
-    const LACKING: Program =
-        Program { is_there: || false, name: "Lacking", package: "lacking", elsewhere: "brew install lacking" };
-
     fn words(command: &Command) -> Vec<&str> {
         let words = std::iter::once(command.get_program()).chain(command.get_args());
         words.filter_map(|word| word.to_str()).collect()
     }
 
     #[test]
-    fn what_is_there_is_not_installed_again() {
-        let missing: Vec<_> = missing([THERE, LACKING]).into_iter().map(|program| program.package).collect();
-        assert_eq!(missing, ["lacking"]);
-    }
-
-    #[test]
-    fn what_will_be_installed_is_said() {
-        let plan = |rights| Plan { programs: vec![LACKING], rights, dynoxide: true }.to_string();
+    fn the_plan_names_what_will_be_installed() {
+        let lacking = || Program { name: "Lacking", package: "lacking", elsewhere: "brew install lacking" };
+        let plan = |rights| Plan { programs: vec![lacking()], rights, dynoxide: true }.to_string();
         assert!(plan(Rights::Root).contains("by apt-get: lacking; no service is started\n"));
         assert!(plan(Rights::Sudo).contains("by sudo apt-get: lacking"));
         assert!(plan(Rights::Root).contains("into target/tools: dynoxide"));
@@ -224,10 +197,17 @@ mod tests {
     }
 
     #[test]
-    fn dynoxide_is_installed_as_the_failure_says() {
+    fn postgres_is_installed_without_a_cluster() {
+        let [with, without] = ["postgresql nats-server", "nats-server"].map(script);
+        assert!(with.find("create_main_cluster = false") < with.find("postgresql nats-server"));
+        assert!(with.contains("create_main_cluster") && !without.contains("create_main_cluster"));
+    }
+
+    #[test]
+    fn dynoxide_is_installed_by_the_command_that_failures_name() {
         let command = dynoxide_by_cargo();
-        let told: Vec<_> = dynamodb::INSTALL.split_whitespace().collect();
-        assert_eq!(words(&command)[1..told.len()], told[1..]);
+        let expected: Vec<_> = dynamodb::INSTALL.split_whitespace().collect();
+        assert_eq!(words(&command)[1..expected.len()], expected[1..]);
         assert!(command.get_envs().any(|(name, value)| name == "CARGO_TARGET_DIR" && value.is_none()));
     }
 }

@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
+use anyhow::Result;
+
 use crate::api::{self, Lists};
 use crate::command::{cargo, silent};
-use crate::failure::Failure;
 use crate::steps::Steps;
 use crate::{features, fresh, packages};
 
 /// Runs two sequences of steps at once, and lists the times of the steps.
-pub(crate) fn run() -> Result<(), Failure> {
+pub(crate) fn run() -> Result<()> {
     let mut steps = Steps::new();
     let outcome = thread::scope(|scope| {
         let elsewhere = scope.spawn(|| {
@@ -32,7 +33,7 @@ pub(crate) fn run() -> Result<(), Failure> {
 
 /// Runs the steps that build in the tests' build folder, one after another, because cargo locks the folder for one
 /// build at a time.
-fn builds_here(steps: &mut Steps) -> Result<(), Failure> {
+fn builds_here(steps: &mut Steps) -> Result<()> {
     steps.step("format", || silent(cargo(["fmt", "--all", "--check"])))?;
     steps.step("clippy", || silent(clippy()))?;
     steps.step("documentation", || silent(documentation()))?;
@@ -43,7 +44,7 @@ fn builds_here(steps: &mut Steps) -> Result<(), Failure> {
 }
 
 /// Runs the steps that have separate build folders.
-fn builds_elsewhere(steps: &mut Steps) -> Result<(), Failure> {
+fn builds_elsewhere(steps: &mut Steps) -> Result<()> {
     steps.step("a fresh crate with one feature", fresh::run)?;
     steps.step("the public names", || api::run(Lists::Light, true))
 }

@@ -39,16 +39,16 @@ mod workspace;
 
 use std::process::ExitCode;
 
+use anyhow::{Error, Result};
 use api::Lists;
 use arguments::{Arguments, Task};
 use clap::Parser;
-use failure::Failure;
 
 fn main() -> ExitCode {
-    run(Arguments::parse().task).map_or_else(|failure| report(&failure), |()| ExitCode::SUCCESS)
+    run(Arguments::parse().task).map_or_else(|error| report(&error), |()| ExitCode::SUCCESS)
 }
 
-fn run(task: Task) -> Result<(), Failure> {
+fn run(task: Task) -> Result<()> {
     match task {
         Task::Test { servers } => test::run(servers)?,
         Task::Lint => lint::run()?,
@@ -60,7 +60,7 @@ fn run(task: Task) -> Result<(), Failure> {
     Ok(())
 }
 
-fn report(failure: &Failure) -> ExitCode {
-    eprintln!("{failure}");
-    ExitCode::from(failure.exit_code())
+fn report(error: &Error) -> ExitCode {
+    eprintln!("{error:#}");
+    ExitCode::from(failure::exit_code(error))
 }

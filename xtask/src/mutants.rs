@@ -10,9 +10,9 @@ mod table;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use anyhow::{Result, ensure};
 use clap::Args;
 
-use crate::failure::Failure;
 use crate::install;
 use crate::steps::step;
 
@@ -40,7 +40,7 @@ const RED: &str = "its case fails without the patch";
 const NEEDS_DYNOXIDE: &str = "dynamo";
 
 /// Runs the catalogues. Fails if a patch does not fit, a case does not pass without a patch, or a mutant survives.
-pub(crate) fn run(filter: &Filter) -> Result<(), Failure> {
+pub(crate) fn run(filter: &Filter) -> Result<()> {
     let chosen = chosen(catalogue::read()?, filter)?;
     fit::check(&chosen)?;
     let count: usize = chosen.iter().map(|catalogue| catalogue.mutants.len()).sum();
@@ -52,22 +52,19 @@ pub(crate) fn run(filter: &Filter) -> Result<(), Failure> {
     let outcome = chosen.iter().try_for_each(|catalogue| prove(catalogue, &mut table));
     println!("\n{table}");
     outcome?;
-    match table.survivors() {
-        survivors if survivors.is_empty() => Ok(()),
-        survivors => Err(Failure::Survived { survivors }),
-    }
+    let survivors = table.survivors();
+    ensure!(survivors.is_empty(), "not caught: {}", survivors.join(", "));
+    Ok(())
 }
 
-fn chosen(all: Vec<Catalogue>, filter: &Filter) -> Result<Vec<Catalogue>, Failure> {
+fn chosen(all: Vec<Catalogue>, filter: &Filter) -> Result<Vec<Catalogue>> {
     let is_of = |catalogue: &Catalogue| filter.backend.as_ref().is_none_or(|backend| *backend == catalogue.backend);
     let is_it = |mutant: &Mutant| filter.only.as_ref().is_none_or(|only| *only == mutant.name);
     let mut chosen: Vec<_> = all.into_iter().filter(is_of).collect();
     chosen.iter_mut().for_each(|catalogue| catalogue.mutants.retain(is_it));
     chosen.retain(|catalogue| !catalogue.mutants.is_empty());
-    match chosen.is_empty() {
-        true => Err(Failure::Catalogue { faults: vec![format!("no mutant is {}", description(filter))] }),
-        false => Ok(chosen),
-    }
+    ensure!(!chosen.is_empty(), "no mutant is {}", description(filter));
+    Ok(chosen)
 }
 
 fn description(filter: &Filter) -> String {
@@ -76,7 +73,7 @@ fn description(filter: &Filter) -> String {
 }
 
 /// Runs all named cases without a patch, and then each mutant with its own case.
-fn prove(catalogue: &Catalogue, table: &mut Table) -> Result<(), Failure> {
+fn prove(catalogue: &Catalogue, table: &mut Table) -> Result<()> {
     if catalogue.backend == NEEDS_DYNOXIDE {
         step("dynoxide (some minutes, once)", install::dynoxide)?;
     }
@@ -84,10 +81,10 @@ fn prove(catalogue: &Catalogue, table: &mut Table) -> Result<(), Failure> {
     let mut red = BTreeSet::new();
     for test in catalogue.tests() {
         println!("{}: builds the test `{test}` without a patch", catalogue.backend);
-        let built = bench.built_shown(test)?;
+        let program = bench.built_shown(test)?;
         for case in catalogue.cases(test) {
             step(&format!("without a patch: {case}"), || {
-                let verdict = bench.without_patch(&built, case)?;
+                let verdict = bench.without_patch(&program, case)?;
                 red.extend(Some(case).filter(|_| verdict != Verdict::Passed));
                 Ok(verdict.to_string())
             })?;
@@ -103,7 +100,7 @@ fn prove(catalogue: &Catalogue, table: &mut Table) -> Result<(), Failure> {
     Ok(())
 }
 
-fn tried(bench: &Bench, mutant: &Mutant, place: &str) -> Result<Row, Failure> {
+fn tried(bench: &Bench, mutant: &Mutant, place: &str) -> Result<Row> {
     let (start, mut verdict) = (Instant::now(), Verdict::Unclear("it was not tried".to_owned()));
     step(&format!("{place} {}", mutant.name), || {
         verdict = bench.with_patch(mutant)?;
@@ -129,9 +126,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_named() {
+    fn a_mutant_that_does_not_exist_is_named() {
         let filter = Filter { only: Some("no_such_mutant".to_owned()), ..Filter::default() };
-        let failure = chosen(catalogue::read().unwrap(), &filter).unwrap_err();
-        assert!(failure.to_string().contains("called `no_such_mutant`"), "{failure}");
+        let error = chosen(catalogue::read().unwrap(), &filter).unwrap_err();
+        assert!(error.to_string().contains("called `no_such_mutant`"), "{error}");
     }
 }

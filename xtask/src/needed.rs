@@ -11,7 +11,6 @@ use storagebox_testkit::redis::Redis;
 /// A program that the tests start, the Debian package that contains it, and how to get it elsewhere.
 #[derive(Debug)]
 pub(crate) struct Program {
-    pub(crate) is_there: fn() -> bool,
     pub(crate) name: &'static str,
     pub(crate) package: &'static str,
     pub(crate) elsewhere: &'static str,
@@ -19,43 +18,26 @@ pub(crate) struct Program {
 
 pub(crate) const POSTGRES: &str = "postgresql";
 
-pub(crate) const PROGRAMS: [Program; 6] = [
-    Program {
-        is_there: Postgres::is_installed,
-        name: "PostgreSQL",
-        package: POSTGRES,
-        elsewhere: "brew install postgresql@15",
-    },
-    Program {
-        is_there: || in_path("psql").is_some(),
-        name: "psql",
-        package: "postgresql-client",
-        elsewhere: "brew install libpq",
-    },
-    Program {
-        is_there: pgbouncer::is_installed,
-        name: "PgBouncer",
-        package: "pgbouncer",
-        elsewhere: "brew install pgbouncer",
-    },
-    Program {
-        is_there: || in_path("openssl").is_some(),
-        name: "OpenSSL",
-        package: "openssl",
-        elsewhere: "brew install openssl",
-    },
-    Program { is_there: Redis::is_installed, name: "Redis", package: "redis-server", elsewhere: "brew install redis" },
-    Program {
-        is_there: Nats::is_installed,
-        name: "NATS",
-        package: "nats-server",
-        elsewhere: "brew install nats-server",
-    },
-];
+/// Returns the programs that are not installed.
+pub(crate) fn missing() -> Vec<Program> {
+    let in_path = |name| in_path(name).is_some();
+    let programs = [
+        (Postgres::is_installed(), "PostgreSQL", POSTGRES, "brew install postgresql@15"),
+        (in_path("psql"), "psql", "postgresql-client", "brew install libpq"),
+        (pgbouncer::is_installed(), "PgBouncer", "pgbouncer", "brew install pgbouncer"),
+        (in_path("openssl"), "OpenSSL", "openssl", "brew install openssl"),
+        (Redis::is_installed(), "Redis", "redis-server", "brew install redis"),
+        (Nats::is_installed(), "NATS", "nats-server", "brew install nats-server"),
+    ];
+    let missing = programs.into_iter().filter(|(is_installed, ..)| !is_installed);
+    missing.map(|(_, name, package, elsewhere)| Program { name, package, elsewhere }).collect()
+}
 
 /// Programs that are missing and that this user may not install.
 #[derive(Debug)]
 pub(crate) struct Lacking(pub(crate) Vec<Program>);
+
+impl std::error::Error for Lacking {}
 
 impl fmt::Display for Lacking {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -77,9 +59,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_lacking_is_named_with_what_to_do() {
-        let lacking =
-            Program { is_there: || false, name: "Lacking", package: "lacking", elsewhere: "brew install lacking" };
+    fn a_missing_program_is_named_with_what_to_do() {
+        let lacking = Program { name: "Lacking", package: "lacking", elsewhere: "brew install lacking" };
         let text = Lacking(vec![lacking]).to_string();
         for part in ["Lacking (Debian: apt-get install lacking; macOS: brew", "cargo xtask test --servers none"] {
             assert!(text.contains(part), "{text}");

@@ -1,42 +1,38 @@
 //! Builds the example backends outside the workspace: a copy of each must compile and conform.
 
-use std::fs;
-use std::path::Path;
+use anyhow::{Context, Result};
 
 use crate::command::{captured, cargo};
-use crate::failure::Failure;
 use crate::workspace;
 
 /// The folders of the backends, with the prefix of the suite's lines about each.
 const BACKENDS: [(&str, &str); 2] = [("own-backend", "consumer: "), ("custom-backend", "redb: ")];
 
 /// Certifies each backend. Returns the suite's verdicts.
-pub(crate) fn run() -> Result<String, Failure> {
-    let verdicts = BACKENDS.map(|(name, says)| certify(name, says));
-    Ok(verdicts.into_iter().collect::<Result<Vec<_>, _>>()?.join("; "))
+pub(crate) fn run() -> Result<String> {
+    let verdicts = BACKENDS.map(|(name, prefix)| certify(name, prefix));
+    Ok(verdicts.into_iter().collect::<Result<Vec<_>>>()?.join("; "))
 }
 
-fn certify(name: &str, says: &str) -> Result<String, Failure> {
+fn certify(name: &str, prefix: &str) -> Result<String> {
     let builds = workspace::builds()?.join("outside");
     let (example, folder) = (workspace::root().join("examples").join(name), builds.join(name));
     for part in ["src", "tests"] {
-        // Removes the files of an earlier run, which may no longer exist.
-        let _ = fs::remove_dir_all(folder.join(part));
-        copy(&example.join(part), &folder.join(part))?;
+        workspace::synchronize(&example.join(part), &folder.join(part))?;
     }
     let manifest = outside(&workspace::read(example.join("Cargo.toml"))?, &workspace::read("Cargo.toml")?);
-    write(&folder.join("Cargo.toml"), &manifest)?;
+    workspace::write(folder.join("Cargo.toml"), manifest)?;
     // The same versions as in the workspace, which are already downloaded.
-    write(&folder.join("Cargo.lock"), &workspace::read("Cargo.lock")?)?;
+    workspace::write(folder.join("Cargo.lock"), workspace::read("Cargo.lock")?)?;
     let mut tests = cargo(["test", "--offline"]);
     tests.current_dir(&folder).env("CARGO_TARGET_DIR", builds.join("target"));
-    verdict(&captured(tests)?, says).ok_or(Failure::NotCertified)
+    verdict(&captured(tests)?, prefix).context("the suite did not say how the example of a backend conforms")
 }
 
 /// Returns the suite's last line about the backend, if it says that the backend conforms.
-fn verdict(told: &str, says: &str) -> Option<String> {
-    let last = told.lines().rfind(|line| line.starts_with(says));
-    last.filter(|line| line[says.len()..].starts_with("conforms at ")).map(str::to_owned)
+fn verdict(output: &str, prefix: &str) -> Option<String> {
+    let last = output.lines().rfind(|line| line.starts_with(prefix));
+    last.filter(|line| line[prefix.len()..].starts_with("conforms at ")).map(str::to_owned)
 }
 
 /// Returns the manifest of a crate outside the workspace, with explicit versions.
@@ -58,25 +54,13 @@ fn version<'a>(name: &str, manifest: &'a str) -> &'a str {
     version.and_then(|version| version.split('"').nth(1)).unwrap_or_default()
 }
 
-fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
-    let failed = |error| Failure::File { path: from.to_owned(), error };
-    for entry in fs::read_dir(from).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let (path, place) = (entry.path(), to.join(entry.file_name()));
-        if path.is_dir() { copy(&path, &place)? } else { write(&place, &workspace::read(&path)?)? }
-    }
-    Ok(())
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let failed = |error| Failure::File { path: path.to_owned(), error };
-    fs::create_dir_all(path.parent().unwrap_or(path)).map_err(failed)?;
-    fs::write(path, text).map_err(failed)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
     use super::*;
+    use crate::workspace::Package;
 
     #[test]
     fn a_manifest_outside_names_its_versions() {
@@ -112,23 +96,21 @@ mod tests {
 
     #[test]
     fn only_a_verdict_that_it_conforms_is_one() {
-        let told = "redb: L1 5 of 5\nredb: conforms at L4 in all 10 parts\nother: conforms at L3 in all 10 parts\n";
-        assert_eq!(verdict(told, "redb: ").unwrap(), "redb: conforms at L4 in all 10 parts");
+        let output = "redb: L1 5 of 5\nredb: conforms at L4 in all 10 parts\nother: conforms at L3 in all 10 parts\n";
+        assert_eq!(verdict(output, "redb: ").unwrap(), "redb: conforms at L4 in all 10 parts");
         assert_eq!(verdict("redb: L1 5 of 5\nredb: no verdict: 1 of 5 cases were chosen\n", "redb: "), None);
         assert_eq!(verdict("", "redb: "), None);
     }
 
     #[test]
     fn every_example_of_a_backend_is_certified() {
-        let manifest = workspace::read("Cargo.toml").unwrap();
-        let examples = workspace::members(&manifest).filter_map(|member| member.strip_prefix("examples/"));
-        let is_backend = |name: &&str| {
-            let manifest = workspace::read(format!("examples/{name}/Cargo.toml")).unwrap();
-            manifest.contains("storagebox-conformance")
+        let packages = workspace::packages().unwrap();
+        let is_backend = |folder: &&Path| {
+            let manifest = workspace::read(folder.join("Cargo.toml")).unwrap();
+            folder.parent().is_some_and(|parent| parent.ends_with("examples"))
+                && manifest.contains("storagebox-conformance")
         };
-        let backends: Vec<_> = examples.filter(is_backend).collect();
-        assert_eq!(backends.len(), BACKENDS.len());
-        let certified = BACKENDS.map(|(name, _)| name);
-        backends.iter().for_each(|backend| assert!(certified.contains(backend), "{backend} is not certified"));
+        let backends = packages.iter().map(Package::folder).filter(is_backend).map(workspace::name);
+        assert_eq!(backends.collect::<BTreeSet<_>>(), BACKENDS.map(|(name, _)| name.to_owned()).into());
     }
 }

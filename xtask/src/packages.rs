@@ -1,17 +1,17 @@
 //! Checks the content of the published packages.
 
-use std::fs;
+use anyhow::{Result, bail};
+use serde_json::{Value, json};
 
 use crate::command::{captured, cargo};
-use crate::failure::Failure;
-use crate::workspace;
+use crate::workspace::{self, Package};
 
 /// The files that every package has in addition to its sources.
 const NEEDED: [&str; 4] = ["Cargo.toml", "LICENSE-APACHE", "LICENSE-MIT", "README.md"];
 /// The files with the same text as in the workspace's root.
 const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
-/// The settings for docs.rs: all features, so that the documentation shows each backend.
-const DOCS_RS: &str = "[package.metadata.docs.rs]\nall-features = true\nrustdoc-args = [\"--cfg\", \"docsrs\"]\n";
+/// The settings for docs.rs in a manifest: all features, so that the documentation shows each backend.
+const DOCS_RS: &str = "all-features = true\nrustdoc-args = [\"--cfg\", \"docsrs\"]";
 /// The attributes of each library for its documentation: an item shows its feature, and no example compiles with a
 /// warning.
 const OF_DOCS: [&str; 2] = ["\n#![cfg_attr(docsrs, feature(doc_cfg))]\n", "\n#![doc(test(attr(deny(warnings))))]\n"];
@@ -19,62 +19,47 @@ const OF_DOCS: [&str; 2] = ["\n#![cfg_attr(docsrs, feature(doc_cfg))]\n", "\n#![
 const FOREIGN: [&str; 4] = ["tests/", "benches/", "snapshots/", ".snap"];
 
 /// Checks every published package. Returns their number.
-pub(crate) fn run() -> Result<String, Failure> {
-    let mut count = 0;
-    for folder in workspace::members(&workspace::read("Cargo.toml")?) {
-        let manifest = workspace::read(format!("{folder}/Cargo.toml"))?;
-        if let Some(name) = published(&manifest) {
-            check(name, folder, &manifest)?;
-            count += 1;
+pub(crate) fn run() -> Result<String> {
+    let mut packages = workspace::packages()?;
+    packages.retain(Package::is_published);
+    for package in &packages {
+        if let Some(why) = check(package)? {
+            bail!("the package {} is not fit to be published: {why}", package.name);
         }
     }
-    Ok(format!("{count} packages"))
+    Ok(format!("{} packages", packages.len()))
 }
 
-/// Returns the name of a package, if it is published.
-fn published(manifest: &str) -> Option<&str> {
-    let is_kept = manifest.lines().any(|line| line.trim() == "publish = false");
-    let name = manifest.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
-    name.filter(|_| !is_kept)
-}
-
-fn check(name: &str, folder: &str, manifest: &str) -> Result<(), Failure> {
-    let unfit = |why| Failure::Package { package: name.to_owned(), why };
-    let list = captured(cargo(["package", "--list", "--locked", "--allow-dirty", "-p", name]))?;
-    fault(&list, manifest).map_or(Ok(()), |why| Err(unfit(why)))?;
-    let readme = workspace::read(format!("{folder}/README.md"))?;
-    dead_link(&readme).map_or(Ok(()), |link| Err(unfit(format!("the link {link} of its README is dead elsewhere"))))?;
-    if list.lines().any(|line| line == "src/lib.rs") {
-        let library = workspace::read(format!("{folder}/src/lib.rs"))?;
-        undocumented(manifest, &library).map_or(Ok(()), |why| Err(unfit(why)))?;
-    }
+/// Returns what is wrong with a package, or `None`.
+fn check(package: &Package) -> Result<Option<String>> {
+    let list = captured(cargo(["package", "--list", "--locked", "--allow-dirty", "-p", &package.name]))?;
+    let read = |file| workspace::read(package.folder().join(file));
     for licence in LICENCES {
-        let path = workspace::root().join(folder).join(licence);
-        let text = fs::read_to_string(&path).map_err(|error| Failure::File { path, error })?;
-        if text != workspace::read(licence)? {
-            return Err(unfit(format!("its {licence} is not that of the workspace")));
+        if read(licence)? != workspace::read(licence)? {
+            return Ok(Some(format!("its {licence} is not that of the workspace")));
         }
     }
-    Ok(())
+    let library = list.lines().any(|line| line == "src/lib.rs").then(|| read("src/lib.rs")).transpose()?;
+    let readme = read("README.md")?;
+    let dead = dead_link(&readme).map(|link| format!("the link {link} of its README is dead elsewhere"));
+    let anonymous = package.repository.is_none().then(|| "it names no repository".to_owned());
+    let of_docs = || library.and_then(|library| undocumented(&package.metadata["docs"]["rs"], &library));
+    Ok(fault(&list).or(anonymous).or(dead).or_else(of_docs))
 }
 
-/// Returns what is wrong with a package of these files and this manifest, or `None`.
-fn fault(list: &str, manifest: &str) -> Option<String> {
+/// Returns what is wrong with the files of a package, or `None`.
+fn fault(list: &str) -> Option<String> {
     let missing = NEEDED.into_iter().find(|file| !list.lines().any(|line| line == *file));
     let foreign = list.lines().find(|line| FOREIGN.iter().any(|part| line.contains(part)));
-    let has_repository = manifest.lines().any(|line| line.trim().starts_with("repository"));
-    missing
-        .map(|file| format!("it lacks {file}"))
-        .or_else(|| foreign.map(|file| format!("it holds {file}")))
-        .or_else(|| (!has_repository).then(|| "it names no repository".to_owned()))
+    missing.map(|file| format!("it lacks {file}")).or_else(|| foreign.map(|file| format!("it holds {file}")))
 }
 
 /// Returns what a library's documentation lacks, or `None`.
-fn undocumented(manifest: &str, library: &str) -> Option<String> {
+fn undocumented(settings: &Value, library: &str) -> Option<String> {
     let missing = OF_DOCS.into_iter().find(|line| !library.contains(line));
-    missing
-        .map(|line| format!("its src/lib.rs lacks {}", line.trim()))
-        .or_else(|| (!manifest.contains(DOCS_RS)).then(|| format!("its Cargo.toml lacks {DOCS_RS}")))
+    let has_settings = *settings == json!({ "all-features": true, "rustdoc-args": ["--cfg", "docsrs"] });
+    let missing = missing.map(|line| format!("its src/lib.rs lacks {}", line.trim()));
+    missing.or_else(|| (!has_settings).then(|| format!("its settings for docs.rs are not {DOCS_RS}")))
 }
 
 /// Returns a link of a README that works only in the repository. The README is also the page of the package at the
@@ -91,33 +76,32 @@ mod tests {
     use super::*;
 
     const FIT: &str = "Cargo.toml\nLICENSE-APACHE\nLICENSE-MIT\nREADME.md\nsrc/lib.rs\n";
-    const MANIFEST: &str = "[package]\nname = \"a\"\nrepository.workspace = true\n";
 
     #[test]
     fn every_published_package_is_fit() {
-        assert_eq!(run().map_err(|failure| failure.to_string()), Ok("10 packages".to_owned()));
+        assert_eq!(run().unwrap(), "10 packages");
     }
 
     #[test]
-    fn what_is_missing_or_foreign_is_named() {
-        assert_eq!(fault(FIT, MANIFEST), None);
+    fn a_missing_or_foreign_file_is_named() {
+        assert_eq!(fault(FIT), None);
         for file in NEEDED {
             let list = FIT.replace(&format!("{file}\n"), "");
-            assert_eq!(fault(&list, MANIFEST), Some(format!("it lacks {file}")));
+            assert_eq!(fault(&list), Some(format!("it lacks {file}")));
         }
         for file in ["tests/cli/snapshots/help.snap", "tests/processes/main.rs", "tests/schemas/1.sql"] {
-            assert_eq!(fault(&format!("{FIT}{file}\n"), MANIFEST), Some(format!("it holds {file}")));
+            assert_eq!(fault(&format!("{FIT}{file}\n")), Some(format!("it holds {file}")));
         }
-        assert_eq!(fault(FIT, "[package]\n"), Some("it names no repository".to_owned()));
     }
 
     #[test]
     fn a_library_of_which_docs_rs_would_show_a_part_is_named() {
-        let (manifest, library) = (format!("{MANIFEST}\n{DOCS_RS}"), OF_DOCS.concat());
-        assert_eq!(undocumented(&manifest, &library), None);
-        assert_eq!(undocumented(MANIFEST, &library), Some(format!("its Cargo.toml lacks {DOCS_RS}")));
+        let settings = &workspace::package("storagebox-core").unwrap().metadata["docs"]["rs"];
+        let library = OF_DOCS.concat();
+        assert_eq!(undocumented(settings, &library), None);
+        assert!(undocumented(&Value::Null, &library).unwrap().contains("docs.rs"));
         for line in OF_DOCS {
-            let why = undocumented(&manifest, &library.replace(line, "")).unwrap();
+            let why = undocumented(settings, &library.replace(line, "")).unwrap();
             assert_eq!(why, format!("its src/lib.rs lacks {}", line.trim()));
         }
     }
@@ -129,11 +113,5 @@ mod tests {
         assert_eq!(dead_link("see [the guide](../docs/GUIDE.md)"), Some("../docs/GUIDE.md"));
         assert_eq!(dead_link("see [its source](src/lib.rs)"), Some("src/lib.rs"));
         assert_eq!(dead_link("see [the guide][guide]\n\n[guide]: ../docs/GUIDE.md\n"), Some("../docs/GUIDE.md"));
-    }
-
-    #[test]
-    fn what_is_not_published_is_left_out() {
-        assert_eq!(published(MANIFEST), Some("a"));
-        assert_eq!(published("[package]\nname = \"a\"\npublish = false\n"), None);
     }
 }

@@ -2,16 +2,16 @@
 //! servers and disks as much as they compute.
 
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use std::{fmt, thread};
 
+use anyhow::{Result, ensure};
 use serde_json::Value;
 
 use crate::command::{captured, heard};
-use crate::failure::Failure;
 use crate::summary::Summary;
 
 /// The names of the programs that take longest, the longest first.
@@ -25,19 +25,20 @@ pub(crate) struct Program {
 }
 
 /// Builds the test programs, and returns them with the longest first.
-pub(crate) fn built(build: Command) -> Result<Vec<Program>, Failure> {
+pub(crate) fn built(build: Command) -> Result<Vec<Program>> {
     Ok(among(&messages_of(build)?))
 }
 
 /// The same, but fails if the compiler prints a warning.
-pub(crate) fn built_without_warnings(build: Command) -> Result<Vec<Program>, Failure> {
+pub(crate) fn built_without_warnings(build: Command) -> Result<Vec<Program>> {
     let messages = messages_of(build)?;
     let warnings: String = messages.iter().filter_map(warning).collect();
-    if warnings.is_empty() { Ok(among(&messages)) } else { Err(Failure::Warnings { warnings }) }
+    ensure!(warnings.is_empty(), "{warnings}the tests are built without a warning, or not at all");
+    Ok(among(&messages))
 }
 
 /// Builds, and returns cargo's messages.
-fn messages_of(mut build: Command) -> Result<Vec<Value>, Failure> {
+fn messages_of(mut build: Command) -> Result<Vec<Value>> {
     build.args(["--no-run", "--message-format", "json"]);
     Ok(captured(build)?.lines().filter_map(|message| serde_json::from_str(message).ok()).collect())
 }
@@ -71,10 +72,12 @@ impl Program {
         Self { name: name.into(), command }
     }
 
-    /// Returns the executable, and the folder in which it runs.
-    pub(crate) fn parts(self) -> (PathBuf, PathBuf) {
-        let folder = self.command.get_current_dir().unwrap_or(Path::new("."));
-        (self.command.get_program().into(), folder.to_owned())
+    /// Returns the command of a program that cargo built, to run it once more.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(self.command.get_program());
+        command.current_dir(self.command.get_current_dir().unwrap_or(Path::new(".")));
+        command.envs(self.command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command
     }
 
     /// Returns the key by which programs are sorted.
@@ -87,11 +90,16 @@ impl Program {
         self.name.split(['/', '.']).any(|part| part == name)
     }
 
+    /// Returns whether the program is a test of this package.
+    pub(crate) fn is_of(&self, package: &str) -> bool {
+        self.name.split(' ').next() == Some(package)
+    }
+
     pub(crate) fn env<'a>(&mut self, variables: impl IntoIterator<Item = (&'a str, &'a str)>) {
         self.command.envs(variables);
     }
 
-    fn run(self) -> Ran {
+    pub(crate) fn run(self) -> Ran {
         let (mut summary, mut lines, start) = (Summary::default(), String::new(), Instant::now());
         let outcome = heard(self.command, |line| {
             lines.push_str(line);
@@ -100,9 +108,10 @@ impl Program {
         });
         let took = start.elapsed();
         summary.ran(&self.name, took);
-        let outcome = outcome.and_then(|()| match summary.is_passed() {
-            true => Ok(()),
-            false => Err(Failure::NoResult { program: self.name.clone() }),
+        let outcome = outcome.and_then(|()| {
+            let passed = summary.is_passed();
+            ensure!(passed, "{} ended with exit code 0, and did not say that all of its cases passed", self.name);
+            Ok(())
         });
         if outcome.is_err() {
             summary.failed(format!("{}\n{}", self.name, failures(&lines)));
@@ -112,12 +121,12 @@ impl Program {
 }
 
 /// A program that has ended, with its output.
-struct Ran {
-    name: String,
-    lines: String,
-    took: Duration,
-    summary: Summary,
-    outcome: Result<(), Failure>,
+pub(crate) struct Ran {
+    pub(crate) name: String,
+    pub(crate) lines: String,
+    pub(crate) took: Duration,
+    pub(crate) summary: Summary,
+    pub(crate) outcome: Result<()>,
 }
 
 impl fmt::Display for Ran {
@@ -140,7 +149,7 @@ fn failures(lines: &str) -> String {
 
 /// Runs all programs, even if some fail. The output of a program is printed when it has ended, so that its lines stay
 /// together.
-pub(crate) fn run(programs: Vec<Program>, summary: &mut Summary) -> Result<(), Failure> {
+pub(crate) fn run(programs: Vec<Program>, summary: &mut Summary) -> Result<()> {
     let (waiting, all) = (Mutex::new(VecDeque::from(programs)), Mutex::new((summary, Ok(()))));
     thread::scope(|scope| {
         for _ in 0..lanes() {
@@ -177,6 +186,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::failure::exit_code;
 
     fn message(is_test: bool, source: &str) -> Value {
         serde_json::json!({
@@ -195,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_is_said_once_more_without_what_passed() {
+    fn failures_are_repeated_without_what_passed() {
         let lines = "test a ... ok\ntest b ... FAILED\n\nfailures:\n\n---- b ----\nlost\n\ntest result: FAILED. 1 passed; 1 failed";
         assert_eq!(failures(lines), "\n---- b ----\nlost\n");
         assert_eq!(failures("running 1 test\nkilled"), "running 1 test\nkilled");
@@ -221,11 +231,11 @@ mod tests {
             shell("build", &lines.join("\n")).command
         };
         let test = message(true, "src/lib.rs");
-        let told = [warned, test];
-        let failure = built_without_warnings(build(&told)).unwrap_err();
+        let messages = [warned, test];
+        let failure = built_without_warnings(build(&messages)).unwrap_err();
         assert!(failure.to_string().contains("unused"), "{failure}");
-        assert_eq!(built_without_warnings(build(&told[1..])).unwrap().len(), 1);
-        assert_eq!(built(build(&told)).unwrap().len(), 1, "a mutant may leave something unused");
+        assert_eq!(built_without_warnings(build(&messages[1..])).unwrap().len(), 1);
+        assert_eq!(built(build(&messages)).unwrap().len(), 1, "a mutant may leave something unused");
     }
 
     #[test]
@@ -238,12 +248,12 @@ mod tests {
     }
 
     #[test]
-    fn all_run_and_are_added_up_also_after_one_that_failed() {
+    fn all_programs_run_and_count_even_if_one_fails() {
         let mut summary = Summary::default();
         let failed = "echo 'test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured'; exit 101";
         let programs = vec![shell("one", failed), shell("two", PASSED), shell("three", PASSED)];
         let failure = run(programs, &mut summary).unwrap_err();
-        assert_eq!(failure.exit_code(), 101);
+        assert_eq!(exit_code(&failure), 101);
         assert_eq!(summary.to_string(), "7 passed, 2 failed, 2 skipped");
         assert!(summary.failures().starts_with("one\n"), "{}", summary.failures());
         assert_eq!(summary.longest(9).len(), 3);
@@ -252,7 +262,7 @@ mod tests {
     /// A test calls `exit(0)`, or a harness returns before its cases: it is unknown what ran, so the program has
     /// failed.
     #[test]
-    fn a_program_that_ends_well_and_says_of_no_case_has_failed() {
+    fn a_program_that_succeeds_without_a_result_has_failed() {
         for script in ["exit 0", "echo 'running 3 tests'; exit 0", "echo 'test result: o'; exit 0"] {
             let mut summary = Summary::default();
             let outcome = run(vec![shell("one", script), shell("two", PASSED)], &mut summary);
@@ -262,7 +272,7 @@ mod tests {
 
     /// One program crashed, another never started.
     #[test]
-    fn a_program_that_was_killed_or_is_not_there_has_failed() {
+    fn a_program_that_was_killed_or_does_not_exist_has_failed() {
         let killed = shell("one", &format!("{PASSED}; kill -9 $$"));
         let missing = Program::new("two", Command::new("/no/such/program"));
         for program in [killed, missing] {

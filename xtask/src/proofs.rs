@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::failure::Failure;
+use anyhow::Result;
+
 use crate::workspace;
 
 const ARTICLES: &str = "docs/ARTICLES.md";
@@ -26,7 +27,7 @@ const OUTSIDE: [&str; 6] =
 const BACKENDS: [&str; 5] = ["memory", "SQLite", "PostgreSQL", "Redis", "DynamoDB"];
 
 /// Returns the proofs in a text that are neither a case of the suite nor a test of the named file.
-fn missing(text: &str) -> Result<Vec<&str>, Failure> {
+fn missing(text: &str) -> Result<Vec<&str>> {
     let cases = workspace::read(CASES)?;
     let cases: BTreeSet<_> = quoted(&cases).collect();
     let mut missing = vec![];
@@ -48,7 +49,7 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-fn is_test(proof: &str) -> Result<bool, Failure> {
+fn is_test(proof: &str) -> Result<bool> {
     let Some((path, name)) = proof.split_once(".rs::") else { return Ok(false) };
     Ok(workspace::read(format!("{path}.rs"))?.contains(&format!("fn {name}(")))
 }

@@ -6,16 +6,20 @@ mod hand_out;
 mod peak;
 mod postgres;
 mod redis;
+mod released;
 mod sqlite;
+
+use std::process::Command;
+
+use anyhow::Result;
 
 use crate::api::{self, Lists};
 use crate::arguments::Part;
-use crate::command::{captured, cargo, shown};
-use crate::failure::Failure;
+use crate::command::{cargo, shown, silent};
 use crate::steps::step;
 use crate::{alarms, examples, features, fresh, install, mutants, outside};
 
-pub(crate) fn run(part: Part) -> Result<(), Failure> {
+pub(crate) fn run(part: Part) -> Result<()> {
     match part {
         Part::Features => every_feature(),
         Part::Dependencies => dependencies::run(),
@@ -39,7 +43,7 @@ pub(crate) fn run(part: Part) -> Result<(), Failure> {
 }
 
 /// Builds the crates of users and of a backend's author outside the workspace.
-fn outside_the_workspace() -> Result<(), Failure> {
+fn outside_the_workspace() -> Result<()> {
     step("a fresh crate with one feature", fresh::run)?;
     step("a backend outside the workspace", outside::run)
 }
@@ -47,22 +51,32 @@ fn outside_the_workspace() -> Result<(), Failure> {
 /// The number of messages that article 2's claim needs, through two endpoints on each backend, under faults.
 const MESSAGES: &str = "100000";
 
-fn messages() -> Result<(), Failure> {
+fn messages() -> Result<()> {
     step("dynoxide (some minutes, once)", install::dynoxide)?;
     shown(cargo(["run", "--locked", "-p", "storagebox-soak", "--", "messages", MESSAGES]))
 }
 
+/// Returns the command for a test of a package, with arguments of the test program.
+fn test(package: &str, test: &str, arguments: &[&str]) -> Command {
+    let mut command = cargo(["test", "--locked", "-p", package, "--test", test, "--"]);
+    command.args(arguments);
+    command
+}
+
+/// Runs a test that is not part of the gate, one case after another.
+fn test_at_length(package: &str, name: &str, more: &[&str]) -> Command {
+    test(package, name, &[&["--ignored", "--nocapture", "--test-threads=1"], more].concat())
+}
+
 /// Tests RabbitMQ, which is not in the gate because its broker takes a minute to start. Debian's `rabbitmq-server` must
 /// be installed.
-fn transports() -> Result<(), Failure> {
-    let ignored = ["--", "--ignored", "rabbit"];
-    let rabbitmq = ["test", "--locked", "-p", "storagebox-transports", "--test", "rabbitmq", "--", "--ignored"];
-    shown(cargo(rabbitmq.into_iter().chain(["--skip", "as_a_worker_process"])))?;
-    shown(cargo(["test", "--locked", "-p", "storagebox-testkit", "--test", "all"].into_iter().chain(ignored)))
+fn transports() -> Result<()> {
+    shown(test("storagebox-transports", "rabbitmq", &["--ignored", "--skip", "as_a_worker_process"]))?;
+    shown(test("storagebox-testkit", "all", &["--ignored", "rabbit"]))
 }
 
 /// Runs the example, which starts its brokers and lists the available transports.
-fn pipeline(transport: Option<&str>) -> Result<(), Failure> {
+fn pipeline(transport: Option<&str>) -> Result<()> {
     let prove = ["run", "--locked", "-p", "storagebox-pipeline", "--", "prove"];
     shown(cargo(prove.into_iter().chain(transport)))
 }
@@ -70,9 +84,9 @@ fn pipeline(transport: Option<&str>) -> Result<(), Failure> {
 /// Runs clippy on tests, benches and examples, for which the gate only requires no compiler warnings. Checks each
 /// feature of every package alone, with the dependencies of that build; the gate does so only for the facade. Checks
 /// the public names of all libraries.
-fn every_feature() -> Result<(), Failure> {
+fn every_feature() -> Result<()> {
     let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
-    step("clippy of everything", || captured(cargo(clippy)).map(|_| String::new()))?;
+    step("clippy of everything", || silent(cargo(clippy)))?;
     step("every feature alone", features::each_alone)?;
     step("its documentation", features::each_documented)?;
     step("the examples by themselves", examples::each_alone)?;
@@ -80,37 +94,31 @@ fn every_feature() -> Result<(), Failure> {
 }
 
 /// Runs every mutant with many seeds, and the suite many times without a false alarm.
-fn memory() -> Result<(), Failure> {
-    let mut mutants = cargo(["test", "--locked", "-p", "storagebox-conformance", "--test", "mutants"]);
+fn memory() -> Result<()> {
+    let mut mutants = test("storagebox-conformance", "mutants", &[]);
     mutants.env("STORAGEBOX_SEEDS", "1000");
     shown(mutants)?;
-    let mut conformance = cargo(["test", "--locked", "-p", "storagebox-memory", "--test", "conformance"]);
+    let mut conformance = test("storagebox-memory", "conformance", &[]);
     conformance.env("STORAGEBOX_RUNS", "10000");
     shown(conformance)
 }
 
-/// Runs a backend's suite with sizes that take too long for the gate.
-fn suite_at_length(package: &str) -> Result<(), Failure> {
-    suite_at_length_with(package, &[])
-}
-
-/// The same, with arguments of the test program.
-fn suite_at_length_with(package: &str, arguments: &[&str]) -> Result<(), Failure> {
-    let of_package = ["test", "--locked", "-p", package, "--test", "conformance", "--"];
-    let mut suite = cargo(of_package.iter().chain(arguments).copied());
+/// Runs a backend's suite with sizes that take too long for the gate, with arguments of the test program.
+fn suite_at_length(package: &str, arguments: &[&str]) -> Result<()> {
+    let mut suite = test(package, "conformance", arguments);
     suite.env("STORAGEBOX_PROFILE", "quick");
     shown(suite)
 }
 
 /// Runs the whole suite in the set-ups in which the gate runs a part.
-fn suite_in_other_set_ups(package: &str) -> Result<(), Failure> {
-    let mut suite = cargo(["test", "--locked", "-p", package, "--test", "smoke"]);
+fn suite_in_other_set_ups(package: &str) -> Result<()> {
+    let mut suite = test(package, "smoke", &[]);
     suite.env("STORAGEBOX_SET_UPS", "everything");
     shown(suite)
 }
 
 /// Runs the explorations that take too long for the gate.
-fn explored(tests: &[&str]) -> Result<(), Failure> {
+fn explored(tests: &[&str]) -> Result<()> {
     let tests = tests.iter().flat_map(|test| ["--test", test]);
     // Without the features of proofs that need servers, whose drivers take minutes to build.
     let of_proofs = ["test", "--locked", "-p", "storagebox-proofs", "--no-default-features"].into_iter().chain(tests);
@@ -118,13 +126,12 @@ fn explored(tests: &[&str]) -> Result<(), Failure> {
 }
 
 /// Makes ten thousand calls through a handle on each networked backend, while every third reply is lost.
-fn handles() -> Result<(), Failure> {
+fn handles() -> Result<()> {
     step("dynoxide (some minutes, once)", install::dynoxide)?;
-    let of_proofs = ["test", "--locked", "-p", "storagebox-proofs", "--test", "handles", "--"];
-    shown(cargo(of_proofs.into_iter().chain(["--ignored", "--nocapture", "--test-threads=1"])))
+    shown(test_at_length("storagebox-proofs", "handles", &[]))
 }
 
-fn bench() -> Result<(), Failure> {
+fn bench() -> Result<()> {
     let table = |name, options: &[&str]| {
         let bench = ["bench", "--locked", "-p", "storagebox-benches", "--bench", name, "--", "--gate"];
         shown(cargo(bench.iter().chain(options).copied()))

@@ -1,40 +1,37 @@
 //! Runs the README's first command as written, and checks its result.
 
 use std::collections::HashSet;
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use anyhow::{Context, Result};
 use storagebox_testkit::Folder;
 
 use crate::command::{captured, cargo};
-use crate::failure::Failure;
-use crate::hand_out_report::HandOutReport;
+use crate::hand_out_report::{HandOutReport, check_count};
 use crate::workspace;
 
 /// Runs the command. Each person must have one code, and no two people the same.
-pub(crate) fn run() -> Result<String, Failure> {
+pub(crate) fn run() -> Result<String> {
     let readme = workspace::read("README.md")?;
-    let words = marked_command(&readme).ok_or(Failure::NoCommand)?;
+    let words = marked_command(&readme).context("README.md has no `cargo run` in its first ```sh block")?;
     let folder = Folder::new("readme")?;
     captured(in_folder(&words, folder.path()))?;
-    let files = Files::of(&words).ok_or(Failure::NoCommand)?;
-    let out = folder.path().join(files.out);
-    let text = fs::read_to_string(&out).map_err(|error| Failure::File { path: out, error })?;
-    look_at(&HandOutReport::read(&text)?, &workspace::read(files.items)?, &workspace::read(files.ids)?)
+    let after = |option| {
+        let pair = words.windows(2).find(|pair| pair[0] == option);
+        pair.map(|pair| pair[1]).with_context(|| format!("the README's command has no {option}"))
+    };
+    let report = workspace::read(folder.path().join(after("--out")?))?;
+    check(&report, &workspace::read(after("--items")?)?, &workspace::read(after("--ids")?)?)
 }
 
-fn look_at(given: &HandOutReport<'_>, items: &str, ids: &str) -> Result<String, Failure> {
+fn check(report: &str, items: &str, ids: &str) -> Result<String> {
+    let report = HandOutReport::read([report])?;
     let people = ids.lines().collect::<HashSet<_>>().len();
-    given.all_from(items)?;
-    same("lines", ids.lines().count(), given.lines)?;
-    same("people", people, given.by_id.len())?;
-    same("codes given", people, given.items.len())?;
-    Ok(format!("{} lines, {people} people, {} codes given, none twice", given.lines, given.items.len()))
-}
-
-fn same(what: &'static str, expected: usize, found: usize) -> Result<(), Failure> {
-    if expected == found { Ok(()) } else { Err(Failure::Untrue { what, expected, found }) }
+    report.check_items(items)?;
+    check_count("lines", ids.lines().count(), report.lines)?;
+    report.check_people(people)?;
+    Ok(format!("{} lines, {people} people, {} codes given, none twice", report.lines, report.items.len()))
 }
 
 /// The text before the shell block with this command. `.ci/run` finds the block by it too.
@@ -54,27 +51,12 @@ fn in_folder(words: &[&str], folder: &Path) -> Command {
     let mut command = cargo(["run", "--manifest-path"]);
     command.arg(root.join("Cargo.toml")).current_dir(folder);
     for (before, word) in words[1..].iter().zip(&words[2..]) {
-        if matches!(*before, "--items" | "--ids") {
-            command.arg(root.join(word))
-        } else {
-            command.arg(word)
+        match *before {
+            "--items" | "--ids" => command.arg(root.join(word)),
+            _ => command.arg(word),
         };
     }
     command
-}
-
-/// The files that the command names.
-struct Files<'a> {
-    items: &'a str,
-    ids: &'a str,
-    out: &'a str,
-}
-
-impl<'a> Files<'a> {
-    fn of(words: &[&'a str]) -> Option<Self> {
-        let after = |option| words.windows(2).find(|pair| pair[0] == option).map(|pair| pair[1]);
-        Some(Self { items: after("--items")?, ids: after("--ids")?, out: after("--out")? })
-    }
 }
 
 #[cfg(test)]
@@ -97,14 +79,13 @@ mod tests {
         let arguments: Vec<_> = command.get_args().collect();
         assert!(arguments.contains(&workspace::root().join("ids.csv").as_os_str()));
         assert_eq!(arguments[4], "storagebox-cli");
-        assert_eq!(*arguments.last().unwrap(), "Cargo.toml", "an output that lies here is no input");
+        assert_eq!(*arguments.last().unwrap(), "Cargo.toml", "an output with the name of a file here is no input");
         assert_eq!(command.get_current_dir(), Some(Path::new("/elsewhere")));
     }
 
     #[test]
     fn a_person_without_a_code_is_found() {
-        let given = HandOutReport::read("id,item,outcome\nada,A,new\nbob,,empty").unwrap();
-        let failure = look_at(&given, "A\nB", "ada\nbob").unwrap_err();
-        assert_eq!(failure.to_string(), "codes given: 1, not 2");
+        let error = check("id,item,outcome\nada,A,new\nbob,,empty", "A\nB", "ada\nbob").unwrap_err();
+        assert_eq!(error.to_string(), "items given: 1, not 2");
     }
 }

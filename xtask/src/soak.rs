@@ -3,9 +3,10 @@
 use std::process::Command;
 use std::time::Duration;
 
+use anyhow::Result;
+
 use crate::arguments::Soak;
 use crate::command::{cargo, shown};
-use crate::failure::Failure;
 use crate::install;
 use crate::steps::step;
 
@@ -19,7 +20,7 @@ const READERS: [&str; 6] = [
     "storagebox-sqlite",
 ];
 
-pub(crate) fn run(soak: &Soak) -> Result<(), Failure> {
+pub(crate) fn run(soak: &Soak) -> Result<()> {
     step("dynoxide (some minutes, once)", install::dynoxide)?;
     let mut run = cargo(["run", "--locked", "-p", "storagebox-soak", "--"]);
     run.arg(soak.minutes.to_string()).args(&soak.backends);

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use crate::failure::Failure;
+use anyhow::Result;
 
 /// The steps that have run so far.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl Steps {
     }
 
     /// Runs a step and records its time, whether or not it fails.
-    pub(crate) fn step(&mut self, name: &str, work: impl FnOnce() -> Result<String, Failure>) -> Result<(), Failure> {
+    pub(crate) fn step(&mut self, name: &str, work: impl FnOnce() -> Result<String>) -> Result<()> {
         let start = Instant::now();
         let mut summary = None;
         if let Printed::AtOnce = self.printed {
@@ -86,7 +86,7 @@ impl fmt::Display for Steps {
 }
 
 /// Runs a part of a task, and prints its time and its summary.
-pub(crate) fn step(name: &str, work: impl FnOnce() -> Result<String, Failure>) -> Result<(), Failure> {
+pub(crate) fn step(name: &str, work: impl FnOnce() -> Result<String>) -> Result<()> {
     Steps::new().step(name, work)
 }
 
@@ -96,7 +96,7 @@ fn begun(name: &str) {
     let _ = io::stdout().flush();
 }
 
-fn ended(outcome: &Result<String, Failure>, start: Instant) -> String {
+fn ended(outcome: &Result<String>, start: Instant) -> String {
     let seconds = start.elapsed().as_secs_f64();
     match outcome {
         Ok(summary) => format!(" ok     {seconds:7.1} s  {summary}"),
@@ -106,19 +106,21 @@ fn ended(outcome: &Result<String, Failure>, start: Instant) -> String {
 
 #[cfg(test)]
 mod tests {
+    use anyhow::bail;
+
     use super::*;
 
     #[test]
     fn a_step_passes_its_failure_on() {
         assert!(step("one", || Ok(String::new())).is_ok());
-        assert!(step("two", || Err(Failure::NoExamples)).is_err());
+        assert!(step("two", || bail!("no example")).is_err());
     }
 
     #[test]
-    fn what_ran_beside_is_listed_with_the_rest() {
+    fn concurrent_steps_are_listed_with_the_others() {
         let (mut steps, mut beside) = (Steps::new(), Steps::beside());
         beside.step("two", || Ok(String::new())).unwrap();
-        beside.step("three", || Err(Failure::NoExamples)).unwrap_err();
+        beside.step("three", || bail!("no example")).unwrap_err();
         steps.step("one", || Ok(String::new())).unwrap();
         steps.append(beside);
         let table = steps.to_string();
@@ -130,7 +132,7 @@ mod tests {
     fn the_table_lists_what_ran_and_what_failed() {
         let mut steps = Steps::new();
         steps.step("one", || Ok("two builds".to_owned())).unwrap();
-        steps.step("three", || Err(Failure::NoExamples)).unwrap_err();
+        steps.step("three", || bail!("no example")).unwrap_err();
         let table = steps.to_string();
         let lines: Vec<_> = table.lines().collect();
         assert!(lines[1].starts_with("one ") && lines[1].ends_with(" s  two builds"), "{table}");

@@ -125,12 +125,12 @@ test result: FAILED. 500 passed; 2 failed; 10 ignored; 0 measured; 0 filtered ou
     }
 
     #[test]
-    fn all_that_a_program_ran_is_added_up() {
+    fn all_results_of_a_program_are_added_up() {
         assert_eq!(summary("one", 1).to_string(), "503 passed, 2 failed, 11 skipped");
     }
 
     #[test]
-    fn what_ran_beside_counts_too_and_the_longest_come_first() {
+    fn results_of_other_programs_count_and_the_longest_come_first() {
         let mut all = summary("one", 1);
         all.add(summary("two", 3));
         all.add(summary("three", 2));

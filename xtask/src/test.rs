@@ -3,12 +3,12 @@
 use std::process::Command;
 use std::time::Instant;
 
+use anyhow::Result;
 use storagebox_testkit::servers::WAY_VARIABLE;
 use storagebox_testkit::{Server, Way};
 
 use crate::arguments::Servers;
 use crate::command::{cargo, shown, silent};
-use crate::failure::Failure;
 use crate::programs::Program;
 use crate::steps::Steps;
 use crate::summary::Summary;
@@ -42,7 +42,7 @@ const SEEDS: (&str, &str) = ("STORAGEBOX_SEEDS", "8");
 const LONGEST: usize = 8;
 
 /// Runs the steps in turn. Their times are listed in any case, and the last line is the result of the tests.
-pub(crate) fn run(servers: Option<Servers>) -> Result<(), Failure> {
+pub(crate) fn run(servers: Option<Servers>) -> Result<()> {
     if servers == Some(Servers::Docker) && !cfg!(feature = "docker") {
         return shown(with_docker());
     }
@@ -62,12 +62,12 @@ fn with_docker() -> Command {
     cargo(command.into_iter().chain(["--", "test", "--servers", Way::Docker.name()]))
 }
 
-fn without_servers(steps: &mut Steps, summary: &mut Summary) -> Result<(), Failure> {
+fn without_servers(steps: &mut Steps, summary: &mut Summary) -> Result<()> {
     steps.step("the README's first command", readme::run)?;
     Tests { of: WITHOUT_SERVERS, way: None, servers: Vec::new() }.run(steps, summary)
 }
 
-fn everything(way: Option<Way>, steps: &mut Steps, summary: &mut Summary) -> Result<(), Failure> {
+fn everything(way: Option<Way>, steps: &mut Steps, summary: &mut Summary) -> Result<()> {
     let coming = if way == Some(Way::Docker) { None } else { Some(install::all()?) };
     steps.step("the README's first command", readme::run)?;
     let tests = Tests { of: EVERYTHING, way, servers: Vec::new() };
@@ -84,16 +84,16 @@ struct Tests {
 }
 
 impl Tests {
-    fn run(&self, steps: &mut Steps, summary: &mut Summary) -> Result<(), Failure> {
+    fn run(&self, steps: &mut Steps, summary: &mut Summary) -> Result<()> {
         self.build(steps)?;
         self.run_built(steps, summary)
     }
 
-    fn build(&self, steps: &mut Steps) -> Result<(), Failure> {
+    fn build(&self, steps: &mut Steps) -> Result<()> {
         steps.step("the tests are built", || silent(self.cargo(&["--no-run"])))
     }
 
-    fn run_built(&self, steps: &mut Steps, summary: &mut Summary) -> Result<(), Failure> {
+    fn run_built(&self, steps: &mut Steps, summary: &mut Summary) -> Result<()> {
         steps.step("the examples run", examples::run)?;
         println!();
         let (programs, start) = (self.programs()?, Instant::now());
@@ -103,7 +103,7 @@ impl Tests {
     }
 
     /// Builds the test programs. Only cargo can compile and run the examples in the documentation.
-    fn programs(&self) -> Result<Vec<Program>, Failure> {
+    fn programs(&self) -> Result<Vec<Program>> {
         let mut programs = programs::built_without_warnings(self.cargo(&[]))?;
         for program in &mut programs {
             program.env(self.variables());
@@ -159,20 +159,17 @@ mod tests {
     }
 
     #[test]
-    fn the_tests_are_told_where_to_get_servers_from() {
-        let told = |way| tests(EVERYTHING, way).cargo(&[]).get_envs().filter(|(_, value)| value.is_some()).count();
-        assert_eq!(told(None), 0);
-        assert_eq!(told(Some(Way::Local)), 1);
+    fn the_chosen_source_of_servers_is_passed_to_the_tests() {
+        let variables = |way| tests(EVERYTHING, way).cargo(&[]).get_envs().filter(|(_, value)| value.is_some()).count();
+        assert_eq!(variables(None), 0);
+        assert_eq!(variables(Some(Way::Local)), 1);
     }
 
     #[test]
-    fn what_needs_no_server_is_of_this_workspace() {
-        let manifest = workspace::read("Cargo.toml").unwrap();
-        let members: Vec<_> = workspace::members(&manifest).collect();
-        let packages = WITHOUT_SERVERS.iter().filter_map(|word| word.strip_prefix("--package="));
-        for package in packages {
-            let folder = package.strip_prefix("storagebox-").unwrap_or(package);
-            assert!(members.contains(&package) || members.contains(&folder), "{package}");
+    fn packages_without_servers_are_members() {
+        let members = workspace::packages().unwrap();
+        for package in WITHOUT_SERVERS.iter().filter_map(|word| word.strip_prefix("--package=")) {
+            assert!(members.iter().any(|member| member.name == package), "{package}");
         }
     }
 }

@@ -22,26 +22,20 @@ const GONE: &[(&str, &str)] = &[
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::path::{Path, PathBuf};
+    use std::path::PathBuf;
 
     use super::*;
-    use crate::workspace;
+    use crate::workspace::{self, Package};
 
     /// The sources of the libraries, of the command and of the tools, without their tests.
     fn sources() -> Vec<PathBuf> {
-        let manifest = workspace::read("Cargo.toml").unwrap();
-        let members: Vec<_> = workspace::members(&manifest).map(|member| workspace::root().join(member)).collect();
         let product = ["storagebox", "testkit", "xtask"];
-        let is_product = |path: &PathBuf| {
-            path.file_name().is_some_and(|name| product.iter().any(|start| name.to_string_lossy().starts_with(start)))
+        let is_product = |package: &&Package| {
+            let folder = workspace::name(package.folder());
+            product.iter().any(|start| folder.starts_with(start))
         };
-        members.into_iter().filter(is_product).flat_map(|member| files(&member.join("src"))).collect()
-    }
-
-    fn files(folder: &Path) -> Vec<PathBuf> {
-        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-        entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+        let packages = workspace::packages().unwrap();
+        packages.iter().filter(is_product).flat_map(|package| workspace::files(&package.folder().join("src"))).collect()
     }
 
     fn words(line: &str) -> impl Iterator<Item = &str> {
@@ -53,7 +47,7 @@ mod tests {
         let sources: Vec<_> = sources().into_iter().filter(|path| !path.ends_with("xtask/src/words.rs")).collect();
         assert!(sources.len() > 300, "{} sources were found", sources.len());
         for path in sources {
-            let text = fs::read_to_string(&path).unwrap();
+            let text = workspace::read(&path).unwrap();
             let code = text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"));
             for (number, line) in code {
                 let gone = words(line).find_map(|word| GONE.iter().find(|(gone, _)| *gone == word));

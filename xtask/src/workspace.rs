@@ -1,85 +1,205 @@
-//! The paths of the workspace and of its builds.
+//! The packages and files of the workspace, and the paths of its builds.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use crate::failure::Failure;
+use anyhow::{Context, Result};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::command::{captured, cargo};
 
 pub(crate) fn root() -> &'static Path {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     package.parent().unwrap_or(package)
 }
 
-pub(crate) fn read(path: impl AsRef<Path>) -> Result<String, Failure> {
+/// Reads a file; a relative path begins at the root of the workspace.
+pub(crate) fn read(path: impl AsRef<Path>) -> Result<String> {
     let path = root().join(path);
-    fs::read_to_string(&path).map_err(|error| Failure::File { path, error })
+    fs::read_to_string(&path).with_context(|| path.display().to_string())
+}
+
+/// Writes a file and creates its folder; a relative path begins at the root of the workspace.
+pub(crate) fn write(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<()> {
+    let path = root().join(path);
+    let write = || {
+        fs::create_dir_all(path.parent().unwrap_or(&path))?;
+        fs::write(&path, bytes)
+    };
+    write().with_context(|| path.display().to_string())
+}
+
+/// Returns the files and folders in a folder, sorted by name.
+pub(crate) fn entries(folder: impl AsRef<Path>) -> Result<Vec<PathBuf>> {
+    let folder = root().join(folder);
+    let list = || fs::read_dir(&folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>();
+    let mut paths = list().with_context(|| folder.display().to_string())?;
+    paths.sort();
+    Ok(paths)
+}
+
+/// Returns the last part of a path.
+pub(crate) fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The entries that a copy does not need.
+const LEFT_OUT: [&str; 2] = ["target", ".git"];
+
+/// Makes one folder equal to another. An unchanged file keeps its modification time, so that it is not rebuilt.
+pub(crate) fn synchronize(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to).with_context(|| to.display().to_string())?;
+    let (wanted, found) = (copied(from)?, copied(to)?);
+    for gone in found.iter().filter(|path| !wanted.iter().any(|wanted| name(wanted) == name(path))) {
+        let removed = if gone.is_dir() { fs::remove_dir_all(gone) } else { fs::remove_file(gone) };
+        removed.with_context(|| gone.display().to_string())?;
+    }
+    for from in wanted {
+        let to = to.join(name(&from));
+        if from.is_dir() { synchronize(&from, &to)? } else { copy(&from, &to)? }
+    }
+    Ok(())
+}
+
+fn copied(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut paths = entries(folder)?;
+    paths.retain(|path| !LEFT_OUT.contains(&name(path).as_str()));
+    Ok(paths)
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    let bytes = fs::read(from).with_context(|| from.display().to_string())?;
+    if fs::read(to).is_ok_and(|found| found == bytes) { Ok(()) } else { write(to, bytes) }
 }
 
 /// Returns a program of the release build, which is next to the debug build of this task, wherever that is.
-pub(crate) fn released(program: &str) -> Result<PathBuf, Failure> {
+pub(crate) fn released(program: &str) -> Result<PathBuf> {
     Ok(builds()?.join("release").join(program))
 }
 
 /// Returns an example of the debug build.
-pub(crate) fn example(name: &str) -> Result<PathBuf, Failure> {
+pub(crate) fn example(name: &str) -> Result<PathBuf> {
     Ok(builds()?.join("debug/examples").join(name))
 }
 
 /// Returns the folder in which cargo builds.
-pub(crate) fn builds() -> Result<PathBuf, Failure> {
-    let task = env::current_exe().map_err(|error| Failure::File { path: "xtask".into(), error })?;
+pub(crate) fn builds() -> Result<PathBuf> {
+    let task = env::current_exe().context("the path of xtask")?;
     Ok(task.ancestors().nth(2).unwrap_or(root()).to_owned())
 }
 
-/// Returns the folders of the members, as the workspace's manifest lists them.
-pub(crate) fn members(manifest: &str) -> impl Iterator<Item = &str> {
-    let list = manifest.split_once("members = [").map_or("", |(_, rest)| rest);
-    let list = list.split_once(']').map_or("", |(list, _)| list);
-    list.split(',').map(|member| member.trim().trim_matches('"')).filter(|member| !member.is_empty())
+/// A package of the workspace, as `cargo metadata` describes it.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Package {
+    pub(crate) name: String,
+    manifest_path: PathBuf,
+    /// The registries for the package; empty if it is not published.
+    publish: Option<Vec<String>>,
+    pub(crate) repository: Option<String>,
+    pub(crate) metadata: Value,
+    features: BTreeMap<String, Vec<String>>,
+    targets: Vec<Target>,
+}
+
+/// A library, program, example or test of a package.
+#[derive(Debug, Deserialize)]
+struct Target {
+    name: String,
+    kind: Vec<String>,
+}
+
+impl Package {
+    pub(crate) fn folder(&self) -> &Path {
+        self.manifest_path.parent().unwrap_or(&self.manifest_path)
+    }
+
+    pub(crate) fn is_published(&self) -> bool {
+        self.publish.as_ref().is_none_or(|registries| !registries.is_empty())
+    }
+
+    /// Returns the features without `default`.
+    pub(crate) fn features(&self) -> impl Iterator<Item = &str> {
+        self.features.keys().map(String::as_str).filter(|feature| *feature != "default")
+    }
+
+    pub(crate) fn examples(&self) -> impl Iterator<Item = &str> {
+        let is_example = |target: &&Target| target.kind.iter().any(|kind| kind == "example");
+        self.targets.iter().filter(is_example).map(|target| target.name.as_str())
+    }
+}
+
+/// Returns all packages of the workspace.
+pub(crate) fn packages() -> Result<Vec<Package>> {
+    #[derive(Deserialize)]
+    struct Metadata {
+        packages: Vec<Package>,
+    }
+    let metadata = captured(cargo(["metadata", "--locked", "--no-deps", "--format-version", "1"]))?;
+    Ok(serde_json::from_str::<Metadata>(&metadata).context("the output of `cargo metadata`")?.packages)
+}
+
+/// Returns the package with this name.
+pub(crate) fn package(name: &str) -> Result<Package> {
+    packages()?.into_iter().find(|package| package.name == name).with_context(|| format!("there is no package {name}"))
+}
+
+/// Returns all files in a folder and its folders.
+#[cfg(test)]
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = entries(folder).unwrap().into_iter();
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use storagebox_testkit::Folder;
+
     use super::*;
 
     #[test]
-    fn members_are_read() {
-        let manifest = "[workspace]\nmembers = [\n    \"benches\",\n    \"xtask\",\n]\n[workspace.package]\n";
-        assert_eq!(members(manifest).collect::<Vec<_>>(), ["benches", "xtask"]);
-        assert_eq!(members("").count(), 0);
+    fn a_copy_equals_its_folder_and_keeps_the_time_of_an_unchanged_file() {
+        let (from, to) = (Folder::new("xtask-from").unwrap(), Folder::new("xtask-to").unwrap());
+        let text = |folder: &Folder, name: &str| read(folder.path().join(name)).ok();
+        for name in ["src/same", "src/other", "target/build"] {
+            write(from.path().join(name), "text").unwrap();
+        }
+        synchronize(from.path(), to.path()).unwrap();
+        assert_eq!((text(&to, "src/same"), text(&to, "target/build")), (Some("text".to_owned()), None));
+        let time = |name: &str| fs::metadata(to.path().join(name)).unwrap().modified().unwrap();
+        let before = time("src/same");
+        write(from.path().join("src/other"), "changed").unwrap();
+        write(to.path().join("src/more"), "text").unwrap();
+        synchronize(from.path(), to.path()).unwrap();
+        assert_eq!((text(&to, "src/other"), text(&to, "src/more")), (Some("changed".to_owned()), None));
+        assert_eq!(time("src/same"), before);
     }
 
-    /// Tests that are not built are not run either.
     #[test]
-    fn a_library_that_is_not_tested_holds_no_tests() {
-        let manifest = read("Cargo.toml").unwrap();
-        let untested = |member: &&str| {
-            read(format!("{member}/Cargo.toml"))
-                .unwrap()
-                .contains("\n[lib]\n# Its tests stand in `tests`.\ntest = false\n")
-        };
-        let untested: Vec<_> = members(&manifest).filter(untested).collect();
-        assert!(untested.contains(&"storagebox"), "{untested:?}");
-        for member in untested {
-            assert_eq!(with_tests(&root().join(member).join("src")), Vec::<PathBuf>::new());
+    fn a_package_has_its_features_and_examples() {
+        let facade = package("storagebox").unwrap();
+        assert!(facade.is_published() && facade.features().any(|feature| feature == "memory"));
+        assert!(facade.features().all(|feature| feature != "default"));
+        let examples = package("storagebox-examples").unwrap();
+        assert!(!examples.is_published());
+        for example in ["stock", "http-requests"] {
+            assert!(examples.examples().any(|name| name == example), "{example}");
         }
     }
 
-    fn with_tests(folder: &Path) -> Vec<PathBuf> {
-        let holds_tests = |path: &PathBuf| {
-            let text = fs::read_to_string(path).unwrap();
-            ["#[cfg(test)]", "#[test]", "::test]"].iter().any(|mark| text.contains(mark))
-        };
-        let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-        let of_path = |path: PathBuf| {
-            if path.is_dir() { with_tests(&path) } else { Some(path).filter(holds_tests).into_iter().collect() }
-        };
-        paths.flat_map(of_path).collect()
-    }
-
     #[test]
-    fn this_package_is_a_member() {
-        let manifest = read("Cargo.toml").unwrap();
-        assert!(members(&manifest).any(|member| member == "xtask"));
+    fn a_library_whose_unit_tests_are_off_has_none() {
+        let off = |package: &Package| {
+            let manifest = read(&package.manifest_path).unwrap();
+            manifest.contains("\n[lib]\n# Its tests stand in `tests`.\ntest = false\n")
+        };
+        let off: Vec<_> = packages().unwrap().into_iter().filter(off).collect();
+        assert!(off.iter().any(|package| package.name == "storagebox"));
+        for path in off.iter().flat_map(|package| files(&package.folder().join("src"))) {
+            let text = read(&path).unwrap();
+            let test = ["#[cfg(test)]", "#[test]", "::test]"].into_iter().find(|mark| text.contains(mark));
+            assert_eq!(test, None, "{}", path.display());
+        }
     }
 }

@@ -1,8 +1,8 @@
-//! The client: it processes an order, and asks the server for a payment on the way. It is a processor of messages
-//! itself, so whatever it does may be done again after a crash.
+//! The client processes an order, and asks the server for a payment. It is a processor of messages itself, so after a
+//! crash it may repeat everything that it does.
 //!
-//! A request's id is the id of the message that asks for it, which no attempt changes. The order's run stores that it
-//! asks and is over; a second message, which carries the request's id, executes the request and ends it.
+//! A request has the id of the message that asks for it, which is the same in every attempt. The first message stores
+//! that the order has asked; a second message, which carries the request's id, executes the request and ends it.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -33,7 +33,7 @@ pub(crate) enum Protocol {
 pub(crate) struct Queue {
     waiting: Mutex<VecDeque<Message>>,
     seen: Mutex<Vec<Message>>,
-    /// The tokens of all messages, those included that end a request and wait for nobody: for the check at the end.
+    /// The tokens of all messages, also of those that end a request and never wait: for the check at the end.
     tokens: Mutex<BTreeSet<TokenId>>,
 }
 
@@ -48,7 +48,7 @@ impl Queue {
         lock(&self.waiting).push_back(message);
     }
 
-    /// Every message that ever waited.
+    /// Returns every message that has waited.
     pub(crate) fn seen(&self) -> Vec<Message> {
         lock(&self.seen).clone()
     }
@@ -65,7 +65,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Its stores begin with this name.
+    /// Opens the client. The names of its namespaces begin with `name`.
     pub(crate) fn open(
         store: &Store,
         name: &str,
@@ -94,7 +94,7 @@ impl Client {
         self.orders.process(message).await
     }
 
-    /// What is left on the client's side of what it was sent.
+    /// Returns the tokens and entries that the client has left behind.
     pub(crate) async fn left(&self) -> storagebox::Result<Vec<String>> {
         let mut left = vec![];
         for token in self.queue.tokens() {
@@ -106,7 +106,7 @@ impl Client {
     }
 }
 
-/// The order, sent by somebody who created its token first.
+/// Creates the token of the order, and sends the order.
 pub(crate) async fn order(store: &Store, name: &str, queue: &Queue) -> storagebox::Result<()> {
     let token = format!("{ORDER}-token");
     store.tokens(format!("{name}-orders"))?.create([&token]).await?;
@@ -114,7 +114,7 @@ pub(crate) async fn order(store: &Store, name: &str, queue: &Queue) -> storagebo
     Ok(())
 }
 
-/// Pays for an order. The calls that it makes may be made again: a request is executed once.
+/// Pays for an order. It may repeat its calls, because the server executes a request once.
 struct Buys {
     http: Arc<Http>,
     protocol: Protocol,
@@ -140,7 +140,7 @@ impl Handler for Buys {
     }
 }
 
-/// Sends what the order decided: a request, or the end of one.
+/// Sends the messages of an order: a request, or the end of a request.
 struct Sends {
     http: Arc<Http>,
     queue: Arc<Queue>,
@@ -148,7 +148,7 @@ struct Sends {
 }
 
 impl Sends {
-    /// The request is stored before anybody is told to execute it.
+    /// Stores the request, and then sends the message that executes it.
     async fn ask(&self, request: &Outgoing) -> Result<(), BoxError> {
         let path = format!("/requests/{}", request.id);
         let (status, _) = self.http.call(Method::PUT, &path, &request.body).await?;
@@ -165,7 +165,7 @@ impl Sends {
         if status != StatusCode::NO_CONTENT {
             return Err(format!("DELETE {path} is answered {status}").into());
         }
-        // The server has done what the message says, so nobody else processes it.
+        // The message has had its effect, so no client needs to process it.
         let _ = self.tokens.consume(&message.token).by(message.id.as_str()).await?;
         Ok(())
     }

@@ -8,7 +8,7 @@ use storagebox::layer::{Call, Layer, Next, Response};
 use storagebox::{Result, async_trait};
 use tokio::sync::Notify;
 
-/// Counts the steps of a run. At one of them everything stops: whoever is there, and who waits for him.
+/// Counts the steps of a run. At one of them the client stops, and with it the call that the server handles for it.
 #[derive(Debug, Default)]
 pub(crate) struct Crashes {
     at: Option<usize>,
@@ -27,12 +27,12 @@ impl Crashes {
         self.happened.load(Ordering::SeqCst)
     }
 
-    /// From here on nothing crashes.
+    /// Lets no later step crash.
     pub(crate) fn end(&self) {
         self.is_over.store(true, Ordering::SeqCst);
     }
 
-    /// Goes on, unless this is the step at which all stops.
+    /// Counts a step. Never returns if this is the step of the crash.
     pub(crate) async fn pass(&self) {
         let is_over = self.is_over.load(Ordering::SeqCst);
         if !is_over && self.at == Some(self.steps.fetch_add(1, Ordering::SeqCst)) {
@@ -42,8 +42,8 @@ impl Crashes {
         }
     }
 
-    /// The output of the work, or `None` if everything stopped meanwhile. The work is dropped then, and with it its
-    /// connections, which ends what the server does for it.
+    /// Returns the output of the work, or `None` after the crash. The crash drops the work and its connections, which ends
+    /// the calls that the server handles for it.
     pub(crate) async fn run<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             output = work => Some(output),
@@ -52,7 +52,7 @@ impl Crashes {
     }
 }
 
-/// Before and after each call of a store.
+/// Adds a step before and after each call of a store.
 #[derive(Debug)]
 pub(crate) struct CrashingStore(pub(crate) Arc<Crashes>);
 

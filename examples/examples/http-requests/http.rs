@@ -1,4 +1,4 @@
-//! The way to the server: one connection for each call, which ends with it.
+//! The HTTP client. Each call has its own connection, which ends with the call.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -18,7 +18,7 @@ use crate::crashes::Crashes;
 pub(crate) struct Http {
     server: SocketAddr,
     crashes: Arc<Crashes>,
-    /// Every response that the client was told.
+    /// Every response that the client received.
     responses: Mutex<BTreeSet<String>>,
 }
 
@@ -60,7 +60,7 @@ impl Http {
         }
     }
 
-    /// A response that the server has: of a call that is answered 200.
+    /// Makes a call that must be answered 200, and returns the response.
     pub(crate) async fn fetched(&self, method: Method, path: &str, body: &Payload) -> Result<Payload, BoxError> {
         let what = format!("{method} {path}");
         let (status, response) = self.call(method, path, body).await?;

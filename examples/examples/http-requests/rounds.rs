@@ -1,4 +1,4 @@
-//! One payment after the other, each with a crash at another step, and what must hold in the end.
+//! Makes one payment after another, each with a crash at another step, and checks the result.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::crashes::{Crashes, CrashingStore};
 use crate::http::Http;
 use crate::server::Server;
 
-/// What is on the account after one payment.
+/// The balance of the account after one payment.
 const ONCE: &[u8] = b"12";
 /// More steps than a payment has.
 const MOST: usize = 1_000;
@@ -41,7 +41,7 @@ struct Round {
     crashes: Arc<Crashes>,
     queue: Arc<Queue>,
     http: Arc<Http>,
-    /// It lives on when it is asked to crash: only what it does for the client is dropped.
+    /// A crash drops only the call that the server handles for the client.
     server: Server,
     serving: tokio::task::JoinHandle<std::io::Result<()>>,
 }
@@ -65,7 +65,7 @@ impl Round {
         Ok(Self { store: store.clone(), name, protocol, crashes, queue, http, server, serving })
     }
 
-    /// The client works, and after a crash it begins anew with the messages that it has not acknowledged.
+    /// Lets the client work. After a crash a new client begins with the messages that are not acknowledged.
     async fn work(&self) -> Result<(), BoxError> {
         let crashing = self.store.clone().layer(CrashingStore(Arc::clone(&self.crashes)));
         loop {
@@ -90,13 +90,10 @@ impl Round {
             return Err(format!("12 were paid once, and the balance is {found}").into());
         }
         let responses = self.http.responses();
-        match responses.len() {
-            1 => Ok(()),
-            _ => Err(format!("one payment has the responses {responses:?}").into()),
-        }
+        if responses.len() == 1 { Ok(()) } else { Err(format!("one payment has the responses {responses:?}").into()) }
     }
 
-    /// All messages come again, and so do the calls of each request.
+    /// Delivers all messages again, and repeats the calls of each request.
     async fn copies_change_nothing(&self) -> Result<(), BoxError> {
         let client = Client::open(&self.store, &self.name, &self.http, &self.queue, self.protocol)?;
         for message in self.queue.seen() {
@@ -128,7 +125,7 @@ impl Round {
         if left.is_empty() { Ok(()) } else { Err(format!("left are {left:?}").into()) }
     }
 
-    /// The ids of the requests: all messages but the order ask for one.
+    /// Returns the ids of the requests: every message except the order is for one.
     fn requests(&self) -> Vec<String> {
         let ids = self.queue.seen().into_iter().map(|message| message.id.to_string());
         ids.filter(|id| id != ORDER).collect()

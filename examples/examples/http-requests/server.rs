@@ -1,4 +1,4 @@
-//! The server: requests are stored, executed once, answered with one response, and ended.
+//! The server stores requests, executes each once, answers each with one response, and ends them.
 //!
 //! | | first | again | after `DELETE` |
 //! |---|---|---|---|
@@ -7,11 +7,11 @@
 //! | `GET /requests/{id}` fetches the response | 200 | the same | 404 |
 //! | `DELETE /requests/{id}` ends it | 204 | 204 | 204 |
 //!
-//! A `DELETE` of an id that was never stored ends it too: a `PUT` that is late stores nothing. The 410 holds for as long as
-//! the store remembers ended operations; a `PUT` after that may store the request anew. While a `DELETE` is under way, a
-//! `PUT` may be answered as if the request were stored.
+//! A `DELETE` of an id that was never stored ends it too, so that a late `PUT` stores nothing. A `PUT` is answered 410 for
+//! as long as the store remembers ended operations; a later `PUT` may store the request again. During a `DELETE`, a `PUT`
+//! may be answered as if the request were stored.
 //!
-//! After 503 the same call may be made again. `POST /pay` is the same payment without all this.
+//! After 503 the client may repeat the call. `POST /pay` makes the same payment without this protocol.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -41,7 +41,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Its stores begin with this name.
+    /// Opens the server. The names of its namespaces begin with `name`.
     pub(crate) fn open(store: &Store, name: &str) -> storagebox::Result<Self> {
         let (accounts, sent) = (format!("{name}-accounts"), format!("{name}-responses"));
         let responses = store.dedup(&sent)?;
@@ -59,57 +59,59 @@ impl Server {
     }
 
     pub(crate) fn router(self) -> Router {
-        let request = put(stored).post(executed).get(fetched).delete(ended);
-        Router::new().route("/requests/{id}", request).route("/pay", post(paid)).with_state(self)
+        let request = put(Self::store).post(Self::execute).get(Self::fetch).delete(Self::end);
+        Router::new().route("/requests/{id}", request).route("/pay", post(Self::pay)).with_state(self)
     }
 
-    async fn store(&self, id: &str, body: Bytes) -> Result<StatusCode, Failed> {
-        // The request's own id names the operation, so that a late copy is known after the request has ended.
-        let status = match self.requests.record(id, &*body).keep(Retention::Forever).by(id).await? {
+    async fn store(State(server): State<Self>, Path(id): Path<String>, body: Bytes) -> Result<StatusCode, Failed> {
+        let id = id.as_str();
+        // The request's own id names the operation, so that a late copy is recognised after the request has ended.
+        let status = match server.requests.record(id, &*body).keep(Retention::Forever).by(id).await? {
             Recorded::New(_) => StatusCode::CREATED,
             Recorded::Again(known) | Recorded::Existing(known) if known.value.as_bytes() == body => StatusCode::OK,
             Recorded::Fenced => return Ok(StatusCode::GONE),
             Recorded::Again(_) | Recorded::Existing(_) | Recorded::InFlight { .. } => return Ok(StatusCode::CONFLICT),
         };
-        if self.responses.get(id).await?.is_none() {
-            self.tokens.create([id]).await?;
+        if server.responses.get(id).await?.is_none() {
+            server.tokens.create([id]).await?;
         }
         Ok(status)
     }
 
-    async fn execute(&self, id: &str) -> Result<Response, Failed> {
-        if let Some(known) = self.responses.get(id).await? {
-            return Ok(body(known.value));
+    async fn execute(State(server): State<Self>, Path(id): Path<String>) -> Result<Response, Failed> {
+        if server.responses.get(&id).await?.is_none() {
+            let Some(request) = server.requests.get(&id).await? else {
+                return Ok(StatusCode::NOT_FOUND.into_response());
+            };
+            let _ = server.payments.process(&message(&id, request.value)?).await?;
         }
-        let Some(request) = self.requests.get(id).await? else { return Ok(StatusCode::NOT_FOUND.into_response()) };
-        let _ = self.payments.process(&message(id, request.value)?).await?;
-        self.fetch(id).await
+        Self::fetch(State(server), Path(id)).await
     }
 
-    async fn fetch(&self, id: &str) -> Result<Response, Failed> {
-        let response = self.responses.get(id).await?;
+    async fn fetch(State(server): State<Self>, Path(id): Path<String>) -> Result<Response, Failed> {
+        let response = server.responses.get(&id).await?;
         Ok(response.map_or(StatusCode::NOT_FOUND.into_response(), |response| body(response.value)))
     }
 
-    /// The request itself is forgotten last: until then the whole can be done again.
-    async fn end(&self, id: &str) -> Result<(), Failed> {
-        let Some(request) = self.ending(id).await? else { return Ok(()) };
-        let message = message(id, request.value)?;
-        // What has changed the account is finished first, so that nobody stores its response afterwards.
-        while self.payments.abandon(&message).await? == Abandoned::Pending {
-            self.payments.resume(&message.entity, &message.id).await?;
+    /// Ends a request. The request itself is forgotten last: until then the client can repeat the call.
+    async fn end(State(server): State<Self>, Path(id): Path<String>) -> Result<StatusCode, Failed> {
+        let Some(request) = server.ending(&id).await? else { return Ok(StatusCode::NO_CONTENT) };
+        let message = message(&id, request.value)?;
+        // A payment that has changed the account is finished first, so that its response is not stored later.
+        while server.payments.abandon(&message).await? == Abandoned::Pending {
+            server.payments.resume(&message.entity, &message.id).await?;
         }
-        // A `PUT` that is still under way creates no token after this.
-        self.tokens.discard([id]).await?;
-        if let Some(response) = self.responses.get(id).await? {
-            let _ = self.responses.forget(id, response.version).await?;
+        // After this, a `PUT` that is still in progress creates no token.
+        server.tokens.discard([&id]).await?;
+        if let Some(response) = server.responses.get(&id).await? {
+            let _ = server.responses.forget(&id, response.version).await?;
         }
-        let _ = self.requests.forget(id, request.version).await?;
-        Ok(())
+        let _ = server.requests.forget(&id, request.version).await?;
+        Ok(StatusCode::NO_CONTENT)
     }
 
-    /// The request to end, or `None` if it has ended. An id that nobody stored gets an empty request, so that forgetting it
-    /// fences the `PUT` that has not come yet.
+    /// Returns the request to end, or `None` if it has ended. An unknown id gets an empty request, so that forgetting it
+    /// fences a `PUT` that arrives later.
     async fn ending(&self, id: &str) -> Result<Option<Entry>, Failed> {
         if let Some(known) = self.requests.get(id).await? {
             return Ok(Some(known));
@@ -122,19 +124,19 @@ impl Server {
         }
     }
 
-    /// The same payment for a client that only posts: every request is a new one.
-    async fn pay(&self, amount: Bytes) -> Result<Response, Failed> {
+    /// Makes the payment for a client that only posts: every request is a new payment.
+    async fn pay(State(server): State<Self>, amount: Bytes) -> Result<Response, Failed> {
         let message = Message::new("a payment without an id", ACCOUNT, &*amount)?;
-        let _ = self.unprotected.process(&message).await?;
-        Ok(body(self.balance().await?))
+        let _ = server.unprotected.process(&message).await?;
+        Ok(body(server.balance().await?))
     }
 
-    /// What is on the account.
+    /// Returns the balance of the account.
     pub(crate) async fn balance(&self) -> storagebox::Result<Payload> {
         Ok(self.payments.state(ACCOUNT).await?.unwrap_or_default())
     }
 
-    /// What is left of these requests: their tokens, bodies, responses and entries.
+    /// Returns the tokens, bodies, responses and entries that these requests have left behind.
     pub(crate) async fn left(&self, ids: &[String]) -> storagebox::Result<Vec<String>> {
         let mut left = vec![];
         for listed in [self.requests.list().page(None, 10).await?, self.responses.list().page(None, 10).await?] {
@@ -160,26 +162,6 @@ fn body(payload: Payload) -> Response {
     payload.into_bytes().into_response()
 }
 
-async fn stored(State(server): State<Server>, Path(id): Path<String>, body: Bytes) -> Result<StatusCode, Failed> {
-    server.store(&id, body).await
-}
-
-async fn executed(State(server): State<Server>, Path(id): Path<String>) -> Result<Response, Failed> {
-    server.execute(&id).await
-}
-
-async fn fetched(State(server): State<Server>, Path(id): Path<String>) -> Result<Response, Failed> {
-    server.fetch(&id).await
-}
-
-async fn ended(State(server): State<Server>, Path(id): Path<String>) -> Result<StatusCode, Failed> {
-    server.end(&id).await.map(|()| StatusCode::NO_CONTENT)
-}
-
-async fn paid(State(server): State<Server>, body: Bytes) -> Result<Response, Failed> {
-    server.pay(body).await
-}
-
 /// A payment into the account, and its receipt, which is sent to the request.
 struct Pays;
 
@@ -194,7 +176,7 @@ impl Handler for Pays {
     }
 }
 
-/// The same without a receipt.
+/// Adds an amount to the balance, without a receipt.
 struct Adds;
 
 #[async_trait]
@@ -205,14 +187,14 @@ impl Handler for Adds {
     }
 }
 
-/// `None` if the request is no amount, or one too many.
+/// Returns the new balance, or `None` if the request is no amount or the sum is too large.
 fn sum(balance: Option<Payload>, amount: &Payload) -> Result<Option<u64>, BoxError> {
     let number = |payload: &Payload| str::from_utf8(payload.as_bytes()).ok()?.parse::<u64>().ok();
     let balance = balance.map_or(Some(0), |balance| number(&balance)).ok_or("the balance is not a number")?;
     Ok(number(amount).and_then(|amount| balance.checked_add(amount)))
 }
 
-/// Stores responses where their clients fetch them.
+/// Stores responses, which clients fetch.
 struct Responder {
     responses: Dedup,
     tokens: Tokens,
@@ -232,14 +214,14 @@ impl Dispatcher for Responder {
         for Outgoing { token, destination: request, body, .. } in messages {
             self.sent.lock().unwrap_or_else(PoisonError::into_inner).push(token.clone());
             let _ = self.responses.record(request.as_str(), body).keep(Retention::Forever).by(request.as_str()).await?;
-            // The response has arrived, so nobody else processes this message.
+            // The response is stored, so no other process needs this message.
             let _ = self.tokens.consume(token).by(request.as_str()).await?;
         }
         Ok(())
     }
 }
 
-/// What a client is told of a failure: whether it may call again.
+/// The answer after a failure. Its status says whether the client may repeat the call.
 pub(crate) struct Failed(BoxError, StatusCode);
 
 impl From<Error> for Failed {

@@ -39,7 +39,7 @@ impl Consumer {
     }
 }
 
-/// The part of this name, created by its first opener.
+/// Returns the part of this name. The first call creates it.
 fn opened<T>(all: &Mutex<BTreeMap<Namespace, Arc<T>>>, name: &Namespace, create: impl FnOnce() -> T) -> Arc<T> {
     let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
     Arc::clone(all.entry(name.clone()).or_insert_with(|| Arc::new(create())))
@@ -49,7 +49,7 @@ fn each<T>(all: &Mutex<BTreeMap<Namespace, Arc<T>>>) -> Vec<Arc<T>> {
     all.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
 }
 
-/// The end of something that begins now; `None` is never.
+/// Returns the end of a retention that begins now; `None` means never.
 fn end(now: Duration, retention: Retention) -> Option<Duration> {
     match retention {
         Retention::Forever => None,
@@ -57,7 +57,7 @@ fn end(now: Duration, retention: Retention) -> Option<Duration> {
     }
 }
 
-/// Whether what ended at this moment is forgotten.
+/// Returns whether an operation or a token that ended at this time is forgotten.
 fn is_forgotten(ended: Duration, now: Duration) -> bool {
     ended.saturating_add(REMEMBERED) <= now
 }

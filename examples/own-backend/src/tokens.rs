@@ -1,4 +1,4 @@
-//! Tokens: the set of those that live, and the end of those that are gone.
+//! Tokens: the live ones, and how and when the others ended.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,39 +11,39 @@ use crate::is_forgotten;
 #[derive(Debug)]
 pub(crate) struct Tokens {
     clock: Arc<dyn Clock>,
-    known: Mutex<Known>,
+    sets: Mutex<TokenSets>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct TokenSets {
     live: BTreeSet<TokenId>,
-    /// By whom each was consumed, if it was not discarded, and when.
+    /// Tokens that are gone: the operation that consumed the token, if it was not discarded, and the time.
     gone: BTreeMap<TokenId, (Option<OpId>, Duration)>,
 }
 
 impl Tokens {
     pub(crate) fn new(clock: &Arc<dyn Clock>) -> Self {
-        Self { clock: Arc::clone(clock), known: Mutex::default() }
+        Self { clock: Arc::clone(clock), sets: Mutex::default() }
     }
 
-    /// What is known, and the time. One lock is one step.
-    fn step(&self) -> (MutexGuard<'_, Known>, Duration) {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        (known, self.clock.now())
+    /// Locks the sets of tokens, and then reads the clock. One lock is one step.
+    fn step(&self) -> (MutexGuard<'_, TokenSets>, Duration) {
+        let sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
+        (sets, self.clock.now())
     }
 
-    /// Forgets at most so many tokens that are gone; returns how many.
+    /// Forgets at most this many tokens that are gone. Returns how many it forgot.
     pub(crate) fn maintain(&self, most: usize) -> usize {
-        let (mut known, now) = self.step();
-        let forgotten = known.gone.iter().filter(|(_, (_, ended))| is_forgotten(*ended, now));
+        let (mut sets, now) = self.step();
+        let forgotten = sets.gone.iter().filter(|(_, (_, ended))| is_forgotten(*ended, now));
         let forgotten: Vec<_> = forgotten.map(|(token, _)| token.clone()).take(most).collect();
-        forgotten.iter().for_each(|token| drop(known.gone.remove(token)));
+        forgotten.iter().for_each(|token| drop(sets.gone.remove(token)));
         forgotten.len()
     }
 }
 
-impl Known {
-    /// By whom and when the token was ended, unless that is forgotten.
+impl TokenSets {
+    /// Returns how and when the token ended, unless that is forgotten.
     fn end_of(&mut self, token: &TokenId, now: Duration) -> Option<&(Option<OpId>, Duration)> {
         if self.gone.get(token).is_some_and(|(_, ended)| is_forgotten(*ended, now)) {
             self.gone.remove(token);
@@ -55,12 +55,12 @@ impl Known {
 #[async_trait]
 impl TokenStore for Tokens {
     async fn create_tokens(&self, tokens: &[TokenId]) -> Result<Created> {
-        let (mut known, now) = self.step();
+        let (mut sets, now) = self.step();
         let mut created = Created::default();
         for token in tokens.iter().collect::<BTreeSet<_>>() {
-            if known.end_of(token, now).is_some() {
+            if sets.end_of(token, now).is_some() {
                 created.gone += 1;
-            } else if known.live.insert(token.clone()) {
+            } else if sets.live.insert(token.clone()) {
                 created.created += 1;
             } else {
                 created.already_live += 1;
@@ -74,27 +74,27 @@ impl TokenStore for Tokens {
     }
 
     async fn consume(&self, token: &TokenId, op: &OpId) -> Result<Consumed> {
-        let (mut known, now) = self.step();
-        if known.live.remove(token) {
-            known.gone.insert(token.clone(), (Some(op.clone()), now));
+        let (mut sets, now) = self.step();
+        if sets.live.remove(token) {
+            sets.gone.insert(token.clone(), (Some(op.clone()), now));
             return Ok(Consumed::Now);
         }
-        let is_mine = known.end_of(token, now).is_some_and(|(by, _)| by.as_ref() == Some(op));
+        let is_mine = sets.end_of(token, now).is_some_and(|(by, _)| by.as_ref() == Some(op));
         Ok(if is_mine { Consumed::Again } else { Consumed::AlreadyGone })
     }
 
     async fn discard(&self, tokens: &[TokenId]) -> Result<Discarded> {
-        let (mut known, now) = self.step();
+        let (mut sets, now) = self.step();
         let mut discarded = Discarded::default();
         for token in tokens.iter().collect::<BTreeSet<_>>() {
-            if known.live.remove(token) {
+            if sets.live.remove(token) {
                 discarded.discarded += 1;
             } else {
                 discarded.already_gone += 1;
             }
             // An unknown token gets an end too, which keeps a late `create` out (T-7).
-            if known.end_of(token, now).is_none() {
-                known.gone.insert(token.clone(), (None, now));
+            if sets.end_of(token, now).is_none() {
+                sets.gone.insert(token.clone(), (None, now));
             }
         }
         Ok(discarded)

@@ -12,7 +12,7 @@ use crate::tally::Tally;
 pub(crate) const MEMORY: Duration = Duration::from_secs(60);
 /// The longest time of a call with all its repetitions. It is shorter than the time for which the operation is
 /// remembered.
-const PATIENCE: Duration = Duration::from_secs(45);
+const CALL_TIMEOUT: Duration = Duration::from_secs(45);
 /// The pause before a call is repeated, so that a server may become reachable again.
 const PAUSE: Duration = Duration::from_millis(20);
 /// One in this number of calls is dropped while it is in progress.
@@ -53,7 +53,7 @@ impl Caller {
         F: IntoFuture<Output = Result<T>, IntoFuture: Send> + Send,
     {
         let begun = Instant::now();
-        while begun.elapsed() < PATIENCE {
+        while begun.elapsed() < CALL_TIMEOUT {
             match self.attempt(&call).await {
                 None => self.tally.dropped(),
                 Some(Ok(answer)) => {
@@ -67,7 +67,7 @@ impl Caller {
                 Some(Err(error)) => return Err(format!("{what}: {error}")),
             }
         }
-        Err(format!("{what} was not answered within {PATIENCE:?}"))
+        Err(format!("{what} was not answered within {CALL_TIMEOUT:?}"))
     }
 
     async fn attempt<T, F>(&self, call: &(impl Fn() -> F + Sync)) -> Option<Result<T>>

@@ -51,13 +51,13 @@ impl Growth {
     }
 
     /// Returns whether growth can be detected after this time.
-    pub(crate) fn is_told_by(time: Duration) -> bool {
+    pub(crate) fn is_detectable_in(time: Duration) -> bool {
         time >= SHORTEST
     }
 
     /// Returns what has grown in this time.
     pub(crate) fn found(&self, time: Duration) -> Vec<String> {
-        if !Self::is_told_by(time) {
+        if !Self::is_detectable_in(time) {
             return vec![];
         }
         let Some((before, after)) = self.levels() else { return vec!["it was not measured".to_owned()] };

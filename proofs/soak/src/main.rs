@@ -86,7 +86,7 @@ async fn soak(minutes: u32, backends: Vec<String>) -> ExitCode {
     }
     let mut reports = runs.join_all().await;
     reports.sort_by_key(|report| BACKENDS.iter().position(|name| *name == report.backend).unwrap_or(BACKENDS.len()));
-    told(&reports)
+    print(&reports)
 }
 
 /// Runs the messages of one backend after another.
@@ -96,10 +96,10 @@ async fn messages(count: u32, backends: Vec<String>) -> ExitCode {
         let report = messages::one(&backend, count as usize).await;
         reports.push(report.unwrap_or_else(|failure| Report::broken(&backend, &failure)));
     }
-    told(&reports)
+    print(&reports)
 }
 
-fn told(reports: &[Report]) -> ExitCode {
+fn print(reports: &[Report]) -> ExitCode {
     println!("\n{}", report::table(reports));
     reports.iter().flat_map(|report| &report.faults).for_each(|fault| println!("{fault}"));
     match reports.iter().all(|report| report.faults.is_empty()) {

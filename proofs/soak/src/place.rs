@@ -5,12 +5,12 @@ mod postgres;
 mod redis;
 mod sqlite;
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use storagebox::memory::MemoryStore;
 use storagebox::{Retention, Store};
 use storagebox_conformance::{Cut, Proxy};
+use storagebox_testkit::OwnServer;
 use tokio::time::sleep;
 
 use crate::Failure;
@@ -53,7 +53,7 @@ impl Place {
             _ => Kind::Dynamo(dynamo::Table::start().await?),
         };
         let proxy = match kind.server() {
-            Some(server) => Some(Proxy::start(server).await?),
+            Some(server) => Some(Proxy::start(server.address()).await?),
             None => None,
         };
         let place = Self { kind, proxy };
@@ -149,42 +149,29 @@ impl Place {
 }
 
 impl Kind {
-    fn server(&self) -> Option<SocketAddr> {
+    /// Returns the server, if there is one.
+    fn server(&self) -> Option<&OwnServer> {
         match self {
             Self::Memory(_) | Self::Sqlite(_) => None,
-            Self::Postgres(database) => Some(database.address()),
-            Self::Redis(keys) => Some(keys.address()),
-            Self::Dynamo(table) => Some(table.address()),
+            Self::Postgres(database) => Some(&database.server),
+            Self::Redis(keys) => Some(&keys.server),
+            Self::Dynamo(table) => Some(&table.server),
         }
     }
 
     async fn pause(&self, lasts: Duration) -> Result<(), Failure> {
-        let paused = match self {
-            Self::Memory(_) | Self::Sqlite(_) => return Ok(()),
-            Self::Postgres(database) => database.server.pause()?,
-            Self::Redis(keys) => keys.server.pause()?,
-            Self::Dynamo(table) => table.server.pause()?,
-        };
+        let Some(server) = self.server() else { return Ok(()) };
+        let paused = server.pause()?;
         sleep(lasts).await;
         drop(paused);
         Ok(())
     }
 
     async fn kill(&self, lasts: Duration) -> Result<(), Failure> {
-        match self {
-            Self::Memory(_) | Self::Sqlite(_) => return Ok(()),
-            Self::Postgres(database) => database.server.kill()?,
-            Self::Redis(keys) => keys.server.kill()?,
-            Self::Dynamo(table) => table.server.kill()?,
-        }
+        let Some(server) = self.server() else { return Ok(()) };
+        server.kill()?;
         sleep(lasts).await;
         // `start_again` waits until the server answers.
-        tokio::task::block_in_place(|| match self {
-            Self::Memory(_) | Self::Sqlite(_) => Ok(()),
-            Self::Postgres(database) => database.server.start_again(),
-            Self::Redis(keys) => keys.server.start_again(),
-            Self::Dynamo(table) => table.server.start_again(),
-        })?;
-        Ok(())
+        Ok(tokio::task::block_in_place(|| server.start_again())?)
     }
 }

@@ -48,9 +48,9 @@ impl Report {
 }
 
 fn levels(time: Duration, growth: &Growth) -> String {
-    let untold = if Growth::is_told_by(time) { "" } else { "; too short to tell growth" };
+    let note = if Growth::is_detectable_in(time) { "" } else { "; too short to tell growth" };
     growth.levels().map_or("not measured".to_owned(), |(before, after)| {
-        format!("in the second quarter {before}; in the last {after}{untold}")
+        format!("in the second quarter {before}; in the last {after}{note}")
     })
 }
 

@@ -13,9 +13,9 @@ use storagebox_core::layer::Layered;
 use storagebox_core::{
     Backend, ClaimId, Clock, Item, ItemState, ListedItem, ManualClock, Namespace, Result, async_trait,
 };
-use storagebox_testkit::checks::harness::{Acts, run_with};
+use storagebox_testkit::checks::harness::{restart, run_with};
+use storagebox_testkit::dynamodb::Data;
 use storagebox_testkit::dynamodb::faults::{Fault, Faults};
-use storagebox_testkit::dynamodb::{Data, Dynamo};
 use tokio::runtime::Runtime;
 
 use super::place::{PATIENCE, Place, Table, failed};
@@ -150,11 +150,9 @@ impl Sandbox for Keys {
     }
 
     async fn restart(&self, how: Restart) -> Result<()> {
-        ACTS.restart(self.place.table.own(), how)
+        restart(self.place.table.own(), how)
     }
 }
-
-const ACTS: Acts<Dynamo> = Acts { stop: Dynamo::stop, kill: Dynamo::kill, start_again: Dynamo::start_again };
 
 type Row = HashMap<String, AttributeValue>;
 

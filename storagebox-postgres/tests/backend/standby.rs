@@ -41,7 +41,11 @@ async fn a_standby_answers_nothing_until_it_is_promoted() -> Result<()> {
         // The first call lost the connection that was closed just before, without a message.
         assert!(is_refused || call == "add" && error.certainty() == Certainty::Unknown, "{call}: {error}");
     }
-    spawn_blocking(move || primary.own().map(Postgres::kill)).await.map_err(failed)?.transpose().map_err(failed)?;
+    spawn_blocking(move || primary.own().map(|server| server.kill()))
+        .await
+        .map_err(failed)?
+        .transpose()
+        .map_err(failed)?;
     assert!(asked(&there, "SELECT pg_promote()").await?);
     store.ping().await?;
     for (call, error) in calls::all(&store, &open).await? {

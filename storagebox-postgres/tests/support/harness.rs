@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, Row, query};
 use storagebox_conformance::{Declared, Harness, Part, Restart, Sandbox, TestClock};
 use storagebox_core::{Backend, ErrorKind, ListedItem, Namespace, Result, async_trait};
 use storagebox_postgres::{PostgresBuilder, PostgresStore, Statements};
-use storagebox_testkit::checks::harness::{self, Acts, run_with};
+use storagebox_testkit::checks::harness::{self, restart, run_with};
 use storagebox_testkit::pgbouncer::{self, PgBouncer};
 use storagebox_testkit::postgres::{Postgres, Settings};
 use tokio::runtime::{Handle, Runtime};
@@ -210,11 +210,9 @@ impl Sandbox for Schema {
     }
 
     async fn restart(&self, how: Restart) -> Result<()> {
-        ACTS.restart(self.place.database.own(), how)
+        restart(self.place.database.own(), how)
     }
 }
-
-const ACTS: Acts<Postgres> = Acts { stop: Postgres::stop, kill: Postgres::kill, start_again: Postgres::start_again };
 
 /// Reads the items directly from the tables, without the library.
 const AUDIT: &str = "

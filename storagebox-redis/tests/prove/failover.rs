@@ -183,9 +183,9 @@ async fn hold_the_replica_of(place: &Place) -> Result<()> {
 async fn kill_the_master_of(place: &Place) -> Result<()> {
     let number = place.master_of(BANK).await?.ok_or_else(|| failed("no master has the bank"))?;
     let server = Arc::clone(&place.server);
-    on_the_node(&server, number, Redis::kill).await?;
+    on_the_node(&server, number, |node| node.kill()).await?;
     until("another master", async || Ok(place.master_of(BANK).await?.is_some())).await?;
-    on_the_node(&server, number, Redis::start_again).await
+    on_the_node(&server, number, |node| node.start_again()).await
 }
 
 async fn on_the_node(

@@ -11,8 +11,8 @@ use redis::cmd;
 use storagebox_conformance::{Declared, Harness, Part, Restart, Sandbox, TestClock, connected};
 use storagebox_core::{Backend, ClaimId, Item, ItemState, ListedItem, Namespace, Result, async_trait};
 use storagebox_redis::{Moved, RedisStore};
-use storagebox_testkit::checks::harness::{Acts, run_with};
-use storagebox_testkit::redis::{Redis, Settings};
+use storagebox_testkit::checks::harness::{restart, run_with};
+use storagebox_testkit::redis::Settings;
 use tokio::runtime::Runtime;
 
 use super::place::{Place, Server, failed};
@@ -177,11 +177,9 @@ impl Sandbox for Prefix {
     }
 
     async fn restart(&self, how: Restart) -> Result<()> {
-        ACTS.restart(self.place.server.own(), how)
+        restart(self.place.server.own(), how)
     }
 }
-
-const ACTS: Acts<Redis> = Acts { stop: Redis::stop, kill: Redis::kill, start_again: Redis::start_again };
 
 fn escape(byte: u8) -> String {
     match byte {

@@ -46,7 +46,7 @@ pub(crate) fn start(kind: &'static Kind) -> Result<Started, Failure> {
     let guard = Guard { hold: Some(hold), thread: Some(thread) };
     let ended = || Failure::Docker("its thread ended early".to_owned());
     let url = told.recv().unwrap_or_else(|_| Err(ended()))?;
-    Ok(Started { version: (kind.version)(&url), url, guard: Box::new(guard) })
+    Ok(Started { version: kind.version(&url), url, guard: Box::new(guard) })
 }
 
 /// Sends the server's URL, and keeps the container until nobody needs it any more. A container is dropped within a
@@ -74,7 +74,7 @@ async fn run(kind: &Kind) -> Result<(String, Running), Failure> {
     provide(&engine, &image).await?;
     let container = request(kind, &image)?.start().await.map_err(|error| told_by(&error))?;
     let url = url(kind, &engine, &container).await?;
-    if poll(START, || (kind.probe)(&url).ok()).is_none() {
+    if poll(START, || (kind.ask)(&url).ok()).is_none() {
         return Err(silent(&container).await);
     }
     Ok((url, container))

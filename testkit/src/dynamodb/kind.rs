@@ -21,24 +21,20 @@ pub(crate) static KIND: Kind = Kind {
     },
     local,
     shown: |url| Url::parse(url).map(|url| url.to_string()),
-    probe: |url| match Url::parse(url).map_err(io::Error::other)?.server {
-        Some(server) => probe::dynamodb(&server.host, server.port).map(drop),
-        // Without a key there is nothing to ask, and Amazon's own service exists.
-        None => Ok(()),
-    },
-    version,
+    ask,
 };
 
 fn local() -> Result<Started, Failure> {
     let server = Dynamo::start(Data::InMemory)?;
     let url = server.url();
-    Ok(Started { version: version(&url), url, guard: Box::new(server) })
+    Ok(Started { version: KIND.version(&url), url, guard: Box::new(server) })
 }
 
 /// Returns the name that the server gives itself in each answer.
-fn version(url: &str) -> Option<String> {
-    match Url::parse(url).ok()?.server {
-        Some(server) => probe::dynamodb(&server.host, server.port).ok()?.map(|name| format!("by {name}")),
-        None => Some("by Amazon".to_owned()),
+fn ask(url: &str) -> io::Result<Option<String>> {
+    match Url::parse(url).map_err(io::Error::other)?.server {
+        Some(server) => Ok(probe::dynamodb(&server.host, server.port)?.map(|name| format!("by {name}"))),
+        // Without a key there is nothing to ask, and Amazon's own service exists.
+        None => Ok(Some("by Amazon".to_owned())),
     }
 }

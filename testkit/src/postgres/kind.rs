@@ -36,8 +36,7 @@ pub(crate) static KIND: Kind = Kind {
     },
     local,
     shown: |url| Url::parse(url).map(|url| url.to_string()),
-    probe: |url| Url::parse(url).map_err(io::Error::other).and_then(|url| probe::postgres(&url)),
-    version,
+    ask,
 };
 
 fn local() -> Result<Started, Failure> {
@@ -45,11 +44,17 @@ fn local() -> Result<Started, Failure> {
     Ok(Started { url: server.url(), version: server.version(), guard: Box::new(server) })
 }
 
+fn ask(url: &str) -> io::Result<Option<String>> {
+    let url = Url::parse(url).map_err(io::Error::other)?;
+    probe::postgres(&url)?;
+    Ok(version(&url))
+}
+
 /// Asks with `psql`, if it is installed. The password must not appear in the list of processes.
-fn version(url: &str) -> Option<String> {
-    let Url { user, password, host, port, database } = Url::parse(url).ok()?;
+fn version(url: &Url) -> Option<String> {
+    let Url { user, password, host, port, database } = url;
     let mut psql = Command::new(in_path("psql")?);
-    psql.args(["-XAtq", "-h", &host, "-p", &port.to_string(), "-U", &user, "-d", &database]);
+    psql.args(["-XAtq", "-h", host, "-p", &port.to_string(), "-U", user, "-d", database]);
     psql.args(["--no-password", "-c", "show server_version"]).env("PGPASSWORD", password);
     let output = psql.env("PGCONNECT_TIMEOUT", "5").stdin(Stdio::null()).output().ok()?;
     first_number(&String::from_utf8_lossy(&output.stdout))

@@ -5,6 +5,7 @@ mod programs;
 mod settings;
 
 use std::fs;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
@@ -13,10 +14,10 @@ pub(crate) use kind::KIND;
 pub use settings::Settings;
 
 use crate::failure::Failure;
+use crate::own_server::OwnServer;
 use crate::probe;
 use crate::process::{Process, Signal};
 use crate::programs::version;
-use crate::running::{Paused, Running};
 use crate::scratch::Scratch;
 use crate::tls;
 use crate::url::Url;
@@ -28,12 +29,10 @@ pub(crate) const INSTALL: &str = "apt-get install postgresql, brew install postg
 /// The name of the superuser, the password and the database.
 const LOGIN: &str = "postgres";
 
-/// A server of our own, with an empty cluster. It ends with this value, and with our process in any case.
-///
-/// It runs as the user `postgres`, or else `nobody`, if we are root. All calls block.
+/// A server with an empty cluster.
 #[derive(Debug)]
 pub struct Postgres {
-    running: Running,
+    server: OwnServer,
     programs: PathBuf,
     settings: Settings,
 }
@@ -52,10 +51,14 @@ impl Postgres {
         if settings.has_tls() {
             tls::make(&scratch)?;
         }
-        let running = Running::start(NAME, scratch, |scratch, port| {
-            launch(scratch, &server(scratch, &programs, settings, port), port)
-        })?;
-        Ok(Self { running, programs, settings: settings.clone() })
+        Self::start_in(scratch, programs, settings.clone())
+    }
+
+    fn start_in(scratch: Scratch, programs: PathBuf, settings: Settings) -> Result<Self, Failure> {
+        let (folder, launched) = (programs.clone(), settings.clone());
+        let launch = move |scratch: &Scratch, port| launch(scratch, &server(scratch, &folder, &launched, port), port);
+        let server = OwnServer::start(NAME, Signal::Interrupt, scratch, launch)?;
+        Ok(Self { server, programs, settings })
     }
 
     /// Starts a hot standby with a copy of this server's data and with its settings. The standby follows this server.
@@ -68,53 +71,12 @@ impl Postgres {
         let mut copy = scratch.command(&programs::beside_initdb(&self.programs, "pg_basebackup"));
         copy.args(["--dbname", &self.url(), "--write-recovery-conf", "--wal-method=stream", "--checkpoint=fast"]);
         scratch.run(copy.arg("--no-sync").arg("--pgdata").arg(data(&scratch)))?;
-        let (programs, settings) = (self.programs.clone(), self.settings.clone());
-        let running = Running::start(NAME, scratch, |scratch, port| {
-            launch(scratch, &server(scratch, &programs, &settings, port), port)
-        })?;
-        Ok(Self { running, programs, settings })
-    }
-
-    /// Restarts the server after [`Self::kill`] or [`Self::stop`], with the same data and on the same port.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`Self::start`]; [`Failure::WrongState`] if it runs.
-    pub fn start_again(&self) -> Result<(), Failure> {
-        self.running
-            .start_again(|scratch, port| launch(scratch, &server(scratch, &self.programs, &self.settings, port), port))
-    }
-
-    /// Kills the server and all its children at once with SIGKILL, as a power cut would.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`Failure::WrongState`] if it does not run.
-    pub fn kill(&self) -> Result<(), Failure> {
-        self.running.end(Signal::Kill)
-    }
-
-    /// Ends it gracefully: transactions in progress are rolled back, and everything else is written.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`Failure::WrongState`] if it does not run.
-    pub fn stop(&self) -> Result<(), Failure> {
-        self.running.end(Signal::Interrupt)
-    }
-
-    /// Stops all its processes (SIGSTOP) until the returned value is dropped.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`Failure::WrongState`] if it does not run.
-    pub fn pause(&self) -> Result<Paused<'_>, Failure> {
-        self.running.pause()
+        Self::start_in(scratch, self.programs.clone(), self.settings.clone())
     }
 
     /// Returns the superuser's URL, without encryption.
     pub fn url(&self) -> String {
-        format!("postgres://{LOGIN}:{LOGIN}@127.0.0.1:{}/{LOGIN}", self.running.port())
+        format!("postgres://{LOGIN}:{LOGIN}@127.0.0.1:{}/{LOGIN}", self.port())
     }
 
     /// Returns the superuser's URL with encryption, checked against [`Self::authority`].
@@ -126,12 +88,7 @@ impl Postgres {
     /// Returns the certificate of the authority that signed the server's certificate, if the server was started with
     /// TLS.
     pub fn authority(&self) -> Option<PathBuf> {
-        self.settings.has_tls().then(|| tls::authority(self.running.scratch()))
-    }
-
-    /// Returns the port of 127.0.0.1 that it listens on, which a restart does not change.
-    pub fn port(&self) -> u16 {
-        self.running.port()
+        self.settings.has_tls().then(|| tls::authority(self.scratch()))
     }
 
     /// Returns the version that the program reports, such as `15.18`.
@@ -142,6 +99,14 @@ impl Postgres {
     /// Returns whether its programs are installed.
     pub fn is_installed() -> bool {
         programs::folder().is_ok()
+    }
+}
+
+impl Deref for Postgres {
+    type Target = OwnServer;
+
+    fn deref(&self) -> &OwnServer {
+        &self.server
     }
 }
 
@@ -187,11 +152,10 @@ fn tls_settings(scratch: &Scratch) -> [String; 3] {
 }
 
 fn launch(scratch: &Scratch, server: &Command, port: u16) -> Result<Process, Failure> {
-    let mut process = Process::start(scratch, "postgres", server)?;
+    let process = Process::start(scratch, "postgres", server)?;
     let (id, file) = (process.id(), data(scratch).join("postmaster.pid"));
     let url = Url::local(LOGIN, port);
-    let ready = process.ready(|| says_ready(&file, id) && probe::postgres(&url).is_ok());
-    ready.map_err(|why| Failure::DoesNotStart { server: NAME, why, log: process.log() }).map(|()| process)
+    process.started(NAME, || says_ready(&file, id) && probe::postgres(&url).is_ok())
 }
 
 /// Returns whether the server's own file says that it is ready: an answer on the port might be that of another server.

@@ -27,9 +27,8 @@ impl Epmd {
         port::with_free(|port| {
             let mut server = Command::new(&program);
             server.args(["-port", &port.to_string(), "-address", "127.0.0.1"]);
-            let mut process = Process::start(scratch, SERVER, &server)?;
-            let ready = process.ready(|| TcpStream::connect(("127.0.0.1", port)).is_ok());
-            ready.map_err(|why| Failure::DoesNotStart { server: NAME, why, log: process.log() })?;
+            let process = Process::start(scratch, SERVER, &server)?;
+            let process = process.started(NAME, || TcpStream::connect(("127.0.0.1", port)).is_ok())?;
             Ok(Self { process: Mutex::new(process), port })
         })
     }

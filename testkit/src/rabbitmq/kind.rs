@@ -26,8 +26,7 @@ pub(crate) static KIND: Kind = Kind {
     },
     local,
     shown: |url| Address::parse(&FORM, url).map(|address| address.to_string()),
-    probe: |url| ask(url).map(drop),
-    version: |url| ask(url).ok().flatten(),
+    ask,
 };
 
 /// Returns the version of the server, if it answers.
@@ -39,5 +38,5 @@ fn ask(url: &str) -> io::Result<Option<String>> {
 fn local() -> Result<Started, Failure> {
     let server = RabbitMq::start()?;
     let url = server.url();
-    Ok(Started { version: (KIND.version)(&url), url, guard: Box::new(server) })
+    Ok(Started { version: KIND.version(&url), url, guard: Box::new(server) })
 }

@@ -3,7 +3,7 @@
 mod epmd;
 mod kind;
 
-use std::fs;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -11,9 +11,9 @@ use epmd::Epmd;
 pub(crate) use kind::KIND;
 
 use crate::failure::Failure;
+use crate::own_server::OwnServer;
 use crate::process::{Process, Signal, log_of};
 use crate::programs::in_path;
-use crate::running::{Paused, Running};
 use crate::scratch::Scratch;
 use crate::{port, probe};
 
@@ -27,15 +27,10 @@ const SERVER: &str = "rabbitmq-server";
 
 const BROKER: &str = "broker";
 
-/// An empty broker of our own, without plugins. It ends with this value, and with our process in any case.
-///
-/// It runs as the user `postgres`, or else `nobody`, if we are root. All calls block.
+/// An empty broker without plugins.
 #[derive(Debug)]
 pub struct RabbitMq {
-    // Fields drop in order: the broker ends before its port mapper.
-    running: Running,
-    epmd: Epmd,
-    program: PathBuf,
+    server: OwnServer,
 }
 
 impl RabbitMq {
@@ -48,49 +43,13 @@ impl RabbitMq {
         let program = program().ok_or(Failure::NotInstalled { server: NAME, install: INSTALL })?;
         let scratch = Scratch::new("rabbitmq")?;
         let epmd = Epmd::start(&scratch)?;
-        let running = Running::start(NAME, scratch, |scratch, port| launch(scratch, &program, &epmd, port))?;
-        Ok(Self { running, epmd, program })
-    }
-
-    /// Restarts the broker after [`Self::kill`] or [`Self::stop`], with the same data and on the same port.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`Self::start`]; [`Failure::WrongState`] if it runs.
-    pub fn start_again(&self) -> Result<(), Failure> {
-        self.running.start_again(|scratch, port| launch(scratch, &self.program, &self.epmd, port))
-    }
-
-    /// Kills its process with SIGKILL, as a power cut would.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`Failure::WrongState`] if it does not run.
-    pub fn kill(&self) -> Result<(), Failure> {
-        self.running.end(Signal::Kill)
-    }
-
-    /// Ends it gracefully.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`Failure::WrongState`] if it does not run.
-    pub fn stop(&self) -> Result<(), Failure> {
-        self.running.end(Signal::Terminate)
-    }
-
-    /// Stops all its processes (SIGSTOP) until the returned value is dropped.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`Failure::WrongState`] if it does not run.
-    pub fn pause(&self) -> Result<Paused<'_>, Failure> {
-        self.running.pause()
+        let launch = move |scratch: &Scratch, port| launch(scratch, &program, &epmd, port);
+        Ok(Self { server: OwnServer::start(NAME, Signal::Terminate, scratch, launch)? })
     }
 
     /// Returns the URL of the user `guest`, who may do everything.
     pub fn url(&self) -> String {
-        format!("amqp://127.0.0.1:{}", self.running.port())
+        format!("amqp://127.0.0.1:{}", self.port())
     }
 
     /// Returns whether its programs are installed.
@@ -103,20 +62,18 @@ fn program() -> Option<PathBuf> {
     Some(PathBuf::from(DEBIAN)).filter(|program| program.is_file()).or_else(|| in_path(SERVER))
 }
 
-fn launch(scratch: &Scratch, program: &Path, epmd: &Epmd, port: u16) -> Result<Process, Failure> {
-    let log = log_of(scratch, BROKER);
-    // Earlier starts wrote to the same log.
-    let said = || fs::read_to_string(&log).unwrap_or_default();
-    let earlier = said().len();
-    if earlier == 0 {
-        // The broker writes there as its own user.
-        scratch.write(&format!("{BROKER}.log"), "")?;
+impl Deref for RabbitMq {
+    type Target = OwnServer;
+
+    fn deref(&self) -> &OwnServer {
+        &self.server
     }
-    let mut process = Process::start(scratch, BROKER, &server(scratch, program, epmd, port)?)?;
-    // The server's own log comes first: an answer on the port might be that of another server.
-    let listens = || said().get(earlier..).is_some_and(|log| log.contains("Server startup complete"));
-    let ready = process.ready(|| listens() && probe::rabbitmq("127.0.0.1", port).is_ok());
-    ready.map_err(|why| Failure::DoesNotStart { server: NAME, why, log: process.log() }).map(|()| process)
+}
+
+fn launch(scratch: &Scratch, program: &Path, epmd: &Epmd, port: u16) -> Result<Process, Failure> {
+    let broker = server(scratch, program, epmd, port)?;
+    let answers = || probe::rabbitmq("127.0.0.1", port).is_ok();
+    Process::start_until(scratch, (NAME, BROKER), &broker, "Server startup complete", answers)
 }
 
 fn server(scratch: &Scratch, program: &Path, epmd: &Epmd, port: u16) -> Result<Command, Failure> {

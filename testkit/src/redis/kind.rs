@@ -2,12 +2,14 @@
 
 use std::io;
 
-use super::url::Url;
 use super::{INSTALL, NAME, Redis, SERVER, Settings};
+use crate::address::{Address, Form};
 use crate::failure::Failure;
 use crate::probe;
 use crate::programs::{in_path, version_in};
 use crate::server::{Image, Kind, Run, Started};
+
+static FORM: Form = Form { text: "redis://USER:PASSWORD@HOST:PORT", scheme: "redis://", port: "6379" };
 
 pub(crate) static KIND: Kind = Kind {
     name: NAME,
@@ -21,15 +23,19 @@ pub(crate) static KIND: Kind = Kind {
             environment: &[],
             // The same as `Settings::quick`.
             command: &["valkey-server", "--save", "", "--appendonly", "no"],
-            url: |host, port| Url { host: host.to_owned(), port }.to_string(),
+            url: |host, port| Address::new(&FORM, host, port).to_string(),
         },
     },
     local,
-    shown: |url| Url::parse(url).map(|url| url.to_string()),
-    probe: |url| Url::parse(url).map_err(io::Error::other).and_then(|url| probe::redis(&url.host, url.port)),
-    // The suite reads the version itself.
-    version: |_| None,
+    shown: |url| Address::parse(&FORM, url).map(|address| address.to_string()),
+    ask,
 };
+
+/// Checks that the server answers. The suite reads the version itself.
+fn ask(url: &str) -> io::Result<Option<String>> {
+    let address = Address::parse(&FORM, url).map_err(io::Error::other)?;
+    probe::redis(&address.host, address.port).map(|()| None)
+}
 
 fn local() -> Result<Started, Failure> {
     let server = Redis::start(&Settings::quick())?;

@@ -4,11 +4,9 @@ mod cluster;
 mod kind;
 mod sentinels;
 mod settings;
-mod url;
 
-use std::fs;
-use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 pub use cluster::Cluster;
@@ -17,10 +15,10 @@ pub use sentinels::Sentinels;
 pub use settings::Settings;
 
 use crate::failure::Failure;
+use crate::own_server::OwnServer;
 use crate::probe;
 use crate::process::{Process, Signal, log_of};
 use crate::programs::in_path;
-use crate::running::{Paused, Running};
 use crate::scratch::Scratch;
 use crate::tls;
 
@@ -30,13 +28,10 @@ pub(crate) const INSTALL: &str = "apt-get install redis-server, or brew install 
 /// The name of the program and of the server's files.
 const SERVER: &str = "redis-server";
 
-/// An empty server of our own. It ends with this value, and with our process in any case.
-///
-/// It runs as the user `postgres`, or else `nobody`, if we are root. All calls block.
+/// An empty server.
 #[derive(Debug)]
 pub struct Redis {
-    running: Running,
-    program: PathBuf,
+    server: OwnServer,
     settings: Settings,
 }
 
@@ -52,67 +47,27 @@ impl Redis {
         if settings.has_tls() {
             tls::make(&scratch)?;
         }
-        let running = Running::start(NAME, scratch, |scratch, port| launch(scratch, &program, settings, port))?;
-        Ok(Self { running, program, settings: settings.clone() })
-    }
-
-    /// Restarts the server after [`Self::kill`] or [`Self::stop`], on the same port, and with the same data if it is
-    /// persistent.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`Self::start`]; [`Failure::WrongState`] if it runs.
-    pub fn start_again(&self) -> Result<(), Failure> {
-        self.running.start_again(|scratch, port| launch(scratch, &self.program, &self.settings, port))
-    }
-
-    /// Kills its process with SIGKILL, as a power cut would.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`Failure::WrongState`] if it does not run.
-    pub fn kill(&self) -> Result<(), Failure> {
-        self.running.end(Signal::Kill)
-    }
-
-    /// Ends it gracefully: persistent data is written.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`Failure::WrongState`] if it does not run.
-    pub fn stop(&self) -> Result<(), Failure> {
-        self.running.end(Signal::Interrupt)
-    }
-
-    /// Stops all its processes (SIGSTOP) until the returned value is dropped.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`Failure::WrongState`] if it does not run.
-    pub fn pause(&self) -> Result<Paused<'_>, Failure> {
-        self.running.pause()
+        let launched = settings.clone();
+        let launch = move |scratch: &Scratch, port| launch(scratch, &program, &launched, port);
+        let server = OwnServer::start(NAME, Signal::Interrupt, scratch, launch)?;
+        Ok(Self { server, settings: settings.clone() })
     }
 
     /// Returns the default user's URL; with TLS, the URL only works with [`Self::authority`].
     pub fn url(&self) -> String {
         let scheme = if self.settings.has_tls() { "rediss" } else { "redis" };
-        format!("{scheme}://127.0.0.1:{}", self.running.port())
-    }
-
-    /// Returns the address that it listens on, which a restart does not change.
-    pub fn address(&self) -> SocketAddr {
-        SocketAddr::from((Ipv4Addr::LOCALHOST, self.running.port()))
+        format!("{scheme}://127.0.0.1:{}", self.port())
     }
 
     /// Returns the certificate of the authority that signed the server's certificate, if the server was started with
     /// TLS.
     pub fn authority(&self) -> Option<PathBuf> {
-        self.settings.has_tls().then(|| tls::authority(self.running.scratch()))
+        self.settings.has_tls().then(|| tls::authority(self.scratch()))
     }
 
     /// Returns a client certificate of the same authority and its key, if the server was started with TLS.
     pub fn client_certificate(&self) -> Option<(PathBuf, PathBuf)> {
-        self.settings.has_tls().then(|| tls::client(self.running.scratch()))
+        self.settings.has_tls().then(|| tls::client(self.scratch()))
     }
 
     /// Returns whether its program is installed.
@@ -122,31 +77,27 @@ impl Redis {
 
     /// Returns whether the node reports that all slots of its cluster are served, or does not run.
     fn serves_all_slots(&self) -> bool {
-        self.running.is_down() || probe::redis_cluster("127.0.0.1", self.running.port()).unwrap_or(false)
+        self.is_down() || probe::redis_cluster("127.0.0.1", self.port()).unwrap_or(false)
     }
 }
 
-fn launch(scratch: &Scratch, program: &PathBuf, settings: &Settings, port: u16) -> Result<Process, Failure> {
-    let log = log_of(scratch, SERVER);
-    // Earlier starts wrote to the same log.
-    let said = || fs::read_to_string(&log).unwrap_or_default();
-    let earlier = said().len();
-    if earlier == 0 {
-        // The server writes there as its own user.
-        scratch.write(&format!("{SERVER}.log"), "")?;
+impl Deref for Redis {
+    type Target = OwnServer;
+
+    fn deref(&self) -> &OwnServer {
+        &self.server
     }
+}
+
+fn launch(scratch: &Scratch, program: &Path, settings: &Settings, port: u16) -> Result<Process, Failure> {
     let mut server = Command::new(program);
     server.arg(scratch.write("redis.conf", &configuration(scratch, settings, port))?);
     if settings.is_sentinel() {
         server.arg("--sentinel");
     }
-    let mut process = Process::start(scratch, SERVER, &server)?;
-    // The server's own log comes first: an answer on the port might be that of another server.
     let word = if settings.is_sentinel() { "+monitor master" } else { "Ready to accept connections" };
-    let listens = || said().get(earlier..).is_some_and(|log| log.contains(word));
     let answers = || settings.has_tls() || probe::redis("127.0.0.1", port).is_ok();
-    let ready = process.ready(|| listens() && answers());
-    ready.map_err(|why| Failure::DoesNotStart { server: NAME, why, log: process.log() }).map(|()| process)
+    Process::start_until(scratch, (NAME, SERVER), &server, word, answers)
 }
 
 fn configuration(scratch: &Scratch, settings: &Settings, port: u16) -> String {

@@ -7,11 +7,13 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result};
+
 use super::catalogue::{Catalogue, Mutant};
 use super::source::Source;
 use crate::command::{cargo, not_started, shown};
-use crate::failure::Failure;
-use crate::programs;
+use crate::failure::ChildFailure;
+use crate::programs::{Program, built};
 use crate::summary::Summary;
 use crate::workspace;
 
@@ -25,22 +27,6 @@ pub(super) struct Bench {
     source: Source,
     folder: PathBuf,
     package: String,
-}
-
-/// A test program, and the folder of its package.
-#[derive(Debug)]
-pub(super) struct Built {
-    program: PathBuf,
-    folder: PathBuf,
-}
-
-impl Built {
-    /// Returns the command that cargo would run.
-    fn command(&self) -> Command {
-        let mut command = Command::new(&self.program);
-        command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
-        command
-    }
 }
 
 /// The result of a case.
@@ -76,16 +62,14 @@ impl fmt::Display for Verdict {
 impl Bench {
     /// Creates the copy of the workspace. The copy, the build and the logs stay for the next run, which builds only
     /// what has changed.
-    pub(super) fn of(catalogue: &Catalogue) -> Result<Self, Failure> {
+    pub(super) fn of(catalogue: &Catalogue) -> Result<Self> {
         let folder = workspace::builds()?.join("mutants").join(&catalogue.backend);
         let source = Source::copied(folder.join("source"))?;
-        let logs = folder.join("logs");
-        fs::create_dir_all(&logs).map_err(|error| Failure::File { path: logs, error })?;
         Ok(Self { source, folder, package: catalogue.package() })
     }
 
     /// Builds a test program, which takes minutes the first time, and shows cargo's progress.
-    pub(super) fn built_shown(&self, test: &str) -> Result<Built, Failure> {
+    pub(super) fn built_shown(&self, test: &str) -> Result<Program> {
         let mut build = self.cargo(test);
         build.arg("--no-run");
         shown(build)?;
@@ -93,39 +77,37 @@ impl Bench {
     }
 
     /// Runs a case in the copy as it is.
-    pub(super) fn without_patch(&self, built: &Built, case: &str) -> Result<Verdict, Failure> {
-        self.run(built, "without_patch", case, 1)
+    pub(super) fn without_patch(&self, program: &Program, case: &str) -> Result<Verdict> {
+        self.run(program, "without_patch", case, 1)
     }
 
     /// Runs the mutant's case in the copy with the mutant's patch.
-    pub(super) fn with_patch(&self, mutant: &Mutant) -> Result<Verdict, Failure> {
+    pub(super) fn with_patch(&self, mutant: &Mutant) -> Result<Verdict> {
         self.source.patched(mutant, || match self.built(&mutant.test) {
-            Ok(built) => self.run(&built, &mutant.name, &mutant.case, mutant.runs),
-            Err(Failure::Exit { output, .. }) => {
-                self.log(&mutant.name, &output)?;
+            Ok(program) => self.run(&program, &mutant.name, &mutant.case, mutant.runs),
+            Err(error) => {
+                let ChildFailure { output, .. } = error.downcast()?;
+                workspace::write(self.log(&mutant.name), output)?;
                 Ok(Verdict::Unclear("it does not compile".to_owned()))
             }
-            Err(failure) => Err(failure),
         })
     }
 
-    fn run(&self, built: &Built, name: &str, case: &str, runs: u32) -> Result<Verdict, Failure> {
-        let mut command = built.command();
+    fn run(&self, program: &Program, name: &str, case: &str, runs: u32) -> Result<Verdict> {
+        let mut command = program.command();
         command.args(["--exact", case]).env("STORAGEBOX_RUNS", runs.to_string());
-        let log = self.path_of_log(name);
+        let log = self.log(name);
+        workspace::write(&log, "")?;
         let ended = ended(command, &log)?;
-        let said = fs::read(&log).map_err(|error| Failure::File { path: log, error })?;
+        let output = fs::read(&log)?;
         Ok(ended.map_or_else(
             || Verdict::Unclear(format!("it did not end within {LONGEST:?}")),
-            |_| judged(&String::from_utf8_lossy(&said)),
+            |_| judged(&String::from_utf8_lossy(&output)),
         ))
     }
 
-    fn built(&self, test: &str) -> Result<Built, Failure> {
-        let mut programs = programs::built(self.cargo(test))?;
-        let program = programs.pop().ok_or_else(|| Failure::NoResult { program: test.to_owned() })?;
-        let (program, folder) = program.parts();
-        Ok(Built { program, folder })
+    fn built(&self, test: &str) -> Result<Program> {
+        built(self.cargo(test))?.pop().with_context(|| format!("cargo built no test program of {test}"))
     }
 
     /// Returns the build command: without debug information, which no case needs, and incremental, so that a change of
@@ -141,30 +123,25 @@ impl Bench {
         command
     }
 
-    fn path_of_log(&self, name: &str) -> PathBuf {
+    fn log(&self, name: &str) -> PathBuf {
         self.folder.join("logs").join(name).with_extension("log")
-    }
-
-    fn log(&self, name: &str, text: &str) -> Result<(), Failure> {
-        let path = self.path_of_log(name);
-        fs::write(&path, text).map_err(|error| Failure::File { path, error })
     }
 }
 
 /// Runs a command whose output goes to a file. Returns `None` if the command had to be killed.
-fn ended(mut command: Command, log: &Path) -> Result<Option<ExitStatus>, Failure> {
-    let failed = |error| Failure::File { path: log.to_owned(), error };
-    let file = File::create(log).map_err(failed)?;
-    command.stdin(Stdio::null()).stdout(file.try_clone().map_err(failed)?).stderr(file);
+fn ended(mut command: Command, log: &Path) -> Result<Option<ExitStatus>> {
+    let file = File::create(log).with_context(|| log.display().to_string())?;
+    command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
     let start = Instant::now();
-    let mut child = command.spawn().map_err(|error| not_started(&command, error))?;
+    let mut child = command.spawn().with_context(|| not_started(&command))?;
     while start.elapsed() < LONGEST {
-        if let Some(status) = child.try_wait().map_err(|error| not_started(&command, error))? {
+        if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
         thread::sleep(PAUSE);
     }
-    child.kill().and_then(|()| child.wait()).map_err(|error| not_started(&command, error))?;
+    child.kill()?;
+    child.wait()?;
     Ok(None)
 }
 
@@ -194,7 +171,7 @@ mod tests {
     const FAILED: &str = "test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured";
 
     #[test]
-    fn a_case_is_judged_by_what_its_program_says_of_it() {
+    fn a_verdict_comes_from_the_summary_and_the_first_message() {
         assert_eq!(judged(OK), Verdict::Passed);
         let suite = format!("---- item_bank::IB-1::one ----\nthe item is Free\nnoticed at a.rs\n{FAILED}");
         assert_eq!(judged(&suite), Verdict::Failed("the item is Free".to_owned()));
@@ -204,7 +181,7 @@ mod tests {
 
     /// A server did not start, the program crashed, or the case no longer exists.
     #[test]
-    fn a_program_that_says_nothing_of_the_case_is_not_believed() {
+    fn a_program_without_a_summary_of_one_case_is_unclear() {
         for said in ["", "no server", "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured"] {
             assert!(matches!(judged(said), Verdict::Unclear(_)), "{said}");
         }
@@ -213,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_command_says_goes_to_its_log() {
+    fn the_output_of_a_command_goes_to_its_log() {
         let folder = storagebox_testkit::Folder::new("xtask-log").unwrap();
         let (log, mut shell) = (folder.path().join("one.log"), Command::new("sh"));
         shell.args(["-c", "echo one; echo two >&2; exit 3"]);

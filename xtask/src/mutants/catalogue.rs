@@ -1,12 +1,11 @@
 //! The catalogues: a folder per backend in `proofs/mutants`, with a file per part.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use anyhow::{Context, Result};
 use serde::Deserialize;
 
-use crate::failure::Failure;
 use crate::workspace;
 
 const FOLDER: &str = "proofs/mutants";
@@ -107,31 +106,21 @@ impl Patch {
 }
 
 /// Reads all catalogues, one per backend.
-pub(super) fn read() -> Result<Vec<Catalogue>, Failure> {
-    let folders = entries(&workspace::root().join(FOLDER))?.into_iter().filter(|path| path.is_dir());
+pub(super) fn read() -> Result<Vec<Catalogue>> {
+    let folders = workspace::entries(FOLDER)?.into_iter().filter(|path| path.is_dir());
     folders.map(|folder| read_one(&folder)).collect()
 }
 
-fn read_one(folder: &Path) -> Result<Catalogue, Failure> {
-    let backend = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+fn read_one(folder: &Path) -> Result<Catalogue> {
     let mut mutants = Vec::new();
-    for path in entries(folder)? {
+    for path in workspace::entries(folder)? {
         mutants.extend(parsed(&path, &workspace::read(&path)?)?.mutant);
     }
-    Ok(Catalogue { backend, mutants })
+    Ok(Catalogue { backend: workspace::name(folder), mutants })
 }
 
-fn parsed(path: &Path, text: &str) -> Result<File, Failure> {
-    toml::from_str(text).map_err(|error| Failure::Catalogue { faults: vec![format!("{}: {error}", path.display())] })
-}
-
-/// Returns the entries of a folder, sorted by name.
-fn entries(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let failed = |error| Failure::File { path: folder.to_owned(), error };
-    let entries = fs::read_dir(folder).map_err(failed)?.map(|entry| entry.map(|entry| entry.path()));
-    let mut paths = entries.collect::<Result<Vec<_>, _>>().map_err(failed)?;
-    paths.sort();
-    Ok(paths)
+fn parsed(path: &Path, text: &str) -> Result<File> {
+    toml::from_str(text).with_context(|| path.display().to_string())
 }
 
 #[cfg(test)]
@@ -165,9 +154,10 @@ replace = ''
     }
 
     #[test]
-    fn what_cannot_be_read_is_told_with_its_file_and_line() {
-        let failure = parsed(Path::new("a.toml"), &ONE.replace("wrong", "worng")).unwrap_err().to_string();
-        assert!(failure.contains("a.toml") && failure.contains("line 5") && failure.contains("worng"), "{failure}");
+    fn an_unreadable_catalogue_is_named_with_its_file_and_line() {
+        let error = parsed(Path::new("a.toml"), &ONE.replace("wrong", "worng")).unwrap_err();
+        let error = format!("{error:#}");
+        assert!(error.contains("a.toml") && error.contains("line 5") && error.contains("worng"), "{error}");
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::catalogue::{Catalogue, Mutant, folder_of};
-use crate::failure::Failure;
+use anyhow::{Result, ensure};
+
+use super::catalogue::{Catalogue, Mutant, Patch, folder_of};
 use crate::workspace;
 
 const CLAUSES: &str = "conformance/CLAUSES.md";
@@ -12,7 +13,7 @@ const CLAUSES: &str = "conformance/CLAUSES.md";
 const SUITES: [&str; 3] = ["conformance", "smoke", "faults"];
 
 /// Checks the catalogues. The error lists everything that does not fit.
-pub(super) fn check(catalogues: &[Catalogue]) -> Result<(), Failure> {
+pub(super) fn check(catalogues: &[Catalogue]) -> Result<()> {
     let clauses = workspace::read(CLAUSES)?;
     let known: BTreeSet<_> = clauses.split('`').skip(1).step_by(2).collect();
     let mut faults = names_used_twice(catalogues);
@@ -22,7 +23,8 @@ pub(super) fn check(catalogues: &[Catalogue]) -> Result<(), Failure> {
             faults.extend(found.into_iter().map(|why| format!("{} {}: {why}", catalogue.backend, mutant.name)));
         }
     }
-    if faults.is_empty() { Ok(()) } else { Err(Failure::Catalogue { faults }) }
+    ensure!(faults.is_empty(), "{}\nproofs/mutants does not fit the sources as they are", faults.join("\n"));
+    Ok(())
 }
 
 fn names_used_twice(catalogues: &[Catalogue]) -> Vec<String> {
@@ -58,13 +60,13 @@ const RULES: &str = "storagebox-core/src/backend/rules/";
 
 fn patches(mutant: &Mutant, backend: &str) -> Vec<String> {
     let folders = [format!("{}/", folder_of(backend)), RULES.to_owned()];
-    let fault = |file: &str, applied: Result<String, String>| match folders.iter().any(|of| file.starts_with(of)) {
-        true => applied.err(),
-        false => Some(format!("{file} is not of {}", folder_of(backend))),
+    let fault = |patch: &Patch| match folders.iter().any(|of| patch.file.starts_with(of)) {
+        true => {
+            workspace::read(&patch.file).map_or_else(|error| Some(error.to_string()), |text| patch.applied(&text).err())
+        }
+        false => Some(format!("{} is not of {}", patch.file, folder_of(backend))),
     };
-    let read = |file: &str| workspace::read(file).map_err(|failure| failure.to_string());
-    let applied = |patch: &super::catalogue::Patch| read(&patch.file).and_then(|text| patch.applied(&text));
-    mutant.patch.iter().filter_map(|patch| fault(&patch.file, applied(patch))).collect()
+    mutant.patch.iter().filter_map(fault).collect()
 }
 
 /// Returns whether the case's function is in the module that the case names, or in a module around it.
@@ -84,14 +86,14 @@ fn module(backend: &str, test: &str, modules: &[&str]) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use super::super::catalogue::{self, Patch};
+    use super::super::catalogue;
     use super::*;
 
     /// This test runs with every build, so the catalogue stays up to date.
     #[test]
     fn every_patch_applies_and_every_case_is_there() {
         let all = catalogue::read().unwrap();
-        check(&all).unwrap_or_else(|failure| panic!("{failure}"));
+        check(&all).unwrap();
         for backend in ["custom-backend", "dynamo", "postgres", "redis", "sqlite"] {
             let count = all.iter().find(|catalogue| catalogue.backend == backend).map_or(0, |one| one.mutants.len());
             assert!(count >= 25, "{backend} has {count} mutants");
@@ -119,23 +121,26 @@ mod tests {
         let mut mutants = vec![mutant()];
         change(&mut mutants[0]);
         let catalogue = Catalogue { backend: "sqlite".to_owned(), mutants };
-        check(&[catalogue]).map_or_else(|failure| failure.to_string(), |()| String::new())
+        check(&[catalogue]).map_or_else(|error| error.to_string(), |()| String::new())
     }
 
     #[test]
-    fn what_does_not_fit_is_told() {
+    fn a_fault_of_the_catalogue_is_named() {
         assert_eq!(fault(|_| ()), "");
-        let told = |change: fn(&mut Mutant), why: &str| {
+        let refused = |change: fn(&mut Mutant), why: &str| {
             let fault = fault(change);
             assert!(fault.contains("sqlite one: ") && fault.contains(why), "{fault}");
         };
-        told(|one| one.patch[0].find = "nowhere".to_owned(), "no longer applies");
-        told(|one| one.patch[0].file = "storagebox-redis/lua/lib/slot.lua".to_owned(), "is not of storagebox-sqlite");
-        told(|one| one.patch[0].file = "storagebox-sqlite/sql/none.sql".to_owned(), "none.sql");
-        told(|one| one.clause = "IB-99".to_owned(), "no clause IB-99");
-        told(|one| one.clause = "IB-2".to_owned(), "none of IB-2");
-        told(|one| one.case = "item_bank::IB-1::none".to_owned(), "no case item_bank::IB-1::none");
-        told(|one| one.test = "backend".to_owned(), "in the test `backend`");
+        refused(|one| one.patch[0].find = "nowhere".to_owned(), "no longer applies");
+        refused(
+            |one| one.patch[0].file = "storagebox-redis/lua/lib/slot.lua".to_owned(),
+            "is not of storagebox-sqlite",
+        );
+        refused(|one| one.patch[0].file = "storagebox-sqlite/sql/none.sql".to_owned(), "none.sql");
+        refused(|one| one.clause = "IB-99".to_owned(), "no clause IB-99");
+        refused(|one| one.clause = "IB-2".to_owned(), "none of IB-2");
+        refused(|one| one.case = "item_bank::IB-1::none".to_owned(), "no case item_bank::IB-1::none");
+        refused(|one| one.test = "backend".to_owned(), "in the test `backend`");
     }
 
     #[test]
@@ -147,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_used_twice_is_told() {
+    fn a_name_that_is_used_twice_is_found() {
         let twice = Catalogue { backend: "sqlite".to_owned(), mutants: vec![mutant(), mutant()] };
         assert!(check(&[twice]).unwrap_err().to_string().contains("two mutants have this name"));
     }

@@ -1,9 +1,9 @@
 //! The long tests of the DynamoDB backend.
 
+use anyhow::Result;
 use storagebox_testkit::python;
 
-use crate::command::{cargo, shown};
-use crate::failure::Failure;
+use crate::command::shown;
 use crate::install;
 use crate::steps::step;
 
@@ -13,19 +13,16 @@ const WORKER: &str = "a_process_of_its_own";
 /// More cases at once than there are processors, because a case waits for the server more than it computes.
 const AT_ONCE: &str = "--test-threads=6";
 
-pub(super) fn run() -> Result<(), Failure> {
+pub(super) fn run() -> Result<()> {
     step("dynoxide (some minutes, once)", install::dynoxide)?;
     step("the Python package of article 1", || {
         python::with_the_package_of_article_1()?;
         Ok(String::new())
     })?;
-    let of_backend = ["test", "--locked", "-p", "storagebox-dynamo", "--test", "prove", "--"];
-    let one_by_one = ["--ignored", "--nocapture", "--test-threads=1", "--skip", WORKER];
-    shown(cargo(of_backend.into_iter().chain(one_by_one)))?;
-    let of_command = ["test", "--locked", "-p", "storagebox-cli", "--test", "cli", "--", "--ignored", "dynamo"];
-    shown(cargo(of_command))?;
-    super::suite_at_length_with("storagebox-dynamo", &[AT_ONCE])?;
-    let mut faults = cargo(["test", "--locked", "-p", "storagebox-dynamo", "--test", "faults", "--", AT_ONCE]);
+    shown(super::test_at_length("storagebox-dynamo", "prove", &["--skip", WORKER]))?;
+    shown(super::test("storagebox-cli", "cli", &["--ignored", "dynamo"]))?;
+    super::suite_at_length("storagebox-dynamo", &[AT_ONCE])?;
+    let mut faults = super::test("storagebox-dynamo", "faults", &[AT_ONCE]);
     faults.env("STORAGEBOX_FAULTS", "each");
     shown(faults)
 }

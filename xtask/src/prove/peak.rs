@@ -5,19 +5,23 @@ use std::process::{Child, Command, ExitStatus};
 use std::thread;
 use std::time::Duration;
 
-use crate::command::{ended, not_started};
-use crate::failure::Failure;
+use anyhow::{Context, Result};
+
+use crate::command::{checked, not_started};
 
 const EVERY: Duration = Duration::from_millis(20);
 
 /// Runs a child to its end. Returns the peak of its memory in bytes.
-pub(super) fn of(mut command: Command) -> Result<u64, Failure> {
-    let mut child = command.spawn().map_err(|error| not_started(&command, error))?;
-    let (status, peak) = watch(&mut child).map_err(|error| not_started(&command, error))?;
-    if !status.success() {
-        return Err(ended(&command, status, String::new()));
-    }
-    peak.ok_or(Failure::NoPeak)
+pub(super) fn of(mut command: Command) -> Result<u64> {
+    let mut child = command.spawn().with_context(|| not_started(&command))?;
+    let (status, peak) = watch(&mut child)?;
+    checked(&command, status, String::new)?;
+    peak.context("the peak of memory cannot be read: it takes Linux and its /proc")
+}
+
+/// Returns the message about a peak over its limit.
+pub(super) fn too_high(peak: u64, limit: u64) -> String {
+    format!("it took {} MiB at its peak; the limit is {} MiB", peak >> 20, limit >> 20)
 }
 
 /// Waits for the child. The system records the peak, so the last read is enough however short the peak was.
@@ -42,6 +46,7 @@ fn high_water(status: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::failure::exit_code;
 
     #[test]
     fn the_high_water_mark_is_read() {
@@ -53,6 +58,6 @@ mod tests {
     fn a_child_that_fails_is_a_failure() {
         let mut command = Command::new("sh");
         command.args(["-c", "exit 3"]);
-        assert_eq!(of(command).unwrap_err().exit_code(), 3);
+        assert_eq!(exit_code(&of(command).unwrap_err()), 3);
     }
 }

@@ -1,14 +1,14 @@
 //! The long tests of the Redis backend.
 
-use crate::command::{cargo, shown};
-use crate::failure::Failure;
+use anyhow::Result;
 
-pub(super) fn run() -> Result<(), Failure> {
-    let of_backend = ["test", "--locked", "-p", "storagebox-redis", "--test", "prove", "--"];
-    let mut of_backend = cargo(of_backend.into_iter().chain(["--ignored", "--nocapture", "--test-threads=1"]));
+use crate::command::{cargo, shown};
+
+pub(super) fn run() -> Result<()> {
+    let mut of_backend = super::test_at_length("storagebox-redis", "prove", &[]);
     of_backend.env("STORAGEBOX_SET_UPS", "everything");
     shown(of_backend)?;
-    super::suite_at_length("storagebox-redis")?;
+    super::suite_at_length("storagebox-redis", &[])?;
     super::suite_in_other_set_ups("storagebox-redis")?;
     shown(cargo(["run", "--locked", "-p", "storagebox-redis", "--example", "harness"]))
 }

@@ -80,7 +80,7 @@ impl Known {
                 Err(format!("{id} still has a record that is over"))
             }
             _ if self.asked.has(value) => Ok(()),
-            _ => Err(format!("{id} has a record that nobody asked for")),
+            _ => Err(format!("{id} has a record that no caller wrote")),
         }
     }
 }

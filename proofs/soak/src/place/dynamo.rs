@@ -25,10 +25,6 @@ impl Table {
         Ok(Self { server })
     }
 
-    pub(super) fn address(&self) -> SocketAddr {
-        self.server.address()
-    }
-
     pub(super) fn store_at(&self, address: SocketAddr) -> Result<Store, Failure> {
         let builder = DynamoStore::builder().table(TABLE).protect(false).remember(Retention::For(MEMORY));
         Ok(Store::new(builder.from_client(&client(address))?))
@@ -36,7 +32,7 @@ impl Table {
 
     /// Returns the number of rows, and the bytes of their text.
     pub(super) async fn size(&self) -> Result<Size, Failure> {
-        let mut pages = client(self.address()).scan().table_name(TABLE).into_paginator().send();
+        let mut pages = client(self.server.address()).scan().table_name(TABLE).into_paginator().send();
         let (mut entries, mut bytes) = (0, 0);
         while let Some(page) = pages.next().await {
             for row in page?.items.into_iter().flatten() {

@@ -1,6 +1,6 @@
 //! A Postgres server.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, query_scalar};
@@ -25,12 +25,8 @@ impl Database {
         Ok(Self { server })
     }
 
-    pub(super) fn address(&self) -> SocketAddr {
-        SocketAddr::from((Ipv4Addr::LOCALHOST, self.server.port()))
-    }
-
     pub(super) fn url_at(&self, proxy: SocketAddr) -> String {
-        let url = self.server.url().replace(&self.address().to_string(), &proxy.to_string());
+        let url = self.server.url().replace(&self.server.address().to_string(), &proxy.to_string());
         format!("{url}?schema=soak&remember=60s")
     }
 

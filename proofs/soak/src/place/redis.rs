@@ -19,12 +19,8 @@ impl Keys {
         Ok(Self { server })
     }
 
-    pub(super) fn address(&self) -> SocketAddr {
-        self.server.address()
-    }
-
     pub(super) fn url_at(&self, proxy: SocketAddr) -> String {
-        let url = self.server.url().replace(&self.address().to_string(), &proxy.to_string());
+        let url = self.server.url().replace(&self.server.address().to_string(), &proxy.to_string());
         let mark = if url.contains('?') { '&' } else { '?' };
         format!("{url}{mark}prefix=soak&remember=60s")
     }
