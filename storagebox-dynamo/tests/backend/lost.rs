@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Added, Backend, Certainty, Change, ClaimId, ClaimState, Counter, ErrorKind, Hold, Item, ItemBank, ItemState, Key,
-    Result, Strategy, Taken,
+    Added, Backend, Certainty, Change, ClaimId, ClaimState, Counter, ErrorKind, Hold, Item, ItemBank, Key, Result,
+    Strategy, Taken,
 };
 use storagebox_testkit::dynamodb::faults::Fault;
 
@@ -81,26 +81,6 @@ async fn a_transaction_that_stays_in_progress_is_unknown() -> Result<()> {
         assert_eq!((error.kind(), error.certainty()), (ErrorKind::OutcomeUnknown, Certainty::Unknown), "{error}");
         faults.heal();
         assert!(matches!(bank.take(&claim, Hold::Forever).await?, Taken::New(_)));
-        Ok(())
-    })
-    .await
-}
-
-/// A claim that was not read is not one that is not there.
-#[tokio::test]
-async fn a_listing_reads_the_claims_that_were_left_unread() -> Result<()> {
-    with_place(async |place| {
-        let (store, faults) = recorded(&place.table, place.builder()).await?;
-        let bank = store.item_bank(&"namespace".parse()?)?;
-        bank.add(&items(8)?).await?;
-        for number in 0..8 {
-            let _ = bank.take(&ClaimId::new(format!("claim-{number}"))?, Hold::Forever).await?;
-        }
-        faults.script_for("BatchGetItem", [Fault::Unprocessed]);
-        let listed = bank.list(None, 100).await?.entries;
-        assert_eq!(faults.injected()["Unprocessed"], 1);
-        let held = listed.iter().filter(|entry| matches!(entry.state, ItemState::Held(_))).count();
-        assert_eq!((listed.len(), held), (8, 8), "{listed:?}");
         Ok(())
     })
     .await

@@ -3,12 +3,9 @@
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, AttributeValue, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType,
 };
-use storagebox_core::{
-    Backend, Change, ClaimId, Counter, DedupId, DedupRepo, EntityLedger, ErrorKind, Hold, Item, ItemBank, Joins, Key,
-    LeaseRepo, MessageId, OpId, OrderedOptions, OrderedStore, Result, Strategy, TokenId, TokenStore,
-};
+use storagebox_core::{Backend, ClaimId, Counter, ErrorKind, Hold, Item, ItemBank, Result};
 use storagebox_dynamo::DynamoStore;
-use storagebox_testkit::checks::names;
+use storagebox_testkit::checks::calls;
 use tokio::task::JoinSet;
 
 use crate::scene::{with_place, with_table};
@@ -74,47 +71,17 @@ async fn has_its_shape(table: &Table, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// What the first call of each part says.
-async fn first_calls(store: &DynamoStore) -> Result<Vec<(&'static str, Option<ErrorKind>)>> {
-    let (id, op, key) = (DedupId::new("id")?, OpId::new("op")?, Key::new("key")?);
-    let hour = std::time::Duration::from_secs(3_600);
-    let change = Change::new(op.clone(), 1);
-    let item_bank = store.item_bank(&"namespace".parse()?)?.take(&ClaimId::new("ada")?, Hold::Forever).await.map(drop);
-    let dedup = store.dedup_repo(&"namespace".parse()?)?.get(&id).await.map(drop);
-    let leases = store.lease_repo(&"namespace".parse()?)?.begin(&id, &op, hour, None).await.map(drop);
-    let tokens = store.token_store(&"namespace".parse()?)?.consume(&TokenId::new("token")?, &op).await.map(drop);
-    let entities = store.entity_ledger(&"namespace".parse()?, &Joins::default())?;
-    let entities = entities.open(&key, &MessageId::new("message")?, None).await.map(drop);
-    let counters = store.counter(&"namespace".parse()?, Strategy::default())?.apply(&key, &change).await.map(drop);
-    let ledger = store.ledger(&"ledger".parse()?)?.apply(&key, &change).await.map(drop);
-    let ordered = store.ordered_store(&"namespace".parse()?, OrderedOptions::sequence())?.get(&key).await.map(drop);
-    let calls = [
-        ("item bank", item_bank),
-        ("records", dedup),
-        ("leases", leases),
-        ("tokens", tokens),
-        ("entities", entities),
-        ("counters", counters),
-        ("ledger", ledger),
-        ("ordered", ordered),
-        ("maintain", store.maintain(10).await.map(drop)),
-    ];
-    Ok(calls.into_iter().map(|(part, call)| (part, call.err().map(|error| error.kind()))).collect())
-}
-
 #[tokio::test]
 async fn without_a_table_every_call_says_so() -> Result<()> {
     with_table(async |table| {
         let (name, store) = beside(table, "later").await?;
-        assert_eq!(store.ping().await.unwrap_err().kind(), ErrorKind::NotSetUp);
-        names::are_told(&store).await?;
-        for (part, kind) in first_calls(&store).await? {
-            assert_eq!(kind, Some(ErrorKind::NotSetUp), "{part}");
-        }
+        let (ledger, key) = (store.ledger(&"ledger".parse()?)?, "key".parse()?);
+        calls::are_refused(&store, ErrorKind::NotSetUp).await?;
+        assert_eq!(ledger.value(&key).await.unwrap_err().kind(), ErrorKind::NotSetUp);
         store.setup().await?;
-        for (part, kind) in first_calls(&store).await? {
-            assert_eq!(kind, None, "{part}");
-        }
+        ledger.value(&key).await?;
+        calls::make_all(&store, "namespace").await?;
+        store.maintain(10).await?;
         remove(table, &name).await
     })
     .await

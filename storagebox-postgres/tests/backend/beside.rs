@@ -2,13 +2,14 @@
 
 use storagebox_core::{Backend, Certainty, ErrorKind, Hold, ItemBank, Result};
 use storagebox_postgres::{PostgresStore, Statements};
+use storagebox_testkit::checks::calls;
 use storagebox_testkit::postgres::{Postgres, Settings};
 use tokio::task::spawn_blocking;
 
 use crate::round_trips::{every_call, metered};
 use crate::scene::{count, owner_url, with_database, with_place};
 use crate::support::{Database, Place, failed, run};
-use crate::upgrade::{calls, namespaces};
+use crate::upgrade::namespaces;
 
 fn filled(place: &Place, sql: &str) -> String {
     let role = place.database.role();
@@ -62,12 +63,12 @@ async fn every_table_has_a_replica_identity() -> Result<()> {
 async fn a_publication_of_some_columns_is_no_damage() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.connect(&place.database.url())?;
-        let open = calls::open(&store).await?;
+        calls::make_all(&store, "old").await?;
         let some = "CREATE PUBLICATION parts FOR TABLE {schema}.records (namespace, id) WHERE (op <> 'x');
             ALTER TABLE {schema}.tokens REPLICA IDENTITY NOTHING; CREATE PUBLICATION other FOR TABLE {schema}.tokens";
         run(place.database.owner(), filled(place, some)).await?;
         let mut refused = 0;
-        for (call, error) in calls::all(&store, &open).await? {
+        for (call, error) in calls::errors(&store, "old").await? {
             let Some(error) = error else { continue };
             let found = (error.kind(), error.certainty());
             assert_eq!(found, (ErrorKind::Misconfigured, Certainty::NotApplied), "{call}: {error}");
@@ -96,7 +97,7 @@ async fn row_security_that_is_forced_is_denied_at_each_call() -> Result<()> {
         for (statements, schema) in [(Statements::Prepared, "prepared"), (Statements::Simple, "simple")] {
             let store = PostgresStore::builder().schema(schema)?.statements(statements).connect(&database.url())?;
             store.setup().await?;
-            let open = calls::open(&store).await?;
+            calls::make_all(&store, "old").await?;
             let force = format!(
                 "DO $$ DECLARE one text; BEGIN
                  FOR one IN SELECT tablename FROM pg_tables WHERE schemaname = '{schema}' AND tablename NOT IN ('versions', 'store') LOOP
@@ -104,7 +105,7 @@ async fn row_security_that_is_forced_is_denied_at_each_call() -> Result<()> {
                  END LOOP; END $$"
             );
             run(database.owner(), force).await?;
-            for (call, error) in calls::all(&store, &open).await? {
+            for (call, error) in calls::errors(&store, "old").await? {
                 let error = error.unwrap_or_else(|| panic!("{call} was answered"));
                 assert_eq!((error.kind(), error.certainty()), (ErrorKind::Denied, Certainty::NotApplied), "{call}: {error}");
             }
@@ -240,11 +241,11 @@ async fn a_session_that_only_reads_answers_nothing() -> Result<()> {
     for statements in [Statements::Prepared, Statements::Simple] {
         with_place(async |place| {
             let store = place.builder()?.statements(statements).connect(&place.url_at(place.database.server()))?;
-            let open = calls::open(&store).await?;
+            calls::make_all(&store, "old").await?;
             run(place.database.owner(), filled(place, "ALTER ROLE {role} SET default_transaction_read_only = on"))
                 .await?;
             crate::pools::end_sessions(place).await?;
-            for (call, error) in calls::all(&store, &open).await? {
+            for (call, error) in calls::errors(&store, "old").await? {
                 let error = error.unwrap_or_else(|| panic!("{call} was answered"));
                 assert_eq!(
                     (error.kind(), error.certainty()),

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{Connection, query_scalar};
-use storagebox_conformance::{Cut, Proxy};
-use storagebox_core::{
-    Added, Backend, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result, Retired, Taken,
-};
+use storagebox_conformance::Proxy;
+use storagebox_core::{Added, Backend, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result, Taken};
+use storagebox_testkit::checks::cuts;
 
 use crate::scene::{LONG, count, session, tell, until, with_place};
 use crate::support::{Place, failed, run};
@@ -158,32 +157,6 @@ async fn two_items(place: &Place) -> Result<(String, String)> {
 }
 
 #[tokio::test]
-async fn a_role_that_lacks_a_right_is_denied() -> Result<()> {
-    with_place(async |place| {
-        let bank = bank(place)?;
-        bank.counts().await?;
-        let (schema, role) = (&place.schema, place.database.role());
-        run(place.database.owner(), format!("REVOKE EXECUTE ON FUNCTION {schema}.bank_take FROM {role}")).await?;
-        bank.add(&[Item::new("item")?]).await?;
-        assert_not_applied(&take(&bank).await?, ErrorKind::Denied);
-        assert_eq!(bank.counts().await?.free, 1);
-        Ok(())
-    })
-    .await
-}
-
-#[tokio::test]
-async fn a_server_that_only_reads_is_unavailable() -> Result<()> {
-    with_place(async |place| {
-        bank(place)?.add(&[Item::new("item")?]).await?;
-        set(place, "SET default_transaction_read_only = on").await?;
-        assert_not_applied(&take(&bank(place)?).await?, ErrorKind::Unavailable);
-        Ok(())
-    })
-    .await
-}
-
-#[tokio::test]
 async fn a_server_without_a_connection_left_is_throttled() -> Result<()> {
     with_place(async |place| {
         set(place, "CONNECTION LIMIT 1").await?;
@@ -196,52 +169,11 @@ async fn a_server_without_a_connection_left_is_throttled() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_table_or_a_function_that_is_gone_is_not_set_up() -> Result<()> {
-    with_place(async |place| {
-        let (bank, schema) = (bank(place)?, &place.schema);
-        bank.add(&[Item::new("item")?]).await?;
-        run(place.database.owner(), format!("DROP TABLE {schema}.free_items")).await?;
-        assert_not_applied(&take(&bank).await?, ErrorKind::NotSetUp);
-        run(place.database.owner(), format!("DROP FUNCTION {schema}.bank_take")).await?;
-        assert_not_applied(&take(&bank).await?, ErrorKind::NotSetUp);
-        Ok(())
-    })
-    .await
-}
-
-/// After the claim is released, the lost call may still arrive and delete its fence.
-#[tokio::test]
-async fn holding_is_not_answered_after_a_lost_retire() -> Result<()> {
+async fn what_does_not_settle_a_lost_call_is_not_answered() -> Result<()> {
     with_place(async |place| {
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
         let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(proxy.addr()))?;
-        let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("held")?);
-        bank.add(&[Item::new("item")?]).await?;
-        let _ = bank.take(&claim, Hold::Forever).await?;
-        proxy.arm(Cut::ReplyLost, claim.as_str(), 0);
-        let error = bank.retire(&claim).await.expect_err("an answer that does not settle the first attempt");
-        assert_eq!((error.kind(), proxy.cuts()), (ErrorKind::OutcomeUnknown, 1), "{error:?}");
-        assert_eq!(bank.retire(&claim).await?, Retired::Holding);
-        Ok(())
-    })
-    .await
-}
-
-/// The lost call may still arrive, and take an item that is added meanwhile.
-#[tokio::test]
-async fn empty_is_not_answered_after_a_lost_take() -> Result<()> {
-    with_place(async |place| {
-        let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
-        let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(proxy.addr()))?;
-        let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("lost")?);
-        assert_eq!(bank.take(&claim, Hold::Forever).await?, Taken::Empty);
-        for (number, cut) in [Cut::RequestLost, Cut::ReplyLost].into_iter().enumerate() {
-            proxy.arm(cut, claim.as_str(), 0);
-            let error = bank.take(&claim, Hold::Forever).await.expect_err("no answer settles the first attempt");
-            assert_eq!((error.kind(), proxy.cuts()), (ErrorKind::OutcomeUnknown, number + 1), "{error:?}");
-        }
-        assert_eq!(bank.take(&claim, Hold::Forever).await?, Taken::Empty);
-        Ok(())
+        cuts::leave_open(&proxy, &store).await
     })
     .await
 }

@@ -8,10 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, Bounds, Change, ClaimId, Commit, Committed, Counted, Counter, EntityChange, EntityLedger, Hold, Item,
-    ItemBank, Joins, Key, Maintained, MessageId, OpId, Result, Retention, Strategy, TokenId, TokenStore,
+    Backend, Bounds, Change, ClaimId, Commit, Committed, Counted, Counter, EntityLedger, Hold, Item, ItemBank, Key,
+    Maintained, OpId, Result, Retention, Strategy, TokenId, TokenStore,
 };
 use storagebox_postgres::PostgresStore;
+use storagebox_testkit::checks::entities::{commit_at, joined};
+use storagebox_testkit::checks::id;
 
 use crate::scene::{LONG, blocked, count, session, tell, until, with_place};
 use crate::support::{Place, run};
@@ -123,10 +125,7 @@ async fn a_change_of_all_shards_locks_and_makes_them_in_the_order_of_a_batch() -
 #[tokio::test]
 async fn a_commit_locks_tokens_in_the_order_of_a_batch() -> Result<()> {
     with_place(async |place| {
-        let (store, schema) = (store(place).await?, &place.schema);
-        let name = Some("tokens".parse()?);
-        let entities = store.entity_ledger(&"entities".parse()?, &Joins { incoming: name.clone(), outgoing: name })?;
-        let tokens = store.token_store(&"tokens".parse()?)?;
+        let ((entities, tokens), schema) = (joined(&store(place).await?)?, &place.schema);
         let made = |token: &str| {
             format!(
                 "INSERT INTO {schema}.tokens SELECT namespace, '{token}' FROM {schema}.namespaces WHERE kind = 'tokens'"
@@ -136,16 +135,8 @@ async fn a_commit_locks_tokens_in_the_order_of_a_batch() -> Result<()> {
         for (number, (first, second)) in [(made("a"), taken("m")), (taken("m"), made("z"))].into_iter().enumerate() {
             let given = TokenId::new("m")?;
             tokens.create_tokens(std::slice::from_ref(&given)).await?;
-            let commit = Commit {
-                key: Key::new(format!("{number}"))?,
-                message: MessageId::new("message")?,
-                opened: None,
-                change: EntityChange::Keep,
-                attempt: OpId::new("op")?,
-                entry: Some("content".try_into()?),
-                consume: Some(given),
-                create: ["z", "a"].map(TokenId::new).into_iter().collect::<Result<_>>()?,
-            };
+            let (key, create) = (id(&format!("{number}")), ["z", "a"].map(id).to_vec());
+            let commit = Commit { key, consume: Some(given), create, ..commit_at(None, "a") };
             assert_eq!(beside(place, &first, &second, entities.commit(&commit)).await?, Committed::Committed);
             run(place.database.owner(), format!("DELETE FROM {schema}.tokens")).await?;
         }

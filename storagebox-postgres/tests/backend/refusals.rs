@@ -10,11 +10,11 @@ use storagebox_core::{
     Result, Retention, Taken,
 };
 use storagebox_postgres::{PostgresStore, Statements};
+use storagebox_testkit::checks::calls;
 use tokio::task::JoinSet;
 
 use crate::scene::{LONG, count, owner_url, with_database, with_place};
 use crate::support::{Place, failed, run};
-use crate::upgrade::calls;
 
 /// A trigger that fails with the row's id as its code. If there is a sequence of that name, it counts the failures, and
 /// only the first two happen: a sequence outlives a rollback.
@@ -187,10 +187,10 @@ async fn rights(place: &Place) -> Result<Vec<(String, String)>> {
 }
 
 /// Checks that ping is denied, and every call that needs the right.
-async fn is_denied(store: &PostgresStore, open: &calls::Open, right: &str) -> Result<()> {
+async fn is_denied(store: &PostgresStore, right: &str) -> Result<()> {
     let ping = store.ping().await.expect_err(right);
     assert_eq!((ping.kind(), ping.certainty()), (ErrorKind::Denied, Certainty::NotApplied), "{right}: {ping}");
-    for (call, error) in calls::all(store, open).await? {
+    for (call, error) in calls::errors(store, "old").await? {
         let Some(error) = error else { continue };
         let found = (error.kind(), error.certainty());
         assert_eq!(found, (ErrorKind::Denied, Certainty::NotApplied), "{right}: {call}: {error}");
@@ -202,12 +202,12 @@ async fn is_denied(store: &PostgresStore, open: &calls::Open, right: &str) -> Re
 async fn a_right_that_is_revoked_is_denied_by_ping_and_nothing_is_half_done() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))?;
-        let open = calls::open(&store).await?;
+        calls::make_all(&store, "old").await?;
         let rights = rights(place).await?;
         assert!(rights.len() > 40, "{rights:?}");
         for (revoke, grant) in rights {
             run(place.database.owner(), revoke.clone()).await?;
-            is_denied(&store, &open, &revoke).await?;
+            is_denied(&store, &revoke).await?;
             run(place.database.owner(), grant).await?;
         }
         store.ping().await
@@ -223,12 +223,12 @@ async fn a_right_that_the_owner_lacks_is_denied_by_ping_and_by_each_call() -> Re
         run(database.owner(), format!("GRANT CREATE ON DATABASE {role} TO {role}")).await?;
         let store = PostgresStore::builder().schema("own")?.connect(&database.url())?;
         store.setup().await?;
-        let open = calls::open(&store).await?;
+        calls::make_all(&store, "old").await?;
         for right in
             ["INSERT ON own.claims", "DELETE ON own.free_items", "UPDATE ON own.records", "UPDATE ON own.numbers"]
         {
             run(database.owner(), format!("REVOKE {right} FROM {role}")).await?;
-            is_denied(&store, &open, right).await?;
+            is_denied(&store, right).await?;
             run(database.owner(), format!("GRANT {right} TO {role}")).await?;
         }
         store.ping().await

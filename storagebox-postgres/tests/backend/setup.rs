@@ -6,12 +6,9 @@ use std::time::Duration;
 
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{Connection, PgConnection, query};
-use storagebox_core::{
-    Backend, Certainty, Counter, DedupId, DedupRepo, EntityLedger, ErrorKind, ItemBank, Joins, Key, LeaseRepo, OpId,
-    OrderedOptions, OrderedStore, Result, Strategy, TokenId, TokenStore,
-};
+use storagebox_core::{Backend, Certainty, ErrorKind, Result};
 use storagebox_postgres::PostgresStore;
-use storagebox_testkit::checks::names;
+use storagebox_testkit::checks::calls;
 use tokio::task::JoinSet;
 
 use crate::scene::{LONG, count, drop_after, owner_url, until, with_database, with_place};
@@ -133,32 +130,16 @@ async fn is_whole(database: &Database, schema: &str) -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_error_names_the_call() -> Result<()> {
-    with_database(async |database| {
-        for combining in [true, false] {
-            let store = PostgresStore::builder().schema("later")?.combining(combining).connect(&database.url())?;
-            names::are_told(&store).await?;
-        }
-        Ok(())
-    })
-    .await
-}
-
-#[tokio::test]
 async fn without_a_schema_every_call_says_so_and_only_who_may_can_make_one() -> Result<()> {
     with_database(async |database| {
-        let store = PostgresStore::builder().schema("later")?.connect(&database.url())?;
-        assert_eq!(store.ping().await.unwrap_err().kind(), ErrorKind::NotSetUp);
-        for (part, kind) in first_calls(&store).await? {
-            assert_eq!(kind, Some(ErrorKind::NotSetUp), "{part}");
+        let builder = || PostgresStore::builder().schema("later");
+        let stores = [builder()?.connect(&database.url())?, builder()?.combining(false).connect(&database.url())?];
+        for store in &stores {
+            calls::are_refused(store, ErrorKind::NotSetUp).await?;
+            assert_eq!(store.setup().await.unwrap_err().kind(), ErrorKind::Denied);
         }
-        assert_eq!(store.setup().await.unwrap_err().kind(), ErrorKind::Denied);
         owners(database, "later")?.setup().await?;
-        assert_eq!(store.ping().await.unwrap_err().kind(), ErrorKind::Denied);
-        for (part, kind) in first_calls(&store).await? {
-            assert_eq!(kind, Some(ErrorKind::Denied), "{part}");
-        }
-        Ok(())
+        calls::are_refused(&stores[0], ErrorKind::Denied).await
     })
     .await
 }
@@ -169,31 +150,9 @@ async fn a_role_that_may_only_use_the_schema_finds_it_set_up() -> Result<()> {
         let store = place.builder()?.connect(&place.database.url())?;
         store.setup().await?;
         store.ping().await?;
-        for (part, kind) in first_calls(&store).await? {
-            assert_eq!(kind, None, "{part}");
-        }
-        Ok(())
+        calls::make_all(&store, "namespace").await
     })
     .await
-}
-
-/// Returns the kind of error of the first call to a namespace of each kind.
-async fn first_calls(store: &PostgresStore) -> Result<Vec<(&'static str, Option<ErrorKind>)>> {
-    fn kind<T>(answer: Result<T>) -> Option<ErrorKind> {
-        answer.err().map(|error| error.kind())
-    }
-    let (op, hour) = (OpId::new("op")?, Duration::from_secs(3_600));
-    let entities = store.entity_ledger(&"namespace".parse()?, &Joins::default())?;
-    let ordered = store.ordered_store(&"namespace".parse()?, OrderedOptions::sequence())?;
-    Ok(vec![
-        ("bank", kind(store.item_bank(&"namespace".parse()?)?.counts().await)),
-        ("records", kind(store.dedup_repo(&"namespace".parse()?)?.get(&DedupId::new("id")?).await)),
-        ("leases", kind(store.lease_repo(&"namespace".parse()?)?.begin(&DedupId::new("id")?, &op, hour, None).await)),
-        ("tokens", kind(store.token_store(&"namespace".parse()?)?.exists(&TokenId::new("token")?).await)),
-        ("entities", kind(entities.pending(None, 10).await)),
-        ("counters", kind(store.counter(&"namespace".parse()?, Strategy::default())?.value(&Key::new("key")?).await)),
-        ("ordered", kind(ordered.get(&Key::new("key")?).await)),
-    ])
 }
 
 #[tokio::test]
@@ -241,10 +200,8 @@ async fn the_schema_of_a_newer_library_is_refused_and_left_as_it_is() -> Result<
         run(database.owner(), "INSERT INTO newer.versions VALUES (99)".to_owned()).await?;
         let before = (structure(database, "newer").await?, contents(database, "newer").await?);
         let store = owners(database, "newer")?;
-        assert_eq!(store.setup().await.unwrap_err().kind(), ErrorKind::Unsupported);
-        assert_eq!(store.ping().await.unwrap_err().kind(), ErrorKind::Unsupported);
-        for (part, kind) in first_calls(&store).await? {
-            assert_eq!(kind, Some(ErrorKind::Unsupported), "{part}");
+        for (call, error) in calls::errors(&store, "namespace").await? {
+            assert_eq!(error.map(|error| error.kind()), Some(ErrorKind::Unsupported), "{call}");
         }
         let after = (structure(database, "newer").await?, contents(database, "newer").await?);
         assert!(after == before, "{:?} instead of {:?}", after.1, before.1);

@@ -4,7 +4,6 @@
 //! release, this command writes the newest dump again:
 //! `STORAGEBOX_WRITE_SCHEMA=1 cargo test -p storagebox-postgres --test backend the_newest`.
 
-pub(crate) mod calls;
 pub(crate) mod namespaces;
 
 use std::path::Path;
@@ -13,6 +12,7 @@ use std::{env, fs};
 
 use storagebox_core::{Backend, Certainty, ErrorKind, Result};
 use storagebox_postgres::{PostgresStore, Statements};
+use storagebox_testkit::checks::calls;
 
 use crate::scene::{count, owner_url, with_database};
 use crate::structure::{contents, structure, tables};
@@ -56,10 +56,10 @@ async fn an_open_process_is_refused_once_a_newer_one_has_upgraded_the_schema() -
             let url = owner_url(database, SCHEMA);
             let old = PostgresStore::builder().statements(statements).connect(&url)?;
             old.setup().await?;
-            let open = calls::open(&old).await?;
+            calls::make_all(&old, "old").await?;
             upgrade(database).await?;
             let before = (structure(database, SCHEMA).await?, contents(database, SCHEMA).await?);
-            for (call, refused) in calls::all(&old, &open).await? {
+            for (call, refused) in calls::errors(&old, "old").await? {
                 let refused = refused.unwrap_or_else(|| panic!("{call} was answered"));
                 assert_eq!(refused.kind(), ErrorKind::Unsupported, "{call}: {refused}");
                 assert_eq!(refused.certainty(), Certainty::NotApplied, "{call}: {refused}");

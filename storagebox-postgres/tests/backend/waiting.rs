@@ -7,12 +7,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection, raw_sql};
 use storagebox_core::{
-    Backend, Begun, Change, ClaimId, ClaimState, Commit, Committed, Confirmed, Counted, Counter, DedupId, DedupRepo,
-    End, EntityChange, EntityLedger, EntryId, Error, Hold, Item, ItemBank, Joins, Key, LeaseRepo, MessageId, OpId,
-    OrderedOptions, OrderedStore, Payload, Recorded, Released, Result, Retention, Stamp, Strategy, Taken, TokenId,
-    TokenStore, WriterId, Written,
+    Backend, Begun, Change, ClaimId, ClaimState, Commit, Confirmed, Counted, Counter, DedupId, DedupRepo, End,
+    EntityChange, EntityLedger, Error, Hold, Item, ItemBank, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore,
+    Payload, Recorded, Released, Result, Retention, Stamp, Strategy, Taken, TokenId, TokenStore, WriterId, Written,
 };
 use storagebox_postgres::PostgresStore;
+use storagebox_testkit::checks::entities::{commit_at, committed, entry, joined, version};
+use storagebox_testkit::checks::id;
 
 use crate::scene::{LONG, blocked, count, session, tell, until, with_place};
 use crate::support::{Place, failed, run};
@@ -197,31 +198,19 @@ async fn a_discard_that_waited_fences_from_then_on() -> Result<()> {
 #[tokio::test]
 async fn a_deletion_that_waited_is_remembered_from_then_on() -> Result<()> {
     with_place(async |place| {
-        let tokens = Some("tokens".parse()?);
-        let (store, joins) = (store(place).await?, Joins { incoming: tokens.clone(), outgoing: tokens });
-        let (entities, token) = (store.entity_ledger(&"entities".parse()?, &joins)?, TokenId::new("token")?);
-        store.token_store(&"tokens".parse()?)?.create_tokens(std::slice::from_ref(&token)).await?;
-        let entry = EntryId { key: Key::new("key")?, message: MessageId::new("message")?, commit: OpId::new("first")? };
-        let version = async || Ok::<_, Error>(entities.open(&entry.key, &entry.message, None).await?.version);
-        let mut commit = Commit {
-            key: entry.key.clone(),
-            message: entry.message.clone(),
-            opened: None,
-            change: EntityChange::Delete,
-            attempt: entry.commit.clone(),
-            entry: Some("content".try_into()?),
-            consume: None,
-            create: vec![],
-        };
-        assert_eq!(entities.commit(&commit).await?, Committed::Committed);
+        let store = store(place).await?;
+        let (entities, tokens) = joined(&store)?;
+        tokens.create_tokens(&[id("token")]).await?;
+        let delete = Commit { change: EntityChange::Delete, ..commit_at(None, "first") };
+        committed(&*entities, &delete).await?;
         let locked = "SELECT FROM {schema}.entities FOR UPDATE";
-        assert!(after(place, 2 * HOUR, locked, entities.remove(&entry)).await?);
-        let opened = version().await?;
+        assert!(after(place, 2 * HOUR, locked, entities.remove(&entry("first"))).await?);
+        let opened = version(&*entities, "first").await?;
         assert!(opened.is_some(), "it was forgotten when its entry was removed");
-        commit = Commit { opened, attempt: OpId::new("second")?, entry: None, consume: Some(token), ..commit };
+        let commit = Commit { opened, attempt: id("second"), entry: None, consume: Some(id("token")), ..delete };
         let locked = "SELECT FROM {schema}.tokens FOR UPDATE";
-        assert_eq!(after(place, 2 * HOUR, locked, entities.commit(&commit)).await?, Committed::Committed);
-        assert!(version().await?.is_some(), "it was forgotten when it was committed");
+        after(place, 2 * HOUR, locked, committed(&*entities, &commit)).await?;
+        assert!(version(&*entities, "first").await?.is_some(), "it was forgotten when it was committed");
         assert_eq!(store.maintain(10).await?.deleted, 0);
         Ok(())
     })

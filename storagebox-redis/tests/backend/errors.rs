@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use redis::cmd;
-use storagebox_conformance::{Cut, Proxy};
-use storagebox_core::{Backend, Certainty, ClaimId, ErrorKind, Hold, Item, ItemBank, Result, Retired, Taken};
+use storagebox_conformance::Proxy;
+use storagebox_core::{Backend, Certainty, ClaimId, ErrorKind, Hold, Item, ItemBank, Result, Taken};
+use storagebox_testkit::checks::cuts;
 use storagebox_testkit::redis::Settings;
 
 use crate::scene::with_server;
@@ -145,41 +146,12 @@ async fn a_call_that_outlasts_its_time_is_unknown() -> Result<()> {
     .await
 }
 
-/// Once the claim is released, the lost call may still arrive and forget the claim's fence.
 #[tokio::test(flavor = "multi_thread")]
-async fn holding_is_not_answered_after_a_lost_retire() -> Result<()> {
+async fn what_does_not_settle_a_lost_call_is_not_answered() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
-        let bank = place.builder()?.connect(&place.server.url_at(proxy.addr()))?.item_bank(&"namespace".parse()?)?;
-        let claim = ClaimId::new("ada")?;
-        bank.add(&[Item::new("one")?]).await?;
-        let _ = bank.take(&claim, Hold::Forever).await?;
-        for cut in [Cut::RequestLost, Cut::ReplyLost] {
-            proxy.arm(cut, "ada", 0);
-            let error = bank.retire(&claim).await.unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{cut:?}: {error}");
-        }
-        assert_eq!(bank.retire(&claim).await?, Retired::Holding);
-        Ok(())
-    })
-    .await
-}
-
-/// The lost call may still arrive, and take an item that was added meanwhile.
-#[tokio::test(flavor = "multi_thread")]
-async fn empty_is_not_answered_after_a_lost_take() -> Result<()> {
-    with_server(Settings::quick(), async |place| {
-        let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
-        let bank = place.builder()?.connect(&place.server.url_at(proxy.addr()))?.item_bank(&"namespace".parse()?)?;
-        let claim = ClaimId::new("ada")?;
-        assert_eq!(bank.take(&claim, Hold::Forever).await?, Taken::Empty);
-        for cut in [Cut::RequestLost, Cut::ReplyLost] {
-            proxy.arm(cut, "ada", 0);
-            let error = bank.take(&claim, Hold::Forever).await.unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{cut:?}: {error}");
-        }
-        assert_eq!(bank.take(&claim, Hold::Forever).await?, Taken::Empty);
-        Ok(())
+        let store = place.builder()?.connect(&place.server.url_at(proxy.addr()))?;
+        cuts::leave_open(&proxy, &store).await
     })
     .await
 }

@@ -1,10 +1,8 @@
 //! The cost of a call: one round trip, counted by a proxy, once its connection and its namespace are open.
 
-use std::sync::Arc;
-
 use redis::cmd;
 use storagebox_conformance::Proxy;
-use storagebox_core::{Backend, DedupRepo, Result};
+use storagebox_core::{Backend, DedupRepo, ItemBank, Result};
 use storagebox_testkit::checks::round_trips::{Metered, remember_at_once};
 use storagebox_testkit::redis::Settings;
 
@@ -14,7 +12,7 @@ use crate::support::{Place, failed};
 async fn metered(place: &Place) -> Result<Metered> {
     let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
     let store = place.builder()?.connect(&place.server.url_at(proxy.addr()))?;
-    Ok(Metered::new(proxy, store))
+    Ok(Metered::new(store, move || proxy.round_trips()))
 }
 
 #[tokio::test]
@@ -24,7 +22,7 @@ async fn each_call_is_one_round_trip_on_a_warm_connection() -> Result<()> {
         metered.every_call("first").await?;
         metered.noted.clear();
         metered.every_call("second").await?;
-        metered.assert_one_each();
+        metered.assert_one_each_but(&[]);
         Ok(())
     })
     .await
@@ -37,11 +35,10 @@ async fn a_namespace_takes_three_round_trips_more_to_make_and_two_to_open() -> R
     with_server(Settings::quick(), async |place| {
         place.store()?.item_bank(&"another".parse()?)?.counts().await?;
         for expected in [4, 3] {
-            let mut metered = metered(place).await?;
+            let metered = metered(place).await?;
             metered.store.ping().await?;
             let bank = metered.store.item_bank(&"namespace".parse()?)?;
-            metered.note("counts", bank.counts()).await?;
-            assert_eq!(metered.noted, [("counts", expected)]);
+            assert_eq!(metered.cost_of(bank.counts()).await?.1, expected);
         }
         Ok(())
     })
@@ -52,11 +49,9 @@ async fn a_namespace_takes_three_round_trips_more_to_make_and_two_to_open() -> R
 #[tokio::test]
 async fn a_ping_is_two_round_trips() -> Result<()> {
     with_place(async |place| {
-        let mut metered = metered(place).await?;
-        let store = Arc::clone(&metered.store);
-        store.ping().await?;
-        metered.note("ping", store.ping()).await?;
-        assert_eq!(metered.noted, [("ping", 2)]);
+        let metered = metered(place).await?;
+        metered.store.ping().await?;
+        assert_eq!(metered.cost_of(metered.store.ping()).await?.1, 2);
         Ok(())
     })
     .await
@@ -65,7 +60,7 @@ async fn a_ping_is_two_round_trips() -> Result<()> {
 #[tokio::test]
 async fn items_go_a_thousand_to_a_round_trip() -> Result<()> {
     with_place(async |place| {
-        assert_eq!(metered(place).await?.trips_to_add(5_000).await?, 5);
+        assert_eq!(metered(place).await?.cost_of_adding(5_000).await?, 5);
         Ok(())
     })
     .await

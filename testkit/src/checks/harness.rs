@@ -63,10 +63,6 @@ pub struct Acts<S> {
 
 impl<S> Acts<S> {
     /// Ends the server of a case and restarts it.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the case does not have its own server, or the server does not come back.
     pub fn restart(&self, own: Option<&S>, how: Restart) -> Result<()> {
         let server = own.ok_or_else(|| failed("this server is not the case's own"))?;
         let end = match how {
@@ -78,10 +74,6 @@ impl<S> Acts<S> {
 }
 
 /// Returns an item from a row of a table: from the name of its state, and the claim if there is one.
-///
-/// # Errors
-///
-/// Returns an error if there is no such state.
 pub fn listed(item: String, state: &str, claim: Option<String>) -> Result<ListedItem> {
     let claim = claim.map(ClaimId::new).transpose()?;
     let state = match (state, claim) {

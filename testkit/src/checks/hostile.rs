@@ -33,10 +33,6 @@ impl Texts {
     }
 
     /// Checks that the store keeps each text byte for byte, in every field of every part.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error that names the text and the field that failed.
     pub async fn are_kept(&self, store: &dyn Backend) -> Result<()> {
         for text in self.all() {
             keeps_text(store, &text).await.map_err(failed)?;
@@ -46,14 +42,6 @@ impl Texts {
 }
 
 /// Stores a value with every byte, and the longest value.
-///
-/// # Errors
-///
-/// Returns the errors of the store.
-///
-/// # Panics
-///
-/// Panics if another value comes back.
 pub async fn payloads_are_bytes(records: &dyn DedupRepo) -> Result<()> {
     let bytes: Vec<_> = (0..256 * 1024_usize).map(|byte| byte as u8).collect();
     for value in [&bytes[..0], &bytes[..256], &bytes[..]] {
@@ -66,10 +54,6 @@ pub async fn payloads_are_bytes(records: &dyn DedupRepo) -> Result<()> {
 }
 
 /// Checks that a text that no store could keep is no value, so that no call gets it.
-///
-/// # Panics
-///
-/// Panics if such a text makes a value.
 #[track_caller]
 pub fn what_cannot_be_kept_is_no_value() {
     for text in ["a\0b".to_owned(), "\0".to_owned(), "x".repeat(1_025)] {

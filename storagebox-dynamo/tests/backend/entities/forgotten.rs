@@ -2,55 +2,33 @@
 
 use std::time::Duration;
 
-use storagebox_core::{Backend, Commit, Committed, EntityChange, EntityLedger, Opened, Result, Retention};
+use storagebox_core::{Backend, Commit, EntityChange, EntityLedger, Result, Retention};
+use storagebox_testkit::checks::entities::{self, changed, commit_of, committed, entry, key, split, version};
+use storagebox_testkit::checks::id;
 use storagebox_testkit::dynamodb::faults::Fault;
 
-use super::{commit_of, entry, key, message, payload, split};
 use crate::scene::{Gate, with_place};
 use crate::support::{Place, failed};
 
 const MINUTE: Duration = Duration::from_secs(60);
-const SECOND: Duration = Duration::from_secs(1);
 
 async fn forgetful(place: &Place) -> Result<storagebox_dynamo::DynamoStore> {
     let builder = place.builder().remember(Retention::For(MINUTE));
     builder.from_client(&place.table.client(None, None).await)
 }
 
-async fn opened(entities: &dyn EntityLedger) -> Result<Opened> {
-    entities.open(&key(), &message("nobody"), None).await
-}
-
 async fn commit(entities: &dyn EntityLedger, name: &str, change: EntityChange) -> Result<()> {
-    let commit = Commit { change, ..commit_of(entities, name).await? };
-    assert_eq!(entities.commit(&commit).await?, Committed::Committed);
-    Ok(())
+    committed(entities, &Commit { change, ..commit_of(entities, name).await? }).await
 }
 
-/// From its last change on, be it a commit or a removal; and never while it has an entry or a state.
 #[tokio::test]
-async fn an_entity_is_forgotten_when_all_of_it_is_long_over() -> Result<()> {
+async fn a_deleted_entity_is_forgotten_from_its_last_entry_on() -> Result<()> {
     with_place(async |place| {
-        let store = forgetful(place).await?;
-        let entities = split(&store)?;
-        commit(&*entities, "first", EntityChange::Put(payload("x"))).await?;
-        commit(&*entities, "second", EntityChange::Delete).await?;
-        commit(&*entities, "third", EntityChange::Keep).await?;
-        for name in ["third", "second", "first"] {
-            place.clock.advance(10 * MINUTE);
-            let maintained = store.maintain(100).await?;
-            assert!(opened(&*entities).await?.version.is_some(), "forgotten before {name} was removed: {maintained:?}");
-            assert!(entities.open(&key(), &message(name), None).await?.entry.is_some(), "{name}");
-            assert!(entities.remove(&entry(name)).await?, "{name}");
-        }
-        place.clock.advance(MINUTE - SECOND);
-        store.maintain(100).await?;
-        assert!(opened(&*entities).await?.version.is_some(), "its last entry was removed less than a minute ago");
-        place.clock.advance(SECOND);
-        assert_eq!(store.maintain(100).await?.deleted, 2, "the entity, and what was left of its last entry");
-        assert_eq!(opened(&*entities).await?, Opened::default());
-        let left: Vec<_> = place.rows().await?.into_iter().filter(|row| !row.contains_key("made_with")).collect();
-        assert_eq!(left, []);
+        let (store, advance) = (forgetful(place).await?, async |time| Ok(place.clock.advance(time)));
+        entities::are_forgotten(&store, MINUTE, advance).await?;
+        let rows = place.rows().await?;
+        let left = rows.iter().filter(|row| !row.contains_key("made_with"));
+        assert_eq!(left.count(), 2, "the entity that has a state, and what is left of its entry: {rows:?}");
         Ok(())
     })
     .await
@@ -61,13 +39,7 @@ async fn with_a_memory_for_ever_nothing_is_forgotten() -> Result<()> {
     with_place(async |place| {
         let client = place.table.client(None, None).await;
         let store = place.builder().remember(Retention::Forever).from_client(&client)?;
-        let entities = split(&store)?;
-        commit(&*entities, "delete", EntityChange::Delete).await?;
-        assert!(entities.remove(&entry("delete")).await?);
-        place.clock.advance(1_000_000 * MINUTE);
-        assert_eq!(store.maintain(100).await?.deleted, 0);
-        assert!(opened(&*entities).await?.version.is_some());
-        Ok(())
+        entities::are_never_forgotten(&store, async || Ok(place.clock.advance(1_000_000 * MINUTE))).await
     })
     .await
 }
@@ -79,14 +51,7 @@ async fn upkeep_goes_on_where_its_budget_ended() -> Result<()> {
         let store = forgetful(place).await?;
         let entities = split(&store)?;
         for number in 0..6 {
-            let name = format!("{number}");
-            let change = EntityChange::Delete;
-            let commit = Commit { key: name.parse()?, opened: None, change, ..commit_of(&*entities, &name).await? };
-            assert_eq!(entities.commit(&commit).await?, Committed::Committed);
-            if number % 2 == 0 {
-                let entry = storagebox_core::EntryId { key: name.parse()?, ..entry(&name) };
-                assert!(entities.remove(&entry).await?);
-            }
+            changed(&*entities, &format!("{number}"), EntityChange::Delete, number % 2 == 0).await?;
         }
         place.clock.advance(2 * MINUTE);
         let mut deleted = vec![];
@@ -115,7 +80,7 @@ async fn a_commit_while_upkeep_is_about_to_delete_the_entity_stays() -> Result<(
         assert!(entities.remove(&entry("delete")).await?);
         place.clock.advance(MINUTE);
         assert_eq!(forgetful.maintain(1).await?.deleted, 1, "what was left of the entry, or the entity");
-        if opened(&*entities).await?.version.is_none() {
+        if version(&*entities, "look").await?.is_none() {
             commit(&*entities, "delete", EntityChange::Delete).await?;
             assert!(entities.remove(&entry("delete")).await?);
             place.clock.advance(MINUTE);
@@ -126,11 +91,11 @@ async fn a_commit_while_upkeep_is_about_to_delete_the_entity_stays() -> Result<(
         let upkeep = tokio::spawn(async move { store.maintain(1).await });
         gate.reached().await;
         commit(&*entities, "keep", EntityChange::Keep).await?;
-        let expected = opened(&*entities).await?;
+        let expected = entities.open(&key(), &id("keep"), None).await?;
         gate.open();
         upkeep.await.map_err(failed)??;
-        assert_eq!(opened(&*entities).await?, expected);
-        assert!(entities.open(&key(), &message("keep"), None).await?.entry.is_some());
+        assert!(expected.entry.is_some());
+        assert_eq!(entities.open(&key(), &id("keep"), None).await?, expected);
         Ok(())
     })
     .await
@@ -164,14 +129,7 @@ async fn upkeep_ends_beside_entities_that_stay() -> Result<()> {
         let store = forgetful(place).await?;
         let entities = split(&store)?;
         for number in 0..4 {
-            let name = format!("{number}");
-            let commit = Commit {
-                key: name.parse()?,
-                opened: None,
-                change: EntityChange::Keep,
-                ..commit_of(&*entities, &name).await?
-            };
-            assert_eq!(entities.commit(&commit).await?, Committed::Committed);
+            changed(&*entities, &format!("{number}"), EntityChange::Keep, false).await?;
         }
         place.clock.advance(10 * MINUTE);
         for most in [1, 2, 3, 4, 1_000] {
