@@ -24,19 +24,18 @@ fn table(metered: &Metered) -> String {
 }
 
 /// After a change of what calls send: `STORAGEBOX_WRITE_COSTS=1 cargo test -p storagebox-dynamo --test backend cost`.
-#[tokio::test]
-async fn the_readme_has_what_calls_cost() -> Result<()> {
+#[test]
+fn the_readme_has_what_calls_cost() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, builder(place)).await?;
         metered.every_call(place).await?;
         compared(BEGIN, END, &table(&metered));
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn the_usual_call_is_one_request() -> Result<()> {
+#[test]
+fn the_usual_call_is_one_request() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, builder(place)).await?;
         metered.every_call(place).await?;
@@ -75,11 +74,10 @@ async fn the_usual_call_is_one_request() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn what_items_cost_stays_within_its_bounds() -> Result<()> {
+#[test]
+fn what_items_cost_stays_within_its_bounds() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, builder(place)).await?;
         metered.every_call(place).await?;
@@ -93,12 +91,11 @@ async fn what_items_cost_stays_within_its_bounds() -> Result<()> {
         assert!(added.requests == 1 && (1.0..=2.0).contains(&added.write), "{added:?}");
         Ok(())
     })
-    .await
 }
 
 /// Candidates included, and what is fetched ahead by then.
-#[tokio::test]
-async fn a_thousand_takes_are_little_more_than_a_thousand_requests() -> Result<()> {
+#[test]
+fn a_thousand_takes_are_little_more_than_a_thousand_requests() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder()).await?;
         let bank = metered.store.item_bank(&"namespace".parse()?)?;
@@ -114,12 +111,11 @@ async fn a_thousand_takes_are_little_more_than_a_thousand_requests() -> Result<(
         assert!(total.write <= 6_000.0, "{total:?}");
         Ok(())
     })
-    .await
 }
 
 /// Nobody has to choose it.
-#[tokio::test]
-async fn repeats_are_read_first_once_they_are_common() -> Result<()> {
+#[test]
+fn repeats_are_read_first_once_they_are_common() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder()).await?;
         let (bank, claim) = (metered.store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
@@ -131,11 +127,10 @@ async fn repeats_are_read_first_once_they_are_common() -> Result<()> {
         assert_eq!(metered.cost_of(BANK, "again"), Cost { requests: 1, read: 1.0, write: 0.0 });
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn the_first_call_of_a_namespace_registers_it() -> Result<()> {
+#[test]
+fn the_first_call_of_a_namespace_registers_it() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder()).await?;
         let (bank, claim) = (metered.store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
@@ -145,11 +140,10 @@ async fn the_first_call_of_a_namespace_registers_it() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn the_claims_of_a_page_are_read_by_the_hundred() -> Result<()> {
+#[test]
+fn the_claims_of_a_page_are_read_by_the_hundred() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder().shards(1).fetch_limit(1_000)).await?;
         let bank = metered.store.item_bank(&"namespace".parse()?)?;
@@ -163,12 +157,11 @@ async fn the_claims_of_a_page_are_read_by_the_hundred() -> Result<()> {
         assert_eq!(sent, ["Query", "BatchGetItem", "BatchGetItem", "BatchGetItem"]);
         Ok(())
     })
-    .await
 }
 
 /// Its row grows with every operation that it holds, and is written as a whole.
-#[tokio::test]
-async fn a_set_costs_more_than_a_marker_from_where_the_readme_says() -> Result<()> {
+#[test]
+fn a_set_costs_more_than_a_marker_from_where_the_readme_says() -> Result<()> {
     let readme = read("README.md").split_whitespace().collect::<Vec<_>>().join(" ");
     with_place(async |place| {
         let held = cheaper_than_a_marker(place).await?;
@@ -176,7 +169,6 @@ async fn a_set_costs_more_than_a_marker_from_where_the_readme_says() -> Result<(
         assert!(readme.contains(&words), "{words}");
         Ok(())
     })
-    .await
 }
 
 /// How many operations a set holds when the next costs more.

@@ -8,11 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use storagebox_core::{Clock, Commit, EntityLedger, Result};
-use storagebox_dynamo::DynamoStore;
-use storagebox_testkit::checks::entities::{self, commit_of};
+use storagebox_testkit::checks::entities::{self, commit_of, split};
 use storagebox_testkit::checks::{id, processor};
 
-use crate::scene::with_place;
+use crate::scene::{in_place, recorded, with_place};
 
 /// A commit of a message that consumes a token and creates two.
 async fn exchange_of(entities: &dyn EntityLedger, name: &str) -> Result<Commit> {
@@ -32,7 +31,7 @@ impl Clock for Ticking {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn racing_copies_of_a_message_take_effect_once() -> Result<()> {
-    with_place(async |place| {
+    in_place(async |place| {
         let client = place.table.client(None, None).await;
         let store = place.builder().clock(Ticking::default()).from_client(&client)?;
         processor::racing_copies_take_effect_once([&store, &store]).await
@@ -40,7 +39,15 @@ async fn racing_copies_of_a_message_take_effect_once() -> Result<()> {
     .await
 }
 
-#[tokio::test]
-async fn what_cannot_be_kept_is_refused_before_any_request() -> Result<()> {
-    entities::refuses_before_it_asks(&DynamoStore::connect(crate::urls::NOWHERE)?).await
+#[test]
+fn what_cannot_be_kept_is_refused_before_any_request() -> Result<()> {
+    with_place(async |place| {
+        let (store, faults) = recorded(&place.table, place.builder()).await?;
+        let opened = split(&store)?;
+        opened.pending(None, 1).await?;
+        faults.taken();
+        entities::refuses_before_it_asks(&store).await?;
+        assert_eq!(faults.taken(), [], "requests were sent");
+        Ok(())
+    })
 }

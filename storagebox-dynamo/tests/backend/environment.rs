@@ -13,7 +13,7 @@ use storagebox_dynamo::DynamoStore;
 use storagebox_testkit::Folder;
 use tokio::task::spawn_blocking;
 
-use crate::scene::with_place;
+use crate::scene::in_place;
 use crate::support::{Place, failed, items};
 
 const URL: &str = "STORAGEBOX_TEST_ENVIRONMENT_URL";
@@ -123,7 +123,7 @@ async fn a_program_of_its_own() -> Result<()> {
 
 /// A table with a bank of two items, behind plain HTTP.
 async fn with_url(test: impl AsyncFnOnce(&str) -> Result<()>) -> Result<()> {
-    with_place(async |place| {
+    in_place(async |place| {
         place.store().await?.item_bank(&"namespace".parse()?)?.add(&items(2)?).await?;
         test(&url(place)?).await
     })

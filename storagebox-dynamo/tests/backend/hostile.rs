@@ -39,8 +39,8 @@ const TEXTS: Texts = Texts {
     long: &[("\"", 512), ("\\", 512), (":", 512)],
 };
 
-#[tokio::test]
-async fn every_text_comes_back_byte_for_byte() -> Result<()> {
+#[test]
+fn every_text_comes_back_byte_for_byte() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
         TEXTS.are_kept(&store).await?;
@@ -50,7 +50,6 @@ async fn every_text_comes_back_byte_for_byte() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
 /// The strategies that spell an operation otherwise.
@@ -86,8 +85,8 @@ async fn ledgers(store: &DynamoStore, text: &str) -> Result<()> {
 }
 
 /// And the longest item.
-#[tokio::test]
-async fn payloads_are_bytes_and_items_are_as_long_as_promised() -> Result<()> {
+#[test]
+fn payloads_are_bytes_and_items_are_as_long_as_promised() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
         hostile::payloads_are_bytes(&*store.dedup_repo(&"records".parse()?)?).await?;
@@ -98,12 +97,11 @@ async fn payloads_are_bytes_and_items_are_as_long_as_promised() -> Result<()> {
         assert_eq!(bank.holder(&item).await?, ItemState::Held(claim));
         Ok(())
     })
-    .await
 }
 
 /// Names that would be another's keys, if they simply stood side by side.
-#[tokio::test]
-async fn no_name_reaches_the_rows_of_another_namespace() -> Result<()> {
+#[test]
+fn no_name_reaches_the_rows_of_another_namespace() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
         let mut names = ["abc", "abc:items", "abc:items:0", "3:abc", "bank:3:abc", ":", "", "abc:"]
@@ -126,12 +124,11 @@ async fn no_name_reaches_the_rows_of_another_namespace() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
 /// A key and an operation stand in one partition key, and so do a key and a shard.
-#[tokio::test]
-async fn no_key_reaches_the_rows_of_another_key() -> Result<()> {
+#[test]
+fn no_key_reaches_the_rows_of_another_key() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
         let counters = store.counter(&"counters".parse()?, Strategy::default())?;
@@ -149,7 +146,6 @@ async fn no_key_reaches_the_rows_of_another_key() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
 fn is_refused<T>(answer: std::result::Result<T, Error>) -> bool {
@@ -157,8 +153,8 @@ fn is_refused<T>(answer: std::result::Result<T, Error>) -> bool {
 }
 
 /// What DynamoDB could not keep, and what makes no sense, never gets as far as a request.
-#[tokio::test]
-async fn what_cannot_be_kept_is_refused_before_any_request() -> Result<()> {
+#[test]
+fn what_cannot_be_kept_is_refused_before_any_request() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         for text in ["a\0b".to_owned(), "\0".to_owned(), "x".repeat(1_025), String::new()] {
@@ -182,5 +178,4 @@ async fn what_cannot_be_kept_is_refused_before_any_request() -> Result<()> {
         assert_eq!(faults.taken(), [], "requests were sent");
         Ok(())
     })
-    .await
 }

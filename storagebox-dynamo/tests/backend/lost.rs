@@ -11,8 +11,8 @@ use storagebox_testkit::dynamodb::faults::Fault;
 use crate::scene::{Gate, recorded, with_place};
 use crate::support::{failed, items};
 
-#[tokio::test]
-async fn an_add_whose_reply_was_lost_reports_what_it_added() -> Result<()> {
+#[test]
+fn an_add_whose_reply_was_lost_reports_what_it_added() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let bank = store.item_bank(&"namespace".parse()?)?;
@@ -26,12 +26,11 @@ async fn an_add_whose_reply_was_lost_reports_what_it_added() -> Result<()> {
         assert_eq!(faults.total(), 5);
         Ok(())
     })
-    .await
 }
 
 /// The first attempt is lost, and before the second one arrives another takes the last item.
-#[tokio::test]
-async fn empty_is_not_answered_after_a_lost_take() -> Result<()> {
+#[test]
+fn empty_is_not_answered_after_a_lost_take() -> Result<()> {
     with_place(async |place| {
         let gate = Gate::default();
         let (store, faults) = gate.store(&place.table, place.builder()).await?;
@@ -47,12 +46,11 @@ async fn empty_is_not_answered_after_a_lost_take() -> Result<()> {
         assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{error:?}");
         Ok(())
     })
-    .await
 }
 
 /// The service says that it failed, and not whether before or after.
-#[tokio::test]
-async fn an_atomic_change_that_the_service_failed_to_answer_is_unknown() -> Result<()> {
+#[test]
+fn an_atomic_change_that_the_service_failed_to_answer_is_unknown() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (counter, key) = (store.counter(&"namespace".parse()?, Strategy::Atomic)?, Key::new("key")?);
@@ -66,12 +64,11 @@ async fn an_atomic_change_that_the_service_failed_to_answer_is_unknown() -> Resu
         }
         Ok(())
     })
-    .await
 }
 
 /// An earlier request with the same token may be carried out yet.
-#[tokio::test]
-async fn a_transaction_that_stays_in_progress_is_unknown() -> Result<()> {
+#[test]
+fn a_transaction_that_stays_in_progress_is_unknown() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
@@ -83,12 +80,11 @@ async fn a_transaction_that_stays_in_progress_is_unknown() -> Result<()> {
         assert!(matches!(bank.take(&claim, Hold::Forever).await?, Taken::New(_)));
         Ok(())
     })
-    .await
 }
 
 /// It saw a claim that is forgotten, and before its request arrives the claim is used anew.
-#[tokio::test]
-async fn a_claim_taken_anew_while_upkeep_is_about_to_delete_it_holds() -> Result<()> {
+#[test]
+fn a_claim_taken_anew_while_upkeep_is_about_to_delete_it_holds() -> Result<()> {
     with_place(async |place| {
         let (gate, claim) = (Gate::default(), ClaimId::new("ada")?);
         let (store, faults) = gate.store(&place.table, place.builder()).await?;
@@ -105,12 +101,11 @@ async fn a_claim_taken_anew_while_upkeep_is_about_to_delete_it_holds() -> Result
         assert!(matches!(bank.get(&claim).await?, ClaimState::Held(_)));
         Ok(())
     })
-    .await
 }
 
 /// What it deleted before the error stays deleted.
-#[tokio::test]
-async fn upkeep_that_fails_in_the_middle_does_not_say_that_nothing_changed() -> Result<()> {
+#[test]
+fn upkeep_that_fails_in_the_middle_does_not_say_that_nothing_changed() -> Result<()> {
     with_place(async |place| {
         let gate = Gate::default();
         let (store, faults) = gate.store(&place.table, place.builder()).await?;
@@ -132,5 +127,4 @@ async fn upkeep_that_fails_in_the_middle_does_not_say_that_nothing_changed() -> 
         assert_eq!(store.maintain(100).await?.deleted, 2);
         Ok(())
     })
-    .await
 }

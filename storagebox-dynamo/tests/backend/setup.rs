@@ -22,8 +22,8 @@ async fn remove(table: &Table, name: &str) -> Result<()> {
     table.raw().delete_table().table_name(name).send().await.map(drop).map_err(failed)
 }
 
-#[tokio::test]
-async fn eight_tasks_set_up_one_table_at_once() -> Result<()> {
+#[test]
+fn eight_tasks_set_up_one_table_at_once() -> Result<()> {
     with_table(async |table| {
         let mut setups = JoinSet::new();
         for _ in 0..8 {
@@ -38,11 +38,10 @@ async fn eight_tasks_set_up_one_table_at_once() -> Result<()> {
         has_its_shape(table, &name).await?;
         remove(table, &name).await
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_second_setup_changes_nothing() -> Result<()> {
+#[test]
+fn a_second_setup_changes_nothing() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
         store.item_bank(&"namespace".parse()?)?.add(&[Item::new("code")?]).await?;
@@ -52,7 +51,6 @@ async fn a_second_setup_changes_nothing() -> Result<()> {
         assert_eq!(place.rows().await?, before);
         has_its_shape(&place.table, &place.name).await
     })
-    .await
 }
 
 /// By the server's own description.
@@ -71,8 +69,8 @@ async fn has_its_shape(table: &Table, name: &str) -> Result<()> {
     Ok(())
 }
 
-#[tokio::test]
-async fn without_a_table_every_call_says_so() -> Result<()> {
+#[test]
+fn without_a_table_every_call_says_so() -> Result<()> {
     with_table(async |table| {
         let (name, store) = beside(table, "later").await?;
         let (ledger, key) = (store.ledger(&"ledger".parse()?)?, "key".parse()?);
@@ -84,12 +82,11 @@ async fn without_a_table_every_call_says_so() -> Result<()> {
         store.maintain(10).await?;
         remove(table, &name).await
     })
-    .await
 }
 
 /// One has another key, one lacks the index. Both are left as they are.
-#[tokio::test]
-async fn a_table_of_another_shape_is_refused_with_the_readme_named() -> Result<()> {
+#[test]
+fn a_table_of_another_shape_is_refused_with_the_readme_named() -> Result<()> {
     with_table(async |table| {
         for keys in [&["id"][..], &["pk", "sk"]] {
             let (name, store) = beside(table, &format!("of-{}", keys.len())).await?;
@@ -103,7 +100,6 @@ async fn a_table_of_another_shape_is_refused_with_the_readme_named() -> Result<(
         }
         Ok(())
     })
-    .await
 }
 
 async fn create(table: &Table, name: &str, keys: &[&str]) -> Result<()> {
@@ -118,8 +114,8 @@ async fn create(table: &Table, name: &str, keys: &[&str]) -> Result<()> {
 }
 
 /// The one that made them knows what their rows mean; this one does not.
-#[tokio::test]
-async fn namespaces_of_a_newer_library_are_refused() -> Result<()> {
+#[test]
+fn namespaces_of_a_newer_library_are_refused() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
         let bank = store.item_bank(&"namespace".parse()?)?;
@@ -141,12 +137,11 @@ async fn namespaces_of_a_newer_library_are_refused() -> Result<()> {
         assert_eq!(place.rows().await?, before);
         Ok(())
     })
-    .await
 }
 
 /// Nothing of a namespace depends on the settings of whoever opens it later.
-#[tokio::test]
-async fn a_namespace_keeps_its_number_of_shards() -> Result<()> {
+#[test]
+fn a_namespace_keeps_its_number_of_shards() -> Result<()> {
     with_place(async |place| {
         let driver = place.table.client(None, None).await;
         let items: Vec<_> = (0..20).map(|number| Item::new(format!("code-{number}"))).collect::<Result<_>>()?;
@@ -160,5 +155,4 @@ async fn a_namespace_keeps_its_number_of_shards() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }

@@ -27,8 +27,8 @@ async fn value(bins: &Arc<dyn Counter>) -> Result<i64> {
 }
 
 /// Each of them would otherwise find its shard dry, look at all and borrow.
-#[tokio::test]
-async fn the_first_sales_after_a_delivery_borrow_nothing() -> Result<()> {
+#[test]
+fn the_first_sales_after_a_delivery_borrow_nothing() -> Result<()> {
     with_place(async |place| {
         let (bins, faults) = bins(place).await?;
         assert_eq!(bins.apply(&"abc123".parse()?, &Change::new("delivery".parse()?, 1_000)).await?, APPLIED);
@@ -44,11 +44,10 @@ async fn the_first_sales_after_a_delivery_borrow_nothing() -> Result<()> {
         assert_eq!(value(&bins).await?, 940);
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_delivery_is_sold_to_the_last_piece_and_not_beyond() -> Result<()> {
+#[test]
+fn a_delivery_is_sold_to_the_last_piece_and_not_beyond() -> Result<()> {
     with_place(async |place| {
         let (bins, _) = bins(place).await?;
         let _ = bins.apply(&"abc123".parse()?, &Change::new("delivery".parse()?, 103)).await?;
@@ -64,12 +63,11 @@ async fn a_delivery_is_sold_to_the_last_piece_and_not_beyond() -> Result<()> {
         assert_eq!(value(&bins).await?, 0);
         Ok(())
     })
-    .await
 }
 
 /// An attempt at all shards and one at a single one have the same marker: whichever lands, and whenever, one counts.
-#[tokio::test]
-async fn a_delivery_whose_replies_are_lost_counts_once() -> Result<()> {
+#[test]
+fn a_delivery_whose_replies_are_lost_counts_once() -> Result<()> {
     with_place(async |place| {
         let (bins, faults) = bins(place).await?;
         let mut expected = 0;
@@ -112,11 +110,10 @@ async fn a_delivery_whose_replies_are_lost_counts_once() -> Result<()> {
         assert_eq!(value(&bins).await?, expected);
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_delivery_that_was_cancelled_reaches_no_shard() -> Result<()> {
+#[test]
+fn a_delivery_that_was_cancelled_reaches_no_shard() -> Result<()> {
     with_place(async |place| {
         let (bins, _) = bins(place).await?;
         let (key, op) = (Key::new("abc123")?, OpId::new("delivery")?);
@@ -125,12 +122,11 @@ async fn a_delivery_that_was_cancelled_reaches_no_shard() -> Result<()> {
         assert_eq!(value(&bins).await?, 0);
         Ok(())
     })
-    .await
 }
 
 /// The shares do not fit each shard, and the whole fits them together.
-#[tokio::test]
-async fn what_does_not_fit_every_shard_goes_where_there_is_room() -> Result<()> {
+#[test]
+fn what_does_not_fit_every_shard_goes_where_there_is_room() -> Result<()> {
     with_place(async |place| {
         let bounds = Bounds::between(0, 1_000)?;
         let strategy = Strategy::Sharded { shards: 10, bounds, retention: Retention::Forever };
@@ -143,5 +139,4 @@ async fn what_does_not_fit_every_shard_goes_where_there_is_room() -> Result<()> 
         assert_eq!(value(&bins).await?, 1_000);
         Ok(())
     })
-    .await
 }

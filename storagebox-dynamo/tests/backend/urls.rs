@@ -7,7 +7,7 @@ use storagebox_dynamo::DynamoStore;
 use storagebox_testkit::checks::urls;
 
 /// Nobody listens there, and nobody is asked.
-pub(crate) const NOWHERE: &str = "dynamodb://eu-west-1/namespace?endpoint=http://127.0.0.1:1";
+const NOWHERE: &str = "dynamodb://eu-west-1/namespace?endpoint=http://127.0.0.1:1";
 
 fn refused(url: &str) -> Error {
     urls::refused(DynamoStore::connect, url)

@@ -6,7 +6,7 @@ use storagebox_core::{
 };
 use storagebox_postgres::PostgresStore;
 
-use crate::scene::{owner_url, with_database};
+use crate::scene::{in_database, owner_url};
 use crate::support::{Place, run};
 use crate::upgrade::namespaces;
 
@@ -159,7 +159,7 @@ fn is_said(answer: &Result<()>, call: Meets, kinds: &[ErrorKind]) -> bool {
 
 /// Checks all cases. If the tables are whole, the next case may reuse them.
 async fn all_are_said(cases: &[(&str, Meets)], kinds: &[ErrorKind], tables_are_whole: bool) -> Result<()> {
-    with_database(async |database| {
+    in_database(async |database| {
         let (mut damaged, mut unsaid) = (vec![], vec![]);
         for (damage, call) in cases {
             let place = database.place().await?;

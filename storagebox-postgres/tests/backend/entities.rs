@@ -9,7 +9,7 @@ use storagebox_postgres::{PostgresStore, Statements};
 use storagebox_testkit::checks::entities::{self, commit_of, committed, key, split};
 use storagebox_testkit::checks::{id, processor};
 
-use crate::scene::{LONG, with_place};
+use crate::scene::{LONG, in_place, with_place};
 use crate::support::Place;
 
 fn store(place: &Place) -> Result<PostgresStore> {
@@ -18,12 +18,12 @@ fn store(place: &Place) -> Result<PostgresStore> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn racing_copies_of_a_message_take_effect_once() -> Result<()> {
-    with_place(async |place| processor::racing_copies_take_effect_once([&store(place)?, &store(place)?]).await).await
+    in_place(async |place| processor::racing_copies_take_effect_once([&store(place)?, &store(place)?]).await).await
 }
 
-#[tokio::test]
-async fn any_number_of_tokens_is_created_before_and_behind_the_one_that_is_consumed() -> Result<()> {
-    with_place(async |place| entities::creates_tokens(&store(place)?, &[0, 1, 6, 12_000]).await).await
+#[test]
+fn any_number_of_tokens_is_created_before_and_behind_the_one_that_is_consumed() -> Result<()> {
+    with_place(async |place| entities::creates_tokens(&store(place)?, &[0, 1, 6, 12_000]).await)
 }
 
 #[tokio::test]
@@ -32,8 +32,8 @@ async fn what_cannot_be_kept_is_refused_before_the_server_is_asked() -> Result<(
 }
 
 /// Names in the arrays of attempts, and the largest values: each protocol sends them in its own way.
-#[tokio::test]
-async fn both_kinds_of_statements_keep_attempts_and_the_largest_values() -> Result<()> {
+#[test]
+fn both_kinds_of_statements_keep_attempts_and_the_largest_values() -> Result<()> {
     for statements in [Statements::Prepared, Statements::Simple] {
         with_place(async |place| {
             let entities = split(&place.builder()?.statements(statements).connect(&place.database.url())?)?;
@@ -52,8 +52,7 @@ async fn both_kinds_of_statements_keep_attempts_and_the_largest_values() -> Resu
             assert!(opened.state == Some(state) && entry.content == content);
             assert_eq!((entry.chosen.as_ref(), &entry.attempts), (Some(&attempts[2]), &attempts));
             Ok(())
-        })
-        .await?;
+        })?;
     }
     Ok(())
 }

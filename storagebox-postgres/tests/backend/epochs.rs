@@ -40,8 +40,8 @@ async fn empty(database: &Database, schema: &str, tables: &[String]) -> Result<(
     run(database.owner(), format!("TRUNCATE {}", tables.join(", "))).await
 }
 
-#[tokio::test]
-async fn no_call_of_an_open_process_is_made_once_all_tables_were_emptied() -> Result<()> {
+#[test]
+fn no_call_of_an_open_process_is_made_once_all_tables_were_emptied() -> Result<()> {
     for statements in BOTH {
         with_place(async |place| {
             let (database, schema) = (&place.database, &place.schema);
@@ -52,16 +52,15 @@ async fn no_call_of_an_open_process_is_made_once_all_tables_were_emptied() -> Re
             assert_eq!(again.item_bank(&"namespace".parse()?)?.counts().await.unwrap_err().kind(), ErrorKind::NotSetUp);
             assert_eq!(contents(database, schema).await?, Vec::<String>::new());
             Ok(())
-        })
-        .await?;
+        })?;
     }
     Ok(())
 }
 
 /// All tables are emptied except those about the schema itself. Another process has then created a namespace of each
 /// kind, some with other options.
-#[tokio::test]
-async fn no_call_of_an_open_process_is_made_in_namespaces_that_were_made_anew() -> Result<()> {
+#[test]
+fn no_call_of_an_open_process_is_made_in_namespaces_that_were_made_anew() -> Result<()> {
     for statements in BOTH {
         with_place(async |place| {
             let (database, schema) = (&place.database, &place.schema);
@@ -76,15 +75,14 @@ async fn no_call_of_an_open_process_is_made_in_namespaces_that_were_made_anew() 
             assert_lost(vec![("a new namespace".to_owned(), store.item_bank(&"new".parse()?)?.counts().await.err())]);
             assert_eq!(contents(database, schema).await?, before);
             again.ping().await
-        })
-        .await?;
+        })?;
     }
     Ok(())
 }
 
 /// The transaction that empties the namespaces has not committed yet, and the new namespace waits for it.
-#[tokio::test]
-async fn no_namespace_is_made_by_an_open_process_while_all_are_being_emptied() -> Result<()> {
+#[test]
+fn no_namespace_is_made_by_an_open_process_while_all_are_being_emptied() -> Result<()> {
     with_place(async |place| {
         let (database, schema) = (&place.database, &place.schema);
         let store = place.builder()?.connect(&place.url_at(database.server()))?;
@@ -98,7 +96,6 @@ async fn no_namespace_is_made_by_an_open_process_while_all_are_being_emptied() -
         assert_eq!(count(database, &format!("SELECT count(*) FROM {schema}.namespaces")).await?, 0);
         Ok(())
     })
-    .await
 }
 
 /// Creates the namespaces of an open process, some with other options than it knows.
@@ -113,8 +110,8 @@ async fn make_otherwise(store: &PostgresStore) -> Result<()> {
 }
 
 /// The new schema also has another memory, which the old process would violate.
-#[tokio::test]
-async fn no_call_of_an_open_process_is_made_in_a_schema_that_was_made_anew() -> Result<()> {
+#[test]
+fn no_call_of_an_open_process_is_made_in_a_schema_that_was_made_anew() -> Result<()> {
     const SCHEMA: &str = "anew";
     for statements in BOTH {
         with_database(async |database| {
@@ -134,8 +131,7 @@ async fn no_call_of_an_open_process_is_made_in_a_schema_that_was_made_anew() -> 
             assert_lost(vec![("a new namespace".to_owned(), store.item_bank(&"new".parse()?)?.counts().await.err())]);
             assert_eq!(contents(database, SCHEMA).await?, before);
             again.ping().await
-        })
-        .await?;
+        })?;
     }
     Ok(())
 }
@@ -147,8 +143,8 @@ fn is_corrupt(error: &Error) -> bool {
 const NEW_EPOCH: &str = include_str!("../../sql/new_epoch.sql");
 
 /// All data that the process knows is there, as of some earlier time.
-#[tokio::test]
-async fn no_call_of_an_open_process_is_made_in_a_copy_with_a_new_epoch() -> Result<()> {
+#[test]
+fn no_call_of_an_open_process_is_made_in_a_copy_with_a_new_epoch() -> Result<()> {
     with_place(async |place| {
         let store = open(place, Statements::Prepared).await?;
         run(place.database.owner(), NEW_EPOCH.replace("{schema}", &place.schema)).await?;
@@ -159,11 +155,10 @@ async fn no_call_of_an_open_process_is_made_in_a_copy_with_a_new_epoch() -> Resu
         assert_eq!(contents(&place.database, &place.schema).await?, before);
         place.builder()?.connect(&place.database.url())?.item_bank(&"old".parse()?)?.counts().await.map(drop)
     })
-    .await
 }
 
-#[tokio::test]
-async fn an_open_process_goes_on_when_the_schema_is_set_up_again() -> Result<()> {
+#[test]
+fn an_open_process_goes_on_when_the_schema_is_set_up_again() -> Result<()> {
     with_place(async |place| {
         let store = open(place, Statements::Prepared).await?;
         let said = format!("SELECT epoch FROM {}.store", place.schema);
@@ -175,5 +170,4 @@ async fn an_open_process_goes_on_when_the_schema_is_set_up_again() -> Result<()>
         }
         Ok(())
     })
-    .await
 }

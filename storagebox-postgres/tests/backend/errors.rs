@@ -42,8 +42,8 @@ async fn take(bank: &Arc<dyn ItemBank>) -> Result<Error> {
 }
 
 /// The attempts are counted on the wire; how long they take depends on the machine.
-#[tokio::test]
-async fn a_lock_that_is_not_to_be_had_in_time_is_contention_after_many_attempts() -> Result<()> {
+#[test]
+fn a_lock_that_is_not_to_be_had_in_time_is_contention_after_many_attempts() -> Result<()> {
     with_place(async |place| {
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
         let pool = PgPoolOptions::new().max_connections(1).test_before_acquire(false);
@@ -60,11 +60,10 @@ async fn a_lock_that_is_not_to_be_had_in_time_is_contention_after_many_attempts(
         assert!(attempts >= MANY, "only {attempts} attempts");
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_statement_that_is_cancelled_is_made_again() -> Result<()> {
+#[test]
+fn a_statement_that_is_cancelled_is_made_again() -> Result<()> {
     with_place(async |place| {
         let bank = bank(place)?;
         bank.add(&[Item::new("item")?]).await?;
@@ -79,13 +78,12 @@ async fn a_statement_that_is_cancelled_is_made_again() -> Result<()> {
         assert!(matches!(taken, Taken::New(_)), "{taken:?}");
         Ok(())
     })
-    .await
 }
 
 /// After the first end of its session, the call is made again on another connection; after the second, the caller
 /// decides. The server reports that it ends a session before it commits.
-#[tokio::test]
-async fn a_session_that_is_ended_twice_changed_nothing() -> Result<()> {
+#[test]
+fn a_session_that_is_ended_twice_changed_nothing() -> Result<()> {
     with_place(async |place| {
         let bank = bank(place)?;
         bank.counts().await?;
@@ -100,7 +98,6 @@ async fn a_session_that_is_ended_twice_changed_nothing() -> Result<()> {
         assert_not_applied(&error, ErrorKind::Unavailable);
         Ok(())
     })
-    .await
 }
 
 /// Returns the store's session that waits for a lock, other than the given one.
@@ -122,8 +119,8 @@ async fn signal(place: &Place, function: &str, session: i32) -> Result<()> {
 }
 
 /// The server ends the library's statement, which is made again once the other transaction is over.
-#[tokio::test]
-async fn a_deadlock_is_survived() -> Result<()> {
+#[test]
+fn a_deadlock_is_survived() -> Result<()> {
     with_place(async |place| {
         // Longer than the other session takes to complete the deadlock.
         set(place, "SET deadlock_timeout = '2s'").await?;
@@ -141,7 +138,6 @@ async fn a_deadlock_is_survived() -> Result<()> {
         let deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
         until("the deadlock counted", async || Ok(count(&place.database, deadlocks).await? == 1)).await
     })
-    .await
 }
 
 /// Returns statements that put the items `one` and `two` into the bank, in the library's order.
@@ -156,8 +152,8 @@ async fn two_items(place: &Place) -> Result<(String, String)> {
     Ok((first, second))
 }
 
-#[tokio::test]
-async fn a_server_without_a_connection_left_is_throttled() -> Result<()> {
+#[test]
+fn a_server_without_a_connection_left_is_throttled() -> Result<()> {
     with_place(async |place| {
         set(place, "CONNECTION LIMIT 1").await?;
         let first = bank(place)?;
@@ -165,15 +161,13 @@ async fn a_server_without_a_connection_left_is_throttled() -> Result<()> {
         assert_not_applied(&take(&bank(place)?).await?, ErrorKind::Throttled);
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn what_does_not_settle_a_lost_call_is_not_answered() -> Result<()> {
+#[test]
+fn what_does_not_settle_a_lost_call_is_not_answered() -> Result<()> {
     with_place(async |place| {
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
         let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(proxy.addr()))?;
         cuts::leave_open(&proxy, &store).await
     })
-    .await
 }

@@ -5,7 +5,7 @@ use storagebox_core::{Backend, Result};
 use storagebox_postgres::Statements;
 use storagebox_testkit::checks::hostile::{self, Texts};
 
-use crate::scene::with_place;
+use crate::scene::{in_place, with_place};
 use crate::structure::{structure, tables};
 
 const TEXTS: Texts = Texts {
@@ -40,7 +40,7 @@ async fn simple_statements_keep_every_text_byte_for_byte() -> Result<()> {
 }
 
 async fn in_every_field(statements: Statements) -> Result<()> {
-    with_place(async |place| {
+    in_place(async |place| {
         let store = place.builder()?.statements(statements).connect(&place.database.url())?;
         let before = structure(&place.database, &place.schema).await?;
         TEXTS.are_kept(&store).await?;
@@ -51,8 +51,8 @@ async fn in_every_field(statements: Statements) -> Result<()> {
     .await
 }
 
-#[tokio::test]
-async fn payloads_are_bytes() -> Result<()> {
+#[test]
+fn payloads_are_bytes() -> Result<()> {
     with_place(async |place| {
         for statements in [Statements::Prepared, Statements::Simple] {
             let store = place.builder()?.statements(statements).connect(&place.database.url())?;
@@ -60,7 +60,6 @@ async fn payloads_are_bytes() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
 #[test]

@@ -74,8 +74,8 @@ async fn number(place: &Place, sql: &str) -> Result<i64> {
 }
 
 /// The sequence is as it was created, a little behind, or a minute and more behind.
-#[tokio::test]
-async fn numbers_go_on_where_the_sequence_was_left_behind() -> Result<()> {
+#[test]
+fn numbers_go_on_where_the_sequence_was_left_behind() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.connect(&place.database.url())?;
         let mut before = give(place, &store, "first").await?;
@@ -95,11 +95,10 @@ async fn numbers_go_on_where_the_sequence_was_left_behind() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn callers_that_find_the_sequence_behind_at_once_get_different_numbers() -> Result<()> {
+#[test]
+fn callers_that_find_the_sequence_behind_at_once_get_different_numbers() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.combining(false).connect(&place.database.url())?;
         let _warm = lease(&store, "warm", "op").await?;
@@ -117,7 +116,6 @@ async fn callers_that_find_the_sequence_behind_at_once_get_different_numbers() -
         assert_eq!(number(place, fences).await?, 0);
         Ok(())
     })
-    .await
 }
 
 /// A subscriber has the rows, but sequences are not replicated.

@@ -55,8 +55,8 @@ async fn bank(place: &Place) -> Result<(PostgresStore, Arc<dyn ItemBank>)> {
 }
 
 /// The items were withdrawn in the opposite order, so they are in the opposite order on the disk.
-#[tokio::test]
-async fn restore_frees_items_in_the_order_of_add() -> Result<()> {
+#[test]
+fn restore_frees_items_in_the_order_of_add() -> Result<()> {
     with_place(async |place| {
         let [(low, first), (high, second)] = two_items(place).await?;
         let (_store, bank) = bank(place).await?;
@@ -69,12 +69,11 @@ async fn restore_frees_items_in_the_order_of_add() -> Result<()> {
         assert_eq!(restored.restored, 2);
         Ok(())
     })
-    .await
 }
 
 /// The hold of the later item ends first.
-#[tokio::test]
-async fn upkeep_frees_items_in_the_order_of_add() -> Result<()> {
+#[test]
+fn upkeep_frees_items_in_the_order_of_add() -> Result<()> {
     with_place(async |place| {
         let [(low, first), (high, second)] = two_items(place).await?;
         let (store, bank) = bank(place).await?;
@@ -89,15 +88,14 @@ async fn upkeep_frees_items_in_the_order_of_add() -> Result<()> {
         assert_eq!(bank.counts().await?.free, 2);
         Ok(())
     })
-    .await
 }
 
 const SHARDS: u16 = 6;
 
 /// The other session plays a batch. It finds its operation done on shard 3, which exists and which it only locks, and
 /// then counts on shard 5, which does not exist.
-#[tokio::test]
-async fn a_change_of_all_shards_locks_and_makes_them_in_the_order_of_a_batch() -> Result<()> {
+#[test]
+fn a_change_of_all_shards_locks_and_makes_them_in_the_order_of_a_batch() -> Result<()> {
     with_place(async |place| {
         let bounds = Bounds::between(0, 60)?;
         let strategy = Strategy::Sharded { shards: SHARDS, bounds, retention: Retention::Forever };
@@ -118,12 +116,11 @@ async fn a_change_of_all_shards_locks_and_makes_them_in_the_order_of_a_batch() -
         assert_eq!(counters.value(&key).await?, 41);
         Ok(())
     })
-    .await
 }
 
 /// The token that the commit consumes has its place among the tokens that it creates.
-#[tokio::test]
-async fn a_commit_locks_tokens_in_the_order_of_a_batch() -> Result<()> {
+#[test]
+fn a_commit_locks_tokens_in_the_order_of_a_batch() -> Result<()> {
     with_place(async |place| {
         let ((entities, tokens), schema) = (joined(&store(place).await?)?, &place.schema);
         let made = |token: &str| {
@@ -142,5 +139,4 @@ async fn a_commit_locks_tokens_in_the_order_of_a_batch() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }

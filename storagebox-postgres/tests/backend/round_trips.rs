@@ -39,40 +39,37 @@ async fn assert_one_each(mut metered: Metered) -> Result<()> {
     Ok(())
 }
 
-#[tokio::test]
-async fn each_call_is_one_round_trip_on_a_warm_connection() -> Result<()> {
+#[test]
+fn each_call_is_one_round_trip_on_a_warm_connection() -> Result<()> {
     with_place(async |place| {
         let mut metered = metered(place, Statements::Prepared, "").await?;
         every_call(&mut metered, "first").await?;
         metered.noted.clear();
         assert_one_each(metered).await
     })
-    .await
 }
 
 /// Simple statements prepare nothing, so the first call of a kind costs no more than the next.
-#[tokio::test]
-async fn with_simple_statements_the_first_call_is_one_round_trip_too() -> Result<()> {
+#[test]
+fn with_simple_statements_the_first_call_is_one_round_trip_too() -> Result<()> {
     with_place(async |place| {
         let metered = metered(place, Statements::Simple, "").await?;
         open_namespaces(&*metered.store).await?;
         assert_one_each(metered).await
     })
-    .await
 }
 
-#[tokio::test]
-async fn items_go_five_thousand_to_a_round_trip() -> Result<()> {
+#[test]
+fn items_go_five_thousand_to_a_round_trip() -> Result<()> {
     with_place(async |place| {
         assert_eq!(metered(place, Statements::Prepared, "").await?.cost_of_adding(20_000).await?, 4);
         Ok(())
     })
-    .await
 }
 
 /// All calls wait before the first is answered: one goes alone, the others together.
-#[tokio::test]
-async fn calls_that_come_while_one_is_under_way_are_one_round_trip_together() -> Result<()> {
+#[test]
+fn calls_that_come_while_one_is_under_way_are_one_round_trip_together() -> Result<()> {
     with_place(async |place| {
         let metered = metered(place, Statements::Simple, "").await?;
         open_namespaces(&*metered.store).await?;
@@ -82,5 +79,4 @@ async fn calls_that_come_while_one_is_under_way_are_one_round_trip_together() ->
         assert_eq!(records.list(None, 100).await?.entries.len(), 32);
         Ok(())
     })
-    .await
 }

@@ -16,8 +16,8 @@ fn store(place: &Place) -> Result<PostgresStore> {
     place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))
 }
 
-#[tokio::test]
-async fn a_call_that_is_refused_leaves_no_row() -> Result<()> {
+#[test]
+fn a_call_that_is_refused_leaves_no_row() -> Result<()> {
     with_place(async |place| {
         let store = store(place)?;
         refused(&store, "first").await?;
@@ -30,12 +30,11 @@ async fn a_call_that_is_refused_leaves_no_row() -> Result<()> {
         );
         Ok(())
     })
-    .await
 }
 
 /// The change looks before any shard exists, waits for the first one, and finds no room when it has locked them all.
-#[tokio::test]
-async fn a_change_that_is_refused_behind_another_leaves_no_shard() -> Result<()> {
+#[test]
+fn a_change_that_is_refused_behind_another_leaves_no_shard() -> Result<()> {
     with_place(async |place| {
         let bounds = Bounds::between(0, 10)?;
         let counters = store(place)?
@@ -56,12 +55,11 @@ async fn a_change_that_is_refused_behind_another_leaves_no_shard() -> Result<()>
         assert_eq!(count(&place.database, &shards).await?, 1, "shards that are there");
         Ok(())
     })
-    .await
 }
 
 /// A cancelled operation is fenced for its time; after that nothing of it is left.
-#[tokio::test]
-async fn a_cancel_of_an_unknown_key_leaves_its_fence_and_that_goes_too() -> Result<()> {
+#[test]
+fn a_cancel_of_an_unknown_key_leaves_its_fence_and_that_goes_too() -> Result<()> {
     with_place(async |place| {
         let retention = Retention::For(HOUR);
         let strategies = [
@@ -83,5 +81,4 @@ async fn a_cancel_of_an_unknown_key_leaves_its_fence_and_that_goes_too() -> Resu
         assert_eq!(count(&place.database, &counters).await?, 0);
         Ok(())
     })
-    .await
 }

@@ -15,8 +15,8 @@ fn store(place: &Place) -> Result<PostgresStore> {
 }
 
 /// Upkeep removes the old row after the operation finds it forgotten and before the operation takes its place.
-#[tokio::test]
-async fn an_operation_is_remembered_also_where_upkeep_removes_its_old_row_meanwhile() -> Result<()> {
+#[test]
+fn an_operation_is_remembered_also_where_upkeep_removes_its_old_row_meanwhile() -> Result<()> {
     with_place(async |place| {
         let counters = store(place)?.counter(&"namespace".parse()?, Strategy::default())?;
         let _ = counters.apply(&"key".parse()?, &Change::new("op".parse()?, 5)).await?;
@@ -34,7 +34,6 @@ async fn an_operation_is_remembered_also_where_upkeep_removes_its_old_row_meanwh
         assert_eq!(counters.value(&Key::new("key")?).await?, 10);
         Ok(())
     })
-    .await
 }
 
 /// Returns a store whose bank has this many lapsed holds.
@@ -46,8 +45,8 @@ async fn lapsed(place: &Place, holds: i64) -> Result<PostgresStore> {
 }
 
 /// Each step is committed before the next, so one slow step does not undo all others.
-#[tokio::test]
-async fn upkeep_goes_on_in_steps_of_a_thousand_rows() -> Result<()> {
+#[test]
+fn upkeep_goes_on_in_steps_of_a_thousand_rows() -> Result<()> {
     with_place(async |place| {
         let store = lapsed(place, 2_500).await?;
         assert_eq!(store.maintain(usize::MAX).await?, Maintained { deleted: 0, more: false });
@@ -61,11 +60,10 @@ async fn upkeep_goes_on_in_steps_of_a_thousand_rows() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn upkeep_says_that_there_is_more_when_it_has_freed_as_many_holds_as_it_may() -> Result<()> {
+#[test]
+fn upkeep_says_that_there_is_more_when_it_has_freed_as_many_holds_as_it_may() -> Result<()> {
     with_place(async |place| {
         let store = lapsed(place, 10).await?;
         let freed = format!("SELECT count(*) FROM {}.free_items", place.schema);
@@ -75,5 +73,4 @@ async fn upkeep_says_that_there_is_more_when_it_has_freed_as_many_holds_as_it_ma
         }
         Ok(())
     })
-    .await
 }

@@ -54,8 +54,8 @@ const LEASE: &str = "INSERT INTO {schema}.records (namespace, id, state, op, fen
 const CLAIM: &str = "INSERT INTO {schema}.claims (bank, claim, state, h, item)
     SELECT namespace, 'ada', 'held', 0, 'other' FROM {schema}.namespaces";
 
-#[tokio::test]
-async fn a_lease_that_waited_lasts_from_then_on() -> Result<()> {
+#[test]
+fn a_lease_that_waited_lasts_from_then_on() -> Result<()> {
     with_place(async |place| {
         let leases = store(place).await?.lease_repo(&"namespace".parse()?)?;
         let (id, op, late) = (DedupId::new("id")?, OpId::new("op")?, OpId::new("late")?);
@@ -66,11 +66,10 @@ async fn a_lease_that_waited_lasts_from_then_on() -> Result<()> {
         assert!(matches!(begun, Begun::InFlight { .. }), "the lease was over when it was had: {begun:?}");
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_record_that_waited_is_kept_from_then_on() -> Result<()> {
+#[test]
+fn a_record_that_waited_is_kept_from_then_on() -> Result<()> {
     with_place(async |place| {
         let records = store(place).await?.dedup_repo(&"namespace".parse()?)?;
         let (id, op, value) = (DedupId::new("id")?, OpId::new("op")?, Payload::try_from("value")?);
@@ -81,11 +80,10 @@ async fn a_record_that_waited_is_kept_from_then_on() -> Result<()> {
         assert!(records.get(&id).await?.is_some(), "the record was over when it was made");
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_record_whose_neighbour_waited_is_kept_from_then_on() -> Result<()> {
+#[test]
+fn a_record_whose_neighbour_waited_is_kept_from_then_on() -> Result<()> {
     with_place(async |place| {
         let records = store(place).await?.dedup_repo(&"namespace".parse()?)?;
         records.get(&DedupId::new("id")?).await?;
@@ -99,7 +97,6 @@ async fn a_record_whose_neighbour_waited_is_kept_from_then_on() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
 async fn bank(place: &Place) -> Result<Arc<dyn ItemBank>> {
@@ -114,19 +111,18 @@ async fn assert_holds(bank: &Arc<dyn ItemBank>, claim: &str) -> Result<()> {
     Ok(())
 }
 
-#[tokio::test]
-async fn a_take_that_waited_holds_from_then_on() -> Result<()> {
+#[test]
+fn a_take_that_waited_holds_from_then_on() -> Result<()> {
     with_place(async |place| {
         let (bank, ada) = (bank(place).await?, ClaimId::new("ada")?);
         let taken = after(place, 2 * HOUR, CLAIM, bank.take(&ada, Hold::For(HOUR))).await?;
         assert!(matches!(taken, Taken::New(_)), "{taken:?}");
         assert_holds(&bank, "ada").await
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_take_of_a_lapsed_item_that_waited_holds_from_then_on() -> Result<()> {
+#[test]
+fn a_take_of_a_lapsed_item_that_waited_holds_from_then_on() -> Result<()> {
     with_place(async |place| {
         let (bank, ada) = (bank(place).await?, ClaimId::new("ada")?);
         let _ = bank.take(&ClaimId::new("bob")?, Hold::For(HOUR)).await?;
@@ -135,11 +131,10 @@ async fn a_take_of_a_lapsed_item_that_waited_holds_from_then_on() -> Result<()> 
         assert!(matches!(taken, Taken::New(_)), "{taken:?}");
         assert_holds(&bank, "ada").await
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_take_whose_neighbour_waited_holds_from_then_on() -> Result<()> {
+#[test]
+fn a_take_whose_neighbour_waited_holds_from_then_on() -> Result<()> {
     with_place(async |place| {
         let bank = bank(place).await?;
         bank.add(&[Item::new("second")?]).await?;
@@ -154,22 +149,20 @@ async fn a_take_whose_neighbour_waited_holds_from_then_on() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_release_that_waited_fences_from_then_on() -> Result<()> {
+#[test]
+fn a_release_that_waited_fences_from_then_on() -> Result<()> {
     with_place(async |place| {
         let (bank, ada) = (bank(place).await?, ClaimId::new("ada")?);
         assert_eq!(after(place, 2 * HOUR, CLAIM, bank.release(&ada)).await?, Released::Released);
         assert_eq!(bank.take(&ada, Hold::Forever).await?, Taken::Ended(End::Released));
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_confirm_that_waited_is_judged_by_then() -> Result<()> {
+#[test]
+fn a_confirm_that_waited_is_judged_by_then() -> Result<()> {
     with_place(async |place| {
         let (bank, ada) = (bank(place).await?, ClaimId::new("ada")?);
         let _ = bank.take(&ada, Hold::For(HOUR)).await?;
@@ -178,11 +171,10 @@ async fn a_confirm_that_waited_is_judged_by_then() -> Result<()> {
         assert_eq!(confirmed, Confirmed::Ended(End::Expired), "the hold was over when its row was had");
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_discard_that_waited_fences_from_then_on() -> Result<()> {
+#[test]
+fn a_discard_that_waited_fences_from_then_on() -> Result<()> {
     with_place(async |place| {
         let (tokens, token) = (store(place).await?.token_store(&"namespace".parse()?)?, TokenId::new("token")?);
         tokens.exists(&token).await?;
@@ -191,12 +183,11 @@ async fn a_discard_that_waited_fences_from_then_on() -> Result<()> {
         assert_eq!(tokens.create_tokens(&[token]).await?.gone, 1, "the fence was over when it was made");
         Ok(())
     })
-    .await
 }
 
 /// The entry is the last data of a deleted entity; the commit after it leaves nothing at all.
-#[tokio::test]
-async fn a_deletion_that_waited_is_remembered_from_then_on() -> Result<()> {
+#[test]
+fn a_deletion_that_waited_is_remembered_from_then_on() -> Result<()> {
     with_place(async |place| {
         let store = store(place).await?;
         let (entities, tokens) = joined(&store)?;
@@ -214,12 +205,11 @@ async fn a_deletion_that_waited_is_remembered_from_then_on() -> Result<()> {
         assert_eq!(store.maintain(10).await?.deleted, 0);
         Ok(())
     })
-    .await
 }
 
 /// Another change is added while this one waits for the counter.
-#[tokio::test]
-async fn a_change_that_waited_is_added_to_what_is_there_by_then() -> Result<()> {
+#[test]
+fn a_change_that_waited_is_added_to_what_is_there_by_then() -> Result<()> {
     with_place(async |place| {
         let stock = store(place).await?.counter(&"namespace".parse()?, Strategy::default())?;
         let (key, change) = (Key::new("key")?, |op: &str| Ok::<_, Error>(Change::new(op.parse()?, 1)));
@@ -235,12 +225,11 @@ async fn a_change_that_waited_is_added_to_what_is_there_by_then() -> Result<()> 
         assert_eq!(stock.value(&key).await?, 12);
         Ok(())
     })
-    .await
 }
 
 /// A purge may have run meanwhile, and no older write may come back after it.
-#[tokio::test]
-async fn a_write_that_waited_is_too_old_by_then() -> Result<()> {
+#[test]
+fn a_write_that_waited_is_too_old_by_then() -> Result<()> {
     with_place(async |place| {
         let options = OrderedOptions::time();
         let (ordered, key) = (store(place).await?.ordered_store(&"namespace".parse()?, options)?, Key::new("key")?);
@@ -254,5 +243,4 @@ async fn a_write_that_waited_is_too_old_by_then() -> Result<()> {
         assert_eq!(ordered.get(&key).await?, None);
         Ok(())
     })
-    .await
 }

@@ -8,16 +8,16 @@ use storagebox_core::Result;
 use storagebox_redis::RedisStore;
 use storagebox_testkit::checks::{entities, processor};
 
-use crate::scene::with_place;
+use crate::scene::{in_place, with_place};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn racing_copies_of_a_message_take_effect_once() -> Result<()> {
-    with_place(async |place| processor::racing_copies_take_effect_once([&place.store()?, &place.store()?]).await).await
+    in_place(async |place| processor::racing_copies_take_effect_once([&place.store()?, &place.store()?]).await).await
 }
 
-#[tokio::test]
-async fn one_commit_creates_as_many_tokens_as_there_are() -> Result<()> {
-    with_place(async |place| entities::creates_tokens(&place.store()?, &[1, 50, 1_001, 10_000]).await).await
+#[test]
+fn one_commit_creates_as_many_tokens_as_there_are() -> Result<()> {
+    with_place(async |place| entities::creates_tokens(&place.store()?, &[1, 50, 1_001, 10_000]).await)
 }
 
 #[tokio::test]

@@ -37,26 +37,24 @@ const TEXTS: Texts = Texts {
     long: &[("}", 512), ("\n", 512)],
 };
 
-#[tokio::test]
-async fn every_text_is_kept_byte_for_byte() -> Result<()> {
+#[test]
+fn every_text_is_kept_byte_for_byte() -> Result<()> {
     with_place(async |place| {
         TEXTS.are_kept(&place.store()?).await?;
         // Five namespaces per text, and one for the leases.
         assert_eq!(namespaces(place).await?.len(), 5 * TEXTS.count() + 1);
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn payloads_are_bytes() -> Result<()> {
+#[test]
+fn payloads_are_bytes() -> Result<()> {
     with_place(async |place| hostile::payloads_are_bytes(&*place.store()?.dedup_repo(&"namespace".parse()?)?).await)
-        .await
 }
 
 /// A listing of large values comes in several pages, and is complete.
-#[tokio::test]
-async fn many_large_values_are_listed_once_each() -> Result<()> {
+#[test]
+fn many_large_values_are_listed_once_each() -> Result<()> {
     with_place(async |place| {
         let (records, large) = (place.store()?.dedup_repo(&"namespace".parse()?)?, vec![7; 256 * 1024]);
         for number in 0..20 {
@@ -75,12 +73,11 @@ async fn many_large_values_are_listed_once_each() -> Result<()> {
         assert!(found.len() == 20 && found.is_sorted() && pages > 1, "{found:?}, {pages} pages");
         Ok(())
     })
-    .await
 }
 
 /// Namespaces of every kind whose names are similar share nothing.
-#[tokio::test]
-async fn names_that_look_alike_are_different_namespaces() -> Result<()> {
+#[test]
+fn names_that_look_alike_are_different_namespaces() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
         let names = ["a", "A", "a.0", "a%2E0", "%61", "a}", "{a}", "a:f", "a\n", "a ", "\u{e9}", "e\u{301}"];
@@ -97,7 +94,6 @@ async fn names_that_look_alike_are_different_namespaces() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
 #[test]

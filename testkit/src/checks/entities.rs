@@ -84,7 +84,7 @@ pub async fn creates_tokens(store: &dyn Backend, counts: &[usize]) -> Result<()>
     Ok(())
 }
 
-/// Checks that a store without a server refuses what no ledger could keep, and cursors that it never returned.
+/// Checks that a store refuses what no ledger could keep, and cursors that it never returned, without a request.
 pub async fn refuses_before_it_asks(store: &dyn Backend) -> Result<()> {
     let ((joined, _), split, commit) = (joined(store)?, split(store)?, commit_at(None, "a"));
     let token: TokenId = id("token");

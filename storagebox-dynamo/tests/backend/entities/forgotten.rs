@@ -21,32 +21,30 @@ async fn commit(entities: &dyn EntityLedger, name: &str, change: EntityChange) -
     committed(entities, &Commit { change, ..commit_of(entities, name).await? }).await
 }
 
-#[tokio::test]
-async fn a_deleted_entity_is_forgotten_from_its_last_entry_on() -> Result<()> {
+#[test]
+fn a_deleted_entity_is_forgotten_from_its_last_entry_on() -> Result<()> {
     with_place(async |place| {
         let (store, advance) = (forgetful(place).await?, async |time| Ok(place.clock.advance(time)));
         entities::are_forgotten(&store, MINUTE, advance).await?;
         let rows = place.rows().await?;
         let left = rows.iter().filter(|row| !row.contains_key("made_with"));
-        assert_eq!(left.count(), 2, "the entity that has a state, and what is left of its entry: {rows:?}");
+        assert_eq!(left.count(), 1, "the entity that has a state: {rows:?}");
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn with_a_memory_for_ever_nothing_is_forgotten() -> Result<()> {
+#[test]
+fn with_a_memory_for_ever_nothing_is_forgotten() -> Result<()> {
     with_place(async |place| {
         let client = place.table.client(None, None).await;
         let store = place.builder().remember(Retention::Forever).from_client(&client)?;
         entities::are_never_forgotten(&store, async || Ok(place.clock.advance(1_000_000 * MINUTE))).await
     })
-    .await
 }
 
 /// The budget counts entities that were looked at and stay.
-#[tokio::test]
-async fn upkeep_goes_on_where_its_budget_ended() -> Result<()> {
+#[test]
+fn upkeep_goes_on_where_its_budget_ended() -> Result<()> {
     with_place(async |place| {
         let store = forgetful(place).await?;
         let entities = split(&store)?;
@@ -67,12 +65,11 @@ async fn upkeep_goes_on_where_its_budget_ended() -> Result<()> {
         assert_eq!(entities.pending(None, 10).await?.entries.len(), 3);
         Ok(())
     })
-    .await
 }
 
 /// It saw an entity without entries, and before its request arrives the entity is changed.
-#[tokio::test]
-async fn a_commit_while_upkeep_is_about_to_delete_the_entity_stays() -> Result<()> {
+#[test]
+fn a_commit_while_upkeep_is_about_to_delete_the_entity_stays() -> Result<()> {
     with_place(async |place| {
         let (gate, forgetful) = (Gate::default(), forgetful(place).await?);
         let entities = split(&forgetful)?;
@@ -98,12 +95,11 @@ async fn a_commit_while_upkeep_is_about_to_delete_the_entity_stays() -> Result<(
         assert_eq!(entities.open(&key(), &id("keep"), None).await?, expected);
         Ok(())
     })
-    .await
 }
 
 /// The answer to the removal is lost, and a lost one may land behind another entry of the message.
-#[tokio::test]
-async fn a_removal_whose_answer_was_lost_says_that_there_was_one() -> Result<()> {
+#[test]
+fn a_removal_whose_answer_was_lost_says_that_there_was_one() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = crate::scene::recorded(&place.table, place.builder()).await?;
         let entities = split(&store)?;
@@ -119,12 +115,11 @@ async fn a_removal_whose_answer_was_lost_says_that_there_was_one() -> Result<()>
         assert_eq!(faults.total(), 5);
         Ok(())
     })
-    .await
 }
 
 /// However many of them fit into one call.
-#[tokio::test]
-async fn upkeep_ends_beside_entities_that_stay() -> Result<()> {
+#[test]
+fn upkeep_ends_beside_entities_that_stay() -> Result<()> {
     with_place(async |place| {
         let store = forgetful(place).await?;
         let entities = split(&store)?;
@@ -142,5 +137,4 @@ async fn upkeep_ends_beside_entities_that_stay() -> Result<()> {
         assert_eq!(entities.pending(None, 10).await?.entries.len(), 4);
         Ok(())
     })
-    .await
 }

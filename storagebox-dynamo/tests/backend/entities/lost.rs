@@ -18,8 +18,8 @@ const MOMENT: Duration = Duration::from_millis(1);
 const LOSSES: [Fault; 6] =
     [Fault::DropBefore, Fault::DropAfter, Fault::ErrorBefore, Fault::ErrorAfter, Fault::Torn, Fault::Twice];
 
-#[tokio::test]
-async fn a_commit_whose_answer_was_lost_is_made_once() -> Result<()> {
+#[test]
+fn a_commit_whose_answer_was_lost_is_made_once() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (entities, tokens) = joined(&store)?;
@@ -43,12 +43,11 @@ async fn a_commit_whose_answer_was_lost_is_made_once() -> Result<()> {
         assert_eq!(faults.total(), LOSSES.len() as u64);
         Ok(())
     })
-    .await
 }
 
 /// It is made, and its clock has moved on when it is sent again: the table does not take it for the same transaction.
-#[tokio::test]
-async fn a_commit_that_finds_itself_made_says_so() -> Result<()> {
+#[test]
+fn a_commit_that_finds_itself_made_says_so() -> Result<()> {
     for has_entry in [true, false] {
         with_place(async |place| {
             let gate = Gate::default();
@@ -71,15 +70,14 @@ async fn a_commit_that_finds_itself_made_says_so() -> Result<()> {
             assert_eq!(late.await.map_err(failed)??, Committed::Committed, "with an entry: {has_entry}");
             assert_eq!(other.open(&key(), &id("a"), None).await?.state, Some("b".try_into()?));
             Ok(())
-        })
-        .await?;
+        })?;
     }
     Ok(())
 }
 
 /// The token was not there, and is created before the lost attempt lands: what was answered stays true.
-#[tokio::test]
-async fn a_lost_attempt_consumes_no_token_that_was_created_after_the_answer() -> Result<()> {
+#[test]
+fn a_lost_attempt_consumes_no_token_that_was_created_after_the_answer() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (entities, tokens) = joined(&store)?;
@@ -94,12 +92,11 @@ async fn a_lost_attempt_consumes_no_token_that_was_created_after_the_answer() ->
         assert_eq!(entities.commit(&commit).await?, Committed::Committed, "one that knows the token");
         Ok(())
     })
-    .await
 }
 
 /// A condition beside a part that was not judged is no answer.
-#[tokio::test]
-async fn conflicts_and_throttles_are_no_answers() -> Result<()> {
+#[test]
+fn conflicts_and_throttles_are_no_answers() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (entities, tokens) = joined(&store)?;
@@ -115,12 +112,11 @@ async fn conflicts_and_throttles_are_no_answers() -> Result<()> {
         assert!(faults.total() > 10);
         Ok(())
     })
-    .await
 }
 
 /// A table at its limit, all the time.
-#[tokio::test]
-async fn a_commit_that_is_never_made_changed_nothing() -> Result<()> {
+#[test]
+fn a_commit_that_is_never_made_changed_nothing() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let entities = split(&store)?;
@@ -131,11 +127,10 @@ async fn a_commit_that_is_never_made_changed_nothing() -> Result<()> {
         assert!(entities.open(&key(), &id("a"), None).await?.version.is_none());
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn attempts_and_choices_whose_answers_were_lost_are_made_once() -> Result<()> {
+#[test]
+fn attempts_and_choices_whose_answers_were_lost_are_made_once() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let entities = split(&store)?;
@@ -153,12 +148,11 @@ async fn attempts_and_choices_whose_answers_were_lost_are_made_once() -> Result<
         }
         Ok(())
     })
-    .await
 }
 
 /// A call that found no entry is lost, and what it asked for comes to be before it lands: what was answered stays true.
-#[tokio::test]
-async fn a_lost_attempt_changes_nothing_that_came_after_the_answer() -> Result<()> {
+#[test]
+fn a_lost_attempt_changes_nothing_that_came_after_the_answer() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let entities = split(&store)?;
@@ -179,12 +173,11 @@ async fn a_lost_attempt_changes_nothing_that_came_after_the_answer() -> Result<(
         assert_eq!(entities.open(&key(), &a.message, None).await?.entry.unwrap().chosen, None);
         Ok(())
     })
-    .await
 }
 
 /// The message has an entry, so a commit of another copy is a conflict; then the entry goes, and the version stays.
-#[tokio::test]
-async fn a_lost_commit_stays_a_conflict_once_the_entry_that_it_met_is_removed() -> Result<()> {
+#[test]
+fn a_lost_commit_stays_a_conflict_once_the_entry_that_it_met_is_removed() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let entities = split(&store)?;
@@ -199,12 +192,11 @@ async fn a_lost_commit_stays_a_conflict_once_the_entry_that_it_met_is_removed() 
         assert_eq!(entities.commit(&another).await?, Committed::Committed, "one that finds no entry");
         Ok(())
     })
-    .await
 }
 
 /// Nobody can tell whether the lost attempt removed the entry, once the message has another one.
-#[tokio::test]
-async fn a_lost_removal_of_a_message_that_is_processed_again_is_unknown() -> Result<()> {
+#[test]
+fn a_lost_removal_of_a_message_that_is_processed_again_is_unknown() -> Result<()> {
     with_place(async |place| {
         let gate = Gate::default();
         let (store, faults) = gate.store(&place.table, place.builder()).await?;
@@ -222,5 +214,4 @@ async fn a_lost_removal_of_a_message_that_is_processed_again_is_unknown() -> Res
         assert!(other.open(&key(), &id("a"), None).await?.entry.is_some());
         Ok(())
     })
-    .await
 }

@@ -17,8 +17,8 @@ fn long<T: FromStr<Err: Debug>>(name: &str) -> T {
     id(&format!("{name:-<MAX_ID_BYTES$}"))
 }
 
-#[tokio::test]
-async fn the_longest_of_everything_is_kept() -> Result<()> {
+#[test]
+fn the_longest_of_everything_is_kept() -> Result<()> {
     with_place(async |place| {
         let (store, joins) = (place.store().await?, Joins { incoming: Some(long("tokens")), outgoing: None });
         let entities = store.entity_ledger(&long("name"), &joins)?;
@@ -48,12 +48,11 @@ async fn the_longest_of_everything_is_kept() -> Result<()> {
         assert!(entities.remove(&entry).await?);
         Ok(())
     })
-    .await
 }
 
 /// A transaction has a hundred rows; what does not fit is refused before any request.
-#[tokio::test]
-async fn as_many_tokens_as_a_transaction_takes_are_created_in_one_step() -> Result<()> {
+#[test]
+fn as_many_tokens_as_a_transaction_takes_are_created_in_one_step() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         entities::creates_tokens(&store, &[1, 50, 97]).await?;
@@ -68,5 +67,4 @@ async fn as_many_tokens_as_a_transaction_takes_are_created_in_one_step() -> Resu
         assert!(entities.open(&key(), &id("beyond"), None).await?.entry.is_none());
         Ok(())
     })
-    .await
 }

@@ -14,8 +14,8 @@ fn tokens(prefix: &str, count: usize) -> Vec<TokenId> {
 
 /// Another transaction has locked the token that a commit found live, and ends it: nothing of the commit stays, and its
 /// final answer says so.
-#[tokio::test]
-async fn a_token_that_another_ends_meanwhile_undoes_the_whole_commit() -> Result<()> {
+#[test]
+fn a_token_that_another_ends_meanwhile_undoes_the_whole_commit() -> Result<()> {
     for is_new in [true, false] {
         with_place(async |place| {
             let (entities, store) = joined(&store(place)?)?;
@@ -41,15 +41,14 @@ async fn a_token_that_another_ends_meanwhile_undoes_the_whole_commit() -> Result
             assert_eq!((after.version, after.state, after.entry), (before.version, before.state, before.entry));
             assert_eq!(count(&place.database, &format!("SELECT count(*) FROM {schema}.tokens")).await?, 1);
             Ok(())
-        })
-        .await?;
+        })?;
     }
     Ok(())
 }
 
 /// Nothing is made in a token namespace that is not the one that was opened.
-#[tokio::test]
-async fn a_commit_is_refused_where_the_namespace_of_its_tokens_is_lost() -> Result<()> {
+#[test]
+fn a_commit_is_refused_where_the_namespace_of_its_tokens_is_lost() -> Result<()> {
     with_place(async |place| {
         let (entities, store) = joined(&store(place)?)?;
         let token = TokenId::new("in")?;
@@ -66,5 +65,4 @@ async fn a_commit_is_refused_where_the_namespace_of_its_tokens_is_lost() -> Resu
         assert_eq!(refused.kind(), ErrorKind::Corrupt, "{refused}");
         Ok(())
     })
-    .await
 }

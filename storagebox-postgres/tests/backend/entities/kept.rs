@@ -15,26 +15,24 @@ async fn entities_of(place: &Place) -> Result<i64> {
     count(&place.database, &format!("SELECT count(*) FROM {}.entities", place.schema)).await
 }
 
-#[tokio::test]
-async fn a_deleted_entity_is_forgotten_from_its_last_entry_on() -> Result<()> {
+#[test]
+fn a_deleted_entity_is_forgotten_from_its_last_entry_on() -> Result<()> {
     with_place(async |place| {
         entities::are_forgotten(&store(place)?, 7 * DAY, async |time| place.advance(time).await).await
     })
-    .await
 }
 
-#[tokio::test]
-async fn upkeep_removes_as_many_as_it_may() -> Result<()> {
+#[test]
+fn upkeep_removes_as_many_as_it_may() -> Result<()> {
     with_place(async |place| {
         entities::are_forgotten_in_budgets(&store(place)?, async || place.advance(7 * DAY).await).await?;
         assert_eq!(entities_of(place).await?, 0);
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn what_is_remembered_for_ever_is_never_removed() -> Result<()> {
+#[test]
+fn what_is_remembered_for_ever_is_never_removed() -> Result<()> {
     with_place(async |place| {
         run(place.database.owner(), format!("UPDATE {}.store SET memory = NULL", place.schema)).await?;
         let builder = place.builder()?.remember(Retention::Forever);
@@ -43,7 +41,6 @@ async fn what_is_remembered_for_ever_is_never_removed() -> Result<()> {
         assert_eq!(entities_of(place).await?, 1);
         run(place.database.owner(), format!("UPDATE {}.store SET memory = 604800000000", place.schema)).await
     })
-    .await
 }
 
 /// A deleted entity that upkeep may forget, and its version.
@@ -55,8 +52,8 @@ async fn forgettable(place: &Place, entities: &dyn EntityLedger) -> Result<Optio
 }
 
 /// Upkeep skips an entity that another transaction is changing, and the change stays.
-#[tokio::test]
-async fn an_entity_that_comes_back_while_upkeep_is_under_way_stays() -> Result<()> {
+#[test]
+fn an_entity_that_comes_back_while_upkeep_is_under_way_stays() -> Result<()> {
     with_place(async |place| {
         let store = store(place)?;
         let entities = split(&store)?;
@@ -78,12 +75,11 @@ async fn an_entity_that_comes_back_while_upkeep_is_under_way_stays() -> Result<(
         assert_eq!(entities_of(place).await?, 1);
         Ok(())
     })
-    .await
 }
 
 /// The entity is removed after a commit begins to wait for it and before the commit gets it.
-#[tokio::test]
-async fn a_commit_that_waited_for_upkeep_makes_the_entity_anew() -> Result<()> {
+#[test]
+fn a_commit_that_waited_for_upkeep_makes_the_entity_anew() -> Result<()> {
     with_place(async |place| {
         let store = store(place)?;
         let entities = split(&store)?;
@@ -101,5 +97,4 @@ async fn a_commit_that_waited_for_upkeep_makes_the_entity_anew() -> Result<()> {
         assert!(new.is_some() && new != old);
         Ok(())
     })
-    .await
 }

@@ -7,7 +7,7 @@ use storagebox_testkit::checks::entities::{commit_at, commit_of, committed, join
 use storagebox_testkit::checks::id;
 
 use super::store;
-use crate::scene::{blocked, session, tell, until, with_place};
+use crate::scene::{blocked, in_place, session, tell, until, with_place};
 use crate::support::failed;
 
 const CALLERS: usize = 16;
@@ -28,7 +28,7 @@ async fn at_once(ledgers: &[Arc<dyn EntityLedger>; 2], commits: &[Commit]) -> Re
 /// Each commit has its own token. A commit that is not made leaves its token.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_many_joined_commits_one_changes_its_tokens() -> Result<()> {
-    with_place(async |place| {
+    in_place(async |place| {
         let (one, tokens) = joined(&store(place)?)?;
         let ledgers = [one, joined(&store(place)?)?.0];
         for round in 0..5 {
@@ -60,7 +60,7 @@ async fn of_many_joined_commits_one_changes_its_tokens() -> Result<()> {
 /// The same commit many times at once is one commit.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_commit_that_is_made_by_many_is_made_once() -> Result<()> {
-    with_place(async |place| {
+    in_place(async |place| {
         let ledgers = [split(&store(place)?)?, split(&store(place)?)?];
         for round in 0..5 {
             let commit = commit_of(&*ledgers[0], &format!("{round}")).await?;
@@ -73,8 +73,8 @@ async fn a_commit_that_is_made_by_many_is_made_once() -> Result<()> {
 }
 
 /// A transaction that has not ended yet creates the entity, and then commits or rolls back.
-#[tokio::test]
-async fn a_commit_waits_for_whoever_creates_the_entity() -> Result<()> {
+#[test]
+fn a_commit_waits_for_whoever_creates_the_entity() -> Result<()> {
     for (end, expected) in [("COMMIT", Committed::Conflict), ("ROLLBACK", Committed::Committed)] {
         with_place(async |place| {
             let entities = split(&store(place)?)?;
@@ -96,8 +96,7 @@ async fn a_commit_waits_for_whoever_creates_the_entity() -> Result<()> {
             let (answer, ()) = tokio::try_join!(async { entities.commit(&commit_at(None, "a")).await }, ends)?;
             assert_eq!(answer, expected);
             Ok(())
-        })
-        .await?;
+        })?;
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 
 use super::watched::words;
 use super::{Part, Scene, UPKEEP, bank, counters, entities, ordered, records, tokens};
-use crate::scene::with_server;
+use crate::scene::in_server;
 use crate::support::Place;
 
 const COMMANDS: &str = include_str!("../../../lua/commands.txt");
@@ -57,7 +57,7 @@ impl Scene<'_> {
 }
 
 async fn stands_without_each_right(part: &Part) -> Result<()> {
-    with_server(Settings::quick().with("rdbcompression", "no"), async |place| {
+    in_server(Settings::quick().with("rdbcompression", "no"), async |place| {
         let mut scene = Scene::of(place, part).await?;
         let used = scene.used().await?;
         let mut of_this_part = 0;

@@ -13,8 +13,8 @@ use crate::support::Server;
 const HOUR: Duration = Duration::from_secs(3_600);
 
 /// Upkeep forgets a token that a commit consumed, as it forgets one that a separate call consumed.
-#[tokio::test]
-async fn upkeep_forgets_what_a_commit_consumed() -> Result<()> {
+#[test]
+fn upkeep_forgets_what_a_commit_consumed() -> Result<()> {
     with_place(async |place| {
         let (entities, tokens) = joined(&place.store()?)?;
         tokens.create_tokens(&[id("in")]).await?;
@@ -26,7 +26,6 @@ async fn upkeep_forgets_what_a_commit_consumed() -> Result<()> {
         assert_eq!(tokens.create_tokens(&[id("in")]).await?.created, 1);
         Ok(())
     })
-    .await
 }
 
 /// The tokens are on another node, which the script cannot reach.

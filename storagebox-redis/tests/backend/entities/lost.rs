@@ -61,8 +61,8 @@ impl Far {
 }
 
 /// The second attempt finds the effect of the first one, or has the effect itself.
-#[tokio::test]
-async fn a_call_whose_request_or_answer_was_lost_is_made_again() -> Result<()> {
+#[test]
+fn a_call_whose_request_or_answer_was_lost_is_made_again() -> Result<()> {
     with_place(async |place| {
         let (far, mut cuts) = (Far::of(place).await?, 0);
         for (number, cut) in
@@ -80,5 +80,4 @@ async fn a_call_whose_request_or_answer_was_lost_is_made_again() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }

@@ -9,7 +9,7 @@ use storagebox_testkit::checks::entities::{self, changed, commit_of, committed, 
 use storagebox_testkit::checks::id;
 use storagebox_testkit::redis::Settings;
 
-use crate::scene::{with_place, with_server};
+use crate::scene::{in_place, with_place, with_server};
 use crate::support::Place;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -29,24 +29,22 @@ async fn keys_left(place: &Place) -> Result<usize> {
 }
 
 /// A forgotten entity leaves nothing on the server.
-#[tokio::test]
-async fn of_what_is_forgotten_nothing_is_left() -> Result<()> {
+#[test]
+fn of_what_is_forgotten_nothing_is_left() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let store = remembering(place, Retention::For(WEEK)).await?;
         entities::are_forgotten_in_budgets(&store, async || Ok(place.moved.advance(WEEK + SECOND))).await?;
         assert_eq!(keys_left(place).await?, 0);
         entities::are_forgotten(&store, WEEK, async |time| Ok(place.moved.advance(time))).await
     })
-    .await
 }
 
-#[tokio::test]
-async fn with_an_unlimited_memory_nothing_is_forgotten() -> Result<()> {
+#[test]
+fn with_an_unlimited_memory_nothing_is_forgotten() -> Result<()> {
     with_place(async |place| {
         let store = remembering(place, Retention::Forever).await?;
         entities::are_never_forgotten(&store, async || Ok(place.moved.advance(100 * WEEK))).await
     })
-    .await
 }
 
 /// Runs upkeep in steps while the clock advances.
@@ -72,7 +70,7 @@ async fn commits_and_deletions(entities: &dyn EntityLedger) -> Result<()> {
 /// Upkeep of an entity disturbs no commit of another entity, and none of the same entity.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn upkeep_beside_commits_takes_nothing_away() -> Result<()> {
-    with_place(async |place| {
+    in_place(async |place| {
         let store = remembering(place, Retention::For(SECOND)).await?;
         let entities = split(&store)?;
         let upkeep = tidies(place, &store);
