@@ -131,37 +131,30 @@ fn requests(faults: &Faults) -> u64 {
 }
 
 /// The sale's last items, and then the news that there are none.
-async fn not_in_the_way(how: Kept) -> Result<()> {
+#[test]
+fn confirmed_and_extended_holds_are_not_in_the_way_of_takers() -> Result<()> {
     const KEPT: usize = 100;
     const LEFT: u64 = 200;
-    in_place(async |place| {
-        kept(place, how, KEPT).await?;
-        let (store, faults) = recorded(&place.table, place.builder()).await?;
-        let bank = store.item_bank(&"namespace".parse()?)?;
-        let left: Vec<_> = (0..LEFT).map(|number| Item::new(format!("left-{number}"))).collect::<Result<_>>()?;
-        bank.add(&left).await?;
-        faults.reset();
-        for number in 0..LEFT {
-            let taken = bank.take(&ClaimId::new(format!("late-{number}"))?, Hold::Forever).await?;
-            assert!(matches!(taken, Taken::New(_)), "{taken:?}");
-        }
-        assert!(requests(&faults) <= LEFT + LEFT / 10, "{:?}", faults.requests());
-        faults.reset();
-        assert_eq!(bank.take(&ClaimId::new("too late")?, Hold::Forever).await?, Taken::Empty);
-        assert!(requests(&faults) <= 10, "{:?}", faults.requests());
-        Ok(())
-    })
-    .await
-}
-
-#[tokio::test]
-async fn confirmed_holds_are_not_in_the_way_of_takers() -> Result<()> {
-    not_in_the_way(Kept::Confirmed).await
-}
-
-#[tokio::test]
-async fn extended_holds_are_not_in_the_way_of_takers() -> Result<()> {
-    not_in_the_way(Kept::Extended).await
+    for how in [Kept::Confirmed, Kept::Extended] {
+        with_place(async |place| {
+            kept(place, how, KEPT).await?;
+            let (store, faults) = recorded(&place.table, place.builder()).await?;
+            let bank = store.item_bank(&"namespace".parse()?)?;
+            let left: Vec<_> = (0..LEFT).map(|number| Item::new(format!("left-{number}"))).collect::<Result<_>>()?;
+            bank.add(&left).await?;
+            faults.reset();
+            for number in 0..LEFT {
+                let taken = bank.take(&ClaimId::new(format!("late-{number}"))?, Hold::Forever).await?;
+                assert!(matches!(taken, Taken::New(_)), "{taken:?}");
+            }
+            assert!(requests(&faults) <= LEFT + LEFT / 10, "{:?}", faults.requests());
+            faults.reset();
+            assert_eq!(bank.take(&ClaimId::new("too late")?, Hold::Forever).await?, Taken::Empty);
+            assert!(requests(&faults) <= 10, "{:?}", faults.requests());
+            Ok(())
+        })?;
+    }
+    Ok(())
 }
 
 /// It is found where it lapses, and no sooner.

@@ -9,21 +9,16 @@ use storagebox_postgres::{PostgresStore, Statements};
 use storagebox_testkit::checks::entities::{self, commit_of, committed, key, split};
 use storagebox_testkit::checks::{id, processor};
 
-use crate::scene::{LONG, in_place, with_place};
-use crate::support::Place;
-
-fn store(place: &Place) -> Result<PostgresStore> {
-    place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))
-}
+use crate::scene::{in_place, patient, with_place};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn racing_copies_of_a_message_take_effect_once() -> Result<()> {
-    in_place(async |place| processor::racing_copies_take_effect_once([&store(place)?, &store(place)?]).await).await
+    in_place(async |place| processor::racing_copies_take_effect_once([&patient(place)?, &patient(place)?]).await).await
 }
 
 #[test]
 fn any_number_of_tokens_is_created_before_and_behind_the_one_that_is_consumed() -> Result<()> {
-    with_place(async |place| entities::creates_tokens(&store(place)?, &[0, 1, 6, 12_000]).await)
+    with_place(async |place| entities::creates_tokens(&patient(place)?, &[0, 1, 6, 12_000]).await)
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use storagebox_conformance::Proxy;
 use storagebox_core::{Added, Backend, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result, Taken};
 use storagebox_testkit::checks::cuts;
 
+use crate::orders::two_items;
 use crate::scene::{LONG, count, session, tell, until, with_place};
 use crate::support::{Place, failed, run};
 
@@ -126,7 +127,7 @@ fn a_deadlock_is_survived() -> Result<()> {
         set(place, "SET deadlock_timeout = '2s'").await?;
         let bank = bank(place)?;
         bank.add(&[Item::new("warm")?]).await?;
-        let (first, second) = two_items(place).await?;
+        let [(_, first), (_, second)] = two_items(place).await?;
         let mut other = session(place, &second).await?;
         let items = [Item::new("one")?, Item::new("two")?];
         let cross = async {
@@ -138,18 +139,6 @@ fn a_deadlock_is_survived() -> Result<()> {
         let deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
         until("the deadlock counted", async || Ok(count(&place.database, deadlocks).await? == 1)).await
     })
-}
-
-/// Returns statements that put the items `one` and `two` into the bank, in the library's order.
-async fn two_items(place: &Place) -> Result<(String, String)> {
-    let schema = &place.schema;
-    let hash = |item: &str| format!("('x' || left(encode(sha256('{item}'), 'hex'), 16))::bit(64)::bigint");
-    let sql = format!("SELECT ({} < {})::int::bigint", hash("one"), hash("two"));
-    let order = if count(&place.database, &sql).await? == 1 { ["one", "two"] } else { ["two", "one"] };
-    let [first, second] = order.map(|item| {
-        format!("INSERT INTO {schema}.free_items SELECT namespace, {}, '{item}' FROM {schema}.namespaces", hash(item))
-    });
-    Ok((first, second))
 }
 
 #[test]

@@ -8,7 +8,7 @@ use storagebox_testkit::pgbouncer::{self, PgBouncer};
 use tokio::task::spawn_blocking;
 
 use crate::pools::{fill, takes};
-use crate::scene::{LONG, blocked, count, session, until, with_database, with_place};
+use crate::scene::{LONG, blocked, count, patient, session, until, with_database, with_place};
 use crate::support::{Database, failed, run};
 
 /// Gives the role this many connections, and the right to own what it sets up.
@@ -107,7 +107,7 @@ fn a_connection_that_was_closed_half_way_is_waited_for() -> Result<()> {
     with_place(async |place| {
         let role = place.database.role();
         run(place.database.owner(), format!("ALTER ROLE {role} CONNECTION LIMIT 1")).await?;
-        let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))?;
+        let store = patient(place)?;
         fill(&store, 2).await?;
         let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
         let _ = bank.take(&claim, Hold::Forever).await?;

@@ -15,14 +15,14 @@ use storagebox_postgres::PostgresStore;
 use storagebox_testkit::checks::entities::{commit_at, joined};
 use storagebox_testkit::checks::id;
 
-use crate::scene::{LONG, blocked, count, session, tell, until, with_place};
+use crate::scene::{blocked, count, patient, session, tell, until, with_place};
 use crate::support::{Place, run};
 
 /// Returns a store whose sessions look for no deadlock, because that would let the other session through.
 async fn store(place: &Place) -> Result<PostgresStore> {
     let role = place.database.role();
     run(place.database.owner(), format!("ALTER ROLE {role} SET deadlock_timeout = '100s'")).await?;
-    place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))
+    patient(place)
 }
 
 /// Returns the call's answer. Another session runs two statements, the second once the call waits for the first.
@@ -37,7 +37,7 @@ async fn beside<T>(place: &Place, first: &str, second: &str, call: impl Future<O
 }
 
 /// Returns the items `one` and `two` in the order of their hashes, and statements that put them into the bank.
-async fn two_items(place: &Place) -> Result<[(Item, String); 2]> {
+pub(crate) async fn two_items(place: &Place) -> Result<[(Item, String); 2]> {
     let schema = &place.schema;
     let hash = |item: &str| format!("('x' || left(encode(sha256('{item}'), 'hex'), 16))::bit(64)::bigint");
     let sql = format!("SELECT ({} < {})::int::bigint", hash("one"), hash("two"));

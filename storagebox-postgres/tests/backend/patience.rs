@@ -5,7 +5,7 @@ use std::time::Duration;
 use storagebox_core::{Backend, ClaimId, Counter, Hold, Item, ItemBank, Key, Result, Strategy};
 use storagebox_postgres::Statements;
 
-use crate::scene::{LONG, blocked, count, session, until, with_place};
+use crate::scene::{LONG, blocked, count, patient, session, until, with_place};
 use crate::support::run;
 
 /// The server gives up first, and reports that nothing was applied.
@@ -18,7 +18,7 @@ fn a_statement_has_less_time_than_its_call() -> Result<()> {
              RETURN (extract(epoch FROM current_setting('statement_timeout')::interval) * 1000)::bigint"
         );
         run(place.database.owner(), told).await?;
-        let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))?;
+        let store = patient(place)?;
         let told = store.counter(&"namespace".parse()?, Strategy::default())?.value(&Key::new("key")?).await?;
         let told = Duration::from_millis(told.unsigned_abs());
         assert!(told > LONG / 2 && told < LONG, "{told:?} of {LONG:?}");

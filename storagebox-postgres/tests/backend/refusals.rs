@@ -13,7 +13,7 @@ use storagebox_postgres::{PostgresStore, Statements};
 use storagebox_testkit::checks::calls;
 use tokio::task::JoinSet;
 
-use crate::scene::{LONG, count, owner_url, with_database, with_place};
+use crate::scene::{LONG, count, owner_url, patient, with_database, with_place};
 use crate::support::{Place, failed, run};
 
 /// A trigger that fails with the row's id as its code. If there is a sequence of that name, it counts the failures, and
@@ -108,7 +108,7 @@ async fn bank_of(store: &PostgresStore) -> Result<Counts> {
 }
 
 async fn bank(place: &Place) -> Result<Arc<dyn ItemBank>> {
-    let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))?;
+    let store = patient(place)?;
     let bank = store.item_bank(&"namespace".parse()?)?;
     bank.add(&[Item::new("item")?]).await?;
     Ok(bank)
@@ -197,7 +197,7 @@ async fn is_denied(store: &PostgresStore, right: &str) -> Result<()> {
 #[test]
 fn a_right_that_is_revoked_is_denied_by_ping_and_nothing_is_half_done() -> Result<()> {
     with_place(async |place| {
-        let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))?;
+        let store = patient(place)?;
         calls::make_all(&store, "old").await?;
         let rights = rights(place).await?;
         assert!(rights.len() > 40, "{rights:?}");

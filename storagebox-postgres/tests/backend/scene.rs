@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection, query_scalar, raw_sql};
 use storagebox_core::Result;
+use storagebox_postgres::PostgresStore;
 pub(crate) use storagebox_testkit::checks::{drop_after, until};
 use tokio::runtime::Builder;
 
@@ -39,6 +40,11 @@ pub(crate) async fn in_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Re
 /// Runs a test in a schema that is set up, in its own database.
 pub(crate) fn with_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
     run(in_place(test))
+}
+
+/// Returns a store of the role with the least rights whose calls wait for as long as a test does.
+pub(crate) fn patient(place: &Place) -> Result<PostgresStore> {
+    place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))
 }
 
 /// Returns the URL of the role that owns the schemas, for sessions of this name.

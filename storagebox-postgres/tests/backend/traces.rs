@@ -3,23 +3,17 @@
 use std::time::Duration;
 
 use storagebox_core::{Backend, Bounds, Cancelled, Change, Counted, Counter, Key, OpId, Result, Retention, Strategy};
-use storagebox_postgres::PostgresStore;
 use storagebox_testkit::workload::refusals::refused;
 
-use crate::scene::{LONG, blocked, count, session, tell, until, with_place};
+use crate::scene::{blocked, count, patient, session, tell, until, with_place};
 use crate::structure::contents;
-use crate::support::Place;
 
 const HOUR: Duration = Duration::from_secs(3_600);
-
-fn store(place: &Place) -> Result<PostgresStore> {
-    place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))
-}
 
 #[test]
 fn a_call_that_is_refused_leaves_no_row() -> Result<()> {
     with_place(async |place| {
-        let store = store(place)?;
+        let store = patient(place)?;
         refused(&store, "first").await?;
         let before = contents(&place.database, &place.schema).await?;
         refused(&store, "second").await?;
@@ -37,7 +31,7 @@ fn a_call_that_is_refused_leaves_no_row() -> Result<()> {
 fn a_change_that_is_refused_behind_another_leaves_no_shard() -> Result<()> {
     with_place(async |place| {
         let bounds = Bounds::between(0, 10)?;
-        let counters = store(place)?
+        let counters = patient(place)?
             .counter(&"namespace".parse()?, Strategy::Sharded { shards: 8, bounds, retention: Retention::Forever })?;
         let (key, schema) = (Key::new("key")?, &place.schema);
         counters.value(&key).await?;
@@ -67,7 +61,7 @@ fn a_cancel_of_an_unknown_key_leaves_its_fence_and_that_goes_too() -> Result<()>
             Strategy::Window { lifetime: HOUR, capacity: 10 },
             Strategy::Sharded { shards: 8, bounds: Bounds::at_least(0), retention },
         ];
-        let (store, schema) = (store(place)?, &place.schema);
+        let (store, schema) = (patient(place)?, &place.schema);
         for (number, strategy) in strategies.into_iter().enumerate() {
             let counters = store.counter(&format!("namespace {number}").parse()?, strategy)?;
             let cancelled = counters.cancel(&Key::new("key")?, &OpId::new("op")?).await?;

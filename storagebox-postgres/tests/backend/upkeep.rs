@@ -5,20 +5,16 @@ use std::time::Duration;
 use storagebox_core::{Backend, Change, Counted, Counter, ItemBank, Key, Maintained, Result, Strategy};
 use storagebox_postgres::PostgresStore;
 
-use crate::scene::{LONG, blocked, count, lapse, session, tell, until, with_place};
+use crate::scene::{blocked, count, lapse, patient, session, tell, until, with_place};
 use crate::support::{Place, run};
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
-
-fn store(place: &Place) -> Result<PostgresStore> {
-    place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))
-}
 
 /// Upkeep removes the old row after the operation finds it forgotten and before the operation takes its place.
 #[test]
 fn an_operation_is_remembered_also_where_upkeep_removes_its_old_row_meanwhile() -> Result<()> {
     with_place(async |place| {
-        let counters = store(place)?.counter(&"namespace".parse()?, Strategy::default())?;
+        let counters = patient(place)?.counter(&"namespace".parse()?, Strategy::default())?;
         let _ = counters.apply(&"key".parse()?, &Change::new("op".parse()?, 5)).await?;
         place.advance(8 * DAY).await?;
         let schema = &place.schema;
@@ -38,7 +34,7 @@ fn an_operation_is_remembered_also_where_upkeep_removes_its_old_row_meanwhile() 
 
 /// Returns a store whose bank has this many lapsed holds.
 async fn lapsed(place: &Place, holds: i64) -> Result<PostgresStore> {
-    let store = store(place)?;
+    let store = patient(place)?;
     store.item_bank(&"namespace".parse()?)?.counts().await?;
     run(place.database.owner(), lapse(&place.schema, holds)).await?;
     Ok(store)

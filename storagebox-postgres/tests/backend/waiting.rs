@@ -111,26 +111,22 @@ async fn assert_holds(bank: &Arc<dyn ItemBank>, claim: &str) -> Result<()> {
     Ok(())
 }
 
+/// The item is free, or that of a hold that lapsed.
 #[test]
 fn a_take_that_waited_holds_from_then_on() -> Result<()> {
-    with_place(async |place| {
-        let (bank, ada) = (bank(place).await?, ClaimId::new("ada")?);
-        let taken = after(place, 2 * HOUR, CLAIM, bank.take(&ada, Hold::For(HOUR))).await?;
-        assert!(matches!(taken, Taken::New(_)), "{taken:?}");
-        assert_holds(&bank, "ada").await
-    })
-}
-
-#[test]
-fn a_take_of_a_lapsed_item_that_waited_holds_from_then_on() -> Result<()> {
-    with_place(async |place| {
-        let (bank, ada) = (bank(place).await?, ClaimId::new("ada")?);
-        let _ = bank.take(&ClaimId::new("bob")?, Hold::For(HOUR)).await?;
-        place.advance(2 * HOUR).await?;
-        let taken = after(place, 2 * HOUR, CLAIM, bank.take(&ada, Hold::For(HOUR))).await?;
-        assert!(matches!(taken, Taken::New(_)), "{taken:?}");
-        assert_holds(&bank, "ada").await
-    })
+    for lapsed in [false, true] {
+        with_place(async |place| {
+            let (bank, ada) = (bank(place).await?, ClaimId::new("ada")?);
+            if lapsed {
+                let _ = bank.take(&ClaimId::new("bob")?, Hold::For(HOUR)).await?;
+                place.advance(2 * HOUR).await?;
+            }
+            let taken = after(place, 2 * HOUR, CLAIM, bank.take(&ada, Hold::For(HOUR))).await?;
+            assert!(matches!(taken, Taken::New(_)), "{lapsed}: {taken:?}");
+            assert_holds(&bank, "ada").await
+        })?;
+    }
+    Ok(())
 }
 
 #[test]

@@ -4,8 +4,7 @@ use storagebox_core::{Commit, Committed, ErrorKind, Result, TokenId};
 use storagebox_testkit::checks::entities::{commit_at, commit_of, committed, joined, key};
 use storagebox_testkit::checks::id;
 
-use super::store;
-use crate::scene::{blocked, count, session, tell, until, with_place};
+use crate::scene::{blocked, count, patient, session, tell, until, with_place};
 use crate::support::run;
 
 fn tokens(prefix: &str, count: usize) -> Vec<TokenId> {
@@ -18,7 +17,7 @@ fn tokens(prefix: &str, count: usize) -> Vec<TokenId> {
 fn a_token_that_another_ends_meanwhile_undoes_the_whole_commit() -> Result<()> {
     for is_new in [true, false] {
         with_place(async |place| {
-            let (entities, store) = joined(&store(place)?)?;
+            let (entities, store) = joined(&patient(place)?)?;
             if !is_new {
                 committed(&*entities, &commit_at(None, "first")).await?;
             }
@@ -50,7 +49,7 @@ fn a_token_that_another_ends_meanwhile_undoes_the_whole_commit() -> Result<()> {
 #[test]
 fn a_commit_is_refused_where_the_namespace_of_its_tokens_is_lost() -> Result<()> {
     with_place(async |place| {
-        let (entities, store) = joined(&store(place)?)?;
+        let (entities, store) = joined(&patient(place)?)?;
         let token = TokenId::new("in")?;
         store.create_tokens(std::slice::from_ref(&token)).await?;
         let create = Commit { create: tokens("out", 1), ..commit_at(None, "a") };

@@ -5,8 +5,7 @@ use std::time::Duration;
 use storagebox_core::{Backend, EntityChange, EntityLedger, Result, Retention, Version};
 use storagebox_testkit::checks::entities::{self, changed, commit_at, commit_of, committed, entry, split, version};
 
-use super::store;
-use crate::scene::{blocked, count, session, tell, until, with_place};
+use crate::scene::{blocked, count, patient, session, tell, until, with_place};
 use crate::support::{Place, run};
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
@@ -18,14 +17,14 @@ async fn entities_of(place: &Place) -> Result<i64> {
 #[test]
 fn a_deleted_entity_is_forgotten_from_its_last_entry_on() -> Result<()> {
     with_place(async |place| {
-        entities::are_forgotten(&store(place)?, 7 * DAY, async |time| place.advance(time).await).await
+        entities::are_forgotten(&patient(place)?, 7 * DAY, async |time| place.advance(time).await).await
     })
 }
 
 #[test]
 fn upkeep_removes_as_many_as_it_may() -> Result<()> {
     with_place(async |place| {
-        entities::are_forgotten_in_budgets(&store(place)?, async || place.advance(7 * DAY).await).await?;
+        entities::are_forgotten_in_budgets(&patient(place)?, async || place.advance(7 * DAY).await).await?;
         assert_eq!(entities_of(place).await?, 0);
         Ok(())
     })
@@ -55,7 +54,7 @@ async fn forgettable(place: &Place, entities: &dyn EntityLedger) -> Result<Optio
 #[test]
 fn an_entity_that_comes_back_while_upkeep_is_under_way_stays() -> Result<()> {
     with_place(async |place| {
-        let store = store(place)?;
+        let store = patient(place)?;
         let entities = split(&store)?;
         forgettable(place, &*entities).await?;
         let lock = format!("SELECT FROM {}.entities FOR UPDATE", place.schema);
@@ -81,7 +80,7 @@ fn an_entity_that_comes_back_while_upkeep_is_under_way_stays() -> Result<()> {
 #[test]
 fn a_commit_that_waited_for_upkeep_makes_the_entity_anew() -> Result<()> {
     with_place(async |place| {
-        let store = store(place)?;
+        let store = patient(place)?;
         let entities = split(&store)?;
         let old = forgettable(place, &*entities).await?;
         let schema = &place.schema;

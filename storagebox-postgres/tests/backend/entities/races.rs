@@ -6,8 +6,7 @@ use storagebox_core::{Commit, Committed, EntityLedger, Result};
 use storagebox_testkit::checks::entities::{commit_at, commit_of, committed, joined, split, version};
 use storagebox_testkit::checks::id;
 
-use super::store;
-use crate::scene::{blocked, in_place, session, tell, until, with_place};
+use crate::scene::{blocked, in_place, patient, session, tell, until, with_place};
 use crate::support::failed;
 
 const CALLERS: usize = 16;
@@ -29,8 +28,8 @@ async fn at_once(ledgers: &[Arc<dyn EntityLedger>; 2], commits: &[Commit]) -> Re
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_many_joined_commits_one_changes_its_tokens() -> Result<()> {
     in_place(async |place| {
-        let (one, tokens) = joined(&store(place)?)?;
-        let ledgers = [one, joined(&store(place)?)?.0];
+        let (one, tokens) = joined(&patient(place)?)?;
+        let ledgers = [one, joined(&patient(place)?)?.0];
         for round in 0..5 {
             let opened = version(&*ledgers[0], "a").await?;
             let commit = |number: usize| {
@@ -61,7 +60,7 @@ async fn of_many_joined_commits_one_changes_its_tokens() -> Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_commit_that_is_made_by_many_is_made_once() -> Result<()> {
     in_place(async |place| {
-        let ledgers = [split(&store(place)?)?, split(&store(place)?)?];
+        let ledgers = [split(&patient(place)?)?, split(&patient(place)?)?];
         for round in 0..5 {
             let commit = commit_of(&*ledgers[0], &format!("{round}")).await?;
             let answers = at_once(&ledgers, &vec![commit; CALLERS]).await?;
@@ -77,7 +76,7 @@ async fn a_commit_that_is_made_by_many_is_made_once() -> Result<()> {
 fn a_commit_waits_for_whoever_creates_the_entity() -> Result<()> {
     for (end, expected) in [("COMMIT", Committed::Conflict), ("ROLLBACK", Committed::Committed)] {
         with_place(async |place| {
-            let entities = split(&store(place)?)?;
+            let entities = split(&patient(place)?)?;
             let other = Commit { key: id("other"), ..commit_at(None, "other") };
             committed(&*entities, &other).await?;
             let schema = &place.schema;
