@@ -46,7 +46,7 @@ fn what_cannot_be_kept_is_refused_before_any_request() -> Result<()> {
         let opened = split(&store)?;
         opened.pending(None, 1).await?;
         faults.taken();
-        entities::refuses_before_it_asks(&store).await?;
+        entities::refuses_before_it_asks(&store, &["nobody's"]).await?;
         assert_eq!(faults.taken(), [], "requests were sent");
         Ok(())
     })

@@ -101,7 +101,7 @@ const TABLES: &[(&str, &str)] = &[
 async fn answer(place: &Place, damage: &str, call: &str) -> Result<Result<()>> {
     let store = place.builder()?.connect(&owner_url(&place.database, "owner"))?;
     namespaces::fill(&store).await?;
-    store.counter(&"stock".parse()?, Strategy::default())?.value(&Key::new("stock")?).await?;
+    store.counter(&"stock".parse()?, Strategy::default())?.value(&id("stock")).await?;
     run(place.database.owner(), damage.replace("{schema}", &place.schema)).await?;
     Ok(make(&store, call).await)
 }

@@ -23,7 +23,8 @@ fn any_number_of_tokens_is_created_before_and_behind_the_one_that_is_consumed() 
 
 #[tokio::test]
 async fn what_cannot_be_kept_is_refused_before_the_server_is_asked() -> Result<()> {
-    entities::refuses_before_it_asks(&PostgresStore::connect("postgres://ann@127.0.0.1:1/none")?).await
+    let nowhere = PostgresStore::connect("postgres://ann@127.0.0.1:1/none")?;
+    entities::refuses_before_it_asks(&nowhere, &entities::CURSORS).await
 }
 
 /// Names in the arrays of attempts, and the largest values: each protocol sends them in its own way.

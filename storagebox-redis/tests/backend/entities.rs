@@ -22,5 +22,5 @@ fn one_commit_creates_as_many_tokens_as_there_are() -> Result<()> {
 
 #[tokio::test]
 async fn what_cannot_be_kept_is_refused_before_the_server_is_asked() -> Result<()> {
-    entities::refuses_before_it_asks(&RedisStore::connect("redis://127.0.0.1:1")?).await
+    entities::refuses_before_it_asks(&RedisStore::connect("redis://127.0.0.1:1")?, &entities::CURSORS).await
 }

@@ -24,7 +24,7 @@ async fn a_commit_creates_as_many_tokens_as_it_names() -> Result<()> {
 
 #[tokio::test]
 async fn what_cannot_be_kept_is_refused_before_the_file_is_opened() -> Result<()> {
-    entities::refuses_before_it_asks(&Place::bare()?.store()?).await
+    entities::refuses_before_it_asks(&Place::bare()?.store()?, &entities::CURSORS).await
 }
 
 /// A stale commit is one whose version is gone, also if its token is gone as well.

@@ -66,6 +66,14 @@ pub async fn are_refused(store: &dyn Backend, kind: ErrorKind) -> Result<()> {
     Ok(())
 }
 
+/// Checks that `setup` and `ping` are refused with this kind, for this reason.
+pub async fn setup_is_refused(store: &dyn Backend, kind: ErrorKind, because: &str) {
+    for error in [store.setup().await.expect_err(because), store.ping().await.expect_err(because)] {
+        assert_eq!(error.kind(), kind, "{error}");
+        assert!(error.to_string().contains(because), "{error}");
+    }
+}
+
 fn of_bank(store: &dyn Backend, namespace: &str, id: &str) -> Result<Vec<Call>> {
     let (bank, ada, bob) =
         (store.item_bank(&namespace.parse()?)?, ClaimId::new(id)?, ClaimId::new(format!("{id}-bob"))?);

@@ -84,8 +84,12 @@ pub async fn creates_tokens(store: &dyn Backend, counts: &[usize]) -> Result<()>
     Ok(())
 }
 
-/// Checks that a store refuses what no ledger could keep, and cursors that it never returned, without a request.
-pub async fn refuses_before_it_asks(store: &dyn Backend) -> Result<()> {
+/// Cursors that no listing of `after:<length>:<text>` returned.
+pub const CURSORS: [&str; 8] =
+    ["", "3:x", "after:", "after:x", "after:9:key", "after:1:é", "after:-1:key", "after:10:keymessage"];
+
+/// Checks that a store refuses what no ledger could keep, and these foreign cursors, without a request.
+pub async fn refuses_before_it_asks(store: &dyn Backend, cursors: &[&str]) -> Result<()> {
     let ((joined, _), split, commit) = (joined(store)?, split(store)?, commit_at(None, "a"));
     let token: TokenId = id("token");
     let consumes = Commit { consume: Some(token.clone()), ..commit.clone() };
@@ -98,8 +102,8 @@ pub async fn refuses_before_it_asks(store: &dyn Backend) -> Result<()> {
     }
     is_refused(split.open(&key(), &id("a"), Some(&token)).await.map(drop));
     is_refused(split.pending(None, 0).await.map(drop));
-    for cursor in ["", "3:x", "after:", "after:x", "after:9:key", "after:1:é", "after:-1:key", "after:10:keymessage"] {
-        is_refused(split.pending(Some(&Cursor::new(cursor)), 1).await.map(drop));
+    for cursor in cursors {
+        is_refused(split.pending(Some(&Cursor::new(*cursor)), 1).await.map(drop));
     }
     Ok(())
 }
