@@ -74,8 +74,8 @@ pub(crate) fn asked(sent: &[Exchange], operation: &str) -> Vec<Value> {
     of_operation.map(|exchange| exchange.request.clone()).collect()
 }
 
-#[tokio::test]
-async fn setup_protects_the_table_unless_told_otherwise() -> Result<()> {
+#[test]
+fn setup_protects_the_table_unless_told_otherwise() -> Result<()> {
     with_table(async |table| {
         for protect in [true, false] {
             let name = format!("{}-protect-{protect}", table.name);
@@ -99,5 +99,4 @@ async fn setup_protects_the_table_unless_told_otherwise() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }

@@ -8,7 +8,7 @@ use storagebox_core::{
 };
 use storagebox_testkit::dynamodb::faults::{Fault, Faults};
 
-use crate::scene::{Gate, recorded, with_place};
+use crate::scene::{Gate, in_place, recorded, with_place};
 use crate::support::{Place, failed, items};
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -35,9 +35,9 @@ impl Told {
     }
 }
 
-/// The confirm is sent during the hold, and arrives after another call was told that the hold has lapsed.
-#[tokio::test]
-async fn a_confirm_that_lands_after_expired_was_answered_changes_nothing() -> Result<()> {
+/// Sent while the hold lasted, it arrives after somebody was told that the hold has run out.
+#[test]
+fn a_confirm_that_lands_after_expired_was_answered_changes_nothing() -> Result<()> {
     with_place(async |place| {
         for told in [Told::Release, Told::Confirm, Told::Extend, Told::Take] {
             let (name, gate) = (format!("{told:?}"), Gate::default());
@@ -63,12 +63,11 @@ async fn a_confirm_that_lands_after_expired_was_answered_changes_nothing() -> Re
         }
         Ok(())
     })
-    .await
 }
 
-/// A late request of an answered call arrives after the opposite call. The newer call's effect stays.
-#[tokio::test]
-async fn a_late_withdraw_or_restore_does_not_undo_a_newer_one() -> Result<()> {
+/// A request of a call that was answered arrives after the opposite call: the newer one stays.
+#[test]
+fn a_late_withdraw_or_restore_does_not_undo_a_newer_one() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (bank, code) = (store.item_bank(&"namespace".parse()?)?, [Item::new("code")?]);
@@ -92,7 +91,6 @@ async fn a_late_withdraw_or_restore_does_not_undo_a_newer_one() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
 /// The call that kept a hold from lapsing.
@@ -132,43 +130,36 @@ fn requests(faults: &Faults) -> u64 {
     faults.requests().values().sum()
 }
 
-/// Checks the number of requests of takes of the last items, and of a take from the empty bank.
-async fn not_in_the_way(how: Kept) -> Result<()> {
+/// The sale's last items, and then the news that there are none.
+#[test]
+fn confirmed_and_extended_holds_are_not_in_the_way_of_takers() -> Result<()> {
     const KEPT: usize = 100;
     const LEFT: u64 = 200;
-    with_place(async |place| {
-        kept(place, how, KEPT).await?;
-        let (store, faults) = recorded(&place.table, place.builder()).await?;
-        let bank = store.item_bank(&"namespace".parse()?)?;
-        let left: Vec<_> = (0..LEFT).map(|number| Item::new(format!("left-{number}"))).collect::<Result<_>>()?;
-        bank.add(&left).await?;
-        faults.reset();
-        for number in 0..LEFT {
-            let taken = bank.take(&ClaimId::new(format!("late-{number}"))?, Hold::Forever).await?;
-            assert!(matches!(taken, Taken::New(_)), "{taken:?}");
-        }
-        assert!(requests(&faults) <= LEFT + LEFT / 10, "{:?}", faults.requests());
-        faults.reset();
-        assert_eq!(bank.take(&ClaimId::new("too late")?, Hold::Forever).await?, Taken::Empty);
-        assert!(requests(&faults) <= 10, "{:?}", faults.requests());
-        Ok(())
-    })
-    .await
+    for how in [Kept::Confirmed, Kept::Extended] {
+        with_place(async |place| {
+            kept(place, how, KEPT).await?;
+            let (store, faults) = recorded(&place.table, place.builder()).await?;
+            let bank = store.item_bank(&"namespace".parse()?)?;
+            let left: Vec<_> = (0..LEFT).map(|number| Item::new(format!("left-{number}"))).collect::<Result<_>>()?;
+            bank.add(&left).await?;
+            faults.reset();
+            for number in 0..LEFT {
+                let taken = bank.take(&ClaimId::new(format!("late-{number}"))?, Hold::Forever).await?;
+                assert!(matches!(taken, Taken::New(_)), "{taken:?}");
+            }
+            assert!(requests(&faults) <= LEFT + LEFT / 10, "{:?}", faults.requests());
+            faults.reset();
+            assert_eq!(bank.take(&ClaimId::new("too late")?, Hold::Forever).await?, Taken::Empty);
+            assert!(requests(&faults) <= 10, "{:?}", faults.requests());
+            Ok(())
+        })?;
+    }
+    Ok(())
 }
 
-#[tokio::test]
-async fn confirmed_holds_are_not_in_the_way_of_takers() -> Result<()> {
-    not_in_the_way(Kept::Confirmed).await
-}
-
-#[tokio::test]
-async fn extended_holds_are_not_in_the_way_of_takers() -> Result<()> {
-    not_in_the_way(Kept::Extended).await
-}
-
-/// The item is found when the extended hold lapses, and not earlier.
-#[tokio::test]
-async fn an_extended_hold_that_lapses_is_taken() -> Result<()> {
+/// It is found where it lapses, and no sooner.
+#[test]
+fn an_extended_hold_that_lapses_is_taken() -> Result<()> {
     with_place(async |place| {
         kept(place, Kept::Extended, 1).await?;
         let bank = place.store().await?.item_bank(&"namespace".parse()?)?;
@@ -177,7 +168,6 @@ async fn an_extended_hold_that_lapses_is_taken() -> Result<()> {
         assert!(matches!(bank.take(&ClaimId::new("late")?, Hold::Forever).await?, Taken::New(_)));
         Ok(())
     })
-    .await
 }
 
 /// Returns a claim whose confirm or extend was cut off after its first write, after the time of its first hold.
@@ -196,9 +186,9 @@ async fn cut_off(place: &Place, call: Kept) -> Result<ClaimId> {
     Ok(claim)
 }
 
-/// The extend was cut off, so the item is still in the index at the end of its first hold.
-#[tokio::test]
-async fn upkeep_puts_off_what_an_extend_left_in_its_place() -> Result<()> {
+/// As a confirm that was cut off: the item stands where its first hold would have run out.
+#[test]
+fn upkeep_puts_off_what_an_extend_left_in_its_place() -> Result<()> {
     with_place(async |place| {
         let claim = cut_off(place, Kept::Extended).await?;
         place.store().await?.maintain(100).await?;
@@ -209,12 +199,11 @@ async fn upkeep_puts_off_what_an_extend_left_in_its_place() -> Result<()> {
         assert!(matches!(late.confirm(&claim).await?, Confirmed::Confirmed(_)));
         Ok(())
     })
-    .await
 }
 
-/// The claim's row decides, and not the item's position in the index.
-#[tokio::test]
-async fn an_extended_hold_that_stands_in_its_old_place_is_not_taken() -> Result<()> {
+/// The claim's own row decides, wherever its item stands.
+#[test]
+fn an_extended_hold_that_stands_in_its_old_place_is_not_taken() -> Result<()> {
     with_place(async |place| {
         let claim = cut_off(place, Kept::Extended).await?;
         let other = place.store().await?.item_bank(&"namespace".parse()?)?;
@@ -222,12 +211,11 @@ async fn an_extended_hold_that_stands_in_its_old_place_is_not_taken() -> Result<
         assert!(matches!(other.confirm(&claim).await?, Confirmed::Confirmed(_)));
         Ok(())
     })
-    .await
 }
 
-/// A confirm that was cut off after its first write leaves its item in the index of lapsing holds.
-#[tokio::test]
-async fn upkeep_takes_what_a_confirm_left_out_of_the_index() -> Result<()> {
+/// A confirm that was cut off after its first write leaves its item where lapsed holds are.
+#[test]
+fn upkeep_takes_what_a_confirm_left_out_of_the_index() -> Result<()> {
     with_place(async |place| {
         let claim = cut_off(place, Kept::Confirmed).await?;
         assert_eq!(in_the_index(place).await?, 1);
@@ -238,11 +226,10 @@ async fn upkeep_takes_what_a_confirm_left_out_of_the_index() -> Result<()> {
         assert!(matches!(other.confirm(&claim).await?, Confirmed::Confirmed(_)));
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_hold_that_becomes_one_for_ever_leaves_the_index() -> Result<()> {
+#[test]
+fn a_hold_that_becomes_one_for_ever_leaves_the_index() -> Result<()> {
     with_place(async |place| {
         let (bank, claim) = (place.store().await?.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
         bank.add(&items(1)?).await?;
@@ -251,7 +238,6 @@ async fn a_hold_that_becomes_one_for_ever_leaves_the_index() -> Result<()> {
         assert_eq!(in_the_index(place).await?, 0);
         Ok(())
     })
-    .await
 }
 
 async fn in_the_index(place: &Place) -> Result<usize> {
@@ -262,8 +248,8 @@ async fn in_the_index(place: &Place) -> Result<usize> {
 /// the claims, the items and the time are the same.
 #[tokio::test]
 async fn the_same_step_in_two_tables_has_two_tokens() -> Result<()> {
-    with_place(async |here| {
-        with_place(async |there| {
+    in_place(async |here| {
+        in_place(async |there| {
             for place in [here, there] {
                 let bank = place.store().await?.item_bank(&"bank".parse()?)?;
                 bank.add(&[Item::new("item")?]).await?;

@@ -22,7 +22,7 @@ use storagebox_dynamo::DynamoStore;
 use storagebox_testkit::checks::corruption::{Call, Filling, Unnoticed, kinds};
 use storagebox_testkit::dynamodb::faults::Faults;
 
-use crate::scene::{recorded, with_place};
+use crate::scene::{in_place, recorded};
 use crate::support::{Place, failed};
 use damage::{Damage, Rows, snapshot};
 
@@ -75,7 +75,7 @@ struct Scene<'a> {
 }
 
 async fn stands_damage(part: &Part) -> Result<()> {
-    with_place(async |place| {
+    in_place(async |place| {
         let mut scene = Scene::of(place, part).await?;
         let (mut tried, mut noticed) = (BTreeSet::new(), BTreeSet::new());
         let base = format!("{}{}:{}:{NAMESPACE}:", place.prefix, part.rows, NAMESPACE.len());

@@ -23,24 +23,14 @@ fn table(metered: &Metered) -> String {
     table
 }
 
-/// After a change of the requests, write the table with
-/// `STORAGEBOX_WRITE_COSTS=1 cargo test -p storagebox-dynamo --test backend cost`.
-#[tokio::test]
-async fn the_readme_has_what_calls_cost() -> Result<()> {
+/// After a change of what calls send: `STORAGEBOX_WRITE_COSTS=1 cargo test -p storagebox-dynamo --test backend cost`.
+#[test]
+fn the_readme_has_what_calls_cost_within_its_bounds() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, builder(place)).await?;
         metered.every_call(place).await?;
         compared(BEGIN, END, &table(&metered));
-        Ok(())
-    })
-    .await
-}
-
-#[tokio::test]
-async fn the_usual_call_is_one_request() -> Result<()> {
-    with_place(async |place| {
-        let mut metered = Metered::of(place, builder(place)).await?;
-        metered.every_call(place).await?;
+        // What the table may never say.
         for (part, call) in [
             (BANK, "`take`, new, for ever"),
             (BANK, "`take`, new, for a while"),
@@ -74,16 +64,6 @@ async fn the_usual_call_is_one_request() -> Result<()> {
         ] {
             assert_eq!(metered.cost_of(part, call).requests, 1, "{part}: {call}");
         }
-        Ok(())
-    })
-    .await
-}
-
-#[tokio::test]
-async fn what_items_cost_stays_within_its_bounds() -> Result<()> {
-    with_place(async |place| {
-        let mut metered = Metered::of(place, builder(place)).await?;
-        metered.every_call(place).await?;
         for call in ["`take`, new, for ever", "`take`, new, for a while"] {
             let cost = metered.cost_of(BANK, call);
             assert!(cost.write <= 6.0, "{call}: {cost:?}");
@@ -94,12 +74,11 @@ async fn what_items_cost_stays_within_its_bounds() -> Result<()> {
         assert!(added.requests == 1 && (1.0..=2.0).contains(&added.write), "{added:?}");
         Ok(())
     })
-    .await
 }
 
-/// The number includes the requests that fetch candidates in advance.
-#[tokio::test]
-async fn a_thousand_takes_are_little_more_than_a_thousand_requests() -> Result<()> {
+/// Candidates included, and what is fetched ahead by then.
+#[test]
+fn a_thousand_takes_are_little_more_than_a_thousand_requests() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder()).await?;
         let bank = metered.store.item_bank(&"namespace".parse()?)?;
@@ -115,12 +94,11 @@ async fn a_thousand_takes_are_little_more_than_a_thousand_requests() -> Result<(
         assert!(total.write <= 6_000.0, "{total:?}");
         Ok(())
     })
-    .await
 }
 
-/// The store does this by itself, without a setting.
-#[tokio::test]
-async fn repeats_are_read_first_once_they_are_common() -> Result<()> {
+/// Nobody has to choose it.
+#[test]
+fn repeats_are_read_first_once_they_are_common() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder()).await?;
         let (bank, claim) = (metered.store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
@@ -132,11 +110,10 @@ async fn repeats_are_read_first_once_they_are_common() -> Result<()> {
         assert_eq!(metered.cost_of(BANK, "again"), Cost { requests: 1, read: 1.0, write: 0.0 });
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn the_first_call_of_a_namespace_registers_it() -> Result<()> {
+#[test]
+fn the_first_call_of_a_namespace_registers_it() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder()).await?;
         let (bank, claim) = (metered.store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
@@ -146,11 +123,10 @@ async fn the_first_call_of_a_namespace_registers_it() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn the_claims_of_a_page_are_read_by_the_hundred() -> Result<()> {
+#[test]
+fn the_claims_of_a_page_are_read_by_the_hundred() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder().shards(1).fetch_limit(1_000)).await?;
         let bank = metered.store.item_bank(&"namespace".parse()?)?;
@@ -164,12 +140,11 @@ async fn the_claims_of_a_page_are_read_by_the_hundred() -> Result<()> {
         assert_eq!(sent, ["Query", "BatchGetItem", "BatchGetItem", "BatchGetItem"]);
         Ok(())
     })
-    .await
 }
 
-/// The row of a set grows with every operation, and DynamoDB charges for the whole row.
-#[tokio::test]
-async fn a_set_costs_more_than_a_marker_from_where_the_readme_says() -> Result<()> {
+/// Its row grows with every operation that it holds, and is written as a whole.
+#[test]
+fn a_set_costs_more_than_a_marker_from_where_the_readme_says() -> Result<()> {
     let readme = read("README.md").split_whitespace().collect::<Vec<_>>().join(" ");
     with_place(async |place| {
         let held = cheaper_than_a_marker(place).await?;
@@ -177,7 +152,6 @@ async fn a_set_costs_more_than_a_marker_from_where_the_readme_says() -> Result<(
         assert!(readme.contains(&words), "{words}");
         Ok(())
     })
-    .await
 }
 
 /// Returns the number of operations in a set from which on the next one costs more than a marker.

@@ -21,8 +21,8 @@ fn applied(value: i64) -> Counted {
     Counted::Applied { value: Some(value) }
 }
 
-#[tokio::test]
-async fn an_atomic_change_whose_reply_was_lost_is_sent_again_only_by_choice() -> Result<()> {
+#[test]
+fn an_atomic_change_whose_reply_was_lost_is_sent_again_only_by_choice() -> Result<()> {
     with_place(async |place| {
         for (sends_again, sent, value) in [(false, 1, 6), (true, 2, 11)] {
             let (store, faults) = recorded(&place.table, place.builder().retry_atomic(sends_again)).await?;
@@ -40,7 +40,6 @@ async fn an_atomic_change_whose_reply_was_lost_is_sent_again_only_by_choice() ->
         }
         Ok(())
     })
-    .await
 }
 
 /// The operation that each strategy except `Atomic` sends for a change, and whether its outcome has the value.
@@ -54,8 +53,8 @@ const SENT: [(Strategy, &str, bool); 7] = [
     (Strategy::Sharded { shards: 3, bounds: Bounds::NONE, retention: Retention::Forever }, "TransactWriteItems", false),
 ];
 
-#[tokio::test]
-async fn a_call_finds_its_own_lost_change_again() -> Result<()> {
+#[test]
+fn a_call_finds_its_own_lost_change_again() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         for (number, (strategy, operation, tells)) in SENT.into_iter().enumerate() {
@@ -75,12 +74,11 @@ async fn a_call_finds_its_own_lost_change_again() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
-/// A reply is lost, and other callers write before the call reads the row again.
-#[tokio::test]
-async fn a_history_that_is_too_short_says_so() -> Result<()> {
+/// A reply is lost, and others write before it is looked for.
+#[test]
+fn a_history_that_is_too_short_says_so() -> Result<()> {
     with_place(async |place| {
         for (len, is_known) in [(2, false), (3, true)] {
             let answer = overtaken(place, Strategy::OptimisticHistory { len }, 2).await;
@@ -93,7 +91,6 @@ async fn a_history_that_is_too_short_says_so() -> Result<()> {
         assert_eq!(answer.unwrap_err().kind(), ErrorKind::OutcomeUnknown);
         Ok(())
     })
-    .await
 }
 
 /// Returns the outcome of a call whose reply was lost, after `others` changes by another caller.
@@ -119,9 +116,9 @@ async fn overtaken(place: &Place, strategy: Strategy, others: u32) -> Result<Cou
     answer
 }
 
-/// With the longest names and values of the most digits, the largest number of operations just fits.
-#[tokio::test]
-async fn a_row_holds_as_many_operations_as_a_set_may_have() -> Result<()> {
+/// As long names as there are, and values of as many digits: the largest number of operations just fits.
+#[test]
+fn a_row_holds_as_many_operations_as_a_set_may_have() -> Result<()> {
     with_place(async |place| {
         let store = place.builder().prefix("p".repeat(64)).from_client(place.table.raw())?;
         let (name, key) = (Namespace::new("n".repeat(512))?, Key::new("k".repeat(512))?);
@@ -137,7 +134,6 @@ async fn a_row_holds_as_many_operations_as_a_set_may_have() -> Result<()> {
         assert_eq!(counter.apply(&key, &change("last")?).await?, known);
         Ok(())
     })
-    .await
 }
 
 /// Fills the row without the library, which would need one write per operation.
@@ -158,8 +154,8 @@ async fn fill(place: &Place, name: &Namespace, key: &Key, count: u32) -> Result<
     request.send().await.map(drop).map_err(failed)
 }
 
-#[tokio::test]
-async fn a_full_window_is_swept_for_many_changes_at_once() -> Result<()> {
+#[test]
+fn a_full_window_is_swept_for_many_changes_at_once() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let counter = store.counter(&"window".parse()?, Strategy::Window { lifetime: MINUTE, capacity: 100 })?;
@@ -179,11 +175,10 @@ async fn a_full_window_is_swept_for_many_changes_at_once() -> Result<()> {
         assert_eq!(counter.apply(&"key".parse()?, &Change::new("beyond".parse()?, 1)).await?, Counted::Full);
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn more_shards_than_a_transaction_takes_lend_all_they_have() -> Result<()> {
+#[test]
+fn more_shards_than_a_transaction_takes_lend_all_they_have() -> Result<()> {
     with_place(async |place| {
         let strategy =
             Strategy::Sharded { shards: 300, bounds: Bounds::between(0, 300)?, retention: Retention::Forever };
@@ -201,5 +196,4 @@ async fn more_shards_than_a_transaction_takes_lend_all_they_have() -> Result<()>
         assert_eq!(counter.value(&Key::new("key")?).await?, 0);
         Ok(())
     })
-    .await
 }

@@ -43,8 +43,8 @@ async fn filled(bank: &dyn ItemBank) -> Result<Counts> {
     Ok(Counts { free: 14, held: 7, spent: 4, withdrawn: 5 })
 }
 
-#[tokio::test]
-async fn all_shards_are_counted_at_once() -> Result<()> {
+#[test]
+fn all_shards_are_counted_at_once() -> Result<()> {
     with_place(async |place| {
         let gate = Gate::default();
         let (store, faults) = gate.store(&place.table, place.builder().shards(SHARDS)).await?;
@@ -65,7 +65,6 @@ async fn all_shards_are_counted_at_once() -> Result<()> {
         assert_eq!(place.store().await?.item_bank(&"namespace".parse()?)?.counts().await?, lapsed);
         Ok(())
     })
-    .await
 }
 
 /// A table that always has another page until this time has passed since the first one.

@@ -121,13 +121,12 @@ async fn a_program_of_its_own() -> Result<()> {
     Ok(())
 }
 
-/// Runs a test with the URL of a table that has a bank of two items, with plain HTTP.
-async fn with_url(test: impl AsyncFnOnce(&str) -> Result<()>) -> Result<()> {
+/// A table with a bank of two items, behind plain HTTP.
+fn with_url(test: impl AsyncFnOnce(&str) -> Result<()>) -> Result<()> {
     with_place(async |place| {
         place.store().await?.item_bank(&"namespace".parse()?)?.add(&items(2)?).await?;
         test(&url(place)?).await
     })
-    .await
 }
 
 fn url(place: &Place) -> Result<String> {
@@ -150,8 +149,8 @@ fn assert_told(told: &[String; 3], kind: &str, causes: &[&str]) {
 
 const DONE: [&str; 3] = ["done"; 3];
 
-#[tokio::test]
-async fn a_program_that_a_profile_names_brings_the_credentials() -> Result<()> {
+#[test]
+fn a_program_that_a_profile_names_brings_the_credentials() -> Result<()> {
     with_url(async |url| {
         let world = World::new()?;
         let keys = "{\"Version\": 1, \"AccessKeyId\": \"storagebox\", \"SecretAccessKey\": \"nothing\"}";
@@ -161,7 +160,6 @@ async fn a_program_that_a_profile_names_brings_the_credentials() -> Result<()> {
         assert_eq!(world.runs(), 1);
         Ok(())
     })
-    .await
 }
 
 /// The program runs once per call, because it may ask a person for something.
@@ -224,8 +222,8 @@ async fn where_no_credentials_are_found_all_calls_are_told() -> Result<()> {
     Ok(())
 }
 
-#[tokio::test]
-async fn a_profile_that_is_corrected_is_read_by_the_next_call() -> Result<()> {
+#[test]
+fn a_profile_that_is_corrected_is_read_by_the_next_call() -> Result<()> {
     with_url(async |url| {
         let world = World::with_profile("[default]\nrole_arn = arn:aws:iam::1:role/a\n")?;
         let right = "[default]\naws_access_key_id = storagebox\naws_secret_access_key = nothing\n";
@@ -235,12 +233,11 @@ async fn a_profile_that_is_corrected_is_read_by_the_next_call() -> Result<()> {
         assert_eq!(told[1..], DONE[1..]);
         Ok(())
     })
-    .await
 }
 
-/// The file has no certificate, and the folder does not either.
-#[tokio::test]
-async fn a_machine_without_authorities_needs_them_for_https_alone() -> Result<()> {
+/// The file is empty, and there is none.
+#[test]
+fn a_machine_without_authorities_needs_them_for_https_alone() -> Result<()> {
     with_url(async |url| {
         let world = World::with_keys()?;
         let empty = world.file("empty.pem", "")?;
@@ -253,7 +250,6 @@ async fn a_machine_without_authorities_needs_them_for_https_alone() -> Result<()
         assert_told(&of_a_role.told(url).await?, "Misconfigured", &["no certificates of authorities"]);
         Ok(())
     })
-    .await
 }
 
 /// An `openssl` server with a self-signed certificate. It ends when this value is dropped.
@@ -322,14 +318,13 @@ async fn a_certificate_that_is_refused_is_told_at_once_with_the_cause() -> Resul
     Ok(())
 }
 
-#[tokio::test]
-async fn a_server_without_tls_does_not_fit_https() -> Result<()> {
+#[test]
+fn a_server_without_tls_does_not_fit_https() -> Result<()> {
     with_url(async |url| {
         let told = World::with_keys()?.told(&url.replace("=http://", "=https://")).await?;
         assert_told(&told, "Misconfigured", &["the endpoint's TLS does not fit, or it has none"]);
         Ok(())
     })
-    .await
 }
 
 /// The first label of the name is longer than a name may have, so no DNS server is asked.

@@ -33,8 +33,8 @@ fn is_one_sum(log: &[LedgerEntry]) -> bool {
     matches!(log, [LedgerEntry::Sum { delta: 15, changes: 4, .. }])
 }
 
-#[tokio::test]
-async fn a_compaction_that_loses_any_request_ends_as_if_it_had_not() -> Result<()> {
+#[test]
+fn a_compaction_that_loses_any_request_ends_as_if_it_had_not() -> Result<()> {
     with_place(async |place| {
         for fault in [Fault::DropBefore, Fault::DropAfter, Fault::Late, Fault::Parked, Fault::Twice, Fault::Throttle] {
             for before in 0..12 {
@@ -54,12 +54,11 @@ async fn a_compaction_that_loses_any_request_ends_as_if_it_had_not() -> Result<(
         }
         Ok(())
     })
-    .await
 }
 
-/// A compaction that was dropped does not change what readers see, and the next compaction completes it.
-#[tokio::test]
-async fn a_compaction_that_is_broken_off_is_ended_by_the_next() -> Result<()> {
+/// Nobody sees where it was broken off, and whoever compacts next ends it.
+#[test]
+fn a_compaction_that_is_broken_off_is_ended_by_the_next() -> Result<()> {
     with_place(async |place| {
         for before in 0..12 {
             let when = format!("broken off after {before} requests");
@@ -82,5 +81,4 @@ async fn a_compaction_that_is_broken_off_is_ended_by_the_next() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }

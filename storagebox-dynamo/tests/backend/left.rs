@@ -41,8 +41,8 @@ async fn store(place: &Place) -> Result<(DynamoStore, Faults)> {
     recorded(&place.table, place.builder()).await
 }
 
-#[tokio::test]
-async fn a_take_that_is_left_looking_holds_up_no_other() -> Result<()> {
+#[test]
+fn a_take_that_is_left_looking_holds_up_no_other() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = store(place).await?;
         let (bank, other) =
@@ -56,11 +56,10 @@ async fn a_take_that_is_left_looking_holds_up_no_other() -> Result<()> {
         }
         left.await.map(drop)
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_first_call_of_a_namespace_that_is_left_holds_up_no_other() -> Result<()> {
+#[test]
+fn a_first_call_of_a_namespace_that_is_left_holds_up_no_other() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = store(place).await?;
         let bank = store.item_bank(&"namespace".parse()?)?;
@@ -72,12 +71,11 @@ async fn a_first_call_of_a_namespace_that_is_left_holds_up_no_other() -> Result<
         }
         left.await.map(drop)
     })
-    .await
 }
 
-/// Conditional changes of one key wait for each other, which saves requests.
-#[tokio::test]
-async fn a_change_of_a_counter_that_is_left_holds_up_no_other() -> Result<()> {
+/// Those who change one key by comparing wait for each other: to save requests.
+#[test]
+fn a_change_of_a_counter_that_is_left_holds_up_no_other() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = store(place).await?;
         let (counter, key) = (store.counter(&"namespace".parse()?, Strategy::Optimistic)?, Key::new("key")?);
@@ -93,11 +91,10 @@ async fn a_change_of_a_counter_that_is_left_holds_up_no_other() -> Result<()> {
         assert_eq!(counter.value(&key).await?, OTHERS as i64 + 2);
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn upkeep_that_is_left_holds_up_no_other() -> Result<()> {
+#[test]
+fn upkeep_that_is_left_holds_up_no_other() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = store(place).await?;
         let _ = store.item_bank(&"namespace".parse()?)?.release(&ClaimId::new("ada")?).await?;
@@ -106,5 +103,4 @@ async fn upkeep_that_is_left_holds_up_no_other() -> Result<()> {
         tokio::time::timeout(PATIENCE, store.maintain(10)).await.map_err(failed)??;
         left.await.map(drop)
     })
-    .await
 }

@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Added, Backend, Certainty, Change, ClaimId, ClaimState, Counter, ErrorKind, Hold, Item, ItemBank, ItemState, Key,
-    Result, Strategy, Taken,
+    Added, Backend, Certainty, Change, ClaimId, ClaimState, Counter, ErrorKind, Hold, Item, ItemBank, Key, Result,
+    Strategy, Taken,
 };
 use storagebox_testkit::dynamodb::faults::Fault;
 
 use crate::scene::{Gate, recorded, with_place};
 use crate::support::{failed, items};
 
-#[tokio::test]
-async fn an_add_whose_reply_was_lost_reports_what_it_added() -> Result<()> {
+#[test]
+fn an_add_whose_reply_was_lost_reports_what_it_added() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let bank = store.item_bank(&"namespace".parse()?)?;
@@ -26,12 +26,11 @@ async fn an_add_whose_reply_was_lost_reports_what_it_added() -> Result<()> {
         assert_eq!(faults.total(), 5);
         Ok(())
     })
-    .await
 }
 
-/// The first attempt is lost, and another caller takes the last item before the second attempt arrives.
-#[tokio::test]
-async fn empty_is_not_answered_after_a_lost_take() -> Result<()> {
+/// The first attempt is lost, and before the second one arrives another takes the last item.
+#[test]
+fn empty_is_not_answered_after_a_lost_take() -> Result<()> {
     with_place(async |place| {
         let gate = Gate::default();
         let (store, faults) = gate.store(&place.table, place.builder()).await?;
@@ -47,12 +46,11 @@ async fn empty_is_not_answered_after_a_lost_take() -> Result<()> {
         assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{error:?}");
         Ok(())
     })
-    .await
 }
 
-/// The service reports a failure, but not whether the change was applied before it.
-#[tokio::test]
-async fn an_atomic_change_that_the_service_failed_to_answer_is_unknown() -> Result<()> {
+/// The service says that it failed, and not whether before or after.
+#[test]
+fn an_atomic_change_that_the_service_failed_to_answer_is_unknown() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (counter, key) = (store.counter(&"namespace".parse()?, Strategy::Atomic)?, Key::new("key")?);
@@ -66,12 +64,11 @@ async fn an_atomic_change_that_the_service_failed_to_answer_is_unknown() -> Resu
         }
         Ok(())
     })
-    .await
 }
 
-/// An earlier request with the same client token may still be applied.
-#[tokio::test]
-async fn a_transaction_that_stays_in_progress_is_unknown() -> Result<()> {
+/// An earlier request with the same token may be carried out yet.
+#[test]
+fn a_transaction_that_stays_in_progress_is_unknown() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
@@ -83,32 +80,11 @@ async fn a_transaction_that_stays_in_progress_is_unknown() -> Result<()> {
         assert!(matches!(bank.take(&claim, Hold::Forever).await?, Taken::New(_)));
         Ok(())
     })
-    .await
 }
 
-/// A claim that a batch left unread is not treated as missing.
-#[tokio::test]
-async fn a_listing_reads_the_claims_that_were_left_unread() -> Result<()> {
-    with_place(async |place| {
-        let (store, faults) = recorded(&place.table, place.builder()).await?;
-        let bank = store.item_bank(&"namespace".parse()?)?;
-        bank.add(&items(8)?).await?;
-        for number in 0..8 {
-            let _ = bank.take(&ClaimId::new(format!("claim-{number}"))?, Hold::Forever).await?;
-        }
-        faults.script_for("BatchGetItem", [Fault::Unprocessed]);
-        let listed = bank.list(None, 100).await?.entries;
-        assert_eq!(faults.injected()["Unprocessed"], 1);
-        let held = listed.iter().filter(|entry| matches!(entry.state, ItemState::Held(_))).count();
-        assert_eq!((listed.len(), held), (8, 8), "{listed:?}");
-        Ok(())
-    })
-    .await
-}
-
-/// Upkeep reads a forgotten claim, and the claim is used again before the delete arrives.
-#[tokio::test]
-async fn a_claim_taken_anew_while_upkeep_is_about_to_delete_it_holds() -> Result<()> {
+/// It saw a claim that is forgotten, and before its request arrives the claim is used anew.
+#[test]
+fn a_claim_taken_anew_while_upkeep_is_about_to_delete_it_holds() -> Result<()> {
     with_place(async |place| {
         let (gate, claim) = (Gate::default(), ClaimId::new("ada")?);
         let (store, faults) = gate.store(&place.table, place.builder()).await?;
@@ -125,12 +101,11 @@ async fn a_claim_taken_anew_while_upkeep_is_about_to_delete_it_holds() -> Result
         assert!(matches!(bank.get(&claim).await?, ClaimState::Held(_)));
         Ok(())
     })
-    .await
 }
 
-/// The rows that upkeep deleted before the error stay deleted.
-#[tokio::test]
-async fn upkeep_that_fails_in_the_middle_does_not_say_that_nothing_changed() -> Result<()> {
+/// What it deleted before the error stays deleted.
+#[test]
+fn upkeep_that_fails_in_the_middle_does_not_say_that_nothing_changed() -> Result<()> {
     with_place(async |place| {
         let gate = Gate::default();
         let (store, faults) = gate.store(&place.table, place.builder()).await?;
@@ -152,5 +127,4 @@ async fn upkeep_that_fails_in_the_middle_does_not_say_that_nothing_changed() -> 
         assert_eq!(store.maintain(100).await?.deleted, 2);
         Ok(())
     })
-    .await
 }

@@ -11,8 +11,8 @@ use crate::scene::{recorded, with_place};
 /// The number of reasons that are not conditions, in each of the two parts.
 const MIXES: u64 = 8;
 
-#[tokio::test]
-async fn a_change_that_was_applied_is_not_called_out_of_bounds() -> Result<()> {
+#[test]
+fn a_change_that_was_applied_is_not_called_out_of_bounds() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (retention, bounds) = (Retention::Forever, Bounds::at_least(0));
@@ -35,12 +35,11 @@ async fn a_change_that_was_applied_is_not_called_out_of_bounds() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
-/// Another client has released the claim, so the conditions of both rows fail.
-#[tokio::test]
-async fn a_claim_that_was_released_elsewhere_is_not_called_corrupt() -> Result<()> {
+/// What it holds was let go of elsewhere, so both of its rows refuse.
+#[test]
+fn a_claim_that_was_released_elsewhere_is_not_called_corrupt() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
@@ -55,5 +54,4 @@ async fn a_claim_that_was_released_elsewhere_is_not_called_corrupt() -> Result<(
         assert_eq!(faults.injected()["Mixed"], MIXES);
         Ok(())
     })
-    .await
 }

@@ -30,8 +30,8 @@ const SOON: Duration = Duration::from_secs(2);
 /// The longest timeout of a call.
 const LONG: Duration = Duration::from_secs(540);
 
-#[tokio::test]
-async fn writes_that_are_split_change_nothing() -> Result<()> {
+#[test]
+fn writes_that_are_split_change_nothing() -> Result<()> {
     with_place(async |place| {
         let server = place.table.server().ok_or_else(|| failed("a server without an address"))?;
         let proxy = Proxy::start(server).await.map_err(failed)?;
@@ -40,7 +40,6 @@ async fn writes_that_are_split_change_nothing() -> Result<()> {
         let store = place.builder().call_timeout(LONG).from_client(&driver)?;
         keeps_text(&store, "split").await.map_err(failed)
     })
-    .await
 }
 
 #[tokio::test]
@@ -69,9 +68,9 @@ impl ResolveDns for Names {
     }
 }
 
-/// Nothing was sent. This applies to every call, and not only to the first one, which reads before it writes.
-#[tokio::test]
-async fn a_change_that_finds_no_connection_is_not_in_doubt() -> Result<()> {
+/// Not only for the first call, which looks before it changes anything: nothing was sent.
+#[test]
+fn a_change_that_finds_no_connection_is_not_in_doubt() -> Result<()> {
     with_place(async |place| {
         let server = place.table.server().ok_or_else(|| failed("a server without an address"))?;
         let (names, tls) = (Names::default(), TlsContext::builder().with_trust_store(TrustStore::empty()).build());
@@ -88,12 +87,11 @@ async fn a_change_that_finds_no_connection_is_not_in_doubt() -> Result<()> {
         assert_eq!(found, (ErrorKind::Unavailable, Certainty::NotApplied, true), "{error:?}");
         Ok(())
     })
-    .await
 }
 
-/// All clients have the same clock here, so no skew is allowed for.
-#[tokio::test]
-async fn a_clock_that_is_set_back_ends_nothing_early_and_brings_nothing_back() -> Result<()> {
+/// All clients have the same one here; no room is left for clocks that differ.
+#[test]
+fn a_clock_that_is_set_back_ends_nothing_early_and_brings_nothing_back() -> Result<()> {
     with_place(async |place| {
         let driver = place.table.client(None, None).await;
         clocks::set_back(async |ahead| {
@@ -103,11 +101,10 @@ async fn a_clock_that_is_set_back_ends_nothing_early_and_brings_nothing_back() -
         })
         .await
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_table_at_its_limit_is_throttled_and_nothing_was_applied() -> Result<()> {
+#[test]
+fn a_table_at_its_limit_is_throttled_and_nothing_was_applied() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (bank, ada) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
@@ -122,12 +119,11 @@ async fn a_table_at_its_limit_is_throttled_and_nothing_was_applied() -> Result<(
         assert!(matches!(bank.take(&ada, Hold::Forever).await?, Taken::New(_)));
         Ok(())
     })
-    .await
 }
 
-/// The claims of a page are read in batches, and each batch leaves half of its claims unread.
-#[tokio::test]
-async fn what_a_batch_left_is_asked_for_again() -> Result<()> {
+/// The claims of a page are read in a batch, of which half comes back unread again and again.
+#[test]
+fn what_a_batch_left_is_asked_for_again() -> Result<()> {
     const TAKEN: usize = 8;
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder().shards(1)).await?;
@@ -144,12 +140,11 @@ async fn what_a_batch_left_is_asked_for_again() -> Result<()> {
         assert_eq!((listed.len(), held.count()), (10, TAKEN), "{listed:?}");
         Ok(())
     })
-    .await
 }
 
-/// Otherwise a replica with older data could answer.
-#[tokio::test]
-async fn every_read_is_strongly_consistent() -> Result<()> {
+/// A copy of the table that lags behind would answer any other.
+#[test]
+fn every_read_is_strongly_consistent() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, builder(place)).await?;
         metered.every_call(place).await?;
@@ -162,7 +157,6 @@ async fn every_read_is_strongly_consistent() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
 /// Returns the reads of a request, each with its consistency.
@@ -175,9 +169,9 @@ fn reads_of(exchange: &Exchange) -> Vec<(&str, &Value)> {
     }
 }
 
-/// DynamoDB recognises attempts of one transaction by the token.
-#[tokio::test]
-async fn all_attempts_of_a_change_have_one_client_token() -> Result<()> {
+/// The service knows them by it as one transaction.
+#[test]
+fn all_attempts_of_a_change_have_one_client_token() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let marker = Strategy::Marker { retention: Retention::Forever };
@@ -197,5 +191,4 @@ async fn all_attempts_of_a_change_have_one_client_token() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }

@@ -109,9 +109,9 @@ async fn are_told(place: &Place, answers: &[(u16, String, &str)]) -> Result<()> 
     Ok(())
 }
 
-/// Tests each row of the README's table.
-#[tokio::test]
-async fn each_name_is_told_as_listed_and_what_stays_so_is_told_at_once() -> Result<()> {
+/// Each row of the README's table.
+#[test]
+fn each_name_is_told_as_listed_and_what_stays_so_is_told_at_once() -> Result<()> {
     with_place(async |place| {
         let readme = read("README.md");
         let (names, _) = section(&readme, "Errors").split_once("A cancelled transaction").unwrap();
@@ -121,12 +121,11 @@ async fn each_name_is_told_as_listed_and_what_stays_so_is_told_at_once() -> Resu
         let rows = rows.into_iter();
         are_told(place, &rows.map(|(name, kind)| (400, named(name), kind)).collect::<Vec<_>>()).await
     })
-    .await
 }
 
-/// Answers of an emulator, a proxy or a newer service, with an unknown name, with a page, or empty.
-#[tokio::test]
-async fn a_name_that_is_not_known_is_judged_by_its_status() -> Result<()> {
+/// Of a stand-in, a proxy, or a service that is newer than this library: with a name, with a page, and with nothing.
+#[test]
+fn a_name_that_is_not_known_is_judged_by_its_status() -> Result<()> {
     const STATUSES: [(u16, &str); 25] = [
         (301, "Misconfigured"),
         (307, "Misconfigured"),
@@ -160,12 +159,11 @@ async fn a_name_that_is_not_known_is_judged_by_its_status() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
-/// Tests a first call, which opens its namespace, a read, `ping` and `setup`.
-#[tokio::test]
-async fn every_call_is_told_at_once_what_is_refused_for_good() -> Result<()> {
+/// Not the take alone: a first call, which opens its namespace, a look, `ping` and `setup`.
+#[test]
+fn every_call_is_told_at_once_what_is_refused_for_good() -> Result<()> {
     with_place(async |place| {
         for (name, kind) in [
             ("UnknownOperationException", ErrorKind::Unsupported),
@@ -188,12 +186,11 @@ async fn every_call_is_told_at_once_what_is_refused_for_good() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
-/// If the timeout interrupted the next attempt, the outcome would be unknown although nothing was applied.
-#[tokio::test]
-async fn a_call_that_is_always_throttled_is_never_in_doubt() -> Result<()> {
+/// Were the next attempt cut off by the end of the call, what is certain would end in doubt.
+#[test]
+fn a_call_that_is_always_throttled_is_never_in_doubt() -> Result<()> {
     with_place(async |place| {
         for millis in [1, 20, 60, 200, 10_000] {
             let way = Way::to(place);
@@ -207,5 +204,4 @@ async fn a_call_that_is_always_throttled_is_never_in_doubt() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }

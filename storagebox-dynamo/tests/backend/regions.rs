@@ -11,7 +11,7 @@ use storagebox_core::{
 };
 use storagebox_dynamo::{DynamoBuilder, DynamoStore, Regions};
 
-use crate::scene::with_table;
+use crate::scene::in_table;
 use crate::support::{Place, Table, failed, items};
 
 /// The table in one region.
@@ -43,7 +43,7 @@ impl Replica {
 
 /// Runs a test with two tables. Both are on one server, so their names differ.
 async fn with_replicas(test: impl AsyncFnOnce(&Replica, &Replica) -> Result<()>) -> Result<()> {
-    with_table(async |table: &std::sync::Arc<Table>| {
+    in_table(async |table: &std::sync::Arc<Table>| {
         let (first, second) = (table.place().await?, table.place().await?);
         let second = Place { prefix: first.prefix.clone(), clock: first.clock.clone(), ..second };
         let home = Replica { place: first, region: "eu-west-1" };

@@ -23,8 +23,8 @@ async fn begun(leases: &dyn LeaseRepo, number: usize) -> Result<Lease> {
     }
 }
 
-#[tokio::test]
-async fn an_id_costs_the_same_however_often_it_was_used() -> Result<()> {
+#[test]
+fn an_id_costs_the_same_however_often_it_was_used() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder()).await?;
         let leases = metered.store.lease_repo(&"jobs".parse()?)?;
@@ -47,12 +47,11 @@ async fn an_id_costs_the_same_however_often_it_was_used() -> Result<()> {
         assert!(bytes[1] <= bytes[0] + 16, "{bytes:?}");
         Ok(())
     })
-    .await
 }
 
-/// This applies to aborted and completed runs, whatever the number of later runs.
-#[tokio::test]
-async fn every_run_that_is_over_stays_over() -> Result<()> {
+/// Whatever became of its run, and however many came after.
+#[test]
+fn every_run_that_is_over_stays_over() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
         let leases = store.lease_repo(&"jobs".parse()?)?;
@@ -79,5 +78,4 @@ async fn every_run_that_is_over_stays_over() -> Result<()> {
         assert!(place.rows().await?.iter().all(|row| !row.contains_key("g")), "what is not remembered went");
         begun(&*leases, 0).await.map(drop)
     })
-    .await
 }

@@ -82,8 +82,8 @@ fn on_table(action: &str, named: &str, table: &str) -> Right {
     right(action, "table/TABLE")
 }
 
-#[tokio::test]
-async fn running_needs_what_the_readme_says_and_no_more() -> Result<()> {
+#[test]
+fn running_needs_what_the_readme_says_and_no_more() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, builder(place)).await?;
         metered.every_call(place).await?;
@@ -98,7 +98,6 @@ async fn running_needs_what_the_readme_says_and_no_more() -> Result<()> {
         assert!(asked(&setting_up, &place.name).is_subset(&granted("SettingUp")));
         Ok(())
     })
-    .await
 }
 
 fn is_of_setup(exchange: &Exchange) -> bool {
@@ -106,8 +105,8 @@ fn is_of_setup(exchange: &Exchange) -> bool {
         && !exchange.operation.ends_with("Item")
 }
 
-#[tokio::test]
-async fn setting_up_needs_what_the_readme_says_and_no_more() -> Result<()> {
+#[test]
+fn setting_up_needs_what_the_readme_says_and_no_more() -> Result<()> {
     with_table(async |table| {
         let name = format!("{}-rights", table.name);
         let builder = DynamoStore::builder().table(name.as_str());
@@ -117,7 +116,6 @@ async fn setting_up_needs_what_the_readme_says_and_no_more() -> Result<()> {
         assert_eq!(asked(&faults.taken(), &name), granted("SettingUp"));
         remove(table, &name).await
     })
-    .await
 }
 
 /// Rare calls, with requests that the usual calls do not send.

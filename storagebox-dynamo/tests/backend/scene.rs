@@ -8,21 +8,37 @@ use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use storagebox_core::Result;
 use storagebox_dynamo::{DynamoBuilder, DynamoStore};
 use storagebox_testkit::dynamodb::faults::{Fault, Faults};
+use tokio::runtime::Builder;
 use tokio::sync::watch;
 
-use crate::support::{Place, Table};
+use crate::support::{Place, Table, failed};
 
-/// Runs a test with its own table, which is set up.
-pub(crate) async fn with_table(test: impl AsyncFnOnce(&Arc<Table>) -> Result<()>) -> Result<()> {
+/// Runs a test in a runtime of one thread.
+fn run(test: impl Future<Output = Result<()>>) -> Result<()> {
+    Builder::new_current_thread().enable_all().build().map_err(failed)?.block_on(test)
+}
+
+/// The same as [`with_table`], in the runtime of the caller.
+pub(crate) async fn in_table(test: impl AsyncFnOnce(&Arc<Table>) -> Result<()>) -> Result<()> {
     let table = Table::shared().await?;
     let outcome = test(&table).await;
     table.remove().await?;
     outcome
 }
 
-/// Runs a test with its own place, whose clock stands still.
-pub(crate) async fn with_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
-    with_table(async |table| test(&table.place().await?).await).await
+/// A table of the test's own, set up.
+pub(crate) fn with_table(test: impl AsyncFnOnce(&Arc<Table>) -> Result<()>) -> Result<()> {
+    run(in_table(test))
+}
+
+/// The same as [`with_place`], in the runtime of the caller.
+pub(crate) async fn in_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
+    in_table(async |table| test(&table.place().await?).await).await
+}
+
+/// A place of the test's own, with a clock that stands still.
+pub(crate) fn with_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
+    run(in_place(test))
 }
 
 /// Returns a store whose requests are recorded, and the recorder.

@@ -25,19 +25,18 @@ async fn client(table: &Table, http: Option<SharedHttpClient>) -> Driver {
     Driver::from_conf(config.build())
 }
 
-#[tokio::test]
-async fn a_table_that_is_not_there_is_not_set_up() -> Result<()> {
+#[test]
+fn a_table_that_is_not_there_is_not_set_up() -> Result<()> {
     with_table(async |table| {
         let builder = DynamoStore::builder().table("sbtest-not-there");
         let store = builder.from_client(&client(table, None).await)?;
         assert_eq!(refused(&store).await?.kind(), ErrorKind::NotSetUp);
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_server_that_is_down_is_unavailable() -> Result<()> {
+#[test]
+fn a_server_that_is_down_is_unavailable() -> Result<()> {
     with_table(async |table| {
         let config = client(table, None).await.config().to_builder();
         let builder = DynamoStore::builder().call_timeout(Duration::from_secs(30));
@@ -47,7 +46,6 @@ async fn a_server_that_is_down_is_unavailable() -> Result<()> {
         })
         .await
     })
-    .await
 }
 
 /// A provider of credentials that fails.
@@ -69,9 +67,9 @@ impl ProvideCredentials for NoKeys {
     }
 }
 
-/// The outcome is certain, because nothing was sent.
-#[tokio::test]
-async fn missing_keys_are_denied_and_late_ones_unavailable() -> Result<()> {
+/// It is not said as if something might have been sent.
+#[test]
+fn missing_keys_are_denied_and_late_ones_unavailable() -> Result<()> {
     with_table(async |table| {
         for (keys, kind) in [(NoKeys::NotThere, ErrorKind::Denied), (NoKeys::NotNow, ErrorKind::Unavailable)] {
             let config = client(table, None).await.config().to_builder().credentials_provider(keys);
@@ -81,12 +79,11 @@ async fn missing_keys_are_denied_and_late_ones_unavailable() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
-/// The debug texts of a store show neither its keys nor its data.
-#[tokio::test]
-async fn nothing_public_shows_a_key_or_an_item() -> Result<()> {
+/// What a store is made of shows neither its keys nor what goes through it.
+#[test]
+fn nothing_public_shows_a_key_or_an_item() -> Result<()> {
     with_place(async |place| {
         let faults = Faults::new(place.table.http());
         faults.record(true);
@@ -100,19 +97,17 @@ async fn nothing_public_shows_a_key_or_an_item() -> Result<()> {
         assert_none_shows([format!("{store:?}"), format!("{:#?}", place.builder()), format!("{:?}", store.promises())]);
         Ok(())
     })
-    .await
 }
 
-/// Tests every fault, at every request.
-#[tokio::test]
-async fn no_error_shows_an_item_or_a_value() -> Result<()> {
+/// Whatever goes wrong on the way, at every request.
+#[test]
+fn no_error_shows_an_item_or_a_value() -> Result<()> {
     with_place(async |place| {
         let failures = try_join_all(Fault::ALL.iter().map(|fault| failing(place, *fault))).await?;
         let failures: usize = failures.into_iter().sum();
         assert!(failures > 20, "only {failures} calls failed");
         Ok(())
     })
-    .await
 }
 
 /// Returns how many calls on an item or a value fail while every request has this fault.

@@ -6,7 +6,7 @@ use storagebox_dynamo::DynamoStore;
 
 use crate::backups::{asked, recorded_with_backups, remove};
 use crate::readme::{block, read, section};
-use crate::scene::with_table;
+use crate::scene::in_table;
 use crate::support::failed;
 
 /// The requests of `setup`, with the table name of the templates.
@@ -18,7 +18,7 @@ struct Asked {
 
 async fn asked_for() -> Result<Asked> {
     let mut sent = vec![];
-    with_table(async |table| {
+    in_table(async |table| {
         let name = format!("{}-template", table.name);
         let (store, faults) = recorded_with_backups(table, DynamoStore::builder().table(name.as_str())).await?;
         store.setup().await?;

@@ -35,8 +35,8 @@ async fn change_password(place: &Place, password: &str) -> Result<()> {
     place.server.ask::<()>(cmd("CLIENT").arg("KILL").arg("USER").arg(user)).await
 }
 
-#[tokio::test]
-async fn a_login_that_changes_is_asked_for_with_each_connection() -> Result<()> {
+#[test]
+fn a_login_that_changes_is_asked_for_with_each_connection() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (vault, user) = (Vault::default(), place.server.user().to_owned());
         let url = format!("redis://{}", place.server.address());
@@ -59,7 +59,6 @@ async fn a_login_that_changes_is_asked_for_with_each_connection() -> Result<()> 
         assert!(!format!("{shown} {store:?} {error:?}").contains("hunter2"));
         Ok(())
     })
-    .await
 }
 
 /// If the function for the login fails, the call fails with its error.

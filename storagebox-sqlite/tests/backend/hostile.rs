@@ -3,7 +3,7 @@
 use sqlx::query_scalar;
 use storagebox_core::{Backend, Result};
 use storagebox_sqlite::SqliteStore;
-use storagebox_testkit::checks::hostile::{self, Texts};
+use storagebox_testkit::checks::hostile::Texts;
 
 use crate::support::{Place, failed};
 
@@ -48,13 +48,7 @@ async fn every_text_is_kept_byte_for_byte() -> Result<()> {
     Ok(())
 }
 
-#[tokio::test]
-async fn payloads_are_bytes() -> Result<()> {
-    let place = Place::ready().await?;
-    hostile::payloads_are_bytes(&*place.store()?.dedup_repo(&"namespace".parse()?)?).await
-}
-
-/// No part of a file's name has a special meaning.
+/// What a path may be called: none of it is read as anything but a name.
 #[tokio::test]
 async fn a_file_may_have_any_name() -> Result<()> {
     let place = Place::bare()?;
@@ -67,9 +61,4 @@ async fn a_file_may_have_any_name() -> Result<()> {
         SqliteStore::connect(&format!("sqlite:{encoded}"))?.ping().await?;
     }
     Ok(())
-}
-
-#[test]
-fn a_null_character_and_an_item_too_long_are_refused_as_values() {
-    hostile::what_cannot_be_kept_is_no_value();
 }

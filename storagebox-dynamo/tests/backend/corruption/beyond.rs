@@ -24,8 +24,8 @@ async fn copy_under_no_id(place: &Place, part: &str) -> Result<()> {
     Ok(())
 }
 
-#[tokio::test]
-async fn a_row_whose_key_is_no_id_is_corrupt_where_it_is_listed() -> Result<()> {
+#[test]
+fn a_row_whose_key_is_no_id_is_corrupt_where_it_is_listed() -> Result<()> {
     for (part, rows) in [(ordered::PART, ":keys:"), (records::PART, ":ids:")] {
         with_place(async |place| {
             let store = place.store().await?;
@@ -35,15 +35,14 @@ async fn a_row_whose_key_is_no_id_is_corrupt_where_it_is_listed() -> Result<()> 
             let list = calls.iter().find(|call| call.name == "list").unwrap();
             assert_eq!(list.make().await.unwrap_err().kind(), ErrorKind::Corrupt, "{rows}");
             Ok(())
-        })
-        .await?;
+        })?;
     }
     Ok(())
 }
 
-/// The counts in the rows are at their maximum.
-#[tokio::test]
-async fn a_count_that_cannot_grow_is_corrupt() -> Result<()> {
+/// A row that says that it was written as often as a number can say.
+#[test]
+fn a_count_that_cannot_grow_is_corrupt() -> Result<()> {
     for (part, names) in
         [(&SHARDED, ["n"].as_slice()), (&OPTIMISTIC, &["n"]), (&LEDGER, &["n", "k", "m"]), (&entities::PART, &["n"])]
     {
@@ -55,8 +54,7 @@ async fn a_count_that_cannot_grow_is_corrupt() -> Result<()> {
                 assert!(meets_the_end_of(place, name, &calls).await?, "{name} of {}", part.rows);
             }
             Ok(())
-        })
-        .await?;
+        })?;
     }
     Ok(())
 }

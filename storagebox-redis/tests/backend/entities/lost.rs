@@ -1,40 +1,14 @@
-//! The cost of a call, and the retry of a call whose answer is lost.
+//! Calls whose answers are lost.
 
 use std::sync::Arc;
 
 use storagebox_conformance::{Cut, Proxy};
-use storagebox_core::{Chosen, Commit, Committed, EntityLedger, Registered, Result, TokenStore};
-use storagebox_testkit::checks::round_trips::Metered;
+use storagebox_core::{Chosen, Commit, EntityLedger, Registered, Result, TokenStore};
+use storagebox_testkit::checks::entities::{commit_of, committed, entry, joined, key};
+use storagebox_testkit::checks::id;
 
-use super::{commit_of, entry, joined, key, message, op, split, token};
 use crate::scene::with_place;
 use crate::support::{Place, failed};
-
-async fn every_call(metered: &mut Metered, entities: &dyn EntityLedger, name: &str) -> Result<()> {
-    let (commit, entry) = (commit_of(entities, name).await?, entry(name)?);
-    let _ = metered.note("commit", entities.commit(&commit)).await?;
-    let _ = metered.note("commit, again", entities.commit(&commit)).await?;
-    metered.note("open", entities.open(&entry.key, &entry.message, None)).await?;
-    let _ = metered.note("register", entities.register(&entry, &op("second")?)).await?;
-    let _ = metered.note("choose", entities.choose(&entry, &op("second")?)).await?;
-    metered.note("pending", entities.pending(None, 10)).await?;
-    metered.note("remove", entities.remove(&entry)).await.map(drop)
-}
-
-#[tokio::test]
-async fn each_call_is_one_round_trip_on_a_warm_connection() -> Result<()> {
-    with_place(async |place| {
-        let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
-        let store = place.builder()?.connect(&place.server.url_at(proxy.addr()))?;
-        let (entities, mut metered) = (split(&store)?, Metered::new(proxy, store));
-        every_call(&mut metered, &*entities, "first").await?;
-        metered.noted.clear();
-        every_call(&mut metered, &*entities, "second").await?;
-        assert!(metered.noted.len() == 7 && metered.noted.iter().all(|(_, trips)| *trips == 1), "{:?}", metered.noted);
-        Ok(())
-    })
-    .await
-}
 
 /// A client behind a proxy, with a ledger that joins its tokens.
 struct Far {
@@ -58,23 +32,22 @@ impl Far {
     async fn of_tokens(&self, name: &str) -> Result<()> {
         for has_entry in [true, false] {
             let name = format!("{name} {has_entry}");
-            let (its, commit) = (token(&name)?, commit_of(&*self.entities, &name).await?);
+            let (its, commit) = (id(&name), commit_of(&*self.entities, &name).await?);
             self.tokens.create_tokens(std::slice::from_ref(&its)).await?;
-            let create = if has_entry { vec![token(&format!("{name} out"))?] } else { vec![] };
+            let create = if has_entry { vec![id(&format!("{name} out"))] } else { vec![] };
             let entry = commit.entry.clone().filter(|_| has_entry);
             let commit = Commit { consume: Some(its.clone()), create, entry, ..commit };
-            assert_eq!(self.entities.commit(&commit).await?, Committed::Committed, "{commit:?}");
+            committed(&*self.entities, &commit).await?;
             assert!(!self.tokens.exists(&its).await?);
         }
-        assert!(self.tokens.exists(&token(&format!("{name} true out"))?).await?);
+        assert!(self.tokens.exists(&id(&format!("{name} true out"))).await?);
         Ok(())
     }
 
     /// Makes the calls of an entry, from its commit to its removal.
     async fn of_entries(&self, name: &str) -> Result<()> {
-        let (entry, attempt) = (entry(name)?, op(&format!("{name} second"))?);
-        let commit = commit_of(&*self.entities, name).await?;
-        assert_eq!(self.entities.commit(&commit).await?, Committed::Committed);
+        let (entry, attempt) = (entry(name), id(&format!("{name} second")));
+        committed(&*self.entities, &commit_of(&*self.entities, name).await?).await?;
         assert_eq!(self.entities.register(&entry, &attempt).await?, Registered::Registered);
         let Chosen::Chosen(chosen) = self.entities.choose(&entry, &attempt).await? else {
             return Err(failed("no entry"));
@@ -82,14 +55,14 @@ impl Far {
         assert_eq!((chosen.chosen.as_ref(), chosen.attempts.len()), (Some(&attempt), 2));
         // Either this call removed the entry, or an earlier attempt of it did.
         self.entities.remove(&entry).await?;
-        assert!(self.entities.open(&key()?, &message(name)?, None).await?.entry.is_none());
+        assert!(self.entities.open(&key(), &id(name), None).await?.entry.is_none());
         Ok(())
     }
 }
 
 /// The second attempt finds the effect of the first one, or has the effect itself.
-#[tokio::test]
-async fn a_call_whose_request_or_answer_was_lost_is_made_again() -> Result<()> {
+#[test]
+fn a_call_whose_request_or_answer_was_lost_is_made_again() -> Result<()> {
     with_place(async |place| {
         let (far, mut cuts) = (Far::of(place).await?, 0);
         for (number, cut) in
@@ -107,5 +80,4 @@ async fn a_call_whose_request_or_answer_was_lost_is_made_again() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
