@@ -242,7 +242,7 @@ mod tests {
     use crate::row::whatever;
 
     #[test]
-    fn the_skew_is_not_stored_and_is_ignored_where_it_was() {
+    fn the_skew_is_not_stored_and_is_passed_over_where_it_was() {
         let stored = "OrderedOptions { stamping: Time { max_skew: None }, tombstone_age: 604800s }";
         assert_eq!(to_stored_text(OrderedOptions::time()), stored);
         assert_eq!(to_stored_text(OrderedOptions::sequence()), "OrderedOptions { stamping: Sequence, tombstone_age: 604800s }");
