@@ -89,7 +89,7 @@ impl Tables {
         let (mut count, mut from) = (0, None);
         loop {
             let page = self.client.settled("counts", || self.counted(table, from.clone())).await?;
-            count += page.scanned;
+            count += page.count;
             match page.next {
                 Some(next) => from = Some(next),
                 None => return Ok(count),

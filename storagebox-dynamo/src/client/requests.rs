@@ -11,9 +11,9 @@ use futures_util::FutureExt as _;
 use storagebox_core::backend::{Settled, repeat};
 use storagebox_core::{Error, ErrorKind, Result};
 
+use super::Client;
 use super::backoff::{CallBackoff, wait};
 use super::query::{Index, Query};
-use super::Client;
 use crate::error::{self, incomplete};
 use crate::row::{Attributes, INDEX, Row, RowKey};
 
@@ -21,6 +21,8 @@ use crate::row::{Attributes, INDEX, Row, RowKey};
 #[derive(Debug)]
 pub(crate) struct RowPage {
     pub(crate) rows: Vec<Row>,
+    /// The number of rows, also if the request asked for no more than their number.
+    pub(crate) count: u64,
     /// The number of rows before the filter.
     pub(crate) scanned: u64,
     /// Where the next page begins; `None` at the end.
@@ -69,7 +71,7 @@ impl Client {
             .set_exclusive_start_key(query.from.clone())
             .set_return_consumed_capacity(self.capacity());
         let answer = read(|| request.clone().send(), error::of).await?;
-        Ok(page(answer.items, answer.scanned_count, answer.last_evaluated_key))
+        Ok(page(answer.items, [answer.count, answer.scanned_count], answer.last_evaluated_key))
     }
 
     /// Reads one page of a table, strongly consistently.
@@ -81,7 +83,7 @@ impl Client {
         let request = narrowed(self.driver().await.scan().table_name(table).consistent_read(true));
         let request = request.set_return_consumed_capacity(self.capacity());
         let answer = read(|| request.clone().send(), error::of).await?;
-        Ok(page(answer.items, answer.scanned_count, answer.last_evaluated_key))
+        Ok(page(answer.items, [answer.count, answer.scanned_count], answer.last_evaluated_key))
     }
 
     /// Reads the rows of these distinct keys, in no order. A key without a row is left out.
@@ -130,9 +132,10 @@ where
     repeat(CallBackoff::of_read(), wait, attempt).await.map(|Settled(answer)| answer)
 }
 
-fn page(items: Option<Vec<Attributes>>, scanned: i32, next: Option<Attributes>) -> RowPage {
+fn page(items: Option<Vec<Attributes>>, counts: [i32; 2], next: Option<Attributes>) -> RowPage {
     let rows = items.unwrap_or_default().into_iter().map(Row::from).collect();
-    RowPage { rows, scanned: u64::from(scanned.unsigned_abs()), next }
+    let [count, scanned] = counts.map(|count| u64::from(count.unsigned_abs()));
+    RowPage { rows, count, scanned, next }
 }
 
 /// Returns the row that a refusal shows, if the row exists.
