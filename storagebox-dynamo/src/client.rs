@@ -134,8 +134,9 @@ impl Client {
         Expiry { at, seconds: latest.0.div_euclid(1_000) + 1 }
     }
 
-    /// Makes a call: repeats the attempt, with the same ids and the same tag, until it returns an outcome, as long as its
-    /// errors and `call_timeout` allow. Returns no outcome that leaves open what a lost attempt may still do (ER-4).
+    /// Makes a call: repeats the attempt, with the same ids and the same tag, until it returns an outcome, as long as
+    /// its errors and `call_timeout` allow. Returns no outcome that leaves open what a lost attempt may still do
+    /// (ER-4).
     pub(crate) async fn settle<T, F>(&self, operation: &'static str, attempt: impl FnMut() -> F + Send) -> Result<T>
     where
         T: Settles,

@@ -75,8 +75,9 @@ impl Corrected {
         Millis(end.saturating_add(self.ahead.load(Ordering::Relaxed)))
     }
 
-    /// Learns from the `Date` of the reply to a request that was sent at `sent`. The service's clock showed that second at
-    /// some moment between then and now, so the machine's clock is wrong only if it did not show it in all that time.
+    /// Learns from the `Date` of the reply to a request that was sent at `sent`. The service's clock showed that second
+    /// at some moment between then and now, so the machine's clock is wrong only if it did not show it in all that
+    /// time.
     fn hear(&self, date: &str, sent: Millis) {
         let Ok(date) = DateTime::from_str(date, DateTimeFormat::HttpDate) else { return };
         let second = date.secs().saturating_mul(1_000);

@@ -96,8 +96,8 @@ impl DynamoBuilder {
         self
     }
 
-    /// Sets the prefix of all partition keys, at most 64 bytes without control characters or blanks at the ends, so that
-    /// several stores can share a table.
+    /// Sets the prefix of all partition keys, at most 64 bytes without control characters or blanks at the ends, so
+    /// that several stores can share a table.
     #[must_use]
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.settings.prefix = prefix.into();

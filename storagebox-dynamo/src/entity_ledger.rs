@@ -1,10 +1,10 @@
 //! Entities: one row per entity, and one row per entry of its outbox.
 //!
-//! A commit is one transaction of both rows and of the joined tokens. Every other call changes only the row of an entry, by
-//! one conditional update, so it does not conflict with commits of the entity.
+//! A commit is one transaction of both rows and of the joined tokens. Every other call changes only the row of an
+//! entry, by one conditional update, so it does not conflict with commits of the entity.
 //!
-//! A removed entry leaves a fence for as long as operation ids are remembered. The fences also tell upkeep when an entity
-//! was changed last.
+//! A removed entry leaves a fence for as long as operation ids are remembered. The fences also tell upkeep when an
+//! entity was changed last.
 
 mod commit;
 mod forget;
@@ -64,8 +64,8 @@ impl Entities {
         Ok(RowKey::new(partition, format!("{}{message}", group(key))))
     }
 
-    /// Writes to an entry that was last changed before now. If the entry is younger, writes to the entry as the refusal shows
-    /// it. So a late copy of the request does not change an entry that was added after the call.
+    /// Writes to an entry that was last changed before now. If the entry is younger, writes to the entry as the refusal
+    /// shows it. So a late copy of the request does not change an entry that was added after the call.
     async fn write(&self, id: &EntryId, key: &RowKey, write: Write, condition: &str) -> Result<Wrote> {
         let (client, now, check) = (self.client(), self.client().now(), |row: &Row| entry(row).map(drop));
         let write = write.value(":commit", id.commit.as_str()).value(":key", id.key.as_str());

@@ -59,8 +59,7 @@ impl LeaseRepo for DynamoLeaseRepo {
     #[instrument(level = "trace", skip_all)]
     async fn complete(&self, lease: &Lease, result: &Payload, retention: Retention) -> Result<Completed> {
         let retention = retention.checked()?;
-        let completed =
-            |version| Completed::Completed(Entry { value: result.clone(), version: Version::new(version) });
+        let completed = |version| Completed::Completed(Entry { value: result.clone(), version: Version::new(version) });
         let change = |key: &_| {
             let until = self.client().end_of_retention(retention);
             let version = self.client().number_after(lease.fence.number());

@@ -75,8 +75,8 @@ impl DynamoOrderedStore {
         }
     }
 
-    /// Makes the row a tombstone: its place in the index is the time from which its age counts. Under time stamps it may be
-    /// deleted when no older stamp is accepted any more; under sequence numbers only `purge` deletes it (O-3).
+    /// Makes the row a tombstone: its place in the index is the time from which its age counts. Under time stamps it
+    /// may be deleted when no older stamp is accepted any more; under sequence numbers only `purge` deletes it (O-3).
     fn buried(&self, row: Row, stamp: &Stamp) -> Row {
         let arrived = self.client().now();
         if !self.rules.is_timed() {
@@ -245,7 +245,10 @@ mod tests {
     fn the_skew_is_not_stored_and_is_passed_over_where_it_was() {
         let stored = "OrderedOptions { stamping: Time { max_skew: None }, tombstone_age: 604800s }";
         assert_eq!(to_stored_text(OrderedOptions::time()), stored);
-        assert_eq!(to_stored_text(OrderedOptions::sequence()), "OrderedOptions { stamping: Sequence, tombstone_age: 604800s }");
+        assert_eq!(
+            to_stored_text(OrderedOptions::sequence()),
+            "OrderedOptions { stamping: Sequence, tombstone_age: 604800s }"
+        );
         let before = "OrderedOptions { stamping: Time { max_skew: Some(3600s) }, tombstone_age: 604800s }";
         assert_eq!(without_skew(before), stored);
         for other in [stored, "", "TokenSet of 9", "max_skew: Some("] {

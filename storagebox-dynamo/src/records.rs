@@ -81,9 +81,9 @@ impl Records {
 
     /// Makes a call that may be the first of its id. It guesses that the id has no row.
     ///
-    /// All attempts judge by the time that was past by every clock when the call began, so they judge the same row alike.
-    /// Therefore any outcome settles a lost attempt: that attempt can only replace the row that it read, and an attempt
-    /// that reads the same row replaces it too.
+    /// All attempts judge by the time that was past by every clock when the call began, so they judge the same row
+    /// alike. Therefore any outcome settles a lost attempt: that attempt can only replace the row that it read, and an
+    /// attempt that reads the same row replaces it too.
     pub(crate) async fn step<T: Send>(
         &self,
         operation: &'static str,
@@ -119,8 +119,8 @@ impl Records {
         Err(contention())
     }
 
-    /// Puts the next row of an id under the condition that the row is still the one that was read. An operation that had
-    /// ended in that row gets a row of its own in the same step.
+    /// Puts the next row of an id under the condition that the row is still the one that was read. An operation that
+    /// had ended in that row gets a row of its own in the same step.
     async fn replace(&self, id: &DedupId, read: &Record, put: Write) -> Result<Wrote> {
         let put = match read.tag.as_deref() {
             None => put.only_if("attribute_not_exists(pk)"),
@@ -131,8 +131,8 @@ impl Records {
         self.client().transact(&[put, self.fence(id, ended)]).await?.of_first().ok_or_else(contention)
     }
 
-    /// Makes a call that names a version or a lease. It guesses that the id has it. `refused` decides by the record that a
-    /// refusal shows; `None` if the record does not explain the refusal, and then another attempt is made.
+    /// Makes a call that names a version or a lease. It guesses that the id has it. `refused` decides by the record
+    /// that a refusal shows; `None` if the record does not explain the refusal, and then another attempt is made.
     pub(crate) async fn change<T: Send>(
         &self,
         operation: &'static str,

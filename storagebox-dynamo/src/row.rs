@@ -203,8 +203,8 @@ impl Row {
         value.map_err(|_| self.unreadable(format_args!("its {what} is not valid")))
     }
 
-    /// Creates the `Corrupt` error of this row. The text names only the partition, because the sort key of an item's row
-    /// is the item.
+    /// Creates the `Corrupt` error of this row. The text names only the partition, because the sort key of an item's
+    /// row is the item.
     pub(crate) fn unreadable(&self, why: impl std::fmt::Display) -> Error {
         let partition = self.text("pk").unwrap_or("of an index");
         Error::corrupt(format_args!("the row {partition:?}"), why).on("dynamo")

@@ -17,11 +17,11 @@ pub(crate) use joined::ObservedToken;
 const GONE: &str = "gone";
 /// The `s` of a token that was discarded before it was created.
 const FENCED: &str = "fenced";
-/// The condition that the token is live. A live token has no `s`; `m` is the tag of the call that created it, which stays
-/// when another call ends it, and `a` is the time of the creation.
+/// The condition that the token is live. A live token has no `s`; `m` is the tag of the call that created it, which
+/// stays when another call ends it, and `a` is the time of the creation.
 const LIVE: &str = "attribute_exists(pk) AND attribute_not_exists(s)";
-/// The condition that the token was live when the request was sent. A copy of the request that arrives late does not end
-/// a token that was created after the refusal.
+/// The condition that the token was live when the request was sent. A copy of the request that arrives late does not
+/// end a token that was created after the refusal.
 const LIVED: &str = "a < :now AND attribute_not_exists(s)";
 /// The condition that this very token is live, which was too young for `LIVED`.
 const THIS: &str = "m = :made AND attribute_not_exists(s)";

@@ -15,8 +15,8 @@ const BATCH: usize = 100;
 const AT_ONCE: usize = 8;
 
 impl Tables {
-    /// Adds the items that are in neither table. The items are read before the records, so an item that is taken in between
-    /// is found in one of them.
+    /// Adds the items that are in neither table. The items are read before the records, so an item that is taken in
+    /// between is found in one of them.
     pub(super) async fn add(&self, items: &[Item]) -> Result<Added> {
         let distinct: HashSet<&Item> = items.iter().collect();
         let total = distinct.len();

@@ -44,8 +44,8 @@ impl Tables {
         [recorded.only_if("attribute_not_exists(#id)").name("#id", ID), taken]
     }
 
-    /// Returns the outcome of a refused transaction. The record decides first: an id that has an item takes no other, and the
-    /// candidate goes back.
+    /// Returns the outcome of a refused transaction. The record decides first: an id that has an item takes no other,
+    /// and the candidate goes back.
     fn refused(&self, refusals: &[Refusal], tag: &Tag, lent: Lent<'_, Item>) -> Result<Option<Taken>> {
         if let Some(Refusal::Condition(Some(record))) = refusals.first() {
             return self.recorded(record, tag).map(Some);
@@ -54,7 +54,8 @@ impl Tables {
         Ok(None)
     }
 
-    /// Returns the outcome by the record. A record with the call's own tag was written by an attempt whose reply was lost.
+    /// Returns the outcome by the record. A record with the call's own tag was written by an attempt whose reply was
+    /// lost.
     fn recorded(&self, record: &Row, tag: &Tag) -> Result<Taken> {
         let held = for_good(self.given_by(record)?);
         Ok(if tag.is_on(record) { Taken::New(held) } else { Taken::Again(held) })

@@ -43,7 +43,8 @@ impl Tables {
     }
 }
 
-/// Returns a random place. DynamoDB orders rows by a hash of their keys, so any text is a place, even if no item has it.
+/// Returns a random place. DynamoDB orders rows by a hash of their keys, so any text is a place, even if no item has
+/// it.
 fn anywhere() -> Attributes {
     key(&hex(&fastrand::u32(..).to_be_bytes()))
 }

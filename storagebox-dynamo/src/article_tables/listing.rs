@@ -75,8 +75,8 @@ impl Tables {
         Ok(ListedItem { item: self.given_by(record)?, state: ItemState::Held(self.id_of(record)?) })
     }
 
-    /// Returns the state of an item. The items are read before the records, so an item that is taken in between is found in
-    /// one of them.
+    /// Returns the state of an item. The items are read before the records, so an item that is taken in between is
+    /// found in one of them.
     pub(super) async fn holder(&self, item: &Item) -> Result<ItemState> {
         let keys = vec![key(item.as_str())];
         let free = self.client().settled("holder", || self.client().rows(keys.clone())).await?;

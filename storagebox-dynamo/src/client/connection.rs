@@ -50,8 +50,8 @@ impl Connection {
         }
     }
 
-    /// Returns the driver's client, without its own retries: a conditional write that the driver repeats would be refused
-    /// because of its own first attempt. `clock` reads the date of every reply.
+    /// Returns the driver's client, without its own retries: a conditional write that the driver repeats would be
+    /// refused because of its own first attempt. `clock` reads the date of every reply.
     pub(crate) async fn driver(&self, clock: Option<&Corrected>, attempt: Duration) -> &Driver {
         match self.driver.get() {
             Some(driver) => driver,

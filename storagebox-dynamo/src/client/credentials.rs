@@ -13,8 +13,8 @@ use storagebox_core::backend::url::plain;
 use super::http::ByScheme;
 use crate::lock::lock;
 
-/// Returns the SDK's loader of configuration. The retries are set here, because the SDK panics if a variable or a profile
-/// sets them in the form of another SDK.
+/// Returns the SDK's loader of configuration. The retries are set here, because the SDK panics if a variable or a
+/// profile sets them in the form of another SDK.
 pub(super) fn loader(region: &str, http: &ByScheme) -> ConfigLoader {
     let config = aws_config::defaults(BehaviorVersion::v2026_01_12()).retry_config(RetryConfig::standard());
     config.region(Region::new(region.to_owned())).http_client(http.clone())
@@ -89,8 +89,8 @@ fn signing(found: Credentials) -> Result<Credentials> {
     Ok(found)
 }
 
-/// Returns whether the configuration is wrong, so that the sources must be loaded again. After any other error the sources
-/// are kept.
+/// Returns whether the configuration is wrong, so that the sources must be loaded again. After any other error the
+/// sources are kept.
 fn is_of_configuration(error: &CredentialsError) -> bool {
     use CredentialsError::{CredentialsNotLoaded, InvalidConfiguration, Unhandled};
     matches!(error, CredentialsNotLoaded(_) | InvalidConfiguration(_) | Unhandled(_))

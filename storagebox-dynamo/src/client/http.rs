@@ -1,5 +1,5 @@
-//! The HTTP client for the service and for the sources of credentials. It loads the certificates of authorities only for
-//! the first `https://` address.
+//! The HTTP client for the service and for the sources of credentials. It loads the certificates of authorities only
+//! for the first `https://` address.
 
 use std::error::Error as StdError;
 use std::fmt;

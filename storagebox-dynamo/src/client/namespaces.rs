@@ -39,8 +39,8 @@ impl<'a> Partition<'a> {
         Some(Self { kind, name, rest: rest.strip_prefix(':')? })
     }
 
-    /// Returns the namespace and what follows the name of the part in the key; `None` if the partition is of another kind
-    /// or part.
+    /// Returns the namespace and what follows the name of the part in the key; `None` if the partition is of another
+    /// kind or part.
     pub(crate) fn within(self, kind: Kind, part: &str) -> Option<(Namespace, &'a str)> {
         let rest = self.rest.strip_prefix(part)?.strip_prefix(':')?;
         Some((Namespace::new(self.name).ok()?, rest)).filter(|_| self.kind == kind.name())
@@ -52,7 +52,8 @@ impl<'a> Partition<'a> {
     }
 }
 
-/// Returns a partition key of a namespace. The length before the name keeps a name from reaching the keys of another one.
+/// Returns a partition key of a namespace. The length before the name keeps a name from reaching the keys of another
+/// one.
 fn partition_key(client: &Client, kind: &str, name: &str, rest: impl fmt::Display) -> String {
     format!("{}{kind}:{}:{name}:{rest}", client.settings().prefix, name.len())
 }

@@ -21,7 +21,7 @@ use crate::row::{Attributes, INDEX, Row, RowKey};
 #[derive(Debug)]
 pub(crate) struct RowPage {
     pub(crate) rows: Vec<Row>,
-    /// The number of rows, also if the request asked for no more than their number.
+    /// The number of rows, also if the request asked only for that.
     pub(crate) count: u64,
     /// The number of rows before the filter.
     pub(crate) scanned: u64,

@@ -31,8 +31,8 @@ impl Tag {
         row.text("t").is_some_and(|tag| self.wrote(tag))
     }
 
-    /// Returns whether this is a tag of the call or of an attempt of it. All tags of calls have the same length, so none
-    /// begins with another.
+    /// Returns whether this is a tag of the call or of an attempt of it. All tags of calls have the same length, so
+    /// none begins with another.
     pub(crate) fn wrote(&self, tag: &str) -> bool {
         tag.starts_with(self.as_str())
     }

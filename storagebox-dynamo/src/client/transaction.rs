@@ -47,8 +47,8 @@ impl Transacted {
 }
 
 impl Client {
-    /// Makes all of the writes or none. The request token is a hash of the writes: if the same transaction is sent again
-    /// within ten minutes, the service returns its first outcome.
+    /// Makes all of the writes or none. The request token is a hash of the writes: if the same transaction is sent
+    /// again within ten minutes, the service returns its first outcome.
     pub(crate) async fn transact(&self, writes: &[Write]) -> Result<Transacted> {
         let transacted = self.transact_as(writes, &request_token(self.table(), writes)).await?;
         transacted.ok_or_else(|| Error::unknown("another transaction has the same token").on("dynamo"))
@@ -103,9 +103,9 @@ fn without_reason() -> Error {
     Error::new(ErrorKind::Contention, "the transaction was cancelled").on("dynamo")
 }
 
-/// Reads why a transaction was cancelled. A failed condition is an answer only if every other write was evaluated too. A
-/// write that met a conflict or a throttle was not evaluated, and may be the one that decides, such as the marker of a
-/// change that was applied.
+/// Reads why a transaction was cancelled. A failed condition is an answer only if every other write was evaluated too.
+/// A write that met a conflict or a throttle was not evaluated, and may be the one that decides, such as the marker of
+/// a change that was applied.
 fn refused(cancelled: &TransactionCanceledException) -> Result<Transacted> {
     if let Some(error) = no_condition(cancelled) {
         return Err(error);

@@ -262,8 +262,8 @@ impl Write {
 }
 
 /// Returns the client request token of a transaction: a hash of its writes and their tables, because the service knows
-/// tokens by account and region. The writes hold the tag of the call or its time, so only another attempt of the same call
-/// has the same token.
+/// tokens by account and region. The writes hold the tag of the call or its time, so only another attempt of the same
+/// call has the same token.
 pub(super) fn request_token(own: &str, writes: &[Write]) -> String {
     let mut body = String::new();
     writes.iter().for_each(|write| write.spell(own, &mut body));

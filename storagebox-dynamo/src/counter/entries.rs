@@ -1,5 +1,5 @@
-//! The operations that a set or a window stores in the counter's row: the map `d` has the time and the delta of each, the
-//! map `w` has the value after it.
+//! The operations that a set or a window stores in the counter's row: the map `d` has the time and the delta of each,
+//! the map `w` has the value after it.
 //!
 //! There are two maps, because DynamoDB can set only a whole path to a value that it computes (`v + :delta`).
 

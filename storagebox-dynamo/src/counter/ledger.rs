@@ -1,9 +1,9 @@
 //! Ledgers: one row per change; a read of the value adds them up (article 5, approach 6).
 //!
-//! The key of a change's row is its operation, so a retry meets the same row. Its time is in the index, which has the log
-//! in order. Compaction writes the sum of some changes and their names into one row, in one write, and then deletes these
-//! changes. A reader leaves out the changes that the sum names, so compaction never changes the value. A step that is lost
-//! is repeated by the next call.
+//! The key of a change's row is its operation, so a retry meets the same row. Its time is in the index, which has the
+//! log in order. Compaction writes the sum of some changes and their names into one row, in one write, and then deletes
+//! these changes. A reader leaves out the changes that the sum names, so compaction never changes the value. A step
+//! that is lost is repeated by the next call.
 
 mod compaction;
 mod log;
@@ -35,8 +35,8 @@ pub(crate) struct DynamoLedger {
     rules: Rules,
     values: Values,
     recent: Recent,
-    /// Whether several regions may change the ledger. Then no entry is deleted or replaced by a fence, because the entry may
-    /// still arrive from another region.
+    /// Whether several regions may change the ledger. Then no entry is deleted or replaced by a fence, because the
+    /// entry may still arrive from another region.
     is_everywhere: bool,
 }
 
@@ -86,8 +86,8 @@ impl DynamoLedger {
         row.as_ref().map_or(Ok(Sum::default()), Sum::read)
     }
 
-    /// Reads the value. The rows are read one after another, so a compaction in between could count changes twice or not at
-    /// all. Then the read starts again.
+    /// Reads the value. The rows are read one after another, so a compaction in between could count changes twice or
+    /// not at all. Then the read starts again.
     async fn added_up(&self, key: &Key) -> Result<i64> {
         self.values.ready().await?;
         let sum = self.sum(key).await?;

@@ -1,7 +1,7 @@
 //! Compare-and-set on a row that names its last writers (article 5, approaches 2 and 3).
 //!
-//! The article compares a tag. Here each write adds one to a number, which also shows how many writers came in between. So a
-//! lost reply stays unresolved only if there were more of them than the row names.
+//! The article compares a tag. Here each write adds one to a number, which also shows how many writers came in between.
+//! So a lost reply stays unresolved only if there were more of them than the row names.
 
 use std::sync::Mutex;
 
@@ -110,8 +110,8 @@ impl OptimisticCall<'_> {
         }
     }
 
-    /// Returns whether the history shows that no earlier attempt was applied. If no write came after a lost attempt, that
-    /// attempt and the next one exclude each other.
+    /// Returns whether the history shows that no earlier attempt was applied. If no write came after a lost attempt,
+    /// that attempt and the next one exclude each other.
     fn resolves(&self, seen: &Seen) -> bool {
         let mut past = lock(&self.past);
         match past.lost {

@@ -1,5 +1,5 @@
-//! The shards of a sharded counter. Each has a part of the value and of the bounds, so that a shard alone decides whether it
-//! has room for a change.
+//! The shards of a sharded counter. Each has a part of the value and of the bounds, so that a shard alone decides
+//! whether it has room for a change.
 
 use storagebox_core::{Bounds, Result};
 
@@ -69,8 +69,8 @@ impl Part {
         }
     }
 
-    /// Returns the write that changes the shard if it has room, whatever its row is by then. `self` is the part of a shard
-    /// without changes.
+    /// Returns the write that changes the shard if it has room, whatever its row is by then. `self` is the part of a
+    /// shard without changes.
     pub(super) fn change(&self, key: &RowKey, delta: i128) -> Write {
         let write = Write::update(key)
             .set_to("v", "if_not_exists(v, :zero) + :delta")
@@ -115,9 +115,9 @@ pub(super) fn add_up(parts: &[Part], bounds: Bounds) -> bool {
     (lowest, highest) == (floor, ceiling)
 }
 
-/// Returns which shards lend the shard `own` what it lacks for the delta, and how much each lends. The shards with the most
-/// room come first. Each lends half of its room if that is more than is missing, so that the next change finds room too.
-/// `None` if all of them together have too little.
+/// Returns which shards lend the shard `own` what it lacks for the delta, and how much each lends. The shards with the
+/// most room come first. Each lends half of its room if that is more than is missing, so that the next change finds
+/// room too. `None` if all of them together have too little.
 pub(super) fn lenders(parts: &[Part], own: usize, delta: i128) -> Option<Vec<(usize, i128)>> {
     let mut missing = delta.abs() - parts[own].room(delta);
     let mut others: Vec<_> = (0..parts.len()).filter(|other| *other != own).collect();

@@ -1,5 +1,5 @@
-//! A queue per key. Callers of one process that compare and set the same row wait for each other, because the loser of a
-//! race pays for a refused write.
+//! A queue per key. Callers of one process that compare and set the same row wait for each other, because the loser of
+//! a race pays for a refused write.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -7,7 +7,8 @@ use storagebox_core::Key;
 
 use crate::single_flight::{Flight, SingleFlight};
 
-/// The number of queues. Keys share them; more of them make it rarer that callers of different keys wait for each other.
+/// The number of queues. Keys share them; more of them make it rarer that callers of different keys wait for each
+/// other.
 const QUEUES: usize = 64;
 
 #[derive(Debug)]

@@ -72,8 +72,8 @@ impl Rules {
         }
     }
 
-    /// Returns what the strategy promises. The sums of a ledger and of shards are not snapshots, because their rows are read
-    /// one after another.
+    /// Returns what the strategy promises. The sums of a ledger and of shards are not snapshots, because their rows are
+    /// read one after another.
     pub(super) fn promise(&self) -> CounterPromise {
         let is_sum = matches!(self.strategy, Strategy::Ledger | Strategy::Sharded { .. });
         CounterPromise {

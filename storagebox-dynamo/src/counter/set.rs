@@ -1,8 +1,8 @@
 //! Operations inside the counter's row: for ever (article 5, approach 7) or for a lifetime (article 3).
 //!
-//! The article removes the first element of a list with each addition. DynamoDB refuses that, because one update may not
-//! change a list and an element of it. Here a lapsed operation is removed by name, under the condition that it is the one
-//! that was read, so nothing is forgotten early.
+//! The article removes the first element of a list with each addition. DynamoDB refuses that, because one update may
+//! not change a list and an element of it. Here a lapsed operation is removed by name, under the condition that it is
+//! the one that was read, so nothing is forgotten early.
 
 use std::time::Duration;
 
@@ -16,7 +16,8 @@ use crate::client::{Client, Tag, Write, Wrote};
 use crate::error::contention;
 use crate::row::{Row, RowKey};
 
-/// How many lapsed operations one update removes. A full window needs one per addition; more make room for the next ones.
+/// How many lapsed operations one update removes. A full window needs one per addition; more make room for the next
+/// ones.
 const SWEPT: usize = 20;
 /// How many refusals an attempt may meet.
 const MOST_REFUSALS: u32 = 8;

@@ -1,5 +1,5 @@
-//! Write sharding (article 5): the counter has several rows, each with a part of the bounds. The marker of an operation says
-//! that it was applied, to whichever rows. A delivery has a share for each row.
+//! Write sharding (article 5): the counter has several rows, each with a part of the bounds. The marker of an operation
+//! says that it was applied, to whichever rows. A delivery has a share for each row.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -49,7 +49,8 @@ enum Shift {
     TooLittle,
     /// These writes lend the operation's shard what it lacks, and apply the change.
     Apply(Vec<Write>),
-    /// These writes only lend, because more shards must lend than a transaction has room for. Then another attempt is made.
+    /// These writes only lend, because more shards must lend than a transaction has room for. Then another attempt is
+    /// made.
     Lend(Vec<Write>),
 }
 
@@ -78,7 +79,8 @@ impl Sharded {
         values.client().settled("value", sum).await
     }
 
-    /// Returns whether a change is a delivery: it makes room that the shards would otherwise lend each other one by one.
+    /// Returns whether a change is a delivery: it makes room that the shards would otherwise lend each other one by
+    /// one.
     fn is_delivery(&self, delta: i64) -> bool {
         let opposite = if delta < 0 { self.bounds.ceiling() } else { self.bounds.floor() };
         let is_large = delta.unsigned_abs() >= SPREAD_FROM * u64::from(self.shards);
@@ -108,8 +110,9 @@ impl Sharded {
 }
 
 impl ShardedCall<'_> {
-    /// Makes one attempt: a delivery goes to all shards, any other change to the operation's own. The marker is in either
-    /// transaction, so only one of several attempts is applied, whichever rows it changes and whenever it arrives.
+    /// Makes one attempt: a delivery goes to all shards, any other change to the operation's own. The marker is in
+    /// either transaction, so only one of several attempts is applied, whichever rows it changes and whenever it
+    /// arrives.
     async fn attempt(&self) -> Result<Counted> {
         if let Some(writes) = self.spread()
             && let Marked::Counted(counted) = self.marked(writes).await?

@@ -50,7 +50,8 @@ impl Values {
         RowKey::alone(self.partition("key", key, ""))
     }
 
-    /// Returns the partition of a part of a counter. The length before its key keeps a key from reaching another one's rows.
+    /// Returns the partition of a part of a counter. The length before its key keeps a key from reaching another one's
+    /// rows.
     pub(super) fn partition(&self, part: &str, key: &Key, rest: &str) -> String {
         let key = key.as_str();
         self.open.key(format_args!("{part}:{}:{key}:{rest}", key.len()))
@@ -89,8 +90,8 @@ pub(super) fn hash(op: &OpId) -> [u8; 16] {
     short(op.as_str())
 }
 
-/// Returns the mark of a call: a short hash of its tag. If two calls of one operation had the same mark, both would return
-/// `Applied`; the operation would still be applied once.
+/// Returns the mark of a call: a short hash of its tag. If two calls of one operation had the same mark, both would
+/// return `Applied`; the operation would still be applied once.
 pub(super) fn mark(tag: &Tag) -> [u8; 6] {
     short(tag.as_str())
 }

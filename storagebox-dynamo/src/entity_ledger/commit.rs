@@ -6,8 +6,8 @@ use storagebox_core::{
     Commit, Committed, EntityChange, Error, ErrorKind, OutboxEntry, Payload, Result, TokenId, Version,
 };
 
-use super::rows::{Entity, FENCED, GONE, VACANT, entry, is_named, texts};
 use super::DynamoEntityLedger;
+use super::rows::{Entity, FENCED, GONE, VACANT, entry, is_named, texts};
 use crate::client::{Refusal, Tag, Transacted, Write};
 use crate::error::contention;
 use crate::row::{Row, RowKey};

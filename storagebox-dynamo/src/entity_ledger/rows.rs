@@ -43,8 +43,8 @@ pub(super) const REGISTRABLE: &str = "c = :commit AND d = :key AND attribute_not
 pub(super) const CHOOSABLE: &str = "c = :commit AND d = :key AND attribute_not_exists(s) AND attribute_not_exists(p) \
                                     AND contains(a, :p) AND a[0] = :commit AND o = sk AND attribute_type(v, :bytes) \
                                     AND attribute_type(m, :text)";
-/// The condition that the entry was last changed before the request was sent. A late copy of the request does not change an
-/// entry that was added, or got an attempt, in the meantime.
+/// The condition that the entry was last changed before the request was sent. A late copy of the request does not
+/// change an entry that was added, or got an attempt, in the meantime.
 pub(super) const EARLIER: &str = "b < :now";
 /// The condition that the entry is still the one that was read, which is too young for `EARLIER`.
 pub(super) const SEEN: &str = "m = :made AND size(a) = :count";
@@ -109,8 +109,8 @@ pub(super) fn is_named(entry: &OutboxEntry, commit: &OpId) -> bool {
     entry.attempts.first() == Some(commit)
 }
 
-/// Returns the beginning of the sort keys of an entity's entries. It is a hash, because a key and a message together may be
-/// too long for a sort key.
+/// Returns the beginning of the sort keys of an entity's entries. It is a hash, because a key and a message together
+/// may be too long for a sort key.
 pub(super) fn group(key: &Key) -> String {
     format!("{}:", hex(&Sha256::digest(key.as_str())))
 }

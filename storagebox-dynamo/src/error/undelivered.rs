@@ -77,8 +77,8 @@ fn causes<'a, E: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> imp
     successors(Some(error), |&error| cause(error)).filter_map(|error| error.downcast_ref())
 }
 
-/// Returns the cause of an error. The `source()` of an `io::Error` skips the error that it wraps, so that one is returned
-/// here.
+/// Returns the cause of an error. The `source()` of an `io::Error` skips the error that it wraps, so that one is
+/// returned here.
 fn cause<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError + 'static)> {
     match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
         Some(held) => Some(held),

@@ -54,8 +54,8 @@ impl Bank {
         })
     }
 
-    /// Returns the outcome of a `withdraw` of an item that is not free. An item whose hold has lapsed is freed, and another
-    /// attempt withdraws it.
+    /// Returns the outcome of a `withdraw` of an item that is not free. An item whose hold has lapsed is freed, and
+    /// another attempt withdraws it.
     async fn not_free(&self, item: &Item, row: &Row, tag: &Tag) -> Result<ItemOutcome> {
         match ItemRow::of(row)? {
             ItemRow::Withdrawn if tag.is_on(row) => Ok(ItemOutcome::Changed),

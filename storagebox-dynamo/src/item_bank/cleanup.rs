@@ -1,5 +1,5 @@
-//! Items whose claims last and whose place in the index still says that their hold has lapsed, because a `confirm` or an
-//! `extend` was interrupted. Upkeep moves them to their place, so that no taker finds them.
+//! Items whose claims last and whose place in the index still says that their hold has lapsed, because a `confirm` or
+//! an `extend` was interrupted. Upkeep moves them to their place, so that no taker finds them.
 
 use storagebox_core::{ClaimId, Namespace, Result};
 
@@ -29,8 +29,8 @@ impl Bank {
         shard.parse::<u16>().is_ok().then_some(name)
     }
 
-    /// Moves the item to its place if its claim lasts, and returns whether it did. An item whose hold has lapsed is left to
-    /// a taker.
+    /// Moves the item to its place if its claim lasts, and returns whether it did. An item whose hold has lapsed is
+    /// left to a taker.
     pub(crate) async fn moved_back(&self, row: &Row) -> Result<bool> {
         // The call that needs a damaged row reports it. It must not keep upkeep from the other rows.
         let by = row.text("c").and_then(|by| ClaimId::new(by).ok());

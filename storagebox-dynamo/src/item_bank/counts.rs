@@ -60,8 +60,8 @@ impl Add for Tally {
 }
 
 impl Bank {
-    /// Counts the items. An item that is neither held nor spent nor withdrawn is free, also one with a lapsed hold. Each page
-    /// has `call_timeout`; all of them together have no timeout.
+    /// Counts the items. An item that is neither held nor spent nor withdrawn is free, also one with a lapsed hold.
+    /// Each page has `call_timeout`; all of them together have no timeout.
     pub(super) async fn counts(&self) -> Result<Counts> {
         let shards = self.client().settled("counts", || self.open.shards()).await?;
         let past = self.client().surely_past();

@@ -17,8 +17,8 @@ const LET_GO: &str = "attribute_not_exists(i) OR i <> :i";
 const UNCHANGED: &str = "o = :was AND c = :c";
 
 impl Bank {
-    /// Ends the claim `by` and frees its item, in one transaction. Returns `false` if the hold lasts, or if another call
-    /// freed the item first.
+    /// Ends the claim `by` and frees its item, in one transaction. Returns `false` if the hold lasts, or if another
+    /// call freed the item first.
     pub(super) async fn freed(&self, item: &Item, by: &ClaimId, at: &str) -> Result<bool> {
         let key = self.claim_key(by.as_str()).await?;
         let past = self.client().surely_past();
@@ -32,8 +32,8 @@ impl Bank {
         }
     }
 
-    /// Corrects the item's row by the row of its claim: the claim was extended or confirmed, or does not hold the item any
-    /// more. Returns whether the item is free now.
+    /// Corrects the item's row by the row of its claim: the claim was extended or confirmed, or does not hold the item
+    /// any more. Returns whether the item is free now.
     async fn corrected(&self, item: &Item, by: &ClaimId, at: &str, key: &RowKey, row: Option<&Row>) -> Result<bool> {
         if let Some(row) = row.filter(|row| row.text("i") == Some(item.as_str())) {
             self.moved(item, by, at, row).await?;

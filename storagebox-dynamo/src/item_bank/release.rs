@@ -25,8 +25,8 @@ enum Ending {
 }
 
 impl Bank {
-    /// Extends the hold by one update of the claim's row, which decides. Then moves the item to its new place in the index,
-    /// so that takers do not find it while it is held.
+    /// Extends the hold by one update of the claim's row, which decides. Then moves the item to its new place in the
+    /// index, so that takers do not find it while it is held.
     pub(super) async fn extend(&self, claim: &ClaimId, hold: Hold, tag: &Tag) -> Result<Extended> {
         let key = self.claim_key(claim.as_str()).await?;
         let until = end_of(self.client(), hold);
@@ -84,8 +84,8 @@ impl Bank {
         Ok(Confirmed::Confirmed(item))
     }
 
-    /// Moves the item of a claim to the later place of its new end, or out of the index if the hold cannot lapse any more.
-    /// An error is ignored, because the row of the claim decides: a taker or upkeep moves the item later.
+    /// Moves the item of a claim to the later place of its new end, or out of the index if the hold cannot lapse any
+    /// more. An error is ignored, because the row of the claim decides: a taker or upkeep moves the item later.
     async fn put_off(&self, item: &Item, claim: &ClaimId, until: Option<Millis>) {
         if let Ok(key) = self.item_key(item.as_str()).await {
             let moved = match held_at(until) {
@@ -96,8 +96,8 @@ impl Bank {
         }
     }
 
-    /// Returns the state of a claim after an `extend`. If the write was made and the row cannot be read, the error says that
-    /// the call may have been applied.
+    /// Returns the state of a claim after an `extend`. If the write was made and the row cannot be read, the error says
+    /// that the call may have been applied.
     async fn state_after(&self, key: &RowKey, claim: &ClaimId, wrote: Wrote, tag: &Tag) -> Result<ClaimState> {
         match wrote {
             Wrote::Done(row) => self.final_state(key, claim, row.as_ref(), tag).await.map_err(Error::after_unresolved),
@@ -105,8 +105,8 @@ impl Bank {
         }
     }
 
-    /// Returns the state of a claim by its row. If the hold has run out, that is written before it is returned: a `confirm`
-    /// or an `extend` that was sent in time and arrives later then finds the claim ended.
+    /// Returns the state of a claim by its row. If the hold has run out, that is written before it is returned: a
+    /// `confirm` or an `extend` that was sent in time and arrives later then finds the claim ended.
     pub(super) async fn final_state(
         &self,
         key: &RowKey,
@@ -123,8 +123,8 @@ impl Bank {
         }
     }
 
-    /// Releases a claim: in one transaction if a hint names its item. Otherwise the claim is fenced as if it were unknown,
-    /// and the refusal shows what it holds.
+    /// Releases a claim: in one transaction if a hint names its item. Otherwise the claim is fenced as if it were
+    /// unknown, and the refusal shows what it holds.
     pub(super) async fn release(&self, claim: &ClaimId, tag: &Tag) -> Result<Released> {
         let key = self.claim_key(claim.as_str()).await?;
         let row = match self.hints.item_of(claim) {

@@ -40,8 +40,8 @@ impl Bank {
         Ok(answer)
     }
 
-    /// Returns the outcome by the claim's row; `None` if the claim is unknown. A row with the call's own tag was written by an
-    /// attempt whose reply was lost.
+    /// Returns the outcome by the claim's row; `None` if the claim is unknown. A row with the call's own tag was
+    /// written by an attempt whose reply was lost.
     async fn repeated(&self, claim: &ClaimId, row: Option<&Row>, tag: &Tag) -> Result<Option<Taken>> {
         let key = self.claim_key(claim.as_str()).await?;
         Ok(match self.final_state(&key, claim, row, tag).await? {
@@ -99,8 +99,8 @@ impl Bank {
         Ok([held, taken.only_if("o = :was").value(":was", was)])
     }
 
-    /// Returns the outcome of a refused transaction. The claim's row decides first: a known claim takes no other item, and
-    /// the candidate goes back.
+    /// Returns the outcome of a refused transaction. The claim's row decides first: a known claim takes no other item,
+    /// and the candidate goes back.
     async fn refused(
         &self,
         claim: &ClaimId,

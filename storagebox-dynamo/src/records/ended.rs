@@ -2,8 +2,8 @@
 //!
 //! The operation that ended last is stored in the id's own row. When another one follows it there, it gets a row of its
 //! own in the same step, so the row of an id does not grow however often the id is used. That row is found by id and
-//! operation, and its `y` says when the operation ended. The attribute `e` of the id's row says when the latest operation
-//! with a row of its own ended: only as long as that is remembered, such rows are looked for.
+//! operation, and its `y` says when the operation ended. The attribute `e` of the id's row says when the latest
+//! operation with a row of its own ended: only as long as that is remembered, such rows are looked for.
 
 use storagebox_core::{DedupId, OpId, Result};
 

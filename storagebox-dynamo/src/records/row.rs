@@ -169,7 +169,8 @@ mod tests {
 
     #[test]
     fn whatever_a_row_of_a_record_holds() {
-        let row = Row::new(&RowKey::new("ids", "id")).with("c", "op").with("n", 7_u64).with("p", "print").with("t", "tag");
+        let row =
+            Row::new(&RowKey::new("ids", "id")).with("c", "op").with("n", 7_u64).with("p", "print").with("t", "tag");
         let leased = row.clone().with("s", LEASED).with("f", 7_u64).with("u", 8_i64);
         let done = row.clone().with("s", DONE).with("v", b"value".as_slice()).with("x", 8_i64);
         let known = [leased, done.with("r", "op").with("w", 9_u64), row.with("s", ENDED)];

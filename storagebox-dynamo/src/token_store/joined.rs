@@ -24,8 +24,8 @@ impl DynamoTokenStore {
         Ok(Write::put(live).only_if(UNKNOWN).value(":past", self.client().surely_past().0))
     }
 
-    /// Returns the write that consumes a token that was created before now, or the token `young` that the call with this
-    /// tag created.
+    /// Returns the write that consumes a token that was created before now, or the token `young` that the call with
+    /// this tag created.
     pub(crate) async fn consumption(
         &self,
         token: &TokenId,

@@ -4,8 +4,8 @@
 use futures_util::{StreamExt, TryStreamExt, stream};
 use storagebox_core::{Key, Maintained, Result};
 
-use super::rows::{Sum, sum_key, time};
 use super::DynamoLedger;
+use super::rows::{Sum, sum_key, time};
 use crate::client::{Index, Query, Tag, Write, Wrote};
 use crate::clock::Millis;
 use crate::error::contention;
@@ -32,8 +32,8 @@ pub(super) async fn compact(ledger: &DynamoLedger, key: &Key, horizon: Millis, l
     Ok(Maintained { deleted: merged as u64, more })
 }
 
-/// Merges one batch and returns its number of entries. A sum with the call's own tag was written by an attempt that did not
-/// end.
+/// Merges one batch and returns its number of entries. A sum with the call's own tag was written by an attempt that did
+/// not end.
 async fn merge(ledger: &DynamoLedger, key: &Key, horizon: Millis, most: usize, tag: &Tag) -> Result<u64> {
     ledger.values.ready().await?;
     let sum = ledger.sum(key).await?;
@@ -89,8 +89,8 @@ async fn finished(ledger: &DynamoLedger, key: &Key, sum: Sum) -> Result<Sum> {
     Ok(next)
 }
 
-/// Returns the deletion of an entry that the sum names. An operation that is used again after its compaction has a row with
-/// another tag.
+/// Returns the deletion of an entry that the sum names. An operation that is used again after its compaction has a row
+/// with another tag.
 fn delete(partition: &str, sort: &str, tag: &str) -> Write {
     Write::delete(&RowKey::new(partition, sort)).only_if("begins_with(c, :tag)").value(":tag", tag)
 }

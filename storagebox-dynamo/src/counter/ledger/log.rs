@@ -2,8 +2,8 @@
 
 use storagebox_core::{Cursor, Key, LedgerEntry, Page, Result};
 
-use super::rows::{Sum, delta_in, place_in, read_place, reason_in};
 use super::DynamoLedger;
+use super::rows::{Sum, delta_in, place_in, read_place, reason_in};
 use crate::client::{Index, Query};
 use crate::error::{bad, contention};
 use crate::row::Row;
@@ -29,8 +29,8 @@ pub(super) fn start_after(cursor: Option<&Cursor>, limit: usize) -> Result<(Star
     Ok((place.transpose()?, limit.min(MOST)))
 }
 
-/// Reads a page, without the changes that the sum names. The sum is read first. If the page begins with the sum, the sum
-/// must not have changed during the read.
+/// Reads a page, without the changes that the sum names. The sum is read first. If the page begins with the sum, the
+/// sum must not have changed during the read.
 pub(super) async fn page(
     ledger: &DynamoLedger,
     key: &Key,
