@@ -1,4 +1,12 @@
-//! Creates and checks the table. The README describes its keys, its index and the attributes that all rows share.
+//! Creates and checks the table.
+//!
+//! | attribute | holds |
+//! |---|---|
+//! | `pk`, `sk` | the key of the row |
+//! | `o` | the place of the row in the index `order`, if it has one: free items, lapsing holds, tombstones, entries and changes of a ledger |
+//! | `t` | the tag of the call that wrote the row last |
+//! | `g` | the time, in milliseconds since 1970, from which on no promise needs the row |
+//! | `expires_at` | the same time in seconds, later by twice `max_skew`, for the table's time to live |
 
 mod backups;
 
