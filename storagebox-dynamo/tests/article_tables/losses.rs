@@ -95,7 +95,7 @@ async fn a_scan_that_fails_is_an_error_and_no_end() -> Result<()> {
         articles.filled(2).await?;
         let (tables, faults) = articles.through(articles.builder()).await?;
         for (fault, kind) in [(Fault::Throttle, ErrorKind::Throttled), (Fault::DropBefore, ErrorKind::Unavailable)] {
-            faults.script_for("Scan", std::iter::repeat_n(fault, 40));
+            faults.script_for("Scan", std::iter::repeat_n(fault, 100));
             let error = tables.assign("ada").await.expect_err("a bank that cannot be looked through");
             assert_eq!((error.kind(), error.certainty()), (kind, Certainty::NotApplied), "{error}");
             faults.heal();

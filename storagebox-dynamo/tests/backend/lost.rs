@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Added, Backend, Certainty, Change, ClaimId, ClaimState, Counter, ErrorKind, Hold, Item, ItemBank, Key, Result,
-    Strategy, Taken,
+    Aborted, Added, Backend, Begun, Certainty, Change, ClaimId, ClaimState, Completed, Counter, DedupId, DedupRepo,
+    ErrorKind, Forgotten, Hold, Item, ItemBank, ItemState, Key, LeaseExtended, LeaseRepo, OpId, Payload, Recorded,
+    Replaced, Result, Retention, Strategy, Taken,
 };
 use storagebox_testkit::dynamodb::faults::Fault;
 
@@ -24,6 +25,44 @@ fn an_add_whose_reply_was_lost_reports_what_it_added() -> Result<()> {
             assert_eq!(bank.add(&added).await?, Added { added: 0, already_present: 1 }, "{fault:?}");
         }
         assert_eq!(faults.total(), 5);
+        Ok(())
+    })
+}
+
+/// Every write of records and leases: one that was applied is recognised, and one that was not is made again.
+#[test]
+fn a_record_or_lease_whose_reply_was_lost_has_the_outcome_of_its_own_write() -> Result<()> {
+    const HOUR: Duration = Duration::from_secs(3_600);
+    with_place(async |place| {
+        let (store, faults) = recorded(&place.table, place.builder()).await?;
+        let (records, leases) = (store.dedup_repo(&"namespace".parse()?)?, store.lease_repo(&"namespace".parse()?)?);
+        let (value, first, second) = (Payload::try_from("value")?, OpId::new("first")?, OpId::new("second")?);
+        records.get(&DedupId::new("none")?).await?;
+        for fault in [Fault::DropBefore, Fault::DropAfter, Fault::ErrorAfter, Fault::Torn, Fault::Twice] {
+            let id = DedupId::new(format!("{fault:?}"))?;
+            faults.script_for("PutItem", [fault]);
+            let recorded = records.record(&id, &value, &first, Retention::Forever).await?;
+            let Recorded::New(version) = recorded else { panic!("{fault:?}: {recorded:?}") };
+            faults.script_for("UpdateItem", [fault]);
+            let replaced = records.replace(&id, version, &value, &first).await?;
+            let Replaced::Replaced(version) = replaced else { panic!("{fault:?}: {replaced:?}") };
+            faults.script_for("UpdateItem", [fault]);
+            assert_eq!(records.forget(&id, version).await?, Forgotten::Forgotten, "{fault:?}");
+            faults.script_for("TransactWriteItems", [fault]);
+            let begun = leases.begin(&id, &second, HOUR, None).await?;
+            let Begun::Started(lease) = begun else { panic!("{fault:?}: {begun:?}") };
+            faults.script_for("UpdateItem", [fault]);
+            assert_eq!(leases.extend(&lease, 2 * HOUR).await?, LeaseExtended::Extended, "{fault:?}");
+            faults.script_for("UpdateItem", [fault]);
+            let completed = leases.complete(&lease, &value, Retention::Forever).await?;
+            assert!(matches!(completed, Completed::Completed(_)), "{fault:?}: {completed:?}");
+            let id = DedupId::new(format!("{fault:?}, aborted"))?;
+            let begun = leases.begin(&id, &first, HOUR, None).await?;
+            let Begun::Started(lease) = begun else { panic!("{fault:?}: {begun:?}") };
+            faults.script_for("UpdateItem", [fault]);
+            assert_eq!(leases.abort(&lease).await?, Aborted::Aborted, "{fault:?}");
+        }
+        assert_eq!(faults.total(), 35);
         Ok(())
     })
 }

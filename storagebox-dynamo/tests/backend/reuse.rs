@@ -2,18 +2,19 @@
 
 use std::time::Duration;
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use storagebox_core::{Aborted, Backend, Begun, DedupId, Lease, LeaseRepo, OpId, Payload, Result, Retention};
 
 use crate::metered::{Cost, Metered};
 use crate::scene::with_place;
-use crate::support::{failed, longest_row};
+use crate::support::{Place, failed, longest_row};
 use crate::workload::LEASES;
 
 const MINUTE: Duration = Duration::from_secs(60);
 const SECOND: Duration = Duration::from_secs(1);
 const TIMES: usize = 200;
-/// The run from which on the row has the largest number of its last writers. This run is aborted, as every second one.
-const FULL_LOG: usize = 20;
+/// The run from which on the row does not grow. It is aborted, as every second run.
+const SETTLED: usize = 20;
 
 async fn begun(leases: &dyn LeaseRepo, number: usize) -> Result<Lease> {
     let (id, op) = (DedupId::new("job")?, OpId::new(format!("run-{number}"))?);
@@ -37,7 +38,7 @@ fn an_id_costs_the_same_however_often_it_was_used() -> Result<()> {
                 _ => drop(leases.complete(&lease, &Payload::default(), Retention::For(SECOND)).await?),
             }
             place.clock.advance(MINUTE);
-            if [FULL_LOG, TIMES - 2].contains(&number) {
+            if [SETTLED, TIMES - 2].contains(&number) {
                 bytes.push(longest_row(place).await?);
             }
         }
@@ -78,4 +79,36 @@ fn every_run_that_is_over_stays_over() -> Result<()> {
         assert!(place.rows().await?.iter().all(|row| !row.contains_key("g")), "what is not remembered went");
         begun(&*leases, 0).await.map(drop)
     })
+}
+
+/// Earlier versions wrote the list `h` in place of the tag.
+#[test]
+fn an_id_whose_row_has_no_tag_is_used_again() -> Result<()> {
+    with_place(async |place| {
+        let store = place.store().await?;
+        let leases = store.lease_repo(&"jobs".parse()?)?;
+        let first = begun(&*leases, 0).await?;
+        take_tags(place).await?;
+        assert_eq!(leases.abort(&first).await?, Aborted::Aborted);
+        take_tags(place).await?;
+        begun(&*leases, 1).await?;
+        take_tags(place).await?;
+        place.clock.advance(2 * MINUTE);
+        let third = begun(&*leases, 2).await?;
+        assert_eq!(leases.begin(&first.id, &first.op, MINUTE, None).await?, Begun::Fenced);
+        assert_eq!(leases.abort(&third).await?, Aborted::Aborted);
+        Ok(())
+    })
+}
+
+/// Rewrites the rows with a tag as earlier versions wrote them.
+async fn take_tags(place: &Place) -> Result<()> {
+    for mut row in place.rows().await? {
+        if row.remove("t").is_some() {
+            row.insert("h".to_owned(), AttributeValue::L(vec![]));
+            let put = place.table.raw().put_item().table_name(&place.name).set_item(Some(row));
+            put.send().await.map_err(failed)?;
+        }
+    }
+    Ok(())
 }

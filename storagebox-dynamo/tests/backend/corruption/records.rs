@@ -42,6 +42,7 @@ pub(super) const PART: Part = Part {
         ("ids", "g", &["a text", "beyond its range", "no whole number", "none"]),
         ("ids", "p", &["none", "unknown"]),
         ("ids", "r", &["none", "unknown"]),
+        ("ids", "t", &["unknown"]),
         ("ids", "v", &["cut off"]),
         ("ids", "x", &["none"]),
         ("ids", "y", &["none"]),

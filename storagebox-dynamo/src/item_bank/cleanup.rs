@@ -1,21 +1,18 @@
-//! Items that stay with their claims and still stand where lapsed holds are, because a confirm or an extend was cut
-//! off: upkeep puts them where they belong, so that no taker meets them.
+//! Items whose claims last and whose place in the index still says that their hold has lapsed, because a `confirm` or
+//! an `extend` was interrupted. Upkeep moves them to their place, so that no taker finds them.
 
 use storagebox_core::{ClaimId, Namespace, Result};
 
 use super::Bank;
 use super::claim::has_lapsed;
-use super::item::{LAPSING, item_of, lapsing_at};
-use crate::client::{Client, Kind, named, prefix_of};
+use super::item::{ITEMS, LAPSING, item_of, lapsing_at};
+use crate::client::{Client, Kind, Partition, prefix_of};
 use crate::row::{Attributes, Row, Value};
 
-/// The row may be an item whose hold, as the index has it, ran out.
+/// The condition that the row may be an item whose hold has lapsed by its place in the index.
 pub(crate) const LAPSED: &str = "begins_with(pk, :banks) AND o BETWEEN :lapsing AND :lapsed AND attribute_exists(c)";
-/// The part of a bank that has them.
-const ITEMS: &str = "items";
-
 impl Bank {
-    /// What [`LAPSED`] compares with.
+    /// Returns the values of [`LAPSED`].
     pub(crate) fn lapsed(client: &Client) -> Attributes {
         let banks = prefix_of(Kind::Bank, client);
         let values = [
@@ -26,14 +23,16 @@ impl Bank {
         Attributes::from(values.map(|(placeholder, value)| (placeholder.to_owned(), value)))
     }
 
-    /// The bank of whose items the row is one.
+    /// Returns the bank of an item's row; `None` for any other row.
     pub(crate) fn of_items(row: &Row, client: &Client) -> Option<Namespace> {
-        named(Kind::Bank, client, row.text("pk")?, ITEMS)
+        let (name, shard) = Partition::parse(client, row.text("pk")?)?.within(Kind::Bank, ITEMS)?;
+        shard.parse::<u16>().is_ok().then_some(name)
     }
 
-    /// Puts the item where it belongs, if it stays with its claim. Any other waits there for a taker.
-    pub(crate) async fn tidied(&self, row: &Row) -> Result<bool> {
-        // A damaged row is reported to the call that needs it. It must not keep upkeep from the other rows.
+    /// Moves the item to its place if its claim lasts, and returns whether it did. An item whose hold has lapsed is
+    /// left to a taker.
+    pub(crate) async fn moved_back(&self, row: &Row) -> Result<bool> {
+        // The call that needs a damaged row reports it. It must not keep upkeep from the other rows.
         let by = row.text("c").and_then(|by| ClaimId::new(by).ok());
         let (Some(by), Some(at), Ok(item)) = (by, row.text("o"), item_of(row)) else { return Ok(false) };
         let claim = self.client().get(&self.claim_key(by.as_str()).await?).await?;

@@ -1,21 +1,21 @@
-//! What a query looks for.
+//! Queries of one partition.
 
 use std::collections::HashMap;
 
 use crate::row::{Attributes, Value};
 
-/// Which order a query follows.
+/// The order in which a query returns the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Index {
     /// By the sort key.
     Table,
-    /// By the attribute `o`, rows that have it alone.
+    /// By the attribute `o`; only rows that have it.
     Order,
 }
 
 /// A strongly consistent query of one partition.
 #[derive(Clone, Debug)]
-pub(crate) struct Look {
+pub(crate) struct Query {
     pub(super) index: Index,
     pub(super) condition: String,
     pub(super) filter: Option<String>,
@@ -25,8 +25,8 @@ pub(crate) struct Look {
     pub(super) from: Option<Attributes>,
 }
 
-impl Look {
-    pub(crate) fn at(partition: &str, index: Index) -> Self {
+impl Query {
+    pub(crate) fn of(partition: &str, index: Index) -> Self {
         Self {
             index,
             condition: "pk = :pk".to_owned(),
@@ -38,7 +38,7 @@ impl Look {
         }
     }
 
-    /// And this of the sort key, or of `o`.
+    /// Adds a condition on the sort key, or on `o` in the index.
     #[must_use]
     pub(crate) fn and(mut self, condition: &str) -> Self {
         self.condition = format!("{} AND {condition}", self.condition);
@@ -51,6 +51,7 @@ impl Look {
         self
     }
 
+    /// Limits the query to these attributes.
     #[must_use]
     pub(crate) fn only(mut self, projection: &'static str) -> Self {
         self.projection = Some(projection);
@@ -69,6 +70,7 @@ impl Look {
         self
     }
 
+    /// Sets the key after which the page begins.
     #[must_use]
     pub(crate) fn from(mut self, key: Option<Attributes>) -> Self {
         self.from = key;
