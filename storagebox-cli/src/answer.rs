@@ -19,11 +19,11 @@ const READABLE: u16 = 100;
 #[derive(Debug)]
 pub(crate) struct Answer {
     exit: Exit,
-    facts: Vec<(&'static str, Fact)>,
+    facts: Vec<(&'static str, Field)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Fact {
+pub(crate) enum Field {
     /// One of our own words, such as an outcome.
     Word(&'static str),
     Text(String),
@@ -44,29 +44,29 @@ impl Answer {
         Self { exit, facts: Vec::new() }
     }
 
-    pub(crate) fn with(mut self, key: &'static str, fact: Fact) -> Self {
+    pub(crate) fn with(mut self, key: &'static str, fact: Field) -> Self {
         self.facts.push((key, fact));
         self
     }
 
     pub(crate) fn word(self, key: &'static str, word: &'static str) -> Self {
-        self.with(key, Fact::Word(word))
+        self.with(key, Field::Word(word))
     }
 
     pub(crate) fn text(self, key: &'static str, text: impl AsRef<str>) -> Self {
-        self.with(key, Fact::Text(text.as_ref().to_owned()))
+        self.with(key, Field::Text(text.as_ref().to_owned()))
     }
 
     pub(crate) fn figure(self, key: &'static str, figure: u64) -> Self {
-        self.with(key, Fact::Figure(figure))
+        self.with(key, Field::Figure(figure))
     }
 
     pub(crate) fn signed(self, key: &'static str, figure: i64) -> Self {
-        self.with(key, Fact::Signed(figure))
+        self.with(key, Field::Signed(figure))
     }
 
     pub(crate) fn bytes(self, key: &'static str, bytes: impl Into<Vec<u8>>) -> Self {
-        self.with(key, Fact::Bytes(bytes.into()))
+        self.with(key, Field::Bytes(bytes.into()))
     }
 
     pub(crate) fn print(self, to: &mut dyn Write, as_json: bool) -> Result<Exit, Failure> {
@@ -79,8 +79,8 @@ impl Answer {
 
     pub(crate) fn json(&self) -> Value {
         let facts = self.facts.iter().map(|(key, fact)| match fact {
-            Fact::Lasts(_) => (format!("{key}_ms"), json(fact)),
-            Fact::Bytes(bytes) => bytes_field(key, bytes),
+            Field::Lasts(_) => (format!("{key}_ms"), json(fact)),
+            Field::Bytes(bytes) => bytes_field(key, bytes),
             _ => ((*key).to_owned(), json(fact)),
         });
         facts.collect()
@@ -91,37 +91,37 @@ impl Answer {
             .facts
             .iter()
             .flat_map(|(key, fact)| cells(fact).into_iter().map(move |cell| (key.replace('_', " "), cell)));
-        let figures = self.facts.iter().filter(|(_, fact)| matches!(fact, Fact::Figure(_))).count();
+        let figures = self.facts.iter().filter(|(_, fact)| matches!(fact, Field::Figure(_))).count();
         let is_of_figures = 2 * figures > self.facts.len();
         table(rows, if is_of_figures { CellAlignment::Right } else { CellAlignment::Left })
     }
 }
 
-fn json(fact: &Fact) -> Value {
+fn json(fact: &Field) -> Value {
     match fact {
-        Fact::Word(word) => (*word).into(),
-        Fact::Text(text) => text.as_str().into(),
-        Fact::Texts(texts) => texts.as_slice().into(),
-        Fact::Figure(figure) => (*figure).into(),
-        Fact::Signed(figure) => (*figure).into(),
-        Fact::Flag(flag) => (*flag).into(),
-        Fact::Bytes(bytes) => bytes_field("", bytes).1,
-        Fact::Lasts(duration) => u64::try_from(duration.as_millis()).ok().into(),
-        Fact::Json(value) => value.clone(),
+        Field::Word(word) => (*word).into(),
+        Field::Text(text) => text.as_str().into(),
+        Field::Texts(texts) => texts.as_slice().into(),
+        Field::Figure(figure) => (*figure).into(),
+        Field::Signed(figure) => (*figure).into(),
+        Field::Flag(flag) => (*flag).into(),
+        Field::Bytes(bytes) => bytes_field("", bytes).1,
+        Field::Lasts(duration) => u64::try_from(duration.as_millis()).ok().into(),
+        Field::Json(value) => value.clone(),
     }
 }
 
-fn cells(fact: &Fact) -> Vec<String> {
+fn cells(fact: &Field) -> Vec<String> {
     match fact {
-        Fact::Word(word) => vec![word.replace('_', " ")],
-        Fact::Text(text) => vec![printable(text)],
-        Fact::Texts(texts) => texts.iter().map(|text| printable(text)).collect(),
-        Fact::Figure(figure) => vec![figure.to_string()],
-        Fact::Signed(figure) => vec![figure.to_string()],
-        Fact::Flag(flag) => vec![if *flag { "yes" } else { "no" }.to_owned()],
-        Fact::Bytes(bytes) => vec![readable(bytes)],
-        Fact::Lasts(duration) => vec![whole_millis(*duration)],
-        Fact::Json(_) => vec![],
+        Field::Word(word) => vec![word.replace('_', " ")],
+        Field::Text(text) => vec![printable(text)],
+        Field::Texts(texts) => texts.iter().map(|text| printable(text)).collect(),
+        Field::Figure(figure) => vec![figure.to_string()],
+        Field::Signed(figure) => vec![figure.to_string()],
+        Field::Flag(flag) => vec![if *flag { "yes" } else { "no" }.to_owned()],
+        Field::Bytes(bytes) => vec![readable(bytes)],
+        Field::Lasts(duration) => vec![whole_millis(*duration)],
+        Field::Json(_) => vec![],
     }
 }
 
@@ -194,7 +194,7 @@ mod tests {
     }
 
     fn held() -> Answer {
-        let lasts = Fact::Lasts(Duration::from_micros(90_500_999));
+        let lasts = Field::Lasts(Duration::from_micros(90_500_999));
         Answer::new(Exit::Done).word("outcome", "set_up").text("item", "a\u{1b}[2J").with("remaining", lasts)
     }
 

@@ -35,7 +35,7 @@ pub(crate) use conform::Conform;
 pub(crate) use counter::{Add, Cancel, Compact, Counter, OfCounter, OfKeyAlone, Promise};
 pub(crate) use dedup::{Dedup, Forget, GetRecord, OfRecord, Record, Records, Replace, Run};
 pub(crate) use demo::Demo;
-pub(crate) use file::OfFile;
+pub(crate) use file::{OfFile, OfOutput};
 pub(crate) use hand_out::HandOut;
 pub(crate) use lease::{Begin, Complete, ExtendLease, Lease, OfLease};
 pub(crate) use manual::sections;

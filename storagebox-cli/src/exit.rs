@@ -6,15 +6,15 @@ mod run;
 use std::error::Error as _;
 use std::io;
 use std::iter::successors;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use storagebox::values::ClaimId;
 use storagebox::{Error, ErrorKind};
 
-use crate::answer::{Answer, Fact};
+use crate::answer::{Answer, Field};
 use crate::check::Mismatch;
 use crate::input::{Foreign, Reason};
-use crate::say::{Kind, say, say_json, say_lines};
+use crate::message::{Kind, eprint_json, eprint_lines, eprint_message};
 use crate::step::{help, phrase};
 use crate::text::printable;
 
@@ -28,18 +28,12 @@ pub(crate) enum Failure {
     UrlWithheld,
     #[error("--items and --ids cannot both be standard input")]
     StandardInputTwice,
-    #[error("{} would overwrite {}, which is read", .output.display(), .input.display())]
-    OverwritesInput { output: PathBuf, input: PathBuf },
+    #[error("{} would overwrite {}, which is read", .output.display(), .input)]
+    OverwritesInput { output: PathBuf, input: String },
     #[error("{} is the store's own file", .0.display())]
     IsTheStores(PathBuf),
-    #[error("standard error is the store's own file")]
-    CannotBeTold,
-    #[error("{} belongs to a SQLite database", .0.display())]
-    IsADatabase(PathBuf),
-    #[error("{} is not what it was when the run began", .0.display())]
-    Changed(PathBuf),
-    #[error("{} is there, and is no list of rejects", .0.display())]
-    NotAList(PathBuf),
+    #[error("{} exists", .0.display())]
+    Exists(PathBuf),
     #[error("--out and --rejects are the same file")]
     OutIsRejects,
     #[error("{} is not a file", .0.display())]
@@ -114,20 +108,20 @@ impl Failure {
     /// Tells the person or the program, and answers with the exit code.
     pub(crate) fn report(&self, as_json: bool) -> Exit {
         match (self, as_json) {
-            // Into the store.
-            (Self::CannotBeTold, _) => {}
-            (_, true) => say_json(&self.answer().json()),
+            // The message would go into the store.
+            (Self::IsTheStores(path), _) if path == Path::new("/dev/stderr") => {}
+            (_, true) => eprint_json(&self.answer().json()),
             (_, false) => self.tell(),
         }
         self.exit()
     }
 
     fn tell(&self) {
-        say(Kind::Error, format_args!("{self}"));
+        eprint_message(Kind::Error, format_args!("{self}"));
         if let Some(cause) = self.cause() {
-            say_lines(Kind::Cause, &cause);
+            eprint_lines(Kind::Cause, &cause);
         }
-        say(Kind::Help, format_args!("{}", self.help()));
+        eprint_message(Kind::Help, format_args!("{}", self.help()));
     }
 
     /// The same for programs, with what the library says of the store's failure.
@@ -139,15 +133,15 @@ impl Failure {
             Self::Run(failure) => failure
                 .recorded()
                 .into_iter()
-                .fold(answer, |answer, recorded| answer.with("recorded", Fact::Json(recorded.into()))),
+                .fold(answer, |answer, recorded| answer.with("recorded", Field::Json(recorded.into()))),
             _ => answer,
         };
         let Some(error) = self.of_store() else { return answer };
         let answer = answer
             .text("kind", format!("{:?}", error.kind()))
             .text("certainty", format!("{:?}", error.certainty()))
-            .with("retryable", Fact::Json(error.is_retryable().into()))
-            .with("backend", Fact::Json(error.backend().into()));
+            .with("retryable", Field::Json(error.is_retryable().into()))
+            .with("backend", Field::Json(error.backend().into()));
         match self.cause() {
             Some(cause) => answer.text("cause", cause),
             None => answer,
@@ -193,14 +187,8 @@ impl Failure {
             }
             Self::StandardInputTwice => "give one of them as a file",
             Self::OverwritesInput { .. } | Self::OutIsRejects => "choose another name for the output",
-            Self::IsTheStores(_) | Self::CannotBeTold => {
-                "choose another file: nothing but the store may read or write this one"
-            }
-            Self::IsADatabase(_) => "choose another name for the output, or remove that database first",
-            Self::Changed(_) => {
-                "look at what is there now: it was not replaced; then run the same command again, or choose another name"
-            }
-            Self::NotAList(_) => "name another place with --rejects, or move that file away",
+            Self::IsTheStores(_) => "choose another file: nothing but the store may read or write this one",
+            Self::Exists(_) => "choose another name, or move that file away; --force replaces the file of --out",
             Self::NotAFile(_) => "name a regular file, or one that does not exist yet",
             Self::NoDirectory(_) => "create the directory, or choose another one",
             Self::Read { .. } => "check the name and the rights of the file; no file was written",

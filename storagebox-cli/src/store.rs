@@ -4,8 +4,8 @@ use storagebox::{ErrorKind, Store};
 
 use crate::cli::Global;
 use crate::exit::Failure;
+use crate::message::{Kind, eprint_message};
 use crate::output::Reserved;
-use crate::say::{Kind, say};
 use crate::step::OPEN;
 
 const MEMORY: &str = "memory:";
@@ -35,15 +35,17 @@ pub(crate) fn url(global: &Global) -> Result<&str, Failure> {
 
 /// The files that it is kept in, which no output may replace, standard output among them.
 pub(crate) fn reserved(global: &Global) -> Result<Reserved, Failure> {
-    let files = storagebox::files(url(global)?).map_err(not_opened)?;
-    Reserved::of_store(&files).and_standard_outputs()
+    files_of(url(global)?)
 }
 
 /// Another store, that something is read from; no standard output may be one of its files either.
 pub(crate) async fn other(url: &str) -> Result<Store, Failure> {
-    let files = storagebox::files(url).map_err(not_opened)?;
-    Reserved::of_store(&files).and_standard_outputs()?;
+    files_of(url)?;
     open_url(url).await
+}
+
+fn files_of(url: &str) -> Result<Reserved, Failure> {
+    Reserved::of_store(storagebox::files(url).map_err(not_opened)?)
 }
 
 /// The store, ready for work: the one that nobody named is made if it is not there.
@@ -67,7 +69,7 @@ async fn open_url(url: &str) -> Result<Store, Failure> {
     let store = Store::open(url).await.map_err(not_opened)?.without_deadline();
     if is_memory(&store) {
         let what = "memory: is a store in this program alone; it is gone when the program ends";
-        say(Kind::Note, format_args!("{what}"));
+        eprint_message(Kind::Note, format_args!("{what}"));
     }
     Ok(store)
 }
@@ -89,7 +91,7 @@ async fn make(store: &Store) -> Result<bool, Failure> {
     let is_ours = before.kind() == ErrorKind::NotSetUp;
     if is_ours {
         let how = "--url or STORAGEBOX_URL names another one";
-        say(Kind::Note, format_args!("made the store {DEFAULT} in this directory; {how}"));
+        eprint_message(Kind::Note, format_args!("made the store {DEFAULT} in this directory; {how}"));
     }
     Ok(is_ours)
 }

@@ -11,7 +11,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, Registry};
 
-use crate::say::{Kind, say};
+use crate::message::{Kind, eprint_message};
 use crate::text::printable;
 
 /// The calls of this command, and why one was made again.
@@ -55,7 +55,7 @@ fn usable(filter: &str) -> EnvFilter {
     let directives = filter.split(',').filter(|directive| !directive.is_empty());
     let (known, unknown): (Vec<_>, Vec<_>) = directives.partition(|text| text.parse::<Directive>().is_ok());
     for directive in unknown {
-        say(Kind::Warning, format_args!("RUST_LOG: {directive} is no filter, and is passed over"));
+        eprint_message(Kind::Warning, format_args!("RUST_LOG: {directive} is no filter, and is passed over"));
     }
     EnvFilter::new(known.join(","))
 }

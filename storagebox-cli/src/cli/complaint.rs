@@ -9,7 +9,7 @@ use clap::error::{ContextValue, ErrorKind};
 
 use crate::answer::Answer;
 use crate::exit::Exit;
-use crate::say::say_json;
+use crate::message::eprint_json;
 use crate::text::{is_printable, printable};
 
 const AUTHORITY: &str = "://";
@@ -23,7 +23,7 @@ pub(super) fn wants_json(args: &[OsString]) -> bool {
 pub(super) fn end(error: Error, as_json: bool) -> ! {
     let error = made_safe(error);
     if as_json && error.use_stderr() {
-        say_json(&answer(&error).json());
+        eprint_json(&answer(&error).json());
         exit(error.exit_code());
     }
     error.exit()

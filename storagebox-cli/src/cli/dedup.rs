@@ -1,7 +1,6 @@
 //! The arguments of `dedup ...`.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
@@ -9,6 +8,7 @@ use storagebox::values::DedupId;
 use storagebox::{Error, Fingerprint, OpId, Retention};
 
 use super::duration::{any, lease, retention};
+use super::file::OfOutput;
 use super::lease::Lease;
 use super::namespace::OfNamespace;
 use super::op_id;
@@ -102,9 +102,8 @@ A record of `dedup run` is shown as the command's output and exit code. Exits wi
 pub(crate) struct GetRecord {
     #[command(flatten)]
     pub record: OfRecord,
-    /// Write nothing but the recorded bytes, to FILE; `-` is standard output
-    #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OfOutput,
 }
 
 /// Replace the value of a record, if the record still has a given version

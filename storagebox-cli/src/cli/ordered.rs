@@ -1,7 +1,6 @@
 //! The arguments of `ordered ...`.
 
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -10,6 +9,7 @@ use storagebox::values::Key;
 use storagebox::{Error, Stamp};
 
 use super::duration::{NoDuration, any};
+use super::file::OfOutput;
 use super::key;
 use super::namespace::OfNamespace;
 use super::time::{At, at};
@@ -169,9 +169,8 @@ pub(crate) struct Delete {
 pub(crate) struct GetValue {
     #[command(flatten)]
     pub key: OfKey,
-    /// Write nothing but the bytes of the value, to FILE; `-` is standard output
-    #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OfOutput,
 }
 
 /// List the values with their stamps, in no order: CSV with a header, or JSON

@@ -34,6 +34,14 @@ impl Source {
         }
     }
 
+    /// The path that leads to the source.
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::StandardInput => Path::new("/dev/stdin"),
+            Self::File(path) => path,
+        }
+    }
+
     pub(crate) fn open(&self) -> io::Result<(Box<dyn Read + Send>, Option<u64>)> {
         match self {
             Self::StandardInput => Ok((Box::new(io::stdin()), None)),

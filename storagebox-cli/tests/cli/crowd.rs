@@ -47,7 +47,7 @@ impl Crowd {
         assert_exactly_once(&first);
         assert_eq!(outcomes(&first), HashMap::from([("new", self.people), ("again", 2 * self.people)]));
 
-        let ended = place.hand_out(&["--alone"]).exits(0);
+        let ended = place.hand_out(&["--alone", "--force"]).exits(0);
         assert_eq!([ended.figure("items added"), ended.figure("already there")], [0, self.items as u64]);
         let second = place.given("given.csv");
         assert_eq!(outcomes(&second), HashMap::from([("again", 3 * self.people)]));
@@ -99,7 +99,7 @@ impl Crowd {
     }
 
     fn carries_on(self, place: &Place) {
-        place.hand_out(&[]).exits(0);
+        place.hand_out(&["--force"]).exits(0);
         let given = place.given("given.csv");
         assert_exactly_once(&given);
         assert!(outcomes(&given)["new"] < self.people, "the first run gave nobody anything");
@@ -134,7 +134,8 @@ fn outcomes(given: &[Given]) -> HashMap<&str, usize> {
 }
 
 fn spawn(place: &Place, ids: &str) -> Child {
-    let mut command = place.command(&[&["hand-out", "items"], &FILES[..2], &["--ids", ids], &FILES[4..]].concat());
+    let mut command =
+        place.command(&[&["hand-out", "items", "--force"], &FILES[..2], &["--ids", ids], &FILES[4..]].concat());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 

@@ -74,7 +74,7 @@ fn an_older_list_stays_where_nothing_was_rejected() {
     place.hand_out(&[]).exits(0);
     let list = place.read("given.rejects.csv");
     place.write("ids.csv", "ada\n");
-    let ended = place.hand_out(&[]).exits(0);
+    let ended = place.hand_out(&["--force"]).exits(0);
     let said = "note: every line could be used; given.rejects.csv is older and stays as it is";
     assert!(ended.stderr.contains(said), "{}", ended.stderr);
     assert_eq!(place.read("given.rejects.csv"), list);

@@ -106,6 +106,7 @@ fn errors() {
         ("no-command-to-run", &["dedup", "run", "records", "a"]),
         ("output-too-long", &["dedup", "run", "records", "a", "--json", "--", "head", "-c", "300000", "/dev/zero"]),
         ("no-folder-for-man", &["man", "--dir", "none"]),
+        ("output-exists", &["dedup", "get", "records", "order-7", "--out", "items.csv"]),
     ] {
         is_as_before(&format!("error-{name}"), &told(&place, args));
     }

@@ -26,8 +26,8 @@ fn place() -> Place {
 }
 
 /// The words of a call on these files.
-fn hand_out<'a>(items: &'a str, ids: &'a str, out: &'a str) -> [&'a str; 8] {
-    ["hand-out", "items", "--items", items, "--ids", ids, "--out", out]
+fn hand_out<'a>(items: &'a str, ids: &'a str, out: &'a str) -> [&'a str; 9] {
+    ["hand-out", "items", "--items", items, "--ids", ids, "--out", out, "--force"]
 }
 
 fn with_url(url: &str) -> Ended {
@@ -187,17 +187,10 @@ fn an_input_is_never_overwritten() {
         fs::create_dir(place.path("folder")).unwrap();
         let out = out.replace("../", "folder/../");
         refused(&place, &hand_out("items.csv", "ids.csv", &out), "overwrite");
-        let args =
-            ["hand-out", "items", "--items", "items.csv", "--ids", "ids.csv", "--out", "given.csv", "--rejects", &out];
+        let args = [&["hand-out", "items", "--force"], &FILES[..], &["--rejects", &out]].concat();
         refused(&place, &args, "overwrite");
         assert_eq!([place.read("items.csv"), place.read("ids.csv")], ["SAVE-1\n", "ada\n"]);
     }
-}
-
-#[test]
-fn the_two_outputs_must_differ() {
-    let args = [&["hand-out", "items"], &FILES[..], &["--rejects", "./given.csv"]].concat();
-    refused(&place(), &args, "same file");
 }
 
 #[cfg(unix)]
@@ -212,21 +205,10 @@ fn a_link_to_an_input_is_an_input() {
 fn an_old_output_is_replaced_at_success() {
     let place = place();
     place.write("given.csv", "old");
-    place.hand_out(&[]).exits(0);
+    refused(&place, &[&["hand-out", "items"], &FILES[..]].concat(), "given.csv exists");
+    place.hand_out(&["--force"]).exits(0);
     assert_eq!(place.read("given.csv"), "id,item,outcome\nada,SAVE-1,new\n");
     assert_eq!(place.names(), ["given.csv", "ids.csv", "items.csv"]);
-}
-
-#[cfg(unix)]
-#[test]
-fn the_old_output_keeps_its_rights() {
-    use std::os::unix::fs::PermissionsExt;
-    let place = place();
-    place.write("given.csv", "old");
-    fs::set_permissions(place.path("given.csv"), fs::Permissions::from_mode(0o600)).unwrap();
-    place.hand_out(&[]).exits(0);
-    let mode = fs::metadata(place.path("given.csv")).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o600);
 }
 
 /// The reader of the audit may have gone away; the work is done all the same.
@@ -250,7 +232,7 @@ fn an_interrupt_leaves_the_old_output_and_nothing_else() {
     let place = place();
     place.write("given.csv", "old");
     let mut command =
-        place.command(&[&["hand-out", "items", "--items", "items.csv", "--ids", "-"], &FILES[4..]].concat());
+        place.command(&[&["hand-out", "items", "--force", "--items", "items.csv", "--ids", "-"], &FILES[4..]].concat());
     let command = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();

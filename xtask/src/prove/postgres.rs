@@ -129,7 +129,7 @@ impl Process {
     fn start(url: &str, folder: &Path, bank: &str, number: usize) -> Result<Self, Failure> {
         let out = out(number);
         let mut command = program(url, ["hand-out", bank, "--items", "items.csv", "--ids", "ids.csv"])?;
-        command.args(["--concurrency", "8", "--json", "--out", &out]).current_dir(folder);
+        command.args(["--concurrency", "8", "--json", "--force", "--out", &out]).current_dir(folder);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.spawn().map_err(|error| not_started(&command, error))?;
         Ok(Self { command, child })

@@ -64,7 +64,7 @@ impl Place {
     }
 
     fn hand_out(&self, ids: &str, out: &str) -> Command {
-        self.command(&["hand-out", "items", "--ids", ids, "--out", out])
+        self.command(&["hand-out", "items", "--ids", ids, "--out", out, "--force"])
     }
 
     fn write(&self, name: &str, text: String) -> Result<(), Failure> {

@@ -4,7 +4,7 @@ use storagebox::bank::{ClaimState, Counts, End, Extended, HoldState, ItemState, 
 use storagebox::values::Item;
 use storagebox::{Confirmed, Held, Released, Taken};
 
-use crate::answer::{Answer, Fact};
+use crate::answer::{Answer, Field};
 use crate::cli::{OfClaim, OfNamespace};
 use crate::exit::Exit;
 
@@ -114,6 +114,6 @@ fn held(answer: Answer, held: &Held) -> Answer {
     match held.hold {
         HoldState::Forever => answer.word("hold", "forever"),
         HoldState::Confirmed => answer.word("hold", "confirmed"),
-        HoldState::Remaining(remaining) => answer.word("hold", "timed").with("remaining", Fact::Lasts(remaining)),
+        HoldState::Remaining(remaining) => answer.word("hold", "timed").with("remaining", Field::Lasts(remaining)),
     }
 }

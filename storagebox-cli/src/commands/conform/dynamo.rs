@@ -19,7 +19,7 @@ use storagebox::values::Namespace;
 use storagebox::{DynamoStore, Error, ErrorKind, Result, async_trait};
 use storagebox_conformance::{Declared, Harness, Sandbox, TestClock, connected, listed};
 
-use super::{CALL_TIMEOUT, Ground, MARK, address};
+use super::{CALL_TIMEOUT, MARK, TestTarget, address};
 
 const PORT: u16 = 80;
 
@@ -99,7 +99,7 @@ fn is_missing(error: &SdkError<DeleteTableError>) -> bool {
 }
 
 #[async_trait]
-impl Ground for Table {
+impl TestTarget for Table {
     fn harness(&self) -> Box<dyn Harness> {
         Box::new(Prefixes { table: self.clone(), next: AtomicU64::new(0) })
     }

@@ -3,12 +3,12 @@
 use storagebox::{Error, MemoryStore, async_trait};
 use storagebox_conformance::{Embedded, Harness};
 
-use super::Ground;
+use super::TestTarget;
 
 pub(super) struct Process;
 
 #[async_trait]
-impl Ground for Process {
+impl TestTarget for Process {
     fn harness(&self) -> Box<dyn Harness> {
         Box::new(Embedded::new("memory", |clock| MemoryStore::builder().clock(clock).build()))
     }

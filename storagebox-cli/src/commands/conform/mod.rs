@@ -30,8 +30,8 @@ use tokio::time::{sleep, timeout};
 use crate::cli::{Conform, Global};
 use crate::exit::{Exit, Failure};
 use crate::interrupt::{Caught, Signals};
+use crate::message::{Kind, eprint_lines, eprint_message};
 use crate::progress::Progress;
-use crate::say::{Kind, say, say_lines};
 use crate::step::{CERTIFY, OPEN, REMOVE};
 use crate::store;
 
@@ -56,7 +56,7 @@ const MARK: &str = "conform";
 
 /// Where the cases have their places, and how all of it goes in the end.
 #[async_trait]
-trait Ground: Send + Sync {
+trait TestTarget: Send + Sync {
     /// The harness, for one run.
     fn harness(&self) -> Box<dyn Harness>;
 
@@ -82,7 +82,7 @@ pub(crate) async fn run(args: Conform, global: &Global) -> Result<Exit, Failure>
     };
     plain_url(url).map_err(|error| error.during(OPEN))?;
     let mut signals = Signals::listen(&Caught::ENDS).map_err(Failure::Runtime)?;
-    let ground: Arc<dyn Ground> = begun(OPEN, ground(url), &mut signals).await?.into();
+    let ground: Arc<dyn TestTarget> = begun(OPEN, ground(url), &mut signals).await?.into();
     let mut asked = 0;
     let ended = match begun("setup", ground.prepare(), &mut signals).await {
         Ok(()) => certified(&args, &ground, &mut signals, &mut asked).await,
@@ -97,7 +97,8 @@ pub(crate) async fn run(args: Conform, global: &Global) -> Result<Exit, Failure>
         0 | 1 => removed(&*ground, &mut signals).await,
         _ => Err(Failure::Interrupted),
     };
-    let removed = removed.inspect_err(|_| say(Kind::Note, format_args!("what may be left: {}", ground.left())));
+    let removed =
+        removed.inspect_err(|_| eprint_message(Kind::Note, format_args!("what may be left: {}", ground.left())));
     told.and_then(|exit| removed.map(|()| exit))
 }
 
@@ -117,7 +118,7 @@ async fn begun<T>(
 /// What the suite found, until the person has asked for its end so often: at the second time it is left as it is.
 async fn certified(
     args: &Conform,
-    ground: &Arc<dyn Ground>,
+    ground: &Arc<dyn TestTarget>,
     signals: &mut Signals,
     asked: &mut u32,
 ) -> Result<Certificate, Failure> {
@@ -133,14 +134,14 @@ async fn certified(
             return Err(Failure::Interrupted);
         }
         if *asked == 1 && !watch.stop().is_asked() {
-            say(Kind::Note, format_args!("dropping the cases under way, and removing what they made"));
+            eprint_message(Kind::Note, format_args!("dropping the cases under way, and removing what they made"));
             watch.stop().now();
         }
     };
     let certificate = ended.map_err(Failure::Died)?.map_err(Failure::Certify)?;
     let Some(error) = watch.gone() else { return Ok(certificate) };
     let held = certificate.entries().iter().filter(|entry| entry.end == End::Held).count();
-    say(Kind::Note, format_args!("{held} cases held before; without the server there is no verdict"));
+    eprint_message(Kind::Note, format_args!("{held} cases held before; without the server there is no verdict"));
     Err(error.during(CERTIFY).into())
 }
 
@@ -157,7 +158,7 @@ fn suite(
             progress.item();
             match end {
                 End::Failed(why) if runtime.block_on(watch.is_there()) => {
-                    say_lines(Kind::Error, &format!("{}: {why}", case.name()));
+                    eprint_lines(Kind::Error, &format!("{}: {why}", case.name()));
                 }
                 _ => {}
             }
@@ -166,7 +167,7 @@ fn suite(
 }
 
 /// Removes what the places left, unless the server is gone or the person does not wait for it.
-async fn removed(ground: &dyn Ground, signals: &mut Signals) -> Result<(), Failure> {
+async fn removed(ground: &dyn TestTarget, signals: &mut Signals) -> Result<(), Failure> {
     tokio::select! {
         removed = remove(ground) => removed.map_err(|error| error.during(REMOVE).into()),
         error = silence(ground, 1) => Err(error.during(REMOVE).into()),
@@ -177,7 +178,7 @@ async fn removed(ground: &dyn Ground, signals: &mut Signals) -> Result<(), Failu
 /// Tries it twice: the server may have just restarted, or have no connection left until it notices that the cases have
 /// ended.
 #[allow(clippy::disallowed_methods, reason = "a server comes back in real time")]
-async fn remove(ground: &dyn Ground) -> Result<(), Error> {
+async fn remove(ground: &dyn TestTarget) -> Result<(), Error> {
     let removed = ground.remove().await;
     if removed.is_ok() {
         return removed;
@@ -200,7 +201,7 @@ fn options(args: &Conform) -> Options {
     }
 }
 
-async fn ground(url: &str) -> Result<Box<dyn Ground>, Error> {
+async fn ground(url: &str) -> Result<Box<dyn TestTarget>, Error> {
     match address::scheme(url) {
         "memory" => Ok(Box::new(memory::Process)),
         #[cfg(feature = "sqlite")]

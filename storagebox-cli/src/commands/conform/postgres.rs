@@ -18,10 +18,10 @@ use tokio::runtime::Handle;
 use tokio::task::block_in_place;
 use tokio::time::timeout;
 
-use crate::say::{Kind, say};
+use crate::message::{Kind, eprint_message};
 
 use super::watch::{ANSWER, unanswered};
-use super::{CALL_TIMEOUT, Ground, MARK, address};
+use super::{CALL_TIMEOUT, MARK, TestTarget, address};
 
 const PORT: u16 = 5432;
 
@@ -100,7 +100,7 @@ fn failed(error: sqlx::Error) -> Error {
 }
 
 #[async_trait]
-impl Ground for Schemas {
+impl TestTarget for Schemas {
     fn harness(&self) -> Box<dyn Harness> {
         Box::new(Fresh { schemas: self.clone(), next: AtomicU64::new(0) })
     }
@@ -239,7 +239,10 @@ impl Hand {
         let moved = block_in_place(|| Handle::current().block_on(moved));
         let moved = moved.unwrap_or_else(|_| Err(unanswered(ANSWER)));
         if let Err(error) = moved {
-            say(Kind::Error, format_args!("the clock of {} cannot be moved: {}", self.schema, error.message()));
+            eprint_message(
+                Kind::Error,
+                format_args!("the clock of {} cannot be moved: {}", self.schema, error.message()),
+            );
             // A case that goes on with the old time would say something false.
             resume_unwind(Box::new("the clock cannot be moved"));
         }

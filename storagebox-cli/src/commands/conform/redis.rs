@@ -15,7 +15,7 @@ use storagebox_conformance::{Declared, Harness, Part, Sandbox, TestClock, connec
 use storagebox_redis::Moved;
 
 use super::watch::ANSWER;
-use super::{CALL_TIMEOUT, Ground, MARK, address};
+use super::{CALL_TIMEOUT, MARK, TestTarget, address};
 
 const PORT: u16 = 6379;
 
@@ -79,7 +79,7 @@ async fn version(url: &str) -> Result<String> {
 }
 
 #[async_trait]
-impl Ground for Keys {
+impl TestTarget for Keys {
     fn harness(&self) -> Box<dyn Harness> {
         Box::new(Prefixes { keys: self.clone(), next: AtomicU64::new(0) })
     }

@@ -12,7 +12,7 @@ use storagebox::{Error, Result, SqliteStore, async_trait};
 use storagebox_conformance::{Declared, Harness, Part, Sandbox, TestClock, listed};
 use tempfile::TempDir;
 
-use super::{CALL_TIMEOUT, Ground, MARK};
+use super::{CALL_TIMEOUT, MARK, TestTarget};
 
 /// The folder, which goes with the run.
 pub(super) struct Folder(Arc<TempDir>);
@@ -29,7 +29,7 @@ impl Folder {
 }
 
 #[async_trait]
-impl Ground for Folder {
+impl TestTarget for Folder {
     fn harness(&self) -> Box<dyn Harness> {
         Box::new(Files { folder: Arc::clone(&self.0), next: AtomicU64::new(0) })
     }

@@ -4,7 +4,7 @@ use storagebox_conformance::{Judgement, Options, Part, Profile, Stop, certify};
 use super::*;
 
 /// What a few cases of a ground find, and what is left of it.
-async fn certified_by(ground: &dyn Ground) -> Certificate {
+async fn certified_by(ground: &dyn TestTarget) -> Certificate {
     let options = Options::new(Profile::SMOKE).parts([Part::Ordered]);
     let harness = ground.harness();
     let run = spawn_blocking(move || certify(harness, options, |_, _| {}));

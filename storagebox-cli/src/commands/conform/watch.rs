@@ -7,7 +7,7 @@ use storagebox::{Error, ErrorKind};
 use storagebox_conformance::Stop;
 use tokio::time::{sleep, timeout};
 
-use super::Ground;
+use super::TestTarget;
 
 /// Between two looks.
 pub(super) const PAUSE: Duration = Duration::from_secs(5);
@@ -20,13 +20,13 @@ const LOOKS: u32 = 4;
 
 /// Ends a run whose server is gone.
 pub(super) struct Watch {
-    ground: Arc<dyn Ground>,
+    ground: Arc<dyn TestTarget>,
     stop: Stop,
     gone: Mutex<Option<Error>>,
 }
 
 impl Watch {
-    pub(super) fn of(ground: &Arc<dyn Ground>) -> Arc<Self> {
+    pub(super) fn of(ground: &Arc<dyn TestTarget>) -> Arc<Self> {
         Arc::new(Self { ground: Arc::clone(ground), stop: Stop::new(), gone: Mutex::default() })
     }
 
@@ -59,7 +59,7 @@ impl Watch {
 
 /// Waits until the server has been silent at so many looks in a row, and returns the last reason.
 #[allow(clippy::disallowed_methods, reason = "a server is looked for in real time")]
-pub(super) async fn silence(ground: &dyn Ground, looks: u32) -> Error {
+pub(super) async fn silence(ground: &dyn TestTarget, looks: u32) -> Error {
     let mut silent = 0;
     loop {
         sleep(PAUSE).await;
@@ -71,7 +71,7 @@ pub(super) async fn silence(ground: &dyn Ground, looks: u32) -> Error {
     }
 }
 
-async fn look(ground: &dyn Ground) -> Result<(), Error> {
+async fn look(ground: &dyn TestTarget) -> Result<(), Error> {
     timeout(ANSWER, ground.reach()).await.unwrap_or_else(|_| Err(unanswered(ANSWER)))
 }
 
@@ -92,7 +92,7 @@ mod tests {
     struct Restarting(AtomicU32);
 
     #[async_trait]
-    impl Ground for Restarting {
+    impl TestTarget for Restarting {
         fn harness(&self) -> Box<dyn Harness> {
             unreachable!("nothing is run")
         }
@@ -117,7 +117,7 @@ mod tests {
     }
 
     fn watched(looks: u32) -> Arc<Watch> {
-        let ground: Arc<dyn Ground> = Arc::new(Restarting(looks.into()));
+        let ground: Arc<dyn TestTarget> = Arc::new(Restarting(looks.into()));
         Watch::of(&ground)
     }
 

@@ -4,7 +4,7 @@ use storagebox::dedup::{Entry, Forgotten, Replaced, Version};
 use storagebox::{Payload, Recorded};
 
 use super::run::Ended;
-use crate::answer::{Answer, Fact};
+use crate::answer::{Answer, Field};
 use crate::cli::OfRecord;
 use crate::exit::Exit;
 
@@ -14,7 +14,7 @@ pub(super) fn recorded(of: &OfRecord, value: &Payload, recorded: &Recorded) -> A
         Recorded::Again(entry) => shown(outcome(of, Exit::Done, "again"), entry),
         Recorded::Existing(entry) => shown(outcome(of, Exit::Nothing, "existing"), entry),
         Recorded::InFlight { remaining } => {
-            outcome(of, Exit::Nothing, "in_flight").with("remaining", Fact::Lasts(*remaining))
+            outcome(of, Exit::Nothing, "in_flight").with("remaining", Field::Lasts(*remaining))
         }
         Recorded::Fenced => outcome(of, Exit::Nothing, "fenced"),
     }

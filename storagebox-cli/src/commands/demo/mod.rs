@@ -20,8 +20,8 @@ use super::loss_aware::LossAwareBank;
 use crate::check::Mismatch;
 use crate::cli::{Demo, Global};
 use crate::exit::{Exit, Failure};
+use crate::message::{Kind, eprint_message};
 use crate::progress::Progress;
-use crate::say::{Kind, say};
 use crate::store::{self, is_memory};
 use crate::terminal;
 use chance::{Chance, Faults};
@@ -44,7 +44,7 @@ pub(crate) async fn run(args: &Demo, global: &Global) -> Result<Exit, Failure> {
 
 fn tell_what_stays(store: &Store, name: &Namespace) {
     if !is_memory(store) {
-        say(Kind::Note, format_args!("the bank {name} stays in the store"));
+        eprint_message(Kind::Note, format_args!("the bank {name} stays in the store"));
     }
 }
 

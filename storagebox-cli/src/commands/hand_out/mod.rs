@@ -17,9 +17,9 @@ use super::load::{Loaded, load};
 use super::loss_aware::LossAwareBank;
 use crate::cli::{Global, HandOut};
 use crate::exit::{Exit, Failure};
+use crate::message::{Kind, eprint_message};
 use crate::output::PendingCsv;
 use crate::rejects::Rejects;
-use crate::say::{Kind, say};
 use crate::store::{self, is_memory};
 use crate::terminal;
 use assign::assign;
@@ -43,7 +43,10 @@ pub(crate) async fn run(args: HandOut, global: &Global) -> Result<Exit, Failure>
 
 fn warn_of_nothing(store: &Store, has_items: bool) {
     if is_memory(store) && !has_items {
-        say(Kind::Note, format_args!("memory: starts empty and --items was left out, so there is nothing to hand out"));
+        eprint_message(
+            Kind::Note,
+            format_args!("memory: starts empty and --items was left out, so there is nothing to hand out"),
+        );
     }
 }
 

@@ -25,7 +25,7 @@ impl Plan {
             return Err(Failure::StandardInputTwice);
         }
         let reserved = items.iter().chain([&ids]).try_fold(store, Reserved::and_input)?;
-        let out = Target::at(&args.out, &reserved)?;
+        let out = Target::at(&args.out, args.force, &reserved)?;
         let rejects = Rejects::at(args.rejects.as_deref(), &beside(args, &out), &reserved)?;
         if out.is_also(rejects.target()) {
             return Err(Failure::OutIsRejects);

@@ -10,20 +10,20 @@ use storagebox::values::Key;
 use storagebox::{Maintained, OrderedValues, Stamp, Store, Written, async_trait};
 
 use super::listing::{self, Cell, Row};
-use super::on_store::{OnStore, Outlet};
+use super::store_command::{Output, StoreCommand};
 use crate::answer::Answer;
 use crate::cli::{Delete, GetValue, ListValues, OfKey, Ordered, Purge, Put, ResetKey};
 use crate::content;
 use crate::exit::{Exit, Failure};
+use crate::message::{Kind, eprint_message};
 use crate::output::Reserved;
-use crate::say::{Kind, say};
 
 /// How many deletes are forgotten with one call.
 const BATCH: usize = 1_000;
 
 #[async_trait]
-impl OnStore for Ordered {
-    async fn ask(self, store: &Store, out: Outlet<'_>) -> Result<Exit, Failure> {
+impl StoreCommand for Ordered {
+    async fn ask(self, store: &Store, out: Output<'_>) -> Result<Exit, Failure> {
         let of = self.of();
         let values = &store.ordered_with(&of.namespace.name, of.options()?)?;
         let answer = match self {
@@ -39,8 +39,8 @@ impl OnStore for Ordered {
 }
 
 /// A text that is no key itself may be what keys begin with, or what none can begin with.
-async fn list(args: &ListValues, values: &OrderedValues, out: Outlet<'_>) -> Result<Exit, Failure> {
-    let Outlet { as_json, to, .. } = out;
+async fn list(args: &ListValues, values: &OrderedValues, out: Output<'_>) -> Result<Exit, Failure> {
+    let Output { as_json, to, .. } = out;
     match args.prefix.as_deref().unwrap_or_default() {
         "" => listing::list(|| values.list(), args.limit, as_json, to).await,
         prefix => {
@@ -80,14 +80,14 @@ async fn delete(args: &Delete, values: &OrderedValues) -> Result<Answer, Failure
 fn explain(of: &OfKey, own: &Stamp, written: &Written) {
     if let Written::TooOld { horizon } = written {
         let (at, oldest, age) = (time(own.at), time(*horizon), format_duration(of.of.tombstone_age));
-        say(
+        eprint_message(
             Kind::Note,
             format_args!(
                 "--at {at} is before {oldest}, which is --tombstone-age ({age}) behind the store's clock; a delete of a \
                  newer time may be forgotten by now"
             ),
         );
-        say(
+        eprint_message(
             Kind::Help,
             format_args!(
                 "load old values into a new namespace, with a --tombstone-age longer than the oldest of them is old on \
@@ -121,8 +121,8 @@ fn answer(of: &OfKey, own: &Stamp, written: &Written) -> Answer {
     }
 }
 
-async fn get(args: &GetValue, values: &OrderedValues, out: Outlet<'_>) -> Result<Exit, Failure> {
-    let target = out.target(args.out.as_deref())?;
+async fn get(args: &GetValue, values: &OrderedValues, out: Output<'_>) -> Result<Exit, Failure> {
+    let target = out.target(&args.output)?;
     let found = values.get(&args.key.key).await?;
     match target {
         Some(target) => out.write(&target, found.as_ref().map(|found| &found.value)),

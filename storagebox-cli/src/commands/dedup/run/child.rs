@@ -16,7 +16,7 @@ use super::stage::Stage;
 use super::tree::{self, Tree};
 use crate::cli::Run;
 use crate::interrupt::ChildEnds;
-use crate::say::{Kind, say};
+use crate::message::{Kind, eprint_message};
 use crate::store;
 
 /// Why a command that was to run leaves no record.
@@ -143,7 +143,10 @@ pub(super) async fn end_what_is_left(stage: &Stage, with_force: impl Fn() -> boo
     if tree.end(with_force).await {
         stage.is_gone();
     } else {
-        say(Kind::Warning, format_args!("processes that the command started are still there, and cannot be ended"));
+        eprint_message(
+            Kind::Warning,
+            format_args!("processes that the command started are still there, and cannot be ended"),
+        );
     }
 }
 

@@ -32,7 +32,7 @@ use crate::cli::Run;
 use crate::content::write_to;
 use crate::exit::{Exit, RunFailure};
 use crate::interrupt::Signals;
-use crate::say::{Kind, say};
+use crate::message::{Kind, eprint_message};
 use child::{Stopped, end_what_is_left};
 pub(crate) use record::Ended;
 use record::Output;
@@ -204,5 +204,5 @@ impl Outputs<'_> {
 
 fn warn_of_length(bytes: u64) {
     let what = "more than a record holds: later callers get an error in its place";
-    say(Kind::Warning, format_args!("the command wrote {bytes} bytes, {what}"));
+    eprint_message(Kind::Warning, format_args!("the command wrote {bytes} bytes, {what}"));
 }

@@ -8,8 +8,8 @@ use storagebox::{Result, async_trait};
 use tracing::{Instrument, debug, debug_span};
 
 use super::stage::Stage;
+use crate::message::{Kind, eprint_message};
 use crate::progress::Waiting;
-use crate::say::{Kind, say};
 
 #[derive(Debug)]
 pub(super) struct Watched {
@@ -30,7 +30,7 @@ impl Watched {
                 self.waiting.end();
                 let why = "it failed, was interrupted, or its lease ran out";
                 let what = "the run that was under way left no result";
-                say(Kind::Note, format_args!("{what} ({why}); running the command here"));
+                eprint_message(Kind::Note, format_args!("{what} ({why}); running the command here"));
             }
             _ => self.waiting.end(),
         }

@@ -46,14 +46,14 @@ impl Kind {
 /// Here and nowhere else the texts of others (paths, commands, what a store has kept) become harmless to a terminal.
 ///
 /// `console` decides on the colour: a terminal, and what `NO_COLOR`, `CLICOLOR` and `CLICOLOR_FORCE` say.
-pub(crate) fn say(kind: Kind, message: Arguments<'_>) {
+pub(crate) fn eprint_message(kind: Kind, message: Arguments<'_>) {
     let name = kind.style().apply_to(kind.name());
     let message = printable(&message.to_string());
     let _unread = writeln!(io::stderr(), "{name}: {message}");
 }
 
 /// The same for a text of several lines. All but the first are indented, so that none looks like another message.
-pub(crate) fn say_lines(kind: Kind, message: &str) {
+pub(crate) fn eprint_lines(kind: Kind, message: &str) {
     let name = kind.style().apply_to(kind.name());
     let _unread = writeln!(io::stderr(), "{name}: {}", indented(message));
 }
@@ -63,7 +63,7 @@ fn indented(message: &str) -> String {
 }
 
 /// The same for a program: one object on a line.
-pub(crate) fn say_json(object: &Value) {
+pub(crate) fn eprint_json(object: &Value) {
     let mut to = terminal::stderr(true);
     let _unread = writeln!(to, "{object}").and_then(|()| to.flush());
 }
