@@ -1,4 +1,4 @@
-//! What a command answers: a table for people, one JSON object a line for programs.
+//! The answer of a command: a table for people, one JSON object per line for programs.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -12,40 +12,42 @@ use serde_json::Value;
 use crate::exit::{Exit, Failure};
 use crate::text::printable;
 
-/// As wide as a text may be where no terminal says otherwise.
+/// The width of wrapped text without a terminal.
 const READABLE: u16 = 100;
 
-/// Facts in an order fit for a table, and the exit code that goes with them.
+/// Fields in the order of the table, and the exit code that goes with them.
 #[derive(Debug)]
 pub(crate) struct Answer {
     exit: Exit,
-    facts: Vec<(&'static str, Field)>,
+    fields: Vec<(&'static str, Field)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
-    /// One of our own words, such as an outcome.
+    /// A fixed word, such as an outcome.
     Word(&'static str),
     Text(String),
     Texts(Vec<String>),
     Figure(u64),
-    /// A figure that may be below 0.
+    /// A figure that may be negative.
     Signed(i64),
     Flag(bool),
-    /// What somebody recorded, text or not.
+    /// A recorded value, which may be text or not.
     Bytes(Vec<u8>),
     Lasts(Duration),
-    /// For programs alone.
+    /// Only in the table, for people.
+    Shown(&'static str),
+    /// Only in JSON, for programs.
     Json(Value),
 }
 
 impl Answer {
     pub(crate) fn new(exit: Exit) -> Self {
-        Self { exit, facts: Vec::new() }
+        Self { exit, fields: Vec::new() }
     }
 
-    pub(crate) fn with(mut self, key: &'static str, fact: Field) -> Self {
-        self.facts.push((key, fact));
+    pub(crate) fn with(mut self, key: &'static str, field: Field) -> Self {
+        self.fields.push((key, field));
         self
     }
 
@@ -78,41 +80,42 @@ impl Answer {
     }
 
     pub(crate) fn json(&self) -> Value {
-        let facts = self.facts.iter().map(|(key, fact)| match fact {
-            Field::Lasts(_) => (format!("{key}_ms"), json(fact)),
-            Field::Bytes(bytes) => bytes_field(key, bytes),
-            _ => ((*key).to_owned(), json(fact)),
-        });
-        facts.collect()
+        self.fields.iter().filter_map(|(key, field)| json(key, field)).collect()
     }
 
     fn table(&self) -> String {
         let rows = self
-            .facts
+            .fields
             .iter()
-            .flat_map(|(key, fact)| cells(fact).into_iter().map(move |cell| (key.replace('_', " "), cell)));
-        let figures = self.facts.iter().filter(|(_, fact)| matches!(fact, Field::Figure(_))).count();
-        let is_of_figures = 2 * figures > self.facts.len();
-        table(rows, if is_of_figures { CellAlignment::Right } else { CellAlignment::Left })
+            .flat_map(|(key, field)| cells(field).into_iter().map(move |cell| (key.replace('_', " "), cell)));
+        let figures = self.fields.iter().filter(|(_, field)| matches!(field, Field::Figure(_))).count();
+        let is_of_figures = 2 * figures > self.fields.len();
+        let mut table = table(rows);
+        if let Some(values) = table.column_mut(1).filter(|_| is_of_figures) {
+            values.set_cell_alignment(CellAlignment::Right);
+        }
+        table.trim_fmt()
     }
 }
 
-fn json(fact: &Field) -> Value {
-    match fact {
+fn json(key: &str, field: &Field) -> Option<(String, Value)> {
+    let value = match field {
         Field::Word(word) => (*word).into(),
         Field::Text(text) => text.as_str().into(),
         Field::Texts(texts) => texts.as_slice().into(),
         Field::Figure(figure) => (*figure).into(),
         Field::Signed(figure) => (*figure).into(),
         Field::Flag(flag) => (*flag).into(),
-        Field::Bytes(bytes) => bytes_field("", bytes).1,
-        Field::Lasts(duration) => u64::try_from(duration.as_millis()).ok().into(),
+        Field::Bytes(bytes) => return Some(bytes_field(key, bytes)),
+        Field::Lasts(duration) => return Some((format!("{key}_ms"), u64::try_from(duration.as_millis()).ok().into())),
+        Field::Shown(_) => return None,
         Field::Json(value) => value.clone(),
-    }
+    };
+    Some((key.to_owned(), value))
 }
 
-fn cells(fact: &Field) -> Vec<String> {
-    match fact {
+fn cells(field: &Field) -> Vec<String> {
+    match field {
         Field::Word(word) => vec![word.replace('_', " ")],
         Field::Text(text) => vec![printable(text)],
         Field::Texts(texts) => texts.iter().map(|text| printable(text)).collect(),
@@ -121,11 +124,12 @@ fn cells(fact: &Field) -> Vec<String> {
         Field::Flag(flag) => vec![if *flag { "yes" } else { "no" }.to_owned()],
         Field::Bytes(bytes) => vec![readable(bytes)],
         Field::Lasts(duration) => vec![whole_millis(*duration)],
+        Field::Shown(text) => vec![(*text).to_owned()],
         Field::Json(_) => vec![],
     }
 }
 
-/// The field of a JSON object that has these bytes exactly: as text, or else in base 64 under a name that says so.
+/// Returns a JSON field with exactly these bytes: as text, or in base 64 under a key that ends in `_base64`.
 pub(crate) fn bytes_field(key: &str, bytes: &[u8]) -> (String, Value) {
     match str::from_utf8(bytes) {
         Ok(text) => (key.to_owned(), text.into()),
@@ -133,7 +137,7 @@ pub(crate) fn bytes_field(key: &str, bytes: &[u8]) -> (String, Value) {
     }
 }
 
-/// For people: the text, or the number of bytes that are not text.
+/// Returns the text for people, or the number of bytes if they are not text.
 fn readable(bytes: &[u8]) -> String {
     match str::from_utf8(bytes) {
         Ok(text) => printable(text),
@@ -146,36 +150,30 @@ fn whole_millis(duration: Duration) -> String {
     humantime::format_duration(whole).to_string()
 }
 
-pub(crate) fn table(rows: impl Iterator<Item = (String, String)>, values: CellAlignment) -> String {
+fn table(rows: impl Iterator<Item = (String, String)>) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    for (key, value) in rows {
-        table.add_row([key, value]);
-    }
-    for (column, alignment) in table.column_iter_mut().zip([CellAlignment::Left, values]) {
-        column.set_padding((0, 1)).set_cell_alignment(alignment);
-    }
-    table.trim_fmt()
-}
-
-/// The same with long texts, wrapped to the terminal, or to a width that is good to read.
-pub(crate) fn wrapped(rows: impl Iterator<Item = (String, String)>) -> String {
-    let width = Term::stdout().size_checked().map_or(READABLE, |(_, columns)| columns);
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
     for (key, value) in rows {
         table.add_row([key, value]);
     }
     for column in table.column_iter_mut() {
         column.set_padding((0, 1));
     }
+    table
+}
+
+/// Formats long texts, wrapped at the width of the terminal.
+pub(crate) fn wrapped(rows: impl Iterator<Item = (String, String)>) -> String {
+    let width = Term::stdout().size_checked().map_or(READABLE, |(_, columns)| columns);
+    let mut table = table(rows);
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
     if let Some(keys) = table.column_mut(0) {
         keys.set_constraint(ColumnConstraint::ContentWidth);
     }
     table.trim_fmt()
 }
 
-/// Writes a line. A reader that has gone has read enough.
+/// Writes a line. A closed pipe is no failure.
 pub(crate) fn line(to: &mut dyn Write, text: &str) -> Result<(), Failure> {
     match writeln!(to, "{text}").and_then(|()| to.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Print(error)),

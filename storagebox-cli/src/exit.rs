@@ -1,4 +1,4 @@
-//! How a command ends, for scripts and for people.
+//! How a command ends: exit codes, errors and advice.
 
 mod code;
 mod run;
@@ -21,7 +21,7 @@ use crate::text::printable;
 pub(crate) use code::Exit;
 pub(crate) use run::RunFailure;
 
-/// Why a command could not do its work. The text never holds an item.
+/// Why a command could not do its work. The text never contains an item.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     #[error("the store is not known here: `dedup run` does not hand STORAGEBOX_URL on to its command")]
@@ -86,7 +86,7 @@ pub(crate) enum Failure {
     Died(tokio::task::JoinError),
 }
 
-/// Before any call of the store, such an error is about an argument of the command.
+/// An error without an operation comes from checking an argument, before any call of the store.
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match (error.operation(), error.kind()) {
@@ -97,7 +97,7 @@ impl From<Error> for Failure {
 }
 
 impl Failure {
-    /// The same while a command was to be run, whose exit codes are its own.
+    /// Converts the failure to one of `dedup run`, which has its own exit codes.
     pub(crate) fn in_run(self) -> Self {
         match self {
             Self::Run(failure) => Self::Run(failure),
@@ -105,7 +105,7 @@ impl Failure {
         }
     }
 
-    /// Tells the person or the program, and answers with the exit code.
+    /// Prints the failure for a person or a program, and returns the exit code.
     pub(crate) fn report(&self, as_json: bool) -> Exit {
         match (self, as_json) {
             // The message would go into the store.
@@ -124,7 +124,7 @@ impl Failure {
         eprint_message(Kind::Help, format_args!("{}", self.help()));
     }
 
-    /// The same for programs, with what the library says of the store's failure.
+    /// Returns the failure for programs, with the details of the store's error.
     fn answer(&self) -> Answer {
         let code = self.exit().code();
         let answer = Answer::new(self.exit()).text("error", self.to_string()).text("help", self.help());
@@ -156,7 +156,7 @@ impl Failure {
         }
     }
 
-    /// The server's or the system's own words, where they are about the way to the store and not about what is in it.
+    /// Returns the message of the server or the system, if it is about access to the store and not about its contents.
     fn cause(&self) -> Option<String> {
         match self {
             Self::Store(error) if is_about_the_way(error) => root(error),

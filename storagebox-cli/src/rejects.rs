@@ -10,7 +10,7 @@ use crate::message::{Kind, eprint_message};
 use crate::output::{PendingCsv, Reserved, Target};
 
 const HEADER: [&str; 3] = ["file", "line", "reason"];
-/// The same as it stands in a file.
+/// The header as the first line of a list.
 const FIRST_LINE: &[u8] = b"file,line,reason\n";
 
 #[derive(Debug)]
@@ -20,16 +20,16 @@ pub(crate) struct Rejects {
     rejected: Rejected,
 }
 
-/// How many lines could not be used.
+/// The number of lines that could not be used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rejected {
     pub lines: u64,
-    /// Those of them that are not blank.
+    /// The lines among them that are not blank.
     lost: u64,
 }
 
 impl Rejected {
-    /// The exit of a command that was asked for each line: what was left out is no success.
+    /// Returns the exit of a command that should have used every line: a line that was left out is no success.
     pub(crate) fn exit(self, exit: Exit) -> Exit {
         match (exit, self.lost) {
             (Exit::Done, 1..) => Exit::Nothing,
@@ -39,7 +39,7 @@ impl Rejected {
 }
 
 impl Rejects {
-    /// Lists the lines in the named file, or else in one beside the source. An older list is replaced.
+    /// Prepares the list in the named file, or else in one beside the source. An older list is replaced.
     pub(crate) fn at(named: Option<&Path>, source: &Source, reserved: &Reserved) -> Result<Self, Failure> {
         let path = named.map_or_else(|| beside(source), Path::to_owned);
         let target = Target::at(&path, is_list(&path), reserved)?;
@@ -71,7 +71,7 @@ impl Rejects {
     pub(crate) fn publish(self) -> Result<(), Failure> {
         let (path, was_there) = (self.target.path(), self.target.is_there());
         match self.file {
-            // Nobody asked to replace another file, which may have taken the place of the list during the work.
+            // Another program may have replaced the older list by a file of its own.
             Some(_) if was_there && !is_list(path) => Err(Failure::Exists(path.to_owned())),
             Some(file) => file.publish().map(|()| warn(self.rejected.lines, path)),
             None if was_there => {
@@ -94,8 +94,8 @@ fn is_list(path: &Path) -> bool {
     path.is_file() && read().is_ok() && (beginning.is_empty() || beginning == FIRST_LINE)
 }
 
-/// Where the list is unless another place was named: `codes.rejects.csv` beside `codes.csv`, and beside `codes.txt`
-/// `codes.txt.rejects.csv`, so that each has its own.
+/// Returns the default path of the list: `codes.rejects.csv` for `codes.csv`, and `codes.txt.rejects.csv` for
+/// `codes.txt`, so that both have their own lists.
 fn beside(source: &Source) -> PathBuf {
     match source {
         Source::File(path) if !is_stream(path) => match path.extension() {
@@ -106,7 +106,7 @@ fn beside(source: &Source) -> PathBuf {
     }
 }
 
-/// Such as `/dev/stdin`, beside which nothing is put.
+/// Whether this is a pipe or a device such as `/dev/stdin`, beside which no list is written.
 fn is_stream(path: &Path) -> bool {
     path.metadata().is_ok_and(|about| !about.is_file())
 }

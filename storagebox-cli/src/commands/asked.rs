@@ -1,4 +1,4 @@
-//! What commands answer in tests.
+//! Runs commands in tests, and returns their answers.
 
 use std::fmt::Debug;
 use std::io::Write;
@@ -10,7 +10,7 @@ use super::store_command::{Output, StoreCommand};
 use crate::exit::{Exit, Failure};
 use crate::output::Reserved;
 
-/// Where no file is reserved.
+/// Runs the command without reserved files.
 pub(super) async fn ask(
     command: impl StoreCommand + Send,
     store: &Store,
@@ -20,7 +20,7 @@ pub(super) async fn ask(
     command.ask(store, Output { reserved: &Reserved::default(), as_json, to }).await
 }
 
-/// All that a command writes which does not fail.
+/// Returns all that a command writes. Panics if it fails.
 pub(super) async fn bytes(command: impl StoreCommand + Debug + Send, store: &Store, as_json: bool) -> (Exit, Vec<u8>) {
     let (mut to, what) = (Vec::new(), format!("{command:?}"));
     let exit = ask(command, store, as_json, &mut to).await;
@@ -32,7 +32,7 @@ pub(super) async fn text(command: impl StoreCommand + Debug + Send, store: &Stor
     (exit, String::from_utf8(bytes).unwrap())
 }
 
-/// The one answer, without the facts that repeat what was asked.
+/// Returns the one answer, without the fields that repeat the arguments.
 pub(super) async fn facts<const N: usize>(
     command: impl StoreCommand + Debug + Send,
     store: &Store,

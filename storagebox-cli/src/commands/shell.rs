@@ -24,7 +24,7 @@ pub(crate) fn completions(args: &Completions) -> Result<Exit, Failure> {
 
 pub(crate) fn man(args: &ManPage, global: &Global) -> Result<Exit, Failure> {
     match &args.dir {
-        // A URL that cannot be read names no file.
+        // An invalid URL names no file.
         Some(dir) => pages(dir, &store::reserved(global).unwrap_or_default())?,
         None => page(&mut io::stdout())?,
     }

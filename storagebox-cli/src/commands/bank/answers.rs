@@ -1,4 +1,4 @@
-//! The bank's outcomes as answers, each with its exit code.
+//! The outcomes of a bank as answers with exit codes.
 
 use storagebox::bank::{ClaimState, Counts, End, Extended, HoldState, ItemState, Retired};
 use storagebox::values::Item;
@@ -89,7 +89,7 @@ pub(super) fn name(state: &ItemState) -> &'static str {
     }
 }
 
-/// The id whose claim has the item, where there is one.
+/// Returns the id whose claim has the item, if there is one.
 pub(super) fn claim(state: &ItemState) -> Option<&str> {
     match state {
         ItemState::Held(claim) | ItemState::Spent(Some(claim)) => Some(claim.as_str()),

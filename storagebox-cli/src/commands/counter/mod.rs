@@ -1,4 +1,4 @@
-//! `storagebox counter ...`: counters whose changes are applied once each.
+//! `storagebox counter ...`: counters that apply each operation once.
 
 mod log;
 mod promise;
@@ -16,7 +16,7 @@ use crate::answer::{Answer, Field};
 use crate::cli::{Add, Cancel, Compact, Counter, OfCounter, OfKeyAlone};
 use crate::exit::{Exit, Failure};
 
-/// How many operations are merged with one call.
+/// The number of operations that one call merges.
 const BATCH: usize = 1_000;
 
 #[async_trait]
@@ -90,7 +90,7 @@ async fn cancel(args: &Cancel, store: &Store) -> Result<Answer, Failure> {
     Ok(with_value(answer, value))
 }
 
-/// A batch at a time, so that an interrupt finds its place; what is merged stays merged.
+/// Merges in batches, so that a signal can stop it in between.
 async fn compact(args: &Compact, store: &Store) -> Result<Answer, Failure> {
     let Compact { of, older_than } = args;
     let ledger = store.counters_with(&of.of.name, Strategy::Ledger)?;

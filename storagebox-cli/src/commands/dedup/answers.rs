@@ -1,4 +1,4 @@
-//! The outcomes of records as answers, each with its exit code.
+//! The outcomes of records as answers with exit codes.
 
 use storagebox::dedup::{Entry, Forgotten, Replaced, Version};
 use storagebox::{Payload, Recorded};
@@ -52,7 +52,7 @@ fn version(answer: Answer, version: Version) -> Answer {
     answer.figure("version", version.number())
 }
 
-/// What is recorded: a run as what its command wrote, anything else as it is.
+/// Adds the record: the output of a run, or the value.
 pub(in crate::commands) fn shown(answer: Answer, entry: &Entry) -> Answer {
     let answer = version(answer, entry.version);
     match Ended::recorded_in(&entry.value) {

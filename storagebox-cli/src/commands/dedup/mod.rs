@@ -1,4 +1,4 @@
-//! `storagebox dedup ...`: what was done for an id, remembered.
+//! `storagebox dedup ...`: records, leases and runs.
 
 mod answers;
 mod lease;
@@ -17,7 +17,7 @@ use crate::answer::Answer;
 use crate::cli::{self, Forget, GetRecord, Global, OfRecord, Record, Records, Replace, Run};
 use crate::content;
 use crate::exit::{Exit, Failure, RunFailure};
-use crate::interrupt::{Caught, Signals};
+use crate::interrupt::{self, Signals};
 use crate::output::Reserved;
 use crate::store;
 use crate::terminal;
@@ -34,15 +34,15 @@ pub(crate) async fn run(command: cli::Dedup, global: &Global) -> Result<Exit, Fa
     }
 }
 
-/// The store is not closed with care: what was recorded is recorded, and the exit code is the command's.
+/// A failure to close the store is ignored: the run is recorded, and the exit code is the command's.
 async fn once(args: &Run, global: &Global) -> Result<Exit, Failure> {
-    let mut signals = Signals::listen(&Caught::ALL).map_err(Failure::Runtime)?;
+    let mut signals = Signals::listen(&interrupt::ALL).map_err(Failure::Runtime)?;
     let store = tokio::select! {
         store = store::ready(global) => store?,
         () = signals.request() => return Err(Failure::Run(RunFailure::NotRun)),
     };
     run::adopt_orphans();
-    // What the command wrote is passed on as it is, as if it ran here.
+    // The output of the command is passed on unescaped, as if it ran here.
     let (mut its_own, mut told) = (io::stdout(), terminal::stdout(true));
     let stdout: &mut (dyn Write + Send) = if global.json { &mut told } else { &mut its_own };
     let to = Outputs { stdout, stderr: &mut io::stderr(), as_json: global.json };

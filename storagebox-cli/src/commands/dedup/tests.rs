@@ -89,7 +89,7 @@ async fn any_bytes_go_in_from_a_file_and_come_out_into_one() {
     assert_eq!(lines(&store, &["get", "order-7", "--out", "-"], false).await, (Exit::Done, bytes.to_vec()));
     assert_eq!(lines(&store, &["get", "order-7", "--out", output], true).await, (Exit::Done, vec![]));
     assert_eq!(std::fs::read(output).unwrap(), bytes);
-    let (exit, shown) = lines(&store, &["get", "none", "--out", output], true).await;
+    let (exit, shown) = lines(&store, &["get", "none", "--out", output, "--force"], true).await;
     assert_eq!((exit, shown), (Exit::Nothing, vec![]));
     assert_eq!(std::fs::read(output).unwrap(), bytes);
 }

@@ -1,4 +1,4 @@
-//! What the demo showed, for people and for machines.
+//! The figures of the demo, for people and for programs.
 
 use std::sync::atomic::Ordering;
 

@@ -110,7 +110,8 @@ impl Run {
 
     fn args(&self) -> (HandOut, Global) {
         let of = |name| self.path(name).into_os_string();
-        let start = ["storagebox", "--json", "--url=memory:", "hand-out", "items", "--concurrency=1"].map(Into::into);
+        let start = ["storagebox", "--json", "--url=memory:", "hand-out", "items", "--force", "--concurrency=1"]
+            .map(Into::into);
         let files = ["--items".into(), of("items"), "--ids".into(), of("ids"), "--out".into(), of("out.csv")];
         let Cli { command, global } = Cli::parse_from(start.into_iter().chain(files));
         let Command::HandOut(args) = command else { panic!("{command:?}") };
@@ -143,35 +144,35 @@ async fn a_sound_store_passes() {
 #[tokio::test]
 async fn an_item_of_two_ids_is_found() {
     let found = Run::with(Fault::SharesAnItem).mismatches().await;
-    assert!(found.contains(&(Check::NoSharedItem, 1)), "{found:?}");
+    assert!(found.contains(&(Check::NO_SHARED_ITEM, 1)), "{found:?}");
 }
 
 #[tokio::test]
 async fn two_items_of_one_id_are_found() {
     let found = Run::with(Fault::ForgetsTheClaim).mismatches().await;
-    assert!(found.contains(&(Check::SameItemEachLine, 3)), "{found:?}");
+    assert!(found.contains(&(Check::SAME_ITEM_EACH_LINE, 3)), "{found:?}");
 }
 
 #[tokio::test]
 async fn a_second_new_line_of_an_id_is_found() {
     let found = Run::with(Fault::AlwaysSaysNew).mismatches().await;
-    assert!(found.contains(&(Check::TakenOnce, 3)), "{found:?}");
+    assert!(found.contains(&(Check::TAKEN_ONCE, 3)), "{found:?}");
 }
 
 #[tokio::test]
 async fn items_that_are_not_there_are_found() {
-    assert_eq!(Run::with(Fault::Boasts).mismatches().await, [(Check::BankGrewByAdded, 4)]);
+    assert_eq!(Run::with(Fault::Boasts).mismatches().await, [(Check::BANK_GREW_BY_ADDED, 4)]);
 }
 
 #[tokio::test]
 async fn items_taken_for_nobody_are_found() {
-    assert_eq!(Run::with(Fault::Leaks).mismatches().await, [(Check::TakenGrewByNew, 3)]);
+    assert_eq!(Run::with(Fault::Leaks).mismatches().await, [(Check::TAKEN_GREW_BY_NEW, 3)]);
 }
 
 #[tokio::test]
 async fn a_false_empty_is_found_only_where_nothing_can_have_come_free() {
     let mut run = Run::with(Fault::SometimesSaysEmpty);
-    assert_eq!(run.mismatches().await, [(Check::EmptyStaysEmpty, 1), (Check::EmptyMeansEmpty, 2)]);
+    assert_eq!(run.mismatches().await, [(Check::EMPTY_STAYS_EMPTY, 1), (Check::EMPTY_MEANS_EMPTY, 2)]);
     run.alone = false;
     assert_eq!(run.mismatches().await, []);
 }

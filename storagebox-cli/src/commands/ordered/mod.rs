@@ -18,7 +18,7 @@ use crate::exit::{Exit, Failure};
 use crate::message::{Kind, eprint_message};
 use crate::output::Reserved;
 
-/// How many deletes are forgotten with one call.
+/// The number of deletes that one call forgets.
 const BATCH: usize = 1_000;
 
 #[async_trait]
@@ -38,7 +38,7 @@ impl StoreCommand for Ordered {
     }
 }
 
-/// A text that is no key itself may be what keys begin with, or what none can begin with.
+/// Lists by prefix. A prefix need not be a valid key itself.
 async fn list(args: &ListValues, values: &OrderedValues, out: Output<'_>) -> Result<Exit, Failure> {
     let Output { as_json, to, .. } = out;
     match args.prefix.as_deref().unwrap_or_default() {
@@ -76,7 +76,7 @@ async fn delete(args: &Delete, values: &OrderedValues) -> Result<Answer, Failure
     Ok(answer(key, &stamp, &written))
 }
 
-/// Explains how old is too old, and what to set: a sequence number is not a time.
+/// Explains `too_old`, and what to set. A sequence number is no time.
 fn explain(of: &OfKey, own: &Stamp, written: &Written) {
     if let Written::TooOld { horizon } = written {
         let (at, oldest, age) = (time(own.at), time(*horizon), format_duration(of.of.tombstone_age));
@@ -97,7 +97,7 @@ fn explain(of: &OfKey, own: &Stamp, written: &Written) {
     }
 }
 
-/// A stamp as the time that it stands for, if it is one.
+/// Formats a stamp, with its time if it can be one.
 fn time(at: i64) -> String {
     match Timestamp::from_millisecond(at) {
         Ok(time) if at >= 0 => format!("{at} ({time:.3})"),
@@ -105,7 +105,7 @@ fn time(at: i64) -> String {
     }
 }
 
-/// With the stamp that stands there now, where it is known.
+/// Returns the answer with the current stamp, if it is known.
 fn answer(of: &OfKey, own: &Stamp, written: &Written) -> Answer {
     let (exit, outcome, stands) = match written {
         Written::Applied => (Exit::Done, "applied", Some(own)),
@@ -140,7 +140,7 @@ fn got(of: &OfKey, found: Option<Versioned>) -> Answer {
     }
 }
 
-/// With the stamp that stands there, if it is another.
+/// Resets the key, and shows the current stamp if it is another.
 async fn reset(args: &ResetKey, values: &OrderedValues) -> Result<Answer, Failure> {
     let ResetKey { key, stamp } = args;
     let stamp = stamp.that_stands();
@@ -151,7 +151,7 @@ async fn reset(args: &ResetKey, values: &OrderedValues) -> Result<Answer, Failur
     })
 }
 
-/// A batch at a time, so that an interrupt finds its place; what is forgotten stays forgotten.
+/// Purges in batches, so that a signal can stop it in between.
 async fn purge(args: &Purge, values: &OrderedValues) -> Result<Answer, Failure> {
     let mut purged = 0;
     loop {

@@ -1,4 +1,4 @@
-//! `storagebox token ...`: tokens that are made ahead and consumed once.
+//! `storagebox token ...`: tokens that are created first and consumed once.
 
 mod many;
 #[cfg(test)]

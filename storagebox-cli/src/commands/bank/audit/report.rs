@@ -1,4 +1,4 @@
-//! The audit, for people and for machines.
+//! The audit, for people and for programs.
 
 use serde_json::Value;
 

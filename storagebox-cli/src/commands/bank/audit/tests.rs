@@ -93,7 +93,7 @@ async fn an_item_that_is_listed_twice_is_found() {
     // The last entry of a page stands in place of the first, too.
     let twice = |page: &mut Page<ListedItem>| page.entries[0] = page.entries[page.entries.len() - 1].clone();
     let found = found(&tampers(&store().await, twice)).await;
-    assert!(found.contains(&(Check::ListedOnce, 1)), "{found:?}");
+    assert!(found.contains(&(Check::LISTED_ONCE, 1)), "{found:?}");
 }
 
 #[tokio::test]
@@ -102,14 +102,14 @@ async fn an_item_that_is_counted_and_not_listed_is_found() {
     let audit = audited(&tampers(&store, |page: &mut Page<ListedItem>| drop(page.entries.pop()))).await;
     assert_eq!(audit.mismatches().len(), 1, "{audit:?}");
     let counts_one_more = tampers(&store, |counts: &mut Counts| counts.withdrawn += 1);
-    assert_eq!(found(&counts_one_more).await, [(Check::WithdrawnAsCounted, 1)]);
+    assert_eq!(found(&counts_one_more).await, [(Check::WITHDRAWN_AS_COUNTED, 1)]);
 }
 
 #[tokio::test]
 async fn an_item_without_a_state_is_found() {
     let stateless = |page: &mut Page<ListedItem>| page.entries[0].state = ItemState::Unknown;
     let found = found(&tampers(&store().await, stateless)).await;
-    assert!(found.contains(&(Check::ListedInAState, 1)), "{found:?}");
+    assert!(found.contains(&(Check::LISTED_IN_A_STATE, 1)), "{found:?}");
 }
 
 #[tokio::test]
@@ -121,7 +121,7 @@ async fn a_claim_that_does_not_show_its_item_is_found_and_named() {
         let mut named: Vec<_> = audit.named.iter().map(ClaimId::as_str).collect();
         named.sort_unstable();
         assert_eq!(named, ["ada", "bob", "cyd"]);
-        assert_eq!(found(&store).await, [(Check::ClaimShowsItem, 3)]);
+        assert_eq!(found(&store).await, [(Check::CLAIM_SHOWS_ITEM, 3)]);
     }
 }
 

@@ -1,4 +1,4 @@
-//! What was imported, for people and for machines.
+//! The result of an import, for people and for programs.
 
 use serde_json::Value;
 

@@ -148,7 +148,7 @@ async fn a_bank_that_holds_something_else_is_refused_and_left_as_it_is() {
     for into in [foreign, other_hands] {
         let before = states(&into).await;
         let refused = imported(&from, &into).await;
-        assert_eq!((checks(&refused), refused.is_refused), (vec![Check::NothingElse], true));
+        assert_eq!((checks(&refused), refused.is_refused), (vec![Check::NOTHING_ELSE], true));
         assert_eq!(states(&into).await, before);
         let failure = refused.verdict().unwrap_err();
         assert_eq!(failure.exit(), Exit::StoreFailed);
@@ -174,7 +174,7 @@ async fn what_was_given_there_meanwhile_is_told_and_imported_by_the_next_run() {
     let (store, into) = (memory(), empty());
     let from = filled(of(&store)).await;
     let told = imported(&taken_from(&store, "counts"), &into).await;
-    assert_eq!(checks(&told), [Check::IdsAsImported, Check::NoChangeThere]);
+    assert_eq!(checks(&told), [Check::IDS_AS_IMPORTED, Check::NO_CHANGE_THERE]);
     assert_eq!(told.compared.named().len(), 1);
     assert_eq!(told.verdict().unwrap_err().exit(), Exit::StoreFailed);
     let next = imported(&from, &into).await;
@@ -190,7 +190,7 @@ async fn what_is_not_for_good_is_left_out_and_counted() {
     let free = states(&from).await.into_iter().find(|(_, state)| *state == ItemState::Free).unwrap().0;
     from.withdraw([free]).await.unwrap();
     let left_out = imported(&from, &into).await;
-    assert_eq!(checks(&left_out), [Check::AllCarried]);
+    assert_eq!(checks(&left_out), [Check::ALL_CARRIED]);
     assert_eq!((left_out.copied.ids, left_out.copied.free), (2, 2));
     assert_eq!(left_out.compared.mismatches()[0].found, 3);
 }

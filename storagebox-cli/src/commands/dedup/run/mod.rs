@@ -88,7 +88,7 @@ async fn heard(
         tokio::select! {
             // A signal before what it did to the command.
             biased;
-            caught = signals.next() => if stage.hears(caught) {
+            signal = signals.next() => if stage.hears(signal) {
                 return Err(stage.why_interrupted());
             },
             ran = &mut running => {

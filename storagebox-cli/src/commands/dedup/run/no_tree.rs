@@ -2,7 +2,7 @@
 
 use tokio::process::Command;
 
-use crate::interrupt::Caught;
+use crate::interrupt::Signal;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tree;
@@ -22,7 +22,7 @@ impl Tree {
         self
     }
 
-    pub(super) fn pass_on(self, _: Caught) {}
+    pub(super) fn pass_on(self, _: Signal) {}
 
     pub(super) fn kill(self) {}
 

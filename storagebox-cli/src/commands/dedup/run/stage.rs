@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::exit::RunFailure;
-use crate::interrupt::{Caught, ONE_REQUEST};
+use crate::interrupt::{ENDS, ONE_REQUEST, Signal};
 
 use super::guard::Guard;
 use super::tree::Tree;
@@ -32,7 +32,7 @@ enum Phase {
 #[derive(Debug, Default)]
 struct Requests {
     first: Option<Instant>,
-    heard: Vec<Caught>,
+    heard: Vec<Signal>,
     /// When force was asked for.
     forced: Option<Instant>,
 }
@@ -48,10 +48,10 @@ enum Asks {
 }
 
 impl Requests {
-    fn weigh(&mut self, caught: Caught, now: Instant) -> Asks {
+    fn weigh(&mut self, signal: Signal, now: Instant) -> Asks {
         if now.duration_since(*self.first.get_or_insert(now)) < ONE_REQUEST {
-            let is_heard = self.heard.contains(&caught);
-            self.heard.push(caught);
+            let is_heard = self.heard.contains(&signal);
+            self.heard.push(signal);
             return if is_heard { Asks::Again } else { Asks::ForTheEnd };
         }
         match now.duration_since(*self.forced.get_or_insert(now)) {
@@ -174,25 +174,25 @@ impl Stage {
     /// A signal came. Whether this process ends at once: a command that runs gets the signal and is waited for, and one
     /// that has ended is recorded, unless somebody insists.
     #[allow(clippy::disallowed_methods, reason = "people and programs send signals in real time")]
-    pub(super) fn hears(&self, caught: Caught) -> bool {
+    pub(super) fn hears(&self, signal: Signal) -> bool {
         let mut state = self.lock();
         match state.phase {
-            Phase::Waiting => caught.asks_for_the_end(),
-            Phase::Running(tree) if !caught.asks_for_the_end() => {
-                tree.pass_on(caught);
+            Phase::Waiting => ENDS.contains(&signal),
+            Phase::Running(tree) if !ENDS.contains(&signal) => {
+                tree.pass_on(signal);
                 false
             }
             Phase::Running(tree) => {
-                let asks = state.requests.weigh(caught, Instant::now());
+                let asks = state.requests.weigh(signal, Instant::now());
                 match asks {
-                    Asks::ForTheEnd => tree.pass_on(caught),
+                    Asks::ForTheEnd => tree.pass_on(signal),
                     Asks::WithForce => tree.kill(),
                     Asks::Again | Asks::ToLeave => {}
                 }
                 asks == Asks::ToLeave
             }
             Phase::Ended(..) | Phase::Gone => {
-                state.asked_at_the_end += u32::from(caught.asks_for_the_end());
+                state.asked_at_the_end += u32::from(ENDS.contains(&signal));
                 state.asked_at_the_end > 1
             }
         }

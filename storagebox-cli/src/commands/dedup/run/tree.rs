@@ -15,13 +15,13 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, getpgid, getpgrp, kill_process, kill_process_group, test_kill_process_group};
+use rustix::process::{Pid, getpgid, getpgrp, kill_process, kill_process_group, test_kill_process_group};
 use rustix::termios::tcgetpgrp;
 use tokio::process::Command;
 use tokio::time::{Instant, sleep};
 
 use super::stage::DEATH;
-use crate::interrupt::Caught;
+use crate::interrupt::{ENDS, Signal};
 
 pub(in crate::commands::dedup) use adopted::adopt_orphans;
 
@@ -65,21 +65,12 @@ impl Tree {
     }
 
     /// Passes a signal on, unless the terminal has sent it to the command too.
-    pub(super) fn pass_on(self, caught: Caught) {
-        let signal = match caught {
-            Caught::HangUp => Signal::HUP,
-            Caught::Interrupt => Signal::INT,
-            Caught::Quit => Signal::QUIT,
-            Caught::Alarm => Signal::ALARM,
-            Caught::Terminate => Signal::TERM,
-            Caught::User1 => Signal::USR1,
-            Caught::User2 => Signal::USR2,
-        };
-        let of_terminals = matches!(caught, Caught::HangUp | Caught::Interrupt | Caught::Quit);
+    pub(super) fn pass_on(self, signal: Signal) {
+        let of_terminals = matches!(signal, Signal::HUP | Signal::INT | Signal::QUIT);
         if !(of_terminals && !self.has_group && is_in_the_foreground()) {
             self.send(signal);
         }
-        if caught.asks_for_the_end() {
+        if ENDS.contains(&signal) {
             // A process that is stopped cannot end before it goes on.
             self.send(Signal::CONT);
         }
