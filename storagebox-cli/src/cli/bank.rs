@@ -55,7 +55,7 @@ reads the whole bank and keeps up to 60 bytes per item in memory. Exits with 3 i
 }
 
 impl Bank {
-    /// The namespace of the bank.
+    /// Returns the namespace of the bank.
     pub(crate) fn of(&self) -> &OfNamespace {
         match self {
             Self::Load(args) => &args.of,

@@ -32,7 +32,7 @@ pub(crate) struct Conform {
     pub reports: Vec<PathBuf>,
 }
 
-/// What a run does to the server, what its verdict means, and how it ends.
+/// The help: what a run does to the server, what its verdict means, and how it ends.
 fn about_the_run() -> String {
     format!(
         "Makes prefixes of keys, schemas, a table or a folder of its own and removes them at the end. Without TLS it also \

@@ -1,4 +1,4 @@
-//! Where an output goes, decided before any work is done.
+//! The destination of an output, which is checked before any work is done.
 
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, Read, Seek, Write};
@@ -47,7 +47,7 @@ impl Target {
         Ok(target)
     }
 
-    /// The same for a file that holds no secret: the umask decides who may read it.
+    /// Lets the umask decide who may read the file, which holds no secret.
     pub(crate) fn for_everybody(self) -> Self {
         Self { is_secret: false, ..self }
     }
@@ -69,7 +69,7 @@ impl Target {
         matches!(self.destination, Destination::NewFile | Destination::OldFile)
     }
 
-    /// Whether one output would replace the other, or be written behind it.
+    /// Whether both outputs go to one file, pipe or standard output.
     pub(crate) fn is_also(&self, other: &Self) -> bool {
         match self.destination {
             Destination::Device => false,
@@ -152,7 +152,7 @@ impl Destination {
         let about = match path.to_str() {
             Some("-" | "/dev/stdout") => return Ok(Self::StandardOutput),
             Some("/dev/stderr") => return Ok(Self::StandardError),
-            // A link that leads nowhere is there.
+            // A dangling link exists too.
             _ => fs::metadata(path).or_else(|_| fs::symlink_metadata(path)),
         };
         match about.map(|about| about.file_type()) {
@@ -201,7 +201,7 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Copies everything. A reader that has gone is an error, because the output is the purpose of the command.
+/// Copies everything. A closed pipe is an error, because the output is the purpose of the command.
 fn copy(from: &mut impl Read, to: &mut (impl Write + ?Sized)) -> io::Result<()> {
     io::copy(from, to).and_then(|_| to.flush())
 }

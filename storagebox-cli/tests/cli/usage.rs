@@ -1,4 +1,4 @@
-//! How the command is called, how it ends, and what it leaves behind.
+//! Arguments, exit codes, and the files that a command leaves.
 
 use std::fs;
 use std::io::Read;
@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use crate::support::{Ended, FILES, Place};
 
-/// Refused before any work: exit 2, two lines that help, and no file touched.
+/// Asserts a refusal before any work: exit code 2, an error and advice, and no changed file.
 #[track_caller]
 fn refused(place: &Place, args: &[&str], because: &str) {
     place.write("given.csv", "old");
@@ -25,7 +25,7 @@ fn place() -> Place {
     Place::with("SAVE-1\n", "ada\n")
 }
 
-/// The words of a call on these files.
+/// Returns the arguments of `hand-out` on these files.
 fn hand_out<'a>(items: &'a str, ids: &'a str, out: &'a str) -> [&'a str; 9] {
     ["hand-out", "items", "--items", items, "--ids", ids, "--out", out, "--force"]
 }
@@ -72,7 +72,7 @@ fn a_program_is_told_the_error_as_one_object() {
     assert_eq!(ended.stdout, "");
 }
 
-/// Also where the command line cannot be read: on the same stream, in the same fields.
+/// An invalid command line gives the same fields on the same stream.
 #[test]
 fn a_program_is_told_a_usage_error_as_one_object_too() {
     for args in [
@@ -182,23 +182,18 @@ fn the_output_must_be_a_file() {
 
 #[test]
 fn an_input_is_never_overwritten() {
-    for out in ["items.csv", "./ids.csv", "../ids.csv"] {
-        let place = place();
-        fs::create_dir(place.path("folder")).unwrap();
-        let out = out.replace("../", "folder/../");
-        refused(&place, &hand_out("items.csv", "ids.csv", &out), "overwrite");
-        let args = [&["hand-out", "items", "--force"], &FILES[..], &["--rejects", &out]].concat();
+    let place = place();
+    fs::create_dir(place.path("folder")).unwrap();
+    fs::hard_link(place.path("items.csv"), place.path("hard.csv")).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("ids.csv", place.path("link.csv")).unwrap();
+    let links = if cfg!(unix) { &["hard.csv", "link.csv"][..] } else { &["hard.csv"] };
+    for out in ["items.csv", "./ids.csv", "folder/../ids.csv"].iter().chain(links) {
+        refused(&place, &hand_out("items.csv", "ids.csv", out), "overwrite");
+        let args = [&["hand-out", "items", "--force"], &FILES[..], &["--rejects", out]].concat();
         refused(&place, &args, "overwrite");
         assert_eq!([place.read("items.csv"), place.read("ids.csv")], ["SAVE-1\n", "ada\n"]);
     }
-}
-
-#[cfg(unix)]
-#[test]
-fn a_link_to_an_input_is_an_input() {
-    let place = place();
-    std::os::unix::fs::symlink("ids.csv", place.path("link.csv")).unwrap();
-    refused(&place, &hand_out("items.csv", "ids.csv", "link.csv"), "overwrite");
 }
 
 #[test]
@@ -211,7 +206,7 @@ fn an_old_output_is_replaced_at_success() {
     assert_eq!(place.names(), ["given.csv", "ids.csv", "items.csv"]);
 }
 
-/// The reader of the audit may have gone away; the work is done all the same.
+/// The work is done although nobody reads the audit.
 #[test]
 fn a_closed_pipe_is_no_failure() {
     let place = place();
@@ -225,7 +220,7 @@ fn a_closed_pipe_is_no_failure() {
     assert!(place.path("given.csv").exists());
 }
 
-/// Interrupted while it waits for standard input, with the output begun: nothing is left.
+/// An interrupt while the command waits for standard input, after the output was begun, leaves nothing.
 #[cfg(unix)]
 #[test]
 fn an_interrupt_leaves_the_old_output_and_nothing_else() {

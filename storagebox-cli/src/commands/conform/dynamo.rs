@@ -1,4 +1,4 @@
-//! Prefixes in a new table of a service that speaks DynamoDB's protocol.
+//! Key prefixes in a new table of a service with DynamoDB's protocol.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub(super) struct Table {
 impl Table {
     pub(super) async fn at(url: &str) -> Result<Self> {
         let (rest, taken) = address::without(url, &OURS);
-        // Refuses what is no URL before anything is sent.
+        // Refuses an invalid URL before anything is sent.
         DynamoStore::connect(url)?;
         let endpoint = taken.iter().find(|(key, _)| *key == "endpoint");
         let endpoint = endpoint.map(|(_, value)| storagebox::parts::backend::url::decoded(value)).transpose()?;
@@ -56,7 +56,7 @@ impl Table {
         Ok(Self { query, region, endpoint, table, upstream, beside: Arc::default() })
     }
 
-    /// A store in a part of the table, at its endpoint or at another one.
+    /// Opens a store in a part of the table, at its endpoint or at another one.
     fn store(&self, prefix: &str, endpoint: Option<&str>, clock: &ManualClock) -> Result<DynamoStore> {
         let endpoint = endpoint.or(self.endpoint.as_deref());
         let endpoint = endpoint.map(|endpoint| format!("&endpoint={endpoint}")).unwrap_or_default();
@@ -65,7 +65,7 @@ impl Table {
         builder.clock(clock.clone()).call_timeout(CALL_TIMEOUT).connect(&url)
     }
 
-    /// A place in the table, for the items whose keys begin with this prefix.
+    /// Returns the place of a case: the items whose keys begin with this prefix.
     fn case(self, prefix: String) -> Case {
         let (clock, upstream) = (ManualClock::new(), self.upstream);
         let of_stores = clock.clone();
@@ -76,7 +76,7 @@ impl Table {
         Case { upstream, ..Case::new(clock, open) }
     }
 
-    /// Another table, which does not exist.
+    /// Returns another table, which does not exist.
     fn beside(&self) -> Self {
         let number = self.beside.fetch_add(1, Ordering::Relaxed);
         Self { table: self.name_beside(number), ..self.clone() }

@@ -1,9 +1,10 @@
 //! `storagebox conform`: the conformance suite on the server at a URL.
 
-#[cfg_attr(
+#![cfg_attr(
     not(any(feature = "dynamo", feature = "postgres", feature = "redis")),
-    allow(dead_code, reason = "only a server has an address")
+    allow(dead_code, reason = "a store without a server has no address and needs no timeout")
 )]
+
 mod address;
 mod cases;
 #[cfg(feature = "dynamo")]
@@ -40,20 +41,12 @@ use cases::{Case, Cases};
 use watch::{PAUSE, Watch, silence, unanswered};
 
 /// Longer than a case may make no progress, so that no call times out on a busy machine.
-#[cfg_attr(
-    not(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite")),
-    allow(dead_code, reason = "a store in memory needs neither")
-)]
 const CALL_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// How long a server may take until the suite can begin. DynamoDB creates a table meanwhile.
 const START: Duration = Duration::from_secs(120);
 
 /// Part of the name of everything that a run creates on a server.
-#[cfg_attr(
-    not(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite")),
-    allow(dead_code, reason = "a store in memory needs neither")
-)]
 const MARK: &str = "conform";
 
 /// The server, the folder or the process in which the cases have their stores.

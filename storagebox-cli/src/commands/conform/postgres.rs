@@ -1,4 +1,4 @@
-//! Schemas in the database of a server that speaks PostgreSQL's protocol.
+//! Schemas in a database of a server with PostgreSQL's protocol.
 
 use std::net::SocketAddr;
 use std::panic::resume_unwind;
@@ -38,7 +38,7 @@ const OURS: [&str; 6] = ["schema", "statements", "combining", "max_connections",
 #[derive(Clone)]
 pub(super) struct Schemas {
     url: String,
-    /// What the names of the schemas begin with.
+    /// The beginning of the names of the schemas.
     prefix: String,
     upstream: Option<SocketAddr>,
     name: String,
@@ -52,7 +52,7 @@ impl Schemas {
         let (plain, _) = address::without(url, &OURS);
         let (url, _) = address::without(url, &["schema", "call_timeout"]);
         let prefix = format!("storagebox_{MARK}_{:08x}", fastrand::u32(..));
-        // Refuses what is no URL before anything is sent.
+        // Refuses an invalid URL before anything is sent.
         PostgresStore::builder().schema(&prefix)?.connect(&url)?;
         let owner: PgConnectOptions = plain.parse().map_err(failed)?;
         let mut connection = connection(&owner).await?;
@@ -206,7 +206,7 @@ impl SchemaClock {
                 Kind::Error,
                 format_args!("the clock of {} cannot be moved: {}", self.schema, error.message()),
             );
-            // A case that goes on with the old time would say something false.
+            // A case that goes on with the old time would give a wrong verdict.
             resume_unwind(Box::new("the clock cannot be moved"));
         }
     }

@@ -1,4 +1,4 @@
-//! Prefixes of keys on a server that speaks Redis's protocol.
+//! Key prefixes on a server with Redis's protocol.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -39,7 +39,7 @@ impl Keys {
         let (url, taken) = address::without(url, &OURS);
         let given = taken.iter().find(|(key, _)| *key == "prefix").map_or("storagebox", |(_, prefix)| prefix);
         let prefix = format!("{given}.{MARK}.{:08x}", fastrand::u32(..));
-        // Refuses what is no URL before anything is sent.
+        // Refuses an invalid URL before anything is sent.
         RedisStore::builder().prefix(&format!("{prefix}.0"))?.connect(&url)?;
         let plain = address::scheme(&url) == "redis";
         let upstream = if plain { address::of(&url, PORT).await } else { None };

@@ -48,7 +48,7 @@ async fn what_is_no_server_is_refused_before_anything_is_asked() {
     }
 }
 
-/// One that ends at once leaves the rest as cases that were not run.
+/// Cases that did not run leave the verdict open.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_is_stopped_has_no_verdict() {
     let harness = Cases::of(&process());

@@ -1,4 +1,4 @@
-//! The demo as a crowd under faults.
+//! The demo under faults.
 
 use clap::Parser;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What the audit says of stores that break their promises, and of those that only answer badly.
+//! The audit of stores that break their promises, and of stores that lose replies.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,11 +23,11 @@ enum Fault {
     None,
     /// Every take is the first one, of the same item.
     SharesAnItem,
-    /// Every line of an id gets an item of its own.
+    /// Every line of an id gets another item.
     ForgetsTheClaim,
     /// Says `New` to an id that has its item already.
     AlwaysSaysNew,
-    /// Every call is applied, and its first reply lost.
+    /// Every call is applied, and its first reply is lost.
     LosesReplies,
     /// Says `Empty` to every third call.
     SometimesSaysEmpty,
@@ -55,7 +55,7 @@ fn store(fault: Fault) -> Store {
     }
 }
 
-/// Invents the answer to a take, or first takes an item for a claim that no caller has. The first call adds.
+/// Returns a wrong answer to a take, or first takes an item for a claim of no caller. The first call adds.
 fn takes_badly(store: &Store, fault: Fault) -> Store {
     let (bank, takes) = (store.bank("items").unwrap(), AtomicUsize::new(1));
     store.clone().layer(Instead(move |call: &Call<'_>| -> Result<_> {
@@ -82,7 +82,7 @@ fn new(item: &str) -> Taken {
     Taken::New(Held { item: Item::new(item).unwrap(), hold: HoldState::Forever })
 }
 
-/// One run on files of its own.
+/// A run on its own files.
 struct Run {
     directory: Folder,
     alone: bool,
@@ -99,7 +99,7 @@ impl Run {
         run
     }
 
-    /// Where only the command writes.
+    /// The folder in which only the command writes.
     fn files(&self) -> PathBuf {
         self.directory.path().join("files")
     }

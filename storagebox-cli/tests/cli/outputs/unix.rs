@@ -86,7 +86,7 @@ fn a_pipe_gets_its_bytes_and_stays() {
     assert!(fs::metadata(place.path("pipe")).unwrap().file_type().is_fifo());
 }
 
-/// What is removed and still open has a path in `/proc` that leads nowhere.
+/// A deleted file that is still open has a dangling path in `/proc`.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_that_is_gone_is_no_place_to_write() {
@@ -130,7 +130,7 @@ fn a_killed_run_leaves_no_file() {
     );
 }
 
-/// The output is what the command was run for: whoever does not get it is told.
+/// The output is the purpose of the command, so a closed pipe is an error.
 #[test]
 fn an_output_that_nobody_reads_is_a_failure() {
     let place = place();
@@ -149,7 +149,7 @@ fn an_output_that_nobody_reads_is_a_failure() {
     }
 }
 
-/// More than a pipe holds, so that its reader can go before all of it is written.
+/// The output is longer than a pipe can hold, so that the reader can go before all of it is written.
 #[test]
 fn a_pipe_whose_reader_goes_away_is_a_failure() {
     let place = place();

@@ -1,4 +1,4 @@
-//! What the audit finds in banks that break their promises, and what it takes for the work of others.
+//! What the audit finds in banks that break their promises, and in banks that other programs change.
 
 use futures_util::FutureExt;
 use storagebox::bank::{ClaimState, HoldState};
@@ -37,7 +37,7 @@ async fn found(store: &Store) -> Vec<(Check, i128)> {
     mismatches.into_iter().map(|mismatch| (mismatch.check, mismatch.found)).collect()
 }
 
-/// Begins a listing with an empty page, and lists one entry at a time.
+/// A listing that begins with an empty page, and has one entry per page.
 fn lists_in_dribs(store: &Store) -> Store {
     let bank = store.bank("vouchers").unwrap();
     let one = move |after: Option<&Cursor>| bank.list().page(after, 1).now_or_never().unwrap();
@@ -90,7 +90,7 @@ async fn short_and_empty_pages_and_lost_replies_are_no_mismatch() {
 
 #[tokio::test]
 async fn an_item_that_is_listed_twice_is_found() {
-    // The last entry of a page stands in place of the first, too.
+    // The last entry of a page is also listed in place of the first one.
     let twice = |page: &mut Page<ListedItem>| page.entries[0] = page.entries[page.entries.len() - 1].clone();
     let found = found(&tampers(&store().await, twice)).await;
     assert!(found.contains(&(Check::LISTED_ONCE, 1)), "{found:?}");
@@ -136,7 +136,7 @@ async fn a_spent_item_whose_claim_may_still_release_it_is_found() {
     assert_eq!(audit.named, [ClaimId::new("cyd").unwrap()]);
 }
 
-/// Each held item comes free between the listing and the look at its claim.
+/// Each held item becomes free between the listing and the reading of its claim.
 #[tokio::test]
 async fn the_work_of_others_is_no_mismatch() {
     let store = store().await;

@@ -1,4 +1,5 @@
-//! Where there are no signals: the console tells all of its programs itself, and dropping a command ends it alone.
+//! No process tree: Windows has no signals. The console notifies all its programs, and dropping a command ends only
+//! that.
 
 use tokio::process::Command;
 

@@ -1,4 +1,4 @@
-//! The calls of a run: each is logged, and what they answer shows whether another runner is at work.
+//! Watches the calls of a run: logs each, and tells the user when another runner has the lease.
 
 use std::sync::Arc;
 
