@@ -15,6 +15,17 @@ pub(crate) struct OfOutput {
     pub force: bool,
 }
 
+/// How the file that a command reads is read.
+#[derive(Debug, Default, Args)]
+pub(crate) struct OfLines {
+    /// Where to list rejected lines [default: FILE without .csv, and .rejects.csv]
+    #[arg(long, value_name = "FILE")]
+    pub rejects: Option<PathBuf>,
+    /// Skip the first line, which is a header
+    #[arg(long)]
+    pub header: bool,
+}
+
 #[derive(Debug, Default, Args)]
 pub(crate) struct OfFile {
     /// Read them from FILE, one per line; `-` is standard input

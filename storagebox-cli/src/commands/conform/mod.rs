@@ -195,7 +195,7 @@ async fn remove(target: &dyn TestTarget) -> Result<(), Error> {
 }
 
 fn options(args: &Conform) -> Options {
-    let mut options = Options::new(args.profile.into()).parts(args.parts.iter().map(|part| (*part).into()));
+    let mut options = Options::new(args.profile).parts(args.parts.iter().copied());
     if let Some(minutes) = args.minutes {
         options = options.within(Duration::from_secs(60 * minutes));
     }
