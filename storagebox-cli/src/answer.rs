@@ -36,7 +36,7 @@ pub(crate) enum Field {
     Bytes(Vec<u8>),
     Lasts(Duration),
     /// Only in the table, for people.
-    Shown(&'static str),
+    TableOnly(&'static str),
     /// Only in JSON, for programs.
     Json(Value),
 }
@@ -108,7 +108,7 @@ fn json(key: &str, field: &Field) -> Option<(String, Value)> {
         Field::Flag(flag) => (*flag).into(),
         Field::Bytes(bytes) => return Some(bytes_field(key, bytes)),
         Field::Lasts(duration) => return Some((format!("{key}_ms"), u64::try_from(duration.as_millis()).ok().into())),
-        Field::Shown(_) => return None,
+        Field::TableOnly(_) => return None,
         Field::Json(value) => value.clone(),
     };
     Some((key.to_owned(), value))
@@ -124,7 +124,7 @@ fn cells(field: &Field) -> Vec<String> {
         Field::Flag(flag) => vec![if *flag { "yes" } else { "no" }.to_owned()],
         Field::Bytes(bytes) => vec![readable(bytes)],
         Field::Lasts(duration) => vec![whole_millis(*duration)],
-        Field::Shown(text) => vec![(*text).to_owned()],
+        Field::TableOnly(text) => vec![(*text).to_owned()],
         Field::Json(_) => vec![],
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn answer(audit: &Audit, mismatches: &[Mismatch]) -> Answer {
         .figure("free_left", audit.free_left)
         .figure("ids_without_item", summary.ids_without_item())
         .figure("rejected_lines", audit.rejected)
-        .with("audit", Field::Shown(verdict(audit, mismatches)))
+        .with("audit", Field::TableOnly(verdict(audit, mismatches)))
         .with("outcomes", Field::Json(outcomes.into_iter().collect()))
         .with("counts_checked", Field::Json(audit.change.is_some().into()))
         .with("mismatches", Field::Json(mismatches.iter().map(Mismatch::json).collect()))
