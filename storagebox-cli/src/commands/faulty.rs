@@ -1,4 +1,4 @@
-//! Stores of the tests: in memory, with faults as layers.
+//! Stores for tests: in memory, with layers that cause faults.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use storagebox::layer::{Call, Layer, Next, Response};
 use storagebox::{Error, ErrorKind, MemoryStore, Result, Store, async_trait};
 
-/// An empty store, with the policy of the command.
+/// Returns an empty store with the policy of the command.
 pub(crate) fn memory() -> Store {
     Store::new(MemoryStore::new()).without_deadline()
 }
 
-/// A store that is not set up yet.
+/// Returns a store that is not set up.
 pub(crate) fn bare() -> Store {
     let is_set_up = AtomicBool::new(false);
     memory().layer(Instead(move |call: &Call<'_>| match call.operation() {
@@ -23,7 +23,7 @@ pub(crate) fn bare() -> Store {
     }))
 }
 
-/// A store whose set-up and ping fail so often, and whose parts work.
+/// Returns a store whose first `failures` calls of `setup` and `ping` fail.
 pub(crate) fn failing(kind: ErrorKind, failures: usize) -> Store {
     let failures = AtomicUsize::new(failures);
     memory().layer(Instead(move |call: &Call<'_>| {
@@ -35,7 +35,7 @@ pub(crate) fn failing(kind: ErrorKind, failures: usize) -> Store {
     }))
 }
 
-/// Applies every call, and loses the replies to the first, the third and so on.
+/// Returns a store that applies every call, and loses every other reply, from the first one on.
 pub(crate) fn loses_replies(store: &Store) -> Store {
     let calls = AtomicUsize::new(0);
     store.clone().layer(After(move |_: &Call<'_>, answer| match calls.fetch_add(1, Ordering::Relaxed) % 2 {
@@ -44,7 +44,7 @@ pub(crate) fn loses_replies(store: &Store) -> Store {
     }))
 }
 
-/// Applies so many calls and the next, and answers nothing from that one on.
+/// Returns a store that applies every call, and answers only the first `answers` calls.
 pub(crate) fn stops_after(store: &Store, answers: usize) -> Store {
     let calls = AtomicUsize::new(0);
     store.clone().layer(After(move |_: &Call<'_>, answer| match calls.fetch_add(1, Ordering::Relaxed) {
@@ -53,7 +53,7 @@ pub(crate) fn stops_after(store: &Store, answers: usize) -> Store {
     }))
 }
 
-/// Changes each outcome of this operation.
+/// Returns a store with a layer that changes each outcome of this operation.
 macro_rules! tampers {
     ($store:expr, $operation:ident, $change:expr) => {
         $store.clone().layer($crate::commands::faulty::After(
@@ -69,10 +69,10 @@ macro_rules! tampers {
 
 pub(crate) use tampers;
 
-/// Asked before each call: `None` makes the call, and anything else is the answer instead.
+/// A layer that calls the function before each call. `None` makes the call, and anything else replaces the answer.
 pub(crate) struct Instead<F>(pub F);
 
-/// Asked what becomes of each answer.
+/// A layer that calls the function with each answer.
 pub(crate) struct After<F>(pub F);
 
 #[async_trait]

@@ -7,7 +7,7 @@ use fastrand::Rng;
 use storagebox::layer::{Call, Layer, Next, Response};
 use storagebox::{Error, ErrorKind, Result, async_trait};
 
-/// How often a call fails, by random numbers that a seed repeats: a bad network, as a layer.
+/// A layer that fails calls at random, as a bad network does. A seed repeats the failures.
 #[derive(Debug)]
 pub(crate) struct Chance {
     percent: u8,
@@ -24,7 +24,7 @@ enum Fate {
 }
 
 impl Chance {
-    /// Counts its faults there.
+    /// Creates the layer, which counts its faults in `faults`.
     pub(crate) fn new(percent: u8, seed: u64, faults: Arc<Faults>) -> Self {
         Self { percent, random: Mutex::new(Rng::with_seed(seed)), faults }
     }
@@ -38,7 +38,7 @@ impl Chance {
     }
 }
 
-/// How many calls failed, and how.
+/// The number of failed calls by kind.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     pub(crate) requests_lost: AtomicU64,

@@ -1,4 +1,4 @@
-//! What the audit finds in banks that break their promises, and what it takes for the work of others.
+//! What the audit finds in banks that break their promises, and in banks that other programs change.
 
 use futures_util::FutureExt;
 use storagebox::bank::{ClaimState, HoldState};
@@ -37,7 +37,7 @@ async fn found(store: &Store) -> Vec<(Check, i128)> {
     mismatches.into_iter().map(|mismatch| (mismatch.check, mismatch.found)).collect()
 }
 
-/// Begins a listing with an empty page, and lists one entry at a time.
+/// A listing that begins with an empty page, and has one entry per page.
 fn lists_in_dribs(store: &Store) -> Store {
     let bank = store.bank("vouchers").unwrap();
     let one = move |after: Option<&Cursor>| bank.list().page(after, 1).now_or_never().unwrap();
@@ -90,10 +90,10 @@ async fn short_and_empty_pages_and_lost_replies_are_no_mismatch() {
 
 #[tokio::test]
 async fn an_item_that_is_listed_twice_is_found() {
-    // The last entry of a page stands in place of the first, too.
+    // The last entry of a page is also listed in place of the first one.
     let twice = |page: &mut Page<ListedItem>| page.entries[0] = page.entries[page.entries.len() - 1].clone();
     let found = found(&tampers!(store().await, ListItems, twice)).await;
-    assert!(found.contains(&(Check::ListedOnce, 1)), "{found:?}");
+    assert!(found.contains(&(Check::LISTED_ONCE, 1)), "{found:?}");
 }
 
 #[tokio::test]
@@ -102,14 +102,14 @@ async fn an_item_that_is_counted_and_not_listed_is_found() {
     let audit = audited(&tampers!(store, ListItems, |page: &mut Page<ListedItem>| drop(page.entries.pop()))).await;
     assert_eq!(audit.mismatches().len(), 1, "{audit:?}");
     let counts_one_more = tampers!(store, CountItems, |counts: &mut Counts| counts.withdrawn += 1);
-    assert_eq!(found(&counts_one_more).await, [(Check::WithdrawnAsCounted, 1)]);
+    assert_eq!(found(&counts_one_more).await, [(Check::WITHDRAWN_AS_COUNTED, 1)]);
 }
 
 #[tokio::test]
 async fn an_item_without_a_state_is_found() {
     let stateless = |page: &mut Page<ListedItem>| page.entries[0].state = ItemState::Unknown;
     let found = found(&tampers!(store().await, ListItems, stateless)).await;
-    assert!(found.contains(&(Check::ListedInAState, 1)), "{found:?}");
+    assert!(found.contains(&(Check::LISTED_IN_A_STATE, 1)), "{found:?}");
 }
 
 #[tokio::test]
@@ -121,7 +121,7 @@ async fn a_claim_that_does_not_show_its_item_is_found_and_named() {
         let mut named: Vec<_> = audit.named.iter().map(ClaimId::as_str).collect();
         named.sort_unstable();
         assert_eq!(named, ["ada", "bob", "cyd"]);
-        assert_eq!(found(&store).await, [(Check::ClaimShowsItem, 3)]);
+        assert_eq!(found(&store).await, [(Check::CLAIM_SHOWS_ITEM, 3)]);
     }
 }
 
@@ -136,7 +136,7 @@ async fn a_spent_item_whose_claim_may_still_release_it_is_found() {
     assert_eq!(audit.named, [ClaimId::new("cyd").unwrap()]);
 }
 
-/// Each held item comes free between the listing and the look at its claim.
+/// Each held item becomes free between the listing and the reading of its claim.
 #[tokio::test]
 async fn the_work_of_others_is_no_mismatch() {
     let store = store().await;

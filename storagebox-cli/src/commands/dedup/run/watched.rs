@@ -1,4 +1,4 @@
-//! The calls of a run: each is logged, and what they answer shows whether another runner is at work.
+//! Watches the calls of a run: logs each, and tells the user when another runner has the lease.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use storagebox::{Result, async_trait};
 use tracing::{Instrument, debug, debug_span};
 
 use super::stage::Stage;
+use crate::message::{Kind, eprint_message};
 use crate::progress::Waiting;
-use crate::say::{Kind, say};
 
 #[derive(Debug)]
 pub(super) struct Watched {
@@ -30,7 +30,7 @@ impl Watched {
                 self.waiting.end();
                 let why = "it failed, was interrupted, or its lease ran out";
                 let what = "the run that was under way left no result";
-                say(Kind::Note, format_args!("{what} ({why}); running the command here"));
+                eprint_message(Kind::Note, format_args!("{what} ({why}); running the command here"));
             }
             _ => self.waiting.end(),
         }

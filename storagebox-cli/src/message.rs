@@ -1,4 +1,4 @@
-//! What is said to people, on standard error: coloured on a terminal alone, and never in the way of an answer.
+//! Messages for people on standard error, coloured only on a terminal.
 
 use std::fmt::Arguments;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::terminal;
 use crate::text::{printable, printable_lines};
 
-/// What sort of message it is; its name stands before it.
+/// The kind of a message, which is printed before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Error,
@@ -41,19 +41,19 @@ impl Kind {
     }
 }
 
-/// Writes a line to standard error. Nobody may be reading it, which is no reason to fail.
+/// Writes a line to standard error. A failure to write it is ignored.
 ///
-/// Here and nowhere else the texts of others (paths, commands, what a store has kept) become harmless to a terminal.
+/// This is the one place that escapes foreign text (paths, commands, values from the store) for the terminal.
 ///
-/// `console` decides on the colour: a terminal, and what `NO_COLOR`, `CLICOLOR` and `CLICOLOR_FORCE` say.
-pub(crate) fn say(kind: Kind, message: Arguments<'_>) {
+/// `console` decides on colours, by the terminal and by `NO_COLOR`, `CLICOLOR` and `CLICOLOR_FORCE`.
+pub(crate) fn eprint_message(kind: Kind, message: Arguments<'_>) {
     let name = kind.style().apply_to(kind.name());
     let message = printable(&message.to_string());
     let _unread = writeln!(io::stderr(), "{name}: {message}");
 }
 
-/// The same for a text of several lines. All but the first are indented, so that none looks like another message.
-pub(crate) fn say_lines(kind: Kind, message: &str) {
+/// Writes a message of several lines. All lines but the first are indented, so that none looks like another message.
+pub(crate) fn eprint_lines(kind: Kind, message: &str) {
     let name = kind.style().apply_to(kind.name());
     let _unread = writeln!(io::stderr(), "{name}: {}", indented(message));
 }
@@ -62,8 +62,8 @@ fn indented(message: &str) -> String {
     printable_lines(message).trim_end().replace('\n', "\n  ")
 }
 
-/// The same for a program: one object on a line.
-pub(crate) fn say_json(object: &Value) {
+/// Writes a message for a program: one JSON object on one line.
+pub(crate) fn eprint_json(object: &Value) {
     let mut to = terminal::stderr(true);
     let _unread = writeln!(to, "{object}").and_then(|()| to.flush());
 }
