@@ -6,7 +6,7 @@
 DO $$
 BEGIN
     IF pg_catalog.current_setting('transaction_read_only') OPERATOR(pg_catalog.<>) 'off'::pg_catalog.text THEN
-        RAISE EXCEPTION 'the server or the session only reads' USING ERRCODE = '25006';
+        RAISE EXCEPTION 'the server or the session is read-only' USING ERRCODE = '25006';
     END IF;
     IF pg_catalog.current_setting('transaction_isolation') OPERATOR(pg_catalog.<>) 'read committed'::pg_catalog.text THEN
         RAISE EXCEPTION 'storagebox needs transactions at READ COMMITTED' USING ERRCODE = 'SB002';

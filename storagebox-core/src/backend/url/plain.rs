@@ -52,7 +52,7 @@ pub fn plain(what: &'static str, text: &str) -> Result<()> {
 pub fn plain_url(url: &str) -> Result<()> {
     plain("url", url)?;
     if url.contains('#') {
-        return Err(Error::misconfigured("url", "must not hold a #, which is %23 in it"));
+        return Err(Error::misconfigured("url", "must not contain a #; write it as %23"));
     }
     let (address, query) = url.split_once('?').unwrap_or((url, ""));
     let mut parts = keys(query).flat_map(|(key, value)| [key, value]);
