@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox_core::layer::{Deadline, Layer, Layered, Retries};
+use storagebox_core::layer::{Layered, Policy};
 use storagebox_core::{Backend, ListedItem, Namespace, Result, Retry, Timer, async_trait};
 use tokio::time::{self, Instant};
 
@@ -45,8 +45,7 @@ struct Held(Box<dyn Sandbox>);
 #[async_trait]
 impl Sandbox for Held {
     async fn open(&self) -> Result<Arc<dyn Backend>> {
-        let deadline = Deadline::new(DEADLINE, Arc::new(RealTime::default()));
-        Ok(behind(behind(self.0.open().await?, retries()), deadline))
+        Ok(behind(self.0.open().await?, Some(DEADLINE)))
     }
 
     async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>> {
@@ -67,7 +66,7 @@ impl Sandbox for Held {
 
     /// Adds no deadline: behind the proxy, calls wait for longer.
     async fn open_through(&self, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
-        Ok(behind(self.0.open_through(proxy).await?, retries()))
+        Ok(behind(self.0.open_through(proxy).await?, None))
     }
 
     fn on_the_wire(&self, text: &str) -> Vec<u8> {
@@ -79,12 +78,9 @@ impl Sandbox for Held {
     }
 }
 
-fn behind(backend: Arc<dyn Backend>, layer: impl Layer) -> Arc<dyn Backend> {
-    Arc::new(Layered::new(backend, Arc::new(layer)))
-}
-
-fn retries() -> Retries {
-    Retries::new(Retry::default(), Arc::new(RealTime::default()))
+fn behind(backend: Arc<dyn Backend>, deadline: Option<Duration>) -> Arc<dyn Backend> {
+    let policy = Policy { retry: Some(Retry::default()), deadline, timer: Arc::new(RealTime::default()) };
+    Arc::new(Layered::new(backend, Arc::new(policy)))
 }
 
 /// A clock that reads Tokio's time.

@@ -10,13 +10,13 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fastrand::Rng;
-use storagebox_core::layer::{Answered, Call, Layer, Layered, LayeredPart, Next, OnePart};
+use storagebox_core::layer::{Call, Layer, Layered, LayeredPart, Next, OnePart, Response};
 use storagebox_core::{Backend, Error, Result, async_trait};
 
 pub(crate) use gate::{drop_after, dropped};
 
 /// A request that is still in flight and lands later.
-type Late = Pin<Box<dyn Future<Output = Result<Answered>> + Send>>;
+type Late = Pin<Box<dyn Future<Output = Result<Response>> + Send>>;
 
 /// What happens to one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,30 +122,30 @@ impl Link {
         }
     }
 
-    async fn delivered(&self, request: Next<'_>) -> Result<Answered> {
+    async fn delivered(&self, request: Next<'_>) -> Result<Response> {
         for _ in 1..self.attempts {
-            match request.call().await {
+            match request.run().await {
                 Err(error) if error.is_retryable() => {}
                 answer => return answer,
             }
         }
-        request.call().await
+        request.run().await
     }
 
     fn park(&self, request: Next<'_>) {
         lock(&self.late).push_back(Box::pin(request.detached()));
     }
 
-    async fn meet(&self, fate: Fate, request: Next<'_>) -> Result<Answered> {
+    async fn meet(&self, fate: Fate, request: Next<'_>) -> Result<Response> {
         match fate {
             Fate::Delivered => return self.delivered(request).await,
             Fate::Twice => {
-                let answer = request.call().await;
+                let answer = request.run().await;
                 self.park(request);
                 return answer;
             }
             Fate::RequestLost => {}
-            Fate::ReplyLost => drop(request.call().await),
+            Fate::ReplyLost => drop(request.run().await),
             Fate::Late => self.park(request),
         }
         Err(lost())
@@ -154,7 +154,7 @@ impl Link {
 
 #[async_trait]
 impl Layer for Link {
-    async fn around(&self, _: &Call<'_>, request: Next<'_>) -> Result<Answered> {
+    async fn call(&self, _: &Call<'_>, request: Next<'_>) -> Result<Response> {
         gate::once(self.gated).await;
         let answer = self.meet(self.fate(), request).await;
         gate::once(self.gated).await;

@@ -170,7 +170,7 @@ fn shortened<C: Clone>(
     (steps, why)
 }
 
-/// Makes the steps and counts those that have begun. Shrinking removes the steps that have not begun first.
+/// Makes the steps, and counts in `seen` how many have begun. Shrinking first removes the steps that never began.
 async fn replay<M: Model>(world: &World, mut model: M, steps: &[Step<M::Call>], seen: Option<&AtomicUsize>) -> Verdict {
     let world = world.another().await?;
     let mut namespaces = model.open(world.store())?;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use storagebox_conformance::{Case, Embedded, Outcome, Profile, Runner, cases};
-use storagebox_core::layer::{self, Answered, Call, Layer, Layered, Next};
+use storagebox_core::layer::{self, Call, Layer, Layered, Next, Request, Response};
 use storagebox_core::{
     Change, ClaimId, Commit, DedupId, EntryId, Fingerprint, Item, Key, Lease, MessageId, OpId, Result, Stamp, TokenId,
     async_trait,
@@ -74,48 +74,97 @@ struct Given(Mutex<BTreeMap<Place, BTreeSet<String>>>);
 
 #[async_trait]
 impl Layer for Given {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        for (path, text) in given(call) {
-            let place = (call.part.to_string(), call.operation.to_owned(), path.to_owned());
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        for (path, text) in given(call.request) {
+            let place = (call.part.to_string(), call.operation().to_owned(), path.to_owned());
             self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(place).or_default().insert(text);
         }
-        next.call().await
+        next.run().await
     }
 }
 
-/// Returns the texts of a call, each with its place. All are searched for, as some calls have optional arguments too.
-fn given(call: &Call<'_>) -> Vec<(&'static str, String)> {
-    let mut given = vec![];
-    macro_rules! look {
-        ($($argument:ty: |$value:ident| $($path:literal $text:expr),+;)*) => {$(
-            if let Some($value) = call.argument::<$argument>() {
-                $(given.extend($text.into_iter().map(|text| ($path, text.as_str().to_owned())));)+
+/// The texts of an argument, each with its place.
+type Texts<'a> = Vec<(&'static str, &'a str)>;
+
+trait Argument {
+    fn texts(&self) -> Texts<'_>;
+}
+
+impl<T: Argument> Argument for &T {
+    fn texts(&self) -> Texts<'_> {
+        (*self).texts()
+    }
+}
+
+impl<T: Argument> Argument for &[T] {
+    fn texts(&self) -> Texts<'_> {
+        self.iter().flat_map(Argument::texts).collect()
+    }
+}
+
+impl<T: Argument> Argument for Option<T> {
+    fn texts(&self) -> Texts<'_> {
+        self.iter().flat_map(Argument::texts).collect()
+    }
+}
+
+macro_rules! texts {
+    ($($argument:ty: |$value:ident| $($path:literal $text:expr),+;)*) => {$(
+        impl Argument for $argument {
+            fn texts(&self) -> Texts<'_> {
+                let $value = self;
+                let mut texts = vec![];
+                $(texts.extend($text.into_iter().map(|text| ($path, text.as_str())));)+
+                texts
             }
-        )*};
+        }
+    )*};
+}
+
+texts! {
+    ClaimId: |id| "ClaimId" [id];
+    DedupId: |id| "DedupId" [id];
+    Item: |item| "Item" [item];
+    Key: |key| "Key" [key];
+    MessageId: |id| "MessageId" [id];
+    OpId: |op| "OpId" [op];
+    TokenId: |token| "TokenId" [token];
+    Fingerprint: |print| "Fingerprint" [print];
+    Stamp: |stamp| "Stamp.writer" [&stamp.writer];
+    Lease: |lease| "Lease.id" [&lease.id], "Lease.op" [&lease.op];
+    EntryId: |entry|
+        "EntryId.commit" [&entry.commit], "EntryId.key" [&entry.key], "EntryId.message" [&entry.message];
+    Change: |change| "Change.op" [&change.op], "Change.reason" &change.reason;
+    Commit: |commit|
+        "Commit.attempt" [&commit.attempt], "Commit.consume" &commit.consume, "Commit.create" &commit.create,
+        "Commit.key" [&commit.key], "Commit.message" [&commit.message];
+}
+
+/// Returns the texts of a call, each with its place.
+fn given(request: Request<'_>) -> Vec<(&'static str, String)> {
+    macro_rules! of {
+        ($($name:ident $($arg:ident)+;)*) => {
+            match request {
+                $(Request::$name { $($arg,)+ .. } => [$(owned($arg.texts())),+].concat(),)*
+                _ => vec![],
+            }
+        };
     }
-    look! {
-        ClaimId: |id| "ClaimId" [&id];
-        DedupId: |id| "DedupId" [&id];
-        Item: |item| "Item" [&item];
-        Vec<Item>: |items| "Item" &items;
-        Key: |key| "Key" [&key];
-        Option<Key>: |key| "Key" &key;
-        MessageId: |id| "MessageId" [&id];
-        OpId: |op| "OpId" [&op];
-        TokenId: |token| "TokenId" [&token];
-        Option<TokenId>: |token| "TokenId" &token;
-        Vec<TokenId>: |tokens| "TokenId" &tokens;
-        Option<Fingerprint>: |print| "Fingerprint" &print;
-        Stamp: |stamp| "Stamp.writer" [&stamp.writer];
-        Lease: |lease| "Lease.id" [&lease.id], "Lease.op" [&lease.op];
-        EntryId: |entry|
-            "EntryId.commit" [&entry.commit], "EntryId.key" [&entry.key], "EntryId.message" [&entry.message];
-        Change: |change| "Change.op" [&change.op], "Change.reason" &change.reason;
-        Commit: |commit|
-            "Commit.attempt" [&commit.attempt], "Commit.consume" &commit.consume, "Commit.create" &commit.create,
-            "Commit.key" [&commit.key], "Commit.message" [&commit.message];
+    of! {
+        AddItems items; Take claim; ExtendClaim claim; Confirm claim; Release claim; GetClaim claim; Retire claim;
+        GetHolder item; Withdraw items; Restore items;
+        Record id op; GetRecord id; Replace id op; Forget id;
+        Begin id op fingerprint; Complete lease; Abort lease; ExtendLease lease;
+        CreateTokens tokens; TokenExists token; Consume token op; Discard tokens;
+        Open key message token; Commit commit; Register entry attempt; Choose entry attempt; Remove entry;
+        Apply key change; Cancel key op; GetCounter key;
+        ListLog key; Compact key; GetCounterWithin key;
+        Put key stamp; Delete key stamp; GetValue key; ListValues prefix; Reset key stamp;
     }
-    given
+}
+
+fn owned(texts: Texts<'_>) -> Vec<(&'static str, String)> {
+    texts.into_iter().map(|(place, text)| (place, text.to_owned())).collect()
 }
 
 /// Returns the texts that the cases about texts pass to a store.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox::layer::{Answered, Call, Layer, Next};
+use storagebox::layer::{Call, Layer, Next, Response};
 use storagebox::time::{Timer, TokioTimer};
 use storagebox::{Result, Store, Taken, async_trait};
 
@@ -11,17 +11,17 @@ struct Slow(Duration);
 
 #[async_trait]
 impl Layer for Slow {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
         let begun = TokioTimer.now();
-        let answer = next.call().await;
-        let (part, operation, took) = (call.part, call.operation, TokioTimer.now() - begun);
-        match &answer {
+        let response = next.run().await;
+        let (part, operation, took) = (call.part, call.operation(), TokioTimer.now() - begun);
+        match &response {
             Err(error) => println!("{part} {operation} failed after {took:?}: {error}"),
-            Ok(answered) if answered.outcome() == Some(&Taken::Empty) => println!("{part}: nothing is left"),
+            Ok(Response::Take(Taken::Empty)) => println!("{part}: nothing is left"),
             Ok(_) if took >= self.0 => println!("{part} {operation} took {took:?}"),
             Ok(_) => {}
         }
-        answer
+        response
     }
 }
 

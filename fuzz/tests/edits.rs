@@ -1,4 +1,4 @@
-//! The number of inputs that are tried, and the detection of a fault.
+//! The number of inputs that are tried, and that faults are found.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
 use async_trait::async_trait;
-use storagebox_core::layer::{Answered, Call, Kind, Layer, Next};
+use storagebox_core::layer::{Call, Kind, Layer, Next, Response};
 use storagebox_core::{Error, Result};
 
 /// A request that is applied when the scheduler says so.
-type Landing = Pin<Box<dyn Future<Output = Result<Answered>> + Send>>;
+type Landing = Pin<Box<dyn Future<Output = Result<Response>> + Send>>;
 
 /// How the scheduler lets a call continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,20 +99,20 @@ impl Gate {
 
 #[async_trait]
 impl Layer for Gate {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        let permit = self.pass(call.operation, call.kind != Kind::Read).await;
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        let permit = self.pass(call.operation(), call.kind() != Kind::Read).await;
         if permit == Permit::Repeat {
-            let _lost = next.call().await;
-            self.pass(call.operation, true).await;
-            return next.call().await;
+            let _lost = next.run().await;
+            self.pass(call.operation(), true).await;
+            return next.run().await;
         }
         if permit != Permit::Go {
-            lock(&self.late).push((call.operation, Box::pin(next.detached())));
+            lock(&self.late).push((call.operation(), Box::pin(next.detached())));
         }
         if permit == Permit::Late {
             return Err(Error::unknown("the reply was lost"));
         }
-        next.call().await
+        next.run().await
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a command answers: a table for people, one JSON object a line for programs.
+//! The answer of a command: a table for people, one JSON object per line for programs.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -12,61 +12,63 @@ use serde_json::Value;
 use crate::exit::{Exit, Failure};
 use crate::text::printable;
 
-/// As wide as a text may be where no terminal says otherwise.
+/// The width of wrapped text without a terminal.
 const READABLE: u16 = 100;
 
-/// Facts in an order fit for a table, and the exit code that goes with them.
+/// Fields in the order of the table, and the exit code that goes with them.
 #[derive(Debug)]
 pub(crate) struct Answer {
     exit: Exit,
-    facts: Vec<(&'static str, Fact)>,
+    fields: Vec<(&'static str, Field)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Fact {
-    /// One of our own words, such as an outcome.
+pub(crate) enum Field {
+    /// A fixed word, such as an outcome.
     Word(&'static str),
     Text(String),
     Texts(Vec<String>),
     Figure(u64),
-    /// A figure that may be below 0.
+    /// A figure that may be negative.
     Signed(i64),
     Flag(bool),
-    /// What somebody recorded, text or not.
+    /// A recorded value, which may be text or not.
     Bytes(Vec<u8>),
     Lasts(Duration),
-    /// For programs alone.
+    /// Only in the table, for people.
+    TableOnly(&'static str),
+    /// Only in JSON, for programs.
     Json(Value),
 }
 
 impl Answer {
     pub(crate) fn new(exit: Exit) -> Self {
-        Self { exit, facts: Vec::new() }
+        Self { exit, fields: Vec::new() }
     }
 
-    pub(crate) fn with(mut self, key: &'static str, fact: Fact) -> Self {
-        self.facts.push((key, fact));
+    pub(crate) fn with(mut self, key: &'static str, field: Field) -> Self {
+        self.fields.push((key, field));
         self
     }
 
     pub(crate) fn word(self, key: &'static str, word: &'static str) -> Self {
-        self.with(key, Fact::Word(word))
+        self.with(key, Field::Word(word))
     }
 
     pub(crate) fn text(self, key: &'static str, text: impl AsRef<str>) -> Self {
-        self.with(key, Fact::Text(text.as_ref().to_owned()))
+        self.with(key, Field::Text(text.as_ref().to_owned()))
     }
 
     pub(crate) fn figure(self, key: &'static str, figure: u64) -> Self {
-        self.with(key, Fact::Figure(figure))
+        self.with(key, Field::Figure(figure))
     }
 
     pub(crate) fn signed(self, key: &'static str, figure: i64) -> Self {
-        self.with(key, Fact::Signed(figure))
+        self.with(key, Field::Signed(figure))
     }
 
     pub(crate) fn bytes(self, key: &'static str, bytes: impl Into<Vec<u8>>) -> Self {
-        self.with(key, Fact::Bytes(bytes.into()))
+        self.with(key, Field::Bytes(bytes.into()))
     }
 
     pub(crate) fn print(self, to: &mut dyn Write, as_json: bool) -> Result<Exit, Failure> {
@@ -78,54 +80,56 @@ impl Answer {
     }
 
     pub(crate) fn json(&self) -> Value {
-        let facts = self.facts.iter().map(|(key, fact)| match fact {
-            Fact::Lasts(_) => (format!("{key}_ms"), json(fact)),
-            Fact::Bytes(bytes) => bytes_field(key, bytes),
-            _ => ((*key).to_owned(), json(fact)),
-        });
-        facts.collect()
+        self.fields.iter().filter_map(|(key, field)| json(key, field)).collect()
     }
 
     fn table(&self) -> String {
         let rows = self
-            .facts
+            .fields
             .iter()
-            .flat_map(|(key, fact)| cells(fact).into_iter().map(move |cell| (key.replace('_', " "), cell)));
-        let figures = self.facts.iter().filter(|(_, fact)| matches!(fact, Fact::Figure(_))).count();
-        let is_of_figures = 2 * figures > self.facts.len();
-        table(rows, if is_of_figures { CellAlignment::Right } else { CellAlignment::Left })
+            .flat_map(|(key, field)| cells(field).into_iter().map(move |cell| (key.replace('_', " "), cell)));
+        let figures = self.fields.iter().filter(|(_, field)| matches!(field, Field::Figure(_))).count();
+        let is_of_figures = 2 * figures > self.fields.len();
+        let mut table = table(rows);
+        if let Some(values) = table.column_mut(1).filter(|_| is_of_figures) {
+            values.set_cell_alignment(CellAlignment::Right);
+        }
+        table.trim_fmt()
     }
 }
 
-fn json(fact: &Fact) -> Value {
-    match fact {
-        Fact::Word(word) => (*word).into(),
-        Fact::Text(text) => text.as_str().into(),
-        Fact::Texts(texts) => texts.as_slice().into(),
-        Fact::Figure(figure) => (*figure).into(),
-        Fact::Signed(figure) => (*figure).into(),
-        Fact::Flag(flag) => (*flag).into(),
-        Fact::Bytes(bytes) => bytes_field("", bytes).1,
-        Fact::Lasts(duration) => u64::try_from(duration.as_millis()).ok().into(),
-        Fact::Json(value) => value.clone(),
+fn json(key: &str, field: &Field) -> Option<(String, Value)> {
+    let value = match field {
+        Field::Word(word) => (*word).into(),
+        Field::Text(text) => text.as_str().into(),
+        Field::Texts(texts) => texts.as_slice().into(),
+        Field::Figure(figure) => (*figure).into(),
+        Field::Signed(figure) => (*figure).into(),
+        Field::Flag(flag) => (*flag).into(),
+        Field::Bytes(bytes) => return Some(bytes_field(key, bytes)),
+        Field::Lasts(duration) => return Some((format!("{key}_ms"), u64::try_from(duration.as_millis()).ok().into())),
+        Field::TableOnly(_) => return None,
+        Field::Json(value) => value.clone(),
+    };
+    Some((key.to_owned(), value))
+}
+
+fn cells(field: &Field) -> Vec<String> {
+    match field {
+        Field::Word(word) => vec![word.replace('_', " ")],
+        Field::Text(text) => vec![printable(text)],
+        Field::Texts(texts) => texts.iter().map(|text| printable(text)).collect(),
+        Field::Figure(figure) => vec![figure.to_string()],
+        Field::Signed(figure) => vec![figure.to_string()],
+        Field::Flag(flag) => vec![if *flag { "yes" } else { "no" }.to_owned()],
+        Field::Bytes(bytes) => vec![readable(bytes)],
+        Field::Lasts(duration) => vec![whole_millis(*duration)],
+        Field::TableOnly(text) => vec![(*text).to_owned()],
+        Field::Json(_) => vec![],
     }
 }
 
-fn cells(fact: &Fact) -> Vec<String> {
-    match fact {
-        Fact::Word(word) => vec![word.replace('_', " ")],
-        Fact::Text(text) => vec![printable(text)],
-        Fact::Texts(texts) => texts.iter().map(|text| printable(text)).collect(),
-        Fact::Figure(figure) => vec![figure.to_string()],
-        Fact::Signed(figure) => vec![figure.to_string()],
-        Fact::Flag(flag) => vec![if *flag { "yes" } else { "no" }.to_owned()],
-        Fact::Bytes(bytes) => vec![readable(bytes)],
-        Fact::Lasts(duration) => vec![whole_millis(*duration)],
-        Fact::Json(_) => vec![],
-    }
-}
-
-/// The field of a JSON object that has these bytes exactly: as text, or else in base 64 under a name that says so.
+/// Returns a JSON field with exactly these bytes: as text, or in base 64 under a key that ends in `_base64`.
 pub(crate) fn bytes_field(key: &str, bytes: &[u8]) -> (String, Value) {
     match str::from_utf8(bytes) {
         Ok(text) => (key.to_owned(), text.into()),
@@ -133,7 +137,7 @@ pub(crate) fn bytes_field(key: &str, bytes: &[u8]) -> (String, Value) {
     }
 }
 
-/// For people: the text, or the number of bytes that are not text.
+/// Returns the text for people, or the number of bytes if they are not text.
 fn readable(bytes: &[u8]) -> String {
     match str::from_utf8(bytes) {
         Ok(text) => printable(text),
@@ -146,36 +150,30 @@ fn whole_millis(duration: Duration) -> String {
     humantime::format_duration(whole).to_string()
 }
 
-pub(crate) fn table(rows: impl Iterator<Item = (String, String)>, values: CellAlignment) -> String {
+fn table(rows: impl Iterator<Item = (String, String)>) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    for (key, value) in rows {
-        table.add_row([key, value]);
-    }
-    for (column, alignment) in table.column_iter_mut().zip([CellAlignment::Left, values]) {
-        column.set_padding((0, 1)).set_cell_alignment(alignment);
-    }
-    table.trim_fmt()
-}
-
-/// The same with long texts, wrapped to the terminal, or to a width that is good to read.
-pub(crate) fn wrapped(rows: impl Iterator<Item = (String, String)>) -> String {
-    let width = Term::stdout().size_checked().map_or(READABLE, |(_, columns)| columns);
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
     for (key, value) in rows {
         table.add_row([key, value]);
     }
     for column in table.column_iter_mut() {
         column.set_padding((0, 1));
     }
+    table
+}
+
+/// Formats long texts, wrapped at the width of the terminal.
+pub(crate) fn wrapped(rows: impl Iterator<Item = (String, String)>) -> String {
+    let width = Term::stdout().size_checked().map_or(READABLE, |(_, columns)| columns);
+    let mut table = table(rows);
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
     if let Some(keys) = table.column_mut(0) {
         keys.set_constraint(ColumnConstraint::ContentWidth);
     }
     table.trim_fmt()
 }
 
-/// Writes a line. A reader that has gone has read enough.
+/// Writes a line. A closed pipe is no failure.
 pub(crate) fn line(to: &mut dyn Write, text: &str) -> Result<(), Failure> {
     match writeln!(to, "{text}").and_then(|()| to.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Print(error)),
@@ -194,7 +192,7 @@ mod tests {
     }
 
     fn held() -> Answer {
-        let lasts = Fact::Lasts(Duration::from_micros(90_500_999));
+        let lasts = Field::Lasts(Duration::from_micros(90_500_999));
         Answer::new(Exit::Done).word("outcome", "set_up").text("item", "a\u{1b}[2J").with("remaining", lasts)
     }
 

@@ -1,4 +1,4 @@
-//! The command line. What a person reads with `--help` stands here.
+//! The command line, with the texts of `--help`.
 
 mod assign;
 mod bank;
@@ -35,7 +35,7 @@ pub(crate) use conform::Conform;
 pub(crate) use counter::{Add, Cancel, Compact, Counter, OfCounter, OfKeyAlone, Promise};
 pub(crate) use dedup::{Dedup, Forget, GetRecord, OfRecord, Record, Records, Replace, Run};
 pub(crate) use demo::Demo;
-pub(crate) use file::OfFile;
+pub(crate) use file::{OfFile, OfOutput};
 pub(crate) use hand_out::HandOut;
 pub(crate) use lease::{Begin, Complete, ExtendLease, Lease, OfLease};
 pub(crate) use manual::sections;
@@ -58,7 +58,7 @@ Exit codes:
   3    The store failed, or an audit found a mismatch
   130  Interrupted";
 
-/// Where the options of every command stand among those of one.
+/// The position of global options: after those of the command.
 const LAST: usize = 900;
 
 const FILES: &str = "\
@@ -132,16 +132,16 @@ pub(crate) enum Command {
 }
 
 impl Cli {
-    /// The command line of this process; a bad one ends it with a complaint.
+    /// Parses the command line of this process. An invalid one ends the process.
     pub(crate) fn of_process() -> Self {
-        // The name that it was called by may be anything, and would stand in the usage.
+        // The name of the executable may be anything, and would be shown in the usage.
         let args: Vec<_> = once(NAME.into()).chain(args_os().skip(1)).collect();
         Self::try_parse_from(&args).unwrap_or_else(|error| complaint::end(error, complaint::wants_json(&args)))
     }
 }
 
 impl Command {
-    /// Whether it hears signals itself, because another program has to hear them too, or it removes what it made.
+    /// Whether the command handles signals itself, to pass them on or to clean up.
     pub(crate) fn hears_signals(&self) -> bool {
         match self {
             Self::Dedup(Dedup::Run(_)) => true,

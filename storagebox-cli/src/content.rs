@@ -1,4 +1,4 @@
-//! Values: where they come from and where they go.
+//! Reads values from arguments and files, and writes them.
 
 use std::io::{self, Read, Write};
 
@@ -11,7 +11,7 @@ use crate::exit::Failure;
 use crate::input::Source;
 use crate::output::Reserved;
 
-/// Reads the value; no more of a file than shows that it is too long, and nothing of the store itself.
+/// Reads the value. Stops at the first byte that makes it too long, and refuses the store's own files.
 pub(crate) async fn read(content: &Content, reserved: &Reserved) -> Result<Payload, Failure> {
     let Some(file) = &content.file else {
         let text = content.text.as_deref().unwrap_or_default();
@@ -20,7 +20,7 @@ pub(crate) async fn read(content: &Content, reserved: &Reserved) -> Result<Paylo
     let source = Source::named(file);
     reserved.clone().and_input(&source)?;
     let read = source.clone();
-    // On a thread that may block, because a pipe can keep a reader waiting for ever.
+    // On a blocking thread, because a pipe can keep a reader waiting for ever.
     let bytes = spawn_blocking(move || head(&read)).await.map_err(Failure::Died)?;
     let bytes = bytes.map_err(|error| Failure::Read { path: source.to_string(), source: error })?;
     Payload::new(bytes).map_err(|_| Failure::LongValue { path: source.to_string() })
@@ -32,7 +32,7 @@ fn head(source: &Source) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes bytes as they are. A reader that has gone has read enough.
+/// Writes bytes unchanged. A closed pipe is no failure.
 pub(crate) fn write_to(to: &mut dyn Write, bytes: &[u8]) -> Result<(), Failure> {
     match to.write_all(bytes).and_then(|()| to.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Print(error)),

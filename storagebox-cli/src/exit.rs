@@ -1,4 +1,4 @@
-//! How a command ends, for scripts and for people.
+//! How a command ends: exit codes, errors and advice.
 
 mod code;
 mod run;
@@ -6,40 +6,34 @@ mod run;
 use std::error::Error as _;
 use std::io;
 use std::iter::successors;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use storagebox::values::ClaimId;
 use storagebox::{Error, ErrorKind};
 
-use crate::answer::{Answer, Fact};
+use crate::answer::{Answer, Field};
 use crate::check::Mismatch;
 use crate::input::{Foreign, Reason};
-use crate::say::{Kind, say, say_json, say_lines};
+use crate::message::{Kind, eprint_json, eprint_lines, eprint_message};
 use crate::step::{help, phrase};
 use crate::text::printable;
 
 pub(crate) use code::Exit;
 pub(crate) use run::RunFailure;
 
-/// Why a command could not do its work. The text never holds an item.
+/// Why a command could not do its work. The text never contains an item.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     #[error("the store is not known here: `dedup run` does not hand STORAGEBOX_URL on to its command")]
     UrlWithheld,
     #[error("--items and --ids cannot both be standard input")]
     StandardInputTwice,
-    #[error("{} would overwrite {}, which is read", .output.display(), .input.display())]
-    OverwritesInput { output: PathBuf, input: PathBuf },
+    #[error("{} would overwrite {}, which is read", .output.display(), .input)]
+    OverwritesInput { output: PathBuf, input: String },
     #[error("{} is the store's own file", .0.display())]
     IsTheStores(PathBuf),
-    #[error("standard error is the store's own file")]
-    CannotBeTold,
-    #[error("{} belongs to a SQLite database", .0.display())]
-    IsADatabase(PathBuf),
-    #[error("{} is not what it was when the run began", .0.display())]
-    Changed(PathBuf),
-    #[error("{} is there, and is no list of rejects", .0.display())]
-    NotAList(PathBuf),
+    #[error("{} exists", .0.display())]
+    Exists(PathBuf),
     #[error("--out and --rejects are the same file")]
     OutIsRejects,
     #[error("{} is not a file", .0.display())]
@@ -92,7 +86,7 @@ pub(crate) enum Failure {
     Died(tokio::task::JoinError),
 }
 
-/// Before any call of the store, such an error is about an argument of the command.
+/// An error without an operation comes from checking an argument, before any call of the store.
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match (error.operation(), error.kind()) {
@@ -103,7 +97,7 @@ impl From<Error> for Failure {
 }
 
 impl Failure {
-    /// The same while a command was to be run, whose exit codes are its own.
+    /// Converts the failure to one of `dedup run`, which has its own exit codes.
     pub(crate) fn in_run(self) -> Self {
         match self {
             Self::Run(failure) => Self::Run(failure),
@@ -111,26 +105,26 @@ impl Failure {
         }
     }
 
-    /// Tells the person or the program, and answers with the exit code.
+    /// Prints the failure for a person or a program, and returns the exit code.
     pub(crate) fn report(&self, as_json: bool) -> Exit {
         match (self, as_json) {
-            // Into the store.
-            (Self::CannotBeTold, _) => {}
-            (_, true) => say_json(&self.answer().json()),
+            // The message would go into the store.
+            (Self::IsTheStores(path), _) if path == Path::new("/dev/stderr") => {}
+            (_, true) => eprint_json(&self.answer().json()),
             (_, false) => self.tell(),
         }
         self.exit()
     }
 
     fn tell(&self) {
-        say(Kind::Error, format_args!("{self}"));
+        eprint_message(Kind::Error, format_args!("{self}"));
         if let Some(cause) = self.cause() {
-            say_lines(Kind::Cause, &cause);
+            eprint_lines(Kind::Cause, &cause);
         }
-        say(Kind::Help, format_args!("{}", self.help()));
+        eprint_message(Kind::Help, format_args!("{}", self.help()));
     }
 
-    /// The same for programs, with what the library says of the store's failure.
+    /// Returns the failure for programs, with the details of the store's error.
     fn answer(&self) -> Answer {
         let code = self.exit().code();
         let answer = Answer::new(self.exit()).text("error", self.to_string()).text("help", self.help());
@@ -139,15 +133,15 @@ impl Failure {
             Self::Run(failure) => failure
                 .recorded()
                 .into_iter()
-                .fold(answer, |answer, recorded| answer.with("recorded", Fact::Json(recorded.into()))),
+                .fold(answer, |answer, recorded| answer.with("recorded", Field::Json(recorded.into()))),
             _ => answer,
         };
         let Some(error) = self.of_store() else { return answer };
         let answer = answer
             .text("kind", format!("{:?}", error.kind()))
             .text("certainty", format!("{:?}", error.certainty()))
-            .with("retryable", Fact::Json(error.is_retryable().into()))
-            .with("backend", Fact::Json(error.backend().into()));
+            .with("retryable", Field::Json(error.is_retryable().into()))
+            .with("backend", Field::Json(error.backend().into()));
         match self.cause() {
             Some(cause) => answer.text("cause", cause),
             None => answer,
@@ -162,7 +156,7 @@ impl Failure {
         }
     }
 
-    /// The server's or the system's own words, where they are about the way to the store and not about what is in it.
+    /// Returns the message of the server or the system, if it is about access to the store and not about its contents.
     fn cause(&self) -> Option<String> {
         match self {
             Self::Store(error) if is_about_the_way(error) => root(error),
@@ -193,14 +187,8 @@ impl Failure {
             }
             Self::StandardInputTwice => "give one of them as a file",
             Self::OverwritesInput { .. } | Self::OutIsRejects => "choose another name for the output",
-            Self::IsTheStores(_) | Self::CannotBeTold => {
-                "choose another file: nothing but the store may read or write this one"
-            }
-            Self::IsADatabase(_) => "choose another name for the output, or remove that database first",
-            Self::Changed(_) => {
-                "look at what is there now: it was not replaced; then run the same command again, or choose another name"
-            }
-            Self::NotAList(_) => "name another place with --rejects, or move that file away",
+            Self::IsTheStores(_) => "choose another file: nothing but the store may read or write this one",
+            Self::Exists(_) => "choose another name, or move that file away; --force replaces the file of --out",
             Self::NotAFile(_) => "name a regular file, or one that does not exist yet",
             Self::NoDirectory(_) => "create the directory, or choose another one",
             Self::Read { .. } => "check the name and the rights of the file; no file was written",

@@ -1,23 +1,25 @@
-//! A signal that asks for the end ends a command at its next wait, so that it can remove what it had begun to write.
+//! A signal that asks for the end ends a command at its next await point, so that its temporary files are removed.
 
 use std::future::poll_fn;
 use std::io;
 use std::task::Poll;
 use std::time::Duration;
 
+#[cfg(unix)]
+use tokio::signal::unix::SignalKind;
 use tokio::task::JoinError;
 use tokio::time::Instant;
 
 use crate::exit::{Exit, Failure};
 
-/// How long a command may take to reach its next wait.
+/// How long a command may take to reach its next await point.
 const GRACE: Duration = Duration::from_secs(5);
 
 pub(crate) async fn or_interrupted(
     command: impl Future<Output = Result<Exit, Failure>> + Send + 'static,
 ) -> Result<Exit, Failure> {
-    // Before the command starts, so that there is no moment at which a signal would just kill.
-    let mut signals = Signals::listen(&Caught::ENDS).map_err(Failure::Runtime)?;
+    // Before the command starts: a signal before this kills the program.
+    let mut signals = Signals::listen(&ENDS).map_err(Failure::Runtime)?;
     let mut command = tokio::spawn(command);
     tokio::select! {
         ended = &mut command => return result(ended),
@@ -25,7 +27,7 @@ pub(crate) async fn or_interrupted(
     }
     command.abort();
     let ended = tokio::time::timeout(GRACE, command).await;
-    // It may have been done before the signal reached it.
+    // The command may have finished before the signal reached it.
     ended.map_or(Err(Failure::Interrupted), result)
 }
 
@@ -36,16 +38,16 @@ fn result(ended: Result<Result<Exit, Failure>, JoinError>) -> Result<Exit, Failu
     })
 }
 
-/// Signals in so short a time are one request: programs that end others send one to the process and one to its group, or
-/// a hang-up behind another signal.
+/// Signals within this time are one request to end. Programs that end others send a signal to the process and to its
+/// group, or a hang-up after another signal.
 pub(crate) const ONE_REQUEST: Duration = Duration::from_millis(100);
 
 impl Signals {
-    /// Until somebody asks for the end, or asks again.
+    /// Waits for the next request to end.
     #[allow(clippy::disallowed_methods, reason = "people and programs send signals in real time")]
     pub(crate) async fn request(&mut self) {
         loop {
-            let asks = self.next().await.asks_for_the_end();
+            let asks = ENDS.contains(&self.next().await);
             if asks && self.requested.is_none_or(|last| last.elapsed() >= ONE_REQUEST) {
                 self.requested = Some(Instant::now());
                 return;
@@ -54,80 +56,61 @@ impl Signals {
     }
 }
 
-/// Which signal came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(windows, allow(dead_code, reason = "Windows knows only the interrupt"))]
-pub(crate) enum Caught {
-    HangUp,
-    Interrupt,
-    Quit,
-    Alarm,
-    Terminate,
-    User1,
-    User2,
+#[cfg(unix)]
+pub(crate) use rustix::process::Signal;
+
+/// The only signal that Windows knows.
+#[cfg(windows)]
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Signal {
+    INT,
 }
 
-impl Caught {
-    /// The signals that ask for the end.
-    pub(crate) const ENDS: [Self; 5] = [Self::HangUp, Self::Interrupt, Self::Quit, Self::Alarm, Self::Terminate];
+/// The signals that ask for the end.
+#[cfg(unix)]
+pub(crate) const ENDS: [Signal; 5] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::ALARM, Signal::TERM];
+#[cfg(windows)]
+pub(crate) const ENDS: [Signal; 1] = [Signal::INT];
 
-    /// These, and the signals that mean what a program likes.
-    pub(crate) const ALL: [Self; 7] =
-        [Self::HangUp, Self::Interrupt, Self::Quit, Self::Alarm, Self::Terminate, Self::User1, Self::User2];
-
-    pub(crate) fn asks_for_the_end(self) -> bool {
-        Self::ENDS.contains(&self)
-    }
-}
+/// The signals of `ENDS`, and those to which each program gives its own meaning.
+#[cfg(unix)]
+pub(crate) const ALL: [Signal; 7] =
+    [Signal::HUP, Signal::INT, Signal::QUIT, Signal::ALARM, Signal::TERM, Signal::USR1, Signal::USR2];
+#[cfg(windows)]
+pub(crate) const ALL: [Signal; 1] = ENDS;
 
 #[cfg(unix)]
 pub(crate) struct Signals {
-    heard: Vec<(Caught, tokio::signal::unix::Signal)>,
-    /// When somebody last asked for the end.
+    listeners: Vec<(Signal, tokio::signal::unix::Signal)>,
+    /// When a signal last asked for the end.
     requested: Option<Instant>,
 }
 
 #[cfg(unix)]
 impl Signals {
-    /// Without the signals that this program is to ignore, as `nohup` asks, and a shell for what runs behind it.
-    pub(crate) fn listen(to: &[Caught]) -> io::Result<Self> {
+    /// Listens to these signals, except those that this program was started to ignore, as by `nohup`.
+    pub(crate) fn listen(to: &[Signal]) -> io::Result<Self> {
         let ignored = ignored();
-        let heard = to.iter().filter(|caught| ignored >> (caught.kind().as_raw_value() - 1) & 1 == 0);
-        let heard = heard
-            .map(|caught| Ok((*caught, tokio::signal::unix::signal(caught.kind())?)))
-            .collect::<io::Result<_>>()?;
-        Ok(Self { heard, requested: None })
+        let heard = to.iter().filter(|signal| ignored >> (signal.as_raw() - 1) & 1 == 0);
+        let listeners = heard.map(|signal| {
+            let kind = SignalKind::from_raw(signal.as_raw());
+            Ok((*signal, tokio::signal::unix::signal(kind)?))
+        });
+        Ok(Self { listeners: listeners.collect::<io::Result<_>>()?, requested: None })
     }
 
-    pub(crate) async fn next(&mut self) -> Caught {
+    pub(crate) async fn next(&mut self) -> Signal {
         poll_fn(|context| {
-            let came = self
-                .heard
-                .iter_mut()
-                .find_map(|(caught, signal)| signal.poll_recv(context).is_ready().then_some(*caught));
+            let mut listeners = self.listeners.iter_mut();
+            let came =
+                listeners.find_map(|(signal, listener)| listener.poll_recv(context).is_ready().then_some(*signal));
             came.map_or(Poll::Pending, Poll::Ready)
         })
         .await
     }
 }
 
-#[cfg(unix)]
-impl Caught {
-    fn kind(self) -> tokio::signal::unix::SignalKind {
-        use tokio::signal::unix::SignalKind;
-        match self {
-            Self::HangUp => SignalKind::hangup(),
-            Self::Interrupt => SignalKind::interrupt(),
-            Self::Quit => SignalKind::quit(),
-            Self::Alarm => SignalKind::alarm(),
-            Self::Terminate => SignalKind::terminate(),
-            Self::User1 => SignalKind::user_defined1(),
-            Self::User2 => SignalKind::user_defined2(),
-        }
-    }
-}
-
-/// The signals that this program was started to ignore, as Linux shows them: a bit for each.
+/// Returns the signals that this program was started to ignore, one bit per signal.
 #[cfg(any(target_os = "android", target_os = "linux"))]
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -135,20 +118,20 @@ fn ignored() -> u64 {
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
 }
 
-/// Elsewhere the system does not say. The hang-up is the one that programs are started to ignore.
+/// Returns the hang-up, which is the usual one: only Linux tells which signals are ignored.
 #[cfg(all(unix, not(any(target_os = "android", target_os = "linux"))))]
 fn ignored() -> u64 {
-    1 << (Caught::HangUp.kind().as_raw_value() - 1)
+    1 << (Signal::HUP.as_raw() - 1)
 }
 
-/// Tells that a child of this program may have ended.
+/// Notifications that a child of this program may have ended.
 #[cfg(unix)]
 pub(crate) struct ChildEnds(tokio::signal::unix::Signal);
 
 #[cfg(unix)]
 impl ChildEnds {
     pub(crate) fn listen() -> io::Result<Self> {
-        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::child()).map(Self)
+        tokio::signal::unix::signal(SignalKind::child()).map(Self)
     }
 
     pub(crate) async fn next(&mut self) {
@@ -156,7 +139,7 @@ impl ChildEnds {
     }
 }
 
-/// Where the system does not tell it, each look may find one.
+/// Windows does not tell, so that each check may find an ended child.
 #[cfg(windows)]
 pub(crate) struct ChildEnds;
 
@@ -173,18 +156,18 @@ impl ChildEnds {
 
 #[cfg(windows)]
 pub(crate) struct Signals {
-    heard: tokio::signal::windows::CtrlC,
+    listener: tokio::signal::windows::CtrlC,
     requested: Option<Instant>,
 }
 
 #[cfg(windows)]
 impl Signals {
-    pub(crate) fn listen(_: &[Caught]) -> io::Result<Self> {
-        Ok(Self { heard: tokio::signal::windows::ctrl_c()?, requested: None })
+    pub(crate) fn listen(_: &[Signal]) -> io::Result<Self> {
+        Ok(Self { listener: tokio::signal::windows::ctrl_c()?, requested: None })
     }
 
-    pub(crate) async fn next(&mut self) -> Caught {
-        self.heard.recv().await;
-        Caught::Interrupt
+    pub(crate) async fn next(&mut self) -> Signal {
+        self.listener.recv().await;
+        Signal::INT
     }
 }

@@ -12,10 +12,10 @@ mod content;
 mod exit;
 mod input;
 mod interrupt;
+mod message;
 mod output;
 mod progress;
 mod rejects;
-mod say;
 mod step;
 mod store;
 mod terminal;
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// For TLS to a cluster of Redis, which uses those of the process; this process is ours.
+/// Sets the process-wide TLS provider, which the Redis cluster client uses.
 fn choose_ciphers() {
     #[cfg(feature = "redis")]
     rustls::crypto::ring::default_provider().install_default().ok();
@@ -53,7 +53,7 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
         true => runtime.block_on(commands::run(cli)),
         false => runtime.block_on(interrupt::or_interrupted(commands::run(cli))),
     };
-    // A read of standard input that is under way cannot be stopped, and must not stop the program from ending.
+    // A pending read of standard input cannot be cancelled, and must not keep the program from ending.
     runtime.shutdown_background();
     exit
 }

@@ -1,4 +1,4 @@
-//! Progress on standard error, on a terminal alone.
+//! Progress bars on standard error, only on a terminal.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,27 +7,27 @@ use std::time::Duration;
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressState, ProgressStyle};
 
-/// With the size known: how far, how many, how fast, how long still.
+/// The bar for work of a known size.
 const SIZED: &str = "{prefix:<12} [{bar:30}] {percent:>3}%  {done} {msg}  {rate}  {eta} left";
 const WAITING: &str = "{spinner} {msg}  {elapsed}";
 const TICK: Duration = Duration::from_millis(100);
 const FAULTY: &str = "{prefix:<12} [{bar:30}] {percent:>3}%  {done} {msg}  {faults}  {rate}  {eta} left";
 const UNSIZED: &str = "{prefix:<12} {spinner} {done} {msg}  {rate}  {elapsed}";
 
-/// How often the counts reach the bar; a line takes less time than the bar's own bookkeeping.
+/// The bar is updated once per this number of lines, because an update takes longer than a line.
 const STRIDE: u64 = 256;
 
-/// How many lines or items were done, and how far that is.
+/// The number of lines or items done so far, shown as a bar.
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,
     done: Arc<AtomicU64>,
-    /// After how many the bar is told.
+    /// The bar is updated once per this number of lines or items.
     stride: u64,
 }
 
 impl Progress {
-    /// Lines of a file. The bar measures in bytes, because the number of lines is not known before the end.
+    /// Counts the lines of a file. The bar measures bytes, because the number of lines is unknown before the end.
     pub(crate) fn of_lines(doing: &'static str, bytes: Option<u64>) -> Self {
         Self::new(doing, "lines", bytes)
     }
@@ -43,7 +43,7 @@ impl Progress {
         Self { stride: 1, ..progress }
     }
 
-    /// Calls of which some fail.
+    /// Counts calls of which some fail.
     pub(crate) fn of_calls(
         doing: &'static str,
         calls: u64,
@@ -69,12 +69,12 @@ impl Progress {
         Self { bar, done, stride: STRIDE }
     }
 
-    /// One more line was done; it ends at this byte of its file.
+    /// Counts a line that ends at this byte of its file.
     pub(crate) fn line(&self, ends_at: u64) {
         self.advance(|_| ends_at);
     }
 
-    /// One more item was done.
+    /// Counts an item.
     pub(crate) fn item(&self) {
         self.advance(|before| before);
     }
@@ -87,7 +87,7 @@ impl Progress {
     }
 }
 
-/// A sign that this program only waits.
+/// A spinner while this program waits for another one.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting(OnceLock<ProgressBar>);
 

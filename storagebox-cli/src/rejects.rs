@@ -1,34 +1,35 @@
 //! The list of lines that could not be used.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::exit::{Exit, Failure};
 use crate::input::{Reason, Source};
+use crate::message::{Kind, eprint_message};
 use crate::output::{PendingCsv, Reserved, Target};
-use crate::say::{Kind, say};
 
 const HEADER: [&str; 3] = ["file", "line", "reason"];
-/// The same as it stands in a file.
+/// The header as the first line of a list.
 const FIRST_LINE: &[u8] = b"file,line,reason\n";
 
 #[derive(Debug)]
 pub(crate) struct Rejects {
     target: Target,
-    is_named: bool,
     file: Option<PendingCsv>,
     rejected: Rejected,
 }
 
-/// How many lines could not be used.
+/// The number of lines that could not be used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rejected {
     pub lines: u64,
-    /// Those of them that are not blank.
+    /// The lines among them that are not blank.
     lost: u64,
 }
 
 impl Rejected {
-    /// The exit of a command that was asked for each line: what was left out is no success.
+    /// Returns the exit of a command that should have used every line: a line that was left out is no success.
     pub(crate) fn exit(self, exit: Exit) -> Exit {
         match (exit, self.lost) {
             (Exit::Done, 1..) => Exit::Nothing,
@@ -38,20 +39,14 @@ impl Rejected {
 }
 
 impl Rejects {
-    /// At the place that was named, or else beside the source, where nothing but an older list is replaced.
+    /// Prepares the list in the named file, or else in one beside the source. An older list is replaced.
     pub(crate) fn at(named: Option<&Path>, source: &Source, reserved: &Reserved) -> Result<Self, Failure> {
-        let target = match named {
-            Some(path) => Target::at(path, reserved)?,
-            None => Target::at(&beside(source), reserved)?,
-        };
-        let is_named = named.is_some();
-        if !is_named {
-            refuse_a_strangers(&target)?;
+        let path = named.map_or_else(|| beside(source), Path::to_owned);
+        let target = Target::at(&path, is_list(&path), reserved)?;
+        if Source::named(&path) == Source::StandardInput {
+            return Err(Failure::NotAFile(path));
         }
-        if target.is_standard_output() && Source::named(target.shown()) == Source::StandardInput {
-            return Err(Failure::NotAFile("-".into()));
-        }
-        Ok(Self { target, is_named, file: None, rejected: Rejected::default() })
+        Ok(Self { target, file: None, rejected: Rejected::default() })
     }
 
     pub(crate) fn target(&self) -> &Target {
@@ -72,42 +67,35 @@ impl Rejects {
         file.write([&source.to_string(), &line.to_string(), &reason.to_string()])
     }
 
-    /// Puts the list in its place, and says so; it does not make the run a failure. Without any rejected line, what is
-    /// there stays, because this run did not write it.
+    /// Publishes the list and says so, which does not make the run a failure. Without rejected lines an older list stays.
     pub(crate) fn publish(self) -> Result<(), Failure> {
-        let Self { target, is_named, file, rejected } = self;
-        match file {
-            Some(file) => {
-                if !is_named {
-                    refuse_a_strangers(&target)?;
-                }
-                file.publish().map(|()| warn(rejected.lines, target.shown()))
-            }
-            None => {
-                if target.is_there() {
-                    let list = target.shown().display();
-                    say(Kind::Note, format_args!("every line could be used; {list} is older and stays as it is"));
-                }
+        let (path, was_there) = (self.target.path(), self.target.is_there());
+        match self.file {
+            // Another program may have replaced the older list by a file of its own.
+            Some(_) if was_there && !is_list(path) => Err(Failure::Exists(path.to_owned())),
+            Some(file) => file.publish().map(|()| warn(self.rejected.lines, path)),
+            None if was_there => {
+                let list = path.display();
+                eprint_message(
+                    Kind::Note,
+                    format_args!("every line could be used; {list} is older and stays as it is"),
+                );
                 Ok(())
             }
+            None => Ok(()),
         }
     }
 }
 
-/// Nobody asked for a file of this name, so one that holds something else stays.
-fn refuse_a_strangers(target: &Target) -> Result<(), Failure> {
-    if !target.is_there() {
-        return Ok(());
-    }
-    let beginning = target.beginning(FIRST_LINE.len() as u64)?;
-    match beginning.is_empty() || beginning == FIRST_LINE {
-        true => Ok(()),
-        false => Err(Failure::NotAList(target.shown().to_owned())),
-    }
+/// Whether an older list is at this path, or an empty file.
+fn is_list(path: &Path) -> bool {
+    let mut beginning = vec![];
+    let mut read = || File::open(path)?.take(FIRST_LINE.len() as u64).read_to_end(&mut beginning);
+    path.is_file() && read().is_ok() && (beginning.is_empty() || beginning == FIRST_LINE)
 }
 
-/// Where the list is unless another place was named: `codes.rejects.csv` beside `codes.csv`, and beside `codes.txt`
-/// `codes.txt.rejects.csv`, so that each has its own.
+/// Returns the default path of the list: `codes.rejects.csv` for `codes.csv`, and `codes.txt.rejects.csv` for
+/// `codes.txt`, so that both have their own lists.
 fn beside(source: &Source) -> PathBuf {
     match source {
         Source::File(path) if !is_stream(path) => match path.extension() {
@@ -118,12 +106,12 @@ fn beside(source: &Source) -> PathBuf {
     }
 }
 
-/// Such as `/dev/stdin`, beside which nothing is put.
+/// Whether this is a pipe or a device such as `/dev/stdin`, beside which no list is written.
 fn is_stream(path: &Path) -> bool {
     path.metadata().is_ok_and(|about| !about.is_file())
 }
 
 fn warn(count: u64, list: &Path) {
     let lines = if count == 1 { "line" } else { "lines" };
-    say(Kind::Warning, format_args!("{count} {lines} could not be used; see {}", list.display()));
+    eprint_message(Kind::Warning, format_args!("{count} {lines} could not be used; see {}", list.display()));
 }

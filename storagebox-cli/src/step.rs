@@ -1,4 +1,4 @@
-//! What was asked of a store, for the sentence that says that it failed and what to do next.
+//! Names of operations for error messages, and the advice for errors of a store.
 
 use storagebox::{Certainty, Error, ErrorKind};
 

@@ -4,15 +4,15 @@ use storagebox::{ErrorKind, Store};
 
 use crate::cli::Global;
 use crate::exit::Failure;
+use crate::message::{Kind, eprint_message};
 use crate::output::Reserved;
-use crate::say::{Kind, say};
 use crate::step::OPEN;
 
 const MEMORY: &str = "memory:";
-/// Where no URL is given: a file in the folder of the call, if this build can.
+/// The store without a URL: a file in the current directory, if this build has SQLite.
 pub(crate) const DEFAULT: &str = if cfg!(feature = "sqlite") { "sqlite:storagebox.db" } else { MEMORY };
 
-/// The store as it is, set up or not.
+/// Opens the store, which may not be set up.
 pub(crate) async fn open(global: &Global) -> Result<Store, Failure> {
     open_url(url(global)?).await
 }
@@ -21,10 +21,10 @@ pub(crate) async fn open(global: &Global) -> Result<Store, Failure> {
 pub(crate) const URL: &str = "STORAGEBOX_URL";
 /// The variable that names a store to import from.
 pub(crate) const FROM_URL: &str = "STORAGEBOX_FROM_URL";
-/// What a command of `dedup run` finds in its place.
+/// The variable that `dedup run` sets for its command instead.
 pub(crate) const URL_WITHHELD: &str = "STORAGEBOX_URL_WITHHELD";
 
-/// Nobody's store is taken for one that was named and is not known here any more.
+/// Returns the URL. Fails if `dedup run` withheld it, so that the default store is not taken for it.
 pub(crate) fn url(global: &Global) -> Result<&str, Failure> {
     match &global.url {
         Some(url) => Ok(url),
@@ -33,22 +33,24 @@ pub(crate) fn url(global: &Global) -> Result<&str, Failure> {
     }
 }
 
-/// The files that it is kept in, which no output may replace, standard output among them.
+/// Returns the store's files, which no output may replace. Fails if a standard output is one of them.
 pub(crate) fn reserved(global: &Global) -> Result<Reserved, Failure> {
-    let files = storagebox::files(url(global)?).map_err(not_opened)?;
-    Reserved::of_store(&files).and_standard_outputs()
+    files_of(url(global)?)
 }
 
-/// Another store, that something is read from; no standard output may be one of its files either.
+/// Opens another store to read from. Fails if a standard output is one of its files.
 pub(crate) async fn other(url: &str) -> Result<Store, Failure> {
-    let files = storagebox::files(url).map_err(not_opened)?;
-    Reserved::of_store(&files).and_standard_outputs()?;
+    files_of(url)?;
     open_url(url).await
 }
 
-/// The store, ready for work: the one that nobody named is made if it is not there.
+fn files_of(url: &str) -> Result<Reserved, Failure> {
+    Reserved::of_store(storagebox::files(url).map_err(not_opened)?)
+}
+
+/// Opens the store for work. The default store is created if it does not exist.
 ///
-/// A store with a name is never made by the way, because a name may be mistyped.
+/// A store with a URL is never created implicitly, because a URL may be mistyped.
 pub(crate) async fn ready(global: &Global) -> Result<Store, Failure> {
     let store = open(global).await?;
     if global.url.is_none() {
@@ -57,17 +59,17 @@ pub(crate) async fn ready(global: &Global) -> Result<Store, Failure> {
     Ok(store)
 }
 
-/// A store for a show that need not last, unless one was named.
+/// Opens the named store, or one in memory for a demonstration.
 pub(crate) async fn for_a_while(global: &Global) -> Result<Store, Failure> {
     open_url(global.url.as_deref().unwrap_or(MEMORY)).await
 }
 
-/// Each call is made as often as a handle does, and each attempt has the backend's own timeout.
+/// The handle retries each call, and each attempt has the timeout of the backend.
 async fn open_url(url: &str) -> Result<Store, Failure> {
     let store = Store::open(url).await.map_err(not_opened)?.without_deadline();
     if is_memory(&store) {
         let what = "memory: is a store in this program alone; it is gone when the program ends";
-        say(Kind::Note, format_args!("{what}"));
+        eprint_message(Kind::Note, format_args!("{what}"));
     }
     Ok(store)
 }
@@ -76,25 +78,25 @@ fn not_opened(error: storagebox::Error) -> Failure {
     error.during(OPEN).into()
 }
 
-/// Asks once: whether the store answers now is the question.
+/// Pings the store once, without retries.
 pub(crate) async fn ping(store: &Store) -> storagebox::Result<()> {
     store.clone().without_retry().ping().await
 }
 
-/// Sets up the default store if it is not; says so, because a file appears. Whether it did.
+/// Sets up the default store if it is not, and says so, because a file appears. Returns whether it did.
 async fn make(store: &Store) -> Result<bool, Failure> {
     let Err(before) = ping(store).await else { return Ok(false) };
-    // Whatever it was: another process may be making it right now.
+    // After any error: another process may be setting it up.
     store.setup().await?;
     let is_ours = before.kind() == ErrorKind::NotSetUp;
     if is_ours {
         let how = "--url or STORAGEBOX_URL names another one";
-        say(Kind::Note, format_args!("made the store {DEFAULT} in this directory; {how}"));
+        eprint_message(Kind::Note, format_args!("made the store {DEFAULT} in this directory; {how}"));
     }
     Ok(is_ours)
 }
 
-/// What was done on a store, which is closed behind it.
+/// Closes the store after the work, and returns the result of the work.
 pub(crate) async fn closed<T>(store: &Store, done: Result<T, Failure>) -> Result<T, Failure> {
     let done = done?;
     close(store).await?;
@@ -123,7 +125,7 @@ mod tests {
         assert!(!make(&memory()).await.unwrap());
     }
 
-    /// Another process may have made it between the question and the answer.
+    /// Another process may have set it up between the ping and the setup.
     #[tokio::test]
     async fn a_store_in_trouble_for_a_moment_is_not_said_to_be_made() {
         assert!(!make(&failing(ErrorKind::Denied, 1)).await.unwrap());

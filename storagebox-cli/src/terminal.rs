@@ -1,20 +1,21 @@
-//! The standard outputs. Programs get every byte as it is; on a terminal nothing of a stranger's is obeyed.
+//! The standard outputs. Programs get every byte unchanged; for a terminal, control characters are escaped.
 
 use std::io::{self, IsTerminal, Write};
 
 use crate::text::{printable, printable_json, printable_lines};
 
-/// Standard output, for answers.
+/// Returns standard output, for answers.
 pub(crate) fn stdout(as_json: bool) -> PrintableWriter<io::Stdout> {
     PrintableWriter::over(io::stdout(), as_json)
 }
 
-/// Standard error, for what is said beside them.
+/// Returns standard error, for messages.
 pub(crate) fn stderr(as_json: bool) -> PrintableWriter<io::Stderr> {
     PrintableWriter::over(io::stderr(), as_json)
 }
 
-/// A field of a row on standard output. On a terminal a line break in it is spelt out too, or it would forge a row.
+/// Returns a CSV field for standard output. On a terminal a line break in it is escaped too, because it would forge a
+/// row.
 pub(crate) fn field(bytes: &[u8]) -> Vec<u8> {
     match io::stdout().is_terminal() {
         true => readable(bytes, printable).into_bytes(),
@@ -22,12 +23,12 @@ pub(crate) fn field(bytes: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Passes everything on; to a terminal with its lines, and with what it would obey or not show spelt out.
+/// A writer that passes bytes on, and escapes what a terminal would obey or not show.
 #[derive(Debug)]
 pub(crate) struct PrintableWriter<W: Write> {
     to: W,
     spelling: Option<fn(&str) -> String>,
-    /// The beginning of a character whose end is still to come.
+    /// The first bytes of a character that is not complete.
     begun: Vec<u8>,
 }
 
@@ -40,7 +41,7 @@ impl<W: Write + IsTerminal> PrintableWriter<W> {
 }
 
 impl<W: Write> PrintableWriter<W> {
-    /// What was begun and is not to end counts as bytes that are no text.
+    /// Writes an incomplete character as bytes that are no text.
     fn end(&mut self) -> io::Result<()> {
         let begun = std::mem::take(&mut self.begun);
         self.to.write_all(bytes(&begun).as_bytes())
@@ -64,7 +65,7 @@ impl<W: Write> Write for PrintableWriter<W> {
     }
 }
 
-/// How many bytes at the end are the beginning of a character.
+/// Returns the number of bytes at the end that begin an incomplete character.
 fn unfinished(bytes: &[u8]) -> usize {
     let last = bytes.utf8_chunks().last();
     let broken = last.map_or(&[][..], |chunk| chunk.invalid());

@@ -1,18 +1,18 @@
-//! Text for people, with what a terminal would obey or not show spelt out.
+//! Escapes what a terminal would obey or not show.
 
-/// The text with everything that cannot be seen in it spelt out: an id may come from a stranger.
+/// Escapes all characters that cannot be seen, because an id may come from a stranger.
 ///
-/// The one function for whatever a person sees. What it has spelt out it leaves as it is.
+/// Every text that a person sees goes through this function. It leaves escaped text unchanged.
 pub(crate) fn printable(text: &str) -> String {
     spelt_out(text, |_| false, rust)
 }
 
-/// The same, with its lines and columns.
+/// Escapes the text except its line ends and tabs.
 pub(super) fn printable_lines(text: &str) -> String {
     spelt_out(text, is_layout, rust)
 }
 
-/// The same within JSON, which means what it meant.
+/// Escapes JSON, whose meaning stays the same.
 pub(super) fn printable_json(text: &str) -> String {
     spelt_out(text, is_layout, json)
 }
@@ -46,10 +46,10 @@ fn is_layout(character: char) -> bool {
     matches!(character, '\n' | '\t')
 }
 
-/// What a terminal obeys (the control characters), what changes the order of the text around it (bidirectional
-/// controls), and what has no shape of its own (zero-width characters, joiners and selectors, separators of lines,
-/// tags, spaces other than the plain one, blank signs) or whatever shape a font likes (private use): two texts that
-/// differ by it alone look the same. Emoji that are made of several come out in parts.
+/// Whether a terminal obeys the character (control characters), reorders the text around it (bidirectional controls),
+/// or does not show it (zero-width characters, joiners and selectors, line separators, tags, unusual spaces, blank
+/// signs, private use). Two texts that differ only in such characters look the same. Emoji of several characters are
+/// shown in parts.
 fn is_unseen(character: char) -> bool {
     character.is_control()
         || matches!(character,

@@ -1,4 +1,4 @@
-//! What `-v` shows: every call with its time, on standard error.
+//! The log of `-v` on standard error: every call with its duration.
 
 use std::io::{self, IsTerminal};
 
@@ -11,16 +11,16 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, Registry};
 
-use crate::say::{Kind, say};
+use crate::message::{Kind, eprint_message};
 use crate::text::printable;
 
-/// The calls of this command, and why one was made again.
+/// The calls of this command, and why one was repeated.
 const CALLS: &str = "storagebox=debug";
-/// And what each backend does for them.
+/// The same, and what each backend does for a call.
 const BACKENDS: &str = "storagebox=trace,storagebox_core=trace,storagebox_dynamo=trace,storagebox_memory=trace,\
                         storagebox_postgres=trace,storagebox_redis=trace,storagebox_sqlite=trace";
 
-/// From here on. Without `-v` only what `RUST_LOG` asks for, which is nothing by default.
+/// Starts the log. Without `-v` it has only what `RUST_LOG` asks for.
 pub(crate) fn begin(verbose: u8) {
     let asked = std::env::var(EnvFilter::DEFAULT_ENV).ok();
     let filter = match verbose {
@@ -37,7 +37,7 @@ fn lines() -> impl Layer<Registry> {
     let fields = debug_fn(|to: &mut Writer<'_>, field, value| {
         let value = printable(&format!("{value:?}"));
         match field.name() {
-            // One that is no format comes as a text in quotes.
+            // A plain message is formatted as a text in quotes.
             "message" => write!(to, "{}", value.trim_matches('"')),
             name => write!(to, "{name}={value}"),
         }
@@ -50,12 +50,12 @@ fn lines() -> impl Layer<Registry> {
         .with_timer(uptime())
 }
 
-/// What the filter's directives say that can be read. The library would repeat the others as they are.
+/// Returns a filter of the valid directives. The library would print the others unescaped.
 fn usable(filter: &str) -> EnvFilter {
     let directives = filter.split(',').filter(|directive| !directive.is_empty());
     let (known, unknown): (Vec<_>, Vec<_>) = directives.partition(|text| text.parse::<Directive>().is_ok());
     for directive in unknown {
-        say(Kind::Warning, format_args!("RUST_LOG: {directive} is no filter, and is passed over"));
+        eprint_message(Kind::Warning, format_args!("RUST_LOG: {directive} is no filter, and is passed over"));
     }
     EnvFilter::new(known.join(","))
 }
@@ -64,8 +64,8 @@ fn of(verbose: u8) -> EnvFilter {
     EnvFilter::new(if verbose == 1 { CALLS } else { BACKENDS })
 }
 
-/// A driver tells whole replies, items and keys among them, and knows nothing of what is a secret here: it is heard
-/// only by its name, and not with a level for everybody.
+/// Whether a target is logged. A driver logs whole replies with items and keys, so it is logged only if the filter
+/// names it, and not by a level for all targets.
 fn is_heard(target: &str, named: &[String]) -> bool {
     let library = target.split("::").next().unwrap_or_default();
     let is_ours = library == "storagebox" || library.starts_with("storagebox_");
@@ -77,7 +77,7 @@ fn ends_a_name(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with("::")
 }
 
-/// The targets that a filter names, as in `aws_smithy_runtime=trace,warn`.
+/// Returns the targets that a filter names, as in `aws_smithy_runtime=trace,warn`.
 fn named(filter: &str) -> impl Iterator<Item = &str> {
     let names = filter.split(',').filter_map(|directive| directive.split(['=', '[']).next());
     names.map(str::trim).filter(|name| !name.is_empty() && name.parse::<LevelFilter>().is_err())

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use storagebox::dedup::Begun;
-use storagebox::layer::{Answered, Call, Deadline, Layer, LayeredPart, Next};
+use storagebox::layer::{Call, Layer, LayeredPart, Next, Policy, Response};
 use storagebox::parts::{Backend, LeaseRepo, RunOptions, run_to_end, run_with_heartbeat};
 use storagebox::time::TokioTimer;
 use storagebox::values::DedupId;
@@ -28,9 +28,9 @@ struct Extends(Mutex<Sender<()>>);
 
 #[async_trait]
 impl Layer for Extends {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        let answered = next.call().await?;
-        if call.operation == "extend" {
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        let answered = next.run().await?;
+        if call.operation() == "extend" {
             let _unheard = self.0.lock().unwrap().send(());
         }
         Ok(answered)
@@ -74,9 +74,9 @@ impl Drop for Drops {
 
 #[async_trait]
 impl Layer for Silent {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        if call.operation != "extend" {
-            return next.call().await;
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        if call.operation() != "extend" {
+            return next.run().await;
         }
         let _drops = Drops(Arc::clone(&self.dropped));
         self.begun.notify_one();
@@ -119,10 +119,10 @@ struct Lost;
 
 #[async_trait]
 impl Layer for Lost {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        match call.operation {
-            "extend" => Ok(Answered::of(storagebox::dedup::LeaseExtended::Fenced)),
-            _ => next.call().await,
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        match call.operation() {
+            "extend" => Ok(Response::ExtendLease(storagebox::dedup::LeaseExtended::Fenced)),
+            _ => next.run().await,
         }
     }
 }
@@ -150,7 +150,7 @@ async fn the_warning_of_an_unextended_lease_does_not_show_the_id() {
     let _logged = heard::here(subscriber);
     let leases = MemoryStore::new().lease_repo(&"jobs".parse().unwrap()).unwrap();
     let silent: Arc<dyn LeaseRepo> = Arc::new(LayeredPart::new(leases, Arc::new(Silent::default()) as _));
-    let deadline = Deadline::new(Duration::from_secs(1), Arc::new(TokioTimer));
+    let deadline = Policy { retry: None, deadline: Some(Duration::from_secs(1)), timer: Arc::new(TokioTimer) };
     let part: Arc<dyn LeaseRepo> = Arc::new(LayeredPart::new(silent, Arc::new(deadline) as _));
     let options = RunOptions::default().lease(Duration::from_secs(30));
     let work = async |_| {

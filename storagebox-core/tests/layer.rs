@@ -14,7 +14,7 @@ use std::time::Duration;
 use layers::{Arguments, Borrows, Counts, Fails, Lies, Loses, Parks, Silent, Slow, Twice};
 use storagebox::bank::Hold;
 use storagebox::bank::{Added, End, Retired};
-use storagebox::layer::{Deadline, Kind, Layer, Layered, Part, Retries};
+use storagebox::layer::{Kind, Layer, Layered, Part, Policy, Response};
 use storagebox::time::{Timer, TokioTimer};
 use storagebox::values::{ClaimId, Item, Key};
 use storagebox::{
@@ -30,12 +30,12 @@ fn put(layer: impl Layer, backend: impl Backend) -> Layered {
     Layered::new(Arc::new(backend), Arc::new(layer))
 }
 
-fn retries() -> Retries {
-    Retries::new(Retry::default(), Arc::new(TokioTimer))
+fn retries() -> Policy {
+    Policy { retry: Some(Retry::default()), deadline: None, timer: Arc::new(TokioTimer) }
 }
 
-fn deadline(seconds: u64) -> Deadline {
-    Deadline::new(Duration::from_secs(seconds), Arc::new(TokioTimer))
+fn deadline(seconds: u64) -> Policy {
+    Policy { retry: None, deadline: Some(Duration::from_secs(seconds)), timer: Arc::new(TokioTimer) }
 }
 
 fn items(count: usize) -> Vec<Item> {
@@ -100,9 +100,8 @@ async fn an_outer_layer_is_asked_first() -> Result<()> {
     Ok(())
 }
 
-/// A layer finds the arguments that a call has, and no others.
 #[tokio::test]
-async fn a_layer_finds_an_argument_by_its_type() -> Result<()> {
+async fn a_layer_reads_the_arguments_of_a_call() -> Result<()> {
     let bank = around(Arguments).item_bank(&"vouchers".parse()?)?;
     bank.add(&items(2)).await?;
     let _taken = bank.take(&"ada".parse()?, Hold::Forever).await?;
@@ -117,7 +116,8 @@ async fn a_detached_call_outlives_its_caller() -> Result<()> {
     let error =
         stock.apply(&"red-shoes".parse().unwrap(), &Change::new("delivery-1".parse().unwrap(), 1)).await.unwrap_err();
     assert!(!error.is_retryable(), "{error}");
-    assert_eq!(parks.land().await?.outcome(), Some(&Counted::Applied { value: Some(1) }));
+    let response = parks.land().await?;
+    assert!(matches!(response, Response::Apply(Counted::Applied { value: Some(1) })), "{response:?}");
     Ok(())
 }
 
@@ -127,7 +127,8 @@ async fn a_detached_call_goes_through_the_inner_layers() -> Result<()> {
     let (parks, loses) = (Arc::new(Parks::default()), Loses::first(1));
     let bank = put(Arc::clone(&parks), put(retries(), around(loses))).item_bank(&"vouchers".parse()?)?;
     bank.add(&items(1)).await.unwrap_err();
-    assert_eq!(parks.land().await?.outcome::<Added>().map(|added| added.already_present), Some(1));
+    let response = parks.land().await?;
+    assert!(matches!(response, Response::AddItems(Added { already_present: 1, .. })), "{response:?}");
     Ok(())
 }
 
@@ -140,9 +141,8 @@ async fn a_layer_looks_at_an_outcome_changes_it_or_makes_its_own() -> Result<()>
     Ok(())
 }
 
-/// A layer that answers with the outcome of a call of another kind has no answer.
 #[tokio::test]
-async fn an_outcome_of_another_type_is_no_answer() -> Result<()> {
+async fn the_response_of_another_operation_is_no_answer() -> Result<()> {
     let bank = around(Borrows::default()).item_bank(&"vouchers".parse()?)?;
     bank.counts().await?;
     let error = bank.take(&"ada".parse().unwrap(), Hold::Forever).await.unwrap_err();
@@ -251,7 +251,8 @@ async fn a_deadline_bounds_all_attempts_together() -> Result<()> {
     let counts = Arc::new(Counts::default());
     let fails = around(Fails::first(usize::MAX, ErrorKind::Throttled));
     let fails = put(Slow(Duration::from_secs(9)), fails);
-    let bank = put(deadline(30), put(retries(), put(Arc::clone(&counts), fails))).item_bank(&"vouchers".parse()?)?;
+    let bank = put(Policy { retry: Some(Retry::default()), ..deadline(30) }, put(Arc::clone(&counts), fails))
+        .item_bank(&"vouchers".parse()?)?;
     let begun = TokioTimer.now();
     let error = bank.take(&"ada".parse().unwrap(), Hold::Forever).await.unwrap_err();
     assert_eq!(TokioTimer.now() - begun, Duration::from_secs(30));

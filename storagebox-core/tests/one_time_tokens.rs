@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use storagebox_core::layer::{Answered, Call, Layer, Layered, Next};
+use storagebox_core::layer::{Call, Layer, Layered, Next, Response};
 use storagebox_core::{
     Backend, Begun, DedupId, OneTimeTokens, OpId, Payload, Result, TokenBegun, TokenLease, async_trait,
 };
@@ -27,9 +27,9 @@ struct Meanwhile {
 
 #[async_trait]
 impl Layer for Meanwhile {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        let answered = next.call().await;
-        if call.operation == "exists" && !self.is_over.swap(true, Ordering::SeqCst) {
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        let answered = next.run().await;
+        if call.operation() == "exists" && !self.is_over.swap(true, Ordering::SeqCst) {
             let _ = tokens_of(&self.store)?.commit(&self.held, "session").await?;
             let (id, op) = (DedupId::new("begun:token")?, OpId::new("bob")?);
             let begun = self.store.lease_repo(&"links".parse()?)?.begin(&id, &op, LEASE, None).await?;

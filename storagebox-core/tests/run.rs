@@ -13,7 +13,7 @@ use storagebox::time::{Timer, TokioTimer};
 use storagebox::values::DedupId;
 use storagebox::{
     Error, ErrorKind, MemoryStore, OpId, Payload, Ran, Result, Retry, async_trait,
-    layer::{Answered, Call, Layer, LayeredPart, Next},
+    layer::{Call, Layer, LayeredPart, Next, Response},
     parts::{Backend, LeaseRepo, run, run_to_end},
 };
 use tokio::sync::{Mutex, Notify};
@@ -39,11 +39,11 @@ impl Failing {
 
 #[async_trait]
 impl Layer for Failing {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        if call.operation == self.operation && self.calls.fetch_add(1, Ordering::SeqCst) < self.failures {
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        if call.operation() == self.operation && self.calls.fetch_add(1, Ordering::SeqCst) < self.failures {
             return Err(Error::new(self.kind, "as the test asked"));
         }
-        next.call().await
+        next.run().await
     }
 }
 
@@ -53,15 +53,15 @@ struct OneConnection(Mutex<()>);
 
 #[async_trait]
 impl Layer for OneConnection {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        if !["abort", "extend"].contains(&call.operation) {
-            return next.call().await;
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        if !["abort", "extend"].contains(&call.operation()) {
+            return next.run().await;
         }
         let _connection = self.0.lock().await;
-        if call.operation == "extend" {
+        if call.operation() == "extend" {
             return std::future::pending().await;
         }
-        next.call().await
+        next.run().await
     }
 }
 
@@ -71,9 +71,9 @@ struct NothingLeft(AtomicUsize);
 
 #[async_trait]
 impl Layer for NothingLeft {
-    async fn around(&self, _: &Call<'_>, _: Next<'_>) -> Result<Answered> {
+    async fn call(&self, _: &Call<'_>, _: Next<'_>) -> Result<Response> {
         self.0.fetch_add(1, Ordering::SeqCst);
-        Ok(Answered::of(Begun::InFlight { remaining: Duration::ZERO }))
+        Ok(Response::Begin(Begun::InFlight { remaining: Duration::ZERO }))
     }
 }
 
@@ -265,9 +265,9 @@ struct LosesBegin(Duration, AtomicUsize);
 
 #[async_trait]
 impl Layer for LosesBegin {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        let answered = next.call().await?;
-        if call.operation == "begin" && self.1.fetch_add(1, Ordering::SeqCst) == 0 {
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        let answered = next.run().await?;
+        if call.operation() == "begin" && self.1.fetch_add(1, Ordering::SeqCst) == 0 {
             TokioTimer.sleep(self.0).await;
             return Err(Error::unknown("the answer was lost, as the test asked"));
         }

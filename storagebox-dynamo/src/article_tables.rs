@@ -2,17 +2,16 @@
 //!
 //! | table | key | holds |
 //! |---|---|---|
-//! | items | `item` | what is free, and nothing else: an item that is taken has no row |
-//! | records | `deduplication_id` | `item_string`, the item that the id was given |
+//! | items | `item` | the free items; an item that is taken has no row |
+//! | records | `deduplication_id` | `item_string`, the item of the id |
 //!
-//! A row that is written here has an attribute more, `t`: the tag of the call that wrote it. The package passes over
-//! it.
+//! A row that this library writes also has `t`, the tag of the call that wrote it. The package ignores it.
 
 mod add;
 mod assign;
 mod bank;
+mod candidates;
 mod listing;
-mod look;
 mod open;
 mod store;
 mod tables;
@@ -142,7 +141,7 @@ impl ArticleTables {
 
     #[instrument(level = "trace", skip_all, name = "assign")]
     async fn assigned(&self, id: &ClaimId) -> Result<Taken> {
-        let (tag, since) = (Tag::fresh(), self.0.looks());
+        let (tag, since) = (Tag::fresh(), self.0.candidates.fetches());
         self.0.client().settle("assign", || Tables::assign(&self.0, id, &tag, since)).await
     }
 

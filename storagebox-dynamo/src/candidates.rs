@@ -1,47 +1,48 @@
-//! Items that may be taken, fetched by the page and shared by all tasks of the process.
+//! Items that may be taken: fetched page by page, and shared by all tasks of the process.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use storagebox_core::Result;
 
+use crate::lock::lock;
 use crate::single_flight::SingleFlight;
 
-/// What candidates are fetched from.
+/// A place from which candidates are fetched.
 pub(crate) trait Source: Send + Sync + 'static {
-    /// What may be taken, as it was seen.
+    /// An item that may be taken, as it was read.
     type Candidate: Clone + PartialEq + Send;
 
     fn candidates(&self) -> &Candidates<Self::Candidate>;
 
-    /// A page from some place on; if there is nothing, from everywhere.
-    fn somewhere(&self, limit: usize) -> impl Future<Output = Result<Vec<Self::Candidate>>> + Send;
+    /// Reads a page from a random place on; if that is empty, a page from the beginning.
+    fn page_from_anywhere(&self, limit: usize) -> impl Future<Output = Result<Vec<Self::Candidate>>> + Send;
 
-    /// From the beginning on. Empty only if there was nothing all the while.
-    fn everywhere(&self, limit: usize) -> impl Future<Output = Result<Vec<Self::Candidate>>> + Send;
+    /// Reads a page from the beginning. It is empty only if no item was free throughout the read.
+    fn page_from_start(&self, limit: usize) -> impl Future<Output = Result<Vec<Self::Candidate>>> + Send;
 }
 
-/// What was fetched and is not handed out.
+/// The candidates that were fetched and are not lent.
 #[derive(Debug)]
 pub(crate) struct Candidates<C> {
     limit: usize,
     pool: Mutex<Pool<C>>,
-    /// One look at a time, as long as it goes on; the others wait for what it finds.
-    looking: SingleFlight,
-    looks: AtomicU64,
+    /// Lets one task at a time fetch a page; the others wait for it.
+    fetching: SingleFlight,
+    fetches: AtomicU64,
 }
 
 #[derive(Debug)]
 struct Pool<C> {
     candidates: VecDeque<C>,
-    /// The last look found less than a page: the next one goes through everything at once.
+    /// Whether the last fetch returned less than a page. Then the next one begins at the start.
     scarce: bool,
-    /// The number of the last look that found nothing.
+    /// The number of the last fetch that found nothing.
     empty: u64,
 }
 
-/// A candidate that a task tries. It goes back unless it is spent, also when the task is dropped.
+/// A candidate that a task tries to take. It goes back to the pool unless it is spent, also if the task is dropped.
 #[derive(Debug)]
 pub(crate) struct Lent<'a, C: Clone> {
     pool: &'a Mutex<Pool<C>>,
@@ -54,7 +55,7 @@ impl<C: Clone> Lent<'_, C> {
         &self.candidate
     }
 
-    /// Nobody needs to try it again.
+    /// Keeps the candidate from going back.
     pub(crate) fn spent(mut self) {
         self.spent = true;
     }
@@ -71,15 +72,15 @@ impl<C: Clone> Drop for Lent<'_, C> {
 impl<C: Clone + PartialEq> Candidates<C> {
     pub(crate) fn new(limit: usize) -> Self {
         let pool = Pool { candidates: VecDeque::new(), scarce: false, empty: 0 };
-        Self { limit, pool: Mutex::new(pool), looking: SingleFlight::default(), looks: AtomicU64::new(0) }
+        Self { limit, pool: Mutex::new(pool), fetching: SingleFlight::default(), fetches: AtomicU64::new(0) }
     }
 
-    /// How many looks have begun; a look with a greater number begins later.
-    pub(crate) fn looks(&self) -> u64 {
-        self.looks.load(Ordering::SeqCst)
+    /// Returns the number of fetches so far. A fetch with a greater number begins later.
+    pub(crate) fn fetches(&self) -> u64 {
+        self.fetches.load(Ordering::SeqCst)
     }
 
-    /// The next candidate; none if a look that began after `since` went through everything and found none (IB-4).
+    /// Lends the next candidate; `None` if a fetch after the fetch with the number `since` found none (IB-4).
     pub(crate) async fn next<'a, S>(&'a self, source: &Arc<S>, since: u64) -> Result<Option<Lent<'a, C>>>
     where
         S: Source<Candidate = C>,
@@ -88,7 +89,7 @@ impl<C: Clone + PartialEq> Candidates<C> {
             if let Some(lent) = self.lend(source) {
                 return Ok(Some(lent));
             }
-            let _turn = self.looking.next().await;
+            let _flight = self.fetching.next().await;
             if !lock(&self.pool).candidates.is_empty() {
                 continue;
             }
@@ -99,7 +100,7 @@ impl<C: Clone + PartialEq> Candidates<C> {
         }
     }
 
-    /// Fetches the next page before the last candidates are gone.
+    /// Lends a candidate of the pool. When a third of a page is left, it fetches the next page in the background.
     fn lend<'a, S: Source<Candidate = C>>(&'a self, source: &Arc<S>) -> Option<Lent<'a, C>> {
         let mut pool = lock(&self.pool);
         let candidate = pool.candidates.pop_front()?;
@@ -110,11 +111,11 @@ impl<C: Clone + PartialEq> Candidates<C> {
     }
 
     async fn refill<S: Source<Candidate = C>>(&self, source: &S) -> Result<()> {
-        let number = self.looks.fetch_add(1, Ordering::SeqCst) + 1;
+        let number = self.fetches.fetch_add(1, Ordering::SeqCst) + 1;
         let scarce = lock(&self.pool).scarce;
         let mut found = match scarce {
-            true => source.everywhere(self.limit).await?,
-            false => source.somewhere(self.limit).await?,
+            true => source.page_from_start(self.limit).await?,
+            false => source.page_from_anywhere(self.limit).await?,
         };
         fastrand::shuffle(&mut found);
         let mut pool = lock(&self.pool);
@@ -128,16 +129,12 @@ impl<C: Clone + PartialEq> Candidates<C> {
     }
 }
 
-/// A failure is left to the next taker, who looks for himself.
+/// Fetches a page in the background. An error is ignored: the next task that finds the pool empty fetches by itself.
 fn fetch_ahead<S: Source>(source: Arc<S>) {
     tokio::spawn(async move {
         let candidates = source.candidates();
-        if let Some(_turn) = candidates.looking.now() {
+        if let Some(_flight) = candidates.fetching.now() {
             let _ = candidates.refill(&*source).await;
         }
     });
-}
-
-fn lock<C>(pool: &Mutex<Pool<C>>) -> MutexGuard<'_, Pool<C>> {
-    pool.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,7 @@
-//! The time by which expiry is judged: the machine's, corrected by the `Date` of the service's answers.
+//! The clock that decides every expiry: the machine's clock, corrected by the `Date` of the service's replies.
 //!
-//! DynamoDB has no clock in its conditions. So each client judges by its own, and every expiry leaves room for two
-//! clocks that differ by `max_skew`. Who holds what, and which fence is the newest, never depends on it.
+//! DynamoDB's conditions cannot read a clock. So each client uses its own, and every expiry leaves room for two clocks
+//! that differ by `max_skew`. Which claim holds an item and which fence is the newest never depends on a clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -40,18 +40,18 @@ impl StoredTime for Millis {
     }
 }
 
-/// In whole milliseconds, rounded up, so that nothing lasts shorter than was asked for.
+/// Returns the whole milliseconds of a duration, rounded up so that nothing lasts shorter than requested.
 pub(crate) fn millis(duration: Duration) -> i64 {
     i64::try_from(duration.as_nanos().div_ceil(1_000_000)).unwrap_or(i64::MAX)
 }
 
-/// The clock with its correction.
+/// The machine's clock with its correction.
 #[derive(Clone, Debug)]
 pub(crate) struct Corrected {
     clock: Arc<dyn Clock>,
-    /// Milliseconds that the service is ahead.
+    /// How many milliseconds the service's clock is ahead.
     ahead: Arc<AtomicI64>,
-    /// Clocks that differ by less are left alone: the header has whole seconds.
+    /// A smaller difference is not corrected, because the header shows only whole seconds.
     tolerance: Duration,
 }
 
@@ -64,20 +64,20 @@ impl Corrected {
         Millis(self.machine().0.saturating_add(self.ahead.load(Ordering::Relaxed)))
     }
 
-    /// Without the correction. What is over is over at the whole millisecond.
+    /// Returns the time without the correction, rounded down.
     pub(crate) fn machine(&self) -> Millis {
         Millis(i64::try_from(self.clock.now().as_millis()).unwrap_or(i64::MAX))
     }
 
-    /// The end of what begins now and lasts this long: at the next whole millisecond, so that it is not shortened.
+    /// Returns the end of something that begins now, rounded up so that it is not shortened.
     pub(crate) fn end_of(&self, duration: Duration) -> Millis {
         let end = millis(self.clock.now().saturating_add(duration));
         Millis(end.saturating_add(self.ahead.load(Ordering::Relaxed)))
     }
 
-    /// Learns from the `Date` of an answer to a request that was sent then and answered by now. The service's clock
-    /// showed that whole second at some moment in between, however long the answer took to arrive; so a clock is wrong
-    /// only if it did not show it in all that time.
+    /// Learns from the `Date` of the reply to a request that was sent at `sent`. The service's clock showed that second
+    /// at some moment between then and now, so the machine's clock is wrong only if it did not show it in all that
+    /// time.
     fn hear(&self, date: &str, sent: Millis) {
         let Ok(date) = DateTime::from_str(date, DateTimeFormat::HttpDate) else { return };
         let second = date.secs().saturating_mul(1_000);
@@ -88,7 +88,7 @@ impl Corrected {
         self.ahead.store(self.corrected(possible), Ordering::Relaxed);
     }
 
-    /// What is known stays, as long as the answer allows it: one that took long tells little.
+    /// Returns the new correction. The current one stays if the reply allows it, because a slow reply tells little.
     fn corrected(&self, possible: Span) -> i64 {
         let known = self.ahead.load(Ordering::Relaxed);
         let allowed = possible.wider_by(millis(self.tolerance).max(SECOND) - SECOND / 2);
@@ -101,7 +101,7 @@ impl Corrected {
 
 const SECOND: i64 = 1_000;
 
-/// How far the service may be ahead.
+/// A range of milliseconds by which the service's clock may be ahead.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     from: i64,
@@ -122,11 +122,11 @@ impl Span {
     }
 }
 
-/// When the request was sent, by the machine's clock.
+/// The time when the request was sent, by the machine's clock.
 #[derive(Clone, Copy, Debug)]
-struct Sent(Millis);
+struct SentAt(Millis);
 
-impl Storable for Sent {
+impl Storable for SentAt {
     type Storer = StoreReplace<Self>;
 }
 
@@ -141,7 +141,7 @@ impl Intercept for Corrected {
         _components: &RuntimeComponents,
         config: &mut ConfigBag,
     ) -> Result<(), BoxError> {
-        config.interceptor_state().store_put(Sent(self.machine()));
+        config.interceptor_state().store_put(SentAt(self.machine()));
         Ok(())
     }
 
@@ -151,7 +151,7 @@ impl Intercept for Corrected {
         _components: &RuntimeComponents,
         config: &mut ConfigBag,
     ) -> Result<(), BoxError> {
-        if let (Some(date), Some(Sent(sent))) = (context.response().headers().get("date"), config.load::<Sent>()) {
+        if let (Some(date), Some(SentAt(sent))) = (context.response().headers().get("date"), config.load::<SentAt>()) {
             self.hear(date, *sent);
         }
         Ok(())
@@ -173,7 +173,7 @@ mod tests {
 
     const TEN_MINUTES: &str = "Thu, 01 Jan 1970 00:10:00 GMT";
 
-    /// A machine's clock, in milliseconds.
+    /// The clock of a machine, in milliseconds.
     #[derive(Clone, Debug)]
     struct Machine(Arc<AtomicI64>);
 
@@ -194,7 +194,7 @@ mod tests {
         }
     }
 
-    /// What a clock shows after an answer of that date, so long after its request was sent.
+    /// Returns what the clock shows after a reply with this date that took this long.
     fn after_hearing(sent: i64, took: i64, date: &str) -> i64 {
         let (machine, corrected) = Machine::at(sent);
         machine.advance(took);
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(after_hearing(601_000, 0, TEN_MINUTES), 601_000);
     }
 
-    /// The date was right when it was written, at the beginning, in the middle or at the end of the way.
+    /// The service may have written the date at the beginning, in the middle or at the end of the time.
     #[test]
     fn a_clock_that_is_right_is_left_alone_however_late_the_answer() {
         for sent in [597_200, 598_700, 600_000, 600_900] {
@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(after_hearing(5_000, 0, "yesterday"), 5_000);
     }
 
-    /// Writes the time into its answer, which arrives after this time.
+    /// A server that writes the time into its reply and delays the reply.
     #[derive(Clone, Debug)]
     struct Slow(Machine, i64);
 

@@ -1,4 +1,4 @@
-//! What a store is made of: its table and prefix, its clock, and how it goes about its calls.
+//! The settings of a store, and the builder that sets them.
 
 mod regions;
 mod url;
@@ -33,7 +33,7 @@ pub struct DynamoBuilder {
     pub(crate) settings: Settings,
 }
 
-/// What the store does with every call.
+/// The settings of a store.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) table: String,
@@ -62,9 +62,9 @@ pub enum ReadFirst {
     Never,
 }
 
-/// More items of a page than DynamoDB reads in one request are never asked for.
+/// The largest `fetch_limit`, so that one request can read a page.
 const MOST_FETCHED: usize = 1_000;
-/// More shards are more partitions to look through before a bank is called empty.
+/// The largest number of shards. An empty bank is found empty only after a read of each shard.
 const MOST_SHARDS: u16 = 256;
 
 impl Default for DynamoBuilder {
@@ -96,7 +96,8 @@ impl DynamoBuilder {
         self
     }
 
-    /// Sets the prefix of all partition keys, at most 64 bytes without control characters or blanks at the ends, so that several stores can share a table.
+    /// Sets the prefix of all partition keys, at most 64 bytes without control characters or blanks at the ends, so
+    /// that several stores can share a table.
     #[must_use]
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.settings.prefix = prefix.into();
@@ -184,9 +185,10 @@ impl DynamoBuilder {
 impl Settings {
     pub(crate) fn checked(&self) -> Result<()> {
         self.options.checked()?;
-        let known_again = Duration::from_secs(9 * 60);
-        if self.options.call_timeout > known_again {
-            return Err(misconfigured("call timeout", format_args!("must be at most {known_again:?}")));
+        // DynamoDB recognises a repeated transaction for ten minutes.
+        let most = Duration::from_secs(9 * 60);
+        if self.options.call_timeout > most {
+            return Err(misconfigured("call timeout", format_args!("must be at most {most:?}")));
         }
         if self.max_skew > Duration::from_secs(3600) {
             return Err(misconfigured("max skew", "must be at most an hour"));
@@ -197,7 +199,7 @@ impl Settings {
         checked_prefix(&self.prefix)
     }
 
-    /// The clock, corrected by the service's if it is the machine's.
+    /// Returns the clock that was set, or the machine's.
     pub(crate) fn clock(&self) -> Arc<dyn Clock> {
         self.clock.clone().unwrap_or_else(|| Arc::new(SystemClock))
     }
@@ -210,7 +212,7 @@ fn in_range(field: &'static str, found: usize, most: usize) -> Result<()> {
     }
 }
 
-/// DynamoDB's own rule.
+/// Checks the name of a table by DynamoDB's rule.
 pub(crate) fn checked_table(name: &str) -> Result<()> {
     let is_allowed = |char: char| char.is_ascii_alphanumeric() || "_.-".contains(char);
     match (3..=255).contains(&name.len()) && name.chars().all(is_allowed) {
@@ -219,7 +221,7 @@ pub(crate) fn checked_table(name: &str) -> Result<()> {
     }
 }
 
-/// Namespace names and ids need the rest of a key's 2,048 bytes.
+/// Checks the prefix. The names of namespaces and the ids need the rest of a key's 2,048 bytes.
 fn checked_prefix(prefix: &str) -> Result<()> {
     plain("prefix", prefix)?;
     match prefix.len() <= 64 {

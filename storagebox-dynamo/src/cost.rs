@@ -1,10 +1,10 @@
-//! What operations on one key cost with each counter strategy, in the service's units.
+//! The cost of operations on one key with each counter strategy, in the service's units.
 
 use storagebox_core::{Result, Strategy};
 
 use crate::counter::{ENTRY_BYTES, HISTORY_BYTES, OTHER_BYTES, checked};
 
-/// A counter's row without operations, with a partition key of 64 bytes.
+/// The bytes of a counter's row without operations, with a partition key of 64 bytes.
 const ROW_BYTES: u64 = OTHER_BYTES as u64 + 64;
 const WRITE_UNIT: u64 = 1_024;
 const READ_UNIT: u64 = 4_096;
@@ -71,13 +71,13 @@ pub fn cost(strategy: Strategy, operations: u64) -> Result<CounterCost> {
     })
 }
 
-/// The same number of units for each operation, of which some are for the counter's row.
+/// Returns the cost if each operation needs the same number of units, `of_row` of them for the counter's row.
 fn even(operations: u64, units: u64, of_row: u64) -> CounterCost {
     let write_units = operations.saturating_mul(units);
     CounterCost { requests: operations, write_units, read_units: 0, per_second: UNITS_PER_SECOND / of_row }
 }
 
-/// A read and a write of a row that has the last `len` writers.
+/// Returns the cost if each operation reads and writes a row that has the last `len` writers.
 fn history(operations: u64, len: u64) -> CounterCost {
     let row = |writers: u64| ROW_BYTES + HISTORY_BYTES as u64 * writers;
     let written = |operation: u64| row(operation.min(len)).div_ceil(WRITE_UNIT);
@@ -89,7 +89,8 @@ fn history(operations: u64, len: u64) -> CounterCost {
     }
 }
 
-/// A write of a row that has the last `capacity` operations. The first write is refused, because there is no row yet.
+/// Returns the cost if each operation writes a row that has the last `capacity` operations. The first write is refused,
+/// because there is no row yet.
 fn entries(operations: u64, capacity: u64) -> CounterCost {
     let written = |operation: u64| (ROW_BYTES + u64::from(ENTRY_BYTES) * operation.min(capacity)).div_ceil(WRITE_UNIT);
     let refused = operations.min(1);
@@ -101,7 +102,7 @@ fn entries(operations: u64, capacity: u64) -> CounterCost {
     }
 }
 
-/// Adds up the units of each operation; from the `steady`th on they are the same.
+/// Adds up the units of the operations. From the `steady`th operation on they are equal.
 fn sum(operations: u64, steady: u64, units: impl Fn(u64) -> u64) -> u64 {
     let growing = operations.min(steady);
     let first: u64 = (1..=growing).map(&units).sum();

@@ -3,10 +3,10 @@
 //! | attribute of a counter's row | holds |
 //! |---|---|
 //! | `v` | the value |
-//! | `n` | how often the row was written, where that is what a writer compares |
+//! | `n` | how often the row was written, if writers compare that |
 //! | `h` | the last writers ([`history`]) |
-//! | `d`, `w` | the operations of a set: what each did and when, and the value after it ([`entries`]) |
-//! | `up`, `down` | the room of a shard ([`parts`]) |
+//! | `d`, `w` | the operations of a set: the delta and the time of each, and the value after it ([`entries`]) |
+//! | `up`, `down` | how far the value of a shard may still go up and down ([`parts`]) |
 
 mod atomic;
 mod entries;
@@ -26,13 +26,11 @@ mod values;
 use std::sync::Arc;
 
 use storagebox_core::{
-    Cancelled, Change, Counted, Counter, CounterPromise, Error, ErrorKind, Key, Namespace, OpId, Result, Strategy,
-    async_trait,
+    Cancelled, Change, Counted, Counter, CounterPromise, Error, Key, Namespace, OpId, Result, Strategy, async_trait,
 };
 use tracing::instrument;
 
 use crate::client::Client;
-use crate::error::CONFLICT;
 
 pub(crate) use entries::{ENTRY_BYTES, OTHER_BYTES};
 pub(crate) use history::BYTES as HISTORY_BYTES;
@@ -52,7 +50,7 @@ pub(crate) struct DynamoCounter {
     approach: Approach,
 }
 
-/// How a change comes to be applied once.
+/// The way in which a strategy applies a change once.
 #[derive(Debug)]
 enum Approach {
     Atomic,
@@ -63,13 +61,13 @@ enum Approach {
     Sharded(Sharded),
 }
 
-/// Checks that a store opens a counter with this strategy.
+/// Checks that a store can open a counter with this strategy.
 pub(crate) fn checked(strategy: Strategy) -> Result<()> {
     Rules::of(strategy).map(drop)
 }
 
 impl DynamoCounter {
-    /// Of any strategy but `Ledger`, which is [`DynamoLedger`]'s.
+    /// Creates counters of any strategy but `Ledger`, which [`DynamoLedger`] has.
     pub(crate) fn new(client: &Arc<Client>, name: &Namespace, strategy: Strategy) -> Result<Self> {
         let rules = Rules::of(strategy)?;
         let approach = Approach::of(strategy)?;
@@ -97,7 +95,7 @@ impl Approach {
 }
 
 impl DynamoCounter {
-    /// Where `retry_atomic` chose counting twice over not counting, callers may go on as the client did.
+    /// Marks an error whose call must not be repeated. With `retry_atomic` the caller may repeat it, as the client did.
     fn failed(&self, error: Error) -> Error {
         match self.approach {
             Approach::Atomic if self.values.client().settings().retry_atomic => error,
@@ -146,9 +144,4 @@ impl Counter for DynamoCounter {
     fn promise(&self) -> CounterPromise {
         self.rules.promise()
     }
-}
-
-/// What the attempt had seen was not so any more when it wrote.
-fn contention() -> Error {
-    Error::new(ErrorKind::Contention, CONFLICT).on("dynamo")
 }

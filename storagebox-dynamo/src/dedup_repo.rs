@@ -1,4 +1,4 @@
-//! The deduplication records: the first value for an id wins.
+//! Deduplication records: the first value of an id wins.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use storagebox_core::{
 };
 use tracing::instrument;
 
-use crate::client::{Client, Write, expiry};
+use crate::client::{Client, Write};
 use crate::clock::Millis;
 use crate::page::Position;
 use crate::records::{CURRENT, DONE, ENDED, Record, Records, Step};
@@ -25,11 +25,11 @@ impl DynamoDedupRepo {
     fn first(&self, record: &Record, value: &Payload, op: &OpId, retention: Retention) -> Step<Recorded> {
         let version = Version::new(self.client().number_after(record.last));
         let entry = Entry { value: value.clone(), version };
-        let done = IdRecord::new(entry, op.clone(), expiry(self.client(), retention).map(Millis));
+        let done = IdRecord::new(entry, op.clone(), self.client().end_of_retention(retention));
         Step::Write(IdState::Done(done), Recorded::New(version))
     }
 
-    /// The condition that the record is still at this version.
+    /// Adds the condition that the record still has this version.
     fn if_current(&self, write: Write, version: Version) -> Write {
         let past = self.client().surely_past().0;
         write.only_if(CURRENT).value(":done", DONE).value(":version", version.number()).value(":past", past)
@@ -41,9 +41,10 @@ impl DedupRepo for DynamoDedupRepo {
     #[instrument(level = "trace", skip_all)]
     async fn record(&self, id: &DedupId, value: &Payload, op: &OpId, retention: Retention) -> Result<Recorded> {
         let retention = retention.checked()?;
-        let judge = |record: &Record, past: Millis| {
-            let known = record.state.record(op, record.has_ended(op), past);
-            known.map_or_else(|| self.first(record, value, op, retention), Step::Answer)
+        let judge = |record: &Record, past: Millis| match record.state.record(op, record.has_ended(op), past) {
+            _ if record.is_own => Step::Answer(Recorded::New(Version::new(record.last))),
+            Some(answer) => Step::Answer(answer),
+            None => self.first(record, value, op, retention),
         };
         self.0.step("record", (id, op), judge).await
     }
@@ -61,8 +62,11 @@ impl DedupRepo for DynamoDedupRepo {
             let write = write.set("r", op.as_str()).set("w", version.number());
             (self.if_current(write, version), Replaced::Replaced(Version::new(next)))
         };
-        let refused = |record: &Record| record.state.replace(version, op);
-        self.0.change("replace", (id, version.number(), None), change, refused).await
+        let refused = |record: &Record| match record.is_own {
+            true => Some(Replaced::Replaced(Version::new(record.last))),
+            false => record.state.replace(version, op),
+        };
+        self.0.change("replace", (id, None), change, refused).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -70,11 +74,14 @@ impl DedupRepo for DynamoDedupRepo {
         let change = |key: &_| {
             let now = self.client().now();
             let ended = Write::update(key).set("s", ENDED).set("y", now.0);
-            let ended = self.0.kept(ended, Some(now)).remove(&["v", "x", "f", "p", "q", "r", "w"]);
+            let ended = self.0.expiring(ended, Some(now)).remove(&["v", "x", "f", "p", "q", "r", "w"]);
             (self.if_current(ended, version), Forgotten::Forgotten)
         };
-        let refused = |record: &Record| record.state.forget(version);
-        self.0.change("forget", (id, version.number(), None), change, refused).await
+        let refused = |record: &Record| match record.is_own {
+            true => Some(Forgotten::Forgotten),
+            false => record.state.forget(version),
+        };
+        self.0.change("forget", (id, None), change, refused).await
     }
 
     #[instrument(level = "trace", skip_all)]

@@ -1,10 +1,10 @@
-//! Entities: a row for each, and one for each entry of its outbox.
+//! Entities: one row per entity, and one row per entry of its outbox.
 //!
-//! A commit is one transaction of both rows, and of the joined tokens. Everything else about an entry is one conditional
-//! update of its row, so nobody who finishes a message is in the way of those who change the entity.
+//! A commit is one transaction of both rows and of the joined tokens. Every other call changes only the row of an
+//! entry, by one conditional update, so it does not conflict with commits of the entity.
 //!
-//! What is removed of an entry leaves a fence for as long as operation ids are remembered: by the fences upkeep knows
-//! when an entity was changed last.
+//! A removed entry leaves a fence for as long as operation ids are remembered. The fences also tell upkeep when an
+//! entity was changed last.
 
 mod commit;
 mod forget;
@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
+use aws_sdk_dynamodb::types::ReturnValue;
 use storagebox_core::{
     Certainty, Chosen, Commit, Committed, Cursor, EntityLedger, EntryId, Error, ErrorKind, Joins, Key, MessageId,
     Namespace, OpId, Opened, OutboxEntry, Page, Registered, Result, TokenId, async_trait,
@@ -22,19 +23,19 @@ use tracing::instrument;
 
 use crate::client::{Client, Index, Kind, OpenNamespace, Tag, Write, Wrote};
 use crate::clock::Millis;
-use crate::error::{self, bad};
+use crate::error::{bad, contention};
 use crate::page::{self, Position};
-use crate::row::{EXPIRES, Row, RowKey};
+use crate::row::{Row, RowKey};
 use crate::token_store::DynamoTokenStore;
 
-use commit::Call;
+use commit::CommitCall;
 pub(crate) use forget::FORGOTTEN;
 use rows::{
     CHOOSABLE, EARLIER, Entity, GONE, MOST_ATTEMPTS, REGISTRABLE, REMOVABLE, SEEN, changed, entry, group, is_named,
     listed, made, texts,
 };
 
-/// The partitions of the entries.
+/// The part of the namespace that holds the rows of entries.
 const ENTRIES: &str = "entries";
 
 /// The entities of one name.
@@ -52,18 +53,19 @@ impl Entities {
         self.open.client()
     }
 
-    /// An entity has a partition of its own, which is as fast as one can be.
+    /// Returns the key of an entity's row. Each entity has a partition of its own.
     async fn entity_key(&self, key: &Key) -> Result<RowKey> {
         self.open.shards().await?;
         Ok(RowKey::alone(self.open.key(format_args!("entity:{key}"))))
     }
 
     async fn entry_key(&self, key: &Key, message: &MessageId) -> Result<RowKey> {
-        let partition = self.open.partition_of(ENTRIES, key.as_str()).await?;
+        let partition = self.open.key_of(ENTRIES, key.as_str()).await?.partition;
         Ok(RowKey::new(partition, format!("{}{message}", group(key))))
     }
 
-    /// Writes to the entry as it was when this is sent, or as the refusal shows it.
+    /// Writes to an entry that was last changed before now. If the entry is younger, writes to the entry as the refusal
+    /// shows it. So a late copy of the request does not change an entry that was added after the call.
     async fn write(&self, id: &EntryId, key: &RowKey, write: Write, condition: &str) -> Result<Wrote> {
         let (client, now, check) = (self.client(), self.client().now(), |row: &Row| entry(row).map(drop));
         let write = write.value(":commit", id.commit.as_str()).value(":key", id.key.as_str());
@@ -79,7 +81,7 @@ impl Entities {
         client.write_to(key, &seen.value(":count", young.attempts.len() as u64), check).await
     }
 
-    /// Registers an attempt of an entry that is open.
+    /// Registers an attempt of an entry without a chosen attempt.
     async fn registered(&self, id: &EntryId, attempt: &OpId, tag: &Tag) -> Result<Registered> {
         let key = self.entry_key(&id.key, &id.message).await?;
         let write = Write::update(&key).tagged(tag).set_to("a", "list_append(a, :own)").set("b", self.client().now().0);
@@ -94,13 +96,13 @@ impl Entities {
             Some(entry) if entry.chosen.is_some() => Ok(Registered::Chosen(entry)),
             Some(entry) if entry.attempts.contains(attempt) => Ok(Registered::Registered),
             Some(entry) if entry.attempts.len() >= MOST_ATTEMPTS => Err(too_many_attempts()),
-            Some(_) => Err(moving()),
+            Some(_) => Err(contention()),
         }
     }
 
     async fn chosen(&self, id: &EntryId, attempt: &OpId, tag: &Tag) -> Result<Chosen> {
         let key = self.entry_key(&id.key, &id.message).await?;
-        let write = Write::update(&key).tagged(tag).set("p", attempt.as_str()).answering_new();
+        let write = Write::update(&key).tagged(tag).set("p", attempt.as_str()).answering(ReturnValue::AllNew);
         let write = write.value(":bytes", "B").value(":text", "S");
         let entry = match self.write(id, &key, write, CHOOSABLE).await? {
             Wrote::Done(row) => found(row.as_ref(), id).map_err(Error::after_unresolved)?,
@@ -109,18 +111,17 @@ impl Entities {
         match entry {
             Some(entry) if !entry.attempts.contains(attempt) => Ok(Chosen::Gone),
             Some(entry) if entry.chosen.is_some() => Ok(Chosen::Chosen(entry)),
-            Some(_) => Err(moving()),
+            Some(_) => Err(contention()),
             None => Ok(Chosen::Gone),
         }
     }
 
-    /// Leaves a fence in the place of the entry.
+    /// Replaces the entry by a fence. Returns whether the entry was there; `None` if that is unknown.
     async fn removed(&self, id: &EntryId, removal: &Removal) -> Result<Option<bool>> {
         let (key, now) = (self.entry_key(&id.key, &id.message).await?, self.client().now());
-        let forgotten = self.open.forgotten_after(now);
         let fence = Write::update(&key).tagged(&removal.tag).set("s", GONE).set("y", now.0);
-        let fence = fence.remove(&["o", "d", "v", "a", "p", "m"]).set_some("g", forgotten.map(|at| at.0));
-        let fence = fence.set_some(EXPIRES, forgotten.map(|at| self.client().deletable(at)));
+        let fence = fence.remove(&["o", "d", "v", "a", "p", "m"]);
+        let fence = fence.expiring(self.open.expiry_after(Some(now)));
         match self.write(id, &key, fence, REMOVABLE).await? {
             Wrote::Done(_) => Ok(Some(true)),
             Wrote::Refused(None) => Ok(Some(false)),
@@ -129,12 +130,12 @@ impl Entities {
     }
 }
 
-/// A removal, through all its attempts.
+/// A call of `remove`, with all its attempts.
 #[derive(Debug)]
 struct Removal {
     tag: Tag,
     begun: Millis,
-    /// Whether an attempt may have been made, for all that is known.
+    /// Whether an attempt may have been made without a reply.
     was_lost: AtomicBool,
 }
 
@@ -147,12 +148,12 @@ impl Removal {
         self.was_lost.fetch_or(error.certainty() == Certainty::Unknown, Relaxed);
     }
 
-    /// Whether there was an entry, by the row that is there instead of it; nothing if a lost attempt may have removed
-    /// one before this row came.
+    /// Returns whether this call removed the entry, by the row in its place. Returns `None` if a lost attempt may have
+    /// removed it before this row was written.
     fn judge(&self, row: &Row, id: &EntryId) -> Result<Option<bool>> {
         let is_there = entry(row)?.is_some();
         match row.text("c") == Some(id.commit.as_str()) {
-            true if is_there => Err(moving()),
+            true if is_there => Err(contention()),
             true => Ok(Some(self.tag.is_on(row))),
             false if self.was_lost.load(Relaxed) && changed(row)? >= self.begun => Ok(None),
             false => Ok(Some(false)),
@@ -160,15 +161,10 @@ impl Removal {
     }
 }
 
-/// The entry in the row, if it is this one, and none that the same message had before or has now.
+/// Returns the entry in the row if it has this id: the same message may have had another entry before, or has one now.
 fn found(row: Option<&Row>, id: &EntryId) -> Result<Option<OutboxEntry>> {
     let found = row.map_or(Ok(None), entry)?;
     Ok(found.filter(|entry| is_named(entry, &id.commit)))
-}
-
-/// The row has changed between a refusal and the look at it.
-fn moving() -> Error {
-    Error::new(ErrorKind::Contention, error::CONFLICT).on("dynamo")
 }
 
 fn too_many_attempts() -> Error {
@@ -176,7 +172,7 @@ fn too_many_attempts() -> Error {
     Error::new(ErrorKind::TooLarge, why).with("limit", MOST_ATTEMPTS).on("dynamo")
 }
 
-/// The entities, with the tokens that their commits change as well.
+/// The entities, with the namespaces of tokens that their commits change too.
 #[derive(Debug)]
 pub(crate) struct DynamoEntityLedger {
     pub(crate) entities: Arc<Entities>,
@@ -190,7 +186,7 @@ impl DynamoEntityLedger {
         self.entities.client()
     }
 
-    /// All of it at one moment.
+    /// Reads the entity, the entry and the token at one moment.
     async fn opened(
         &self,
         key: &Key,
@@ -224,7 +220,7 @@ impl EntityLedger for DynamoEntityLedger {
 
     #[instrument(level = "trace", skip_all)]
     async fn commit(&self, commit: &Commit) -> Result<Committed> {
-        let call = &Call::new(self, commit)?;
+        let call = &CommitCall::new(self, commit)?;
         self.client().settle("commit", || call.attempt()).await
     }
 
@@ -257,7 +253,7 @@ impl EntityLedger for DynamoEntityLedger {
         let position = &Position::read(cursor, limit)?;
         let attempt = || async move {
             let open = &self.entities.open;
-            let page = page::rows(open, (ENTRIES, Index::Order), position, limit, |look| look).await?;
+            let page = page::rows(open, (ENTRIES, Index::Order), position, limit, |query| query).await?;
             Ok(Page { entries: page.entries.iter().map(listed).collect::<Result<_>>()?, next: page.next })
         };
         self.client().settled("pending", attempt).await

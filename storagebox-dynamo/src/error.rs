@@ -1,4 +1,5 @@
-//! The service's errors, by name and status. What is surely not applied is told from what may have been (ER-1).
+//! Maps the service's errors to ours, by name and status: which calls surely changed nothing, and which may have been
+//! applied (ER-1).
 
 mod codes;
 mod undelivered;
@@ -6,16 +7,15 @@ mod undelivered;
 use std::error::Error as StdError;
 
 use aws_sdk_dynamodb::config::http::HttpResponse;
-use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::error::{BuildError, ProvideErrorMetadata, SdkError};
 use storagebox_core::{Error, ErrorKind};
 
 use codes::{CODES, REASONS, known};
 use undelivered::LOST;
 
-pub(crate) use codes::CONFLICT;
 pub(crate) use undelivered::lacks_credentials;
 
-/// The driver's error as ours, with what the service said as its source.
+/// Converts an error of the driver, which becomes the source of ours.
 pub(crate) fn of<E>(error: SdkError<E, HttpResponse>) -> Error
 where
     E: StdError + ProvideErrorMetadata + Send + Sync + 'static,
@@ -44,12 +44,12 @@ where
     }
 }
 
-/// What the answer says of itself, where the cause may not.
+/// Returns the HTTP status of the reply, if there was a reply.
 fn answered<E>(error: &SdkError<E, HttpResponse>) -> Option<u16> {
     error.raw_response().map(|answer| answer.status().as_u16())
 }
 
-/// Why a transaction was cancelled, if it was not by a condition.
+/// Returns the error for a cancellation reason of a transaction, or `None` if the reason is a failed condition or none.
 pub(crate) fn reason(code: &str) -> Option<Error> {
     let known = match code {
         "None" | "ConditionalCheckFailed" => return None,
@@ -62,12 +62,13 @@ pub(crate) fn reason(code: &str) -> Option<Error> {
     Some(Error::new(kind, message).with("reason", code).on("dynamo"))
 }
 
-/// A failed read has changed nothing, whatever became of it.
+/// Converts the error of a read: a read changes nothing, so an unknown outcome becomes `Unavailable`.
 pub(crate) fn reading(error: Error) -> Error {
     without_effect(error, "the answer to a read was lost")
 }
 
-/// A namespace that may be there now is as good as one that is made later: nothing that was asked for has happened.
+/// Converts the error of opening a namespace. Whether the namespace now exists makes no difference: the call itself has
+/// changed nothing.
 pub(crate) fn opening(error: Error) -> Error {
     without_effect(error, "the answer to the opening of the namespace was lost")
 }
@@ -79,12 +80,22 @@ fn without_effect(error: Error, why: &'static str) -> Error {
     }
 }
 
-/// What makes no sense for the setting of this name.
+/// Creates the `Misconfigured` error of a setting.
 pub(crate) fn misconfigured(setting: &'static str, why: impl std::fmt::Display) -> Error {
     Error::misconfigured(setting, why).on("dynamo")
 }
 
-/// What makes no sense for the argument of this name.
+/// Creates the error of a call that lost against another write of the row. The client makes the call again.
+pub(crate) fn contention() -> Error {
+    Error::new(ErrorKind::Contention, codes::CONFLICT).on("dynamo")
+}
+
+/// Creates the `InvalidInput` error of an argument.
 pub(crate) fn bad(setting: &'static str, why: impl std::fmt::Display) -> Error {
     Error::invalid(setting, why).on("dynamo")
+}
+
+/// Converts the driver's error about a request that lacks a required part.
+pub(crate) fn incomplete(error: BuildError) -> Error {
+    bad("request", "lacks a part").caused_by(error)
 }

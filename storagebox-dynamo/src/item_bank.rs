@@ -1,21 +1,22 @@
 //! The item bank: a claim and its item change together, in one transaction.
 //!
-//! An item's row never moves. While it may be taken it stands in the index `order`: a free one at `0` and a hash, so
-//! that takers begin at random places; one whose hold may lapse at `1` and the end of its hold. The claim's row says
-//! what the claim holds and until when, and decides.
+//! The key of an item's row never changes. While the item may be taken, its row is in the index `order`: the place of a
+//! free item is `0` and a hash, so that takers begin at random places; the place of an item whose hold may lapse is `1`
+//! and the end of the hold. The row of the claim says what the claim holds and until when, and decides.
 
 mod bulk;
 mod candidates;
 mod claim;
+mod cleanup;
 mod counts;
 mod hints;
 mod item;
 mod lapse;
 mod release;
 mod take;
-mod tidy;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use storagebox_core::{
     Added, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item, ItemBank, ItemState, ListedItem,
@@ -29,9 +30,10 @@ use crate::client::{Client, Kind, OpenNamespace, Tag};
 use candidates::Candidate;
 use hints::Hints;
 use take::Repeats;
-pub(crate) use tidy::LAPSED;
 
-/// A bank. Its tasks share candidates, and what they learned of claims.
+pub(crate) use cleanup::LAPSED;
+
+/// A bank. The tasks of a process share its candidates and hints.
 #[derive(Debug)]
 pub(crate) struct Bank {
     open: OpenNamespace,
@@ -79,7 +81,7 @@ impl ItemBank for DynamoBank {
     #[instrument(level = "trace", skip_all)]
     async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         let hold = hold.checked()?;
-        let (tag, since) = (Tag::fresh(), self.0.candidates.looks());
+        let (tag, since) = (Tag::fresh(), self.0.candidates.fetches());
         self.0.client().settle("take", || Bank::take(&self.0, claim, hold, &tag, since)).await
     }
 
@@ -113,8 +115,8 @@ impl ItemBank for DynamoBank {
 
     #[instrument(level = "trace", skip_all)]
     async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
-        let sent = release::Sent::default();
-        self.0.client().settle("retire", || self.0.retire(claim, &sent)).await
+        let was_sent = AtomicBool::new(false);
+        self.0.client().settle("retire", || self.0.retire(claim, &was_sent)).await
     }
 
     #[instrument(level = "trace", skip_all)]

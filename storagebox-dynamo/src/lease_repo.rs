@@ -10,11 +10,11 @@ use storagebox_core::{
 };
 use tracing::instrument;
 
-use crate::client::{Client, Write, expiry};
+use crate::client::{Client, Write};
 use crate::clock::Millis;
-use crate::records::{DONE, ENDED, LEASED, Named, Record, Records, Step};
+use crate::records::{DONE, ENDED, LEASED, Record, Records, Step};
 
-/// Nobody has begun since, and the lease neither completed nor aborted. Its end does not matter (D-5).
+/// The condition that the id has this lease, alive or lapsed (D-5).
 const HELD: &str = "s = :leased AND f = :fence AND c = :op";
 
 #[derive(Debug)]
@@ -38,12 +38,7 @@ impl DynamoLeaseRepo {
     }
 }
 
-/// The row of a lease, and the number in it while it is held.
-fn of(lease: &Lease) -> Named<'_> {
-    (&lease.id, lease.fence.number(), None)
-}
-
-/// The condition that the lease is held, and what else.
+/// Adds the condition that the id has this lease, and another condition.
 fn if_held(write: Write, lease: &Lease, and: &str) -> Write {
     let write = write.only_if(format!("{HELD}{and}")).value(":leased", LEASED);
     write.value(":fence", lease.fence.number()).value(":op", lease.op.as_str())
@@ -64,16 +59,19 @@ impl LeaseRepo for DynamoLeaseRepo {
     #[instrument(level = "trace", skip_all)]
     async fn complete(&self, lease: &Lease, result: &Payload, retention: Retention) -> Result<Completed> {
         let retention = retention.checked()?;
+        let completed = |version| Completed::Completed(Entry { value: result.clone(), version: Version::new(version) });
         let change = |key: &_| {
-            let until = expiry(self.client(), retention);
+            let until = self.client().end_of_retention(retention);
             let version = self.client().number_after(lease.fence.number());
             let done = Write::update(key).set("s", DONE).set("v", result.as_bytes()).set("n", version);
-            let done = self.0.kept(done.set_some("x", until), until.map(Millis)).remove(&["u"]);
-            let entry = Entry { value: result.clone(), version: Version::new(version) };
-            (if_held(done, lease, ""), Completed::Completed(entry))
+            let done = self.0.expiring(done.set_some("x", until.map(|until| until.0)), until).remove(&["u"]);
+            (if_held(done, lease, ""), completed(version))
         };
-        let refused = |record: &Record| record.state.complete(lease);
-        self.0.change("complete", of(lease), change, refused).await
+        let refused = |record: &Record| match record.is_own {
+            true => Some(completed(record.last)),
+            false => record.state.complete(lease),
+        };
+        self.0.change("complete", (&lease.id, None), change, refused).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -81,13 +79,15 @@ impl LeaseRepo for DynamoLeaseRepo {
         let change = |key: &_| {
             let now = self.client().now();
             let ended = Write::update(key).set("s", ENDED).set("y", now.0);
-            // What the lease inherited, `q`, stays: the abort speaks for this lease alone.
-            let ended = self.0.kept(ended, Some(now)).remove(&["f", "u", "p"]);
+            // The inherited fingerprint `q` stays, because an abort speaks only for its own lease.
+            let ended = self.0.expiring(ended, Some(now)).remove(&["f", "u", "p"]);
             (if_held(ended, lease, ""), Aborted::Aborted)
         };
-        let refused = |record: &Record| record.state.abort(lease, record.has_ended(&lease.op));
-        let (id, number, _) = of(lease);
-        self.0.change("abort", (id, number, Some(&lease.op)), change, refused).await
+        let refused = |record: &Record| match record.is_own {
+            true => Some(Aborted::Aborted),
+            false => record.state.abort(lease, record.has_ended(&lease.op)),
+        };
+        self.0.change("abort", (&lease.id, Some(&lease.op)), change, refused).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -95,14 +95,14 @@ impl LeaseRepo for DynamoLeaseRepo {
         let term = checked_duration("lease", term)?;
         let change = |key: &_| {
             let until = self.client().end_of(term);
-            let longer = self.0.kept(Write::update(key).set("u", until.0), Some(until));
+            let longer = self.0.expiring(Write::update(key).set("u", until.0), Some(until));
             (if_held(longer, lease, " AND u < :u"), LeaseExtended::Extended)
         };
-        // It was held, so its end was no earlier than asked for.
+        // A refusal of the lease that the id has means that it already ends later.
         let refused = |record: &Record| match record.state.holds(lease) {
             true => Some(LeaseExtended::Extended),
             false => Some(LeaseExtended::Fenced),
         };
-        self.0.change("extend", of(lease), change, refused).await
+        self.0.change("extend", (&lease.id, None), change, refused).await
     }
 }

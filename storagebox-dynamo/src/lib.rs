@@ -18,6 +18,7 @@ mod entity_ledger;
 mod error;
 mod item_bank;
 mod lease_repo;
+mod lock;
 mod ordered_store;
 mod page;
 mod records;

@@ -1,4 +1,4 @@
-//! Ordered values: article 4's ratchet. Puts and tombstones alike are one conditional `PutItem`.
+//! Ordered values: article 4's ratchet. A value and a tombstone are each written by one conditional `PutItem`.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use storagebox_core::{
 };
 use tracing::instrument;
 
-use crate::client::{Client, Index, Kind, Look, OpenNamespace, Tag, Write, Wrote};
+use crate::client::{Client, Index, Kind, OpenNamespace, Query, Tag, Write, Wrote};
 use crate::clock::Millis;
 use crate::page::{self, Position};
-use crate::row::{EXPIRES, Row, RowKey};
+use crate::row::{Row, RowKey};
 
-/// Nothing newer is there: by time, then writer, then delete over put (O-2).
+/// The condition that the write is the newest: by time, then by writer, then a delete over a put (O-2).
 const NEWEST: &str = "attribute_not_exists(pk) OR a < :a OR (a = :a AND (w < :w OR (w = :w AND k < :k)))";
 
 const PURGE: &str = "purge";
@@ -28,7 +28,7 @@ pub(crate) struct DynamoOrderedStore {
     rules: OrderedRules,
 }
 
-/// A delete wins over a put of the same stamp.
+/// Returns the rank of a write among those with the same stamp: a delete wins over a put.
 fn rank(value: Option<&Payload>) -> i64 {
     i64::from(value.is_none())
 }
@@ -36,7 +36,7 @@ fn rank(value: Option<&Payload>) -> i64 {
 impl DynamoOrderedStore {
     pub(crate) fn new(client: &Arc<Client>, name: &Namespace, options: OrderedOptions) -> Result<Self> {
         let rules = OrderedRules::of("dynamo", options)?;
-        let open = OpenNamespace::new(client, Kind::Ordered, name).with_options(kept(options));
+        let open = OpenNamespace::new(client, Kind::Ordered, name).with_options(to_stored_text(options));
         Ok(Self { open, rules })
     }
 
@@ -45,7 +45,7 @@ impl DynamoOrderedStore {
     }
 
     async fn key(&self, key: &Key) -> Result<RowKey> {
-        Ok(RowKey::new(self.open.partition_of("keys", key.as_str()).await?, key.as_str()))
+        self.open.key_of("keys", key.as_str()).await
     }
 
     async fn write(&self, key: &Key, stamp: &Stamp, value: Option<&Payload>, tag: &Tag) -> Result<Written> {
@@ -75,8 +75,8 @@ impl DynamoOrderedStore {
         }
     }
 
-    /// A tombstone stands in the index at the time from which its age counts. Under time stamps it may go when no stamp
-    /// that is older is accepted any more; under sequence numbers by an explicit call alone (O-3).
+    /// Makes the row a tombstone: its place in the index is the time from which its age counts. Under time stamps it
+    /// may be deleted when no older stamp is accepted any more; under sequence numbers only `purge` deletes it (O-3).
     fn buried(&self, row: Row, stamp: &Stamp) -> Row {
         let arrived = self.client().now();
         if !self.rules.is_timed() {
@@ -85,11 +85,10 @@ impl DynamoOrderedStore {
         let since = arrived.max(Millis(stamp.at.saturating_add(1)));
         let skew = self.client().settings().max_skew;
         let forgotten = since.after(self.rules.tombstone_age()).after(skew).after(skew);
-        let expires = self.client().deletable(forgotten);
-        row.with("o", buried_at(since)).with("g", forgotten.0).with(EXPIRES, expires)
+        row.with("o", buried_at(since)).expiring(Some(self.client().expiry(forgotten)))
     }
 
-    /// Until when a tombstone must have been buried to be purged now.
+    /// Returns the latest time from which the age of a tombstone may count that is purged now.
     fn purgeable(&self, age: Duration) -> Millis {
         if !self.rules.is_timed() {
             return self.client().now().before(age);
@@ -98,7 +97,7 @@ impl DynamoOrderedStore {
         self.client().surely_past().before(self.rules.purged(age)).before(skew).before(skew)
     }
 
-    /// Removes the row if it still has this stamp (O-6).
+    /// Deletes the row if it still has this stamp (O-6).
     async fn reset_once(&self, key: &Key, stamp: &Stamp) -> Result<Reset> {
         let delete = Write::delete(&self.key(key).await?).only_if("a = :a AND w = :w");
         match self.client().write(&delete.value(":a", stamp.at).value(":w", stamp.writer.as_str())).await? {
@@ -118,9 +117,9 @@ impl DynamoOrderedStore {
                 if room == 0 {
                     return Ok(Maintained { deleted, more: true });
                 }
-                let look = Look::at(&self.open.partition("keys", shard), Index::Order).and("o <= :end");
-                let look = look.value(":end", end.as_str()).limit(room.min(1_000)).from(from);
-                let page = client.settled(PURGE, || client.query(&look)).await?;
+                let query = Query::of(&self.open.partition("keys", shard), Index::Order).and("o <= :end");
+                let query = query.value(":end", end.as_str()).limit(room.min(1_000)).from(from);
+                let page = client.settled(PURGE, || client.query(&query)).await?;
                 for row in &page.rows {
                     deleted += u64::from(self.purged(row).await?);
                 }
@@ -133,17 +132,16 @@ impl DynamoOrderedStore {
         Ok(Maintained { deleted, more: false })
     }
 
-    /// Deletes a tombstone if it is still the one that was seen.
+    /// Deletes a tombstone if its place in the index is still the one that was read.
     async fn purged(&self, row: &Row) -> Result<bool> {
-        let key = RowKey::new(row.needed("pk", row.text("pk"))?, row.sort()?);
         let place = row.needed("o", row.text("o"))?;
-        self.client().deleted(PURGE, &Write::delete(&key).only_if("o = :o").value(":o", place)).await
+        self.client().deleted(PURGE, &Write::delete(&row.key()?).only_if("o = :o").value(":o", place)).await
     }
 }
 
-/// The options as they are stored with the namespace, whose text does not change. The skew is not part of it: it guards
-/// what comes in, and says nothing of what is there.
-fn kept(options: OrderedOptions) -> String {
+/// Returns the options as they are stored with the namespace. The stored text does not change. The skew is not part of
+/// it: it limits new writes, and says nothing about stored values.
+fn to_stored_text(options: OrderedOptions) -> String {
     let stamping = match options.stamping {
         Stamping::Time { .. } => Stamping::Time { max_skew: None },
         Stamping::Sequence => Stamping::Sequence,
@@ -151,7 +149,7 @@ fn kept(options: OrderedOptions) -> String {
     format!("{:?}", OrderedOptions { stamping, ..options })
 }
 
-/// The same of a text that an earlier version stored, with the skew.
+/// Returns a stored text without the skew that an earlier version stored.
 pub(crate) fn without_skew(stored: &str) -> Cow<'_, str> {
     let parts = stored.split_once("max_skew: Some(").and_then(|(before, rest)| Some((before, rest.split_once(')')?.1)));
     parts.map_or(Cow::Borrowed(stored), |(before, after)| Cow::Owned(format!("{before}max_skew: None{after}")))
@@ -161,7 +159,7 @@ fn buried_at(since: Millis) -> String {
     format!("{:016x}", since.0.max(0))
 }
 
-/// What is there decides: nothing of its own if the write is the newest.
+/// Returns the outcome of a write by the row of the key; `None` if the write is newer.
 fn judge(row: Option<&Row>, stamp: &Stamp, value: Option<&Payload>) -> Result<Option<Written>> {
     let Some(row) = row else { return Ok(None) };
     row.needed("k", row.number::<i64>("k"))?;
@@ -171,15 +169,14 @@ fn judge(row: Option<&Row>, stamp: &Stamp, value: Option<&Payload>) -> Result<Op
 
 fn stamp_of(row: &Row) -> Result<Stamp> {
     let at = row.needed("a", row.number("a"))?;
-    let writer =
-        WriterId::new(row.needed("w", row.text("w"))?).map_err(|_| row.unreadable("its writer id is not valid"))?;
+    let writer = row.valid("writer id", WriterId::new(row.needed("w", row.text("w"))?))?;
     Ok(Stamp::new(at, writer))
 }
 
-/// The value, unless it is a tombstone.
+/// Returns the value; `None` for a tombstone.
 fn live(row: &Row) -> Result<Option<Versioned>> {
     let Some(value) = row.maybe("v", Row::bytes)? else { return Ok(None) };
-    let value = Payload::try_from(value).map_err(|_| row.unreadable("its value is too long"))?;
+    let value = row.valid("value", Payload::try_from(value))?;
     Ok(Some(Versioned { value, stamp: stamp_of(row)? }))
 }
 
@@ -210,11 +207,11 @@ impl OrderedStore for DynamoOrderedStore {
     async fn list(&self, prefix: Option<&Key>, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedValue>> {
         let position = &Position::read(cursor, limit)?;
         let attempt = || async move {
-            let narrowed = |look: Look| match prefix {
-                Some(prefix) => look.and("begins_with(sk, :prefix)").value(":prefix", prefix.as_str()),
-                None => look,
+            let narrowed = |query: Query| match prefix {
+                Some(prefix) => query.and("begins_with(sk, :prefix)").value(":prefix", prefix.as_str()),
+                None => query,
             };
-            let live_only = |look| narrowed(look).filter("attribute_exists(v)");
+            let live_only = |query| narrowed(query).filter("attribute_exists(v)");
             let page = page::rows(&self.open, ("keys", Index::Table), position, limit, live_only).await?;
             let entries = page.entries.iter().filter_map(|row| listed(row).transpose());
             Ok(Page { entries: entries.collect::<Result<_>>()?, next: page.next })
@@ -235,7 +232,7 @@ impl OrderedStore for DynamoOrderedStore {
 
 fn listed(row: &Row) -> Result<Option<ListedValue>> {
     let Some(versioned) = live(row)? else { return Ok(None) };
-    let key = Key::new(row.sort()?).map_err(|_| row.unreadable("its key is not valid"))?;
+    let key = row.valid("key", Key::new(row.sort()?))?;
     Ok(Some(ListedValue { key, versioned }))
 }
 
@@ -247,8 +244,11 @@ mod tests {
     #[test]
     fn the_skew_is_not_stored_and_is_passed_over_where_it_was() {
         let stored = "OrderedOptions { stamping: Time { max_skew: None }, tombstone_age: 604800s }";
-        assert_eq!(kept(OrderedOptions::time()), stored);
-        assert_eq!(kept(OrderedOptions::sequence()), "OrderedOptions { stamping: Sequence, tombstone_age: 604800s }");
+        assert_eq!(to_stored_text(OrderedOptions::time()), stored);
+        assert_eq!(
+            to_stored_text(OrderedOptions::sequence()),
+            "OrderedOptions { stamping: Sequence, tombstone_age: 604800s }"
+        );
         let before = "OrderedOptions { stamping: Time { max_skew: Some(3600s) }, tombstone_age: 604800s }";
         assert_eq!(without_skew(before), stored);
         for other in [stored, "", "TokenSet of 9", "max_skew: Some("] {

@@ -1,17 +1,17 @@
-//! Listings over the shards of a namespace, one after another.
+//! Listings that read the shards of a namespace one after another.
 
 use storagebox_core::{Cursor, Error, Page, Result};
 
-use crate::client::{Index, Look, OpenNamespace};
+use crate::client::{Index, OpenNamespace, Query};
 use crate::row::{Attributes, Row, RowKey, Value};
 
-/// The most rows that one request reads, whatever was asked for: a page may be short.
+/// The largest number of rows per page. A page may be shorter than requested.
 const MOST: usize = 1_000;
 
-/// How many requests beyond one a shard a page takes at the most.
+/// The largest number of requests per page beyond one per shard.
 const REQUESTS: usize = 32;
 
-/// Where a listing goes on: a shard, and the sort key after which it does.
+/// Where a page begins: in a shard, after a sort key.
 #[derive(Debug)]
 pub(crate) struct Position {
     shard: u16,
@@ -35,14 +35,14 @@ impl Position {
     }
 }
 
-/// Rows of the shards' partitions from the position on, and where to go on. Shards follow one another until the page is
-/// full; where a filter passes over much, it ends earlier. In the index, each row's place is its sort key.
+/// Reads a page of rows: of one shard after another until the page is full, or until it has cost too many requests
+/// because the filter excludes most rows. In the index, `o` must equal the sort key of the row.
 pub(crate) async fn rows(
     open: &OpenNamespace,
     (part, index): (&str, Index),
     position: &Position,
     limit: usize,
-    narrowed: impl Fn(Look) -> Look,
+    narrowed: impl Fn(Query) -> Query,
 ) -> Result<Page<Row>> {
     let (shards, limit) = (open.shards().await?, limit.min(MOST));
     if position.shard >= shards {
@@ -53,8 +53,8 @@ pub(crate) async fn rows(
     for _ in 0..usize::from(shards) + REQUESTS {
         let partition = open.partition(part, shard);
         let from = after.map(|sort| key_in(index, &partition, sort));
-        let look = narrowed(Look::at(&partition, index)).limit(limit - entries.len()).from(from);
-        let answers = open.client().settled("list", || open.client().query(&look)).await?;
+        let query = narrowed(Query::of(&partition, index)).limit(limit - entries.len()).from(from);
+        let answers = open.client().settled("list", || open.client().query(&query)).await?;
         entries.extend(answers.rows);
         after = answers.next.map(|last| Row::from(last).sort().map(str::to_owned)).transpose()?;
         if after.is_none() {

@@ -1,4 +1,4 @@
-//! Rows of the table, and how they are read.
+//! The rows of the table, and how their attributes are read and written.
 
 #[cfg(test)]
 mod whatever;
@@ -14,17 +14,17 @@ use crate::clock::Millis;
 #[cfg(test)]
 pub(crate) use whatever::whatever;
 
-/// The version of what the rows mean; a namespace keeps the one that it was made with.
+/// The version of the row format. Each namespace stores the version that it was created with.
 pub(crate) const VERSION: u32 = 1;
-/// The index by `o`.
+/// The name of the index, whose sort key is the attribute `o`.
 pub(crate) const INDEX: &str = "order";
-/// The attribute that the table's time to live looks at.
+/// The attribute by which the table's time to live deletes rows.
 pub(crate) const EXPIRES: &str = "expires_at";
 
-/// The attributes of a row, as the driver has them.
+/// The attributes of a row in the driver's types.
 pub(crate) type Attributes = HashMap<String, AttributeValue>;
 
-/// Where a row is.
+/// The key of a row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct RowKey {
     pub(crate) partition: String,
@@ -36,7 +36,7 @@ impl RowKey {
         Self { partition: partition.into(), sort: sort.into() }
     }
 
-    /// The only row of its partition.
+    /// Creates the key of the only row of its partition.
     pub(crate) fn alone(partition: impl Into<String>) -> Self {
         Self::new(partition, "-")
     }
@@ -53,7 +53,7 @@ impl From<&RowKey> for Attributes {
     }
 }
 
-/// What an attribute is made of.
+/// A value that can be stored in an attribute.
 pub(crate) trait Value {
     fn value(self) -> AttributeValue;
 }
@@ -94,6 +94,15 @@ macro_rules! numbers {
 
 numbers!(i64 u64 u32 i128);
 
+/// When a row may be deleted, because no promise needs it any more.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Expiry {
+    /// The attribute `g`, by which calls and upkeep decide.
+    pub(crate) at: Millis,
+    /// The attribute `expires_at`, for the table's time to live.
+    pub(crate) seconds: i64,
+}
+
 /// One row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Row(Attributes);
@@ -117,6 +126,12 @@ impl Row {
         }
     }
 
+    /// Adds the time from which on the row may be deleted; `None` means never.
+    #[must_use]
+    pub(crate) fn expiring(self, expiry: Option<Expiry>) -> Self {
+        self.with_some("g", expiry.map(|expiry| expiry.at.0)).with_some(EXPIRES, expiry.map(|expiry| expiry.seconds))
+    }
+
     pub(crate) fn attributes(&self) -> &Attributes {
         &self.0
     }
@@ -137,12 +152,12 @@ impl Row {
         self.0.get(name)?.as_n().ok()?.parse().ok()
     }
 
-    /// How many there are: one more is a number, too.
+    /// Reads a number from 0 to one below the maximum, so that adding 1 does not overflow.
     pub(crate) fn count(&self, name: &str) -> Option<i64> {
         self.number(name).filter(|count| (0..i64::MAX).contains(count))
     }
 
-    /// How often a row was written that is there.
+    /// Reads how often a row was written: a count of at least 1.
     pub(crate) fn times(&self, name: &str) -> Option<i64> {
         self.count(name).filter(|times| *times > 0)
     }
@@ -151,34 +166,45 @@ impl Row {
         self.0.get(name)?.as_m().ok()
     }
 
-    /// The sort key, which is an id or an item.
+    /// Returns the sort key, which is an id or an item.
     pub(crate) fn sort(&self) -> Result<&str> {
         self.needed("sk", self.text("sk"))
     }
 
-    /// What a row of its kind may have: nothing, or what this reads. Anything else is not ours.
+    /// Returns the key of the row.
+    pub(crate) fn key(&self) -> Result<RowKey> {
+        Ok(RowKey::new(self.needed("pk", self.text("pk"))?, self.sort()?))
+    }
+
+    /// Reads an attribute that the row may lack. Returns `Corrupt` if the row has it and `read` cannot read it.
     pub(crate) fn maybe<'a, T>(
         &'a self,
         name: &str,
         read: impl FnOnce(&'a Self, &str) -> Option<T>,
     ) -> Result<Option<T>> {
         match read(self, name) {
-            None if self.has(name) => Err(self.unreadable(format_args!("its {name} makes no sense"))),
+            None if self.has(name) => Err(self.unreadable(format_args!("its {name} is not valid"))),
             found => Ok(found),
         }
     }
 
-    /// A moment that a row of its kind may have.
+    /// Reads a time that the row may lack.
     pub(crate) fn moment(&self, name: &str) -> Result<Option<Millis>> {
         Ok(self.maybe(name, Self::number)?.map(Millis))
     }
 
-    /// What a row of its kind always has.
+    /// Returns the value of an attribute that every row of this kind has, or `Corrupt` without a value.
     pub(crate) fn needed<T>(&self, name: &str, value: Option<T>) -> Result<T> {
-        value.ok_or_else(|| self.unreadable(format_args!("it has no {name}")))
+        value.ok_or_else(|| self.unreadable(format_args!("it has no valid {name}")))
     }
 
-    /// Names the partition alone: the sort key of an item's row is the item.
+    /// Returns a value that was read from the row, or `Corrupt` if its type refused it.
+    pub(crate) fn valid<T, E>(&self, what: &str, value: std::result::Result<T, E>) -> Result<T> {
+        value.map_err(|_| self.unreadable(format_args!("its {what} is not valid")))
+    }
+
+    /// Creates the `Corrupt` error of this row. The text names only the partition, because the sort key of an item's
+    /// row is the item.
     pub(crate) fn unreadable(&self, why: impl std::fmt::Display) -> Error {
         let partition = self.text("pk").unwrap_or("of an index");
         Error::corrupt(format_args!("the row {partition:?}"), why).on("dynamo")

@@ -1,12 +1,12 @@
-//! The table: its keys, its index, its time to live, and how it is made and looked at.
+//! Creates and checks the table.
 //!
 //! | attribute | holds |
 //! |---|---|
-//! | `pk`, `sk` | what the row is of, and which |
-//! | `o` | the row's place in the index `order`; only free items, lapsing holds, tombstones, entries and a ledger's changes have one |
-//! | `t` | the tag of the call that wrote the row last; records have the marks of their last writes in `h` instead |
-//! | `g` | milliseconds since 1970 from which on no promise needs the row |
-//! | `expires_at` | the same in seconds, later by twice the skew, for the table's time to live |
+//! | `pk`, `sk` | the key of the row |
+//! | `o` | the place of the row in the index `order`, if it has one: free items, lapsing holds, tombstones, entries and changes of a ledger |
+//! | `t` | the tag of the call that wrote the row last |
+//! | `g` | the time, in milliseconds since 1970, from which on no promise needs the row |
+//! | `expires_at` | the same time in seconds, later by twice `max_skew`, for the table's time to live |
 
 mod backups;
 
@@ -21,30 +21,31 @@ use futures_util::FutureExt as _;
 use storagebox_core::{Error, ErrorKind, Result};
 
 use crate::client::Client;
-use crate::error::{self, bad};
+use crate::error::{self, bad, incomplete};
 use crate::row::{EXPIRES, INDEX, RowKey};
 
-/// What a row of the index has besides its keys.
-pub(crate) const PROJECTED: [&str; 2] = ["c", "d"];
+/// The attributes that the index has besides the keys.
+const PROJECTED: [&str; 2] = ["c", "d"];
 
-/// How often a table that is being made is looked at, and how long.
-const LOOKS: (Duration, u32) = (Duration::from_millis(500), 240);
+/// The pause between two checks of a table that is being created, and the number of checks.
+const PAUSE: Duration = Duration::from_millis(500);
+const CHECKS: u32 = 240;
 
-/// Makes the table and turns on its time to live and its backups, where that is not done yet.
+/// Creates the table and turns on its time to live and its backups, as far as that is not done yet.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
-    client.settled("setup", || made(client)).await?;
-    active(client).await.map_err(|error| error.during("setup"))?;
-    client.settled("setup", || cleaning(client)).await?;
+    client.settled("setup", || create_or_check(client)).await?;
+    wait_until_active(client).await.map_err(|error| error.during("setup"))?;
+    client.settled("setup", || turn_on_time_to_live(client)).await?;
     match client.settings().protect {
-        true => client.settled("setup", || backups::on(client)).await,
+        true => client.settled("setup", || backups::turn_on(client)).await,
         false => Ok(()),
     }
 }
 
-async fn made(client: &Client) -> Result<()> {
+async fn create_or_check(client: &Client) -> Result<()> {
     match described(client).await? {
-        Some(table) => checked(&table),
-        None => make(client).await,
+        Some(table) => check(&table),
+        None => create(client).await,
     }
 }
 
@@ -55,7 +56,7 @@ pub(crate) async fn ping(client: &Client) -> Result<()> {
 }
 
 async fn described(client: &Client) -> Result<Option<TableDescription>> {
-    let request = client.admin().await.describe_table().table_name(client.table());
+    let request = client.driver().await.describe_table().table_name(client.table());
     match request.send().boxed().await {
         Ok(answer) => Ok(answer.table),
         Err(error) => match error::reading(error::of(error)) {
@@ -65,14 +66,14 @@ async fn described(client: &Client) -> Result<Option<TableDescription>> {
     }
 }
 
-/// Another process may have been quicker.
-async fn make(client: &Client) -> Result<()> {
+/// Creates the table. Succeeds if another process has just created it.
+async fn create(client: &Client) -> Result<()> {
     let text = |name: &str| {
         let attribute = AttributeDefinition::builder().attribute_name(name);
         attribute.attribute_type(ScalarAttributeType::S).build().map_err(incomplete)
     };
     let request = client
-        .admin()
+        .driver()
         .await
         .create_table()
         .table_name(client.table())
@@ -101,12 +102,8 @@ fn keys(hash: &str, range: &str) -> Result<Vec<KeySchemaElement>> {
     Ok(vec![key(hash, KeyType::Hash)?, key(range, KeyType::Range)?])
 }
 
-fn incomplete(error: aws_sdk_dynamodb::error::BuildError) -> Error {
-    bad("table", "lacks a part").caused_by(error)
-}
-
-/// Tables that others made must look like ours.
-fn checked(table: &TableDescription) -> Result<()> {
+/// Checks that a table has our keys and our index.
+fn check(table: &TableDescription) -> Result<()> {
     let is = |keys: &[KeySchemaElement], names: [&str; 2]| {
         keys.iter().map(KeySchemaElement::attribute_name).eq(names.iter().copied())
     };
@@ -119,21 +116,20 @@ fn checked(table: &TableDescription) -> Result<()> {
     Err(bad("table", format_args!("must have the keys pk and sk and the index {INDEX}; the README shows it whole")))
 }
 
-#[allow(clippy::disallowed_methods, reason = "the pause between two looks; no promise depends on it")]
-async fn active(client: &Client) -> Result<()> {
-    let (pause, looks) = LOOKS;
-    for _ in 0..looks {
+#[allow(clippy::disallowed_methods, reason = "the pause between two checks; no promise depends on it")]
+async fn wait_until_active(client: &Client) -> Result<()> {
+    for _ in 0..CHECKS {
         let table = client.settled("setup", || described(client)).await?;
         if table.is_some_and(|table| table.table_status() == Some(&TableStatus::Active)) {
             return Ok(());
         }
-        tokio::time::sleep(pause).await;
+        tokio::time::sleep(PAUSE).await;
     }
-    Err(Error::new(ErrorKind::Unavailable, "the table is still being made").on("dynamo"))
+    Err(Error::new(ErrorKind::Unavailable, "the table is still being created").on("dynamo"))
 }
 
-async fn cleaning(client: &Client) -> Result<()> {
-    let driver = client.admin().await;
+async fn turn_on_time_to_live(client: &Client) -> Result<()> {
+    let driver = client.driver().await;
     let answer = driver.describe_time_to_live().table_name(client.table()).send().boxed().await;
     let described = answer.map_err(|error| error::reading(error::of(error)))?.time_to_live_description;
     let status = described.as_ref().and_then(|ttl| ttl.time_to_live_status());

@@ -6,11 +6,13 @@
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use tokio::sync::{Mutex as Queue, OwnedMutexGuard};
 use tokio::time::timeout;
+
+use crate::lock::lock;
 
 /// How long callers wait while no flight ends.
 const STALLED_AFTER: Duration = Duration::from_millis(250);
@@ -59,7 +61,7 @@ impl SingleFlight {
     }
 
     fn line(&self) -> MutexGuard<'_, Arc<Line>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

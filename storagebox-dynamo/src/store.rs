@@ -1,4 +1,4 @@
-//! The store: its namespaces by kind and name, and its upkeep.
+//! The store: opens its namespaces and does its upkeep.
 
 mod open;
 
@@ -47,7 +47,7 @@ use crate::upkeep::Upkeep;
 #[derive(Clone)]
 pub struct DynamoStore {
     client: Arc<Client>,
-    /// So that the tasks of a process share candidates and what was checked of a namespace.
+    /// Shared, so that the tasks of a process share candidates and open each namespace once.
     namespaces: Arc<OpenNamespaces>,
     upkeep: Arc<Upkeep>,
 }
@@ -92,7 +92,7 @@ impl DynamoStore {
         self.namespaces.open("tokens", name, String::new(), || Ok(DynamoTokenStore::new(&self.client, name)))
     }
 
-    /// What the two repositories of one name share.
+    /// Returns the records that the two repositories of one name share.
     fn records(&self, name: &Namespace) -> Result<Arc<Records>> {
         self.namespaces.open("records", name, String::new(), || Ok(Records::new(&self.client, name)))
     }
@@ -104,7 +104,7 @@ impl fmt::Debug for DynamoStore {
     }
 }
 
-/// What is promised and what is not, beside the memory, which may be a setting.
+/// What the store promises and what it does not, except for its memory, which is a setting.
 const PROMISES: [(&str, &str); 9] = [
     ("atomicity", "one conditional write or one transaction is one step"),
     ("durability", "DynamoDB's: what was acknowledged is in several places"),

@@ -1,61 +1,64 @@
-//! Upkeep: rows that no promise needs any more go. On AWS the table's time to live does the same, days later and for
-//! free.
+//! Upkeep: deletes rows that no promise needs any more. On AWS the table's time to live does the same, days later and
+//! for free.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use aws_sdk_dynamodb::operation::scan::builders::ScanFluentBuilder;
 use futures_util::future::join_all;
 use storagebox_core::{Key, Maintained, Namespace, Result};
 
-use crate::client::{Answers, Client, Write, home_elsewhere, row_of_namespace};
+use crate::client::{Client, Partition, RowPage, Write, home_elsewhere};
 use crate::entity_ledger::{Entities, FORGOTTEN};
 use crate::item_bank::{Bank, LAPSED};
+use crate::lock::lock;
 use crate::row::{Attributes, Row, RowKey, Value};
 use crate::single_flight::SingleFlight;
 
-/// How many rows one request reads, and how many requests one call makes at the most.
-const PAGE: usize = 1_000;
+/// The number of rows that one request reads.
+const PAGE: i32 = 1_000;
+/// The largest number of pages per call.
 const PAGES: usize = 20;
-/// How many rows are deleted at once: upkeep by one row after another falls behind a few writers.
+/// How many rows are deleted at once. One after another, upkeep would fall behind a few writers.
 const AT_ONCE: usize = 16;
 
-/// The row is one that nobody needs.
+/// The condition that no promise needs the row.
 const UNNEEDED: &str = "g <= :past";
 
 #[derive(Debug, Default)]
 pub(crate) struct Upkeep {
-    /// Where the last call stopped.
-    place: Mutex<Option<Attributes>>,
+    /// The key after which the next call continues.
+    position: Mutex<Option<Attributes>>,
     calls: SingleFlight,
 }
 
-/// One call.
+/// The state of one call.
 struct Round<'a> {
     client: &'a Arc<Client>,
     banks: HashMap<Namespace, Bank>,
     entities: HashMap<Namespace, Entities>,
-    /// Whether the namespace of this row is at home elsewhere.
+    /// Whether the namespace with this row has its home in another region.
     elsewhere: HashMap<RowKey, bool>,
     deleted: usize,
-    /// Items that were put where they belong in the index. Nothing of them is deleted, but it is work.
-    tidied: usize,
-    /// Entities that were looked at and stay, which is work too.
+    /// Items that were moved to their place in the index.
+    moved: usize,
+    /// Entities that were checked and stay.
     kept: usize,
 }
 
 impl Upkeep {
-    /// Goes on where the last call stopped, page by page, until the budget is spent or the table's end is reached.
+    /// Continues where the last call stopped, page by page, until it has changed `most` rows or the table ends.
     pub(crate) async fn maintain(&self, client: &Arc<Client>, most: usize) -> Result<Maintained> {
         let mut round = Round::new(client);
-        let _turn = self.calls.next().await;
+        let _flight = self.calls.next().await;
         let ended = self.pass(&mut round, most).await;
-        // What was deleted before an error stays deleted.
+        // Rows that were deleted before an error stay deleted.
         ended.map_err(|error| if round.changed() > 0 { error.after_unresolved() } else { error })
     }
 
     async fn pass(&self, round: &mut Round<'_>, most: usize) -> Result<Maintained> {
         let client = round.client;
-        let mut from = self.place();
+        let mut from = lock(&self.position).clone();
         for _ in 0..PAGES {
             let page = client.settled("maintain", || scan(client, from.clone())).await?;
             let mut rows = &page.rows[..];
@@ -67,41 +70,34 @@ impl Upkeep {
                 let (next, rest) = rows.split_at(rows.len().min(left).min(AT_ONCE));
                 round.visit(next).await?;
                 if let Some(last) = next.last() {
-                    self.stop_at(Some(key_of(last)?.attributes()));
+                    *lock(&self.position) = Some(last.key()?.attributes());
                 }
                 rows = rest;
             }
             from = page.next;
-            self.stop_at(from.clone());
+            lock(&self.position).clone_from(&from);
             if from.is_none() {
                 return Ok(round.ended(round.changed() >= most));
             }
         }
         Ok(round.ended(true))
     }
-
-    fn place(&self) -> Option<Attributes> {
-        self.place.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn stop_at(&self, place: Option<Attributes>) {
-        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = place;
-    }
 }
 
 impl<'a> Round<'a> {
     fn new(client: &'a Arc<Client>) -> Self {
         let (banks, entities, elsewhere) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Self { client, banks, entities, elsewhere, deleted: 0, tidied: 0, kept: 0 }
+        Self { client, banks, entities, elsewhere, deleted: 0, moved: 0, kept: 0 }
     }
 
     fn work(&self) -> usize {
         self.changed() + self.kept
     }
 
-    /// What stays as it is would be met again by the next call, and the one after it.
+    /// Returns the number of rows that were changed. Entities that stay do not count: a call that only meets those at
+    /// the end of the table must not ask for another call.
     fn changed(&self) -> usize {
-        self.deleted + self.tidied
+        self.deleted + self.moved
     }
 
     fn ended(&self, more: bool) -> Maintained {
@@ -115,7 +111,7 @@ impl<'a> Round<'a> {
                 continue;
             }
             if let Some(name) = Bank::of_items(row, self.client) {
-                self.tidy(name, row).await?;
+                self.move_item(name, row).await?;
             } else if let Some((name, key)) = Entities::of(row, self.client) {
                 self.forget(name, &key, row).await?;
             } else {
@@ -137,25 +133,26 @@ impl<'a> Round<'a> {
         outcome
     }
 
-    /// The region where the namespace is at home may have written the row anew, and what is deleted here would undo
-    /// that.
+    /// Returns whether the row's namespace has its home in another region. A deletion here could undo a newer write
+    /// there.
     async fn is_elsewhere(&mut self, row: &Row) -> Result<bool> {
         let partition = row.needed("pk", row.text("pk"))?;
-        let Some(key) = row_of_namespace(self.client, partition) else { return Ok(false) };
+        let Some(partition) = Partition::parse(self.client, partition) else { return Ok(false) };
+        let key = partition.namespace_row(self.client);
         if let Some(known) = self.elsewhere.get(&key) {
             return Ok(*known);
         }
-        let made = self.client.settled("maintain", || self.client.get(&key)).await?;
+        let namespace = self.client.settled("maintain", || self.client.get(&key)).await?;
         // A damaged namespace is reported to the call that opens it. It must not keep upkeep from the other namespaces.
-        let elsewhere = made.is_some_and(|made| !matches!(home_elsewhere(self.client, &made), Ok(None)));
+        let elsewhere = namespace.is_some_and(|row| !matches!(home_elsewhere(self.client, &row), Ok(None)));
         self.elsewhere.insert(key, elsewhere);
         Ok(elsewhere)
     }
 
-    async fn tidy(&mut self, name: Namespace, row: &Row) -> Result<()> {
+    async fn move_item(&mut self, name: Namespace, row: &Row) -> Result<()> {
         let client = self.client;
         let bank = &*self.banks.entry(name).or_insert_with_key(|name| Bank::for_upkeep(client, name));
-        self.tidied += usize::from(client.settled("maintain", || bank.tidied(row)).await?);
+        self.moved += usize::from(client.settled("maintain", || bank.moved_back(row)).await?);
         Ok(())
     }
 
@@ -170,26 +167,27 @@ impl<'a> Round<'a> {
     }
 }
 
-/// Rows that nobody needs, entities without a state that may be forgotten, and items that stand in the index because a
-/// hold on them would have run out by now.
-async fn scan(client: &Client, from: Option<Attributes>) -> Result<Answers> {
-    let prefix = client.settings().prefix.as_str();
+/// Reads a page of rows that no promise needs, of entities without a state that may be forgotten, and of items whose
+/// place in the index says that their hold has lapsed.
+async fn scan(client: &Client, from: Option<Attributes>) -> Result<RowPage> {
+    let mut filter = format!("({UNNEEDED} OR ({FORGOTTEN}) OR ({LAPSED}))");
     let mut values = HashMap::from([(":past".to_owned(), client.surely_past().0.value())]);
     values.extend(Bank::lapsed(client));
-    let wanted = format!("({UNNEEDED} OR ({FORGOTTEN}) OR ({LAPSED}))");
-    if prefix.is_empty() {
-        return client.scan(&wanted, &values, PAGE, from).await;
+    // DynamoDB refuses an empty text here.
+    let prefix = client.settings().prefix.as_str();
+    if !prefix.is_empty() {
+        filter.push_str(" AND begins_with(pk, :prefix)");
+        values.insert(":prefix".to_owned(), prefix.value());
     }
-    values.insert(":prefix".to_owned(), prefix.value());
-    client.scan(&format!("{wanted} AND begins_with(pk, :prefix)"), &values, PAGE, from).await
+    let narrowed = |scan: ScanFluentBuilder| {
+        let scan = scan.filter_expression(filter).set_expression_attribute_values(Some(values));
+        scan.projection_expression("pk, sk, c, n, o").limit(PAGE).set_exclusive_start_key(from)
+    };
+    client.scan(client.table(), narrowed).await
 }
 
-/// Another call may need the row by now.
+/// Deletes the row if no promise needs it by now: another call may have written it since it was read.
 async fn removed(client: &Client, row: &Row) -> Result<bool> {
-    let delete = Write::delete(&key_of(row)?).only_if(UNNEEDED).value(":past", client.surely_past().0);
+    let delete = Write::delete(&row.key()?).only_if(UNNEEDED).value(":past", client.surely_past().0);
     client.deleted("maintain", &delete).await
-}
-
-fn key_of(row: &Row) -> Result<RowKey> {
-    Ok(RowKey::new(row.needed("pk", row.text("pk"))?, row.sort()?))
 }

@@ -1,6 +1,6 @@
-//! The suite under faults, on one request in five: a part of it under all of them at once. With
-//! `STORAGEBOX_FAULTS=each` all of it under every fault for itself (`cargo xtask prove dynamo`), or under the one that
-//! `STORAGEBOX_FAULT` names.
+//! The suite with faults in one request of five: by default, a part of the suite with all kinds of faults at once.
+//! `STORAGEBOX_FAULTS=each` runs the whole suite once with each kind of fault (`cargo xtask prove dynamo`), and
+//! `STORAGEBOX_FAULT` selects one kind.
 
 mod support;
 
@@ -14,7 +14,7 @@ use support::{DynamoHarness, SetUp, open_beside};
 /// The share of the requests that have a fault, in percent.
 const SHARE: u8 = 20;
 
-/// Long enough for others to overtake.
+/// A delay that is long enough for other requests to overtake.
 const DELAY: Fault = Fault::Delay(Duration::from_millis(3));
 
 fn faults() -> Vec<Fault> {
@@ -22,7 +22,7 @@ fn faults() -> Vec<Fault> {
     Fault::ALL.iter().map(short).collect()
 }
 
-/// Runs the suite under these faults, and says how many there were.
+/// Runs the suite with these faults. Returns the outcome and the number of faults.
 fn run(name: &str, faults: Vec<Fault>, selection: Selection) -> (ExitCode, u64) {
     let mut total = 0;
     let outcome = DynamoHarness::with_table(|_, table| {

@@ -1,4 +1,4 @@
-//! The one clock by which a store judges every expiry.
+//! The store's clock, which decides every expiry.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -12,18 +12,18 @@ use tokio::time::Instant;
 pub(crate) struct Time(u64);
 
 impl Time {
-    /// What the clock shows.
+    /// Reads the clock.
     pub(crate) fn of(clock: &dyn Clock) -> Self {
         Self(nanos(clock.now()))
     }
 
-    /// This long later; the end of time at the most.
+    /// Returns the time plus `duration`, saturating.
     #[must_use]
     pub(crate) fn after(self, duration: Duration) -> Self {
         Self(self.0.saturating_add(nanos(duration)))
     }
 
-    /// The end of a retention that begins at this time; `None` is never.
+    /// Returns the end of a retention that begins at this time, or `None` if it never ends.
     pub(crate) fn after_retention(self, retention: Retention) -> Option<Self> {
         match retention {
             Retention::Forever => None,
@@ -31,7 +31,7 @@ impl Time {
         }
     }
 
-    /// Whole milliseconds since 1970.
+    /// Returns the milliseconds since 1970, rounded down.
     pub(crate) fn millis(self) -> i64 {
         i64::try_from(self.0 / 1_000_000).unwrap_or(i64::MAX)
     }
@@ -47,7 +47,7 @@ fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Somebody's clock, whose time stands still while the clock is set back.
+/// A clock whose time stands still, instead of going back, while the clock `C` is set back.
 #[derive(Debug)]
 pub(crate) struct NeverBack<C> {
     clock: C,

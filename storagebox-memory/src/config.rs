@@ -1,4 +1,4 @@
-//! What a store is made of.
+//! The settings of a store.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ pub struct MemoryBuilder {
     pub(crate) settings: Settings,
 }
 
-/// What every namespace of a store shares.
+/// The settings that all namespaces of a store share.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) clock: Arc<dyn Clock>,
@@ -24,7 +24,7 @@ impl Settings {
         Time::of(&*self.clock)
     }
 
-    /// Whether what ended at this moment need not be remembered any more.
+    /// Returns whether the memory of something that ended at `ended` is over.
     pub(crate) fn is_forgotten(&self, ended: Time, now: Time) -> bool {
         ended.after_retention(self.remember).is_some_and(|end| end <= now)
     }
@@ -37,8 +37,8 @@ impl Default for Settings {
 }
 
 impl MemoryBuilder {
-    /// Sets the clock that decides every expiry. Defaults to tokio's clock. If it is set back, the store's time stands still
-    /// until it has caught up.
+    /// Sets the clock that decides every expiry. Defaults to tokio's clock. If the clock is set back, the store's time
+    /// stands still until the clock has caught up.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.settings.clock = Arc::new(NeverBack::of(clock));

@@ -1,4 +1,4 @@
-//! Counters: the value of a key and the operations that made it, under one lock.
+//! Counters: the value of a key and the remembered operations on it, under one lock.
 
 mod ledger;
 mod ops;
@@ -22,7 +22,7 @@ pub(crate) use ledger::MemoryLedger;
 use ops::{Known, Ops};
 use shards::Shards;
 
-/// For how long a store's own request token is good.
+/// How long `Strategy::TransactionToken` recognises an operation, as on DynamoDB.
 const TOKEN: Duration = Duration::from_secs(600);
 
 #[derive(Debug)]
@@ -33,17 +33,17 @@ pub(crate) struct MemoryCounter {
     cells: Striped<BTreeMap<Key, Cell>>,
 }
 
-/// What the strategies differ in.
+/// The differences between the strategies.
 #[derive(Clone, Copy, Debug)]
 struct Rules {
     /// How long operations are remembered.
     memory: Remember,
-    /// How many of them at once.
+    /// The largest number of operations that are remembered at once.
     capacity: Option<u32>,
-    /// Whether an operation can be fenced: not where the next writers would push the fence out, nor where the store
-    /// itself remembers the operations.
+    /// Whether an operation can be cancelled in advance. It cannot if later writers would push its fence out, or if
+    /// the operations are remembered as request tokens.
     fences: bool,
-    /// Over how many shards the value is split, and within which bounds.
+    /// The number of shards over which the value is split, and the bounds of the whole value.
     split: Option<(u16, Bounds)>,
 }
 
@@ -57,7 +57,7 @@ impl Rules {
             Strategy::OptimisticHistory { len } => forgetful(Remember::Writers(len)),
             Strategy::TransactionToken => forgetful(Remember::For(TOKEN)),
             Strategy::Marker { retention } => Self { memory: retention.into(), ..whole },
-            // Its namespaces are `MemoryLedger`s, by the same rules.
+            // Namespaces with this strategy are opened as `MemoryLedger`s, which follow the same rules.
             Strategy::Ledger => whole,
             Strategy::TokenSet { max } => Self { capacity: Some(max), ..whole },
             Strategy::Window { lifetime, capacity } => {
@@ -81,7 +81,7 @@ struct Cell {
 }
 
 impl Cell {
-    /// Whether nothing need be kept: a rejection leaves no trace.
+    /// Returns whether the cell can be deleted, as after a rejected change, which must leave no trace.
     fn is_new(&self) -> bool {
         self.ops.is_empty() && self.shards.is_new()
     }
@@ -92,7 +92,7 @@ impl MemoryCounter {
         Self { settings, strategy, rules: Rules::of(strategy), cells: Striped::default() }
     }
 
-    /// Runs one step on the key's cell, its operations as they are by the clock.
+    /// Runs one step on the key's cell, after forgetting the operations whose memory is over.
     fn step<T>(&self, key: &Key, step: impl FnOnce(&mut Cell, Time) -> T) -> T {
         let mut cells = self.cells.lock_for(key);
         let now = self.settings.now();
@@ -137,12 +137,12 @@ impl MemoryCounter {
         Counted::Applied { value: self.answer(value) }
     }
 
-    /// A sharded counter does not know its sum in one step elsewhere, so it does not answer it here.
+    /// Returns the value that an outcome reports: `None` for a sharded counter, whose sum other backends cannot read.
     fn answer(&self, value: i64) -> Option<i64> {
         self.rules.split.is_none().then_some(value)
     }
 
-    /// Forgets operations past their retention, at most `budget` of them.
+    /// Forgets at most `budget` operations that are past their retention, and returns how many.
     pub(crate) fn maintain(&self, budget: usize) -> usize {
         let now = self.settings.now();
         self.cells.spend(budget, |cells, budget| {

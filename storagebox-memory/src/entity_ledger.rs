@@ -1,4 +1,4 @@
-//! Entities: one lock is one step, with the joined tokens under it.
+//! Entities: each step holds the lock of its entity, also while it changes joined tokens.
 
 use std::collections::BTreeMap;
 use std::ops::Bound::{Included, Unbounded};
@@ -21,7 +21,7 @@ use crate::token_store::MemoryTokenStore;
 pub(crate) struct Entities {
     settings: Settings,
     entities: Striped<Stripe>,
-    /// One count for all entities, so that none repeats after an entity is forgotten.
+    /// The next version. All entities share it, so that no version repeats after an entity is forgotten.
     versions: AtomicU64,
 }
 
@@ -32,7 +32,7 @@ struct Entity {
     version: Version,
     state: Option<Payload>,
     outbox: BTreeMap<MessageId, OutboxEntry>,
-    /// The last change: an entity without state and entries is remembered from then on.
+    /// The time of the last change. The retention of an entity without state and entries begins there.
     since: Time,
 }
 
@@ -61,14 +61,14 @@ impl Entities {
         Self { settings, entities: Striped::default(), versions: AtomicU64::new(1) }
     }
 
-    /// Runs one step on the entity, or on its absence once its deletion is forgotten.
+    /// Runs one step on the entity, or on `None` if it does not exist or its deletion is forgotten.
     fn step<T>(&self, key: &Key, step: impl FnOnce(Option<&mut Entity>, Time) -> T) -> T {
         let mut entities = self.entities.lock_for(key);
         let now = self.settings.now();
         step(self.remembered(&mut entities, key, now), now)
     }
 
-    /// Runs one step on the entry.
+    /// Runs one step on the entry, or on `None` if it does not exist.
     fn step_on_entry<T>(&self, id: &EntryId, step: impl FnOnce(Option<&mut OutboxEntry>) -> T) -> T {
         self.step(&id.key, |entity, _| {
             let entry = entity.and_then(|entity| entity.outbox.get_mut(&id.message));
@@ -88,7 +88,7 @@ impl Entities {
         Version::new(self.versions.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Forgets deleted entities past their retention, at most `budget` of them.
+    /// Forgets at most `budget` deleted entities that are past their retention, and returns how many.
     pub(crate) fn maintain(&self, budget: usize) -> usize {
         let now = self.settings.now();
         self.entities.spend(budget, |entities, budget| {
@@ -103,7 +103,7 @@ impl Entities {
     }
 }
 
-/// The entities, with the tokens that their commits change as well.
+/// The entities, with the token namespaces that their commits join.
 #[derive(Debug)]
 pub(crate) struct MemoryEntityLedger {
     pub(crate) entities: Arc<Entities>,
@@ -113,7 +113,7 @@ pub(crate) struct MemoryEntityLedger {
 }
 
 impl MemoryEntityLedger {
-    /// The whole step, under the lock of the entity: nothing fails once the token is consumed.
+    /// Makes the whole commit under the lock of the entity. Nothing can fail after the token is consumed.
     fn commit_now(&self, commit: &Commit) -> Committed {
         let mut entities = self.entities.entities.lock_for(&commit.key);
         let now = self.entities.settings.now();
@@ -133,8 +133,9 @@ impl MemoryEntityLedger {
         Committed::Committed
     }
 
-    /// Changes the tokens, unless the commit is refused or was made before. As its version never repeats, an entity that
-    /// still has the version was not changed by this commit, unless it was forgotten since; then the token tells.
+    /// Changes the joined tokens and returns `None`, or returns the outcome if the commit is refused or was made
+    /// before. Versions never repeat, so an entity that still has the opened version was not changed by this commit.
+    /// The token shows whether an entity that was forgotten since then was.
     fn tokens_changed(&self, known: Option<&Entity>, commit: &Commit) -> Option<Committed> {
         let entry = known.and_then(|entity| entity.outbox.get(&commit.message));
         if entry.is_some_and(|entry| entry.attempts.first() == Some(&commit.attempt)) {
@@ -157,7 +158,7 @@ impl MemoryEntityLedger {
     }
 }
 
-/// Whether it is this entry, and none that the same message had before or has now.
+/// Returns whether the entry was added by this commit, and not by another one for the same message.
 fn is_named(entry: &OutboxEntry, id: &EntryId) -> bool {
     entry.attempts.first() == Some(&id.commit)
 }
@@ -252,7 +253,7 @@ impl EntityLedger for MemoryEntityLedger {
     }
 }
 
-/// Behind which entry a page of one stripe begins.
+/// The last entry of the page before, in one stripe.
 struct Position {
     key: Key,
     message: MessageId,

@@ -1,5 +1,5 @@
-//! The item bank. A claim's transitions happen under its stripe's lock, an item's under its own stripe's lock;
-//! a call that needs both takes the claim's first. The clock is read after the lock that it decides about.
+//! The item bank. A claim changes under the lock of its stripe, an item under the lock of its own stripe. A call that
+//! needs both locks takes the claim's first. The clock is read after taking the lock of what it decides about.
 
 mod items;
 
@@ -23,7 +23,7 @@ use items::{Place, Stripe};
 
 /// A bank of a [`MemoryStore`](crate::MemoryStore).
 ///
-/// Callers that have no runtime can call its methods without a future.
+/// Its methods `add_now` and `take_now` need no future and no runtime.
 #[derive(Debug)]
 pub struct MemoryBank {
     settings: Settings,
@@ -35,7 +35,7 @@ pub struct MemoryBank {
 #[derive(Debug)]
 struct Claim {
     id: ClaimId,
-    /// Kept, so that a growing table need not read every id again.
+    /// Kept so that a growing table need not hash every id again.
     hash: u64,
     state: State,
 }
@@ -46,7 +46,7 @@ impl Claim {
     }
 }
 
-/// What a claim's own record says. A hold also stands at the item, and the two change together.
+/// The state in a claim's record. A hold is stored at the item as well, and both change together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Holds { at: Slot, until: Option<Time> },
@@ -54,14 +54,14 @@ enum State {
     Ended { why: End, since: Time },
 }
 
-/// Where an item is for as long as the bank lives.
+/// The location of an item, which never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Slot {
     stripe: u8,
     index: u32,
 }
 
-/// What a claim is by the clock.
+/// The state of a claim at the present time.
 enum ClaimStatus {
     Unknown,
     Held { at: Slot, held: Held },
@@ -106,7 +106,7 @@ impl MemoryBank {
         }
     }
 
-    /// Looks at every stripe once, from where the last taker left off: an item that stays free is found (IB-4).
+    /// Visits every stripe once, so that an item that stays free is found (IB-4). Each call starts one stripe further.
     fn take_free(&self, claims: &mut Claims<'_>, claim: &ClaimId, hash: u64, hold: Hold) -> Taken {
         let start = self.walk.fetch_add(1, Ordering::Relaxed);
         for stripe in (0..STRIPES).map(|step| start.wrapping_add(step) % STRIPES) {
@@ -244,7 +244,7 @@ impl MemoryBank {
         Ok(Page { entries, next: None })
     }
 
-    /// Calls the change with each distinct item that the bank knows, in its stripe; how many it does not know.
+    /// Calls `change` with the stripe and the index of each distinct known item. Returns the number of unknown items.
     fn with_known(&self, items: &[Item], mut change: impl FnMut(&mut Stripe, u32)) -> u64 {
         let mut unknown = 0;
         for item in distinct(items) {
@@ -286,7 +286,7 @@ impl MemoryBank {
         report
     }
 
-    /// Forgets ended claims past their retention, at most `budget` of them.
+    /// Forgets at most `budget` ended claims that are past their retention, and returns how many.
     pub(crate) fn maintain(&self, budget: usize) -> usize {
         let now = self.settings.now();
         self.claims.spend(budget, |claims, budget| {
@@ -365,12 +365,12 @@ fn remaining(hold: Hold) -> HoldState {
     }
 }
 
-/// The later of two ends, where `None` is never.
+/// Returns the later of two ends, where `None` means never.
 fn later(one: Option<Time>, other: Option<Time>) -> Option<Time> {
     one.zip(other).map(|(one, other)| one.max(other))
 }
 
-/// Each item once, in order of first sight.
+/// Returns each item once, in the order of its first occurrence.
 fn distinct(items: &[Item]) -> impl Iterator<Item = &Item> {
     let mut seen = hashbrown::HashSet::with_capacity_and_hasher(items.len(), std::hash::RandomState::new());
     items.iter().filter(move |item| seen.insert(*item))

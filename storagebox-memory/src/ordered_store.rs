@@ -1,4 +1,4 @@
-//! Ordered values: the newest stamp wins, a delete leaves a tombstone.
+//! Ordered values: the newest stamp wins, and a delete leaves a tombstone.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(crate) struct Values {
     cells: Striped<BTreeMap<Key, Cell>>,
 }
 
-/// A handle, with its own skew.
+/// A handle on the values. Its rules have the clock skew with which this handle was opened.
 #[derive(Debug)]
 pub(crate) struct MemoryOrderedStore {
     values: Arc<Values>,
@@ -61,7 +61,7 @@ impl Values {
         Ok(Self { settings, rules: OrderedRules::of("memory", options)?, cells: Striped::default() })
     }
 
-    /// How the namespace was created (S-4).
+    /// Returns the options with which the namespace was created, as text (S-4).
     pub(crate) fn created(&self) -> String {
         self.rules.to_stored_text()
     }
@@ -97,7 +97,8 @@ impl Values {
         })
     }
 
-    /// Purges what needs no explicit call, at most `budget` tombstones.
+    /// Purges at most `budget` tombstones that are past their age, and returns how many. With sequence numbers it
+    /// purges none: `purge` must be called for them.
     pub(crate) fn maintain(&self, budget: usize) -> usize {
         if self.rules.is_timed() { self.purge_up_to(self.rules.tombstone_age(), budget) } else { 0 }
     }

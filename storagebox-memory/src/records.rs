@@ -1,4 +1,4 @@
-//! Deduplication records, shared by the two repositories of one name. Each step happens under its id's stripe lock.
+//! Deduplication records of one name, for its `DedupRepo` and `LeaseRepo`. Each step locks the id's stripe.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +15,7 @@ use crate::striped::Striped;
 pub(crate) struct Records {
     pub(crate) settings: Settings,
     pub(crate) by_id: Striped<BTreeMap<DedupId, Record>>,
-    /// Versions and fences of all ids, so that none repeats, whatever is forgotten.
+    /// The last version or fence. All ids share it, so that no number repeats after a record is forgotten.
     last_number: AtomicU64,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Ends what has expired and forgets what need not be remembered any more.
+    /// Ends the record if it has expired, and forgets ended operations and fingerprints whose memory is over.
     fn catch_up(&mut self, settings: &Settings, now: Time) {
         if self.state.is_expired(now) {
             self.end(now);
@@ -40,7 +40,7 @@ impl Record {
         }
     }
 
-    /// Leaves the id vacant and ends the operation that had it. A fingerprint that its lease inherited stays (D-6).
+    /// Makes the id vacant and remembers its operation as ended. A fingerprint that the lease inherited stays (D-6).
     pub(crate) fn end(&mut self, now: Time) {
         match std::mem::take(&mut self.state) {
             IdState::Vacant(_) => {}
@@ -87,7 +87,7 @@ impl Records {
         IdRecord::new(self.next_entry(value), op.clone(), now.after_retention(retention))
     }
 
-    /// Runs one step on the id's record, as it is by the clock. An id without a record leaves nothing behind.
+    /// Runs one step on the id's record, after ending and forgetting what has expired. Deletes an empty record.
     pub(crate) fn step<T>(&self, id: &DedupId, step: impl FnOnce(&mut Record, Time) -> T) -> T {
         let mut stripe = self.by_id.lock_for(id);
         let now = self.settings.now();
@@ -100,7 +100,7 @@ impl Records {
         outcome
     }
 
-    /// Deletes records that no promise needs, at most `budget` of them.
+    /// Deletes at most `budget` records that no promise needs, and returns how many.
     pub(crate) fn maintain(&self, budget: usize) -> usize {
         let now = self.settings.now();
         self.by_id.spend(budget, |records, budget| {

@@ -1,4 +1,4 @@
-//! The store: its namespaces by kind and name.
+//! The store: namespaces by kind and name.
 
 mod open;
 
@@ -35,7 +35,7 @@ struct Namespaces {
     records: ByName<Records>,
     tokens: ByName<MemoryTokenStore>,
     entities: ByName<Entities>,
-    /// How each namespace of counters was created, ledgers among them.
+    /// The strategy with which each namespace of counters, including ledgers, was created.
     strategies: ByName<Strategy>,
     counters: ByName<MemoryCounter>,
     ledgers: ByName<MemoryLedger>,
@@ -56,7 +56,7 @@ impl<T> ByName<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The namespace of this name, created if it does not exist.
+    /// Returns the namespace of this name, and creates it if it does not exist.
     fn open(&self, name: &Namespace, create: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
         let mut namespaces = self.lock();
         if let Some(known) = namespaces.get(name) {
@@ -137,7 +137,7 @@ impl fmt::Debug for MemoryStore {
     }
 }
 
-/// A namespace is opened the way it was created (S-4).
+/// Returns `Misconfigured` if a namespace is opened with other options than it was created with (S-4).
 fn same<T: PartialEq + fmt::Debug>(name: &Namespace, created: &T, asked: &T) -> Result<()> {
     if created == asked {
         return Ok(());

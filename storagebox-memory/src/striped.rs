@@ -1,4 +1,4 @@
-//! Locks, one for each part of the keys, so that callers of different keys do not queue.
+//! Striped locks: each lock covers a part of the keys, so that calls with different keys rarely wait for each other.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -8,7 +8,7 @@ use storagebox_core::{Cursor, Error, Page, Result};
 
 pub(crate) const STRIPES: usize = 64;
 
-/// `STRIPES` values of `T`, each behind its lock; a key belongs to one of them.
+/// `STRIPES` values of `T`, each with its own lock. A key belongs to one stripe.
 #[derive(Debug)]
 pub(crate) struct Striped<T> {
     stripes: Box<[Mutex<T>]>,
@@ -27,12 +27,12 @@ impl<T> Striped<T> {
         self.hasher.hash_one(key)
     }
 
-    /// Hash tables use the lowest and the highest bits; the stripe is in the middle.
+    /// Returns the stripe of a hash. It uses middle bits because hash tables use the lowest and the highest ones.
     pub(crate) fn stripe_of(hash: u64) -> usize {
         (hash >> 32) as usize % STRIPES
     }
 
-    /// Nothing here panics with a lock held, and if it did, each step leaves the stripe whole.
+    /// Locks a stripe. A poisoned lock is used all the same: a step that panics leaves its stripe consistent.
     pub(crate) fn lock(&self, stripe: usize) -> MutexGuard<'_, T> {
         self.stripes[stripe % STRIPES].lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -41,7 +41,7 @@ impl<T> Striped<T> {
         self.lock(Self::stripe_of(self.hash(key)))
     }
 
-    /// Visits the stripes with what is left of a budget, each giving back how much it used; the total used.
+    /// Calls `visit` on each stripe with the rest of the budget. Returns the sum of what the visits used.
     pub(crate) fn spend(&self, budget: usize, mut visit: impl FnMut(&mut T, usize) -> usize) -> usize {
         let mut left = budget;
         for stripe in 0..STRIPES {
@@ -52,7 +52,7 @@ impl<T> Striped<T> {
 }
 
 impl<K: AsRef<str> + Ord, V> Striped<BTreeMap<K, V>> {
-    /// A page of entries in the order of stripe and key, so that one which stays is met exactly once.
+    /// Returns a page of entries in the order of stripe and key, so that a scan shows an entry that stays exactly once.
     pub(crate) fn page<E>(
         &self,
         cursor: Option<&Cursor>,
@@ -86,7 +86,7 @@ fn beyond(key: Option<&str>) -> KeyRange<'_> {
     (key.map_or(Unbounded, Excluded), Unbounded)
 }
 
-/// Reads a cursor: the stripe, and the last key seen in it.
+/// Parses a cursor into the stripe and the last key that was shown in it.
 pub(crate) fn position(cursor: Option<&Cursor>, limit: usize) -> Result<(usize, Option<String>)> {
     if limit == 0 {
         return Err(Error::invalid("limit", "must be at least 1"));

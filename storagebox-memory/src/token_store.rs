@@ -1,4 +1,4 @@
-//! Tokens: live, or gone and fenced.
+//! Tokens, which are live, or gone: consumed or discarded, and remembered as such.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,8 +26,7 @@ impl MemoryTokenStore {
         Self { settings, tokens: Striped::default() }
     }
 
-    /// Runs one step on the token, or on its absence once its fence is over. The step returns what the token becomes, if
-    /// it changes.
+    /// Runs one step on the token, or on `None` if it is unknown or forgotten. The step returns a new token, if any.
     fn step<T>(&self, token: &TokenId, step: impl FnOnce(Option<&Token>, Time) -> (Option<Token>, T)) -> T {
         let mut tokens = self.tokens.lock_for(token);
         let now = self.settings.now();
@@ -46,7 +45,7 @@ impl MemoryTokenStore {
         matches!(token, Token::Gone { since, .. } if self.settings.is_forgotten(*since, now))
     }
 
-    /// Forgets fences past their retention, at most `budget` of them.
+    /// Forgets at most `budget` gone tokens that are past their retention, and returns how many.
     pub(crate) fn maintain(&self, budget: usize) -> usize {
         let now = self.settings.now();
         self.tokens.spend(budget, |tokens, budget| {

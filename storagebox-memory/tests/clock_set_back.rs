@@ -1,4 +1,4 @@
-//! A clock of the caller's that is set back. The default clock, which is tokio's, never is.
+//! A store whose clock is set back. The clock is the caller's, because the default clock never goes back.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use storagebox_core::{Clock, Result};
 use storagebox_memory::MemoryStore;
 use storagebox_testkit::checks::clocks;
 
-/// Seconds since 1970.
+/// A clock that shows the seconds since 1970 that a test sets.
 #[derive(Clone, Debug, Default)]
 struct Settable(Arc<AtomicU64>);
 

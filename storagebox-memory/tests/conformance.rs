@@ -1,4 +1,4 @@
-//! The suite against the memory backend, with a clock that is moved on by hand.
+//! The conformance suite against the memory backend, with a clock that the suite moves.
 
 use std::process::ExitCode;
 

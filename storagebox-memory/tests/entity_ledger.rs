@@ -1,4 +1,4 @@
-//! Entities whose deletion is forgotten: what the suite, which knows no moment of a memory's end, cannot ask.
+//! Entities whose deletion is forgotten. The suite cannot test this, because it does not know when a memory ends.
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use storagebox_core::{
 };
 use storagebox_memory::MemoryStore;
 
-/// Commits a change and finishes its message, whose name nothing had before: the version that is opened after that.
+/// Commits a change for a new message, removes its entry, and returns the entity's version after that.
 async fn change(entities: &dyn EntityLedger, name: &str, change: EntityChange) -> Option<u64> {
     let (key, message) = ("entity".parse().unwrap(), name.parse().unwrap());
     let opened = entities.open(&key, &message, None).await.unwrap().version;
@@ -40,7 +40,7 @@ async fn a_version_does_not_repeat_after_its_entity_is_forgotten() {
             let version = change(&*entities, &format!("{round}-{what:?}"), what).await.unwrap();
             assert!(seen.insert(version), "{version} repeats");
         }
-        // Within what is remembered in every other round, and at its end in the others.
+        // Even rounds reach the end of the memory, odd rounds stop one second before it.
         clock.advance(Duration::from_secs(if round % 2 == 0 { 60 } else { 59 }));
         assert_eq!(store.maintain(10).await.unwrap().deleted, u64::from(round % 2 == 0), "round {round}");
     }

@@ -1,4 +1,4 @@
-//! The default clock is tokio's, so a program's tests need no real time.
+//! The default clock is tokio's, so that programs can test with paused time.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
--- All that a role needs to use a schema that another role has set up, in this version and in later ones. Its owner says it.
+-- Grants a role what it needs to use the schema, in this version and in later ones. Run this as the schema's owner.
 GRANT USAGE ON SCHEMA {schema} TO {role};
 GRANT SELECT ON {schema}.versions, {schema}.store TO {role};
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {schema} TO {role};

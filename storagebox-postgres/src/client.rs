@@ -118,7 +118,7 @@ impl Client {
         let sql = &call::in_session(&self.settings, sql);
         let attempt = || async move {
             let rows = self.connections.rows(Ask::Text(sql)).await?;
-            rows.into_iter().next().ok_or_else(|| error::unreadable("a look at the schema"))
+            rows.into_iter().next().ok_or_else(|| error::unreadable("the check of the schema"))
         };
         self.settled(operation, attempt).await
     }

@@ -1,9 +1,10 @@
-//! The client: one transaction a call, made by a task of its own, and one statement a look.
+//! The client: one transaction per write and one statement per read. Each runs in its own task.
 
 mod call;
 mod connections;
+mod fairness;
 mod file;
-mod known;
+pub(crate) mod integrity;
 mod library;
 pub(crate) mod log;
 mod namespaces;
@@ -11,12 +12,11 @@ mod opened;
 mod pauses;
 mod readers;
 mod step;
+mod store_info;
 mod task;
 mod texts;
-mod turns;
-pub(crate) mod whole;
 mod writer;
-mod writing;
+mod writer_slot;
 
 use std::sync::Arc;
 
@@ -29,36 +29,36 @@ use crate::error;
 
 pub(crate) use call::{BoxFuture, Call, Make, Once};
 pub(crate) use connections::Connections;
-pub(crate) use known::{FORMAT, KNOWN, Known, STORE, VERSION, has_tables, known, version};
 pub(crate) use library::check_writable;
 pub(crate) use namespaces::{Kind, OpenNamespace};
 pub(crate) use pauses::Pauses;
 pub(crate) use step::{Ask, Step};
+pub(crate) use store_info::{FORMAT, STORE, STORE_INFO, StoreInfo, VERSION, has_tables, store_info, version};
 pub(crate) use task::spawn_detached;
 pub(crate) use texts::Texts;
 
 use call::{Job, Withdrawn};
 use writer::Work;
 
-/// Calls in one transaction.
+/// The largest number of calls in one transaction.
 const MOST: usize = 64;
 
-/// Whether a call may share its transaction.
+/// Whether a call may share its transaction with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
-    /// With calls that come together with it.
+pub(crate) enum Batching {
+    /// The call may share it with calls that wait at the same time.
     Shared,
-    /// With none, because it takes long.
+    /// The call runs alone, because it takes long.
     Alone,
 }
 
-/// What every namespace of a store works with.
+/// The client that all namespaces of a store share.
 pub(crate) struct Client {
     inner: Arc<Inner>,
     combiner: Option<Arc<Combiner<Work>>>,
 }
 
-/// What the tasks that make calls need.
+/// The part of the client that tasks of calls share.
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) connections: Connections,
@@ -77,7 +77,7 @@ impl Client {
         let combiner = inner.settings.combining.then(|| {
             let inner = Arc::clone(&inner);
             let together = move |works: Vec<Work>| Box::pin(writer::together(Arc::clone(&inner), works)) as _;
-            // The file takes one writer at a time: another batch would only wait beside the one that is under way.
+            // The file takes one writer at a time: a second batch would only wait for the first one.
             Combiner::of_tasks(MOST, Box::new(together), Box::new(writer::spawner))
         });
         Arc::new(Self { inner, combiner })
@@ -95,25 +95,31 @@ impl Client {
         &self.inner.connections
     }
 
-    /// One transaction, which others may share. One that did not begin in time, or whose caller is gone, is not made.
+    /// Makes a call in one transaction, which other calls may share. A call that does not begin within the timeout, or
+    /// whose caller drops it before it begins, is not made.
     ///
-    /// Boxed, so that the compiler need not look through all of it again for each call of a trait's.
-    pub(crate) fn write<A, T>(&self, operation: &'static str, turn: Turn, call: Call<A, T>) -> BoxFuture<'_, Result<T>>
+    /// Boxed to keep compile times short: each method of a trait would otherwise contain the whole future.
+    pub(crate) fn write<A, T>(
+        &self,
+        operation: &'static str,
+        batching: Batching,
+        call: Call<A, T>,
+    ) -> BoxFuture<'_, Result<T>>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
         Box::pin(async move {
             let call = Arc::new(call);
-            let answer = self.in_time(Arc::clone(&call) as _, turn).await.and_then(|()| call.answer());
+            let answer = self.in_time(Arc::clone(&call) as _, batching).await.and_then(|()| call.answer());
             answer.map_err(|error| error.during(operation))
         })
     }
 
-    async fn in_time(&self, job: Arc<dyn Job>, turn: Turn) -> Result<()> {
+    async fn in_time(&self, job: Arc<dyn Job>, batching: Batching) -> Result<()> {
         let withdrawn = Withdrawn::when_dropped(Arc::clone(&job));
         let limit = self.settings().options.call_timeout;
-        let answer = timeout(limit, self.made(job, turn)).await;
+        let answer = timeout(limit, self.made(job, batching)).await;
         match answer {
             Ok(answer) => answer,
             Err(_) if withdrawn.now() => Err(error::not_begun(limit)),
@@ -121,17 +127,17 @@ impl Client {
         }
     }
 
-    async fn made(&self, job: Arc<dyn Job>, turn: Turn) -> Result<()> {
+    async fn made(&self, job: Arc<dyn Job>, batching: Batching) -> Result<()> {
         let alone = |lost| alone(Arc::clone(&self.inner), Arc::clone(&job), lost);
-        match self.combiner.as_ref().filter(|_| turn == Turn::Shared) {
+        match self.combiner.as_ref().filter(|_| batching == Batching::Shared) {
             Some(combiner) => combiner.call(Work::new(Arc::clone(&job)), alone).await,
             None => alone(false).await,
         }
     }
 }
 
-/// A transaction of one call, in a task of its own. One that was lost with the runtime that made it is not made again
-/// if it may have been applied: only its caller knows whether that may be.
+/// Makes one call in its own transaction and task. A call whose first task was lost with its runtime is not made again
+/// if it may have been applied: only the caller knows whether it may be repeated.
 async fn alone(inner: Arc<Inner>, job: Arc<dyn Job>, lost: bool) -> Result<()> {
     if lost && job.progress().may_have_ended() {
         return Err(task::stopped());

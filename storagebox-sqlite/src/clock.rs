@@ -1,4 +1,4 @@
-//! Moments as tables keep them, by the clock that all processes on one file share.
+//! Times as the tables store them. All processes that use one file must use clocks that agree.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use storagebox_core::Clock;
 use storagebox_core::backend::micros;
 use storagebox_core::backend::rules::StoredTime;
 
-/// A moment as tables keep it, in microseconds since 1970.
+/// A time as the tables store it, in microseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Micros(pub(crate) i64);
 
@@ -15,17 +15,17 @@ impl Micros {
         Self(micros(clock.now()))
     }
 
-    /// This many microseconds later; the end of time at the most.
+    /// Returns the time plus `micros`, saturating.
     pub(crate) fn after(self, micros: i64) -> Self {
         Self(self.0.saturating_add(micros))
     }
 
-    /// What ended at this moment or before is past a memory of so many microseconds; `None` is for ever.
+    /// Returns the latest end that is forgotten now, by a memory in microseconds (`None`: for ever).
     pub(crate) fn forgotten(self, memory: Option<i64>) -> Self {
         Self(memory.map_or(i64::MIN, |memory| self.0.saturating_sub(memory)))
     }
 
-    /// Whole milliseconds since 1970.
+    /// Returns the milliseconds since 1970, rounded down.
     pub(crate) fn millis(self) -> i64 {
         self.0.div_euclid(1_000)
     }

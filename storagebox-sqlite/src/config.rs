@@ -1,4 +1,4 @@
-//! What a store is made of: its file or pool, and how it goes about its calls.
+//! The settings of a store.
 
 mod url;
 
@@ -19,7 +19,7 @@ pub struct SqliteBuilder {
     pub(crate) settings: Settings,
 }
 
-/// What every namespace of a store shares.
+/// The settings that all namespaces of a store share.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) clock: Arc<dyn Clock>,
@@ -38,7 +38,7 @@ pub enum Synchronous {
     /// Before the change is acknowledged.
     #[default]
     Full,
-    /// Before the change is acknowledged; the folder of the file too.
+    /// Before the change is acknowledged. The folder of the file is synced too.
     Extra,
 }
 
@@ -51,7 +51,7 @@ impl Synchronous {
         }
     }
 
-    /// As `PRAGMA synchronous` answers it.
+    /// Returns the value of `PRAGMA synchronous`.
     pub(crate) fn number(self) -> i64 {
         match self {
             Self::Normal => 1,
@@ -113,8 +113,7 @@ impl SqliteBuilder {
     }
 }
 
-/// The whole path. So it means the same after the process changed its folder, and no name is anything else to SQLite,
-/// for which some are.
+/// Returns the absolute path, because the working directory may change and SQLite has special relative names.
 pub(crate) fn checked_path(path: &Path) -> Result<PathBuf> {
     match path.to_str() {
         None => return Err(bad("path", "must be UTF-8")),
@@ -126,7 +125,7 @@ pub(crate) fn checked_path(path: &Path) -> Result<PathBuf> {
     absolute(path).map_err(|_| bad("path", "must not be empty; name a file, as in sqlite:storagebox.db"))
 }
 
-/// SQLite would open `file/` as `file`, which to all others is a name of something else.
+/// Returns whether the path names a folder. SQLite would open `file/` as `file`, and other programs would not.
 fn is_of_a_folder(text: &str) -> bool {
     let last = text.rsplit(is_separator).next();
     !text.is_empty() && matches!(last, Some("" | "." | ".."))
@@ -134,7 +133,7 @@ fn is_of_a_folder(text: &str) -> bool {
 
 const OF_A_FOLDER: &str = "must name a file, not a folder: it must not end in a slash, `.` or `..`";
 
-const IN_MEMORY: &str = "must be a file; for a store that is gone with its process, use the backend `memory:`";
+const IN_MEMORY: &str = "must be a file; for a store that ends with its process, use the backend `memory:`";
 
 impl Settings {
     pub(crate) fn checked(self) -> Result<Self> {

@@ -1,4 +1,4 @@
-//! Counters: a value, and the operations that made it (`sql/counter`).
+//! Counters: values, and the remembered operations on them (`sql/counter`).
 
 use std::sync::Arc;
 
@@ -35,21 +35,21 @@ impl SqliteCounter {
     }
 }
 
-/// A counter within a step, and what is known of an operation on it.
+/// A counter within a step, and one operation on it.
 struct Cell<'a> {
     key: &'a Key,
     op: &'a OpId,
     rules: &'a CounterRules,
     value: i64,
-    /// How many operations are stored.
+    /// The number of stored operations.
     ops: i64,
-    /// Whether the operation is among them, be it forgotten.
+    /// Whether the operation is stored, even if its memory is over.
     is_stored: bool,
-    known: Option<Known>,
+    known: Option<StoredOperation>,
 }
 
 #[derive(Clone, Copy)]
-enum Known {
+enum StoredOperation {
     Applied { delta: i64, value: Option<i64> },
     Cancelled,
 }
@@ -63,15 +63,15 @@ impl<'a> Cell<'a> {
         let forgotten = step.now.forgotten(rules.keeps());
         let known = match number("delta")? {
             _ if at.is_none_or(|at| at <= forgotten) => None,
-            Some(delta) => Some(Known::Applied { delta, value: number("value")? }),
-            None => Some(Known::Cancelled),
+            Some(delta) => Some(StoredOperation::Applied { delta, value: number("value")? }),
+            None => Some(StoredOperation::Cancelled),
         };
         let sure = |column| number(column)?.ok_or_else(|| unreadable("a counter"));
         let (value, ops) = (sure("total")?, sure("ops")?);
         Ok(Self { key, op, rules, value, ops, is_stored: at.is_some(), known })
     }
 
-    /// Whether there is no room for one more operation, also after those past their time are removed.
+    /// Returns whether the counter has no room for an operation, after deleting those whose memory is over.
     async fn is_full(&mut self, step: &mut Step<'_>) -> Result<bool> {
         let Some(capacity) = self.rules.capacity().map(i64::from) else {
             return Ok(false);
@@ -103,9 +103,9 @@ type Apply = (Key, Change, CounterRules);
 async fn apply(step: &mut Step<'_>, (key, change, rules): &Apply) -> Result<Counted> {
     let mut cell = Cell::of(step, key, &change.op, rules).await?;
     match cell.known {
-        Some(Known::Cancelled) => return Ok(Counted::Fenced),
-        Some(Known::Applied { delta, .. }) if delta != change.delta => return Ok(Counted::Mismatch),
-        Some(Known::Applied { value, .. }) => return Ok(Counted::AlreadyApplied { value }),
+        Some(StoredOperation::Cancelled) => return Ok(Counted::Fenced),
+        Some(StoredOperation::Applied { delta, .. }) if delta != change.delta => return Ok(Counted::Mismatch),
+        Some(StoredOperation::Applied { value, .. }) => return Ok(Counted::AlreadyApplied { value }),
         None => {}
     }
     let Some(value) = cell.value.checked_add(change.delta) else {
@@ -117,7 +117,7 @@ async fn apply(step: &mut Step<'_>, (key, change, rules): &Apply) -> Result<Coun
     let answer = rules.answers_value().then_some(value);
     if rules.remembers() {
         if cell.is_full(step).await? {
-            // Those past their time are removed.
+            // Stores the new number of operations: `is_full` has deleted some.
             cell.set(step).await?;
             return Ok(Counted::Full);
         }
@@ -131,8 +131,8 @@ async fn apply(step: &mut Step<'_>, (key, change, rules): &Apply) -> Result<Coun
 async fn cancel(step: &mut Step<'_>, (key, op, rules): &(Key, OpId, CounterRules)) -> Result<Cancelled> {
     let mut cell = Cell::of(step, key, op, rules).await?;
     match cell.known {
-        Some(Known::Applied { value, .. }) => return Ok(Cancelled::AlreadyApplied { value }),
-        Some(Known::Cancelled) => return Ok(Cancelled::Cancelled),
+        Some(StoredOperation::Applied { value, .. }) => return Ok(Cancelled::AlreadyApplied { value }),
+        Some(StoredOperation::Cancelled) => return Ok(Cancelled::Cancelled),
         None => {}
     }
     let is_full = cell.is_full(step).await?;

@@ -44,7 +44,7 @@ async fn replace(
     if let Some(answer) = Record::of(step, id, None).await?.state.replace(*version, op) {
         return Ok(answer);
     }
-    // It is the record's, which is one of ours.
+    // The version equals the record's, which fits an `i64`.
     let at = version.number() as i64;
     let put = step.ask(REPLACE).bind(id.as_str()).bind(value.as_bytes()).bind(op.as_str()).bind(at);
     let next = step.number("a version", put).await?;

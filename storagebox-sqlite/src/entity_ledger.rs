@@ -1,4 +1,4 @@
-//! Entities, each with the entries of its messages; a commit changes the tokens that it joins in the same transaction
+//! Entities, each with the entries of its messages. A commit changes its joined tokens in the same transaction
 //! (`sql/entity_ledger`).
 
 mod commit;

@@ -1,5 +1,4 @@
-//! The driver's errors, by code. What is not in the table may have been applied (ER-1), unless its transaction was
-//! never committed.
+//! Maps the driver's errors by code. A call whose commit failed may be applied (ER-1), unless the file was in use.
 
 use std::fs::Metadata;
 use std::io;
@@ -7,14 +6,14 @@ use std::path::Path;
 
 use storagebox_core::{Certainty, Error, ErrorKind, Result};
 
-/// What a primary result code means.
+/// The kind and the message of each known primary result code.
 const CODES: &[(i32, ErrorKind, &str)] = &[
-    (1, ErrorKind::NotSetUp, "the file holds no storagebox, or not all of it"),
+    (1, ErrorKind::NotSetUp, "the file has no storagebox tables, or not all of them"),
     (3, ErrorKind::Denied, "the file may not be opened"),
     (5, ErrorKind::Contention, "another process was writing to the file"),
     (6, ErrorKind::Contention, "another connection was writing to the file"),
     (7, ErrorKind::Unavailable, "there is not enough memory"),
-    (8, ErrorKind::Denied, "the file may be read and not written to"),
+    (8, ErrorKind::Denied, "the file may be read but not written"),
     (9, ErrorKind::Contention, "the statement was interrupted"),
     (11, ErrorKind::Corrupt, "the file is damaged; restore it from a copy"),
     (13, ErrorKind::Unavailable, "the disk is full"),
@@ -25,7 +24,7 @@ const CODES: &[(i32, ErrorKind, &str)] = &[
     (26, ErrorKind::Corrupt, "the file is not a SQLite database; name another one"),
 ];
 
-/// The primary code: the lowest byte of the extended one.
+/// Returns the primary result code, which is the lowest byte of the extended one.
 fn primary(error: &sqlx::Error) -> Option<i32> {
     let code: i32 = error.as_database_error()?.code()?.parse().ok()?;
     Some(code & 0xff)
@@ -35,12 +34,12 @@ fn known(code: i32) -> Option<(ErrorKind, &'static str)> {
     CODES.iter().find(|(known, ..)| *known == code).map(|(_, kind, message)| (*kind, *message))
 }
 
-/// Whether others were in the way, and the same statement may be tried again.
+/// Returns whether the file was in use, so that the statement can be retried.
 pub(crate) fn is_busy(error: &sqlx::Error) -> bool {
     primary(error).and_then(known).is_some_and(|(kind, _)| kind == ErrorKind::Contention)
 }
 
-/// An error before the end of a transaction, or of a look: nothing was applied.
+/// Maps an error before a commit, or of a read: nothing was applied.
 pub(crate) fn before_commit(error: sqlx::Error) -> Error {
     let error = match ours(error) {
         Ok(ours) => return ours,
@@ -56,7 +55,7 @@ pub(crate) fn before_commit(error: sqlx::Error) -> Error {
     Error::new(kind, message).caused_by(error).on("sqlite")
 }
 
-/// An error of ours on its way through the driver's functions.
+/// Wraps one of our own errors to pass it through the driver's functions.
 pub(crate) fn through(error: Error) -> sqlx::Error {
     sqlx::Error::config(error)
 }
@@ -74,8 +73,8 @@ pub(crate) fn closed() -> Error {
     Error::new(ErrorKind::Unavailable, CLOSED).on("sqlite")
 }
 
-/// An error of the end of a transaction. Only a lock that was not to be had says for sure that nothing was applied:
-/// even what could not be written in full may be found by the recovery after a crash.
+/// Maps an error of a commit. Only a missing lock proves that nothing was applied: the recovery after a crash may find
+/// even a commit that could not be written in full.
 pub(crate) fn at_commit(error: sqlx::Error) -> Error {
     match is_busy(&error) {
         true => before_commit(error),
@@ -83,18 +82,18 @@ pub(crate) fn at_commit(error: sqlx::Error) -> Error {
     }
 }
 
-/// Whether the error of a statement that is its own transaction came before anything was written.
+/// Returns whether an error of a statement without a transaction proves that nothing was written.
 pub(crate) fn is_of_before(error: &Error) -> bool {
     use ErrorKind::{Contention, Denied, InvalidInput, Misconfigured, NotSetUp, Unsupported};
     matches!(error.kind(), Contention | Denied | InvalidInput | Misconfigured | NotSetUp | Unsupported)
 }
 
-/// Any other error of it: its end may be what failed.
+/// Maps any other error of a statement without a transaction: its commit may have failed.
 pub(crate) fn at_end(error: Error) -> Error {
     Error::unknown("the end of the statement could not be written").caused_by(error).on("sqlite")
 }
 
-/// The same for one more call that shared its fate. The driver's own error is the first call's.
+/// Copies an error, without its cause, for another call of the same transaction.
 pub(crate) fn shared(error: &Error) -> Error {
     let copy = Error::new(error.kind(), error.message()).on("sqlite");
     let copy = error.context().fold(copy, |copy, (key, value)| copy.with(key, value));
@@ -106,8 +105,9 @@ pub(crate) fn shared(error: &Error) -> Error {
 
 const CANNOT_OPEN: i32 = 14;
 
-/// Whether the same may be tried again: others were in the way, or, after a few pauses at the most, a file that was
-/// just being made looked like one that may not be opened.
+/// Returns `Ok` if the statement can be retried, and otherwise the mapped error. It can be retried if the file was in
+/// use. During the first few pauses it can also be retried if the file could not be opened, because another process may
+/// be creating it.
 pub(crate) fn passes(error: sqlx::Error, path: Option<&Path>, are_few: bool) -> Result<(), Error> {
     let (is_busy, is_unopened) = (is_busy(&error), primary(&error) == Some(CANNOT_OPEN));
     let explained = opening(error, path);
@@ -115,7 +115,7 @@ pub(crate) fn passes(error: sqlx::Error, path: Option<&Path>, are_few: bool) -> 
     if is_busy || was_being_made { Ok(()) } else { Err(explained) }
 }
 
-/// An error of a file that could not be opened, by what stands at its path.
+/// Maps an error. If the file could not be opened, the message says what is at its path.
 pub(crate) fn opening(error: sqlx::Error, path: Option<&Path>) -> Error {
     match path.filter(|_| primary(&error) == Some(CANNOT_OPEN)) {
         Some(path) => seen(path, path.metadata()).caused_by(error).with("file", path.display()).on("sqlite"),
@@ -123,44 +123,44 @@ pub(crate) fn opening(error: sqlx::Error, path: Option<&Path>) -> Error {
     }
 }
 
-/// What stands at the path is no file that could be opened.
+/// Returns the error for a path at which there is no file that can be opened.
 pub(crate) fn unfit(path: &Path, found: io::Result<Metadata>) -> Error {
     seen(path, found).with("file", path.display()).on("sqlite")
 }
 
-/// A file that could not be made.
+/// Returns the error for a file that could not be created.
 pub(crate) fn not_made(cause: io::Error, path: &Path) -> Error {
     let named = |kind, what: &str| Error::new(kind, format!("{what} {}", path.display()));
     let error = match cause.kind() {
         io::ErrorKind::NotFound => seen(path, Err(cause.kind().into())),
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            named(ErrorKind::Denied, "this process may not make the file")
+            named(ErrorKind::Denied, "this process may not create the file")
         }
-        _ => named(ErrorKind::Unavailable, "the file could not be made:"),
+        _ => named(ErrorKind::Unavailable, "the file could not be created:"),
     };
     error.caused_by(cause).with("file", path.display()).on("sqlite")
 }
 
-/// The file that was opened is no more at its path: another is, or none.
+/// Returns the error for a file that was replaced or removed after it was opened.
 pub(crate) fn replaced(path: &Path, is_another: bool) -> Error {
-    let what = if is_another { "another file is" } else { "no file is left" };
+    let what = if is_another { "replaced by another file" } else { "removed" };
     let why = format!(
-        "{what} at {} since it was opened, and nothing is written to what was removed; end all programs that work with \
-         this store, see to it that the right file is there, and start them again",
+        "the file at {} was {what} after it was opened, and nothing is written to the old file; stop all programs \
+        that use this store, put the right file in place, and start them again",
         path.display()
     );
     Error::new(ErrorKind::Corrupt, why).with("file", path.display()).on("sqlite")
 }
 
-/// After a commit: it went to a file that perhaps nobody sees any more.
+/// Returns the error for a commit during which the file was replaced: it may be in the old file only.
 pub(crate) fn replaced_meanwhile(cause: Error) -> Error {
     Error::unknown("the file was replaced while the call was made").caused_by(cause).on("sqlite")
 }
 
-/// A file, or a link to one, that somebody else put where everybody may.
+/// Returns the error for a file or a link that another user created in a folder to which every user may write.
 pub(crate) fn a_strangers(path: &Path) -> Error {
     let why = format!(
-        "{} is another user's, in a folder that everybody may write to; name a file in a folder of your own",
+        "{} belongs to another user, in a folder that every user may write to; name a file in a folder of your own",
         path.display()
     );
     Error::new(ErrorKind::Denied, why).with("file", path.display()).on("sqlite")
@@ -171,54 +171,54 @@ fn seen(path: &Path, found: io::Result<Metadata>) -> Error {
     let named = |kind, what: &str, path: &Path| Error::new(kind, format!("{what} {}", path.display()));
     match found {
         Ok(found) if found.is_dir() => {
-            Error::misconfigured("path", format_args!("must be a file, and {} is a folder", path.display()))
+            Error::misconfigured("path", format_args!("must be a file, but {} is a folder", path.display()))
         }
         Ok(found) if !found.is_file() => {
-            Error::misconfigured("path", format_args!("must be a file, and {} is a device or the like", path.display()))
+            Error::misconfigured("path", format_args!("must be a file, but {} is a device or the like", path.display()))
         }
         Ok(_) => named(ErrorKind::Denied, "this process may not read and write the file and its folder:", path),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            named(ErrorKind::Denied, "this process may not look at the file", path)
+            named(ErrorKind::Denied, "this process may not access the file", path)
         }
         Err(_) if folder.is_dir() => named(ErrorKind::NotSetUp, "there is no file", path),
         Err(_) => named(ErrorKind::NotSetUp, "create this folder first, it does not exist:", folder),
     }
 }
 
-/// A call that was still waiting for its turn when its time was over: it will not be made.
+/// Returns the error for a call that did not begin within its timeout. It will not be made.
 pub(crate) fn not_begun(timeout: std::time::Duration) -> Error {
     let why = format!(
-        "the file was in use for {timeout:?}: others were writing to it, or a call of this process rests in a \
-         runtime that nobody drives any more"
+        "the file was in use for {timeout:?}: other callers were writing to it, or an unfinished call of this process \
+        is in a runtime that no longer runs"
     );
     Error::new(ErrorKind::Contention, why).on("sqlite")
 }
 
-/// A call that was made, and whose end did not come.
+/// Returns the error for a call that began and did not end within its timeout.
 pub(crate) fn not_ended(timeout: std::time::Duration) -> Error {
     Error::unknown(format!("there was no answer within {timeout:?}")).on("sqlite")
 }
 
-/// A store whose calls did not come to their end while it was to be closed.
+/// Returns the error for a store whose calls did not end while it was being closed.
 pub(crate) fn not_closed(timeout: std::time::Duration) -> Error {
     let why = format!(
-        "a call of this store was under way for all of {timeout:?}, or rests in a runtime that nobody drives any more; its \
-         connection stays open until the call has ended and the store is closed again or dropped"
+        "a call of this store did not end within {timeout:?}: it is still running, or it is in a runtime that no \
+        longer runs; its connection stays open until the call has ended and the store is closed again or dropped"
     );
     Error::new(ErrorKind::Contention, why).on("sqlite")
 }
 
-/// A row that the library cannot read.
+/// Returns the error for a row that the library cannot read.
 pub(crate) fn unreadable(what: &'static str) -> Error {
     Error::corrupt(what, "it is not what this version of the library writes").on("sqlite")
 }
 
-/// A row's value.
+/// Maps the error of reading a column.
 pub(crate) fn read<T>(what: &'static str, value: Result<T, sqlx::Error>) -> Result<T> {
     value.map_err(|error| unreadable(what).caused_by(error))
 }
 
-/// What makes no sense for the setting of this name.
+/// Returns the error for an invalid value of a setting.
 pub(crate) fn bad(setting: &'static str, why: impl std::fmt::Display) -> Error {
     Error::misconfigured(setting, why).on("sqlite")
 }

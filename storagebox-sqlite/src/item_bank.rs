@@ -1,7 +1,7 @@
-//! The item bank: one row for each item, and fences for claims that ended (`sql/item_bank`).
+//! The item bank: one row per item, and one row per ended claim (`sql/item_bank`).
 
+mod admin;
 mod claim;
-mod keeper;
 mod take;
 
 use std::sync::Arc;
@@ -22,7 +22,6 @@ use take::Take;
 const ADD: &str = include_str!("../sql/item_bank/add.sql");
 const COUNTS: &str = include_str!("../sql/item_bank/counts.sql");
 
-/// A bank.
 #[derive(Debug)]
 pub(crate) struct SqliteBank {
     bank: Arc<OpenNamespace>,
@@ -85,7 +84,7 @@ impl ItemBank for SqliteBank {
 
     #[instrument(level = "trace", skip_all)]
     async fn get(&self, claim: &ClaimId) -> Result<ClaimState> {
-        // Before the look: a hold that was extended meanwhile is not called lapsed.
+        // Read before the statement, so that a hold that is extended meanwhile does not look lapsed.
         let now = self.bank.inner().now();
         let claim = claim.as_str().to_owned();
         let rows = self.bank.look("get", claim::GET, move |ask| ask.bind(claim.clone())).await?;
@@ -114,18 +113,18 @@ impl ItemBank for SqliteBank {
 
     #[instrument(level = "trace", skip_all)]
     async fn holder(&self, item: &Item) -> Result<ItemState> {
-        keeper::holder(&self.bank, item).await
+        admin::holder(&self.bank, item).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedItem>> {
-        keeper::list(&self.bank, cursor, limit).await
+        admin::list(&self.bank, cursor, limit).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn withdraw(&self, items: &[Item]) -> Result<Withdrawn> {
         let parts =
-            self.bank.write_each("withdraw", batches(items)?, |step, items| Box::pin(keeper::withdraw(step, items)));
+            self.bank.write_each("withdraw", batches(items)?, |step, items| Box::pin(admin::withdraw(step, items)));
         Ok(parts.await?.into_iter().fold(Withdrawn::default(), |all, one| Withdrawn {
             withdrawn: all.withdrawn + one.withdrawn,
             already_withdrawn: all.already_withdrawn + one.already_withdrawn,
@@ -137,7 +136,7 @@ impl ItemBank for SqliteBank {
     #[instrument(level = "trace", skip_all)]
     async fn restore(&self, items: &[Item]) -> Result<Restored> {
         let parts =
-            self.bank.write_each("restore", batches(items)?, |step, items| Box::pin(keeper::restore(step, items)));
+            self.bank.write_each("restore", batches(items)?, |step, items| Box::pin(admin::restore(step, items)));
         Ok(parts.await?.into_iter().fold(Restored::default(), |all, one| Restored {
             restored: all.restored + one.restored,
             not_withdrawn: all.not_withdrawn + one.not_withdrawn,
@@ -146,7 +145,7 @@ impl ItemBank for SqliteBank {
     }
 }
 
-/// The end of a hold that begins now; `None` is never.
+/// Returns the end of a hold that begins now, or `None` if it never ends.
 fn end_of(hold: Hold, now: Micros) -> Option<i64> {
     match hold {
         Hold::Forever => None,

@@ -1,4 +1,4 @@
-//! Leases over the records of the same name (`sql/lease_repo`).
+//! Leases on the records of the same name (`sql/lease_repo`).
 
 use std::sync::Arc;
 use std::time::Duration;

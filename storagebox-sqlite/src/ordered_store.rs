@@ -1,4 +1,4 @@
-//! Ordered values: the newest stamp wins, a delete leaves a tombstone (`sql/ordered_store`).
+//! Ordered values: the newest stamp wins, and a delete leaves a tombstone (`sql/ordered_store`).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,7 +44,7 @@ impl SqliteOrderedStore {
     }
 }
 
-/// One put, or a delete if there is no value.
+/// The arguments of a put, or of a delete if there is no value.
 struct Write {
     key: Key,
     value: Option<Payload>,

@@ -1,4 +1,4 @@
-//! Deduplication records, shared by the two repositories of one name.
+//! Deduplication records, which the `DedupRepo` and the `LeaseRepo` of one name share.
 
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
@@ -9,7 +9,7 @@ use crate::client::Step;
 use crate::clock::Micros;
 use crate::error::{read, unreadable};
 
-/// The statements of this file, behind the one that gives the next number.
+/// Expands to the statements of the file, after the statement that increments the namespace's last number.
 macro_rules! numbered {
     ($file:literal) => {
         concat!(
@@ -26,17 +26,16 @@ const END: &str = include_str!("../sql/dedup_repo/end.sql");
 
 const RECORD: &str = "a record";
 
-/// The state of one id, within a step.
+/// The state of one id within a transaction.
 #[derive(Debug)]
 pub(crate) struct Record {
     pub(crate) state: IdState<Micros>,
-    /// Whether the operation that asks is over (D-7).
+    /// Whether the calling operation has ended (D-7).
     pub(crate) has_ended: bool,
 }
 
 impl Record {
-    /// The record of an id by the clock. One whose retention is over is ended as of now, and its operation is fenced
-    /// from here on (D-4, D-7).
+    /// Reads the record of an id. If its retention is over, it is ended first, and its operation fenced (D-4, D-7).
     pub(crate) async fn of(step: &mut Step<'_>, id: &DedupId, op: Option<&OpId>) -> Result<Self> {
         let asked = step.ask(KNOWN).bind(id.as_str()).bind(op.map(OpId::as_str));
         let row = step.row(asked).await?.ok_or_else(|| unreadable(RECORD))?;
@@ -52,12 +51,12 @@ impl Record {
     }
 }
 
-/// Leaves the id vacant and fences the operation that had it.
+/// Makes the id vacant and fences its operation.
 pub(crate) async fn end(step: &mut Step<'_>, id: &DedupId) -> Result<()> {
     step.change(step.ask(END).bind(id.as_str()).bind(step.now.0)).await.map(drop)
 }
 
-/// The end of what is kept from now on; `None` is never.
+/// Returns the end of a retention that begins now, or `None` if it never ends.
 pub(crate) fn end_of(retention: Retention, now: Micros) -> Option<i64> {
     storagebox_core::backend::micros_of(retention).map(|micros| now.after(micros).0)
 }
@@ -100,7 +99,7 @@ fn state(row: &SqliteRow, step: &Step<'_>) -> Result<IdState<Micros>> {
 pub(crate) fn entry(row: &SqliteRow) -> Result<Entry> {
     let value: Vec<u8> = read(RECORD, row.try_get("value"))?;
     let value = Payload::new(value).map_err(|_| unreadable(RECORD))?;
-    // The driver takes null for 0 where a number is asked for.
+    // The driver reads null as 0 if an `i64` is asked for.
     let version: Option<i64> = read(RECORD, row.try_get("version"))?;
     let version = version.ok_or_else(|| unreadable(RECORD))?;
     Ok(Entry { value, version: Version::new(version.unsigned_abs()) })

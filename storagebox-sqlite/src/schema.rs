@@ -1,4 +1,4 @@
-//! The tables: their version and how they are made.
+//! The tables: setup, migrations and the check of `ping`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,22 +10,22 @@ use storagebox_core::{Error, ErrorKind, Result, Retention};
 use tokio::time::timeout;
 
 use crate::client::{
-    Ask, Client, FORMAT, Inner, KNOWN, Known, Pauses, STORE, VERSION, check_writable, has_tables, known, log,
-    spawn_detached, version, whole,
+    Ask, Client, FORMAT, Inner, Pauses, STORE, STORE_INFO, StoreInfo, VERSION, check_writable, has_tables, integrity,
+    log, spawn_detached, store_info, version,
 };
 use crate::error;
 
-/// The migrations, in order; the first brings version 1. A released one is never changed.
+/// The migrations, in order: the first makes version 1. A released migration is never changed.
 const MIGRATIONS: [&str; VERSION as usize] = [include_str!("../sql/migrations/1.sql")];
 
 const VERSIONS: &str = include_str!("../sql/store/versions.sql");
-/// What makes the tables and their indexes.
+/// The statements that create all tables and indexes.
 pub(crate) const MADE: [&str; 1 + MIGRATIONS.len()] = [VERSIONS, MIGRATIONS[0]];
 
 const KEEP: &str = include_str!("../sql/store/keep.sql");
 
-/// Makes the tables or brings them up to date, in one transaction of a task of its own: a setup that is dropped
-/// half-way leaves nothing half done, and of many at once one goes after another.
+/// Creates or migrates the tables, in one transaction in its own task. A setup that is dropped leaves no partial
+/// change, and concurrent setups run one after another.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
     let (inner, limit) = (Arc::clone(client.inner()), client.settings().options.call_timeout);
     let setup = Arc::new(Setup { inner, ends: AtomicBool::new(false) });
@@ -40,10 +40,10 @@ pub(crate) async fn setup(client: &Client) -> Result<()> {
     made.map_err(|error| error.during("setup"))
 }
 
-/// A setup on its way.
+/// A setup in progress.
 struct Setup {
     inner: Arc<Inner>,
-    /// Whether it may have been applied.
+    /// Whether the setup may have been applied, because its commit has begun.
     ends: AtomicBool,
 }
 
@@ -66,32 +66,32 @@ impl Setup {
             true => self.bring(&mut connection).await,
             false => self.make_file(&mut connection).await,
         };
-        // A connection that is closed has nothing half done; what it had begun is rolled back.
+        // Closing the connection rolls back an open transaction.
         let closed = connection.close().await.map_err(error::before_commit);
         made.and(closed.map_err(Error::after_unresolved))
     }
 
-    /// The file's mode lasts; it is chosen once, before there is anything in it.
+    /// Sets up a file without tables. The journal mode is stored in the file, so it is set once, before the tables.
     async fn make_file(&self, connection: &mut SqliteConnection) -> Result<()> {
         if !self.inner.connections.are_shared() {
             let mode = log::begin(connection).await.map_err(error::before_commit)?;
             if mode != log::MODE {
-                let what = format_args!("the journal mode {mode}, which is all that this file system has,");
+                let what = format_args!("the journal mode {mode}, the only one that this file system supports,");
                 return Err(Error::unsupported(what, "a folder on a local disk").on("sqlite"));
             }
         }
         self.bring(connection).await
     }
 
-    /// Brings the tables to this library's version, or finds them so, with the memory that was asked for.
+    /// Migrates the tables to this library's version if needed, and checks them and the store's memory.
     async fn bring(&self, connection: &mut SqliteConnection) -> Result<()> {
         let asked = self.inner.settings.options.remember;
         self.migrate(connection, asked.unwrap_or(Retention::DEFAULT)).await?;
-        known(connection).await?.check(asked)?;
-        whole::check_on(connection).await
+        store_info(connection).await?.check(asked)?;
+        integrity::check_on(connection).await
     }
 
-    /// A store that is made keeps the memory; one that was there has its own.
+    /// Migrates the tables. A new store gets the memory; an existing store keeps its own.
     async fn migrate(&self, connection: &mut SqliteConnection, memory: Retention) -> Result<()> {
         let found = match has_tables(connection).await.map_err(error::before_commit)? {
             true => version(connection).await?,
@@ -108,7 +108,7 @@ impl Setup {
     }
 }
 
-/// Runs the migrations that the tables have not had.
+/// Runs the missing migrations.
 async fn upgrade(connection: &mut SqliteConnection, memory: Retention) -> Result<()> {
     run(connection, VERSIONS).await?;
     let found = version(connection).await?;
@@ -129,7 +129,7 @@ async fn run(connection: &mut SqliteConnection, sql: &'static str) -> Result<()>
     connection.execute(raw_sql(sql)).await.map(drop).map_err(error::before_commit)
 }
 
-/// Whether the tables are there, of this library's version and with the memory that was asked for.
+/// Checks that the tables exist, have this library's version and the memory that was asked for, and can be written to.
 pub(crate) async fn ping(client: &Client) -> Result<()> {
     let (inner, limit) = (Arc::clone(client.inner()), client.settings().options.call_timeout);
     let found = timeout(limit, spawn_detached(async move { found(&inner).await })).await;
@@ -138,10 +138,10 @@ pub(crate) async fn ping(client: &Client) -> Result<()> {
 }
 
 async fn found(inner: &Inner) -> Result<()> {
-    let known = looked(inner, || query(KNOWN)).await?;
-    let known = Known::of(known.first().ok_or_else(|| error::unreadable(STORE))?)?;
-    known.check(inner.settings.options.remember)?;
-    whole::check(&looked(inner, whole::ask).await?)?;
+    let found = looked(inner, || query(STORE_INFO)).await?;
+    let info = StoreInfo::of(found.first().ok_or_else(|| error::unreadable(STORE))?)?;
+    info.check(inner.settings.options.remember)?;
+    integrity::check(&looked(inner, integrity::ask).await?)?;
     inner.connections.check_writable().await
 }
 

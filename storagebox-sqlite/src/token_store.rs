@@ -1,4 +1,4 @@
-//! Tokens: live, or gone and fenced (`sql/token_store`).
+//! Tokens, which are live, or gone: consumed or discarded, and remembered as such (`sql/token_store`).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The whole suite, with less of what is random: `STORAGEBOX_PROFILE=quick` for as much as memory's does.
+//! The whole suite with fewer random runs. `STORAGEBOX_PROFILE=quick` makes as many as for the memory backend.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! A part of the suite in every other set-up, or all of it: `STORAGEBOX_SET_UPS=everything`.
+//! A part of the suite with each other set-up of the store. `STORAGEBOX_SET_UPS=everything` runs the whole suite.
 
 mod support;
 

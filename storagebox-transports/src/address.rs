@@ -160,7 +160,7 @@ mod tests {
             ("hunter2", "must begin with"),
             ("other://ann:hunter2@host", "must begin with"),
             ("plain://a,hunter2@b", "must begin with"),
-            ("plain://ann:hunter2@127.0.0.1#x", "must not hold a #"),
+            ("plain://ann:hunter2@127.0.0.1#x", "must not contain a #"),
             ("plain://ann:hunter2@127.0.0.1\n", "ends with a line feed"),
             ("plain://ann:hun\tter2@127.0.0.1", "U+0009"),
             (" plain://ann:hunter2@127.0.0.1", "begins with"),

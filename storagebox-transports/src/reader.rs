@@ -50,7 +50,7 @@ async fn read<R: Read>(mut reader: R) -> Option<Item<R>> {
 
 async fn give_back(delivery: &impl Delivery) {
     if let Err(error) = delivery.settle(Settle::Retry { after: Duration::ZERO }).await {
-        debug!(%error, "a delivery that nobody asks for any more was not given back; it comes when its lease ends");
+        debug!(%error, "a fetched delivery could not be given back; it comes again when its lease ends");
     }
 }
 

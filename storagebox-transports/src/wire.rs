@@ -30,7 +30,7 @@ where
 }
 
 fn text(field: &str, bytes: impl Into<Vec<u8>>) -> Result<String, Malformed> {
-    String::from_utf8(bytes.into()).map_err(|_| wrong(field, "it is no UTF-8"))
+    String::from_utf8(bytes.into()).map_err(|_| wrong(field, "it is not UTF-8"))
 }
 
 fn missing(field: &str) -> Malformed {

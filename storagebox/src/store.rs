@@ -7,10 +7,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox_core::layer::{Layer, Layered};
+use storagebox_core::layer::{Layer, Layered, Policy};
 use storagebox_core::{Backend, Maintained, Promises, Result, Retry, Timer};
 
-use crate::policy::Policy;
+use crate::policy::{around, default_policy};
 
 pub use capabilities::Capabilities;
 
@@ -72,7 +72,7 @@ impl Store {
     ///
     /// Returns `Misconfigured` if no backend reads the URL, and `Unsupported` if this build does not have the backend.
     pub async fn open(url: impl AsRef<str>) -> Result<Self> {
-        crate::open::open(url.as_ref()).await.map(|backend| Self::of(backend, Policy::default()))
+        crate::open::open(url.as_ref()).await.map(|backend| Self::of(backend, default_policy()))
     }
 
     /// Creates a store from a backend.
@@ -84,11 +84,11 @@ impl Store {
     /// assert_eq!(store.backend(), "memory");
     /// ```
     pub fn new(backend: impl Backend) -> Self {
-        Self::of(Arc::new(backend), Policy::default())
+        Self::of(Arc::new(backend), default_policy())
     }
 
     fn of(inner: Arc<dyn Backend>, policy: Policy) -> Self {
-        let backend = policy.around(&inner);
+        let backend = around(&policy, &inner);
         Self { inner, policy, backend }
     }
 

@@ -14,7 +14,7 @@ use futures_core::Stream;
 use storagebox::bank::{Extended, HoldState, ItemState, Retired};
 use storagebox::counters::{Cancelled, LedgerEntry};
 use storagebox::dedup::{Begun, Completed, Forgotten, LeaseExtended, Replaced};
-use storagebox::layer::{Answered, Call, Layer, Next};
+use storagebox::layer::{Call, Layer, Next, Response};
 use storagebox::ordered::{OrderedOptions, Reset};
 use storagebox::parts::Promises;
 use storagebox::parts::{Backend, DedupRepo};
@@ -302,10 +302,10 @@ struct FailsOnceSet(Arc<AtomicBool>);
 
 #[async_trait]
 impl Layer for FailsOnceSet {
-    async fn around(&self, _: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+    async fn call(&self, _: &Call<'_>, next: Next<'_>) -> Result<Response> {
         match self.0.load(Ordering::SeqCst) {
             true => Err(Error::new(ErrorKind::Unavailable, "as the test asked")),
-            false => next.call().await,
+            false => next.run().await,
         }
     }
 }

@@ -11,7 +11,7 @@ async fn misconfigured(url: &str) -> storagebox::Error {
     error
 }
 
-/// Such a URL opened a second store beside the intended one, and the same codes were given twice.
+/// Regression: such a URL opened a second store beside the intended one, and the same items were given away twice.
 #[tokio::test]
 async fn a_url_with_a_line_end_or_a_blank_is_no_store() {
     for url in [

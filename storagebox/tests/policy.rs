@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use storagebox::dedup::Begun;
-use storagebox::layer::{Answered, Call, Layer, Next};
+use storagebox::layer::{Call, Layer, Next, Response};
 use storagebox::time::{Timer, TokioTimer};
 use storagebox::{
     Bank, Certainty, Counters, Dedup, Error, ErrorKind, MemoryStore, OrderedValues, Ran, Result, Retention, Retry,
@@ -34,8 +34,8 @@ impl Loses {
 
 #[async_trait]
 impl Layer for Loses {
-    async fn around(&self, _: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        let answered = next.call().await?;
+    async fn call(&self, _: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        let answered = next.run().await?;
         if self.attempts.fetch_add(1, Ordering::SeqCst) < self.first {
             return Err(Error::unknown("the reply was lost, as the test asked"));
         }
@@ -49,10 +49,11 @@ struct LosesCompletions(AtomicUsize);
 
 #[async_trait]
 impl Layer for LosesCompletions {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        let answered = next.call().await?;
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        let answered = next.run().await?;
         let one_less = |left: usize| left.checked_sub(1);
-        match call.operation == "complete" && self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok()
+        match call.operation() == "complete"
+            && self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok()
         {
             true => Err(Error::unknown("the reply was lost, as the test asked")),
             false => Ok(answered),
@@ -66,7 +67,7 @@ struct Silent;
 
 #[async_trait]
 impl Layer for Silent {
-    async fn around(&self, _: &Call<'_>, _: Next<'_>) -> Result<Answered> {
+    async fn call(&self, _: &Call<'_>, _: Next<'_>) -> Result<Response> {
         pending().await
     }
 }
@@ -236,7 +237,7 @@ struct Refuses(AtomicUsize);
 
 #[async_trait]
 impl Layer for Refuses {
-    async fn around(&self, _: &Call<'_>, _: Next<'_>) -> Result<Answered> {
+    async fn call(&self, _: &Call<'_>, _: Next<'_>) -> Result<Response> {
         self.0.fetch_add(1, Ordering::SeqCst);
         Err(Error::new(ErrorKind::Unavailable, "as the test asked"))
     }
@@ -261,11 +262,11 @@ struct SilentOnce(&'static str, AtomicUsize);
 
 #[async_trait]
 impl Layer for SilentOnce {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        if call.operation == self.0 && self.1.fetch_add(1, Ordering::SeqCst) == 0 {
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        if call.operation() == self.0 && self.1.fetch_add(1, Ordering::SeqCst) == 0 {
             return pending().await;
         }
-        next.call().await
+        next.run().await
     }
 }
 
@@ -294,12 +295,13 @@ struct RefusesResults(AtomicUsize);
 
 #[async_trait]
 impl Layer for RefusesResults {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
         let one_less = |left: usize| left.checked_sub(1);
-        match call.operation == "complete" && self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok()
+        match call.operation() == "complete"
+            && self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok()
         {
             true => Err(Error::new(ErrorKind::Unavailable, "as the test asked")),
-            false => next.call().await,
+            false => next.run().await,
         }
     }
 }
@@ -355,10 +357,10 @@ struct DeniesTakes;
 
 #[async_trait]
 impl Layer for DeniesTakes {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        match call.operation {
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        match call.operation() {
             "take" => Err(Error::new(ErrorKind::Denied, "as the test asked")),
-            _ => next.call().await,
+            _ => next.run().await,
         }
     }
 }

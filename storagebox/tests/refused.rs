@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use storagebox::layer::{Answered, Call, Layer, Next};
+use storagebox::layer::{Call, Layer, Next, Response};
 use storagebox::ordered::OrderedOptions;
 use storagebox::{ErrorKind, MemoryStore, Result, Store, async_trait};
 
@@ -15,9 +15,9 @@ struct Reached(AtomicUsize);
 
 #[async_trait]
 impl Layer for Reached {
-    async fn around(&self, _: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+    async fn call(&self, _: &Call<'_>, next: Next<'_>) -> Result<Response> {
         self.0.fetch_add(1, Ordering::SeqCst);
-        next.call().await
+        next.run().await
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use storagebox::counters::Bounds;
-use storagebox::layer::{Answered, Call, Layer, Next};
+use storagebox::layer::{Call, Layer, Next, Response};
 use storagebox::time::{Timer, TokioTimer};
 use storagebox::{Error, ErrorKind, MemoryStore, Result, Retention, Retry, Store, Strategy, async_trait};
 
@@ -39,19 +39,19 @@ impl Loses {
 
 #[async_trait]
 impl Layer for Loses {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        if call.operation != "apply" {
-            return next.call().await;
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        if call.operation() != "apply" {
+            return next.run().await;
         }
         match self.made.fetch_add(1, Ordering::SeqCst) {
             0 => {
-                let _lost = next.call().await?;
+                let _lost = next.run().await?;
                 self.hold(0).await;
                 Err(Error::unknown("the reply was lost, as the test asked"))
             }
             number => {
                 self.hold(number).await;
-                next.call().await
+                next.run().await
             }
         }
     }

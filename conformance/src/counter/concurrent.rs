@@ -107,7 +107,7 @@ async fn change_and_look(counter: &Subject, bounds: Bounds, number: usize, delta
     Ok(sum)
 }
 
-/// Every client sees them. All changes add, so a value that was seen never decreases.
+/// A caller sees its changes on every client. All changes add, so a value that was seen never decreases.
 pub(super) async fn callers_see_their_own_changes(world: &World, kind: Kind) -> Verdict {
     let mine = Subject::new(world, kind)?;
     let other = Subject::open(&world.client().await?, kind.strategy(Bounds::NONE, HOUR), Bounds::NONE)?;

@@ -105,7 +105,7 @@ pub(super) async fn cancel_is_unsupported(world: &World, kind: Kind) -> Verdict 
     Ok(())
 }
 
-/// What the operation's answer says about it.
+/// What an answer says about the operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Told {
     AppliedNow,

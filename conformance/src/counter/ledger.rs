@@ -197,7 +197,7 @@ pub(super) async fn cached_reads_are_as_old_as_they_say(world: &World) -> Verdic
     Ok(())
 }
 
-/// The change reports it, or the read if the change had no sum to test it on. A wrong sum is never returned.
+/// The change reports the overflow, or the read if the change had no sum to test. A wrong sum is never returned.
 pub(super) async fn a_sum_beyond_64_bits_is_told(world: &World) -> Verdict {
     let counter = Subject::new(world, Kind::Ledger)?;
     let _ = counter.apply("start", i64::MAX).await?;

@@ -52,7 +52,7 @@ pub(super) async fn bounds_are_those_of_each_change(world: &World, kind: Kind) -
     Ok(())
 }
 
-/// Every client sees it, even a client that read before.
+/// Every client sees the change, even a client that read before.
 pub(super) async fn reads_see_what_was_acknowledged(world: &World, kind: Kind) -> Verdict {
     let mine = Subject::new(world, kind)?;
     let strategy = kind.strategy(Bounds::NONE, HOUR);

@@ -9,7 +9,7 @@ use super::attempt::{Event, EventKind, History};
 use super::relevant::narrowed;
 use super::specification::Specification;
 use super::verdict::{Exceeded, Limits, Verdict};
-use super::violation::Violation;
+use super::violation::{Misplaced, Violation};
 
 /// Decides whether the `history` of one object is linearizable with respect to `spec`.
 pub fn check<S: Specification>(spec: &S, history: &History<S::Op, S::Reply>, limits: Limits) -> Verdict {
@@ -28,12 +28,6 @@ pub(super) enum Found<State> {
     Explained,
     Misplaced(Misplaced<State>),
     OverBudget(Exceeded),
-}
-
-/// A reply that is allowed in none of `states`, which are all states that were possible just before it.
-pub(super) struct Misplaced<State> {
-    pub(super) attempt: usize,
-    pub(super) states: Vec<State>,
 }
 
 /// Searches for an order of the attempts. The replies of attempts that are left out count as unknown.

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::attempt::History;
-use super::checker::{Found, Misplaced, explain};
+use super::checker::{Found, explain};
 use super::specification::Specification;
 use super::verdict::Limits;
+use super::violation::Misplaced;
 
-/// The most configurations of one of many checks, so that a failure is printed within seconds.
+/// The most configurations of one check. There are many checks, and a failure must be printed within seconds.
 const CONFIGURATIONS: usize = 2_000;
 
 /// Leaves out the replies of calls, many at once and then one by one, as long as the remaining history has no order. A

@@ -4,11 +4,16 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::attempt::{Attempt, Event, EventKind, History};
-use super::checker::Misplaced;
 use super::specification::Specification;
 
 /// The most states that are shown. More would hide the others.
 const STATES_SHOWN: usize = 10;
+
+/// A reply that is allowed in none of `states`, which are all states that were possible just before it.
+pub(super) struct Misplaced<State> {
+    pub(super) attempt: usize,
+    pub(super) states: Vec<State>,
+}
 
 /// The proof that a history is not linearizable; its [`Display`](fmt::Display) is a report of many lines.
 #[derive(Clone, Debug, PartialEq, Eq)]

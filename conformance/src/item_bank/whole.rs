@@ -14,7 +14,7 @@ use crate::world::{World, items};
 /// The number of claims that end at once. Two callers watch each.
 const CLAIMS: usize = 4;
 
-/// The most reads of a claim whose end does not come. The caller that ends the claim makes one call.
+/// The most reads of a claim until the case fails because the claim does not end, which takes one call.
 const LOOKS: usize = 100_000;
 
 #[derive(Clone, Copy)]

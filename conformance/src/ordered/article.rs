@@ -27,7 +27,7 @@ const LATER: [Row; 3] = [
 
 const DELETED: (&str, i64) = ("User#2/Movie#Z", 1_721_757_900_000);
 
-/// With its timestamps, and tombstones kept for longer than the article is old, and with the numbers as a sequence.
+/// With time stamps and tombstones that are kept for longer than the article is old, and with sequence numbers.
 pub(super) async fn the_articles_tables_come_out_row_by_row(world: &World) -> Verdict {
     let years = OrderedOptions { tombstone_age: Duration::from_secs(50 * 31_557_600), ..OrderedOptions::time() };
     for (name, options) in [("time", years), ("sequence", SEQUENCE)] {

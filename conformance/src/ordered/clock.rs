@@ -178,7 +178,8 @@ async fn time_of_the_guard(store: &dyn OrderedStore) -> Result<i64, Failure> {
     Ok(near - HOUR)
 }
 
-/// Neither rounds the time. The clock is moved to a time that is not at the start of a minute or second.
+/// Neither the guard nor the horizon rounds the time. The clock is moved to a time that is not at the start of a minute
+/// or second.
 #[allow(clippy::disallowed_methods, reason = "how much time has passed for real")]
 pub(super) async fn the_guard_and_the_horizon_have_one_time(world: &World) -> Verdict {
     if world.can_travel() {

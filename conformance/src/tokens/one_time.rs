@@ -37,7 +37,7 @@ impl Links {
         Ok(Self { links, tokens, records })
     }
 
-    /// Returns those of the world's client and those of another client.
+    /// Returns the one-time tokens of the world's client, and of another client.
     async fn pair(world: &World) -> Result<[Self; 2]> {
         Ok([Self::of(world.store())?, Self::of(&world.client().await?)?])
     }

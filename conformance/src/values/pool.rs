@@ -17,7 +17,7 @@ pub(crate) fn nasty_items() -> Vec<String> {
     texts
 }
 
-/// Returns each text with the one after it, which resembles it if any does.
+/// Returns each text with the next one in the list, in which similar texts are neighbours.
 pub(super) fn pairs<T>(values: &[T]) -> impl Iterator<Item = (usize, &T, &T)> {
     values.iter().enumerate().map(|(number, value)| (number, value, &values[(number + 1) % values.len()]))
 }

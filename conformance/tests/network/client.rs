@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use storagebox_core::layer::Answered;
+use storagebox_core::layer::Response;
 use storagebox_core::{Error, ErrorKind, Result};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
@@ -72,8 +72,8 @@ impl Client {
     pub(crate) async fn call(
         &self,
         id: &str,
-        deed: impl Future<Output = Result<Answered>> + Send + 'static,
-    ) -> Result<Answered> {
+        deed: impl Future<Output = Result<Response>> + Send + 'static,
+    ) -> Result<Response> {
         let mut used = InUse { client: self, connection: Some(self.connection().await?) };
         let number = lock(&self.desk).ask(Box::pin(deed));
         let answered = match &mut used.connection {
@@ -110,7 +110,7 @@ impl Client {
             .map_err(|error| Error::new(ErrorKind::Unavailable, "no connection; call again later").caused_by(error))
     }
 
-    fn read(&self, number: u64) -> Result<Answered> {
+    fn read(&self, number: u64) -> Result<Response> {
         let answer = lock(&self.desk).answer(number);
         answer.unwrap_or_else(|| Err(Error::corrupt(number, "it answers something else")))
     }

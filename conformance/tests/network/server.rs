@@ -12,12 +12,12 @@ use std::time::Duration;
 use std::{fmt, io};
 
 use storagebox_core::Result;
-use storagebox_core::layer::Answered;
+use storagebox_core::layer::Response;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
 
-type Answer = Result<Answered>;
+type Answer = Result<Response>;
 pub(crate) type Deed = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
 /// The requested work and the answers, by number.

@@ -3,10 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
-use storagebox_core::layer::{Answered, Call, Kind, Layer, Next};
-use storagebox_core::{
-    Change, ClaimId, Counted, DedupId, Error, Item, Key, Lease, OpId, Result, TokenId, Written, async_trait,
-};
+use storagebox_core::layer::{Call, Kind, Layer, Next, Request, Response};
+use storagebox_core::{Change, Counted, Item, Key, OpId, Result, TokenId, Written, async_trait};
 
 use crate::client::{Client, Mistake};
 use crate::server::lock;
@@ -26,14 +24,16 @@ pub(crate) struct Wire {
 
 #[async_trait]
 impl Layer for Wire {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        match (call.operation, self.client.mistake) {
-            ("ping", _) => self.send(call, next).await,
-            ("close", _) => next.call().await,
-            _ if call.kind == Kind::Read => next.call().await,
-            ("put", _) if self.client.is_swallowed() => Ok(Answered::of(Written::Applied)),
-            ("apply", Mistake::RemembersBeforeItCounts) => self.remember_and_count(call, next).await,
-            ("apply", Mistake::RepeatsInDoubt) => match self.send(call, next).await {
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        match (call.request, self.client.mistake) {
+            (Request::Ping, _) => self.send(call, next).await,
+            (Request::Close, _) => next.run().await,
+            _ if call.kind() == Kind::Read => next.run().await,
+            (Request::Put { .. }, _) if self.client.is_swallowed() => Ok(Response::Put(Written::Applied)),
+            (Request::Apply { key, change, .. }, Mistake::RemembersBeforeItCounts) => {
+                self.remember_and_count(key, change, next).await
+            }
+            (Request::Apply { .. }, Mistake::RepeatsInDoubt) => match self.send(call, next).await {
                 Err(_) => self.send(call, next).await,
                 answer => answer,
             },
@@ -43,62 +43,76 @@ impl Layer for Wire {
 }
 
 impl Wire {
-    async fn send(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        self.client.call(&text(call), next.detached()).await
+    async fn send(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        self.client.call(&text(call.request), next.detached()).await
     }
 
     /// Remembers the operation in one request, and counts it in the next.
-    async fn remember_and_count(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        let (Some(key), Some(change)) = (call.argument::<Key>(), call.argument::<Change>()) else {
-            return Err(Error::corrupt(call.operation, "it is no change"));
-        };
-        let (at, operation) = (key.clone(), (key.clone(), change.op, change.delta));
-        let remembered = Arc::clone(&self.remembered);
-        let remember = async move {
-            let mut remembered = lock(&remembered);
-            let is_new = remembered.operations.insert(operation);
-            let value = remembered.values.get(&at).copied().unwrap_or(0);
-            Ok(Answered::of((!is_new).then_some(Counted::AlreadyApplied { value: Some(value) })))
-        };
-        let known = self.client.call(key.as_str(), remember).await?;
-        match known.outcome::<Option<Counted>>() {
-            Some(Some(counted)) => Ok(Answered::of(*counted)),
+    async fn remember_and_count(&self, key: &Key, change: &Change, next: Next<'_>) -> Result<Response> {
+        match self.client.call(key.as_str(), self.remember(key.clone(), change.clone())).await? {
+            Response::Apply(Counted::AlreadyApplied { value }) => {
+                Ok(Response::Apply(Counted::AlreadyApplied { value }))
+            }
             _ => self.client.call(key.as_str(), self.count(key.clone(), next)).await,
         }
     }
 
-    fn count(&self, key: Key, next: Next<'_>) -> impl Future<Output = Result<Answered>> + Send + use<> {
+    /// Remembers the operation. The response is `AlreadyApplied` if it was remembered before.
+    fn remember(&self, key: Key, change: Change) -> impl Future<Output = Result<Response>> + Send + use<> {
+        let remembered = Arc::clone(&self.remembered);
+        async move {
+            let mut remembered = lock(&remembered);
+            let value = remembered.values.get(&key).copied().unwrap_or(0);
+            let is_new = remembered.operations.insert((key, change.op, change.delta));
+            Ok(Response::Apply(match is_new {
+                true => Counted::Applied { value: None },
+                false => Counted::AlreadyApplied { value: Some(value) },
+            }))
+        }
+    }
+
+    fn count(&self, key: Key, next: Next<'_>) -> impl Future<Output = Result<Response>> + Send + use<> {
         let (remembered, counting) = (Arc::clone(&self.remembered), next.detached());
         async move {
-            let answered = counting.await?;
-            if let Some(Counted::Applied { value: Some(value) }) = answered.outcome() {
-                lock(&remembered).values.insert(key, *value);
+            let response = counting.await?;
+            if let Response::Apply(Counted::Applied { value: Some(value) }) = response {
+                lock(&remembered).values.insert(key, value);
             }
-            Ok(answered)
+            Ok(response)
         }
     }
 }
 
-/// Returns the text by which a proxy recognises the request: an id, some items or tokens, or only the call.
-fn text(call: &Call<'_>) -> String {
-    macro_rules! first {
-        ($($value:ty => $text:expr),* $(,)?) => {{
-            $(if let Some(value) = call.argument::<$value>() {
-                let text: fn(&$value) -> String = $text;
-                return text(&value);
-            })*
-        }};
+/// Returns the text by which a proxy recognises the request: an id, some items or tokens, or only the operation.
+fn text(request: Request<'_>) -> String {
+    match request {
+        Request::Take { claim, .. }
+        | Request::ExtendClaim { claim, .. }
+        | Request::Confirm { claim, .. }
+        | Request::Release { claim, .. }
+        | Request::Retire { claim, .. } => claim.to_string(),
+        Request::Record { id, .. }
+        | Request::Replace { id, .. }
+        | Request::Forget { id, .. }
+        | Request::Begin { id, .. } => id.to_string(),
+        Request::Complete { lease, .. } | Request::Abort { lease, .. } | Request::ExtendLease { lease, .. } => {
+            lease.id.to_string()
+        }
+        Request::Consume { token, .. } => token.to_string(),
+        Request::Apply { key, .. }
+        | Request::Cancel { key, .. }
+        | Request::Compact { key, .. }
+        | Request::Put { key, .. }
+        | Request::Delete { key, .. }
+        | Request::Reset { key, .. } => key.to_string(),
+        Request::AddItems { items, .. } | Request::Withdraw { items, .. } | Request::Restore { items, .. } => {
+            joined(items.iter().map(Item::as_str))
+        }
+        Request::CreateTokens { tokens, .. } | Request::Discard { tokens, .. } => {
+            joined(tokens.iter().map(TokenId::as_str))
+        }
+        other => other.operation().to_owned(),
     }
-    first! {
-        ClaimId => |claim| claim.as_str().to_owned(),
-        DedupId => |id| id.as_str().to_owned(),
-        Lease => |lease| lease.id.as_str().to_owned(),
-        TokenId => |token| token.as_str().to_owned(),
-        Key => |key| key.as_str().to_owned(),
-        Vec<Item> => |items| joined(items.iter().map(Item::as_str)),
-        Vec<TokenId> => |tokens| joined(tokens.iter().map(TokenId::as_str)),
-    }
-    call.operation.to_owned()
 }
 
 fn joined<'a>(texts: impl Iterator<Item = &'a str>) -> String {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use storagebox_core::layer::{Answered, Call, Layer, Layered, Next};
-use storagebox_core::{ClaimId, Released, Result, async_trait};
+use storagebox_core::layer::{Call, Layer, Layered, Next, Request, Response};
+use storagebox_core::{Released, Result, async_trait};
 
 use crate::error::Stepped;
 use crate::item_bank::{Caller, Place};
@@ -20,13 +20,14 @@ struct WrongRelease(RedbStore);
 
 #[async_trait]
 impl Layer for WrongRelease {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        let ("release", Some(bank), Some(claim)) = (call.operation, call.namespace, call.argument::<ClaimId>()) else {
-            return next.call().await;
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        let (Request::Release { claim, .. }, Some(bank)) = (call.request, call.namespace) else {
+            return next.run().await;
         };
+        let claim = claim.clone();
         let space = self.0.space(bank);
         let released = space.write("release", move |step, bank| release(&Caller { step, bank, claim: &claim }));
-        released.await.map(Answered::of)
+        released.await.map(Response::Release)
     }
 }
 

@@ -4,7 +4,7 @@ use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use storagebox::layer::{Answered, Call, Layer, Next};
+use storagebox::layer::{Call, Layer, Next, Response};
 use storagebox::{Result, async_trait};
 use tokio::sync::Notify;
 
@@ -58,9 +58,9 @@ pub(crate) struct CrashingStore(pub(crate) Arc<Crashes>);
 
 #[async_trait]
 impl Layer for CrashingStore {
-    async fn around(&self, _: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+    async fn call(&self, _: &Call<'_>, next: Next<'_>) -> Result<Response> {
         self.0.pass().await;
-        let answer = next.call().await;
+        let answer = next.run().await;
         self.0.pass().await;
         answer
     }

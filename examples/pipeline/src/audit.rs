@@ -5,6 +5,7 @@ use std::fmt;
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use crate::failure::Failure;
+use crate::imbalance::{Check, Imbalance};
 use crate::pipeline::Pipeline;
 use crate::services::{BANK, Books, CARRIER};
 use crate::stage::{STOCK, Stage};
@@ -73,29 +74,6 @@ impl fmt::Display for Audit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { view, tokens, tokens_left, .. } = self;
         write!(f, "{view}; left: {} entries, {tokens_left} of {tokens} tokens", view.unfinished())
-    }
-}
-
-/// A number that must be as expected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Check {
-    place: &'static str,
-    what: &'static str,
-    found: u32,
-    expected: u32,
-}
-
-/// The numbers that are not as expected.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) struct Imbalance(Vec<Check>);
-
-impl fmt::Display for Imbalance {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("out of balance")?;
-        for Check { place, what, found, expected } in &self.0 {
-            write!(f, "; {place}: {found} {what}, expected {expected}")?;
-        }
-        Ok(())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use storagebox::messages::{BoxError, ProcessError};
 
-use crate::audit::Imbalance;
+use crate::imbalance::Imbalance;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {

@@ -13,6 +13,7 @@
 mod audit;
 mod events;
 mod failure;
+mod imbalance;
 mod parked;
 mod pipeline;
 mod prove;

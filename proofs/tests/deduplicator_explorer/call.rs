@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use storagebox_core::{
-    ClaimId, DedupId, Entry, ListedRecord, Namespace, OpId, Page, Payload, Recorded, Released, Replaced, Taken, Version,
-};
+use storagebox_core::layer::Response;
+use storagebox_core::{ClaimId, DedupId, Entry, Namespace, OpId, Payload, Recorded, Replaced, Taken, Version};
 
 use crate::record::Written;
 
@@ -26,16 +25,6 @@ impl Call {
     }
 }
 
-#[derive(Clone, Debug)]
-pub(crate) enum Reply {
-    Recorded(Recorded),
-    Replaced(Replaced),
-    Got(Option<Entry>),
-    Listed(Page<ListedRecord>),
-    Taken(Taken),
-    Released(Released),
-}
-
 impl fmt::Display for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -52,23 +41,25 @@ impl fmt::Display for Call {
     }
 }
 
-/// Shows everything in the reply: two replies with the same text are the same.
-impl fmt::Display for Reply {
+/// Shows everything in the response: two responses with the same text are the same.
+pub(crate) struct Shown<'a>(pub(crate) &'a Response);
+
+impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Recorded(recorded) => show_recorded(f, recorded),
-            Self::Replaced(replaced) => show_replaced(f, replaced),
-            Self::Got(entry) => show_entry(f, "found", entry.as_ref()),
-            Self::Listed(page) => {
+        match self.0 {
+            Response::Record(recorded) => show_recorded(f, recorded),
+            Response::Replace(replaced) => show_replaced(f, replaced),
+            Response::GetRecord(entry) => show_entry(f, "found", entry.as_ref()),
+            Response::ListRecords(page) => {
                 page.entries.iter().try_for_each(|listed| show_entry(f, listed.id.as_str(), Some(&listed.entry)))
             }
-            Self::Taken(taken) => match taken {
+            Response::Take(taken) => match taken {
                 Taken::New(held) => write!(f, "new item {}", held.item.as_str()),
                 Taken::Again(held) => write!(f, "again item {}", held.item.as_str()),
                 Taken::Empty => write!(f, "empty"),
                 Taken::Ended(why) => write!(f, "ended, {why:?}"),
             },
-            Self::Released(released) => write!(f, "{released:?}"),
+            response => write!(f, "{response:?}"),
         }
     }
 }

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::call::Call;
+use crate::call::{Call, Shown};
 use crate::memory::Memory;
 use crate::record::{Intent, Written, nonce_of};
 use crate::stores::Seen;
@@ -41,7 +41,7 @@ impl Roles {
         for worker in &world.workers {
             self.put(&(worker.standing(), worker.calls()));
             for (call, reply) in worker.conversation() {
-                self.put(&format!("{call} -> {reply}"));
+                self.put(&format!("{call} -> {}", Shown(reply)));
             }
         }
         self.put(&world.late);

@@ -5,11 +5,11 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
 use async_trait::async_trait;
-use storagebox_core::layer::{self, Answered, Layer, Layered, Next};
-use storagebox_core::{Cursor, Hold, Namespace, Result, Retention};
+use storagebox_core::layer::{self, Layer, Layered, Next, Request, Response};
+use storagebox_core::{Hold, Namespace, Result, Retention};
 use storagebox_memory::MemoryStore;
 
-use crate::call::{Call, Reply};
+use crate::call::Call;
 
 /// The gate at which one call of the deduplicator waits, with at most one store call at a time.
 #[derive(Clone, Debug, Default)]
@@ -18,7 +18,7 @@ pub(crate) struct Gate(Arc<Mutex<Slot>>);
 #[derive(Debug, Default)]
 struct Slot {
     asked: Option<Call>,
-    answer: Option<Result<Reply>>,
+    answer: Option<Result<Response>>,
 }
 
 /// The store behind all gates, which is never called.
@@ -36,13 +36,13 @@ impl Gate {
     }
 
     /// Lets the waiting call continue with this answer, at its next poll.
-    pub(crate) fn answer(&self, answer: Result<Reply>) {
+    pub(crate) fn answer(&self, answer: Result<Response>) {
         let mut slot = self.lock();
         slot.asked = None;
         slot.answer = Some(answer);
     }
 
-    async fn pass(&self, call: Call) -> Result<Reply> {
+    async fn pass(&self, call: Call) -> Result<Response> {
         assert!(self.lock().asked.replace(call).is_none(), "two store calls at once");
         poll_fn(|_| self.lock().answer.take().map_or(Poll::Pending, Poll::Ready)).await
     }
@@ -54,37 +54,30 @@ impl Gate {
 
 #[async_trait]
 impl Layer for Gate {
-    async fn around(&self, call: &layer::Call<'_>, _: Next<'_>) -> Result<Answered> {
-        Ok(match self.pass(read(call)).await? {
-            Reply::Recorded(reply) => Answered::of(reply),
-            Reply::Replaced(reply) => Answered::of(reply),
-            Reply::Got(reply) => Answered::of(reply),
-            Reply::Listed(reply) => Answered::of(reply),
-            Reply::Taken(reply) => Answered::of(reply),
-            Reply::Released(reply) => Answered::of(reply),
-        })
+    async fn call(&self, call: &layer::Call<'_>, _: Next<'_>) -> Result<Response> {
+        self.pass(read(call)).await
     }
 }
 
 /// Converts the call to plain data. The whole listing is one page here, because page boundaries are not part of the
 /// protocol.
 fn read(call: &layer::Call<'_>) -> Call {
-    match (call.part, call.operation) {
-        (layer::Part::Bank, "take") => {
-            assert_eq!(arg::<Hold>(call), Hold::Forever, "an item that lapses may be another's later");
-            Call::Take { bank: name(call), claim: arg(call) }
+    match call.request {
+        Request::Take { claim, hold, .. } => {
+            assert_eq!(hold, Hold::Forever, "an item that lapses may be another's later");
+            Call::Take { bank: name(call), claim: claim.clone() }
         }
-        (layer::Part::Bank, "release") => Call::Release { bank: name(call), claim: arg(call) },
-        (layer::Part::Records, "record") => {
-            assert_eq!(arg::<Retention>(call), Retention::Forever, "a record that expires forgets its item");
-            Call::Record { id: arg(call), value: arg(call), op: arg(call) }
+        Request::Release { claim, .. } => Call::Release { bank: name(call), claim: claim.clone() },
+        Request::Record { id, value, op, retention, .. } => {
+            assert_eq!(retention, Retention::Forever, "a record that expires forgets its item");
+            Call::Record { id: id.clone(), value: value.clone(), op: op.clone() }
         }
-        (layer::Part::Records, "get") => Call::Get { id: arg(call) },
-        (layer::Part::Records, "replace") => {
-            Call::Replace { id: arg(call), version: arg(call), value: arg(call), op: arg(call) }
+        Request::GetRecord { id, .. } => Call::Get { id: id.clone() },
+        Request::Replace { id, version, value, op, .. } => {
+            Call::Replace { id: id.clone(), version, value: value.clone(), op: op.clone() }
         }
-        (layer::Part::Records, "list") => {
-            assert_eq!(arg::<Option<Cursor>>(call), None, "one page is all there is");
+        Request::ListRecords { cursor, .. } => {
+            assert_eq!(cursor, None, "one page is all there is");
             Call::List
         }
         _ => unreachable!("the protocol makes no such call, so no schedule lands it: {call:?}"),
@@ -93,8 +86,4 @@ fn read(call: &layer::Call<'_>) -> Call {
 
 fn name(call: &layer::Call<'_>) -> Namespace {
     call.namespace.expect("a bank has a name").clone()
-}
-
-pub(crate) fn arg<T: 'static>(call: &layer::Call<'_>) -> T {
-    call.argument().expect("an argument of the call")
 }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use storagebox_core::layer::Response;
 use storagebox_core::{Entry, Recorded, Replaced, Taken};
 
-use crate::call::{Call, Reply};
+use crate::call::Call;
 use crate::record::{Written, nonce_of};
 
 /// The part of a conversation with the stores that a call of the deduplicator can still act upon.
@@ -21,7 +22,7 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    pub(crate) fn of(conversation: &[(Call, Reply)]) -> Self {
+    pub(crate) fn of(conversation: &[(Call, Response)]) -> Self {
         let mut memory = Self::default();
         for (call, reply) in conversation {
             memory.add(call, reply);
@@ -29,18 +30,18 @@ impl Memory {
         memory
     }
 
-    fn add(&mut self, call: &Call, reply: &Reply) {
+    fn add(&mut self, call: &Call, reply: &Response) {
         self.offer(call);
         match (call, reply) {
             (Call::Record { value, .. } | Call::Replace { value, .. }, _) => {
                 self.met = met(&Written::read(value), reply);
             }
-            (Call::Take { bank, claim }, Reply::Taken(Taken::Empty | Taken::Ended(_))) => {
+            (Call::Take { bank, claim }, Response::Take(Taken::Empty | Taken::Ended(_))) => {
                 let own = self.offered.as_deref() == Some(nonce_of(claim.as_str()));
-                let ended = matches!(reply, Reply::Taken(Taken::Ended(_)));
+                let ended = matches!(reply, Response::Take(Taken::Ended(_)));
                 self.refused.insert((bank.as_str().to_owned(), own, ended));
             }
-            (_, Reply::Listed(page)) => {
+            (_, Response::ListRecords(page)) => {
                 let listed = page.entries.iter();
                 self.listed = listed.map(|listed| with_id(listed.id.as_str(), &listed.entry)).collect();
             }
@@ -58,14 +59,14 @@ impl Memory {
 }
 
 /// Returns the record after a call that tried to write this value.
-fn met(value: &Written, reply: &Reply) -> Option<(u64, Written)> {
+fn met(value: &Written, reply: &Response) -> Option<(u64, Written)> {
     match reply {
-        Reply::Recorded(Recorded::New(version))
-        | Reply::Replaced(Replaced::Replaced(version) | Replaced::Again(version)) => {
+        Response::Record(Recorded::New(version))
+        | Response::Replace(Replaced::Replaced(version) | Replaced::Again(version)) => {
             Some((version.number(), value.clone()))
         }
-        Reply::Recorded(Recorded::Again(entry) | Recorded::Existing(entry))
-        | Reply::Replaced(Replaced::Stale(Some(entry))) => Some(read(entry)),
+        Response::Record(Recorded::Again(entry) | Recorded::Existing(entry))
+        | Response::Replace(Replaced::Stale(Some(entry))) => Some(read(entry)),
         _ => None,
     }
 }

@@ -4,12 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use storagebox_core::layer::{Answered, Call, Layer, Layered, Next};
+use storagebox_core::layer::{Call, Layer, Layered, Next, Request, Response};
 use storagebox_core::{
     Backend, ClaimId, ClaimState, DedupId, DedupRepo, ItemBank, OpId, Payload, Released, Replaced, Result,
 };
 
-use crate::gate::arg;
 use crate::record::{Intent, Written};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,35 +39,34 @@ struct Mistaken {
 
 #[async_trait]
 impl Layer for Mistaken {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        match (call.operation, self.mutant) {
-            ("replace", _) => self.replace(call, next).await,
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        match (call.request, self.mutant) {
+            (Request::Replace { id, value, op, .. }, _) => self.replace(id, value, op, next).await,
             // The claim was released before, so nothing is left to do.
-            ("release", Mutant::ReleasesBeforeGivingUp) => Ok(Answered::of(Released::Released)),
-            _ => next.call().await,
+            (Request::Release { .. }, Mutant::ReleasesBeforeGivingUp) => Ok(Response::Release(Released::Released)),
+            _ => next.run().await,
         }
     }
 }
 
 impl Mistaken {
-    async fn replace(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        let (id, value) = (arg::<DedupId>(call), arg::<Payload>(call));
-        match (self.mutant, Written::read(&value)) {
+    async fn replace(&self, id: &DedupId, value: &Payload, op: &OpId, next: Next<'_>) -> Result<Response> {
+        match (self.mutant, Written::read(value)) {
             (Mutant::NoFinalCompareAndSet, Written::Assigned(..)) => {
-                self.force(&id, &value, &arg(call)).await.map(Answered::of)
+                self.force(id, value, op).await.map(Response::Replace)
             }
             (Mutant::ReleasesBeforeGivingUp, Written::GivingUp(intent)) => {
-                self.release(&id, &intent).await?;
-                next.call().await
+                self.release(id, &intent).await?;
+                next.run().await
             }
             (Mutant::LoserReleases, Written::Assigned(intent, _)) => {
-                let answered = next.call().await?;
-                if let Some(Replaced::Stale(_)) = answered.outcome() {
-                    self.release(&id, &intent).await?;
+                let response = next.run().await?;
+                if let Response::Replace(Replaced::Stale(_)) = &response {
+                    self.release(id, &intent).await?;
                 }
-                Ok(answered)
+                Ok(response)
             }
-            _ => next.call().await,
+            _ => next.run().await,
         }
     }
 
@@ -101,13 +99,11 @@ pub(crate) struct Unfenced(pub(crate) Arc<dyn ItemBank>);
 
 #[async_trait]
 impl Layer for Unfenced {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        if call.operation != "release" {
-            return next.call().await;
-        }
-        match self.0.get(&arg(call)).await? {
-            ClaimState::Held(_) => next.call().await,
-            ClaimState::Unknown | ClaimState::Ended(_) => Ok(Answered::of(Released::Released)),
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        let Request::Release { claim, .. } = call.request else { return next.run().await };
+        match self.0.get(claim).await? {
+            ClaimState::Held(_) => next.run().await,
+            ClaimState::Unknown | ClaimState::Ended(_) => Ok(Response::Release(Released::Released)),
         }
     }
 }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use storagebox_core::layer::LayeredPart;
+use storagebox_core::layer::Response;
 use storagebox_core::{
     Backend, ClaimId, ClaimState, DedupId, DedupRepo, Hold, Item, ItemBank, ItemState, ManualClock, Namespace, OpId,
     Page, Recorded, Replaced, Result, Retention, Taken,
 };
 use storagebox_memory::MemoryStore;
 
-use crate::call::{Call, Reply};
+use crate::call::Call;
 use crate::mutants::{Mutant, Unfenced};
 use crate::record::Written;
 use crate::scenario::Scenario;
@@ -67,31 +68,31 @@ impl Stores {
     }
 
     /// Applies the call, as one atomic step.
-    pub(crate) fn land(&mut self, call: &Call) -> Reply {
+    pub(crate) fn land(&mut self, call: &Call) -> Response {
         match call {
             Call::Record { id, value, op } => {
                 let recorded = now(self.records.record(id, value, op, Retention::Forever));
                 if let Recorded::New(_) = recorded {
                     self.writers.insert(id.clone(), (op.clone(), op.clone()));
                 }
-                Reply::Recorded(recorded)
+                Response::Record(recorded)
             }
             Call::Replace { id, version, value, op } => {
                 let replaced = now(self.records.replace(id, *version, value, op));
                 if let (Replaced::Replaced(_), Some((_, last))) = (&replaced, self.writers.get_mut(id)) {
                     *last = op.clone();
                 }
-                Reply::Replaced(replaced)
+                Response::Replace(replaced)
             }
-            Call::Get { id } => Reply::Got(now(self.records.get(id))),
-            Call::List => Reply::Listed(self.listed()),
+            Call::Get { id } => Response::GetRecord(now(self.records.get(id))),
+            Call::List => Response::ListRecords(self.listed()),
             Call::Take { bank, claim } => {
                 self.claims.insert((bank.clone(), claim.clone()));
-                Reply::Taken(self.banks[bank].take(claim))
+                Response::Take(self.banks[bank].take(claim))
             }
             Call::Release { bank, claim } => {
                 self.claims.insert((bank.clone(), claim.clone()));
-                Reply::Released(now(self.banks[bank].port.release(claim)))
+                Response::Release(now(self.banks[bank].port.release(claim)))
             }
         }
     }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll, Waker};
 
+use storagebox_core::layer::Response;
 use storagebox_core::{Assigned, Backend, Deduplicator, Ids, Namespace, Result};
 
-use crate::call::{Call, Reply};
+use crate::call::Call;
 use crate::gate::Gate;
 use crate::mutants::Mutant;
 use crate::scenario::{Plan, Scenario};
@@ -36,7 +37,7 @@ struct Current {
     gate: Gate,
     running: Running,
     /// The answered store calls. With fixed nonces, they determine what the call does next.
-    conversation: Vec<(Call, Reply)>,
+    conversation: Vec<(Call, Response)>,
     /// Whether one of its store calls has been applied, or may have been.
     begun: bool,
     /// Whether the requested bank has had a free item ever since.
@@ -81,7 +82,7 @@ impl Worker {
         self.calls
     }
 
-    pub(crate) fn conversation(&self) -> &[(Call, Reply)] {
+    pub(crate) fn conversation(&self) -> &[(Call, Response)] {
         self.current.as_ref().map_or(&[], |current| &current.conversation)
     }
 
@@ -127,7 +128,7 @@ impl Worker {
 
     /// Passes the worker the answer to its store call. Returns the answer of its own call, if that was the last store
     /// call.
-    pub(crate) fn resume(&mut self, answer: Result<Reply>) -> Option<Result<Done>> {
+    pub(crate) fn resume(&mut self, answer: Result<Response>) -> Option<Result<Done>> {
         let current = self.current.as_mut().expect("a call under way");
         if let (Some(call), Ok(reply)) = (current.gate.asked(), &answer) {
             current.conversation.push((call, reply.clone()));

@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 
+use storagebox_core::layer::Response;
 use storagebox_core::{Certainty, Error, Result};
 
 use crate::answers::{Answers, told};
-use crate::call::{Call, Reply};
+use crate::call::{Call, Shown};
 use crate::event::Event;
 use crate::mutants::Mutant;
 use crate::properties::{Clause, Violation};
@@ -113,7 +114,7 @@ impl World {
         let call = self.asked(number);
         self.begin(number);
         let reply = self.stores.land(&call);
-        self.tell(|| format!("worker {number}: {call} -> {reply}"));
+        self.tell(|| format!("worker {number}: {call} -> {}", Shown(&reply)));
         self.resume(number, Ok(reply))
     }
 
@@ -151,7 +152,7 @@ impl World {
             self.late.remove(number);
         }
         let reply = self.stores.land(&call);
-        self.tell(|| format!("late: {call} -> {reply}"));
+        self.tell(|| format!("late: {call} -> {}", Shown(&reply)));
         Ok(())
     }
 
@@ -174,7 +175,7 @@ impl World {
     }
 
     /// Passes a worker the answer to its store call, and judges the answer of its own call.
-    fn resume(&mut self, number: usize, answer: Result<Reply>) -> Result<(), Violation> {
+    fn resume(&mut self, number: usize, answer: Result<Response>) -> Result<(), Violation> {
         let Some(done) = self.workers[number].resume(answer) else {
             return Ok(());
         };

@@ -1,12 +1,8 @@
 //! Stores that each break one promise that one-time tokens depend on.
 
-use std::time::Duration;
-
 use async_trait::async_trait;
-use storagebox_core::layer::{Answered, Call, Layer, Next};
-use storagebox_core::{
-    Begun, Completed, DedupId, Discarded, Entry, Fence, Forgotten, Lease, OpId, Payload, Recorded, Result, Version,
-};
+use storagebox_core::layer::{Call, Layer, Next, Request, Response};
+use storagebox_core::{Begun, Completed, Discarded, Entry, Fence, Forgotten, Lease, Recorded, Result, Version};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mutant {
@@ -52,34 +48,30 @@ impl Mutant {
 
 #[async_trait]
 impl Layer for Mutant {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        Ok(match (*self, call.operation) {
-            (Self::StaleToken | Self::LostToken, "exists") => {
-                next.call().await?.map::<bool>(|live| *live = *self == Self::StaleToken)
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        Ok(match (*self, call.request) {
+            (Self::StaleToken | Self::LostToken, Request::TokenExists { .. }) => {
+                next.run().await.map(|_| Response::TokenExists(*self == Self::StaleToken))?
             }
-            (Self::KeepsTokens, "discard") => Answered::of(Discarded::default()),
-            (Self::LeasesToEach, "begin") => next.call().await?.map::<Begun>(|begun| lease_anyway(begun, call)),
-            (Self::CompletesTheFenced, "complete") => {
-                next.call().await?.map::<Completed>(|completed| complete_anyway(completed, call))
-            }
-            (Self::LosesRecords, "get") => next.call().await?.map::<Option<Entry>>(|entry| *entry = None),
-            (Self::LosesResults, "record") => Answered::of(Recorded::New(Version::new(1))),
-            (Self::KeepsRecords, "forget") => Answered::of(Forgotten::Forgotten),
-            _ => return next.call().await,
+            (Self::KeepsTokens, Request::Discard { .. }) => Response::Discard(Discarded::default()),
+            (Self::LeasesToEach, Request::Begin { id, op, .. }) => match next.run().await? {
+                Response::Begin(Begun::InFlight { .. }) => {
+                    let lease = Lease { id: id.clone(), op: op.clone(), fence: Fence::new(u64::MAX) };
+                    Response::Begin(Begun::Started(lease))
+                }
+                response => response,
+            },
+            (Self::CompletesTheFenced, Request::Complete { result, .. }) => match next.run().await? {
+                Response::Complete(Completed::Fenced) => {
+                    let entry = Entry { value: result.clone(), version: Version::new(1) };
+                    Response::Complete(Completed::Completed(entry))
+                }
+                response => response,
+            },
+            (Self::LosesRecords, Request::GetRecord { .. }) => next.run().await.map(|_| Response::GetRecord(None))?,
+            (Self::LosesResults, Request::Record { .. }) => Response::Record(Recorded::New(Version::new(1))),
+            (Self::KeepsRecords, Request::Forget { .. }) => Response::Forget(Forgotten::Forgotten),
+            _ => return next.run().await,
         })
-    }
-}
-
-fn lease_anyway(begun: &mut Begun, call: &Call<'_>) {
-    let (Some(id), Some(op)) = (call.argument::<DedupId>(), call.argument::<OpId>()) else { return };
-    if matches!(begun, Begun::InFlight { .. }) && call.argument::<Duration>().is_some() {
-        *begun = Begun::Started(Lease { id, op, fence: Fence::new(u64::MAX) });
-    }
-}
-
-fn complete_anyway(completed: &mut Completed, call: &Call<'_>) {
-    let Some(value) = call.argument::<Payload>() else { return };
-    if *completed == Completed::Fenced {
-        *completed = Completed::Completed(Entry { value, version: Version::new(1) });
     }
 }

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use storagebox_core::layer::{Answered, Call, Layer, Layered, Next};
+use storagebox_core::layer::{Call, Layer, Layered, Next, Request, Response};
 use storagebox_core::{
-    Backend, BoxError, Commit, Decision, Dispatcher, Handler, Ids, Joins, Message, Namespace, Outgoing, Payload,
-    Processor, Result, TokenId, TokenStore,
+    Backend, BoxError, Decision, Dispatcher, Handler, Ids, Joins, Message, Namespace, Outgoing, Payload, Processor,
+    Result, TokenId, TokenStore,
 };
 use storagebox_memory::MemoryStore;
 use storagebox_proofs::gate::{Gate, Permit, lock};
@@ -37,14 +37,14 @@ pub(crate) struct Created(pub(crate) Mutex<Vec<TokenId>>);
 
 #[async_trait]
 impl Layer for Created {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        let created = match call.operation {
-            "create_tokens" => call.argument::<Vec<TokenId>>(),
-            "commit" => call.argument::<Commit>().map(|commit| commit.create),
-            _ => None,
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        let created = match call.request {
+            Request::CreateTokens { tokens, .. } => tokens,
+            Request::Commit { commit, .. } => &commit.create,
+            _ => &[],
         };
-        lock(&self.0).extend(created.unwrap_or_default());
-        next.call().await
+        lock(&self.0).extend_from_slice(created);
+        next.run().await
     }
 }
 

@@ -1,8 +1,8 @@
 //! Stores that each break one promise that the processor depends on.
 
 use async_trait::async_trait;
-use storagebox_core::layer::{Answered, Call, Layer, Next};
-use storagebox_core::{Chosen, Consumed, Discarded, Opened, Result};
+use storagebox_core::layer::{Call, Layer, Next, Request, Response};
+use storagebox_core::{Chosen, Consumed, Discarded, Result};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mutant {
@@ -45,24 +45,31 @@ impl Mutant {
 
 #[async_trait]
 impl Layer for Mutant {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        Ok(match (*self, call.operation) {
-            (Self::StaleToken | Self::LostToken, "exists") => {
-                next.call().await?.map::<bool>(|live| *live = *self == Self::StaleToken)
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        match (*self, call.request) {
+            (Self::StaleToken | Self::LostToken, Request::TokenExists { .. }) => {
+                next.run().await.map(|_| Response::TokenExists(*self == Self::StaleToken))
             }
-            (Self::KeepsConsumedToken, "consume") => Answered::of(Consumed::Now),
-            (Self::KeepsDiscardedTokens, "discard") => Answered::of(Discarded::default()),
-            (Self::KeepsEntries, "remove") => Answered::of(true),
-            (Self::HidesEntry, "open") => next.call().await?.map::<Opened>(|opened| opened.entry = None),
-            (Self::ChoosesEach, "choose") => {
-                let own = call.argument();
-                next.call().await?.map::<Chosen>(|chosen| {
-                    if let Chosen::Chosen(entry) = chosen {
-                        entry.chosen = own;
-                    }
-                })
+            (Self::KeepsConsumedToken, Request::Consume { .. }) => Ok(Response::Consume(Consumed::Now)),
+            (Self::KeepsDiscardedTokens, Request::Discard { .. }) => Ok(Response::Discard(Discarded::default())),
+            (Self::KeepsEntries, Request::Remove { .. }) => Ok(Response::Remove(true)),
+            _ => {
+                let mut response = next.run().await?;
+                self.tamper(call.request, &mut response);
+                Ok(response)
             }
-            _ => return next.call().await,
-        })
+        }
+    }
+}
+
+impl Mutant {
+    fn tamper(self, request: Request<'_>, response: &mut Response) {
+        match (self, request, response) {
+            (Self::HidesEntry, _, Response::Open(opened)) => opened.entry = None,
+            (Self::ChoosesEach, Request::Choose { attempt, .. }, Response::Choose(Chosen::Chosen(entry))) => {
+                entry.chosen = Some(attempt.clone());
+            }
+            _ => {}
+        }
     }
 }

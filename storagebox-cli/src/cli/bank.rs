@@ -7,7 +7,7 @@ use storagebox::bank::Hold;
 use storagebox::values::{ClaimId, Namespace};
 
 use super::duration::hold;
-use super::file::OfFile;
+use super::file::{OfFile, OfLines};
 use super::namespace::{OfNamespace, namespace};
 use super::{FILES, claim_id};
 
@@ -55,7 +55,7 @@ reads the whole bank and keeps up to 60 bytes per item in memory. Exits with 3 i
 }
 
 impl Bank {
-    /// The namespace of the bank.
+    /// Returns the namespace of the bank.
     pub(crate) fn of(&self) -> &OfNamespace {
         match self {
             Self::Load(args) => &args.of,
@@ -113,12 +113,8 @@ pub(crate) struct Load {
     /// The items, such as voucher codes, one per line; `-` is standard input
     #[arg(value_name = "FILE")]
     pub items: PathBuf,
-    /// Where to list rejected lines [default: FILE without .csv, and .rejects.csv]
-    #[arg(long, value_name = "FILE")]
-    pub rejects: Option<PathBuf>,
-    /// Skip the first line, which is a header
-    #[arg(long)]
-    pub header: bool,
+    #[command(flatten)]
+    pub lines: OfLines,
 }
 
 /// Take an item for an id; the same id gets the same item
@@ -167,12 +163,8 @@ pub(crate) struct Reclaim {
     /// The ids, one per line; `-` is standard input
     #[arg(value_name = "FILE")]
     pub ids: PathBuf,
-    /// Where to list rejected lines [default: FILE without .csv, and .rejects.csv]
-    #[arg(long, value_name = "FILE")]
-    pub rejects: Option<PathBuf>,
-    /// Skip the first line, which is a header
-    #[arg(long)]
-    pub header: bool,
+    #[command(flatten)]
+    pub lines: OfLines,
 }
 
 /// Copy the ids and free items of another bank; each id keeps its item

@@ -1,5 +1,5 @@
-//! What is said of a bad command line. A URL in the wrong place is shown as its scheme alone, and what cannot be seen
-//! is spelt out: an argument of a script may come from a stranger.
+//! Errors of the command line. A URL in the wrong place is shown as its scheme, and invisible characters are escaped,
+//! because an argument of a script may come from a stranger.
 
 use std::ffi::OsString;
 use std::process::exit;
@@ -9,27 +9,27 @@ use clap::error::{ContextValue, ErrorKind};
 
 use crate::answer::Answer;
 use crate::exit::Exit;
-use crate::say::say_json;
+use crate::message::eprint_json;
 use crate::text::{is_printable, printable};
 
 const AUTHORITY: &str = "://";
 
-/// Whether the errors of this command line are for a program, although it cannot be read as a whole.
+/// Whether errors are printed as JSON, for a command line that cannot be parsed.
 pub(super) fn wants_json(args: &[OsString]) -> bool {
     args.iter().take_while(|&arg| arg != "--").any(|arg| arg == "--json")
 }
 
-/// Says what is wrong, or shows the help that was asked for, and ends the process.
+/// Prints the error, or the requested help, and ends the process.
 pub(super) fn end(error: Error, as_json: bool) -> ! {
     let error = made_safe(error);
     if as_json && error.use_stderr() {
-        say_json(&answer(&error).json());
+        eprint_json(&answer(&error).json());
         exit(error.exit_code());
     }
     error.exit()
 }
 
-/// The paragraphs that people read, as the fields that every error has, and the usage.
+/// Returns clap's paragraphs as the fields of an error, and the usage.
 fn answer(error: &Error) -> Answer {
     let text = error.render().to_string();
     let mut paragraphs: Vec<_> = text.trim_end().split("\n\n").map(in_one_line).collect();
@@ -65,7 +65,7 @@ fn mask(value: &ContextValue) -> ContextValue {
     match value {
         ContextValue::String(text) => ContextValue::String(mask_text(text)),
         ContextValue::Strings(texts) => ContextValue::Strings(texts.iter().map(|text| mask_text(text)).collect()),
-        // A tip that repeats what was typed.
+        // A tip repeats what was typed.
         ContextValue::StyledStrs(tips) => {
             let texts = tips.iter().map(|tip| (tip, tip.to_string()));
             let safe = texts.filter(|(_, text)| !text.contains(AUTHORITY) && is_printable(text));

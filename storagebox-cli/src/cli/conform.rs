@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use storagebox_conformance::{LEVELS, Part, Profile};
 
 /// Certify the server at a URL: run the conformance suite on it
@@ -13,14 +14,14 @@ pub(crate) struct Conform {
     #[arg(value_name = "URL")]
     pub at: Option<String>,
     /// Run the cases of this part only; may be repeated
-    #[arg(long = "part", value_name = "PART", value_enum)]
-    pub parts: Vec<OnePart>,
+    #[arg(long = "part", value_name = "PART", value_parser = one_of(&PARTS))]
+    pub parts: Vec<Part>,
     /// End the run after this many minutes: cases that have not ended by then count as not run
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub minutes: Option<u64>,
     /// How much each case does, from smoke to quick
-    #[arg(long, value_enum, default_value_t = Amount::Brief)]
-    pub profile: Amount,
+    #[arg(long, default_value = "brief", value_parser = one_of(&PROFILES))]
+    pub profile: Profile,
     /// Number of cases that run at once [default: number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub threads: Option<u16>,
@@ -32,7 +33,7 @@ pub(crate) struct Conform {
     pub reports: Vec<PathBuf>,
 }
 
-/// What a run does to the server, what its verdict means, and how it ends.
+/// The help: what a run does to the server, what its verdict means, and how it ends.
 fn about_the_run() -> String {
     format!(
         "Makes prefixes of keys, schemas, a table or a folder of its own and removes them at the end. Without TLS it also \
@@ -42,56 +43,28 @@ fn about_the_run() -> String {
     )
 }
 
-/// A part of the suite.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OnePart {
-    Values,
-    Errors,
-    Store,
-    Bank,
-    Deduplicator,
-    Dedup,
-    Token,
-    Entities,
-    JoinedEntities,
-    Counter,
-    Strategies,
-    Ordered,
-}
+const PARTS: [(&str, Part); 12] = [
+    ("values", Part::Values),
+    ("errors", Part::Errors),
+    ("store", Part::Store),
+    ("bank", Part::ItemBank),
+    ("deduplicator", Part::Deduplicator),
+    ("dedup", Part::Dedup),
+    ("token", Part::Tokens),
+    ("entities", Part::Entities),
+    ("joined-entities", Part::JoinedEntities),
+    ("counter", Part::Counter),
+    ("strategies", Part::Strategies),
+    ("ordered", Part::Ordered),
+];
 
-/// How much each case does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Amount {
-    Smoke,
-    Brief,
-    Quick,
-}
+const PROFILES: [(&str, Profile); 3] =
+    [("smoke", Profile::SMOKE), ("brief", Profile::BRIEF), ("quick", Profile::QUICK)];
 
-impl From<OnePart> for Part {
-    fn from(part: OnePart) -> Self {
-        match part {
-            OnePart::Values => Self::Values,
-            OnePart::Errors => Self::Errors,
-            OnePart::Store => Self::Store,
-            OnePart::Bank => Self::ItemBank,
-            OnePart::Deduplicator => Self::Deduplicator,
-            OnePart::Dedup => Self::Dedup,
-            OnePart::Token => Self::Tokens,
-            OnePart::Entities => Self::Entities,
-            OnePart::JoinedEntities => Self::JoinedEntities,
-            OnePart::Counter => Self::Counter,
-            OnePart::Strategies => Self::Strategies,
-            OnePart::Ordered => Self::Ordered,
-        }
-    }
-}
-
-impl From<Amount> for Profile {
-    fn from(amount: Amount) -> Self {
-        match amount {
-            Amount::Smoke => Self::SMOKE,
-            Amount::Brief => Self::BRIEF,
-            Amount::Quick => Self::QUICK,
-        }
-    }
+/// Returns a parser of these names.
+fn one_of<T: Clone + Send + Sync + 'static>(values: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(values.iter().map(|(name, _)| *name)).try_map(|text| {
+        let known = values.iter().find(|(name, _)| *name == text);
+        known.map(|(_, value)| value.clone()).ok_or("unknown name")
+    })
 }

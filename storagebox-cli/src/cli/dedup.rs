@@ -1,7 +1,6 @@
 //! The arguments of `dedup ...`.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
@@ -9,6 +8,7 @@ use storagebox::values::DedupId;
 use storagebox::{Error, Fingerprint, OpId, Retention};
 
 use super::duration::{any, lease, retention};
+use super::file::OfOutput;
 use super::lease::Lease;
 use super::namespace::OfNamespace;
 use super::op_id;
@@ -28,7 +28,7 @@ Exit codes:
   125       The store failed, or there is no output to print; standard error says why
   126, 127  The command cannot be run; there is no such command";
 
-/// With the value in its place; left alone, it would stand first.
+/// The usage with the value in its place. clap would put it first.
 const RECORD_USAGE: &str = "storagebox dedup record [OPTIONS] --op <OP> <NAMESPACE> <ID> <VALUE|--file>";
 
 const REPLACE_USAGE: &str =
@@ -53,7 +53,7 @@ pub(crate) enum Records {
 }
 
 impl Records {
-    /// The namespace of the records.
+    /// Returns the namespace of the records.
     pub(crate) fn of(&self) -> &OfNamespace {
         match self {
             Self::List(args) => &args.of,
@@ -102,9 +102,8 @@ A record of `dedup run` is shown as the command's output and exit code. Exits wi
 pub(crate) struct GetRecord {
     #[command(flatten)]
     pub record: OfRecord,
-    /// Write nothing but the recorded bytes, to FILE; `-` is standard output
-    #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OfOutput,
 }
 
 /// Replace the value of a record, if the record still has a given version
@@ -176,7 +175,7 @@ pub(crate) struct Run {
     /// Pass STORAGEBOX_URL on to the command; what the command writes is recorded, also a password
     #[arg(long)]
     pub pass_url: bool,
-    /// Whether the store has a name, given here or by the environment.
+    /// Whether the store has a URL, from the command line or the environment.
     #[arg(skip)]
     pub has_url: bool,
     /// The command and its arguments

@@ -19,7 +19,7 @@ pub(super) fn hold(text: &str) -> Result<Hold, NoDuration> {
     Ok(Hold::For(any(text)?).checked()?)
 }
 
-/// How long a result is remembered: for a while, or `forever`.
+/// Parses a duration or `forever`.
 pub(super) fn retention(text: &str) -> Result<Retention, NoDuration> {
     match text {
         "forever" => Ok(Retention::Forever),
@@ -31,7 +31,7 @@ pub(super) fn lease(text: &str) -> Result<Duration, NoDuration> {
     Ok(checked_duration("lease", any(text)?)?)
 }
 
-/// Any duration, none included.
+/// Parses any duration, including 0s.
 pub(super) fn any(text: &str) -> Result<Duration, NoDuration> {
     Ok(humantime::parse_duration(text)?)
 }

@@ -1,8 +1,30 @@
-//! A file in place of values on the command line.
+//! Files in place of values on the command line or in the answer.
 
 use std::path::PathBuf;
 
 use clap::Args;
+
+/// A file for nothing but the bytes of a value.
+#[derive(Debug, Default, Args)]
+pub(crate) struct OfOutput {
+    /// Write nothing but the bytes of the value, to FILE; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Replace the file of --out if it exists
+    #[arg(long, requires = "out")]
+    pub force: bool,
+}
+
+/// How the file that a command reads is read.
+#[derive(Debug, Default, Args)]
+pub(crate) struct OfLines {
+    /// Where to list rejected lines [default: FILE without .csv, and .rejects.csv]
+    #[arg(long, value_name = "FILE")]
+    pub rejects: Option<PathBuf>,
+    /// Skip the first line, which is a header
+    #[arg(long)]
+    pub header: bool,
+}
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct OfFile {

@@ -30,6 +30,9 @@ pub(crate) struct HandOut {
     /// Where to write who got what; `-` is standard output, and the audit goes to standard error
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
+    /// Replace the file of --out if it exists
+    #[arg(long)]
+    pub force: bool,
     /// Where to list rejected lines [default: the name of --out without .csv, and .rejects.csv]
     #[arg(long, value_name = "FILE")]
     pub rejects: Option<PathBuf>,

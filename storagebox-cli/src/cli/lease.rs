@@ -11,7 +11,7 @@ use super::namespace::OfNamespace;
 use super::op_id;
 use super::value::Content;
 
-/// With the result in its place; left alone, it would stand first.
+/// The usage with the result in its place. clap would put it first.
 const COMPLETE_USAGE: &str =
     "storagebox dedup complete [OPTIONS] --op <OP> --fence <N> <NAMESPACE> <ID> <VALUE|--file>";
 
@@ -26,7 +26,7 @@ pub(crate) enum Lease {
 }
 
 impl Lease {
-    /// The namespace of the records that the leases belong to.
+    /// Returns the namespace of the records that the leases belong to.
     pub(crate) fn of(&self) -> &OfNamespace {
         match self {
             Self::Begin(args) => &args.record.of,

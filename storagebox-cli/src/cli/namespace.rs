@@ -1,4 +1,4 @@
-//! The namespace that a command works in: the first argument of every command of every part.
+//! The namespace of a command: the first argument of every command on a part.
 
 use clap::Args;
 use storagebox::Error;
@@ -21,7 +21,7 @@ pub(super) enum NoNamespace {
     Odd(Error),
 }
 
-/// It may come from a file or a variable, with a line end that makes it another one.
+/// Refuses a line end, which a name from a file or a variable may have and which would make it another namespace.
 pub(super) fn namespace(text: &str) -> Result<Namespace, NoNamespace> {
     let namespace = Namespace::new(text).map_err(NoNamespace::Length)?;
     plain("the namespace", text).map(|()| namespace).map_err(NoNamespace::Odd)

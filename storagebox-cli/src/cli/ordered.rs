@@ -1,7 +1,6 @@
 //! The arguments of `ordered ...`.
 
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -10,15 +9,16 @@ use storagebox::values::Key;
 use storagebox::{Error, Stamp};
 
 use super::duration::{NoDuration, any};
+use super::file::OfOutput;
 use super::key;
 use super::namespace::OfNamespace;
 use super::time::{At, at};
 use super::value::{Content, without_line_end};
 
-/// With the value in its place; left alone, it would stand first.
+/// The usage with the value in its place. clap would put it first.
 const PUT_USAGE: &str = "storagebox ordered put [OPTIONS] --at <STAMP> --writer <ID> <NAMESPACE> <KEY> <VALUE|--file>";
 
-/// The years 1973 to 2286: what is outside is a count of something else.
+/// The years 1973 to 2286. Another number counts something else.
 const MILLIS: RangeInclusive<i64> = 100_000_000_000..=9_999_999_999_999;
 
 const NO_MILLIS: &str = "is no count of milliseconds since 1970, which has 12 or 13 digits; write the time out, as in \
@@ -38,7 +38,7 @@ pub(crate) enum Ordered {
 }
 
 impl Ordered {
-    /// The namespace of the values, and its options.
+    /// Returns the namespace of the values, and its options.
     pub(crate) fn of(&self) -> &OfValues {
         match self {
             Self::Put(args) => &args.key.of,
@@ -51,7 +51,7 @@ impl Ordered {
     }
 }
 
-/// A namespace is opened as it was created, so these are the same for all commands on it.
+/// Options that are the same for all commands on a namespace.
 #[derive(Debug, Args)]
 pub(crate) struct OfValues {
     #[command(flatten)]
@@ -67,7 +67,7 @@ pub(crate) struct OfValues {
     pub tombstone_age: Duration,
 }
 
-/// How far a time may be ahead.
+/// How far a time may be ahead of the store's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Skew {
     AtMost(Duration),
@@ -85,7 +85,7 @@ pub(crate) enum Stamps {
 }
 
 impl OfValues {
-    /// How the namespace is opened.
+    /// Returns the options for opening the namespace.
     pub(crate) fn options(&self) -> Result<OrderedOptions, Error> {
         let stamping = match (self.stamps, self.max_skew) {
             (Stamps::Time, None) => OrderedOptions::time().stamping,
@@ -121,7 +121,7 @@ pub(crate) struct OfWrite {
 }
 
 impl OfWrite {
-    /// The stamp in a namespace of these options.
+    /// Returns the stamp of a new write. A number must be plausible as a time.
     pub(crate) fn stamp(&self, of: &OfValues) -> Result<Stamp, Error> {
         match (self.at, of.stamps) {
             (At::Number(number), Stamps::Time) if !MILLIS.contains(&number) => Err(Error::invalid("--at", NO_MILLIS)),
@@ -129,7 +129,7 @@ impl OfWrite {
         }
     }
 
-    /// The stamp of a write that is there, whatever its number.
+    /// Returns the stamp of an existing write, which may have any number.
     pub(crate) fn that_stands(&self) -> Stamp {
         let (At::Number(at) | At::Time(at)) = self.at;
         Stamp::new(at, self.writer.clone())
@@ -169,9 +169,8 @@ pub(crate) struct Delete {
 pub(crate) struct GetValue {
     #[command(flatten)]
     pub key: OfKey,
-    /// Write nothing but the bytes of the value, to FILE; `-` is standard output
-    #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OfOutput,
 }
 
 /// List the values with their stamps, in no order: CSV with a header, or JSON

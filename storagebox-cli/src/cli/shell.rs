@@ -1,4 +1,4 @@
-//! The arguments of what belongs to the shell: completions and manual pages.
+//! The arguments of `completions` and `man`.
 
 use std::path::PathBuf;
 

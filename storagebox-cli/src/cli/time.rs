@@ -1,15 +1,15 @@
-//! Times as other programs print them: one instant, exactly, or refused with what is wrong.
+//! Parses times as other programs print them, exactly or not at all.
 
 use jiff::Timestamp;
 use jiff::fmt::temporal::Pieces;
 
-/// No clock on earth is further from UTC.
+/// The largest offset from UTC, in seconds.
 const FURTHEST: i32 = 18 * 3_600;
 
 /// A stamp as it was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum At {
-    /// A count, of which the namespace says what it counts.
+    /// A number, whose unit the namespace determines.
     Number(i64),
     /// A time, in milliseconds since 1970.
     Time(i64),
@@ -32,7 +32,7 @@ pub(crate) enum NoStamp {
     Before1970,
 }
 
-/// Reads a time, or a whole number.
+/// Parses a time or a whole number.
 pub(super) fn at(text: &str) -> Result<At, NoStamp> {
     match text.parse() {
         Ok(number) => Ok(At::Number(number)),
@@ -47,7 +47,7 @@ fn time(text: &str) -> Result<i64, NoStamp> {
     if text.contains('[') {
         return Err(NoStamp::Named);
     }
-    // The library takes it for second 59.
+    // jiff parses it as second 59.
     if text.as_bytes().get(16..19) == Some(b":60") {
         return Err(NoStamp::SixtySeconds);
     }
@@ -69,7 +69,7 @@ fn millis(text: &str) -> Result<i64, NoStamp> {
     }
 }
 
-/// With its hyphens and colons, as in `2024-07-23T21:11`, so that no number is taken for a time.
+/// Whether the text has hyphens and colons as in `2024-07-23T21:11`, so that no number is taken for a time.
 fn is_written_out(text: &str) -> bool {
     let text = text.as_bytes();
     [(4, b'-'), (7, b'-'), (13, b':')].into_iter().all(|(place, sign)| text.get(place) == Some(&sign))

@@ -25,7 +25,7 @@ A token that was never created is discarded too: a late `token create` does not 
 }
 
 impl Token {
-    /// The namespace of the tokens.
+    /// Returns the namespace of the tokens.
     pub(crate) fn of(&self) -> &OfNamespace {
         match self {
             Self::Create(args) | Self::Discard(args) => &args.of,

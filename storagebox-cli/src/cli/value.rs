@@ -1,12 +1,12 @@
-//! A value on the command line, or in a file.
+//! A value on the command line or in a file.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use storagebox::{Error, ErrorKind};
 
-/// An id or an item that is an argument. A loop over the lines of a file may leave a carriage return at its end, which would
-/// make two ids of one person.
+/// Refuses an id or an item that ends with a line end. A loop over the lines of a file may leave a carriage return,
+/// which would give one person two ids.
 pub(crate) fn without_line_end(text: &str) -> Result<&str, Error> {
     match text.ends_with(['\r', '\n']) {
         true => Err(Error::new(ErrorKind::InvalidInput, "it ends with a line end; remove it")),
@@ -25,7 +25,7 @@ pub(crate) struct Content {
     pub file: Option<PathBuf>,
 }
 
-/// Without the text, which may be a secret.
+/// Omits the text, which may be a secret.
 impl std::fmt::Debug for Content {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Content").field("file", &self.file).finish_non_exhaustive()

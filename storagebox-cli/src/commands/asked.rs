@@ -1,4 +1,4 @@
-//! What commands answer in tests.
+//! Runs commands in tests, and returns their answers.
 
 use std::fmt::Debug;
 use std::io::Write;
@@ -6,35 +6,35 @@ use std::io::Write;
 use serde_json::Value;
 use storagebox::Store;
 
-use super::on_store::{OnStore, Outlet};
+use super::store_command::{Output, StoreCommand};
 use crate::exit::{Exit, Failure};
 use crate::output::Reserved;
 
-/// Where no file is reserved.
+/// Runs the command without reserved files.
 pub(super) async fn ask(
-    command: impl OnStore + Send,
+    command: impl StoreCommand + Send,
     store: &Store,
     as_json: bool,
     to: &mut (dyn Write + Send),
 ) -> Result<Exit, Failure> {
-    command.ask(store, Outlet { reserved: &Reserved::default(), as_json, to }).await
+    command.ask(store, Output { reserved: &Reserved::default(), as_json, to }).await
 }
 
-/// All that a command writes which does not fail.
-pub(super) async fn bytes(command: impl OnStore + Debug + Send, store: &Store, as_json: bool) -> (Exit, Vec<u8>) {
+/// Returns all that a command writes. Panics if it fails.
+pub(super) async fn bytes(command: impl StoreCommand + Debug + Send, store: &Store, as_json: bool) -> (Exit, Vec<u8>) {
     let (mut to, what) = (Vec::new(), format!("{command:?}"));
     let exit = ask(command, store, as_json, &mut to).await;
     (exit.unwrap_or_else(|failure| panic!("{what}: {failure}")), to)
 }
 
-pub(super) async fn text(command: impl OnStore + Debug + Send, store: &Store, as_json: bool) -> (Exit, String) {
+pub(super) async fn text(command: impl StoreCommand + Debug + Send, store: &Store, as_json: bool) -> (Exit, String) {
     let (exit, bytes) = bytes(command, store, as_json).await;
     (exit, String::from_utf8(bytes).unwrap())
 }
 
-/// The one answer, without the facts that repeat what was asked.
+/// Returns the one answer, without the fields that repeat the arguments.
 pub(super) async fn facts<const N: usize>(
-    command: impl OnStore + Debug + Send,
+    command: impl StoreCommand + Debug + Send,
     store: &Store,
     repeated: [(&str, &str); N],
 ) -> (Exit, Value) {

@@ -1,4 +1,4 @@
-//! Values of the command line, or of a file, a batch at a time.
+//! Values of the command line or of a file, in batches.
 
 use std::path::Path;
 
@@ -11,11 +11,11 @@ use crate::output::Reserved;
 use crate::progress::Progress;
 use crate::rejects::{Rejected, Rejects};
 
-/// The most values of one call.
+/// The maximum number of values of a call.
 const BATCH: usize = 5_000;
 
 pub(crate) enum Batches<V> {
-    /// Of the command line, until they are handed on.
+    /// The values of the command line, until they are used.
     Given(Option<Vec<V>>),
     File(Box<OfLines>),
 }
@@ -27,7 +27,7 @@ pub(crate) struct OfLines {
 }
 
 impl<V: Value> Batches<V> {
-    /// Those of the file, if there is one.
+    /// Returns the values of the file, if there is one, and otherwise the given ones.
     pub(crate) async fn of(
         given: Vec<V>,
         of: &OfFile,
@@ -56,7 +56,7 @@ impl<V: Value> Batches<V> {
     }
 
     async fn next(&mut self) -> Result<Option<Vec<V>>, Failure> {
-        // A store that never waits must not keep the program from hearing an interrupt.
+        // Without this, a store that never waits would keep the program from handling a signal.
         yield_now().await;
         match self {
             Self::Given(values) => Ok(values.take()),
@@ -64,7 +64,7 @@ impl<V: Value> Batches<V> {
         }
     }
 
-    /// Hands on each batch and adds up what is counted of it; the lines that could not be used are counted besides.
+    /// Calls `call` with each batch, and returns the sums of its counts and the number of rejected lines.
     pub(crate) async fn sum<const N: usize, Fut>(
         mut self,
         mut call: impl FnMut(Vec<V>) -> Fut + Send,
@@ -80,7 +80,7 @@ impl<V: Value> Batches<V> {
         Ok((sums, self.end()?))
     }
 
-    /// Lists the lines that could not be used; how many there were.
+    /// Publishes the list of rejected lines, and returns their number.
     fn end(self) -> Result<Rejected, Failure> {
         match self {
             Self::Given(_) => Ok(Rejected::default()),
@@ -92,7 +92,7 @@ impl<V: Value> Batches<V> {
     }
 }
 
-/// Reads the next values of a file; `None` at its end. Lines that cannot be used are rejected.
+/// Reads the next values of a file, and rejects lines that cannot be used. Returns `None` at the end.
 pub(crate) async fn next_batch<V: Value>(
     lines: &mut Lines,
     rejects: &mut Rejects,

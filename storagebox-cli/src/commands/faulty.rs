@@ -1,20 +1,20 @@
-//! Stores of the tests: in memory, with faults as layers.
+//! Stores for tests: in memory, with layers that cause faults.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use storagebox::layer::{Answered, Call, Layer, Next};
+use storagebox::layer::{Call, Layer, Next, Response};
 use storagebox::{Error, ErrorKind, MemoryStore, Result, Store, async_trait};
 
-/// An empty store, with the policy of the command.
+/// Returns an empty store with the policy of the command.
 pub(crate) fn memory() -> Store {
     Store::new(MemoryStore::new()).without_deadline()
 }
 
-/// A store that is not set up yet.
+/// Returns a store that is not set up.
 pub(crate) fn bare() -> Store {
     let is_set_up = AtomicBool::new(false);
-    memory().layer(Instead(move |call: &Call<'_>| match call.operation {
+    memory().layer(Instead(move |call: &Call<'_>| match call.operation() {
         "ping" if !is_set_up.load(Ordering::Relaxed) => Err(Error::new(ErrorKind::NotSetUp, "the store is bare")),
         operation => {
             is_set_up.fetch_or(operation == "setup", Ordering::Relaxed);
@@ -23,19 +23,19 @@ pub(crate) fn bare() -> Store {
     }))
 }
 
-/// A store whose set-up and ping fail so often, and whose parts work.
+/// Returns a store whose first `failures` calls of `setup` and `ping` fail.
 pub(crate) fn failing(kind: ErrorKind, failures: usize) -> Store {
     let failures = AtomicUsize::new(failures);
     memory().layer(Instead(move |call: &Call<'_>| {
         let fails = || failures.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
-        match call.operation {
+        match call.operation() {
             "setup" | "ping" if fails() => Err(Error::new(kind, "as the test asked")),
             _ => Ok(None),
         }
     }))
 }
 
-/// Applies every call, and loses the replies to the first, the third and so on.
+/// Returns a store that applies every call, and loses every other reply, from the first one on.
 pub(crate) fn loses_replies(store: &Store) -> Store {
     let calls = AtomicUsize::new(0);
     store.clone().layer(After(move |_: &Call<'_>, answer| match calls.fetch_add(1, Ordering::Relaxed) % 2 {
@@ -44,7 +44,7 @@ pub(crate) fn loses_replies(store: &Store) -> Store {
     }))
 }
 
-/// Applies so many calls and the next, and answers nothing from that one on.
+/// Returns a store that applies every call, and answers only the first `answers` calls.
 pub(crate) fn stops_after(store: &Store, answers: usize) -> Store {
     let calls = AtomicUsize::new(0);
     store.clone().layer(After(move |_: &Call<'_>, answer| match calls.fetch_add(1, Ordering::Relaxed) {
@@ -53,26 +53,37 @@ pub(crate) fn stops_after(store: &Store, answers: usize) -> Store {
     }))
 }
 
-/// Changes each outcome of this type.
-pub(crate) fn tampers<T: 'static>(store: &Store, change: impl Fn(&mut T) + Send + Sync + 'static) -> Store {
-    store.clone().layer(After(move |_: &Call<'_>, answer: Answered| Ok(answer.map(&change))))
+/// Returns a store with a layer that changes each outcome of this operation.
+macro_rules! tampers {
+    ($store:expr, $operation:ident, $change:expr) => {
+        $store.clone().layer($crate::commands::faulty::After(
+            move |_: &storagebox::layer::Call<'_>, mut response: storagebox::layer::Response| {
+                if let storagebox::layer::Response::$operation(outcome) = &mut response {
+                    $change(outcome);
+                }
+                Ok(response)
+            },
+        ))
+    };
 }
 
-/// Asked before each call: `None` makes the call, and anything else is the answer instead.
+pub(crate) use tampers;
+
+/// A layer that calls the function before each call. `None` makes the call, and anything else replaces the answer.
 pub(crate) struct Instead<F>(pub F);
 
-/// Asked what becomes of each answer.
+/// A layer that calls the function with each answer.
 pub(crate) struct After<F>(pub F);
 
 #[async_trait]
 impl<F> Layer for Instead<F>
 where
-    F: Fn(&Call<'_>) -> Result<Option<Answered>> + Send + Sync + 'static,
+    F: Fn(&Call<'_>) -> Result<Option<Response>> + Send + Sync + 'static,
 {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
         match (self.0)(call)? {
             Some(answer) => Ok(answer),
-            None => next.call().await,
+            None => next.run().await,
         }
     }
 }
@@ -80,10 +91,10 @@ where
 #[async_trait]
 impl<F> Layer for After<F>
 where
-    F: Fn(&Call<'_>, Answered) -> Result<Answered> + Send + Sync + 'static,
+    F: Fn(&Call<'_>, Response) -> Result<Response> + Send + Sync + 'static,
 {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        (self.0)(call, next.call().await?)
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        (self.0)(call, next.run().await?)
     }
 }
 

@@ -1,4 +1,4 @@
-//! A listing as a stream: CSV with a header, or one JSON object a line.
+//! Prints a listing as a stream: CSV with a header, or one JSON object per line.
 
 use std::io::{self, Write};
 
@@ -17,19 +17,19 @@ pub(crate) enum Cell<'a> {
     Text(&'a str),
     Bytes(&'a [u8]),
     Figure(i128),
-    /// Nothing: an empty field, or `null`.
+    /// An empty field, or `null`.
     None,
 }
 
-/// How an entry is shown.
+/// An entry as a row.
 pub(crate) trait Row {
     const HEADER: &'static [&'static str];
 
-    /// As many as the header has.
+    /// Returns one cell per column of the header.
     fn cells(&self) -> Vec<Cell<'_>>;
 }
 
-/// Writes each page at once. A reader that has gone has read enough.
+/// Writes each page as soon as it is read. A closed pipe is no failure.
 pub(crate) async fn list<'a, R: Row + 'a>(
     listing: impl Fn() -> Listing<'a, R>,
     limit: Option<u64>,
@@ -98,7 +98,7 @@ fn json_field(key: &str, cell: &Cell<'_>) -> (String, Value) {
     let value = match cell {
         Cell::Bytes(bytes) => return bytes_field(key, bytes),
         Cell::Text(text) => (*text).into(),
-        // Versions and stamps fit into one or the other.
+        // Versions and stamps fit into one of the two types.
         Cell::Figure(figure) => i64::try_from(*figure).map_or_else(|_| u64::try_from(*figure).ok().into(), Value::from),
         Cell::None => Value::Null,
     };

@@ -1,4 +1,4 @@
-//! Puts the items into the bank, a batch at a time.
+//! Adds the items to the bank in batches.
 
 use storagebox::bank::Added;
 use tokio::task::yield_now;
@@ -10,12 +10,12 @@ use crate::input::Lines;
 use crate::progress::Progress;
 use crate::rejects::Rejects;
 
-/// What loading did.
+/// The result of a load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Loaded {
     pub added: u64,
     pub already_there: u64,
-    /// Those of `already_there` that an attempt of our own, its reply lost, may have added.
+    /// The items of `already_there` that a lost attempt of this run may have added.
     pub perhaps_ours: u64,
 }
 
@@ -27,7 +27,7 @@ pub(crate) async fn load(mut lines: Lines, bank: &LossAwareBank, rejects: &mut R
         loaded.added += added;
         loaded.already_there += already_present;
         loaded.perhaps_ours += if is_lost { already_present } else { 0 };
-        // A store that never waits must not keep the program from hearing an interrupt.
+        // Without this, a store that never waits would keep the program from handling a signal.
         yield_now().await;
     }
     Ok(loaded)

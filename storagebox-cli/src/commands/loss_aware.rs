@@ -1,4 +1,4 @@
-//! A bank that also says whether an attempt was lost: whether the store may have applied it without an answer.
+//! A bank that also tells whether an attempt was lost, so that the store may have applied it without an answer.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,7 +8,7 @@ use storagebox::values::{ClaimId, Item, Namespace};
 use storagebox::{Bank, Certainty, Result, Retry, Store, Taken};
 use tracing::{Instrument, debug, debug_span};
 
-/// Retries by itself, because a handle that retries shows only the last attempt.
+/// Makes the retries itself, because a handle with retries shows only the last attempt.
 #[derive(Clone)]
 pub(crate) struct LossAwareBank {
     once: Bank,
@@ -20,7 +20,7 @@ impl LossAwareBank {
         Ok(Self { once: store.clone().without_retry().bank(name)?, retry })
     }
 
-    /// Adds the items; whether an attempt was lost.
+    /// Adds the items. Returns also whether an attempt was lost.
     pub(crate) async fn add(&self, items: &[Item]) -> Result<(Added, bool)> {
         let lost = AtomicBool::new(false);
         let attempts = self.retry.call(&TokioTimer, || watched(self.once.add(items), &lost));
@@ -28,7 +28,7 @@ impl LossAwareBank {
         Ok((added, lost.into_inner()))
     }
 
-    /// Assigns an item to the id; whether an attempt was lost.
+    /// Assigns an item to the id. Returns also whether an attempt was lost.
     pub(crate) async fn assign(&self, id: &ClaimId) -> Result<(Taken, bool)> {
         let lost = AtomicBool::new(false);
         let attempts = self.retry.call(&TokioTimer, || watched(self.once.assign(id), &lost));

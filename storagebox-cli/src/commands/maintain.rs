@@ -9,7 +9,7 @@ use crate::exit::{Exit, Failure};
 use crate::store;
 use crate::terminal;
 
-/// How many entries are deleted with one call.
+/// The number of entries that one call deletes.
 const BATCH: usize = 1_000;
 
 pub(crate) async fn run(global: &Global) -> Result<Exit, Failure> {
@@ -18,7 +18,7 @@ pub(crate) async fn run(global: &Global) -> Result<Exit, Failure> {
     store::closed(&store, maintained).await?.print(&mut terminal::stdout(global.json), global.json)
 }
 
-/// A batch at a time, so that an interrupt finds its place; what is deleted stays deleted.
+/// Deletes in batches, so that a signal can stop it in between.
 async fn maintain(store: &Store) -> Result<Answer, Failure> {
     let mut total = 0;
     loop {
@@ -50,7 +50,7 @@ mod tests {
             let _ = records.record(number.to_string(), "done").keep(hour).by("op").await.unwrap();
         }
         let _ = records.record("kept", "done").keep(Retention::Forever).by("op").await.unwrap();
-        // The week of the operations that made them begins when their end is seen.
+        // The operations that created them are remembered for a week from now.
         tokio::time::advance(Duration::from_secs(3600)).await;
         assert_eq!(maintain(&store).await.unwrap().json()["deleted"], 0);
         tokio::time::advance(Duration::from_secs(8 * 24 * 3600)).await;

@@ -17,19 +17,19 @@ mod listing;
 mod load;
 mod loss_aware;
 mod maintain;
-mod on_store;
 mod ordered;
 mod pages;
 mod ping;
 mod promises;
 mod setup;
 mod shell;
+mod store_command;
 mod token;
 
 use crate::cli::{Cli, Command};
 use crate::exit::{Exit, Failure};
 
-/// Whether this process only guards a run of another, and has done so.
+/// Whether this process was started as a guard of a run. It has finished then.
 pub(crate) fn is_a_guard() -> bool {
     #[cfg(unix)]
     return dedup::run::guard::was_asked_for();
@@ -43,13 +43,13 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Setup => setup::run(&cli.global).await,
         Command::Ping => ping::run(&cli.global).await,
         Command::Maintain => maintain::run(&cli.global).await,
-        Command::Bank(command) => on_store::run(command, &cli.global).await,
-        Command::Assign(args) => on_store::run(args, &cli.global).await,
-        Command::Recover(args) => on_store::run(args, &cli.global).await,
+        Command::Bank(command) => store_command::run(command, &cli.global).await,
+        Command::Assign(args) => store_command::run(args, &cli.global).await,
+        Command::Recover(args) => store_command::run(args, &cli.global).await,
         Command::Dedup(command) => dedup::run(command, &cli.global).await,
-        Command::Token(command) => on_store::run(command, &cli.global).await,
-        Command::Counter(command) => on_store::run(command, &cli.global).await,
-        Command::Ordered(command) => on_store::run(command, &cli.global).await,
+        Command::Token(command) => store_command::run(command, &cli.global).await,
+        Command::Counter(command) => store_command::run(command, &cli.global).await,
+        Command::Ordered(command) => store_command::run(command, &cli.global).await,
         Command::Demo(args) => demo::run(&args, &cli.global).await,
         #[cfg(feature = "conform")]
         Command::Conform(args) => conform::run(args, &cli.global).await,

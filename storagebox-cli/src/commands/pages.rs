@@ -1,4 +1,4 @@
-//! A listing, page by page.
+//! Reads a listing page by page.
 
 use storagebox::values::Listing;
 use storagebox::{Cursor, Result};
@@ -6,7 +6,7 @@ use tokio::task::yield_now;
 
 pub(crate) const PAGE: usize = 1_000;
 
-/// Reads a listing in pages, which are larger than those of its stream.
+/// A listing in pages that are larger than those of its stream.
 pub(crate) struct Pages<L> {
     listing: L,
     cursor: Option<Cursor>,
@@ -18,7 +18,7 @@ impl<'a, T: 'a, L: Fn() -> Listing<'a, T>> Pages<L> {
         Self { listing, cursor: None, at_end: false }
     }
 
-    /// At most that many entries, perhaps none although more follow; `None` at the end.
+    /// Reads at most `limit` entries, perhaps none although more follow. Returns `None` at the end.
     pub(crate) async fn next(&mut self, limit: usize) -> Result<Option<Vec<T>>> {
         if self.at_end {
             return Ok(None);
@@ -27,7 +27,7 @@ impl<'a, T: 'a, L: Fn() -> Listing<'a, T>> Pages<L> {
         let page = listing.page(self.cursor.as_ref(), limit).await?;
         self.at_end = page.next.is_none();
         self.cursor = page.next;
-        // A store that never waits must not keep the program from hearing an interrupt.
+        // Without this, a store that never waits would keep the program from handling a signal.
         yield_now().await;
         Ok(Some(page.entries))
     }

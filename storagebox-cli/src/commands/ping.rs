@@ -5,7 +5,7 @@ use storagebox::{ErrorKind, Store};
 use crate::answer::Answer;
 use crate::cli::Global;
 use crate::exit::{Exit, Failure};
-use crate::say::{Kind, say};
+use crate::message::{Kind, eprint_message};
 use crate::step;
 use crate::store;
 use crate::terminal;
@@ -20,8 +20,8 @@ async fn ping(store: &Store) -> Result<Answer, Failure> {
     let (exit, outcome) = match store::ping(store).await {
         Ok(()) => (Exit::Done, "ready"),
         Err(error) if error.kind() == ErrorKind::NotSetUp => {
-            say(Kind::Note, format_args!("{}", error.message()));
-            say(Kind::Help, format_args!("{}", step::help(&error)));
+            eprint_message(Kind::Note, format_args!("{}", error.message()));
+            eprint_message(Kind::Help, format_args!("{}", step::help(&error)));
             (Exit::Nothing, "not_set_up")
         }
         Err(error) => return Err(error.into()),

@@ -1,4 +1,4 @@
-//! `storagebox promises`: what this store guarantees, and where that ends.
+//! `storagebox promises`: what this store guarantees, and the limits.
 
 use std::io::Write;
 
@@ -11,7 +11,7 @@ use crate::exit::{Exit, Failure};
 use crate::store;
 use crate::terminal;
 
-/// Asks the store nothing: what it promises is known without it.
+/// Makes no call of the store.
 pub(crate) async fn run(global: &Global) -> Result<Exit, Failure> {
     let store = store::open(global).await?;
     show(&store, global.json, &mut terminal::stdout(global.json))?;

@@ -1,4 +1,4 @@
-//! `storagebox setup`: makes what the store needs.
+//! `storagebox setup`: creates the schema or the table of the store.
 
 use storagebox::{ErrorKind, Store};
 
@@ -14,14 +14,14 @@ pub(crate) async fn run(global: &Global) -> Result<Exit, Failure> {
     store::closed(&store, answer).await?.print(&mut terminal::stdout(global.json), global.json)
 }
 
-/// Sets up in any case: a store that was set up by an older version may need more.
+/// Sets up in any case, because a store of an older version may need more.
 async fn set_up(store: &Store) -> Result<Answer, Failure> {
     let before = store::ping(store).await;
     store.setup().await?;
     let outcome = match before {
         Ok(()) => "was_set_up",
         Err(error) if error.kind() == ErrorKind::NotSetUp => "set_up",
-        // What was there before is not known.
+        // Whether the store was set up before is unknown.
         Err(_) => "is_set_up",
     };
     Ok(Answer::new(Exit::Done).word("backend", store.backend()).word("outcome", outcome))

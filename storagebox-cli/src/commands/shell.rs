@@ -24,7 +24,7 @@ pub(crate) fn completions(args: &Completions) -> Result<Exit, Failure> {
 
 pub(crate) fn man(args: &ManPage, global: &Global) -> Result<Exit, Failure> {
     match &args.dir {
-        // A URL that cannot be read names no file.
+        // An invalid URL names no file.
         Some(dir) => pages(dir, &store::reserved(global).unwrap_or_default())?,
         None => page(&mut io::stdout())?,
     }
@@ -37,7 +37,7 @@ fn page(to: &mut dyn Write) -> Result<(), Failure> {
     write_to(to, &page)
 }
 
-/// A file for each command. None takes the place of the store, whatever that is called.
+/// Writes a page for each command. Older pages are replaced, but not the store, whatever its name is.
 fn pages(dir: &Path, reserved: &Reserved) -> Result<(), Failure> {
     if !dir.is_dir() {
         return Err(Failure::NoDirectory(dir.to_owned()));
@@ -54,6 +54,6 @@ fn write_pages(command: &Command, dir: &Path, reserved: &Reserved) -> Result<(),
     let mut page = Vec::new();
     page::write(command, &mut page).map_err(Failure::Print)?;
     let name = Man::new(command.clone()).get_filename();
-    let target = Target::at(&dir.join(name), reserved)?;
+    let target = Target::at(&dir.join(name), true, reserved)?;
     target.for_everybody().write(&page, &mut io::sink())
 }

@@ -6,14 +6,14 @@ use std::process::ExitCode;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     Done,
-    /// Done, and the answer is no: nothing to give, ended, unknown.
+    /// Done, and the answer is no, such as `empty`, `ended` or `unknown`.
     Nothing,
     BadInput,
     StoreFailed,
     Interrupted,
-    /// What the command of a run ended with.
+    /// The exit code of the command that `dedup run` ran.
     Of(u8),
-    /// Those of a run that are not its command's.
+    /// The exit codes of `dedup run` itself.
     NotRun,
     EndedBySignal,
     StillRunning,

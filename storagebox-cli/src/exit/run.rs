@@ -1,4 +1,4 @@
-//! Why `dedup run` has no output to show, told apart from the command's own failures by the exit code.
+//! Why `dedup run` has no output to show. Its exit codes differ from those of the commands that it runs.
 
 use std::io;
 use std::process::ExitStatus;
@@ -94,7 +94,7 @@ impl RunFailure {
         }
     }
 
-    /// Whether a result is recorded, where the command ran here; `None` if that is unknown.
+    /// Returns whether a result is recorded, if the command ran here. The inner `None` means that this is unknown.
     pub(crate) fn recorded(&self) -> Option<Option<bool>> {
         match self {
             Self::NotShown { .. } | Self::OutputNotKept { .. } => Some(Some(true)),
@@ -104,7 +104,7 @@ impl RunFailure {
         }
     }
 
-    /// The failure of the store or of the command line that it stands for, if it does.
+    /// Returns the failure of the store or of the command line that caused this one, if there is one.
     pub(crate) fn inner(&self) -> Option<&Failure> {
         match self {
             Self::Other(failure) | Self::NotRecorded { failure, .. } => Some(failure),

@@ -6,7 +6,7 @@ fn shown(operation: &'static str, error: Error) -> (String, &'static str, Exit) 
     (failure.to_string(), failure.help(), failure.exit())
 }
 
-/// What was tried, where, what happened, and the next step.
+/// An error tells the operation, the backend, what happened, and the next step.
 #[test]
 fn a_store_that_fails_is_told_with_the_next_step() {
     for (operation, phrase, kind, next) in [
@@ -37,7 +37,7 @@ fn a_store_without_a_server_is_given_no_advice_about_one() {
     }
 }
 
-/// What is damaged may be a table, a file or an answer as well.
+/// A table, a file or an answer may be damaged.
 #[test]
 fn no_advice_speaks_of_a_record_or_a_cause_that_is_not_named() {
     let named = Error::corrupt("the schema", "it has another epoch");
@@ -70,7 +70,7 @@ fn a_program_is_told_the_kind_and_whether_it_may_have_taken_effect() {
 fn the_root_of_a_failed_connection_is_told_and_nothing_of_what_is_stored() {
     let lost = || Error::unknown("lost").caused_by(io::Error::other("no route\u{1b} to host"));
     let failed = |kind| Failure::from(Error::new(kind, "this happened").during("ping").caused_by(lost()));
-    // Errors of these kinds say that the cause says why.
+    // The messages of these kinds refer to the cause.
     for kind in [ErrorKind::Unavailable, ErrorKind::Misconfigured, ErrorKind::Unsupported, ErrorKind::Denied] {
         assert_eq!(failed(kind).cause().as_deref(), Some("no route\u{1b} to host"), "{kind:?}");
     }

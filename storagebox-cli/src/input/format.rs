@@ -1,5 +1,5 @@
-//! What the bytes of an input are. The one place that decides whether they are read, and what to do if they are not:
-//! a file of another kind is refused as a whole before any work, a line that may mean another value is rejected.
+//! Decides which input is read. A file of another kind is refused as a whole before any work, and a line that may mean
+//! another value is rejected.
 
 use storagebox::values::plain;
 
@@ -7,13 +7,13 @@ use super::Reason;
 use super::records::{BYTE_ORDER_MARK, Record, Unreadable};
 use super::scan::Fault;
 
-/// As many bytes show what any file is.
+/// This number of bytes shows the kind of any file.
 const HEAD: usize = 256;
 
-/// What a separator of columns may be elsewhere.
+/// Column separators of other programs.
 const SEPARATORS: [char; 3] = [';', '\t', '|'];
 
-/// What a file is that is no list of texts.
+/// The kind of a file that is no list of texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Foreign {
     #[error("it is UTF-16 or UTF-32")]
@@ -52,7 +52,7 @@ impl Foreign {
     }
 }
 
-/// How other files begin.
+/// The first bytes of other kinds of files.
 const BEGINNINGS: [(&[u8], Foreign); 14] = [
     (b"\xFF\xFE", Foreign::Wide),
     (b"\xFE\xFF", Foreign::Wide),
@@ -70,7 +70,7 @@ const BEGINNINGS: [(&[u8], Foreign); 14] = [
     (b"SQLite format 3\0", Foreign::Document),
 ];
 
-/// How the text of a document begins, in small letters, behind blanks and byte order marks.
+/// The beginnings of documents in lower case, after white space and byte order marks.
 const OPENINGS: [(&[u8], Foreign); 15] = [
     (b"{\\rtf", Foreign::Document),
     (b"<?xml ", Foreign::Document),
@@ -89,64 +89,18 @@ const OPENINGS: [(&[u8], Foreign); 15] = [
     (b"{\"", Foreign::Json),
 ];
 
-/// The first block of a bzip2 file, behind `BZh` and a digit.
+/// The first block of a bzip2 file, after `BZh` and a digit.
 const BZIP2_BLOCK: &[u8] = b"1AY&SY";
 
-/// Names of the first column, as other programs write them, and the words that a name of several has with them.
-const NAMES: [&str; 26] = [
-    "account",
-    "code",
-    "codes",
-    "coupon",
-    "coupons",
-    "customer",
-    "customers",
-    "email",
-    "emails",
-    "id",
-    "ids",
-    "item",
-    "items",
-    "key",
-    "keys",
-    "mail",
-    "member",
-    "name",
-    "number",
-    "token",
-    "tokens",
-    "user",
-    "username",
-    "users",
-    "voucher",
-    "vouchers",
-];
-const WITH_NAMES: [&str; 22] = [
-    "access",
-    "activation",
-    "address",
-    "card",
-    "contact",
-    "discount",
-    "e",
-    "external",
-    "first",
-    "full",
-    "gift",
-    "last",
-    "license",
-    "order",
-    "phone",
-    "product",
-    "promo",
-    "promotion",
-    "record",
-    "serial",
-    "subscriber",
-    "unique",
-];
+/// Usual names of the first column, and the words that stand beside them in longer names.
+const NAMES: &str = "\
+    account code codes coupon coupons customer customers email emails id ids item items key keys mail \
+    member name number token tokens user username users voucher vouchers";
+const WITH_NAMES: &str = "\
+    access activation address card contact discount e external first full gift last license order phone \
+    product promo promotion record serial subscriber unique";
 
-/// Whether so much of a file shows what it is. A pipe may bring a few bytes, and the next ones much later.
+/// Whether these bytes show the kind of a file. A pipe may bring a few bytes, and the next ones much later.
 pub(super) fn is_enough(head: &[u8]) -> bool {
     let text = opening(head);
     let may_be_known = BEGINNINGS.iter().any(|(beginning, _)| beginning.starts_with(head))
@@ -154,7 +108,7 @@ pub(super) fn is_enough(head: &[u8]) -> bool {
     head.len() >= HEAD || (head.len() > 1 && !may_be_known && !b"BZh".starts_with(head) && !head.contains(&0))
 }
 
-/// Decides by the beginning of a file.
+/// Checks the kind of a file by its first bytes.
 pub(super) fn check_head(head: &[u8]) -> Result<(), Foreign> {
     let known = BEGINNINGS.iter().find(|(beginning, _)| head.starts_with(beginning));
     let known = known.or_else(|| OPENINGS.iter().find(|(beginning, _)| begins_with(opening(head), beginning)));
@@ -166,7 +120,7 @@ pub(super) fn check_head(head: &[u8]) -> Result<(), Foreign> {
     }
 }
 
-/// What a text begins with, behind byte order marks and blanks.
+/// Returns the text after byte order marks and white space.
 fn opening(head: &[u8]) -> &[u8] {
     let mut text = head;
     while let Some(rest) = text.trim_ascii_start().strip_prefix(BYTE_ORDER_MARK) {
@@ -175,12 +129,12 @@ fn opening(head: &[u8]) -> &[u8] {
     text.trim_ascii_start()
 }
 
-/// Whether letters are small or not.
+/// Compares without regard to case.
 fn begins_with(text: &[u8], beginning: &[u8]) -> bool {
     text.get(..beginning.len()).is_some_and(|text| text.eq_ignore_ascii_case(beginning))
 }
 
-/// Text of two bytes a character without a mark: every other byte is zero.
+/// Whether this is UTF-16 without a byte order mark: every other byte is zero.
 fn is_wide(head: &[u8]) -> bool {
     let head = &head[..head.len().min(HEAD)];
     let zeros = |from: usize| head.iter().skip(from).step_by(2).filter(|byte| **byte == 0).count();
@@ -188,7 +142,7 @@ fn is_wide(head: &[u8]) -> bool {
     even.max(odd) > even.min(odd) * 4 && even.max(odd) >= 2 && even.max(odd) * 3 > head.len()
 }
 
-/// Whether the record is a directive to a spreadsheet, `sep=,`. One with another separator tells what the file is.
+/// Whether the record is the directive `sep=,` of a spreadsheet. Fails if it names another separator.
 pub(super) fn is_directive(record: &Record) -> Result<bool, Foreign> {
     let Ok(first) = &record.first else { return Ok(false) };
     let Some(separator) = first.strip_prefix(b"sep=").or(first.strip_prefix(b"SEP=")) else { return Ok(false) };
@@ -199,12 +153,12 @@ pub(super) fn is_directive(record: &Record) -> Result<bool, Foreign> {
     }
 }
 
-/// Whether the record after the first one shows what the first one is.
+/// Whether the second record is needed to tell what the first one is.
 pub(super) fn asks_for_next(first: &Record, is_said: bool) -> bool {
     is_said || text_of(first).is_some_and(is_name)
 }
 
-/// Whether the first record is the header that it is said to be, or is none as it is said not to be.
+/// Checks that the first record is a header if the user said so, and no header otherwise.
 pub(super) fn check_header(first: &Record, second: Option<&Record>, is_said: bool) -> Result<(), Foreign> {
     let (Some(first), Some(second)) = (text_of(first), second.and_then(text_of)) else { return Ok(()) };
     let are_alike = shape(first) == shape(second) && shape(first).contains('9');
@@ -221,12 +175,13 @@ fn text_of(record: &Record) -> Option<&str> {
 
 fn is_name(text: &str) -> bool {
     let text = apart(text).to_ascii_lowercase();
+    let is_in = |list: &str, word: &str| list.split(' ').any(|known| known == word);
     let mut words = text.split([' ', '_', '-']).filter(|word| !word.is_empty());
-    let has_name = text.split([' ', '_', '-']).any(|word| NAMES.contains(&word));
-    has_name && words.all(|word| NAMES.contains(&word) || WITH_NAMES.contains(&word))
+    let has_name = words.clone().any(|word| is_in(NAMES, word));
+    has_name && words.all(|word| is_in(NAMES, word) || is_in(WITH_NAMES, word))
 }
 
-/// `userId` as two words.
+/// Splits `userId` into two words.
 fn apart(text: &str) -> String {
     let mut apart = String::new();
     for character in text.chars() {
@@ -238,7 +193,7 @@ fn apart(text: &str) -> String {
     apart
 }
 
-/// Letters and digits by their kind, each run as one.
+/// Returns the text with one `a` per run of letters and one `9` per run of digits.
 fn shape(text: &str) -> String {
     let mut kinds: Vec<char> = text.chars().map(kind).collect();
     kinds.dedup();
@@ -253,7 +208,7 @@ fn kind(character: char) -> char {
     }
 }
 
-/// The separator of a header, where it is none of ours.
+/// Fails if a header has another separator.
 pub(super) fn check_columns(header: &Record) -> Result<(), Foreign> {
     match text_of(header).filter(|_| !header.quoted).and_then(separator) {
         Some(separator) => Err(Foreign::Separator(separator)),
@@ -265,7 +220,7 @@ fn separator(text: &str) -> Option<char> {
     text.chars().find(|character| SEPARATORS.contains(character))
 }
 
-/// Why a line is longer than any record.
+/// Returns why a line is longer than any record.
 pub(super) fn too_long(line: &[u8]) -> Unreadable {
     let ends_none = |pair: &[u8]| pair[0] == b'\r' && pair[1] != b'\n';
     match line.windows(2).any(ends_none) {
@@ -274,7 +229,7 @@ pub(super) fn too_long(line: &[u8]) -> Unreadable {
     }
 }
 
-/// The first column as text, unless it may mean another value. Quotes say that every character in them is meant.
+/// Returns the first column as text, unless it may mean another value. Every character in quotes is meant.
 pub(super) fn text(record: &Record) -> Result<&str, Reason> {
     let first = record.first.as_ref().map_err(|unreadable| Reason::from(*unreadable))?;
     let text = str::from_utf8(first).map_err(|_| Reason::NotUtf8)?;
@@ -287,7 +242,8 @@ pub(super) fn text(record: &Record) -> Result<&str, Reason> {
     }
 }
 
-/// Whether a field is taken as it is without quotes; bytes that are no text are, as nothing would help them.
+/// Whether a field is read unchanged without quotes. Bytes that are not UTF-8 count as such, because quotes do not help
+/// them.
 pub(crate) fn is_meant(field: &[u8]) -> bool {
     str::from_utf8(field).map_or(true, |text| unquoted(text).is_ok())
 }
@@ -302,7 +258,7 @@ fn unquoted(text: &str) -> Result<&str, Reason> {
     if let Some(separator) = separator(text) {
         return Err(Reason::Separator(separator));
     }
-    // With it, one person was two: another program leaves it out.
+    // Other programs leave this out, so that one person would have two ids.
     if text.starts_with("=\"") {
         return Err(Reason::Formula);
     }

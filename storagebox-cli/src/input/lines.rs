@@ -1,4 +1,4 @@
-//! The lines of one source, one after another.
+//! Reads the lines of a source one by one.
 
 use std::collections::VecDeque;
 use std::io;
@@ -11,19 +11,19 @@ pub(crate) struct Lines {
     source: Source,
     records: Records,
     bytes: Option<u64>,
-    /// Whether there is to be a header, until the beginning was looked at.
+    /// Whether the user said that there is a header. `None` once the beginning was checked.
     unbegun: Option<bool>,
-    /// What was read ahead, to see what the file is.
+    /// Records that were read ahead to check the beginning.
     ahead: VecDeque<Record>,
     header: Option<Vec<u8>>,
-    /// How many lines had a value.
+    /// The number of lines with a value.
     used: u64,
-    /// The first line that had none, and was not blank.
+    /// The first line that has no value and is not blank.
     unusable: Option<(u64, Reason)>,
 }
 
 impl Lines {
-    /// Opens the source, and refuses a file that is no list. A pipe, which may keep its reader waiting, is looked at with
+    /// Opens the source, and refuses a file that is no list. A pipe may keep its reader waiting, so it is checked with
     /// its first line.
     pub(crate) async fn open(source: &Source, header: bool) -> Result<Self, Failure> {
         let (input, bytes) = source.open().map_err(|error| unreadable(source, error))?;
@@ -44,7 +44,7 @@ impl Lines {
         Ok(lines)
     }
 
-    /// Looks at the beginning, once.
+    /// Checks the beginning, once.
     async fn begin(&mut self) -> Result<(), Failure> {
         let Some(header) = self.unbegun.take() else { return Ok(()) };
         let head = self.records.head().await.map_err(|error| unreadable(&self.source, error))?;
@@ -52,7 +52,7 @@ impl Lines {
         self.pass_over_header(header).await
     }
 
-    /// Passes over what stands before the values.
+    /// Skips a directive and the header.
     async fn pass_over_header(&mut self, header: bool) -> Result<(), Failure> {
         let Some(mut first) = self.record().await? else { return Ok(()) };
         if format::is_directive(&first).map_err(|foreign| self.is(foreign, first.line))? {
@@ -79,12 +79,12 @@ impl Lines {
         &self.source
     }
 
-    /// The size of the source, where it has one.
+    /// Returns the size of the source, if it has one.
     pub(crate) fn bytes(&self) -> Option<u64> {
         self.bytes
     }
 
-    /// Reads the next line. The end of a source of which nothing could be used is a failure.
+    /// Reads the next line. Fails at the end of a source without any line that can be used.
     pub(crate) async fn next_line<V: Value>(&mut self) -> Result<Option<Line<V>>, Failure> {
         self.begin().await?;
         let Some(record) = self.next_record().await? else {

@@ -1,5 +1,5 @@
-//! The input files: the first column of a CSV, checked, with line numbers, and never wholly in memory. `format` decides
-//! what is read of their bytes.
+//! Input files: the checked first column of a CSV with line numbers, read as a stream. `format` decides which input is
+//! read.
 
 mod format;
 mod lines;
@@ -19,7 +19,7 @@ pub(crate) use lines::Lines;
 use records::Unreadable;
 use scan::Fault;
 
-/// Where lines come from.
+/// The source of lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     StandardInput,
@@ -31,6 +31,14 @@ impl Source {
         match path.to_str() {
             Some("-") => Self::StandardInput,
             _ => Self::File(path.to_owned()),
+        }
+    }
+
+    /// Returns a path to the source.
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::StandardInput => Path::new("/dev/stdin"),
+            Self::File(path) => path,
         }
     }
 
@@ -86,7 +94,7 @@ impl Value for ClaimId {
     }
 }
 
-/// Why a line cannot be used, in words that do not show it.
+/// Why a line cannot be used. The text does not show the line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Reason {
     #[error("empty")]
@@ -131,13 +139,13 @@ impl From<Unreadable> for Reason {
 }
 
 impl Reason {
-    /// Whether the line holds nothing that could have been a value.
+    /// Whether the line is blank.
     pub(crate) fn is_blank(&self) -> bool {
         *self == Self::Empty
     }
 }
 
-/// One line: its value, or why it has none.
+/// A line: its value, or why it has none.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Line<V> {
     pub number: u64,

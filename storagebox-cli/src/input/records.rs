@@ -1,4 +1,4 @@
-//! Records of a file, one at a time, with the line on which each begins.
+//! Reads the records of a file one by one, with the line on which each begins.
 
 use std::io::{self, Read};
 use std::mem;
@@ -8,22 +8,22 @@ use tokio::task::spawn_blocking;
 use super::format::{is_enough, too_long};
 use super::scan::{Fault, Scan, scan};
 
-/// The longest record that is read; what is longer is rejected without being kept.
+/// The longest record that is read. A longer one is rejected and not kept in memory.
 const MAX_RECORD_BYTES: usize = 1024 * 1024;
 const CHUNK_BYTES: usize = 64 * 1024;
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// One record: where it is, and its first field.
+/// A record: its place in the file, and its first field.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Record {
-    /// The line on which it begins, from 1.
+    /// The line on which it begins, counted from 1.
     pub line: u64,
-    /// Where it ends in the file, in bytes.
+    /// The offset of its end in the file, in bytes.
     pub ends_at: u64,
     pub first: Result<Vec<u8>, Unreadable>,
-    /// Whether the first field stood in quotes.
+    /// Whether the first field was in quotes.
     pub quoted: bool,
-    /// Whether it is the only field.
+    /// Whether the first field is the only one.
     pub alone: bool,
 }
 
@@ -34,9 +34,9 @@ pub(crate) enum Unreadable {
 }
 
 pub(super) struct Records {
-    /// Read on a thread that may block, because a pipe can keep a reader waiting for ever.
+    /// Read on a blocking thread, because a pipe can keep a reader waiting for ever.
     input: Box<dyn Read + Send>,
-    /// What was read and not yet used begins at `start`.
+    /// The bytes from `start` are not used yet.
     buffer: Vec<u8>,
     start: usize,
     at_end: bool,
@@ -49,7 +49,7 @@ impl Records {
         Self { input, buffer: Vec::new(), start: 0, at_end: false, line: 1, offset: 0 }
     }
 
-    /// The beginning of the file, before any record is read.
+    /// Returns the beginning of the file. Call it before any record is read.
     pub(super) async fn head(&mut self) -> io::Result<&[u8]> {
         while !self.at_end && !is_enough(&self.buffer) {
             self.fill().await?;
@@ -67,7 +67,7 @@ impl Records {
                     let (quoted, first) = (first.is_quoted(), Ok(first.content().into_owned()));
                     return Ok(Some(Record { quoted, alone, ..self.record(len, first) }));
                 }
-                // The whole line is rejected, also the part of it that is not read yet.
+                // The whole line is rejected, with the part that is not read yet.
                 Scan::Malformed(fault) if has_line => (first_line(rest), Err(Unreadable::Malformed(fault))),
                 Scan::Malformed(_) if rest.len() < MAX_RECORD_BYTES => {
                     self.fill().await?;
@@ -79,7 +79,7 @@ impl Records {
                     self.fill().await?;
                     continue;
                 }
-                // Only an open quote can span lines for so long.
+                // Only an open quote can span this many lines.
                 Scan::More if rest.contains(&b'\n') => (first_line(rest), Err(Unreadable::Malformed(Fault::OpenQuote))),
                 Scan::More => return self.pass_over_line().await.map(Some),
             };
@@ -94,7 +94,7 @@ impl Records {
         Record { line, ends_at: self.offset, first, quoted: false, alone: true }
     }
 
-    /// A byte order mark before a record is no part of it, wherever files were joined.
+    /// Skips byte order marks before a record, which joined files have anywhere.
     async fn pass_over_marks(&mut self) -> io::Result<()> {
         loop {
             let rest = &self.buffer[self.start..];
@@ -115,7 +115,7 @@ impl Records {
         self.offset += len as u64;
     }
 
-    /// Uses up a line that is longer than any record, a chunk at a time.
+    /// Skips a line that is longer than any record, chunk by chunk.
     async fn pass_over_line(&mut self) -> io::Result<Record> {
         let (line, why) = (self.line, too_long(&self.buffer[self.start..]));
         while self.line == line {
@@ -144,7 +144,7 @@ impl Records {
     }
 }
 
-/// What comes next, or nothing at the end.
+/// Reads the next chunk, which is empty at the end.
 fn chunk(input: &mut dyn Read) -> io::Result<Vec<u8>> {
     let mut chunk = vec![0; CHUNK_BYTES];
     loop {
@@ -162,7 +162,7 @@ fn scan_rest(rest: &[u8], at_end: bool) -> Scan<'_> {
     if rest.is_empty() { Scan::More } else { scan(rest, at_end) }
 }
 
-/// The length of the first line, its end included, or of everything.
+/// Returns the length of the first line with its end, or of everything.
 fn first_line(bytes: &[u8]) -> usize {
     bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |end| end + 1)
 }

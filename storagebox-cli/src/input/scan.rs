@@ -1,17 +1,16 @@
-//! Where one CSV record ends, and where its first field is.
+//! Finds the end of a CSV record, and its first field.
 //!
-//! Not the csv crate's reader: that one passes over blank lines, counts lines from the record before, and lets a
-//! quote that is never closed swallow the rest of the file. Here each of these is one rejected line.
+//! This is not the csv crate's reader, which skips blank lines, counts lines from the previous record, and lets a quote
+//! that is never closed swallow the rest of the file. Here each of these is one rejected line.
 
 use std::borrow::Cow;
 
-/// What stands at the start of some bytes.
+/// The beginning of some bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Scan<'a> {
-    /// A record of this length, its line end included.
-    /// Whether the first field is `alone`: no comma follows it.
+    /// A record of this length with its line end. `alone` means that no comma follows the first field.
     Record { first: Field<'a>, alone: bool, len: usize },
-    /// It cannot be told before more bytes are there.
+    /// More bytes are needed.
     More,
     /// Not CSV.
     Malformed(Fault),
@@ -19,15 +18,15 @@ pub(super) enum Scan<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// A field began with a quote, and no lone quote ended it.
+    /// A quoted field is not closed.
     OpenQuote,
-    /// Something other than a comma or a line end followed a closing quote.
+    /// Text follows a closing quote.
     TextAfterQuote,
-    /// A carriage return that ends no line followed a closing quote.
+    /// A carriage return that ends no line follows a closing quote.
     Return,
 }
 
-/// The bytes of a field, between its quotes if it has any.
+/// The bytes of a field, without its quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Field<'a> {
     bytes: &'a [u8],
@@ -61,7 +60,7 @@ enum End {
     Malformed(Fault),
 }
 
-/// Reads the record at the start of `bytes`, which must not be empty; `whole` if no bytes follow.
+/// Scans the record at the start of `bytes`, which must not be empty. `whole` means that no bytes follow.
 pub(super) fn scan(bytes: &[u8], whole: bool) -> Scan<'_> {
     let mut first = None;
     let mut start = 0;

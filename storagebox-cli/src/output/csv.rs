@@ -1,27 +1,24 @@
-//! A CSV file that is written while the work goes on, and published when it is done.
+//! A CSV file that is written during the work, and published when the work is done.
 
 use std::fs::File;
 use std::io;
-
-use tempfile::TempPath;
 
 use super::row::{csv_to, quoted};
 use super::target::Target;
 use crate::exit::Failure;
 use crate::terminal;
 
-/// Under a passing name beside its target, or without one if it is to go elsewhere; dropping it removes it.
+/// Rows in a file without a name, of which nothing is left if the process is killed.
 #[derive(Debug)]
 pub(crate) struct PendingCsv {
     target: Target,
     writer: csv::Writer<File>,
-    name: Option<TempPath>,
 }
 
 impl PendingCsv {
     pub(crate) fn create(target: Target, header: [&str; 3]) -> Result<Self, Failure> {
-        let (file, name) = target.begin()?;
-        let mut pending = Self { target, writer: csv_to(file), name };
+        let writer = csv_to(target.unnamed_file()?);
+        let mut pending = Self { target, writer };
         pending.write(header)?;
         Ok(pending)
     }
@@ -40,8 +37,7 @@ impl PendingCsv {
     }
 
     pub(crate) fn publish(self) -> Result<(), Failure> {
-        let Self { target, writer, name } = self;
-        let file = writer.into_inner().map_err(|error| target.unwritable(error.into_error()))?;
-        target.publish(file, name)
+        let file = self.writer.into_inner().map_err(|error| self.target.unwritable(error.into_error()))?;
+        self.target.publish(file)
     }
 }

@@ -1,14 +1,16 @@
-//! What commands write: files that appear whole or not at all, and never in the place of what must stay.
+//! What commands write to files.
+//!
+//! - A file must not exist. `--force` replaces it, and a list of rejects replaces an older list.
+//! - A file appears in one step, with all its bytes on disk, when the work is done. A file that another program creates
+//!   under that name meanwhile stays, and the command fails.
+//! - No file takes the name of one of the store's own files or of an input.
+//! - A file is for its owner alone, because codes are money.
+//! - `-`, `/dev/stdout`, `/dev/stderr`, a pipe and a device are written when the work is done.
 
 mod csv;
-mod place;
 mod reserved;
-#[cfg(unix)]
-mod rights;
 mod row;
-mod sqlite;
 mod target;
-mod temporary;
 #[cfg(test)]
 mod tests;
 

@@ -1,4 +1,4 @@
-//! Fields of CSV, so written that an input reads the same.
+//! Writes CSV fields so that an input reads the same values.
 
 use std::io::Write;
 
@@ -6,12 +6,12 @@ use csv::{QuoteStyle, Writer, WriterBuilder};
 
 use crate::input::is_meant;
 
-/// A writer of rows whose fields are [`quoted`] before.
+/// Returns a writer for fields that [`quoted`] returns.
 pub(crate) fn csv_to<W: Write>(to: W) -> Writer<W> {
     WriterBuilder::new().quote_style(QuoteStyle::Never).from_writer(to)
 }
 
-/// The field in quotes, if it means something else without.
+/// Puts the field in quotes if it would mean something else without them.
 pub(crate) fn quoted(field: Vec<u8>) -> Vec<u8> {
     let is_syntax = field.iter().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r'));
     if !is_syntax && is_meant(&field) {

@@ -1,8 +1,8 @@
-//! `setup`, `ping` and `bank ...` as programs, each on a store of its own.
+//! `setup`, `ping` and `bank ...`, each on its own store.
 
 use crate::support::Place;
 
-/// The answer of a run, from its one line of JSON.
+/// Runs a command, and returns its one line of JSON.
 #[track_caller]
 fn answer(args: &[&str], code: i32) -> serde_json::Value {
     let ended = Place::new().run(&[args, &["--json"]].concat()).exits(code);
@@ -15,14 +15,6 @@ fn a_store_answers_and_is_set_up() {
     assert_eq!(answer(&["ping"], 0)["outcome"], "ready");
     assert_eq!(answer(&["setup"], 0)["outcome"], "was_set_up");
     assert_eq!(Place::new().run(&["ping"]).exits(0).stdout, "backend memory\noutcome ready\n");
-}
-
-#[test]
-fn an_answer_of_no_exits_with_1() {
-    assert_eq!(answer(&["bank", "take", "b", "ada"], 1)["outcome"], "empty");
-    assert_eq!(answer(&["bank", "confirm", "b", "ada"], 1)["outcome"], "unknown");
-    assert_eq!(answer(&["bank", "show", "b", "ada"], 1)["outcome"], "unknown");
-    assert_eq!(answer(&["bank", "holder", "b", "SAVE-1"], 1)["state"], "unknown");
 }
 
 #[test]

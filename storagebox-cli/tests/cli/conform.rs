@@ -1,4 +1,4 @@
-//! `conform` on each store: the certificate, that nothing of a run stays, and what ends a run.
+//! `conform` on each store: the certificate, the cleanup, and what ends a run early.
 
 #[cfg(all(unix, any(feature = "dynamo", feature = "postgres", feature = "redis")))]
 mod ends;
@@ -14,7 +14,7 @@ fn a_server_is_certified_for_a_part_and_nothing_stays<S: Store>() {
     let store = S::bare();
     let place = store.place_of_owner();
     let args = ["conform", "--part", "joined-entities", "--profile", "smoke", "--seed", "7", "--json"];
-    // A part is not the whole.
+    // A part does not certify the whole.
     let certificate = place.run(&args).exits(1).json();
     let parts = certificate["parts"].as_array().unwrap();
     let joined = parts.iter().find(|part| part["part"] == "joined_entities").unwrap();

@@ -1,4 +1,5 @@
-//! `hand-out` for a crowd, on a store that lasts: again, by several processes at once, and after a crash of the server.
+//! `hand-out` for a crowd on persistent stores: repeated, by several processes at once, and after a crash of the
+//! server.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -13,7 +14,7 @@ tests_on! {
         four_processes_at_once_serve_each_person_once;
 }
 
-/// So many items for so many people, each of whom asks three times.
+/// The numbers of items and of people, who each ask three times.
 #[derive(Clone, Copy)]
 pub(crate) struct Crowd {
     pub(crate) items: usize,
@@ -21,7 +22,7 @@ pub(crate) struct Crowd {
 }
 
 impl Crowd {
-    /// With the files of a run; its first line is another person's in each place.
+    /// Writes the files of a run, which begin with the person `first`.
     fn at(self, place: Place, first: usize) -> Place {
         place.write("items.csv", (0..self.items).map(|n| format!("CODE-{n}\n")).collect::<String>());
         place.write("ids.csv", self.ids(first));
@@ -39,7 +40,7 @@ impl Crowd {
         assert_eq!([&audit["held"], &audit["free"]], [self.people, self.items - self.people]);
     }
 
-    /// The second of two runs gives everybody the same again.
+    /// A second run gives each person the same item.
     pub(crate) fn comes_twice(self, place: Place) {
         let place = self.at(place, 0);
         place.hand_out(&["--alone"]).exits(0);
@@ -47,7 +48,7 @@ impl Crowd {
         assert_exactly_once(&first);
         assert_eq!(outcomes(&first), HashMap::from([("new", self.people), ("again", 2 * self.people)]));
 
-        let ended = place.hand_out(&["--alone"]).exits(0);
+        let ended = place.hand_out(&["--alone", "--force"]).exits(0);
         assert_eq!([ended.figure("items added"), ended.figure("already there")], [0, self.items as u64]);
         let second = place.given("given.csv");
         assert_eq!(outcomes(&second), HashMap::from([("again", 3 * self.people)]));
@@ -56,13 +57,13 @@ impl Crowd {
         self.assert_balanced(&place);
     }
 
-    /// The run that meets the crash fails and shows nothing; the next one carries on where it ended.
+    /// A run during which the server crashes fails and writes no output. The next one continues.
     #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
     pub(crate) fn meets_a_crash(self, place: Place, kill: impl FnOnce(), start_again: impl FnOnce()) {
         let place = self.at(place, 0);
         let (run, mut input, rest) = self.goes_half_way(&place);
         kill();
-        // It may have ended at the first error.
+        // The run may have ended at the first error.
         let _unread = input.write_all(&rest);
         drop(input);
         let failed = Ended::from(run.wait_with_output().unwrap()).exits(3);
@@ -73,7 +74,7 @@ impl Crowd {
         self.carries_on(&place);
     }
 
-    /// The run itself is killed; the next one carries on where it ended.
+    /// The run is killed, and the next one continues.
     #[cfg(feature = "sqlite")]
     pub(crate) fn is_left_half_way(self, place: Place) {
         let place = self.at(place, 0);
@@ -84,7 +85,7 @@ impl Crowd {
         self.carries_on(&place);
     }
 
-    /// A run that has given somebody something and waits for the rest of its ids.
+    /// Starts a run that has given items to some people, and waits for the rest of its ids.
     fn goes_half_way(self, place: &Place) -> (Child, ChildStdin, Vec<u8>) {
         place.write("given.csv", "old");
         let mut run = spawn(place, "-");
@@ -99,7 +100,7 @@ impl Crowd {
     }
 
     fn carries_on(self, place: &Place) {
-        place.hand_out(&[]).exits(0);
+        place.hand_out(&["--force"]).exits(0);
         let given = place.given("given.csv");
         assert_exactly_once(&given);
         assert!(outcomes(&given)["new"] < self.people, "the first run gave nobody anything");
@@ -134,7 +135,8 @@ fn outcomes(given: &[Given]) -> HashMap<&str, usize> {
 }
 
 fn spawn(place: &Place, ids: &str) -> Child {
-    let mut command = place.command(&[&["hand-out", "items"], &FILES[..2], &["--ids", ids], &FILES[4..]].concat());
+    let mut command =
+        place.command(&[&["hand-out", "items", "--force"], &FILES[..2], &["--ids", ids], &FILES[4..]].concat());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 

@@ -1,4 +1,4 @@
-//! The store that nobody named: a SQLite file in the folder of the call.
+//! The default store: a SQLite file in the current directory.
 
 use std::process::Stdio;
 
@@ -8,7 +8,7 @@ use crate::support::Place;
 
 const MADE: &str = "note: made the store sqlite:storagebox.db in this directory; ";
 
-/// Not made yet by any command.
+/// Returns a place where the default store does not exist.
 fn place() -> Place {
     Place::without_url()
 }

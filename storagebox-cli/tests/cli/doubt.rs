@@ -1,4 +1,4 @@
-//! A counter's change whose connection is cut, by a strategy that would not know the change again.
+//! A change of a counter whose connection is cut, with a strategy that does not recognise repeated changes.
 
 use std::net::SocketAddr;
 
@@ -14,10 +14,10 @@ tests_on! {
         a_change_in_doubt_is_told_and_not_repeated;
 }
 
-/// No change takes so many requests.
+/// More requests than any change takes.
 const MOST_REQUESTS: usize = 20;
 
-/// A way to a server that is cut while a command is under way.
+/// A proxy that cuts the connection during a command.
 struct Doubt {
     _runtime: Runtime,
     proxy: Proxy,
@@ -31,7 +31,7 @@ impl Doubt {
         Self { _runtime: runtime, proxy }
     }
 
-    /// In how many of the cuts the command was left in doubt.
+    /// Returns the number of cuts after which the outcome was unknown.
     fn doubts(&self, far: &Place, near: &Place, strategy: &str, cut: Cut) -> usize {
         let mut doubts = 0;
         for passing in 0..MOST_REQUESTS {
@@ -53,7 +53,7 @@ impl Doubt {
     }
 }
 
-/// The command counts once whatever is cut, and leaves it to the person to look where it cannot know.
+/// The command counts at most once at any cut, and tells the user to look if the outcome is unknown.
 fn a_change_in_doubt_is_told_and_not_repeated<S: Served>() {
     let store = S::ready();
     let doubt = Doubt::before(store.address());
@@ -61,7 +61,7 @@ fn a_change_in_doubt_is_told_and_not_repeated<S: Served>() {
     for strategy in S::FORGETFUL {
         for cut in [Cut::RequestLost, Cut::ReplyLost, Cut::HalfReply] {
             let doubts = doubt.doubts(&far, &near, strategy, cut);
-            // A history finds out by itself whether its request was lost.
+            // A history recognises a repeated change itself.
             assert!(doubts > 0 || *strategy != "atomic", "no doubt with {strategy} and {cut:?}");
         }
     }
@@ -75,7 +75,7 @@ fn is_in_doubt(ended: Ended, value: i64) -> bool {
     let ended = ended.exits(3);
     let told: Value = serde_json::from_str(&ended.stderr).unwrap();
     assert_eq!((&told["certainty"], &told["retryable"]), (&json!("Unknown"), &json!(false)), "{told}");
-    assert!(told["help"].as_str().unwrap().contains("look at the value first"), "{told}");
+    assert!(told["help"].as_str().unwrap().contains("read the value first"), "{told}");
     assert!([1, 3].contains(&value), "the value is {value} after 2 on 1");
     true
 }

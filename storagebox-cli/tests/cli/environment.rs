@@ -1,10 +1,10 @@
-//! What comes from outside as text: the variables that name a store, and those that a driver would take by itself.
+//! Text from outside: variables that name a store, and variables that a driver would read itself.
 
 use std::process::Stdio;
 
 use crate::support::Place;
 
-/// A second store was made beside the one that was meant.
+/// A second store was created beside the intended one.
 #[cfg(feature = "sqlite")]
 #[test]
 fn a_url_with_a_line_end_names_no_second_store() {
@@ -35,7 +35,7 @@ fn a_url_with_a_line_end_names_no_second_store() {
     assert_eq!(place.names(), before);
 }
 
-/// Neither did one that was put together of several variables, or has a comment as a file for containers may.
+/// As when a URL is composed of several variables, or has a comment as in an `.env` file.
 #[cfg(feature = "sqlite")]
 #[test]
 fn a_url_with_a_comment_or_a_blank_in_it_names_no_second_store() {
@@ -43,8 +43,8 @@ fn a_url_with_a_comment_or_a_blank_in_it_names_no_second_store() {
     place.run(&["setup", "--url", "sqlite:shop.db"]).exits(0);
     let before = place.names();
     for (odd, told) in [
-        ("sqlite:shop.db # the shop's", "url must not hold a #, which is %23 in it"),
-        ("sqlite:shop.db#old", "url must not hold a #, which is %23 in it"),
+        ("sqlite:shop.db # the shop's", "url must not contain a #; write it as %23"),
+        ("sqlite:shop.db#old", "url must not contain a #; write it as %23"),
         ("sqlite:shop.db ?remember=7d", "the address of the url ends with a space (U+0020)"),
         ("sqlite:shop.db?remember=7d &combining=on", "a key or a value of the url ends with a space (U+0020)"),
         ("sqlite:sh\u{ad}op.db", "url has a character without width (U+00AD) as character 10"),
@@ -57,7 +57,7 @@ fn a_url_with_a_comment_or_a_blank_in_it_names_no_second_store() {
     assert_eq!(place.names(), before);
 }
 
-/// As a loop over the lines of a file with carriage returns passes them on: one person had two codes.
+/// A loop over the lines of a file with carriage returns passes them on, and one person got two codes.
 #[test]
 fn an_argument_with_a_line_end_is_no_second_id() {
     let place = Place::new();
@@ -83,7 +83,7 @@ fn an_argument_with_a_line_end_is_no_second_id() {
     place.run(&["dedup", "record", "n", "ada", "a value\r\n", "--op", "me"]).exits(0);
 }
 
-/// The same URL led to other servers in other shells.
+/// The same URL led to different servers in different shells.
 #[cfg(feature = "postgres")]
 #[test]
 fn no_variable_of_postgres_chooses_another_store() {
@@ -105,7 +105,7 @@ fn no_variable_of_postgres_chooses_another_store() {
     assert!(ended.stderr.contains("the server could not be reached"), "{}", ended.stderr);
 }
 
-/// The SDK ended the task by a panic, or was asked for half a minute what it had refused at once.
+/// The SDK panicked, or its immediate error was retried for half a minute.
 #[cfg(feature = "dynamo")]
 #[test]
 fn a_variable_of_amazons_that_makes_no_sense_here_is_named_or_passed_over() {
@@ -115,7 +115,7 @@ fn a_variable_of_amazons_that_makes_no_sense_here_is_named_or_passed_over() {
         ("AWS_ACCESS_KEY_ID", "ada\n", "the id of the access key ends with a line feed (U+000A)"),
         ("AWS_ACCESS_KEY_ID", "ad\u{e4}", "the id of the access key has characters that are not ASCII"),
         ("AWS_SECRET_ACCESS_KEY", "hunter2\r", "the secret access key ends with a carriage return (U+000D)"),
-        // The SDK cuts the line end off.
+        // The SDK trims the line end.
         ("AWS_SESSION_TOKEN", "hunter2\n", "the endpoint could not be reached"),
         ("AWS_RETRY_MODE", "legacy", "the endpoint could not be reached"),
         ("AWS_RETRY_MODE", "adaptive", "the endpoint could not be reached"),
@@ -132,7 +132,7 @@ fn a_variable_of_amazons_that_makes_no_sense_here_is_named_or_passed_over() {
     }
 }
 
-/// The table of another service, whose name is the same.
+/// It led to a table of the same name on another service.
 #[cfg(feature = "dynamo")]
 #[test]
 fn no_variable_of_amazons_chooses_another_endpoint() {
@@ -146,7 +146,7 @@ fn no_variable_of_amazons_chooses_another_endpoint() {
     }
 }
 
-/// The system's library says that there is no such name; the limit may pass, and the name is there.
+/// With too many open files the resolver says that the name does not exist.
 #[cfg(all(unix, feature = "redis", feature = "postgres"))]
 #[test]
 fn a_name_is_not_called_missing_where_no_file_can_be_opened() {
@@ -157,7 +157,7 @@ fn a_name_is_not_called_missing_where_no_file_can_be_opened() {
             let ended = limited.args(["ping", "--url", url]).output().unwrap();
             let said = String::from_utf8_lossy(&ended.stderr).into_owned();
             assert!(
-                !ended.status.success() && !said.contains("no name") && !said.contains("no address"),
+                !ended.status.success() && !said.contains("does not resolve") && !said.contains("no address"),
                 "{files} files, {url}: {said}"
             );
         }

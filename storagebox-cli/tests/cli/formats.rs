@@ -1,5 +1,5 @@
-//! Files as other programs write them: read rightly, or refused with the line and what to do, and never a success of
-//! which nothing came.
+//! Files as other programs write them: read correctly, or refused with the line and advice. A load of nothing is no
+//! success.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -16,7 +16,7 @@ fn compressed(text: &str) -> Vec<u8> {
     gzip.wait_with_output().unwrap().stdout
 }
 
-/// Loads the file in each way in which a file is read.
+/// Reads the file with every command that reads one.
 fn read_by_all(bytes: &[u8]) -> Vec<Ended> {
     let place = Place::new();
     place.write("list.csv", bytes);
@@ -80,7 +80,7 @@ fn a_list_of_which_nothing_can_be_used_is_no_success() {
     refused_by_all(b"\x1a", &["line 1: the field begins with a control character (U+001A)"]);
 }
 
-/// Each of them has a good line and one that another reader would take for another value.
+/// Each file has a good line, and one that another reader would take for another value.
 #[test]
 fn what_is_left_out_is_no_success_and_the_rest_is_done() {
     for (lines, reason) in [
@@ -117,7 +117,7 @@ fn blank_lines_leave_nothing_out() {
     place.run(&["bank", "load", "n", "list.csv"]).exits(0);
 }
 
-/// One person, who had two codes.
+/// One person got two codes.
 #[test]
 fn joined_files_are_read_as_one() {
     let ids = "\u{feff}email,name\nada@example.com,Ada\n\u{feff}email,name\n\u{feff}ada@example.com,Ada\n";
@@ -143,7 +143,7 @@ fn a_directive_to_a_spreadsheet_takes_no_code() {
     }
 }
 
-/// The first person got nothing, and nobody was told.
+/// The first person got nothing, without any message.
 #[test]
 fn a_header_that_is_none_is_refused() {
     for ids in ["ada@example.com\nbob.b@example.org\n", "1001\n1002\n", "c-7,Ada\nc-8,Bob\n"] {
@@ -163,7 +163,7 @@ fn quotes_say_that_every_character_is_meant() {
     assert_eq!(given, ["auth0|7", " ada ", "a;b"]);
 }
 
-/// What a terminal obeys never comes from a file into a message.
+/// Control characters of a file or its name never reach the terminal.
 #[test]
 fn no_message_shows_a_control_character() {
     let place = Place::new();

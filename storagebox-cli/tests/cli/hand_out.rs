@@ -1,4 +1,4 @@
-//! `storagebox hand-out` on whole files: who gets what.
+//! `storagebox hand-out` on whole files.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -50,7 +50,7 @@ fn the_main_job() {
 #[test]
 fn more_people_than_codes() {
     let items: String = (0..100).map(|n| format!("CODE-{n}\n")).collect();
-    // Everybody comes three times, the second and third time when the bank has long run dry.
+    // Each person asks three times, the second and third time after the bank is empty.
     let ids: String = (0..3).flat_map(|_| (0..150).map(|n| format!("p{n}\n"))).collect();
     let place = Place::with(items, ids);
     let ended = place.hand_out(&[]).exits(1);
@@ -163,7 +163,7 @@ fn more_items_than_a_batch_are_all_loaded() {
     assert_eq!([ended.figure("items added"), ended.figure("free left")], [12_345, 12_344]);
 }
 
-/// The answers go on to the next program, and nothing else does.
+/// Only the answers go to standard output.
 #[test]
 fn the_answers_go_to_standard_output_and_the_audit_beside_them() {
     let place = Place::with("SAVE-1\n", "ada\n\nbob\n");

@@ -1,4 +1,4 @@
-//! What `--help` shows, and that neither it nor a complaint shows a password.
+//! The texts of `--help`. Neither they nor errors of the command line show a password.
 
 use crate::support::Place;
 
@@ -66,7 +66,7 @@ pub(crate) const COMMANDS: &[&[&str]] = &[
     &["man"],
 ];
 
-/// A screen of 100 columns and 40 lines, with one help for those who ask shortly and those who ask at length.
+/// A screen has 100 columns and 40 lines. `-h` and `--help` show the same.
 #[test]
 fn every_help_fits_on_one_screen() {
     for &command in COMMANDS {
@@ -80,7 +80,7 @@ fn every_help_fits_on_one_screen() {
     }
 }
 
-/// Those of all commands once, and those that a run adds.
+/// The exit codes of all commands, and those of `dedup run`.
 #[test]
 fn two_helps_list_exit_codes() {
     for &command in COMMANDS {
@@ -90,7 +90,7 @@ fn two_helps_list_exit_codes() {
     }
 }
 
-/// Every part is called alike: the part, the operation, the namespace, and what the operation is about.
+/// Every part has the same order of arguments: the part, the operation, the namespace, and the subject.
 #[test]
 fn the_namespace_is_the_first_argument_of_every_operation() {
     for &command in COMMANDS {
@@ -124,7 +124,7 @@ fn every_help_names_the_variable_and_hides_its_value() {
     }
 }
 
-/// Whatever is wrong with the command line or the store, the URL's scheme is all that is shown of it.
+/// No error of the command line or the store shows more of a URL than its scheme.
 #[test]
 fn no_complaint_shows_the_url() {
     let place = Place::new();

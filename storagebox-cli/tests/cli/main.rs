@@ -1,4 +1,4 @@
-//! The real binary, on real files.
+//! Tests of the binary with real files and servers.
 
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
 

@@ -1,4 +1,4 @@
-//! `dedup`, `token`, `counter` and `ordered` on a store that lasts: every command, in a process of its own.
+//! `dedup`, `token`, `counter` and `ordered` on persistent stores: every command, in its own process.
 
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ impl Namespaces {
         self.0.run(args).exits(code).stdout
     }
 
-    /// What a command says to programs, without the namespace and the facts that are not asked for.
+    /// Runs a command, and returns these fields of its answer.
     #[track_caller]
     fn answers<const N: usize>(&self, args: &[&str], code: i32, facts: [&str; N]) -> [Value; N] {
         let answer = self.0.run(&[args, &["--json"]].concat()).exits(code).json();
@@ -57,7 +57,7 @@ fn records_are_remembered<S: Store>() {
     assert_eq!(here.answers(&["dedup", "forget", "records", "order-7"], 0, ["outcome"]), ["forgotten"]);
     assert_eq!(here.answers(&["dedup", "forget", "records", "order-7"], 1, ["outcome"]), ["absent"]);
     assert_eq!(here.answers(&record("paid", "ada"), 1, ["outcome"]), ["fenced"]);
-    // What an ended operation left is needed for a week.
+    // Ended operations are remembered for a week.
     assert_eq!(here.answers(&["maintain"], 0, ["deleted"]), [0]);
 }
 
@@ -82,7 +82,7 @@ fn tokens_are_consumed_once<S: Store>() {
     assert_eq!(here.answers(&["token", "create", "tokens", "m-7", "new"], 1, ["created", "gone"]), [1, 1]);
 }
 
-/// With the default strategy, whose value some backends do not know at once.
+/// Uses the default strategy, with which some backends do not know the value at once.
 fn operations_are_counted_once<S: Store>() {
     let store = S::ready();
     let here = Namespaces(store.place());
@@ -123,7 +123,7 @@ fn a_ledger_is_listed_and_merged<S: Store>() {
     assert_eq!(here.answers(&get, 0, ["value"]), [25]);
 }
 
-/// Where the backend has no ledger, a person is told what to use.
+/// A backend without ledgers tells what to use instead.
 #[cfg(any(feature = "postgres", feature = "redis", feature = "sqlite"))]
 fn a_strategy_that_is_not_there_names_another<S: Store>() {
     let store = S::ready();
@@ -163,7 +163,7 @@ fn the_newest_value_is_kept<S: Store>() {
     assert!(times.stderr.contains("\nhelp: "), "{}", times.stderr);
 }
 
-/// What a store promises is shown without asking it, and the demo leaves no doubt and a note.
+/// `promises` lists the promises, and `demo` holds and tells which bank it leaves.
 fn visitors_see_what_is_promised<S: Store>() {
     let store = S::ready();
     let here = Namespaces(store.place());

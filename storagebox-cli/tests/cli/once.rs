@@ -1,4 +1,4 @@
-//! `dedup run` on a store that lasts: twenty shells at once, a runner that dies, and signals.
+//! `dedup run` on persistent stores: twenty shells at once, a runner that dies, and signals.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout, Output, Stdio};
@@ -19,20 +19,20 @@ tests_on! {
         a_command_is_not_told_the_url;
 }
 
-/// How many shells ask at once.
+/// The number of shells that run the command at once.
 const SHELLS: usize = 20;
 
 /// Between two signals.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Says that it was run, writes bytes that are no text to both outputs, and fails.
+/// A script that counts its runs, writes bytes that are no text to both outputs, and fails.
 const TALKS: &str = r"echo run >> runs; printf 'out\377\000\n'; printf 'err\376' >&2; exit 7";
 
-/// With them the id stands for the name of the work, so that one command may follow another.
+/// Options with which different commands may have the same id.
 const ANY_COMMAND: [&str; 2] = ["--fingerprint", "nightly"];
 
-/// One id, run from many places that share a folder. Commands that hang end with the folder, which goes also with a
-/// test program that is killed.
+/// Runs of one id in one folder. Commands that wait for ever end when the folder is deleted, even if the test program
+/// is killed.
 pub(crate) struct Once {
     place: Place,
 }
@@ -56,7 +56,7 @@ impl Once {
         fs::read_to_string(self.place.path("runs")).map_or(0, |runs| runs.lines().count())
     }
 
-    /// A runner whose command has said that it runs, and the rest of what it says.
+    /// Starts a run, and returns it with the rest of its output when the command runs.
     fn started(&self, options: &[&str], script: &str) -> (Child, BufReader<ChildStdout>) {
         let mut runner = self.spawn(options, script);
         let mut stdout = BufReader::new(runner.stdout.take().unwrap());
@@ -64,7 +64,7 @@ impl Once {
         (runner, stdout)
     }
 
-    /// The runner says how its command was interrupted, and has recorded nothing: the next one runs the command.
+    /// Asserts that the runner tells how its command was interrupted, and that the next one runs the command.
     #[track_caller]
     fn is_left_open_by(&self, runner: Child, told: &str) {
         let ended = Ended::from(runner.wait_with_output().unwrap()).exits(123);
@@ -73,7 +73,7 @@ impl Once {
         assert_eq!(self.runs(), 2);
     }
 
-    /// Twenty shells where there is no store yet: some say that they made it, and nothing else differs.
+    /// Without a store some of the shells say that they created it, and nothing else differs.
     #[cfg(feature = "sqlite")]
     pub(crate) fn is_made_and_run_for_twenty_shells(&self, made: &str) {
         let shells: Vec<_> = (0..SHELLS).map(|_| self.spawn(&[], TALKS)).collect();
@@ -100,7 +100,7 @@ impl Once {
     }
 }
 
-/// All print the same, and later ones too; the command ran once.
+/// All print the same, also later ones, and the command ran once.
 fn twenty_shells_at_once_run_the_command_once_and_print_the_same<S: Store>() {
     let store = S::ready();
     let once = Once::at(store.place());
@@ -115,11 +115,11 @@ fn twenty_shells_at_once_run_the_command_once_and_print_the_same<S: Store>() {
     assert_eq!(once.runs(), 1);
 }
 
-/// The runner is killed while its command runs; whoever waits runs it again when the lease is over, and says so.
+/// The runner is killed while its command runs. Another one runs it again when the lease has expired, and says so.
 fn a_runner_that_dies_is_followed_by_another<S: Store>() {
     let store = S::ready();
     let once = Once::at(store.place());
-    // It ends with its standard error, which nobody reads once the runner is dead.
+    // The command ends when nobody reads its standard error any more.
     let hangs = "echo run >> runs; echo started; while echo . >&2; do sleep 0.05; done";
     let options = ["--lease", "2s", "--fingerprint", "nightly"];
     let (mut runner, stdout) = once.started(&options, hangs);
@@ -137,7 +137,7 @@ fn a_runner_that_dies_is_followed_by_another<S: Store>() {
     assert_eq!(once.runs(), 2);
 }
 
-/// The command is told of the signal and ends; nothing is recorded, and the next one runs it.
+/// The command gets the signal and ends. Nothing is recorded, and the next runner runs it.
 fn an_interrupted_command_is_run_again<S: Store>() {
     let store = S::ready();
     let once = Once::at(store.place());
@@ -152,8 +152,9 @@ fn an_interrupted_command_is_run_again<S: Store>() {
     once.is_left_open_by(runner, told);
 }
 
-/// A command that does not listen is killed by the second signal, and nothing is recorded. Two that come together are
-/// one, so that the second is sent until it is heard. One more would interrupt the runner while it gives its lease back.
+/// A command that ignores the signal is killed by the second one, and nothing is recorded. Two signals at once are one
+/// request, so the second one is repeated until it has an effect. One more would interrupt the runner while it returns
+/// its lease.
 fn a_command_that_does_not_listen_is_killed<S: Store>() {
     let store = S::ready();
     let once = Once::at(store.place());
@@ -169,7 +170,7 @@ fn a_command_that_does_not_listen_is_killed<S: Store>() {
     once.is_left_open_by(runner, told);
 }
 
-/// The command has ended and left something behind that holds its output open.
+/// The command has ended and left a process that holds its output open.
 fn what_a_command_leaves_behind_is_not_waited_for<S: Store>() {
     let store = S::ready();
     let once = Once::at(store.place());
@@ -182,7 +183,7 @@ fn what_a_command_leaves_behind_is_not_waited_for<S: Store>() {
     assert_eq!(once.runs(), 1);
 }
 
-/// Whoever waits for another's run just ends, and the run goes on.
+/// A runner that waits for another's run ends at a signal, and the run goes on.
 fn whoever_waits_may_go<S: Store>() {
     let store = S::ready();
     let once = Once::at(store.place());
@@ -201,7 +202,7 @@ fn whoever_waits_may_go<S: Store>() {
     assert_eq!(once.runs(), 1);
 }
 
-/// The command is not told the store's URL, which may hold a password, unless somebody wants that.
+/// The command does not get the URL of the store, which may hold a password, without `--pass-url`.
 fn a_command_is_not_told_the_url<S: Store>() {
     let store = S::ready();
     let once = Once::at(store.place());
@@ -222,12 +223,12 @@ fn terminate(child: &Child) {
     assert!(tell("-TERM", &child.id().to_string()));
 }
 
-/// Whether there is such a process, which then has the signal.
+/// Sends the signal. Returns whether the process exists.
 fn tell(signal: &str, id: &str) -> bool {
     std::process::Command::new("kill").args([signal, id]).stderr(Stdio::null()).status().unwrap().success()
 }
 
-/// Once it hears signals; before, one would just kill it.
+/// Terminates the process after it has installed its handlers. Before that the signal would kill it.
 fn terminate_once_it_waits(child: &Child) {
     while !catches_sigterm(child) {
         thread::yield_now();
@@ -235,14 +236,14 @@ fn terminate_once_it_waits(child: &Child) {
     terminate(child);
 }
 
-/// By the mask that Linux shows of a process.
+/// Reads the mask of signals that Linux shows for a process.
 fn catches_sigterm(child: &Child) -> bool {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
     u64::from_str_radix(mask.trim(), 16).unwrap() >> 14 & 1 == 1
 }
 
-/// Full, and not given up by a reader: the caller wanted the output.
+/// The output is full, and not closed by a reader.
 #[cfg(all(feature = "sqlite", target_os = "linux"))]
 #[test]
 fn output_that_cannot_be_written_is_replayed_by_the_next_run() {
@@ -256,7 +257,7 @@ fn output_that_cannot_be_written_is_replayed_by_the_next_run() {
     assert_eq!(place.read("runs"), "run\n");
 }
 
-/// It may be another store than the one that nobody names.
+/// The intended store may differ from the default one.
 #[cfg(all(unix, feature = "sqlite"))]
 #[test]
 fn a_url_by_its_option_is_none_of_the_commands_either() {

@@ -1,18 +1,18 @@
-//! `RUST_LOG=trace`: what a driver tells of items, tokens, ids and keys is not heard.
+//! `RUST_LOG=trace`: the log has no items, tokens, ids or keys that drivers log.
 
 use std::process::Command;
 
 use crate::support::{Ended, Place};
 
-/// What is put into the store, so that it may be looked for.
+/// Texts in the store that the tests look for in the log.
 const SECRETS: [&str; 4] = ["CODE-7f3a9", "ada-51c2e", "token-9b04d", "value-2e8f6"];
 
-/// Whether nothing of a store's content is said by commands that say all they can.
+/// Runs commands with the most verbose log, and looks for the contents of the store in it.
 pub(crate) struct Quiet<'a> {
     pub(crate) place: Place,
-    /// What is secret about the way there.
+    /// The secrets of the connection.
     pub(crate) keys: &'a [&'a str],
-    /// Gives each command its keys.
+    /// Sets the credentials of each command.
     pub(crate) with_keys: fn(&mut Command),
 }
 
@@ -23,7 +23,7 @@ impl Quiet<'_> {
         command.env("RUST_LOG", filter).output().unwrap().into()
     }
 
-    /// The commands that put secrets into the store and get them out again.
+    /// Commands that write and read secrets.
     fn commands() -> [Vec<&'static str>; 7] {
         let [_, id, token, value] = SECRETS;
         [
@@ -37,7 +37,7 @@ impl Quiet<'_> {
         ]
     }
 
-    /// To whoever asks for everything; our own libraries are heard.
+    /// With a level for all targets only our own libraries are logged.
     pub(crate) fn tells_no_secret(&self) {
         self.place.write("items.csv", SECRETS[0]);
         for filter in ["trace", "debug,storagebox=trace"] {
@@ -51,7 +51,7 @@ impl Quiet<'_> {
         }
     }
 
-    /// To whoever names the driver, at his own risk.
+    /// A driver is logged if the filter names it.
     #[cfg(feature = "dynamo")]
     pub(crate) fn hears_what_is_named(&self, target: &str) {
         let said = self.run(&format!("{target}=trace"), &["ping"]).exits(0).stderr;

@@ -1,4 +1,4 @@
-//! The README's transcripts, run line by line: what a person would see, and the exit code where it is not 0.
+//! Runs the transcripts of the README line by line, and compares the output and exit codes other than 0.
 
 use std::env;
 use std::ffi::OsString;
@@ -10,7 +10,7 @@ use crate::support::Place;
 const README: &str = include_str!("../../README.md");
 const BLOCK: &str = "```console\n";
 
-/// One line of a transcript, with what it is to show.
+/// A command of a transcript, and its expected output.
 struct Line<'a> {
     command: &'a str,
     shows: String,
@@ -29,7 +29,7 @@ fn lines(block: &str) -> impl Iterator<Item = Line<'_>> {
     })
 }
 
-/// What the command shows in a shell, notes and errors first, as the README has them.
+/// Runs the command in a shell, and returns its output: notes and errors first, as in the README.
 fn shown(place: &Place, command: &str) -> String {
     let mut shell = Command::new("sh");
     shell.args(["-c", command]).current_dir(place.folder()).env("PATH", path()).env_remove("STORAGEBOX_URL");
@@ -40,14 +40,14 @@ fn shown(place: &Place, command: &str) -> String {
     format!("{stderr}{stdout}{code}").trim_end().to_owned()
 }
 
-/// With the binary that is tested before all others.
+/// Returns a PATH that begins with the folder of the tested binary.
 fn path() -> OsString {
     let ours = Path::new(env!("CARGO_BIN_EXE_storagebox")).parent().unwrap().to_owned();
     let others = env::var_os("PATH").unwrap();
     env::join_paths([ours].into_iter().chain(env::split_paths(&others))).unwrap()
 }
 
-/// Each in a folder of its own; the store that the first one makes is there for the next.
+/// Each transcript has its own folder. Only the first one shows that the store is created.
 #[test]
 fn every_transcript_shows_what_the_readme_says() {
     let transcripts = transcripts();

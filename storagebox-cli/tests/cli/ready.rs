@@ -1,4 +1,4 @@
-//! `setup` and `ping`: what a person is told while a store is not what it should be, and that no key is ever shown.
+//! `setup` and `ping`: the errors of a store that is not as it should be. No error shows a key.
 
 use std::process::Stdio;
 
@@ -25,7 +25,7 @@ tests_on! {
 
 pub(crate) const COUNTS: [&str; 3] = ["bank", "counts", "b"];
 
-/// The password or secret key of all stores that have one, and a mistake in URLs that may be one.
+/// The password or secret key of all stores, and a part of invalid URLs that may be one.
 pub(crate) const SECRET: &str = "hunter2";
 
 #[track_caller]
@@ -33,7 +33,7 @@ pub(crate) fn run(place: &Place, args: &[&str], code: i32) -> Ended {
     silent(place.run(args).exits(code))
 }
 
-/// No secret is shown, and no URL.
+/// Asserts that no secret and no URL is shown.
 #[track_caller]
 fn silent(ended: Ended) -> Ended {
     let shown = [&ended.stdout[..], &ended.stderr].concat();
@@ -41,7 +41,7 @@ fn silent(ended: Ended) -> Ended {
     ended
 }
 
-/// A failure, with what happened and what to do.
+/// Asserts a failure that tells what happened and what to do.
 #[track_caller]
 pub(crate) fn fails(ended: Ended, because: &str, help: &str) -> Ended {
     let ended = silent(ended.exits(3));
@@ -52,7 +52,7 @@ pub(crate) fn fails(ended: Ended, because: &str, help: &str) -> Ended {
     ended
 }
 
-/// The same, with nothing but the cause in the server's or the system's words between them.
+/// The same, with only the message of the server or the system between the two.
 #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
 #[track_caller]
 pub(crate) fn fails_by(ended: Ended, because: &str, cause: &str, help: &str) {
@@ -94,7 +94,7 @@ fn setups_at_once_are_one<S: Store>() {
     run(&place, &["ping"], 0);
 }
 
-/// The message may show how a URL is written.
+/// The message may show the syntax of URLs.
 fn a_url_that_is_wrong_is_bad_usage<S: Store>() {
     for (url, because) in S::WRONG_URLS {
         let ended = Place::new().on(url).run(&["ping"]).exits(2);

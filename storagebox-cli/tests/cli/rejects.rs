@@ -1,5 +1,5 @@
-//! Lines that cannot be used: counted, listed with their real line number, and no reason to stop; a line that is not
-//! blank is one to end with 1.
+//! Lines that cannot be used are counted, listed with their line numbers, and do not stop the command. One that is not
+//! blank makes the exit code 1.
 
 use crate::support::Place;
 
@@ -66,18 +66,6 @@ fn the_list_can_be_put_elsewhere() {
     let place = Place::with("A\n", "\nada\n");
     place.hand_out(&["--rejects", "bad.csv"]).exits(0);
     assert_eq!(place.names(), ["bad.csv", "given.csv", "ids.csv", "items.csv"]);
-}
-
-#[test]
-fn an_older_list_stays_where_nothing_was_rejected() {
-    let place = Place::with("A\n", "\nada\n");
-    place.hand_out(&[]).exits(0);
-    let list = place.read("given.rejects.csv");
-    place.write("ids.csv", "ada\n");
-    let ended = place.hand_out(&[]).exits(0);
-    let said = "note: every line could be used; given.rejects.csv is older and stays as it is";
-    assert!(ended.stderr.contains(said), "{}", ended.stderr);
-    assert_eq!(place.read("given.rejects.csv"), list);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `completions` and `man`, and what `-v` says.
+//! `completions`, `man`, and the log of `-v`.
 
 use crate::help::COMMANDS;
 use crate::support::Place;
@@ -38,7 +38,7 @@ fn every_command_has_a_page() {
         let has_codes = command.is_empty() || command == ["dedup", "run"];
         assert_eq!(page.matches(".SH \"EXIT STATUS\"").count(), usize::from(has_codes), "{command:?}");
     }
-    // Those of `help` are about the same commands again.
+    // The subcommands of `help` are the same commands again.
     let pages = place.names().into_iter().filter(|name| !name.contains("-help"));
     assert_eq!(pages.count(), COMMANDS.len(), "a command is missing in COMMANDS");
 }

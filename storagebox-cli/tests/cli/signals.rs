@@ -1,4 +1,4 @@
-//! `dedup run` and signals: every process of the command gets them, and no end by a signal is a result.
+//! `dedup run` and signals: every process of the command gets them, and an end by a signal is no result.
 
 mod processes;
 mod terminal;
@@ -13,18 +13,18 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use crate::support::{Ended, Place};
 
-/// A command that waits for ever, but ends with the folder of its test.
+/// A command that waits until the folder of its test is deleted.
 const WAITS: &str = "while test -e alive; do sleep 0.01; done";
 
-/// The tests may run under `nohup`, or behind a shell's `&`, which both ask to ignore signals.
+/// The tests may run under `nohup` or in the background of a shell, which both make programs ignore signals.
 const LISTENING: [&str; 2] = ["env", "--default-signal=HUP,INT,QUIT,TERM"];
 
-/// One id, run without a terminal in a session of its own, which is also a process group.
+/// Runs of one id without a terminal, each in its own session and process group.
 struct Session {
     place: Place,
 }
 
-/// A run whose command has said a first line, and the rest of what it says.
+/// A run whose command has printed its first line, and the rest of its output.
 struct Running {
     runner: Child,
     stdout: BufReader<ChildStdout>,
@@ -55,7 +55,7 @@ impl Session {
         Running { runner, stdout }
     }
 
-    /// Stops a runner until another has begun, unless the other does not get at the store.
+    /// Stops a runner while another one begins. Returns whether the stopped one kept the other from the store.
     fn is_in_the_way(&self, run: &Running, options: &[&str]) -> bool {
         run.signal(Signal::STOP);
         let other: Ended = self.command(options, "echo other").output().unwrap().into();
@@ -67,7 +67,7 @@ impl Session {
         self.place.run(&["dedup", "get", "records", "nightly"]).code == 0
     }
 
-    /// The processes that wrote their ids into a file are gone.
+    /// Waits until the processes that wrote their ids into a file have ended.
     #[track_caller]
     fn all_have_ended(&self, count: usize) {
         let ids = self.place.read("pids");
@@ -76,7 +76,7 @@ impl Session {
     }
 }
 
-/// One that has ended and that nobody asked for is not.
+/// Whether a process runs. A zombie does not.
 fn is_alive(id: &str) -> bool {
     state(id).is_some_and(|state| state != 'Z')
 }
@@ -115,8 +115,8 @@ impl Running {
     }
 }
 
-/// With the ways in which commands take a signal: not at all, with an end that looks like success, as a shell says it,
-/// with a failure, and with a process below that takes it first.
+/// Commands react to a signal in many ways: not at all, with an exit code of success, with that of a shell, with a
+/// failure, or with a child that handles it first.
 const COMMANDS: [&str; 5] = [
     "",
     "trap 'exit 0' TERM;",
@@ -125,7 +125,7 @@ const COMMANDS: [&str; 5] = [
     "trap : TERM; sh -c 'while test -e alive; do :; done'; exit 0;",
 ];
 
-/// A service manager, a container or a shell ends all processes of a group at once: which of them ends first is chance.
+/// A service manager, a container or a shell signals all processes of a group at once, in no order.
 #[test]
 fn a_signal_to_the_whole_group_is_never_recorded() {
     at_some_moment(|session, script, moment| {
@@ -137,7 +137,7 @@ fn a_signal_to_the_whole_group_is_never_recorded() {
     });
 }
 
-/// Each command in a session of its own, often; nothing of it may be recorded.
+/// Ends each command many times, each in its own session. Nothing may be recorded.
 fn at_some_moment(ends: impl Fn(&Session, &str, &dyn Fn()) + Sync) {
     let ends = &ends;
     thread::scope(|scope| {
@@ -146,7 +146,7 @@ fn at_some_moment(ends: impl Fn(&Session, &str, &dyn Fn()) + Sync) {
                 for delay in 0..rounds() {
                     let session = Session::new();
                     let script = format!("echo started; {command} {WAITS}; exit 0");
-                    // Not a wait for something: where in the run the signal comes is to differ.
+                    // This waits for nothing: the signal should come at different moments of the run.
                     ends(&session, &script, &|| thread::sleep(Duration::from_micros(u64::from(delay) * 397 % 3_000)));
                     assert!(!session.is_recorded(), "{command}");
                 }
@@ -155,7 +155,7 @@ fn at_some_moment(ends: impl Fn(&Session, &str, &dyn Fn()) + Sync) {
     });
 }
 
-/// How often each race is run.
+/// The number of rounds of each race.
 fn rounds() -> u32 {
     std::env::var("STORAGEBOX_SIGNALS").map_or(4, |rounds| rounds.parse().unwrap())
 }
@@ -190,7 +190,7 @@ fn a_command_that_is_stopped_goes_on_to_end() {
     run.ended().exits(123);
 }
 
-/// They mean what the command likes, and are no request to end.
+/// SIGUSR1 and SIGUSR2 are no request to end.
 #[test]
 fn a_users_signal_is_passed_on_and_the_result_is_recorded() {
     for (signal, name) in [(Signal::USR1, "USR1"), (Signal::USR2, "USR2")] {
@@ -204,7 +204,7 @@ fn a_users_signal_is_passed_on_and_the_result_is_recorded() {
     }
 }
 
-/// As `nohup` asks, or a shell for what it runs in the background.
+/// As under `nohup`, or in the background of a shell.
 #[test]
 fn a_signal_that_is_to_be_ignored_changes_nothing() {
     let session = Session::new();
@@ -234,7 +234,7 @@ fn a_command_that_was_killed_is_run_again() {
     assert_eq!(again.exits(0).stdout, "done\n");
 }
 
-/// A program learns it from the error, and need not know the codes.
+/// A program reads it from the error, and need not know the exit codes.
 #[test]
 fn an_exit_code_like_that_of_a_signal_is_recorded_and_told_apart() {
     let session = Session::new();

@@ -1,7 +1,7 @@
-//! What people read, kept as files in `snapshots/`: every help, and the tables and errors of a store that is at hand.
+//! The texts that people read, in `snapshots/`: every help, and the tables and errors of a store in memory.
 //!
-//! A change of a text is a change of its file: `INSTA_UPDATE=always cargo test -p storagebox-cli --test cli snapshots`
-//! writes them anew, and the difference is read like code.
+//! A changed text changes its file. `INSTA_UPDATE=always cargo test -p storagebox-cli --test cli snapshots` rewrites
+//! the files; review the difference like code.
 
 use std::process::Stdio;
 
@@ -9,7 +9,7 @@ use std::process::Stdio;
 use crate::help::COMMANDS;
 use crate::support::Place;
 
-/// As `tests/cli/snapshots/NAME.snap`; in a terminal of 100 columns, which is what a command assumes without one.
+/// Compares the text with `tests/cli/snapshots/NAME.snap`. It is wrapped at 100 columns, the width without a terminal.
 #[track_caller]
 fn is_as_before(name: &str, text: &str) {
     let mut settings = insta::Settings::clone_current();
@@ -18,7 +18,7 @@ fn is_as_before(name: &str, text: &str) {
     settings.bind(|| insta::assert_snapshot!(name.to_owned(), text));
 }
 
-/// What was said to both outputs, and the exit code.
+/// Returns both outputs and the exit code.
 fn told(place: &Place, args: &[&str]) -> String {
     let mut command = place.command(args);
     command.env_remove("COLUMNS").env_remove("RUST_LOG").env_remove("NO_COLOR").stdin(Stdio::null());
@@ -28,7 +28,7 @@ fn told(place: &Place, args: &[&str]) -> String {
     format!("$ storagebox {}\n{stdout}--- standard error\n{stderr}--- exit code {code}\n", args.join(" "))
 }
 
-/// Of the whole command: without a backend a help has another default, or lacks a subcommand.
+/// Only for a build with all features: without a backend a help has another default, or lacks a subcommand.
 #[cfg(all(feature = "dynamo", feature = "sqlite"))]
 #[test]
 fn every_help() {
@@ -70,7 +70,7 @@ fn tables() {
     }
 }
 
-/// The horizon moves on, so its name stands in its place.
+/// The horizon changes with the time, so a word replaces it.
 #[test]
 fn a_time_that_is_too_old() {
     let place = Place::new().on("memory:");
@@ -106,6 +106,7 @@ fn errors() {
         ("no-command-to-run", &["dedup", "run", "records", "a"]),
         ("output-too-long", &["dedup", "run", "records", "a", "--json", "--", "head", "-c", "300000", "/dev/zero"]),
         ("no-folder-for-man", &["man", "--dir", "none"]),
+        ("output-exists", &["dedup", "get", "records", "order-7", "--out", "items.csv"]),
     ] {
         is_as_before(&format!("error-{name}"), &told(&place, args));
     }

@@ -1,4 +1,4 @@
-//! The stores that last: how a test gets one, what differs between them, and the list of each test's stores.
+//! Persistent stores for tests: how a test gets one, and how they differ.
 
 #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
 use std::net::SocketAddr;
@@ -6,43 +6,43 @@ use std::net::SocketAddr;
 use crate::crowd::Crowd;
 use crate::support::Place;
 
-/// A store of one test, which goes with this value.
+/// The store of one test, which is deleted when this is dropped.
 pub(crate) trait Store: Sized {
-    /// The name that answers give to the backend.
+    /// The name of the backend in answers.
     const BACKEND: &str;
-    /// A text that does harm where it is taken for code.
+    /// A text that would be executed if it were taken for code.
     const ODD: &str;
-    /// URLs that cannot be opened, each with a part of the reason.
+    /// URLs that cannot be opened, each with a part of the error.
     const WRONG_URLS: &[(&str, &str)];
-    /// Who comes for items.
+    /// The size of the crowd that `hand-out` serves.
     const CROWD: Crowd = Crowd { items: 1_000, people: 800 };
-    /// How many items come through a pipe.
+    /// The number of items that are loaded through a pipe.
     const LOAD: u64 = 12_345;
-    /// How many set the store up at once.
+    /// The number of processes that set the store up at once.
     const SETUPS: usize = 4;
 
-    /// Not set up.
+    /// Returns a store that is not set up.
     fn bare() -> Self;
 
     fn url(&self) -> String;
 
-    /// What `ping` notes of it while it is not set up.
+    /// Returns the note of `ping` on a store that is not set up.
     fn note_of_bare(&self) -> String;
 
-    /// The names of what `conform` made and left.
+    /// Returns the names of what `conform` left.
     fn left_by_the_suite(&self) -> Vec<String>;
 
-    /// Commands on the store of this URL, with the keys that commands on this one have.
+    /// Returns a place for commands on the store of this URL, with the credentials of this one.
     fn place_of(&self, url: &str) -> Place {
         Place::new().on(url)
     }
 
-    /// Commands on it, in a folder of their own.
+    /// Returns a place for commands on this store.
     fn place(&self) -> Place {
         self.place_of(&self.url())
     }
 
-    /// The same, of somebody who may set it up.
+    /// Returns a place for commands of a user who may set it up.
     fn place_of_owner(&self) -> Place {
         self.place()
     }
@@ -57,28 +57,28 @@ pub(crate) trait Store: Sized {
     }
 }
 
-/// A store that commands reach over the network.
+/// A store on a server.
 #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
 pub(crate) trait Served: Store {
-    /// What is said of a server that is not there.
+    /// The error of a server that does not run.
     const UNREACHED: &str = "the server could not be reached";
-    /// The strategies of counters that cannot know a change again whose reply was lost.
+    /// The strategies of counters that do not recognise a repeated change.
     const FORGETFUL: &[&str] = &["atomic"];
 
-    /// Commands on a server at this address, perhaps none.
+    /// Returns a place for commands on a server at this address, which need not exist.
     fn place_at(address: &str) -> Place;
 
-    /// Where the server listens.
+    /// Returns the address of the server.
     fn address(&self) -> &str;
 
-    /// Commands that reach it by another way.
+    /// Returns a place for commands that use another address of the server.
     fn place_by(&self, way: SocketAddr) -> Place {
         self.place().by(self.address(), way)
     }
 }
 
-/// Makes a test of a function for each store of the list before it. A test is named after its function and its store,
-/// so that a filter finds both: `tests_on! { [redis sqlite]: records_are_remembered; }`.
+/// Makes a test of each function for each store of the list before it. The test has the names of both, so that a filter
+/// finds it: `tests_on! { [redis sqlite]: records_are_remembered; }`.
 macro_rules! tests_on {
     ($($stores:tt: $($test:ident),+;)+) => {
         $($(mod $test { $crate::stores::tests_on!(@each $test $stores); })+)+

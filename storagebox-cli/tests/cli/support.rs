@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 pub(crate) const FILES: [&str; 6] = ["--items", "items.csv", "--ids", "ids.csv", "--out", "given.csv"];
 
-/// All places of this program are in it: it goes with the program, also with one that is killed.
+/// The folder of all places of this program. It is deleted with the program, even if that is killed.
 static FOLDER: LazyLock<Folder> = LazyLock::new(|| Folder::new("cli").unwrap());
 
 /// A folder for one test.
@@ -24,9 +24,9 @@ pub(crate) fn folder() -> TempDir {
 
 pub(crate) struct Place {
     directory: TempDir,
-    /// The store of each run, by its environment.
+    /// The URL of the store in the environment of each run.
     url: Option<String>,
-    /// What else each run has in its environment.
+    /// Further variables of each run.
     variables: Vec<(&'static str, &'static str)>,
 }
 
@@ -51,7 +51,7 @@ impl Place {
         Self { directory: folder(), url: Some("memory:".to_owned()), variables: vec![] }
     }
 
-    /// Where nobody names a store, and there is none yet.
+    /// Returns a place without a URL, where no store exists.
     #[cfg(feature = "sqlite")]
     pub(crate) fn without_url() -> Self {
         Self { url: None, ..Self::new() }
@@ -73,7 +73,7 @@ impl Place {
         Self { url: Some(url.to_owned()), ..self }
     }
 
-    /// The same store by another way to its server.
+    /// Uses another address of the server.
     #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
     pub(crate) fn by(self, server: &str, way: SocketAddr) -> Self {
         Self { url: self.url.map(|url| url.replace(server, &way.to_string())), ..self }
@@ -115,7 +115,7 @@ impl Place {
         self.command(args).stdin(Stdio::null()).output().unwrap().into()
     }
 
-    /// `hand-out` on the three usual files.
+    /// Runs `hand-out` on the three usual files.
     pub(crate) fn hand_out(&self, more: &[&str]) -> Ended {
         self.run(&[&["hand-out", "items"], &FILES[..], more].concat())
     }
@@ -161,7 +161,7 @@ impl Ended {
         self
     }
 
-    /// A figure of the audit table.
+    /// Returns a figure of the audit table.
     #[track_caller]
     pub(crate) fn figure(&self, key: &str) -> u64 {
         let lines = || self.stdout.lines().filter_map(|line| line.strip_prefix(key));
@@ -175,12 +175,12 @@ impl Ended {
     }
 }
 
-/// A file of the sample data.
+/// Returns the path of a file of the sample data.
 pub(crate) fn sample(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/data").join(name)
 }
 
-/// Each id has one item on all its lines that have one, no item has two ids, and one line at most is `new`.
+/// Asserts that each id has one item on all its lines, no item has two ids, and at most one line of an id is `new`.
 #[track_caller]
 pub(crate) fn assert_exactly_once(given: &[Given]) {
     let mut item_of = HashMap::new();

@@ -1,4 +1,4 @@
-//! The commands on a terminal: bars and colours there, and nowhere else.
+//! The commands on a terminal, which alone gets progress bars and colours.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -13,7 +13,7 @@ use crate::support::{FILES, Place};
 const RED: &str = "\u{1b}[31m";
 const BAR: &str = "[==";
 
-/// Everything that a command shows on a terminal of 110 columns, and how it ends.
+/// Returns the exit code, and all that a command shows on a terminal of 110 columns.
 fn shown(place: &Place, args: &[&str], variables: &[(&str, &str)]) -> (i32, String) {
     let mut command = place.command(args);
     command.env("TERM", "xterm-256color").envs(variables.iter().copied());
@@ -29,13 +29,13 @@ fn run_on_a_terminal(mut command: Command) -> (i32, String) {
     let (ours, theirs) = terminal();
     command.stdin(Stdio::null()).stdout(theirs.try_clone().unwrap()).stderr(theirs);
     let mut child = command.spawn().unwrap();
-    // It holds the other end of the terminal, which would never close.
+    // The command value holds the other end of the terminal, which would never close.
     drop(command);
     let shown = read(File::from(ours));
     (child.wait().unwrap().code().unwrap(), shown)
 }
 
-/// A terminal of 110 columns: the end of the person, and that of the programs.
+/// Opens a terminal of 110 columns: the user's end, and the end of programs.
 pub(crate) fn terminal() -> (OwnedFd, OwnedFd) {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&ours).unwrap();
@@ -54,7 +54,7 @@ fn read(mut terminal: File) -> String {
         match terminal.read(&mut chunk) {
             Ok(0) => break,
             Ok(read) => shown.extend_from_slice(&chunk[..read]),
-            // Linux says so when the last program has closed the other end.
+            // Linux returns this error when the last program has closed the other end.
             Err(error) if error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error()) => break,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => panic!("{error}"),
@@ -128,7 +128,7 @@ fn what_is_promised_fits_the_terminal() {
     assert!(shown.lines().all(|line| line.trim_end().chars().count() <= 110), "{shown}");
 }
 
-/// What a terminal would obey, or not show.
+/// Characters that a terminal would obey or not show.
 const HOSTILE: &str = "x\u{1b}]0;owned\u{7}\r\u{9b}2J\u{7f}\u{202e}\u{2066}\u{200b}\u{200d}\u{feff}\u{2028}y";
 
 #[track_caller]
@@ -144,7 +144,7 @@ fn shows_nothing_to_obey(place: &Place, args: &[&str]) -> String {
     shown
 }
 
-/// A file has it in its name and in its content, a namespace in its name, the command line in every place.
+/// The text is in the name and the content of a file, in the name of a namespace, and in every argument.
 #[test]
 fn a_strangers_text_in_errors_is_not_obeyed() {
     let place = Place::with("A\n", "ada\n");
@@ -166,7 +166,7 @@ fn a_strangers_text_in_errors_is_not_obeyed() {
     }
 }
 
-/// In a listing, an answer and a value; for programs it means what it meant.
+/// The text is in listings, answers and values. Programs get it unchanged.
 #[cfg(feature = "sqlite")]
 #[test]
 fn a_strangers_text_in_answers_is_not_obeyed() {
@@ -208,13 +208,13 @@ fn a_strangers_text_in_answers_is_not_obeyed() {
             let answer: serde_json::Value = serde_json::from_str(line).unwrap();
             assert!(answer.to_string().contains("]0;owned"), "{answer}");
         }
-        // Programs get every byte.
+        // Programs get every byte unchanged.
         let piped = place.run(args);
         assert!(!piped.stdout.contains("\\u{9b}") || !args.contains(&"list"), "{}", piped.stdout);
     }
 }
 
-/// A stranger's item is one row, whatever is in it.
+/// An item is always one row.
 #[cfg(feature = "sqlite")]
 #[test]
 fn a_line_break_in_a_field_forges_no_row() {

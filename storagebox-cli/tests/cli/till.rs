@@ -1,4 +1,4 @@
-//! `bank ...` on a store that lasts: every command, for people and for programs.
+//! `bank ...` on persistent stores: every command, for people and for programs.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ tests_on! {
         a_load_through_a_pipe_is_counted_and_can_be_repeated;
 }
 
-/// A bank of a place.
+/// The bank `b` of a place.
 pub(crate) struct Bank {
     pub(crate) place: Place,
 }
@@ -27,14 +27,14 @@ impl Bank {
         Self { place }
     }
 
-    /// What a command says to people.
+    /// Runs a command, and returns its output for people.
     #[track_caller]
     pub(crate) fn says(&self, args: &[&str], code: i32) -> String {
         let (command, rest) = args.split_first().unwrap();
         self.place.run(&[&["bank", command, "b"], rest].concat()).exits(code).stdout
     }
 
-    /// What a command says to programs.
+    /// Runs a command, and returns its answer for programs.
     #[track_caller]
     pub(crate) fn answers(&self, args: &[&str], code: i32) -> Value {
         serde_json::from_str(&self.says(&[args, &["--json"]].concat(), code)).unwrap()
@@ -98,7 +98,7 @@ fn counts_list_and_audit_agree<S: Store>() {
     assert_eq!(bank.says(&["list", "--limit", "2", "--json"], 0).lines().count(), 2);
 }
 
-/// The items of a file of ids come free, from a pipe too, and what is spent stays spent.
+/// The claims of ids from a pipe are released, and spent items stay spent.
 fn what_was_given_up_is_reclaimed<S: Store>() {
     let store = S::ready();
     let bank = Bank::with(store.place(), "A\nB\nC\n");
@@ -114,7 +114,7 @@ fn what_was_given_up_is_reclaimed<S: Store>() {
     assert_eq!(bank.answers(&["take", "ada"], 1)["outcome"], "ended");
 }
 
-/// The one item has this name, and whoever takes it too.
+/// The item and the id have the same odd text.
 fn odd_text_comes_back_byte_for_byte<S: Store>() {
     let odd = S::ODD;
     let store = S::ready();
@@ -123,7 +123,7 @@ fn odd_text_comes_back_byte_for_byte<S: Store>() {
     assert_eq!(bank.answers(&["holder", odd], 0)["id"], odd);
 }
 
-/// Nobody knows the size of what comes through a pipe, and nobody watches.
+/// A pipe has no size, and there is no terminal for a progress bar.
 fn a_load_through_a_pipe_is_counted_and_can_be_repeated<S: Store>() {
     let count = S::LOAD;
     let store = S::ready();
@@ -143,7 +143,7 @@ fn state(line: &str) -> String {
     listed["state"].as_str().unwrap().to_owned()
 }
 
-/// The text as a field of CSV.
+/// Returns the text as a CSV field.
 pub(crate) fn quoted(text: &str) -> String {
     format!("\"{}\"\n", text.replace('"', "\"\""))
 }

@@ -4,11 +4,11 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::backend::repeat::open;
-use crate::clock::{Clock, SystemClock};
-use crate::error::{Certainty, Result};
-use crate::race::{First, first_of};
-use crate::settles::Settles;
+use crate::backend::race::{First, first_of};
+use crate::backend::retry::open;
+use crate::contract::settles::Settles;
+use crate::values::clock::{Clock, SystemClock};
+use crate::values::error::{Certainty, Result};
 
 /// The attempts of one call. Once an attempt was lost, no other may reach the store after the store may have forgotten
 /// the operation, because it would apply the operation again.
@@ -116,8 +116,8 @@ mod tests {
 
     use super::*;
     use crate::backend::Settled;
-    use crate::clock::ManualClock;
-    use crate::error::Error;
+    use crate::values::clock::ManualClock;
+    use crate::values::error::Error;
 
     const MINUTE: Duration = Duration::from_secs(60);
 

@@ -1,8 +1,8 @@
 //! The version of what `setup` creates, and the time for which it remembers.
 
 use crate::backend::micros_of;
-use crate::error::{Error, ErrorKind, Result};
-use crate::time::Retention;
+use crate::values::error::{Error, ErrorKind, Result};
+use crate::values::time::Retention;
 
 /// The format in which a version of the library keeps a store.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ impl StoreFormat {
             return Ok(());
         }
         let (store, version) = (self.store, self.version);
-        let what = format!("the {store}'s version {found}: this library knows up to {version}, and it");
+        let what = format!("version {found} of the {store}, which is newer than this library's version {version},");
         Err(Error::unsupported(what, "a newer storagebox").on(self.backend))
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::time::Retention;
+use crate::values::time::Retention;
 
 /// Converts a duration to whole microseconds, as stores keep it.
 pub fn micros(duration: Duration) -> i64 {

@@ -5,8 +5,8 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use crate::error::Result;
-use crate::value::Namespace;
+use crate::values::error::Result;
+use crate::values::value::Namespace;
 
 /// The open namespaces of a backend. All handles with the same name share one object, so that their calls of one kind
 /// can be combined.

@@ -1,7 +1,7 @@
 //! Listings whose cursor is the last key that was returned.
 
-use crate::error::{Error, Result};
-use crate::page::{Cursor, Page};
+use crate::values::error::{Error, Result};
+use crate::values::page::{Cursor, Page};
 
 /// The largest number of entries per page. A page may be shorter than requested.
 const MOST: usize = 1_000;
@@ -59,7 +59,7 @@ impl PageRequest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::Key;
+    use crate::values::value::Key;
 
     #[test]
     fn whatever_a_cursor_says() {

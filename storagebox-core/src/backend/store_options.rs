@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::error::{Error, Result};
-use crate::time::{Retention, checked_duration};
+use crate::values::error::{Error, Result};
+use crate::values::time::{Retention, checked_duration};
 
 /// The options that the builders of all stores share. [`store_options!`](crate::store_options) gives a builder their
 /// setters.

@@ -7,11 +7,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use storagebox::bank::End;
-use storagebox::layer::{Answered, Call, Layer, Next};
+use storagebox::bank::{End, Hold};
+use storagebox::layer::{Call, Layer, Next, Request, Response};
 use storagebox::time::{Timer, TokioTimer};
-use storagebox::values::{ClaimId, Item, Namespace};
-use storagebox::{Cursor, Error, ErrorKind, Result, Taken, async_trait};
+use storagebox::values::Namespace;
+use storagebox::{Error, ErrorKind, Result, Taken, async_trait};
 
 /// Records each call.
 #[derive(Debug, Default)]
@@ -25,12 +25,13 @@ impl Counts {
 
 #[async_trait]
 impl Layer for Counts {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
         let namespace = call.namespace.map(Namespace::as_str);
-        let Call { backend, part, operation, kind, repeatable, .. } = call;
+        let Call { backend, part, repeatable, .. } = call;
+        let (operation, kind) = (call.operation(), call.kind());
         let told = format!("{backend} {part} {operation} {namespace:?} {kind:?} {repeatable}");
         self.0.lock().unwrap().push(told);
-        next.call().await
+        next.run().await
     }
 }
 
@@ -40,9 +41,9 @@ pub(crate) struct Twice;
 
 #[async_trait]
 impl Layer for Twice {
-    async fn around(&self, _: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        let _first = next.call().await?;
-        next.call().await
+    async fn call(&self, _: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        let _first = next.run().await?;
+        next.run().await
     }
 }
 
@@ -73,8 +74,8 @@ impl Loses {
 
 #[async_trait]
 impl Layer for Loses {
-    async fn around(&self, _: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        let answered = next.call().await?;
+    async fn call(&self, _: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        let answered = next.run().await?;
         let number = self.calls.fetch_add(1, Ordering::SeqCst) + 1;
         if number > self.until || !number.is_multiple_of(self.each) {
             return Ok(answered);
@@ -97,11 +98,11 @@ impl Fails {
 
 #[async_trait]
 impl Layer for Fails {
-    async fn around(&self, _: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+    async fn call(&self, _: &Call<'_>, next: Next<'_>) -> Result<Response> {
         let one_less = |left: usize| left.checked_sub(1);
         match self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less) {
             Ok(_) => Err(Error::new(self.1, "as the test asked")),
-            Err(_) => next.call().await,
+            Err(_) => next.run().await,
         }
     }
 }
@@ -112,9 +113,9 @@ pub(crate) struct Slow(pub(crate) Duration);
 
 #[async_trait]
 impl Layer for Slow {
-    async fn around(&self, _: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+    async fn call(&self, _: &Call<'_>, next: Next<'_>) -> Result<Response> {
         TokioTimer.sleep(self.0).await;
-        next.call().await
+        next.run().await
     }
 }
 
@@ -124,56 +125,54 @@ pub(crate) struct Silent;
 
 #[async_trait]
 impl Layer for Silent {
-    async fn around(&self, _: &Call<'_>, _: Next<'_>) -> Result<Answered> {
+    async fn call(&self, _: &Call<'_>, _: Next<'_>) -> Result<Response> {
         pending().await
     }
 }
 
 /// Answers each call with the answer of the one before it.
 #[derive(Debug, Default)]
-pub(crate) struct Borrows(Mutex<Option<Answered>>);
+pub(crate) struct Borrows(Mutex<Option<Response>>);
 
 #[async_trait]
 impl Layer for Borrows {
-    async fn around(&self, _: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+    async fn call(&self, _: &Call<'_>, next: Next<'_>) -> Result<Response> {
         let borrowed = self.0.lock().unwrap().take();
         if let Some(answered) = borrowed {
             return Ok(answered);
         }
-        let kept = next.call().await?;
+        let kept = next.run().await?;
         *self.0.lock().unwrap() = Some(kept);
-        next.call().await
+        next.run().await
     }
 }
 
-/// Looks for the arguments of some calls of a bank.
+/// Checks the arguments of some calls of a bank.
 #[derive(Debug)]
 pub(crate) struct Arguments;
 
 #[async_trait]
 impl Layer for Arguments {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        let claim = call.argument::<ClaimId>();
-        let items = call.argument::<Vec<Item>>();
-        let (cursor, limit) = (call.argument::<Option<Cursor>>(), call.argument::<usize>());
-        match call.operation {
-            "add" => assert_eq!((items.map(|items| items.len()), claim), (Some(2), None)),
-            "take" => assert_eq!((claim, items), (Some(ClaimId::new("ada")?), None)),
-            _ => assert_eq!((cursor, limit), (Some(None), Some(7))),
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        match call.request {
+            Request::AddItems { items, .. } => assert_eq!(items.len(), 2),
+            Request::Take { claim, hold, .. } => assert_eq!((claim.as_str(), hold), ("ada", Hold::Forever)),
+            Request::ListItems { cursor, limit, .. } => assert_eq!((cursor, limit), (None, 7)),
+            _ => unreachable!("the test makes no other call: {call:?}"),
         }
         assert!(!format!("{call:?}").contains("ada"), "{call:?}");
-        next.call().await
+        next.run().await
     }
 }
 
-type Parked = Pin<Box<dyn Future<Output = Result<Answered>> + Send>>;
+type Parked = Pin<Box<dyn Future<Output = Result<Response>> + Send>>;
 
 /// Makes a call when the test asks for it.
 #[derive(Default)]
 pub(crate) struct Parks(Mutex<Option<Parked>>);
 
 impl Parks {
-    pub(crate) async fn land(&self) -> Result<Answered> {
+    pub(crate) async fn land(&self) -> Result<Response> {
         let parked = self.0.lock().unwrap().take().unwrap();
         tokio::spawn(parked).await.unwrap()
     }
@@ -187,7 +186,7 @@ impl Debug for Parks {
 
 #[async_trait]
 impl Layer for Parks {
-    async fn around(&self, _: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+    async fn call(&self, _: &Call<'_>, next: Next<'_>) -> Result<Response> {
         *self.0.lock().unwrap() = Some(Box::pin(next.detached()));
         Err(Error::unknown("it is still under way"))
     }
@@ -199,12 +198,15 @@ pub(crate) struct Lies;
 
 #[async_trait]
 impl Layer for Lies {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        if call.operation == "take" {
-            return Ok(Answered::of(Taken::Ended(End::Released)));
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        if call.operation() == "take" {
+            return Ok(Response::Take(Taken::Ended(End::Released)));
         }
-        let answered = next.call().await?;
-        assert!(answered.outcome::<storagebox::bank::Counts>().is_none_or(|counts| counts.free == 1));
-        Ok(answered.map(|counts: &mut storagebox::bank::Counts| counts.free *= 2))
+        let mut response = next.run().await?;
+        if let Response::CountItems(counts) = &mut response {
+            assert_eq!(counts.free, 1);
+            counts.free *= 2;
+        }
+        Ok(response)
     }
 }

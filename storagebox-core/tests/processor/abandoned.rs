@@ -74,7 +74,7 @@ async fn a_handler_that_sends_without_a_way_out_changes_nothing() {
     let message = endpoint.message("m").await;
     let processor = storagebox_core::Processor::new(endpoint.entities(), endpoint.tokens(), Sends(1));
     let ProcessError::Store(error) = processor.process(&message).await.unwrap_err() else { panic!("another error") };
-    assert!(error.message().contains("nowhere to send"), "{error}");
+    assert!(error.message().contains("no dispatcher"), "{error}");
     assert_eq!(error.certainty(), Certainty::NotApplied);
     assert_eq!(endpoint.calls.take(), ["open", "exists"]);
 }

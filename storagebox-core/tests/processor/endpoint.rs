@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use storagebox_core::layer::{Answered, Call, Layer, Layered, Next};
+use storagebox_core::layer::{Call, Layer, Layered, Next, Response};
 use storagebox_core::{
     Backend, BoxError, Decision, Dispatcher, EntityLedger, Error, ErrorKind, Handler, Joins, Message, Namespace,
     Outgoing, Processor, Result, TokenStore, async_trait,
@@ -29,12 +29,12 @@ impl Calls {
 
 #[async_trait]
 impl Layer for Calls {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        self.made.lock().unwrap().push(call.operation);
-        if *self.fails.lock().unwrap() == Some(call.operation) {
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        self.made.lock().unwrap().push(call.operation());
+        if *self.fails.lock().unwrap() == Some(call.operation()) {
             return Err(Error::new(ErrorKind::Unavailable, "it is down"));
         }
-        next.call().await
+        next.run().await
     }
 }
 

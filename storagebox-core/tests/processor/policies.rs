@@ -55,7 +55,7 @@ async fn a_recorded_message_that_is_not_finished_needs_its_policy() {
 
     let (entity, message) = ("entity".parse().unwrap(), "m".parse().unwrap());
     let refused = endpoint.processor(Sends(1)).resume(&entity, &message).await.unwrap_err();
-    assert!(refused.to_string().contains("is not Dedup any more"), "{refused}");
+    assert!(refused.to_string().contains("is no longer Dedup"), "{refused}");
 
     *endpoint.queue.is_down.lock().unwrap() = false;
     assert_eq!(processor.resume(&entity, &message).await.unwrap(), Some(Outcome::Resumed { sent: 1 }));

@@ -1,4 +1,4 @@
-//! Adding items that are in neither table.
+//! `add`: adds items that are in neither table.
 
 use std::collections::HashSet;
 
@@ -9,13 +9,14 @@ use super::tables::{ITEM, Tables, key};
 use crate::client::{Refusal, Tag, Transacted, Write};
 use crate::row::Row;
 
-/// As many as one batch reads, and as one transaction writes.
+/// The number of items that one batch reads, and that one transaction writes.
 const BATCH: usize = 100;
-/// How many batches are under way at once.
+/// The number of concurrent batches.
 const AT_ONCE: usize = 8;
 
 impl Tables {
-    /// Free items are looked for before the records: one that is taken meanwhile is in the one or the other.
+    /// Adds the items that are in neither table. The items are read before the records, so an item that is taken in
+    /// between is found in one of them.
     pub(super) async fn add(&self, items: &[Item]) -> Result<Added> {
         let distinct: HashSet<&Item> = items.iter().collect();
         let total = distinct.len();
@@ -38,13 +39,13 @@ impl Tables {
 
     async fn not_free_of(&self, mut batch: Vec<Item>) -> Result<Vec<Item>> {
         let keys: Vec<_> = batch.iter().map(|item| key(item.as_str())).collect();
-        let free = self.client().settled("add", || self.client().rows_at(keys.clone())).await?;
+        let free = self.client().settled("add", || self.client().rows(keys.clone())).await?;
         let free: HashSet<_> = free.iter().filter_map(|row| row.text(ITEM)).collect();
         batch.retain(|item| !free.contains(item.as_str()));
         Ok(batch)
     }
 
-    /// Leaves out those that a record names.
+    /// Removes the items that a record names.
     async fn leave_given(&self, items: &mut HashSet<Item>) -> Result<()> {
         let mut from = None;
         while !items.is_empty() {
@@ -60,7 +61,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Puts all of them in one transaction. What another has put meanwhile is left out of the next.
+    /// Puts the items in one transaction. If another call has put some of them, another transaction puts the rest.
     async fn put(&self, mut batch: Vec<Item>) -> Result<usize> {
         let (tag, mut added) = (Tag::fresh(), 0);
         while !batch.is_empty() {
@@ -83,7 +84,7 @@ fn free(item: &Item, tag: &Tag) -> Write {
     row.only_if("attribute_not_exists(#item)").name("#item", ITEM)
 }
 
-/// This call's own write, whose reply was lost.
+/// Returns whether an attempt of this call, whose reply was lost, wrote the row.
 fn is_own(refusal: &Refusal, tag: &Tag) -> bool {
     matches!(refusal, Refusal::Condition(Some(row)) if tag.is_on(row))
 }

@@ -1,4 +1,4 @@
-//! Assigning: the item's row goes and the id's record comes in one transaction.
+//! `assign`: deletes the item's row and puts the id's record in one transaction.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::client::{Refusal, Tag, Transacted, Write};
 use crate::row::{Attributes, Row, Value};
 
 impl Tables {
-    /// Takes the first candidate that is still there. The record decides what a repeat is told.
+    /// Takes the first candidate that is still there. The record of a known id decides the outcome.
     pub(super) async fn assign(tables: &Arc<Self>, id: &ClaimId, tag: &Tag, since: u64) -> Result<Taken> {
         while let Some(lent) = tables.candidates.next(tables, since).await? {
             if let Some(taken) = tables.attempt(id, tag, lent).await? {
@@ -22,7 +22,7 @@ impl Tables {
         Ok(known.unwrap_or(Taken::Empty))
     }
 
-    /// Nothing, if another was quicker.
+    /// Tries to take a candidate. Returns `None` if another worker took it first.
     async fn attempt(&self, id: &ClaimId, tag: &Tag, lent: Lent<'_, Item>) -> Result<Option<Taken>> {
         let item = lent.candidate().clone();
         match self.client().transact(&self.writes(id, &item, tag)).await? {
@@ -44,7 +44,8 @@ impl Tables {
         [recorded.only_if("attribute_not_exists(#id)").name("#id", ID), taken]
     }
 
-    /// The record comes first: an id that has an item needs no other, and the candidate stays one.
+    /// Returns the outcome of a refused transaction. The record decides first: an id that has an item takes no other,
+    /// and the candidate goes back.
     fn refused(&self, refusals: &[Refusal], tag: &Tag, lent: Lent<'_, Item>) -> Result<Option<Taken>> {
         if let Some(Refusal::Condition(Some(record))) = refusals.first() {
             return self.recorded(record, tag).map(Some);
@@ -53,7 +54,8 @@ impl Tables {
         Ok(None)
     }
 
-    /// A record with this call's tag tells that an attempt went through whose reply was lost.
+    /// Returns the outcome by the record. A record with the call's own tag was written by an attempt whose reply was
+    /// lost.
     fn recorded(&self, record: &Row, tag: &Tag) -> Result<Taken> {
         let held = for_good(self.given_by(record)?);
         Ok(if tag.is_on(record) { Taken::New(held) } else { Taken::Again(held) })

@@ -1,4 +1,4 @@
-//! The tables as a bank. What they have no room for is `Unsupported`.
+//! The tables as a bank. Calls for which the tables have no room return `Unsupported`.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::assign::for_good;
 use super::listing::Position;
 use super::{ArticleTables, Tables};
 
-/// A handle to the one bank that there is.
+/// A handle to the bank of the tables.
 #[derive(Clone, Debug)]
 pub(super) struct ArticleBank(pub(super) ArticleTables);
 
@@ -35,7 +35,7 @@ impl ItemBank for ArticleBank {
         }
     }
 
-    /// It is for good already.
+    /// Every hold is permanent already.
     async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
         hold.checked()?;
         let given = self.0.get(claim).await?;

@@ -1,18 +1,18 @@
-//! What the two tables hold, a page at a time: first what is free, then what was given.
+//! `list` and `holder`: first the free items, then the records.
 
 use storagebox_core::{ClaimId, Cursor, Error, Item, ItemState, ListedItem, Page, Result};
 
 use super::tables::{ID, ITEM, Tables, key};
 use crate::row::{Attributes, Row, Value};
 
-/// The most rows that one request reads, whatever was asked for: a page may be short.
+/// The largest number of rows per page. A page may be shorter than requested.
 const MOST: usize = 1_000;
 
-/// What the cursors of the two begin with; the last key follows, if there is one.
+/// The beginnings of the cursors of the two tables. The last key follows, if there is one.
 const ITEMS: &str = "items:";
 const RECORDS: &str = "records:";
 
-/// Where a listing goes on.
+/// Where a page begins.
 #[derive(Clone, Debug)]
 pub(super) enum Position {
     Items(Option<Item>),
@@ -75,10 +75,11 @@ impl Tables {
         Ok(ListedItem { item: self.given_by(record)?, state: ItemState::Held(self.id_of(record)?) })
     }
 
-    /// Free items are looked for before the records: one that is taken meanwhile is in the one or the other.
+    /// Returns the state of an item. The items are read before the records, so an item that is taken in between is
+    /// found in one of them.
     pub(super) async fn holder(&self, item: &Item) -> Result<ItemState> {
         let keys = vec![key(item.as_str())];
-        let free = self.client().settled("holder", || self.client().rows_at(keys.clone())).await?;
+        let free = self.client().settled("holder", || self.client().rows(keys.clone())).await?;
         if free.iter().any(|row| row.text(ITEM) == Some(item.as_str())) {
             return Ok(ItemState::Free);
         }

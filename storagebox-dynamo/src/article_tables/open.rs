@@ -1,4 +1,4 @@
-//! How the tables of article 1's package are opened: the other end of the builder.
+//! Opens the tables of article 1's package with the settings of the builder.
 
 use aws_sdk_dynamodb::Client as Driver;
 use storagebox_core::{Error, Result};

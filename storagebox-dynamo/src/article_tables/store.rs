@@ -1,4 +1,4 @@
-//! The tables as a store that has one bank, so that whatever opens stores opens them too.
+//! The tables as a store with one bank, so that a program which opens stores by URL can open them.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ impl Backend for ArticleTables {
         "dynamo"
     }
 
-    /// The tables are made by those who own them; this only looks that they are there.
+    /// Checks that the tables exist. Their owners create them.
     async fn setup(&self) -> Result<()> {
         self.ping().await
     }
@@ -40,12 +40,12 @@ impl Backend for ArticleTables {
         Ok(())
     }
 
-    /// There is nothing that no promise needs.
+    /// Does nothing: the tables have no rows that may be deleted.
     async fn maintain(&self, _: usize) -> Result<Maintained> {
         Ok(Maintained::default())
     }
 
-    /// Connections close by themselves when they are idle.
+    /// Does nothing: idle connections close by themselves.
     async fn close(&self) -> Result<()> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The driver's client: handed in, or made at the first request.
+//! The driver's client: handed in, or created by the first request.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -9,19 +9,19 @@ use aws_config::retry::RetryConfig;
 use aws_config::timeout::TimeoutConfig;
 use aws_sdk_dynamodb::Client as Driver;
 use aws_sdk_dynamodb::config::Builder;
+use futures_util::FutureExt as _;
 
 use super::credentials::{Found, loader};
 use super::http::ByScheme;
 use crate::clock::Corrected;
 use crate::config::Address;
 use crate::single_flight::SingleFlight;
-use futures_util::FutureExt as _;
 
-/// Where the table is, and the client that goes there.
+/// The address of the service, and the driver's client.
 pub(crate) struct Connection {
     source: Source,
     driver: OnceLock<Driver>,
-    making: SingleFlight,
+    creating: SingleFlight,
 }
 
 enum Source {
@@ -39,10 +39,10 @@ impl Connection {
     }
 
     fn of(source: Source) -> Self {
-        Self { source, driver: OnceLock::new(), making: SingleFlight::default() }
+        Self { source, driver: OnceLock::new(), creating: SingleFlight::default() }
     }
 
-    /// Where the requests go; a client that was handed in may not say.
+    /// Returns the region of the requests; `None` if a client that was handed in does not name one.
     pub(crate) fn region(&self) -> Option<&str> {
         match &self.source {
             Source::Given(driver) => driver.config().region().map(AsRef::as_ref),
@@ -50,29 +50,29 @@ impl Connection {
         }
     }
 
-    /// The client, without the driver's own retries: a conditional write that it repeats would be told that it lost
-    /// against itself. The clock hears every answer, unless it is a test's.
+    /// Returns the driver's client, without its own retries: a conditional write that the driver repeats would be
+    /// refused because of its own first attempt. `clock` reads the date of every reply.
     pub(crate) async fn driver(&self, clock: Option<&Corrected>, attempt: Duration) -> &Driver {
         match self.driver.get() {
             Some(driver) => driver,
-            // Boxed, because every call carries what it may have to wait for.
+            // Boxed, because the future of every call contains this one.
             None => self.first_driver(clock, attempt).boxed().await,
         }
     }
 
     async fn first_driver(&self, clock: Option<&Corrected>, attempt: Duration) -> &Driver {
-        let _turn = self.making.next().await;
+        let _flight = self.creating.next().await;
         if let Some(driver) = self.driver.get() {
             return driver;
         }
-        let driver = self.made(clock, attempt).await;
+        let driver = self.created(clock, attempt).await;
         self.driver.get_or_init(|| driver)
     }
 
-    async fn made(&self, clock: Option<&Corrected>, attempt: Duration) -> Driver {
+    async fn created(&self, clock: Option<&Corrected>, attempt: Duration) -> Driver {
         let config = match &self.source {
             Source::Given(driver) => driver.config().to_builder(),
-            Source::At(address) => found(address, attempt).await,
+            Source::At(address) => config_of(address, attempt).await,
         };
         let config = config.retry_config(RetryConfig::disabled()).timeout_config(timeouts(attempt));
         let config = match clock {
@@ -83,13 +83,13 @@ impl Connection {
     }
 }
 
-/// With the credentials that the SDK finds: environment, profiles, container and machine roles. The endpoint is that of
-/// the URL or the region's own, whatever a profile says.
-async fn found(address: &Address, attempt: Duration) -> Builder {
+/// Creates a configuration with the credentials that the SDK finds: in the environment, in profiles, or from container
+/// and machine roles. The endpoint is the one of the URL or the region's own, whatever a profile says.
+async fn config_of(address: &Address, attempt: Duration) -> Builder {
     let http = ByScheme::new();
     let credentials = Found::new(&address.region, &http, before(attempt));
     let loader = match address.endpoint {
-        // The SDK knows no other kind of an endpoint that is named.
+        // The SDK supports neither FIPS nor dual stack with an explicit endpoint.
         Some(_) => loader(&address.region, &http).use_fips(false).use_dual_stack(false),
         None => loader(&address.region, &http),
     };
@@ -103,17 +103,18 @@ async fn found(address: &Address, attempt: Duration) -> Builder {
     config
 }
 
-/// An attempt that is not answered is given up early enough for another one.
+/// Returns timeouts that leave a call time for another attempt.
 fn timeouts(attempt: Duration) -> TimeoutConfig {
     TimeoutConfig::builder().operation_attempt_timeout(attempt).connect_timeout(before(attempt)).build()
 }
 
-/// Where nothing was sent yet, it is said: before the attempt is given up, of which nobody knows how far it came.
+/// Returns a timeout that ends before that of the attempt, so that a failure before anything was sent is reported as
+/// certain.
 fn before(attempt: Duration) -> Duration {
     attempt / 4 * 3
 }
 
-/// Nothing of the driver: its configuration holds credentials.
+/// Shows nothing of the driver, because its configuration holds credentials.
 impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let source = match &self.source {

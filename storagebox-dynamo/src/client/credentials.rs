@@ -1,6 +1,6 @@
 //! Credentials as the SDK finds them: in the environment, in profiles, from the container or the machine.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use aws_config::retry::RetryConfig;
@@ -11,9 +11,10 @@ use aws_credential_types::provider::{ProvideCredentials, SharedCredentialsProvid
 use storagebox_core::backend::url::plain;
 
 use super::http::ByScheme;
+use crate::lock::lock;
 
-/// What everything is read by that the SDK finds. How often it tries is said here: a variable or a profile that says it
-/// otherwise, as other SDKs understand it, would end the task by a panic.
+/// Returns the SDK's loader of configuration. The retries are set here, because the SDK panics if a variable or a
+/// profile sets them in the form of another SDK.
 pub(super) fn loader(region: &str, http: &ByScheme) -> ConfigLoader {
     let config = aws_config::defaults(BehaviorVersion::v2026_01_12()).retry_config(RetryConfig::standard());
     config.region(Region::new(region.to_owned())).http_client(http.clone())
@@ -21,13 +22,13 @@ pub(super) fn loader(region: &str, http: &ByScheme) -> ConfigLoader {
 
 type Result<T, E = CredentialsError> = std::result::Result<T, E>;
 
-/// The sources, which are read anew after they were found to be of no use. The SDK's own tell why only once, and stay
-/// of no use when the profile was corrected.
+/// The SDK's sources of credentials. They are loaded again after a configuration error: the SDK reports such an error
+/// only once, and does not notice when the profile is corrected.
 #[derive(Debug)]
 pub(super) struct Found {
     region: String,
     http: ByScheme,
-    /// A call must hear of it while it lasts.
+    /// The timeout of one fetch, which ends before the call does.
     limit: Duration,
     sources: Mutex<Option<SharedCredentialsProvider>>,
 }
@@ -63,16 +64,16 @@ impl Found {
     }
 
     fn known(&self) -> Option<SharedCredentialsProvider> {
-        self.sources.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.sources).clone()
     }
 
     fn set(&self, sources: Option<SharedCredentialsProvider>) {
-        *self.sources.lock().unwrap_or_else(PoisonError::into_inner) = sources;
+        *lock(&self.sources) = sources;
     }
 }
 
-/// Credentials that a request can be signed with. The SDK puts id and token into a header as they are, and panics on a
-/// line end that a file has added.
+/// Checks that a request can be signed with the credentials. The SDK copies id and token into a header and panics on a
+/// line end, which a file may have added.
 fn signing(found: Credentials) -> Result<Credentials> {
     let texts = [
         ("the id of the access key", Some(found.access_key_id())),
@@ -88,7 +89,8 @@ fn signing(found: Credentials) -> Result<Credentials> {
     Ok(found)
 }
 
-/// What a source keeps to itself may be of use later, except for this.
+/// Returns whether the configuration is wrong, so that the sources must be loaded again. After any other error the
+/// sources are kept.
 fn is_of_configuration(error: &CredentialsError) -> bool {
     use CredentialsError::{CredentialsNotLoaded, InvalidConfiguration, Unhandled};
     matches!(error, CredentialsNotLoaded(_) | InvalidConfiguration(_) | Unhandled(_))

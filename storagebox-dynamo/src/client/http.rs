@@ -1,5 +1,5 @@
-//! The way to the service and to the sources of credentials: with TLS where an address asks for it, and without the
-//! authorities that TLS needs where none does.
+//! The HTTP client for the service and for the sources of credentials. It loads the certificates of authorities only
+//! for the first `https://` address.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -15,8 +15,8 @@ use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use rustls::RootCertStore;
 
-/// A client that is made in two parts, the second when it is needed: the driver's own panics on a machine without
-/// authorities, if it checks its assertions.
+/// A client for `http://`, and one for `https://` that is created when it is first needed. The driver's own client may
+/// panic on a machine without certificates of authorities.
 #[derive(Clone, Debug)]
 pub(super) struct ByScheme {
     plain: SharedHttpClient,
@@ -40,7 +40,7 @@ fn secure() -> SharedHttpClient {
     Builder::new().tls_provider(Provider::Rustls(CryptoMode::Ring)).build_https()
 }
 
-/// Whether the machine has any, as the driver will read them.
+/// Checks that the machine has certificates of authorities that the driver can read.
 fn authorities() -> Result<(), NoAuthorities> {
     let machine = rustls_native_certs::load_native_certs();
     match RootCertStore::empty().add_parsable_certificates(machine.certs) {
@@ -49,7 +49,7 @@ fn authorities() -> Result<(), NoAuthorities> {
     }
 }
 
-/// No certificate of an authority was found, and what was in the way.
+/// The error that no certificate of an authority was found, with the errors of the search.
 #[derive(Debug)]
 pub(crate) struct NoAuthorities(Vec<String>);
 

@@ -1,4 +1,4 @@
-//! Namespaces: their keys, and the row that keeps how each was made and how long it remembers what has ended.
+//! Namespaces: their keys, and the row that stores how each was created.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -14,41 +14,61 @@ use super::{Client, Write, Wrote, millis_of};
 use crate::clock::Millis;
 use crate::error::{misconfigured, opening};
 use crate::ordered_store::without_skew;
-use crate::row::{Row, RowKey, VERSION};
+use crate::row::{Expiry, Row, RowKey, VERSION};
 use crate::single_flight::SingleFlight;
 
-/// What the partition keys of all namespaces of the kind begin with.
+/// Returns the beginning of the partition keys of all namespaces of this kind.
 pub(crate) fn prefix_of(kind: Kind, client: &Client) -> String {
     format!("{}{}:", client.settings().prefix, kind.name())
 }
 
-/// The name of the namespace of whose part the partition is a shard.
-pub(crate) fn named(kind: Kind, client: &Client, partition: &str, part: &str) -> Option<Namespace> {
-    let (name, shard) = within(kind, client, partition, part)?;
-    shard.parse::<u16>().ok()?;
-    Some(name)
-}
-
-/// The name of the namespace to whose part the partition belongs, and what it is called within that part.
-pub(crate) fn within<'a>(kind: Kind, client: &Client, partition: &'a str, part: &str) -> Option<(Namespace, &'a str)> {
-    let (length, rest) = partition.strip_prefix(&prefix_of(kind, client))?.split_once(':')?;
-    let (name, rest) = rest.split_at_checked(length.parse().ok()?)?;
-    let called = rest.strip_prefix(':')?.strip_prefix(part)?.strip_prefix(':')?;
-    Some((Namespace::new(name).ok()?, called))
-}
-
-/// How a namespace was made, as far as calls go by it.
+/// A partition key of a namespace, split into its components.
 #[derive(Clone, Copy, Debug)]
-struct Made {
+pub(crate) struct Partition<'a> {
+    kind: &'a str,
+    name: &'a str,
+    rest: &'a str,
+}
+
+impl<'a> Partition<'a> {
+    /// Splits a key; `None` if it is not the key of a namespace of this store.
+    pub(crate) fn parse(client: &Client, key: &'a str) -> Option<Self> {
+        let (kind, rest) = key.strip_prefix(client.settings().prefix.as_str())?.split_once(':')?;
+        let (length, rest) = rest.split_once(':')?;
+        let (name, rest) = rest.split_at_checked(length.parse().ok()?)?;
+        Some(Self { kind, name, rest: rest.strip_prefix(':')? })
+    }
+
+    /// Returns the namespace and what follows the name of the part in the key; `None` if the partition is of another
+    /// kind or part.
+    pub(crate) fn within(self, kind: Kind, part: &str) -> Option<(Namespace, &'a str)> {
+        let rest = self.rest.strip_prefix(part)?.strip_prefix(':')?;
+        Some((Namespace::new(self.name).ok()?, rest)).filter(|_| self.kind == kind.name())
+    }
+
+    /// Returns the key of the row that stores how the namespace was created.
+    pub(crate) fn namespace_row(self, client: &Client) -> RowKey {
+        RowKey::alone(partition_key(client, self.kind, self.name, "namespace"))
+    }
+}
+
+/// Returns a partition key of a namespace. The length before the name keeps a name from reaching the keys of another
+/// one.
+fn partition_key(client: &Client, kind: &str, name: &str, rest: impl fmt::Display) -> String {
+    format!("{}{kind}:{}:{name}:{rest}", client.settings().prefix, name.len())
+}
+
+/// How a namespace was created.
+#[derive(Clone, Copy, Debug)]
+struct NamespaceInfo {
     shards: u16,
-    /// How long what has ended is remembered, by everybody.
+    /// How long every client remembers what has ended.
     memory: Retention,
 }
 
-/// What a memory is that is for ever.
+/// The stored text of a memory without an end.
 const FOREVER: &str = "forever";
 
-/// A memory as it is kept with the namespace.
 fn to_stored_text(memory: Retention) -> String {
     millis_of(memory).map_or(FOREVER.to_owned(), |millis| millis.to_string())
 }
@@ -60,17 +80,17 @@ fn memory_in(row: &Row) -> Option<Retention> {
     }
 }
 
-/// A namespace that is open.
+/// An open namespace.
 pub(crate) struct OpenNamespace {
     client: Arc<Client>,
     name: Namespace,
     kind: Kind,
     options: String,
-    /// How long it is to remember what has ended, if that was said.
+    /// How long the program wants to remember what has ended; `None` if it did not say.
     memory: Option<Retention>,
-    /// Used from every region, whatever its home.
+    /// Whether the namespace may be used from every region.
     is_everywhere: bool,
-    made: OnceLock<Made>,
+    info: OnceLock<NamespaceInfo>,
     opening: SingleFlight,
 }
 
@@ -83,26 +103,26 @@ impl OpenNamespace {
             options: String::new(),
             memory: client.settings().options.remember,
             is_everywhere: false,
-            made: OnceLock::new(),
+            info: OnceLock::new(),
             opening: SingleFlight::default(),
         }
     }
 
-    /// What the namespace must have been made with (S-4).
+    /// Sets the options that the namespace must have been created with (S-4).
     #[must_use]
     pub(crate) fn with_options(mut self, options: String) -> Self {
         self.options = options;
         self
     }
 
-    /// Made with any memory, as upkeep goes by each.
+    /// Accepts any memory that the namespace was created with, because upkeep keeps to each.
     #[must_use]
     pub(crate) fn of_any_memory(mut self) -> Self {
         self.memory = None;
         self
     }
 
-    /// At home in every region.
+    /// Allows every region.
     #[must_use]
     pub(crate) fn everywhere(mut self) -> Self {
         self.is_everywhere = true;
@@ -117,40 +137,45 @@ impl OpenNamespace {
         &self.name
     }
 
-    /// How many shards the namespace has.
+    /// Returns the number of shards of the namespace.
     pub(crate) async fn shards(&self) -> Result<u16> {
-        self.made().await.map(|made| made.shards)
+        self.info().await.map(|info| info.shards)
     }
 
-    /// From when on what ends at this time need not be remembered; never, if there is none. Only asked once it is known
-    /// how the namespace was made.
+    /// Returns the time from which on something that ends at `end` need not be remembered; `None` means never. The
+    /// namespace must be open, as it is once a key of it was asked for.
     pub(crate) fn forgotten_after(&self, end: Millis) -> Option<Millis> {
-        debug_assert!(self.made.get().is_some(), "nobody knows yet");
-        match self.made.get().map_or(Retention::Forever, |made| made.memory) {
+        debug_assert!(self.info.get().is_some(), "the namespace is not open");
+        match self.info.get().map_or(Retention::Forever, |info| info.memory) {
             Retention::Forever => None,
             Retention::For(memory) => Some(end.after(memory)),
         }
     }
 
-    /// The first call makes the namespace, or checks how it was made; one request. It may be made by several: each
-    /// finds the same.
-    async fn made(&self) -> Result<Made> {
-        match self.made.get() {
-            Some(made) => Ok(*made),
-            // Boxed, because every call carries what it may have to wait for.
-            None => self.first_made().boxed().await,
+    /// Returns when a row may be deleted whose state ends at `end`; `None` means never, also for no end.
+    pub(crate) fn expiry_after(&self, end: Option<Millis>) -> Option<Expiry> {
+        end.and_then(|end| self.forgotten_after(end)).map(|forgotten| self.client.expiry(forgotten))
+    }
+
+    /// Opens the namespace with the first call, in one request: creates it, or checks how it was created. Several
+    /// processes may create it at once; each finds the same.
+    async fn info(&self) -> Result<NamespaceInfo> {
+        match self.info.get() {
+            Some(info) => Ok(*info),
+            // Boxed, because the future of every call contains this one.
+            None => self.first_info().boxed().await,
         }
     }
 
-    async fn first_made(&self) -> Result<Made> {
-        let _turn = self.opening.next().await;
-        match self.made.get() {
-            Some(made) => Ok(*made),
-            None => self.registered().await.map(|made| *self.made.get_or_init(|| made)),
+    async fn first_info(&self) -> Result<NamespaceInfo> {
+        let _flight = self.opening.next().await;
+        match self.info.get() {
+            Some(info) => Ok(*info),
+            None => self.created_or_checked().await.map(|info| *self.info.get_or_init(|| info)),
         }
     }
 
-    async fn registered(&self) -> Result<Made> {
+    async fn created_or_checked(&self) -> Result<NamespaceInfo> {
         let shards = self.client.settings().shards;
         let memory = self.memory.unwrap_or(Retention::DEFAULT);
         let row = Row::new(&RowKey::alone(self.key("namespace")))
@@ -161,31 +186,30 @@ impl OpenNamespace {
             .with_some("home", self.client.region().filter(|_| !self.is_everywhere));
         let put = Write::put(row).only_if("attribute_not_exists(pk)");
         match self.client.write(&put).await.map_err(opening)? {
-            Wrote::Done(_) => Ok(Made { shards, memory }),
-            Wrote::Refused(Some(made)) => self.adopted(&made).await,
+            Wrote::Done(_) => Ok(NamespaceInfo { shards, memory }),
+            Wrote::Refused(Some(row)) => self.checked(&row).await,
             Wrote::Refused(None) => Err(opening(Error::unknown("the namespace was there and is gone"))),
         }
     }
 
-    async fn adopted(&self, made: &Row) -> Result<Made> {
-        let schema: u32 = made.needed("schema", made.number("schema"))?;
+    async fn checked(&self, row: &Row) -> Result<NamespaceInfo> {
+        let schema: u32 = row.needed("schema", row.number("schema"))?;
         if schema > VERSION {
             let newer = format_args!("a namespace that a newer version made (schema {schema})");
             return Err(Error::unsupported(newer, "that version of storagebox").on("dynamo"));
         }
-        let options = made.needed("made_with", made.text("made_with"))?;
+        let options = row.needed("made_with", row.text("made_with"))?;
         if without_skew(options) != self.options {
             let (name, asked) = (&self.name, &self.options);
             let why = format_args!("{name:?} was created with {options} and cannot be opened with {asked}");
             return Err(misconfigured("namespace", why));
         }
-        let memory = made.needed("remember", memory_in(made))?;
+        let memory = row.needed("remember", memory_in(row))?;
         self.check_memory(memory)?;
-        self.at_home(made).await.map_err(opening)?;
-        Ok(Made { shards: made.needed("shards", made.number("shards"))?, memory })
+        self.at_home(row).await.map_err(opening)?;
+        Ok(NamespaceInfo { shards: row.needed("shards", row.number("shards"))?, memory })
     }
 
-    /// Whether the namespace remembers for as long as was asked for, if anything was.
     fn check_memory(&self, kept: Retention) -> Result<()> {
         match self.memory.filter(|asked| millis_of(*asked) != millis_of(kept)) {
             None => Ok(()),
@@ -197,21 +221,19 @@ impl OpenNamespace {
         }
     }
 
-    /// A partition key of the namespace. The name's length comes before the name, so that no name can reach another's
-    /// keys.
+    /// Returns a partition key of the namespace.
     pub(crate) fn key(&self, part: impl fmt::Display) -> String {
-        let (prefix, name) = (prefix_of(self.kind, &self.client), self.name.as_str());
-        format!("{prefix}{}:{name}:{part}", name.len())
+        partition_key(&self.client, self.kind.name(), self.name.as_str(), part)
     }
 
-    /// The partition of a shard.
+    /// Returns the partition key of a shard of a part.
     pub(crate) fn partition(&self, part: &str, shard: u16) -> String {
         self.key(format_args!("{part}:{shard}"))
     }
 
-    /// The partition that has rows of this id.
-    pub(crate) async fn partition_of(&self, part: &str, id: &str) -> Result<String> {
-        Ok(self.partition(part, shard_of(id, self.shards().await?)))
+    /// Returns the key of the row of an id in a part that is spread over shards.
+    pub(crate) async fn key_of(&self, part: &str, id: &str) -> Result<RowKey> {
+        Ok(RowKey::new(self.partition(part, shard_of(id, self.shards().await?)), id))
     }
 }
 
@@ -221,17 +243,8 @@ impl fmt::Debug for OpenNamespace {
     }
 }
 
-/// The row of the namespace of which this is a partition.
-pub(crate) fn row_of_namespace(client: &Client, partition: &str) -> Option<RowKey> {
-    let prefix = client.settings().prefix.as_str();
-    let (kind, rest) = partition.strip_prefix(prefix)?.split_once(':')?;
-    let (length, rest) = rest.split_once(':')?;
-    let name = rest.get(..length.parse().ok()?)?;
-    Some(RowKey::alone(format!("{prefix}{kind}:{length}:{name}:namespace")))
-}
-
-/// The same in every process, for ever.
-pub(crate) fn shard_of(id: &str, shards: u16) -> u16 {
+/// Returns the shard of an id: the same in every process and version.
+fn shard_of(id: &str, shards: u16) -> u16 {
     let digest = Sha256::digest(id);
     let number = u16::from_be_bytes([digest[30], digest[31]]);
     number % shards.max(1)

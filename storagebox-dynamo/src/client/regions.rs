@@ -1,27 +1,27 @@
-//! Where a namespace is at home, which its row tells in `home`: the region where it was made, or to which it was moved
-//! since.
+//! The home of a namespace: the region where it was created, or to which it was moved later. Its row stores the home in
+//! `home`.
 //!
-//! A global table lets every region write, and of two writes to a row the last one stands. So namespaces are used at
-//! home alone.
+//! A global table lets every region write, and of two writes to a row the last one stands. So a namespace is used only
+//! from its home.
 
-use storagebox_core::{Error, ErrorKind, Result};
+use storagebox_core::Result;
 
 use super::{Client, OpenNamespace, Write, Wrote};
 use crate::config::Regions;
-use crate::error::{CONFLICT, misconfigured};
+use crate::error::{contention, misconfigured};
 use crate::row::{Row, RowKey};
 
-/// The home of a namespace, if it is another region than this.
-pub(crate) fn home_elsewhere<'a>(client: &Client, made: &'a Row) -> Result<Option<&'a str>> {
-    let home = made.maybe("home", Row::text)?;
+/// Returns the home of the namespace with this row, if it is another region than the client's.
+pub(crate) fn home_elsewhere<'a>(client: &Client, row: &'a Row) -> Result<Option<&'a str>> {
+    let home = row.maybe("home", Row::text)?;
     Ok(home.filter(|home| client.region().is_some_and(|here| here != *home)))
 }
 
 impl OpenNamespace {
-    /// Whether the namespace may be used from here, or is to be from now on.
-    pub(super) async fn at_home(&self, made: &Row) -> Result<()> {
+    /// Checks that the namespace may be used from this region, or moves its home here if the settings say so.
+    pub(super) async fn at_home(&self, row: &Row) -> Result<()> {
         let (client, name) = (self.client(), self.name());
-        let (Some(home), Some(here)) = (home_elsewhere(client, made)?, client.region()) else {
+        let (Some(home), Some(here)) = (home_elsewhere(client, row)?, client.region()) else {
             return Ok(());
         };
         match client.settings().regions {
@@ -40,7 +40,7 @@ impl OpenNamespace {
         let moved = Write::update(&RowKey::alone(self.key("namespace"))).set("home", here);
         match self.client().write(&moved.only_if("home = :seen").value(":seen", home)).await? {
             Wrote::Done(_) => Ok(()),
-            Wrote::Refused(_) => Err(Error::new(ErrorKind::Contention, CONFLICT).on("dynamo")),
+            Wrote::Refused(_) => Err(contention()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Transactions: all of several writes, or none; and several rows as they were at one moment.
+//! Transactions: several writes in one step, or several rows read at one moment.
 
 use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::SdkError;
@@ -10,38 +10,51 @@ use futures_util::FutureExt as _;
 use storagebox_core::{Error, ErrorKind, Result};
 
 use super::Client;
-use super::requests::{read_judged, row};
-use super::write::{Write, request_token};
-use crate::error;
+use super::requests::{read, row};
+use super::write::{Write, Wrote, request_token};
+use crate::error::{self, incomplete};
 use crate::row::{Row, RowKey};
 
-/// What became of a transaction.
+/// The outcome of a transaction.
 #[derive(Debug)]
 pub(crate) enum Transacted {
-    /// All of it was made.
+    /// All writes were made.
     Done,
-    /// None of it was made; one entry for each of its parts.
+    /// No write was made; one entry for each write.
     Refused(Vec<Refusal>),
 }
 
-/// Why a part kept its transaction from being made.
+/// Whether a write is a reason why its transaction was not made.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// It did not.
+    /// It is not a reason.
     Not,
-    /// Its condition did not hold; the row as it is, if there is one.
+    /// Its condition did not hold; the row as it is, if it exists.
     Condition(Option<Row>),
 }
 
+impl Transacted {
+    /// Returns the outcome of the first write, or `None` if its condition held and that of another write did not.
+    pub(crate) fn of_first(self) -> Option<Wrote> {
+        match self {
+            Self::Done => Some(Wrote::Done(None)),
+            Self::Refused(refusals) => match refusals.into_iter().next() {
+                Some(Refusal::Condition(row)) => Some(Wrote::Refused(row)),
+                _ => None,
+            },
+        }
+    }
+}
+
 impl Client {
-    /// All of the writes or none, with a token derived from them: the same transaction, sent again within ten minutes,
-    /// is told its first answer.
+    /// Makes all of the writes or none. The request token is a hash of the writes: if the same transaction is sent
+    /// again within ten minutes, the service returns its first outcome.
     pub(crate) async fn transact(&self, writes: &[Write]) -> Result<Transacted> {
         let transacted = self.transact_as(writes, &request_token(self.table(), writes)).await?;
         transacted.ok_or_else(|| Error::unknown("another transaction has the same token").on("dynamo"))
     }
 
-    /// The same with the caller's own token; `None` if that stands for another transaction.
+    /// Makes all of the writes or none, with this token; `None` if another transaction has the token.
     pub(crate) async fn transact_as(&self, writes: &[Write], token: &str) -> Result<Option<Transacted>> {
         let parts = writes.iter().map(|write| write.part(self.table())).collect::<Result<Vec<_>>>()?;
         let request = self.driver().await.transact_write_items().set_transact_items(Some(parts));
@@ -56,43 +69,43 @@ impl Client {
         }
     }
 
-    /// The rows as they were at one moment, in the order of their keys. At most a hundred.
+    /// Reads at most a hundred rows at one moment, in the order of their keys.
     pub(crate) async fn get_together(&self, keys: &[RowKey]) -> Result<Vec<Option<Row>>> {
         let gets = keys.iter().map(|key| get(self.table(), key)).collect::<Result<Vec<_>>>()?;
         let request = self.driver().await.transact_get_items().set_transact_items(Some(gets));
         let request = request.set_return_consumed_capacity(self.capacity());
-        let answer = read_judged(|| request.clone().send(), unread).await?;
+        let answer = read(|| request.clone().send(), cancelled_read).await?;
         Ok(answer.responses.unwrap_or_default().into_iter().map(|found| row(found.item())).collect())
     }
 }
 
 fn get(table: &str, key: &RowKey) -> Result<TransactGetItem> {
     let get = Get::builder().table_name(table).set_key(Some(key.attributes())).build();
-    let get = get.map_err(|error| error::bad("keys", "lack a part").caused_by(error))?;
-    Ok(TransactGetItem::builder().get(get).build())
+    Ok(TransactGetItem::builder().get(get.map_err(incomplete)?).build())
 }
 
-/// A read that is cancelled met another's write.
-fn unread(error: SdkError<TransactGetItemsError, HttpResponse>) -> Error {
+/// Converts the error of a transactional read. It is cancelled if another transaction is writing one of the rows.
+fn cancelled_read(error: SdkError<TransactGetItemsError, HttpResponse>) -> Error {
     match error.as_service_error() {
         Some(TransactGetItemsError::TransactionCanceledException(cancelled)) => {
-            no_condition(cancelled).unwrap_or_else(in_the_way)
+            no_condition(cancelled).unwrap_or_else(without_reason)
         }
         _ => error::of(error),
     }
 }
 
-/// Why a transaction was cancelled, if it was not by a condition alone.
+/// Returns the error of the first cancellation reason that is not a failed condition.
 fn no_condition(cancelled: &TransactionCanceledException) -> Option<Error> {
     cancelled.cancellation_reasons().iter().filter_map(CancellationReason::code).find_map(error::reason)
 }
 
-fn in_the_way() -> Error {
+fn without_reason() -> Error {
     Error::new(ErrorKind::Contention, "the transaction was cancelled").on("dynamo")
 }
 
-/// A condition that did not hold is an answer only if every other part was judged too. A part that met a conflict or a
-/// throttle was not: it may be the one that would have answered, such as the marker of a change that was applied.
+/// Reads why a transaction was cancelled. A failed condition is an answer only if every other write was evaluated too.
+/// A write that met a conflict or a throttle was not evaluated, and may be the one that decides, such as the marker of
+/// a change that was applied.
 fn refused(cancelled: &TransactionCanceledException) -> Result<Transacted> {
     if let Some(error) = no_condition(cancelled) {
         return Err(error);
@@ -100,12 +113,12 @@ fn refused(cancelled: &TransactionCanceledException) -> Result<Transacted> {
     let refusals: Vec<_> = cancelled.cancellation_reasons().iter().map(Refusal::of).collect();
     match refusals.iter().any(|refusal| matches!(refusal, Refusal::Condition(_))) {
         true => Ok(Transacted::Refused(refusals)),
-        false => Err(in_the_way()),
+        false => Err(without_reason()),
     }
 }
 
 impl Refusal {
-    /// Of a part that was judged.
+    /// Reads the reason of a write that was evaluated.
     fn of(reason: &CancellationReason) -> Self {
         match reason.code() {
             Some("ConditionalCheckFailed") => Self::Condition(row(reason.item())),
@@ -137,17 +150,17 @@ mod tests {
         refused(&cancelled.set_cancellation_reasons(Some(codes.map(reason).to_vec())).build())
     }
 
-    /// Judged: the condition held, or it did not.
-    fn was_judged(code: &str) -> bool {
+    /// Returns whether the service evaluated a write with this code.
+    fn was_evaluated(code: &str) -> bool {
         CODES[..2].contains(&code)
     }
 
     #[test]
-    fn a_condition_is_believed_only_beside_parts_that_were_judged() {
+    fn a_condition_is_an_answer_only_beside_evaluated_parts() {
         for first in CODES {
             for second in CODES {
                 let codes = [first, second];
-                let is_answer = codes.contains(&CODES[1]) && codes.into_iter().all(was_judged);
+                let is_answer = codes.contains(&CODES[1]) && codes.into_iter().all(was_evaluated);
                 match outcome(codes) {
                     Ok(Transacted::Refused(refusals)) => {
                         let is_condition = |refusal: &Refusal| matches!(refusal, Refusal::Condition(_));

@@ -1,41 +1,36 @@
-//! One change of one row: alone, or as a part of a transaction.
+//! One change of one row: as a request of its own, or as a part of a transaction.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use aws_sdk_dynamodb::operation::{delete_item, put_item, update_item};
 use aws_sdk_dynamodb::types::{
-    ConditionCheck, Delete, Put, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
+    ConditionCheck, Delete, Put, ReturnValue, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
 };
-use aws_sdk_dynamodb::types::{ReturnValue, builders};
+use futures_util::FutureExt as _;
 use sha2::{Digest, Sha256};
-use storagebox_core::{Error, Ids, RandomIds, Result};
+use storagebox_core::{ErrorKind, Result};
 
-use crate::row::{Attributes, Row, RowKey, Value};
+use super::Client;
+use super::requests::row;
+use super::tag::{Tag, hex};
+use crate::error::{self, incomplete};
+use crate::row::{Attributes, EXPIRES, Expiry, Row, RowKey, Value};
 
-/// What a call writes into each row that it changes, the same through all its attempts. A row that has it was
-/// changed by this very call: so a refusal after a lost reply is told from a refusal by another.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Tag(String);
-
-impl Tag {
-    pub(crate) fn fresh() -> Self {
-        Self(RandomIds.fresh())
-    }
-
-    pub(crate) fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    pub(crate) fn is_on(&self, row: &Row) -> bool {
-        row.text("t") == Some(self.as_str())
-    }
+/// The outcome of a conditional write.
+#[derive(Debug)]
+pub(crate) enum Wrote {
+    /// It was made; the row, if the write asked for it.
+    Done(Option<Row>),
+    /// Its condition did not hold; the row as it is, if it exists.
+    Refused(Option<Row>),
 }
 
 /// A conditional write.
 #[derive(Clone, Debug)]
 pub(crate) struct Write {
     act: Act,
-    /// Unless it is the client's own.
+    /// The table, if it is not the client's own.
     table: Option<String>,
     condition: Option<String>,
     values: Attributes,
@@ -51,22 +46,72 @@ enum Act {
     Check(Attributes),
 }
 
-/// What an update does, by its keyword.
+/// The clauses of an update, by their keyword.
 #[derive(Clone, Debug, Default)]
 struct Clauses {
     sets: Vec<String>,
     removes: Vec<String>,
 }
 
-/// Writes one of the driver's requests, which all have the same parts.
+/// Fills in the fields that all requests of the driver have.
 macro_rules! filled {
-    ($request:expr, $write:expr) => {
+    ($request:expr, $write:expr, $table:expr) => {
         $request
+            .table_name($write.table($table))
             .set_condition_expression($write.condition.clone())
             .set_expression_attribute_names(some($write.names.clone()))
             .set_expression_attribute_values(some($write.values.clone()))
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
     };
+}
+
+impl Client {
+    /// Makes a write in a request of its own.
+    pub(crate) async fn write(&self, write: &Write) -> Result<Wrote> {
+        let driver = self.driver().await;
+        macro_rules! sent {
+            ($request:expr, $refused:path) => {{
+                let request = filled!($request, write, self.table()).return_values(write.answers.clone());
+                match request.set_return_consumed_capacity(self.capacity()).send().boxed().await {
+                    Ok(answer) => Ok(Wrote::Done(answer.attributes.map(Row::from))),
+                    Err(error) => match error.as_service_error() {
+                        Some($refused(refused)) => Ok(Wrote::Refused(row(refused.item()))),
+                        _ => Err(error::of(error)),
+                    },
+                }
+            }};
+        }
+        match &write.act {
+            Act::Put(row) => sent!(
+                driver.put_item().set_item(Some(row.attributes().clone())),
+                put_item::PutItemError::ConditionalCheckFailedException
+            ),
+            Act::Update { key, clauses } => sent!(
+                driver.update_item().set_key(Some(key.clone())).update_expression(clauses.expression()),
+                update_item::UpdateItemError::ConditionalCheckFailedException
+            ),
+            Act::Delete(key) | Act::Check(key) => sent!(
+                driver.delete_item().set_key(Some(key.clone())),
+                delete_item::DeleteItemError::ConditionalCheckFailedException
+            ),
+        }
+    }
+
+    /// Makes a write to one row. The service answers `InvalidInput` if an update does not fit the row as it is: then
+    /// this reads the row and returns the error of `check`, which says what is wrong with the row.
+    pub(crate) async fn write_to(
+        &self,
+        key: &RowKey,
+        write: &Write,
+        check: impl FnOnce(&Row) -> Result<()>,
+    ) -> Result<Wrote> {
+        let error = match self.write(write).await {
+            Err(error) if error.kind() == ErrorKind::InvalidInput => error,
+            wrote => return wrote,
+        };
+        self.get(key).await?.as_ref().map_or(Ok(()), check)?;
+        Err(error)
+    }
 }
 
 impl Write {
@@ -87,12 +132,12 @@ impl Write {
         Self::new(Act::Delete(key.into()))
     }
 
-    /// A condition on a row that the transaction does not change.
+    /// Creates a condition on a row that the transaction does not change.
     pub(crate) fn check(key: &RowKey) -> Self {
         Self::new(Act::Check(key.attributes()))
     }
 
-    /// In another table than the client's own.
+    /// Sets another table than the client's own.
     #[must_use]
     pub(crate) fn in_table(mut self, name: &str) -> Self {
         self.table = Some(name.to_owned());
@@ -103,7 +148,7 @@ impl Write {
         self.table.as_deref().unwrap_or(own)
     }
 
-    /// `SET name = :name`.
+    /// Adds `SET name = :name` and the value.
     #[must_use]
     pub(crate) fn set(self, name: &str, value: impl Value) -> Self {
         let placeholder = format!(":{name}");
@@ -118,7 +163,7 @@ impl Write {
         }
     }
 
-    /// `SET path = expression`, whose values are given by [`value`](Self::value).
+    /// Adds `SET path = expression`; [`value`](Self::value) gives the values of the expression.
     #[must_use]
     pub(crate) fn set_to(mut self, path: &str, expression: &str) -> Self {
         if let Act::Update { clauses, .. } = &mut self.act {
@@ -132,6 +177,15 @@ impl Write {
         match self.act {
             Act::Put(row) => Self { act: Act::Put(row.with("t", tag.as_str())), ..self },
             _ => self.set("t", tag.as_str()),
+        }
+    }
+
+    /// Sets the time from which on the updated row may be deleted; `None` means never.
+    #[must_use]
+    pub(crate) fn expiring(self, expiry: Option<Expiry>) -> Self {
+        match expiry {
+            Some(Expiry { at, seconds }) => self.set("g", at.0).set(EXPIRES, seconds),
+            None => self.remove(&["g", EXPIRES]),
         }
     }
 
@@ -161,78 +215,38 @@ impl Write {
         self
     }
 
-    /// Answers the row as it is after the write; only of an update made alone.
+    /// Sets what the reply shows of the row; only for a write that is a request of its own.
     #[must_use]
-    pub(crate) fn answering_new(mut self) -> Self {
-        self.answers = ReturnValue::AllNew;
+    pub(crate) fn answering(mut self, answers: ReturnValue) -> Self {
+        self.answers = answers;
         self
     }
 
-    /// Answers the row as it was before the write; only of an update made alone.
-    #[must_use]
-    pub(crate) fn answering_old(mut self) -> Self {
-        self.answers = ReturnValue::AllOld;
-        self
-    }
-
-    /// Answers what an update made alone has changed, as it is after it.
-    #[must_use]
-    pub(crate) fn answering_updated(mut self) -> Self {
-        self.answers = ReturnValue::UpdatedNew;
-        self
-    }
-
-    pub(crate) fn alone(&self, table: &str) -> Alone {
-        let table = self.table(table);
-        match &self.act {
-            Act::Put(row) => Alone::Put(
-                filled!(aws_sdk_dynamodb::operation::put_item::PutItemInput::builder(), self)
-                    .table_name(table)
-                    .set_item(Some(row.attributes().clone()))
-                    .return_values(self.answers.clone()),
-            ),
-            Act::Update { key, clauses } => Alone::Update(
-                filled!(aws_sdk_dynamodb::operation::update_item::UpdateItemInput::builder(), self)
-                    .table_name(table)
-                    .set_key(Some(key.clone()))
-                    .update_expression(clauses.expression())
-                    .return_values(self.answers.clone()),
-            ),
-            Act::Delete(key) | Act::Check(key) => Alone::Delete(
-                filled!(aws_sdk_dynamodb::operation::delete_item::DeleteItemInput::builder(), self)
-                    .table_name(table)
-                    .set_key(Some(key.clone()))
-                    .return_values(self.answers.clone()),
-            ),
-        }
-    }
-
-    pub(crate) fn part(&self, table: &str) -> Result<TransactWriteItem> {
-        let table = self.table(table);
+    /// Returns the write as a part of a transaction.
+    pub(super) fn part(&self, own: &str) -> Result<TransactWriteItem> {
         let item = TransactWriteItem::builder();
         let item = match &self.act {
-            Act::Put(row) => item.put(self.part_put(table, row).build().map_err(incomplete)?),
+            Act::Put(row) => {
+                let put = filled!(Put::builder(), self, own).set_item(Some(row.attributes().clone()));
+                item.put(put.build().map_err(incomplete)?)
+            }
             Act::Update { key, clauses } => {
-                let update = filled!(Update::builder(), self).table_name(table).set_key(Some(key.clone()));
+                let update = filled!(Update::builder(), self, own).set_key(Some(key.clone()));
                 item.update(update.update_expression(clauses.expression()).build().map_err(incomplete)?)
             }
             Act::Delete(key) => {
-                let delete = filled!(Delete::builder(), self).table_name(table);
-                item.delete(delete.set_key(Some(key.clone())).build().map_err(incomplete)?)
+                let delete = filled!(Delete::builder(), self, own).set_key(Some(key.clone()));
+                item.delete(delete.build().map_err(incomplete)?)
             }
             Act::Check(key) => {
-                let check = filled!(ConditionCheck::builder(), self).table_name(table);
-                item.condition_check(check.set_key(Some(key.clone())).build().map_err(incomplete)?)
+                let check = filled!(ConditionCheck::builder(), self, own).set_key(Some(key.clone()));
+                item.condition_check(check.build().map_err(incomplete)?)
             }
         };
         Ok(item.build())
     }
 
-    fn part_put(&self, table: &str, row: &Row) -> builders::PutBuilder {
-        filled!(Put::builder(), self).table_name(table).set_item(Some(row.attributes().clone()))
-    }
-
-    /// The write in one order of its parts, whatever the order of its maps.
+    /// Appends the write as text, in an order that does not depend on the order of its maps.
     fn spell(&self, own: &str, into: &mut String) {
         let (act, attributes) = match &self.act {
             Act::Put(row) => ("put".to_owned(), row.attributes().clone()),
@@ -247,28 +261,13 @@ impl Write {
     }
 }
 
-/// A request of a write alone.
-#[derive(Clone, Debug)]
-pub(crate) enum Alone {
-    Put(aws_sdk_dynamodb::operation::put_item::builders::PutItemInputBuilder),
-    Update(aws_sdk_dynamodb::operation::update_item::builders::UpdateItemInputBuilder),
-    Delete(aws_sdk_dynamodb::operation::delete_item::builders::DeleteItemInputBuilder),
-}
-
-/// The client request token of a transaction, derived from its body, which names the tables: tokens are known by
-/// account and region. The body holds the call's tag or its time, so that only another attempt of the same call has the
-/// same token.
-pub(crate) fn request_token(own: &str, writes: &[Write]) -> String {
+/// Returns the client request token of a transaction: a hash of its writes and their tables, because the service knows
+/// tokens by account and region. The writes hold the tag of the call or its time, so only another attempt of the same
+/// call has the same token.
+pub(super) fn request_token(own: &str, writes: &[Write]) -> String {
     let mut body = String::new();
     writes.iter().for_each(|write| write.spell(own, &mut body));
     hex(&Sha256::digest(body)[..16])
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 impl Clauses {
@@ -280,11 +279,7 @@ impl Clauses {
     }
 }
 
-/// DynamoDB refuses empty maps of placeholders.
+/// Returns `None` for an empty map, because DynamoDB refuses empty maps of placeholders.
 fn some<K, V>(map: HashMap<K, V>) -> Option<HashMap<K, V>> {
     Some(map).filter(|map| !map.is_empty())
-}
-
-fn incomplete(error: aws_sdk_dynamodb::error::BuildError) -> Error {
-    Error::invalid("write", "lacks a part").caused_by(error).on("dynamo")
 }

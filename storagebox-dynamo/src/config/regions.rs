@@ -1,4 +1,4 @@
-//! In which regions a store is used.
+//! The regions in which a store is used.
 
 /// In which regions of a global table namespaces are used.
 ///

@@ -1,4 +1,4 @@
-//! The URLs: `dynamodb://region/table?key=value`, and `dynamodb+articles://region/items/records?key=value`.
+//! Parses the URLs `dynamodb://region/table?key=value` and `dynamodb+articles://region/items/records?key=value`.
 
 use std::env;
 
@@ -9,10 +9,10 @@ use storagebox_core::backend::url::{decoded, duration, keys, number, one_of, pla
 use super::{DynamoBuilder, ReadFirst, Regions};
 use crate::error::misconfigured;
 
-/// What the URL is when it is right, for those whose is not.
+/// The form of a valid URL, for the error about any other.
 const FORM: &str = "must be dynamodb://region/table?key=value";
 
-/// The same for the tables of article 1's package.
+/// The form of a URL of the tables of article 1's package.
 const FORM_OF_ARTICLES: &str = "must be dynamodb+articles://region/items/records?key=value";
 
 const KEYS: [&str; 11] = [
@@ -29,10 +29,10 @@ const KEYS: [&str; 11] = [
     "protect",
 ];
 
-/// What the two tables have no use for is refused.
+/// The keys that apply to the two tables of article 1. All other keys are refused.
 const KEYS_OF_ARTICLES: [&str; 3] = ["endpoint", "call_timeout", "fetch_limit"];
 
-/// Variables by which the SDK goes elsewhere.
+/// Variables that make the SDK use another endpoint.
 const ENDPOINTS: [&str; 2] = ["AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL"];
 
 const READ_FIRST: [(&str, ReadFirst); 3] =
@@ -40,7 +40,7 @@ const READ_FIRST: [(&str, ReadFirst); 3] =
 
 const REGIONS: [(&str, Regions); 3] = [("one", Regions::One), ("moved", Regions::Moved), ("several", Regions::Several)];
 
-/// Where the requests go.
+/// The address of the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Address {
     pub(crate) region: String,
@@ -50,38 +50,38 @@ pub(crate) struct Address {
 pub(crate) fn read(builder: DynamoBuilder, url: &str) -> Result<(DynamoBuilder, Address)> {
     plain_url(url)?;
     let rest = url.strip_prefix("dynamodb://").ok_or_else(|| misconfigured("url", FORM))?;
-    let Place { region, tables, query } = place(rest, FORM)?;
+    let Location { region, tables, query } = location(rest, FORM)?;
     with_keys(builder.table(tables), region, query, &KEYS)
 }
 
-/// The builder is of the items; the name is that of the records.
+/// Returns a builder for the table of the items, and the name of the table of the records.
 pub(crate) fn of_articles(builder: DynamoBuilder, url: &str) -> Result<(DynamoBuilder, Address, String)> {
     plain_url(url)?;
     let form = || misconfigured("url", FORM_OF_ARTICLES);
     let rest = url.strip_prefix("dynamodb+articles://").ok_or_else(form)?;
-    let Place { region, tables, query } = place(rest, FORM_OF_ARTICLES)?;
+    let Location { region, tables, query } = location(rest, FORM_OF_ARTICLES)?;
     let (items, records) = tables.split_once('/').ok_or_else(form)?;
     let (builder, address) = with_keys(builder.table(items), region, query, &KEYS_OF_ARTICLES)?;
     Ok((builder, address, records.to_owned()))
 }
 
-/// What follows the scheme.
-struct Place<'a> {
+/// The components of a URL after its scheme.
+struct Location<'a> {
     region: &'a str,
     tables: &'a str,
     query: &'a str,
 }
 
-fn place<'a>(rest: &'a str, form: &str) -> Result<Place<'a>> {
-    let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
-    let (region, tables) = place.split_once('/').ok_or_else(|| misconfigured("url", form))?;
+fn location<'a>(rest: &'a str, form: &str) -> Result<Location<'a>> {
+    let (location, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let (region, tables) = location.split_once('/').ok_or_else(|| misconfigured("url", form))?;
     if region.is_empty() || region.contains(['@', ':']) {
         return Err(misconfigured("url", "names no region; credentials never stand in it"));
     }
     if !region.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
         return Err(misconfigured("url", "must name a region of letters, digits and `-`, such as eu-west-1"));
     }
-    Ok(Place { region, tables, query })
+    Ok(Location { region, tables, query })
 }
 
 fn with_keys(builder: DynamoBuilder, region: &str, query: &str, known: &[&str]) -> Result<(DynamoBuilder, Address)> {
@@ -117,12 +117,12 @@ fn set((builder, endpoint): Read, key: &str, value: &str) -> Result<Read> {
     Ok((builder, endpoint))
 }
 
-/// The table would be another one, in another service.
+/// Refuses a variable that would lead to another endpoint than the URL says.
 fn check_environment(has_endpoint: bool, is_set: impl Fn(&str) -> bool) -> Result<()> {
     match ENDPOINTS.into_iter().find(|variable| !has_endpoint && is_set(variable)) {
         Some(variable) => {
-            let told = "would lead elsewhere than the URL says; write `endpoint` in the URL, or unset the variable";
-            Err(misconfigured(variable, told))
+            let why = "would lead elsewhere than the URL says; write `endpoint` in the URL, or unset the variable";
+            Err(misconfigured(variable, why))
         }
         None => Ok(()),
     }
@@ -139,7 +139,7 @@ fn checked_endpoint(value: &str) -> Result<String> {
     }
 }
 
-/// A port that is no number is as good as none to the reader of addresses.
+/// Returns whether the URI has a valid port or none. `Uri` reads a port that is not a number as no port.
 fn has_port_or_none(uri: &Uri) -> bool {
     let after_host = uri.authority().zip(uri.host()).map(|(all, host)| all.as_str().len() > host.len());
     after_host != Some(true) || uri.port_u16().is_some()

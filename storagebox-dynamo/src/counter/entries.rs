@@ -1,7 +1,7 @@
-//! The operations that a set or a window keeps in the counter's row: in the map `d` what each did and when, in the map
-//! `w` the value after it.
+//! The operations that a set or a window stores in the counter's row: the map `d` has the time and the delta of each,
+//! the map `w` has the value after it.
 //!
-//! Two maps, because only a path of its own can be set to a value that DynamoDB computes (`v + :delta`).
+//! There are two maps, because DynamoDB can set only a whole path to a value that it computes (`v + :delta`).
 
 use std::collections::HashMap;
 
@@ -17,22 +17,22 @@ use crate::row::{Attributes, Row};
 const RECORD_BYTES: u32 = 409_600;
 /// The longest partition key.
 const KEY_BYTES: u32 = 1_110;
-/// What a row takes beside its partition key and its operations: the value and the maps.
+/// The bytes of a row without its partition key and its operations: the value and the maps.
 pub(crate) const OTHER_BYTES: u32 = 90;
-/// What an operation takes: its name and a byte of overhead in both maps, 20 bytes in one, a number of up to 19 digits
-/// in the other.
+/// The bytes of an operation: its name and a byte of overhead in both maps, 20 bytes in one, and a number of up to 19
+/// digits in the other.
 pub(crate) const ENTRY_BYTES: u32 = 2 * (NAME + 1) + 20 + 12;
 
-/// 128 bits in digits of 6.
+/// The length of a name: 128 bits in digits of 6 bits.
 const NAME: u32 = 22;
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// How many operations a row holds, however long its partition key is.
+/// Returns how many operations a row with the longest partition key can hold.
 pub(super) fn most_entries() -> u32 {
     (RECORD_BYTES - KEY_BYTES - OTHER_BYTES) / ENTRY_BYTES
 }
 
-/// What an operation is called in the maps.
+/// Returns the name of an operation in the maps.
 pub(super) fn name(op: &OpId) -> String {
     let mut rest = u128::from_be_bytes(hash(op));
     let mut digit = || {
@@ -43,11 +43,11 @@ pub(super) fn name(op: &OpId) -> String {
     (0..NAME).map(|_| digit()).collect()
 }
 
-/// What is kept of an operation; without a delta it is a fence.
+/// A stored operation; without a delta it is a fence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) at: Millis,
-    /// The mark of the call.
+    /// The mark of the call that added it.
     pub(super) by: [u8; 6],
     pub(super) delta: Option<i64>,
 }
@@ -101,7 +101,7 @@ impl<'a> Entries<'a> {
         self.values.get(name).map(read).transpose()
     }
 
-    /// Up to so many for which this holds, with their names.
+    /// Returns at most this many operations for which `holds` is true, with their names.
     pub(super) fn some(&self, most: usize, holds: impl Fn(&str, &Entry) -> bool) -> Vec<(String, Entry)> {
         let entries = self.done.iter().filter_map(|(name, value)| Some((name, Entry::read(value)?)));
         let entries = entries.filter(|(name, entry)| holds(name, entry));
@@ -109,7 +109,7 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// The maps of a row's first operation.
+/// Adds the maps of a counter's first operation to its row.
 pub(super) fn first(row: Row, name: &str, entry: &Entry) -> Row {
     let map = |value: Option<AttributeValue>| {
         AttributeValue::M(value.map(|value| (name.to_owned(), value)).into_iter().collect::<HashMap<_, _>>())
@@ -145,7 +145,7 @@ mod tests {
         assert!(names.iter().all(|name| name.len() == NAME as usize));
     }
 
-    /// What stands in tables does not change.
+    /// The stored form does not change.
     #[test]
     fn a_name_never_changes() {
         assert_eq!(name(&OpId::new("op-1").unwrap()), "-g_3xywP2PUZI9dlx9OoxB");

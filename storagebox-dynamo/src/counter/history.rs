@@ -1,13 +1,13 @@
-//! The last writers of a row, the newest last, in one attribute.
+//! The last writers of a row in one attribute, the newest last.
 
 use storagebox_core::OpId;
 
 use super::values::hash;
 
-/// The operation's hash, its delta, the value after it, and the mark of the call.
+/// The bytes of a writer: the hash of the operation, its delta, the value after it, and the mark of the call.
 pub(crate) const BYTES: usize = 16 + 8 + 8 + 6;
 
-/// The attribute.
+/// The value of the attribute.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct History(Vec<u8>);
 
@@ -20,7 +20,7 @@ pub(super) struct Writer {
 }
 
 impl History {
-    /// Nothing if the bytes are cut off.
+    /// Reads the attribute; `None` if it is cut off.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         bytes.len().is_multiple_of(BYTES).then(|| Self(bytes.to_vec()))
     }
@@ -38,7 +38,7 @@ impl History {
         Some(Writer { delta, value, by: *by.first_chunk()? })
     }
 
-    /// The same with one writer more, and the oldest gone if that makes more than `len`.
+    /// Returns the history with another writer, and without the oldest if there are more than `len`.
     pub(super) fn with(&self, op: &OpId, writer: Writer, len: u16) -> Self {
         let numbers = [writer.delta.to_be_bytes(), writer.value.to_be_bytes()].concat();
         let mut all = [&self.0[..], &hash(op)[..], &numbers[..], &writer.by[..]].concat();

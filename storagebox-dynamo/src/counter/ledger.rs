@@ -1,9 +1,9 @@
-//! Ledgers: a row for each change, added up when the value is read (article 5, approach 6).
+//! Ledgers: one row per change; a read of the value adds them up (article 5, approach 6).
 //!
-//! A change's row is named after its operation alone, so that it is one row whenever it is put; its time stands in the
-//! index, which has the log in order. Compaction writes the sum of some changes and their names into one row, in one
-//! write, and then deletes these changes: a reader leaves out the changes that the sum names. So the value never
-//! changes, without a transaction, and the next call repeats a step that was lost.
+//! The key of a change's row is its operation, so a retry meets the same row. Its time is in the index, which has the
+//! log in order. Compaction writes the sum of some changes and their names into one row, in one write, and then deletes
+//! these changes. A reader leaves out the changes that the sum names, so compaction never changes the value. A step
+//! that is lost is repeated by the next call.
 
 mod compaction;
 mod log;
@@ -19,12 +19,13 @@ use storagebox_core::{
 };
 use tracing::instrument;
 
-use super::contention;
 use super::rules::{Rules, unsupported};
 use super::values::Values;
-use crate::client::{Client, Index, Look, Tag, Wrote};
+use crate::client::{Client, Index, Query, Tag, Wrote};
 use crate::config::Regions;
+use crate::error::contention;
 use crate::row::Row;
+
 use recent::Recent;
 use rows::{Sum, change_key, delta_in, entry, is_by, sum_key};
 
@@ -34,11 +35,12 @@ pub(crate) struct DynamoLedger {
     rules: Rules,
     values: Values,
     recent: Recent,
-    /// In several regions. What would delete an entry, or put a fence in the place of one, may meet it on its way.
+    /// Whether several regions may change the ledger. Then no entry is deleted or replaced by a fence, because the
+    /// entry may still arrive from another region.
     is_everywhere: bool,
 }
 
-/// How such a ledger is kept with its namespace. What stands in tables does not change.
+/// The stored text of such a ledger. It does not change.
 const EVERYWHERE: &str = "Ledger in several regions";
 
 impl DynamoLedger {
@@ -52,8 +54,8 @@ impl DynamoLedger {
         Self { rules, values, recent, is_everywhere }
     }
 
-    /// That nothing is deleted or overwritten is what makes several regions safe.
-    fn checked(&self, what: &str, instead: &str) -> Result<()> {
+    /// Refuses a call that deletes or overwrites entries if several regions may change the ledger.
+    fn check_one_region(&self, what: &str, instead: &str) -> Result<()> {
         match self.is_everywhere {
             true => Err(unsupported(format_args!("{what} a ledger in several regions"), instead)),
             false => Ok(()),
@@ -68,7 +70,7 @@ impl DynamoLedger {
         self.values.partition("log", key, "")
     }
 
-    /// Puts an entry if its operation has none; the entry that it has otherwise.
+    /// Puts an entry if its operation has none, and otherwise returns the row of the entry that it has.
     async fn put(&self, key: &Key, op: &OpId, change: Option<&Change>, tag: &Tag) -> Result<Option<Row>> {
         self.values.ready().await?;
         let row = entry(&change_key(self.partition(key), op), op, self.client().now(), change, tag);
@@ -84,8 +86,8 @@ impl DynamoLedger {
         row.as_ref().map_or(Ok(Sum::default()), Sum::read)
     }
 
-    /// Adds up. The rows are read one after the other, and a compaction in between would be counted twice or not at
-    /// all: then it is begun anew.
+    /// Reads the value. The rows are read one after another, so a compaction in between could count changes twice or
+    /// not at all. Then the read starts again.
     async fn added_up(&self, key: &Key) -> Result<i64> {
         self.values.ready().await?;
         let sum = self.sum(key).await?;
@@ -97,19 +99,19 @@ impl DynamoLedger {
         i64::try_from(total).map_err(|_| beyond())
     }
 
-    /// What the changes add to the sum.
+    /// Adds up the changes that are not in the sum.
     async fn changes(&self, key: &Key, sum: &Sum) -> Result<i128> {
-        let all = Look::at(&self.partition(key), Index::Table).and("begins_with(sk, :op)").value(":op", "op:");
-        let (mut look, mut total) = (all.only("sk, c, d"), 0);
+        let all = Query::of(&self.partition(key), Index::Table).and("begins_with(sk, :op)").value(":op", "op:");
+        let (mut query, mut total) = (all.only("sk, c, d"), 0);
         loop {
-            let answers = self.client().query(&look).await?;
-            for row in answers.rows.iter().filter(|row| !sum.has(row)) {
+            let page = self.client().query(&query).await?;
+            for row in page.rows.iter().filter(|row| !sum.has(row)) {
                 total += i128::from(delta_in(row)?.unwrap_or(0));
             }
-            if answers.next.is_none() {
+            if page.next.is_none() {
                 return Ok(total);
             }
-            look = look.from(answers.next);
+            query = query.from(page.next);
         }
     }
 }
@@ -135,7 +137,7 @@ impl Counter for DynamoLedger {
 
     #[instrument(level = "trace", skip_all)]
     async fn cancel(&self, key: &Key, op: &OpId) -> Result<Cancelled> {
-        self.checked("a fence in", "a change that takes the other back")?;
+        self.check_one_region("a fence in", "a change that takes the other back")?;
         let tag = &Tag::fresh();
         let attempt = || async move {
             match self.put(key, op, None, tag).await? {
@@ -160,14 +162,14 @@ impl Counter for DynamoLedger {
 impl Ledger for DynamoLedger {
     #[instrument(level = "trace", skip_all)]
     async fn log(&self, key: &Key, cursor: Option<&Cursor>, limit: usize) -> Result<Page<LedgerEntry>> {
-        let (after, limit) = log::place(cursor, limit)?;
+        let (after, limit) = log::start_after(cursor, limit)?;
         let page = || log::page(self, key, after, limit);
         self.client().settled("log", page).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn compact(&self, key: &Key, older_than: Duration, limit: usize) -> Result<Maintained> {
-        self.checked("the compaction of", "a key for each year, say")?;
+        self.check_one_region("the compaction of", "a key for each year, say")?;
         compaction::compact(self, key, self.client().now().before(older_than), limit).await
     }
 

@@ -1,15 +1,15 @@
-//! A marker for each operation, put in one transaction with its change (article 5, approach 5).
+//! One marker per operation, put in one transaction with its change (article 5, approach 5).
 
 use storagebox_core::{Cancelled, Change, Counted, Key, OpId, Result, Retention};
 
-use super::contention;
 use super::room::Room;
 use super::values::Values;
 use crate::client::{Client, Refusal, Tag, Transacted, Write, Wrote, millis_of};
 use crate::clock::Millis;
+use crate::error::contention;
 use crate::row::{Row, RowKey};
 
-/// What a marker must be to be put: new, or put again after its time.
+/// The condition that the operation has no marker that is remembered.
 const NEW: &str = "attribute_not_exists(pk) OR g <= :past";
 
 #[derive(Clone, Copy, Debug)]
@@ -17,10 +17,10 @@ pub(super) struct Markers {
     retention: Retention,
 }
 
-/// A change together with its marker.
+/// The outcome of a transaction of a change and its marker.
 pub(super) enum Marked {
     Counted(Counted),
-    /// The marker is not there, and a row of the counter would not have its part of the change.
+    /// The operation has no marker, and a row of the counter refused its part of the change.
     NoRoom(Option<Row>),
 }
 
@@ -41,7 +41,7 @@ impl Markers {
         values.changed(attempt).await
     }
 
-    /// One attempt at the marker and the writes that make the change.
+    /// Makes one attempt: the marker and the writes of the change.
     pub(super) async fn write(
         &self,
         values: &Values,
@@ -72,7 +72,7 @@ impl Markers {
         values.client().settle("cancel", attempt).await
     }
 
-    /// What is known of the change's operation.
+    /// Returns the outcome of an operation that has a marker.
     pub(super) async fn find(&self, values: &Values, key: &Key, change: &Change, tag: &Tag) -> Result<Option<Counted>> {
         let found = values.client().get(&at(values, key, &change.op)).await?;
         let past = values.client().surely_past();
@@ -80,17 +80,15 @@ impl Markers {
         found.filter(lasts).map(|marker| known(&marker, change, tag)).transpose()
     }
 
-    /// The marker without what it marks.
+    /// Returns the row of a marker without a delta, which is a fence.
     fn row(&self, values: &Values, key: &Key, op: &OpId) -> Row {
         let client = values.client();
         let end = millis_of(self.retention).map(|millis| Millis(client.now().0.saturating_add(millis)));
-        Row::new(&at(values, key, op))
-            .with_some("g", end.map(|end| end.0))
-            .with_some("expires_at", end.map(|end| client.deletable(end)))
+        Row::new(&at(values, key, op)).expiring(end.map(|end| client.expiry(end)))
     }
 }
 
-/// Markers have partitions of their own, so that they do not crowd where the counter is.
+/// Returns the key of a marker. Each marker has a partition of its own, so that markers do not load the counter's.
 fn at(values: &Values, key: &Key, op: &OpId) -> RowKey {
     RowKey::alone(values.partition("op", key, op.as_str()))
 }
@@ -99,7 +97,7 @@ fn put(client: &Client, marker: Row, tag: &Tag) -> Write {
     Write::put(marker).tagged(tag).only_if(NEW).value(":past", client.surely_past().0)
 }
 
-/// The marker decides before the counter does.
+/// Reads the refusals. The marker decides before the counter.
 fn refused(parts: Vec<Refusal>, change: &Change, tag: &Tag) -> Result<Marked> {
     let mut parts = parts.into_iter();
     if let Some(Refusal::Condition(Some(marker))) = parts.next() {

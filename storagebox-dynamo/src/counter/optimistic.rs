@@ -1,22 +1,23 @@
 //! Compare-and-set on a row that names its last writers (article 5, approaches 2 and 3).
 //!
-//! The article compares a tag. A number that grows by one with each write does the same, and also tells how many
-//! writers came between, so that a lost reply is unresolved only if more did than the row names.
+//! The article compares a tag. Here each write adds one to a number, which also shows how many writers came in between.
+//! So a lost reply stays unresolved only if there were more of them than the row names.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use storagebox_core::{Certainty, Change, Counted, Error, Key, Result};
 
-use super::contention;
 use super::history::{History, Writer};
 use super::queue::Queue;
 use super::room::Room;
 use super::values::{Values, mark, value_in};
 use crate::client::{Tag, Write, Wrote};
+use crate::error::contention;
+use crate::lock::lock;
 use crate::row::{Row, RowKey};
 
-/// How often a call may lose to other writers. More only add to the backlog that the article warns of.
-const BEATEN: u32 = 10;
+/// How often a call may lose against other writers. More attempts would add to the backlog that the article warns of.
+const MOST_LOSSES: u32 = 10;
 
 #[derive(Debug)]
 pub(super) struct Optimistic {
@@ -24,11 +25,11 @@ pub(super) struct Optimistic {
     queue: Queue,
 }
 
-/// What was read of a row.
+/// The row of a counter as it was read.
 #[derive(Debug, Default)]
 struct Seen {
     value: i64,
-    /// How many writers there were.
+    /// The number of writes so far.
     writers: i64,
     history: History,
 }
@@ -46,27 +47,27 @@ impl Seen {
     }
 }
 
-/// One call, through all its attempts.
-struct Call<'a> {
+/// A call of `apply`, with all its attempts.
+struct OptimisticCall<'a> {
     optimistic: &'a Optimistic,
     values: &'a Values,
     key: &'a Key,
     row: RowKey,
     change: &'a Change,
-    /// What this call leaves in the history.
+    /// The mark of the call in the history.
     by: [u8; 6],
     past: Mutex<Past>,
 }
 
-/// What became of the attempts so far.
+/// What the attempts so far have left open.
 #[derive(Debug, Default)]
 struct Past {
-    beaten: u32,
-    /// After how many writers the attempt was made whose reply was lost. It lands there or nowhere.
+    losses: u32,
+    /// The number of writes before the attempt whose reply was lost. It can only be the next write after those.
     lost: Option<i64>,
 }
 
-/// What a call ends with: an answer, or an error that no further attempt would mend.
+/// The end of a call: an outcome, or an error that another attempt would not change.
 type Ended = Result<Counted>;
 
 impl Optimistic {
@@ -76,16 +77,16 @@ impl Optimistic {
 
     pub(super) async fn apply(&self, values: &Values, key: &Key, change: &Change) -> Result<Counted> {
         let (optimistic, row, by) = (self, values.row(key), mark(&Tag::fresh()));
-        let call = Call { optimistic, values, key, row, change, by, past: Mutex::default() };
+        let call = OptimisticCall { optimistic, values, key, row, change, by, past: Mutex::default() };
         let ended = values.client().settled("apply", || call.attempt()).await?;
         ended.map_err(|error| error.during("apply"))
     }
 }
 
-impl Call<'_> {
+impl OptimisticCall<'_> {
     async fn attempt(&self) -> Result<Ended> {
         self.values.ready().await?;
-        let _turn = self.optimistic.queue.turn(self.key).await;
+        let _flight = self.optimistic.queue.next(self.key).await;
         let seen = Seen::of(self.values.client().get(&self.row).await?.as_ref())?;
         if let Some(ended) = self.judge(&seen) {
             return Ok(ended);
@@ -93,12 +94,12 @@ impl Call<'_> {
         let (write, value) = self.write(&seen);
         match self.values.client().write(&write).await {
             Ok(Wrote::Done(_)) => Ok(Ok(Counted::Applied { value: Some(value) })),
-            Ok(Wrote::Refused(now)) => self.look_again(now.as_ref()),
+            Ok(Wrote::Refused(now)) => self.lost_against(now.as_ref()),
             Err(error) => Err(self.noted(error, &seen)),
         }
     }
 
-    /// The answer, if what was seen gives one.
+    /// Returns the end of the call if the row decides it.
     fn judge(&self, seen: &Seen) -> Option<Ended> {
         match seen.history.find(&self.change.op) {
             Some(writer) if writer.delta != self.change.delta => Some(Ok(Counted::Mismatch)),
@@ -109,10 +110,10 @@ impl Call<'_> {
         }
     }
 
-    /// Whether it is known of every earlier attempt that it has not landed. One that was made after as many writers as
-    /// there still are may land yet, in the place of the next attempt or not at all.
+    /// Returns whether the history shows that no earlier attempt was applied. If no write came after a lost attempt,
+    /// that attempt and the next one exclude each other.
     fn resolves(&self, seen: &Seen) -> bool {
-        let mut past = self.past();
+        let mut past = lock(&self.past);
         match past.lost {
             Some(writers) if seen.writers - writers > self.optimistic.len.into() => false,
             Some(writers) if seen.writers > writers => {
@@ -123,7 +124,7 @@ impl Call<'_> {
         }
     }
 
-    /// The next row, and the value in it.
+    /// Returns the write of the next row, and the value in it.
     fn write(&self, seen: &Seen) -> (Write, i64) {
         let Change { op, delta, .. } = self.change;
         let value = seen.value.saturating_add(*delta);
@@ -136,26 +137,21 @@ impl Call<'_> {
         }
     }
 
-    /// Another writer was first, and the refusal tells what it left.
-    fn look_again(&self, now: Option<&Row>) -> Result<Ended> {
+    /// Handles a refusal: another writer was first, and `now` is the row that it left.
+    fn lost_against(&self, now: Option<&Row>) -> Result<Ended> {
         if let Some(ended) = self.judge(&Seen::of(now)?) {
             return Ok(ended);
         }
-        let mut past = self.past();
-        past.beaten += 1;
-        if past.beaten < BEATEN { Err(contention()) } else { Ok(Err(contention())) }
+        let mut past = lock(&self.past);
+        past.losses += 1;
+        if past.losses < MOST_LOSSES { Err(contention()) } else { Ok(Err(contention())) }
     }
 
     fn noted(&self, error: Error, seen: &Seen) -> Error {
         if error.certainty() == Certainty::Unknown {
-            self.past().lost = Some(seen.writers);
+            lock(&self.past).lost = Some(seen.writers);
         }
         error
-    }
-
-    /// Nothing panics with the lock held, and it is never held across a request.
-    fn past(&self) -> MutexGuard<'_, Past> {
-        self.past.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,16 +1,16 @@
-//! The parts of a sharded counter: each has a part of the value and of the bounds, so that a part alone tells whether
-//! it has room for a change.
+//! The shards of a sharded counter. Each has a part of the value and of the bounds, so that a shard alone decides
+//! whether it has room for a change.
 
 use storagebox_core::{Bounds, Result};
 
 use crate::client::{Tag, Write};
 use crate::row::{Row, RowKey};
 
-/// What one shard holds. Wider than the values, so that room never overflows.
+/// The row of a shard. Its numbers are wider than values, so that they do not overflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Part {
     pub(super) value: i128,
-    /// How far the value may still go up in this part, and down.
+    /// How far the value may still go up in this shard, and down.
     pub(super) up: i128,
     pub(super) down: i128,
     /// How often the row was written; 0 if the row does not exist yet.
@@ -18,8 +18,8 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// The part as it is before anything was counted. A bound that is missing is the end of `i64`, so that the total
-    /// never leaves it.
+    /// Creates the part of a shard without changes. A missing bound is the end of `i64`, so that the total stays in its
+    /// range.
     pub(super) fn new(bounds: Bounds, shards: u16, shard: u16) -> Self {
         let (floor, ceiling) = ends(bounds);
         let of = |room: i128| {
@@ -30,7 +30,7 @@ impl Part {
     }
 
     pub(super) fn read(row: &Row) -> Result<Self> {
-        // No part goes further than all of them may.
+        // No part goes further than the total.
         let is_possible = |number: &i128| number.unsigned_abs() <= u64::MAX.into();
         let number = |name| row.needed(name, row.number(name).filter(is_possible));
         Ok(Self {
@@ -41,12 +41,12 @@ impl Part {
         })
     }
 
-    /// How far the value may still go in the direction of the delta.
+    /// Returns how far the value may still go in the direction of the delta.
     pub(super) fn room(&self, delta: i128) -> i128 {
         if delta < 0 { self.down } else { self.up }
     }
 
-    /// The same part with more room in the direction of the delta, or with less.
+    /// Returns the part with more room in the direction of the delta, or with less.
     #[must_use]
     pub(super) fn widened(mut self, delta: i128, by: i128) -> Self {
         *(if delta < 0 { &mut self.down } else { &mut self.up }) += by;
@@ -58,7 +58,7 @@ impl Part {
         Self { value: self.value + delta, up: self.up - delta, down: self.down + delta, ..self }
     }
 
-    /// Writes the part, if nobody wrote it since it was seen.
+    /// Returns the write of the part under the condition that the row did not change since it was read.
     pub(super) fn write(&self, key: &RowKey, tag: &Tag) -> Write {
         let row =
             Row::new(key).with("v", self.value).with("up", self.up).with("down", self.down).with("n", self.writes + 1);
@@ -69,7 +69,8 @@ impl Part {
         }
     }
 
-    /// Changes the part if it has room, whatever it is by then; `self` is the part as it is at first.
+    /// Returns the write that changes the shard if it has room, whatever its row is by then. `self` is the part of a
+    /// shard without changes.
     pub(super) fn change(&self, key: &RowKey, delta: i128) -> Write {
         let write = Write::update(key)
             .set_to("v", "if_not_exists(v, :zero) + :delta")
@@ -96,7 +97,7 @@ impl Part {
     }
 }
 
-/// The part of a change that falls to a shard; the parts of all add up to it.
+/// Returns the share of a change for a shard. The shares of all shards add up to the delta.
 pub(super) fn share(delta: i64, shards: u16, shard: u16) -> i128 {
     let (delta, all) = (i128::from(delta), i128::from(shards));
     delta / all + delta.signum() * i128::from(i128::from(shard) < (delta % all).abs())
@@ -106,7 +107,7 @@ fn ends(bounds: Bounds) -> (i128, i128) {
     (bounds.floor().unwrap_or(i64::MIN).into(), bounds.ceiling().unwrap_or(i64::MAX).into())
 }
 
-/// Whether these are all parts of one moment: whatever one has lent, another has.
+/// Returns whether the parts can be of one moment: what one has lent, another has.
 pub(super) fn add_up(parts: &[Part], bounds: Bounds) -> bool {
     let (floor, ceiling) = ends(bounds);
     let lowest: i128 = parts.iter().map(|part| part.value - part.down).sum();
@@ -114,8 +115,9 @@ pub(super) fn add_up(parts: &[Part], bounds: Bounds) -> bool {
     (lowest, highest) == (floor, ceiling)
 }
 
-/// Who lends to `own` what it lacks for the delta, and how much: those with the most room first, and half of their room
-/// where that is more, so that the next change finds some too. `None` if all have too little together.
+/// Returns which shards lend the shard `own` what it lacks for the delta, and how much each lends. The shards with the
+/// most room come first. Each lends half of its room if that is more than is missing, so that the next change finds
+/// room too. `None` if all of them together have too little.
 pub(super) fn lenders(parts: &[Part], own: usize, delta: i128) -> Option<Vec<(usize, i128)>> {
     let mut missing = delta.abs() - parts[own].room(delta);
     let mut others: Vec<_> = (0..parts.len()).filter(|other| *other != own).collect();

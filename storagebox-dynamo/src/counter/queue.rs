@@ -1,5 +1,5 @@
-//! Callers of one process that compare and set the same row wait for each other: the loser of a race pays for a write
-//! that fails, and races between processes are enough.
+//! A queue per key. Callers of one process that compare and set the same row wait for each other, because the loser of
+//! a race pays for a refused write.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -7,24 +7,25 @@ use storagebox_core::Key;
 
 use crate::single_flight::{Flight, SingleFlight};
 
-/// Keys share lanes; more of them only make it rarer that strangers wait for each other.
-const LANES: usize = 64;
+/// The number of queues. Keys share them; more of them make it rarer that callers of different keys wait for each
+/// other.
+const QUEUES: usize = 64;
 
 #[derive(Debug)]
 pub(super) struct Queue {
-    lanes: Box<[SingleFlight]>,
+    queues: Box<[SingleFlight]>,
     hasher: RandomState,
 }
 
 impl Queue {
     pub(super) fn new() -> Self {
-        let lanes = (0..LANES).map(|_| SingleFlight::default()).collect();
-        Self { lanes, hasher: RandomState::new() }
+        let queues = (0..QUEUES).map(|_| SingleFlight::default()).collect();
+        Self { queues, hasher: RandomState::new() }
     }
 
-    /// Lasts until it is dropped, also with the call that has it.
-    pub(super) async fn turn(&self, key: &Key) -> Flight {
+    /// Waits for the earlier callers of the key. The next caller waits until the flight is dropped.
+    pub(super) async fn next(&self, key: &Key) -> Flight {
         let hash = self.hasher.hash_one(key);
-        self.lanes[hash as usize % LANES].next().await
+        self.queues[hash as usize % QUEUES].next().await
     }
 }

@@ -1,15 +1,15 @@
-//! Where a value must be for a change of it to be made.
+//! The values to which a change can be made.
 
 use storagebox_core::{Change, Counted, Result};
 
-use super::contention;
 use super::values::value_in;
 use crate::client::Write;
+use crate::error::contention;
 use crate::row::Row;
 
-/// The values to which a change may be made: those from which it leads neither out of its bounds nor out of `i64`.
+/// The range of values from which a change leads neither out of its bounds nor out of `i64`.
 ///
-/// DynamoDB compares and does not compute in conditions, so the delta is taken off the bounds here, once.
+/// DynamoDB's conditions cannot add, so the delta is subtracted from the bounds here.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room<'a> {
     change: &'a Change,
@@ -25,7 +25,7 @@ impl<'a> Room<'a> {
         Self { change, low: floor - delta, high: ceiling - delta }
     }
 
-    /// An absent counter is 0.
+    /// Returns the condition that the value is in the range. A counter without a row is 0.
     pub(super) fn condition(&self) -> &'static str {
         match (self.low..=self.high).contains(&0) {
             true => "(attribute_not_exists(v) OR v BETWEEN :low AND :high)",
@@ -33,14 +33,14 @@ impl<'a> Room<'a> {
         }
     }
 
-    /// Adds the delta, if the value is within.
+    /// Adds the delta to the value, under the condition that the value is in the range.
     pub(super) fn added(&self, write: Write) -> Write {
         let write = write.set_to("v", "if_not_exists(v, :zero) + :delta").value(":zero", 0_i64);
         let write = write.value(":delta", self.change.delta).value(":low", self.low).value(":high", self.high);
         write.only_if(self.condition())
     }
 
-    /// Why the change cannot be made to this value, if it cannot.
+    /// Returns why the change cannot be made to this value; `None` if it can.
     pub(super) fn rejection(&self, value: i64) -> Option<Counted> {
         match value.checked_add(self.change.delta) {
             None => Some(Counted::Overflow),
@@ -49,7 +49,7 @@ impl<'a> Room<'a> {
         }
     }
 
-    /// The same, after the row as it was did not let the change through.
+    /// Returns why the row `old` refused the change.
     pub(super) fn rejected(&self, old: Option<&Row>) -> Result<Counted> {
         let value = old.map_or(Ok(0), value_in)?;
         self.rejection(value).ok_or_else(contention)

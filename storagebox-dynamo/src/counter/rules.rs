@@ -1,4 +1,4 @@
-//! What the strategies promise, and which numbers they take.
+//! What the strategies promise, and which numbers they accept.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use super::entries::most_entries;
 use crate::client::millis_of;
 use crate::error::bad;
 
-/// For how long DynamoDB knows a transaction's token again.
+/// How long DynamoDB remembers the token of a transaction.
 const TOKEN: Duration = Duration::from_secs(600);
 
-/// A strategy whose numbers are checked.
+/// A checked strategy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     strategy: Strategy,
@@ -51,7 +51,7 @@ impl Rules {
         }
     }
 
-    /// The strategy as it is kept with the namespace. What stands in tables does not change.
+    /// Returns the strategy as it is stored with the namespace. The stored text does not change.
     pub(super) fn to_stored_text(self) -> String {
         match self.strategy {
             Strategy::Atomic => "Atomic".to_owned(),
@@ -72,7 +72,8 @@ impl Rules {
         }
     }
 
-    /// The sums of a ledger and of shards are no snapshots: their rows are read one after the other.
+    /// Returns what the strategy promises. The sums of a ledger and of shards are not snapshots, because their rows are
+    /// read one after another.
     pub(super) fn promise(&self) -> CounterPromise {
         let is_sum = matches!(self.strategy, Strategy::Ledger | Strategy::Sharded { .. });
         CounterPromise {
@@ -97,7 +98,7 @@ impl Rules {
         }
     }
 
-    /// A transaction answers no values, and a sum is not known when a change is made.
+    /// Returns whether a change returns the value. A transaction shows no rows, and a change does not read a sum.
     fn answers_value(&self) -> bool {
         matches!(
             self.strategy,
@@ -118,7 +119,7 @@ impl Rules {
     }
 }
 
-/// The operations of a set and of a window are in one row, and a row has its limit.
+/// Checks that the operations of a set or a window fit into one row.
 fn fits(field: &'static str, asked: u32, instead: &str) -> Result<()> {
     let most = most_entries();
     if asked <= most {

@@ -1,25 +1,26 @@
-//! Operations inside the counter's row: for ever (article 5, approach 7) or for a time (article 3).
+//! Operations inside the counter's row: for ever (article 5, approach 7) or for a lifetime (article 3).
 //!
-//! The article's list that loses its head with each addition is refused by DynamoDB, as one update may not touch a list
-//! and an element of it. Here an operation that has lapsed is removed by name, under the condition that it is the very
-//! one that was seen to have lapsed; so nothing is ever forgotten early.
+//! The article removes the first element of a list with each addition. DynamoDB refuses that, because one update may
+//! not change a list and an element of it. Here a lapsed operation is removed by name, under the condition that it is
+//! the one that was read, so nothing is forgotten early.
 
 use std::time::Duration;
 
-use storagebox_core::{Cancelled, Change, Counted, Key, OpId, Result};
+use aws_sdk_dynamodb::types::ReturnValue;
+use storagebox_core::{Cancelled, Change, Counted, Error, Key, OpId, Result};
 
-use super::contention;
 use super::entries::{Entries, Entry, first, name};
 use super::room::Room;
 use super::values::{Values, mark, value_in};
 use crate::client::{Client, Tag, Write, Wrote};
+use crate::error::contention;
 use crate::row::{Row, RowKey};
 
-/// How many lapsed operations one update removes. Each addition to a full window makes one; the rest is for those to
-/// come.
+/// How many lapsed operations one update removes. A full window needs one per addition; more make room for the next
+/// ones.
 const SWEPT: usize = 20;
-/// How often an attempt may find the row changed.
-const LOOKS: u32 = 8;
+/// How many refusals an attempt may meet.
+const MOST_REFUSALS: u32 = 8;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Set {
@@ -27,35 +28,36 @@ pub(super) struct Set {
     lifetime: Option<Duration>,
 }
 
-/// What wants a place in the set, through all the attempts of a call.
+/// An operation that a call adds to the set, with all its attempts.
 struct Entrant<'a> {
     row: RowKey,
     name: String,
     /// The change, or none for a fence.
     change: Option<&'a Change>,
-    /// What this call leaves with its operation.
+    /// The mark of the call.
     by: [u8; 6],
 }
 
-/// What became of it.
+/// The outcome of adding an operation.
 enum Entered {
-    /// It has its place; with the value after it.
+    /// This call added it; with the value after it.
     Now(Option<i64>),
+    /// The set had it before.
     Before(Entry, Option<i64>),
     Rejected(Counted),
     Full,
 }
 
-/// What a refusal leads to.
+/// What follows a refusal.
 enum Next {
     End(Entered),
     Try(Lapsed),
 }
 
-/// Operations that were seen to have lapsed.
+/// Operations that have lapsed.
 #[derive(Default)]
 struct Lapsed {
-    /// The entrant's own, which its new one replaces.
+    /// The earlier entry of the same operation, which the new one replaces.
     own: Option<Entry>,
     others: Vec<(String, Entry)>,
 }
@@ -92,12 +94,12 @@ impl Set {
         values.client().settle("cancel", attempt).await
     }
 
-    /// One attempt. At first there is taken to be a row with a place in it; each refusal tells more.
+    /// Makes one attempt. It guesses that the row exists and has a place, and each refusal shows the row as it is.
     async fn enter(&self, values: &Values, entrant: &Entrant<'_>) -> Result<Entered> {
         values.ready().await?;
         let client = values.client();
         let mut write = self.addition(client, entrant, &Lapsed::default());
-        for _ in 0..LOOKS {
+        for _ in 0..MOST_REFUSALS {
             write = match client.write_to(&entrant.row, &write, |row| Entries::of(row).map(drop)).await? {
                 Wrote::Done(row) => return entrant.entered(row.as_ref()),
                 Wrote::Refused(None) => match entrant.rejection(0) {
@@ -118,7 +120,7 @@ impl Set {
         let past = client.surely_past();
         let has_lapsed = |entry: &Entry| self.lifetime.is_some_and(|lifetime| entry.at.after(lifetime) <= past);
         let own = match entries.find(&entrant.name)? {
-            // What this call left is its own, whatever time has passed since.
+            // The call's own entry counts even if it has lapsed since.
             Some(own) if own.by == entrant.by || !has_lapsed(&own) => {
                 return Ok(Next::End(entrant.found(&entries, own)?));
             }
@@ -135,12 +137,12 @@ impl Set {
         }
     }
 
-    /// How many operations there may be fewer than, before these go.
+    /// Returns the number that the set's size must be below before the lapsed operations are removed.
     fn places(&self, lapsed: &Lapsed) -> usize {
         self.capacity as usize + lapsed.others.len() + usize::from(lapsed.own.is_some())
     }
 
-    /// Adds the entrant and removes what has lapsed, in one update.
+    /// Returns the update that adds the operation and removes the lapsed ones.
     fn addition(&self, client: &Client, entrant: &Entrant<'_>, lapsed: &Lapsed) -> Write {
         let write = Write::update(&entrant.row)
             .name("#op", &entrant.name)
@@ -167,33 +169,33 @@ impl<'a> Entrant<'a> {
         Room::of(self.change?).rejection(value)
     }
 
-    /// The row of a counter's first operation.
+    /// Returns the write of a counter's first operation.
     fn first(&self, client: &Client) -> Write {
         let entry = self.entry(client);
         let row = Row::new(&self.row).with("v", entry.delta.unwrap_or(0));
         Write::put(first(row, &self.name, &entry)).only_if("attribute_not_exists(pk)")
     }
 
-    /// Lets the change count, and says where it may.
+    /// Adds the change to the update, and returns the condition for it.
     fn counted(&self, write: Write, lapsed: &Lapsed) -> (Write, String) {
         match self.change {
             Some(change) => {
                 let room = Room::of(change);
                 let write = room.added(write).set_to("w.#op", "if_not_exists(v, :zero) + :delta");
-                (write.answering_updated(), format!(" AND {}", room.condition()))
+                (write.answering(ReturnValue::UpdatedNew), format!(" AND {}", room.condition()))
             }
             None if lapsed.own.is_some() => (write.remove(&["w.#op"]), String::new()),
             None => (write, String::new()),
         }
     }
 
-    /// A first row has the delta for its value, and a fence has none.
+    /// Returns the outcome of a write that was made. A counter's first write shows no row: its value is the delta.
     fn entered(&self, row: Option<&Row>) -> Result<Entered> {
         let Some(change) = self.change else {
             return Ok(Entered::Now(None));
         };
         let value = row.map_or(Ok(change.delta), value_in);
-        Ok(Entered::Now(Some(value.map_err(storagebox_core::Error::after_unresolved)?)))
+        Ok(Entered::Now(Some(value.map_err(Error::after_unresolved)?)))
     }
 
     fn found(&self, entries: &Entries<'_>, entry: Entry) -> Result<Entered> {

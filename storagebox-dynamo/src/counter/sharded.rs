@@ -1,25 +1,25 @@
-//! Write sharding (article 5): the counter in several rows, each with its part of the bounds, and a marker for each
-//! operation that says that it was applied, wherever. A delivery has a share for each row.
+//! Write sharding (article 5): the counter has several rows, each with a part of the bounds. The marker of an operation
+//! says that it was applied, to whichever rows. A delivery has a share for each row.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use storagebox_core::{Bounds, Cancelled, Change, Counted, Key, OpId, Result, Retention};
 
-use super::contention;
 use super::marker::{Marked, Markers};
 use super::parts::{Part, add_up, lenders, share};
 use super::queue::Queue;
 use super::room::Room;
 use super::values::{Values, hash};
 use crate::client::{Tag, Write};
+use crate::error::contention;
 use crate::row::RowKey;
 
-/// A transaction has at most 100 parts; one is the marker, one the operation's own shard.
+/// The most lenders in a transaction, which has 100 writes: one is the marker, one the operation's own shard.
 const LENDERS: usize = 98;
-/// So one has room for so many shards beside the marker.
+/// The most shards of a delivery, which has one write more for the marker.
 const MOST_SPREAD: u16 = 99;
-/// From so much for each shard on, a change goes to all of them.
+/// The share per shard from which on a change is a delivery.
 const SPREAD_FROM: u64 = 10;
 
 #[derive(Debug)]
@@ -30,26 +30,27 @@ pub(super) struct Sharded {
     queue: Queue,
 }
 
-/// One call, through all its attempts.
-struct Call<'a> {
+/// A call of `apply`, with all its attempts.
+struct ShardedCall<'a> {
     sharded: &'a Sharded,
     values: &'a Values,
     key: &'a Key,
     change: &'a Change,
-    /// The operation's shard: always the same.
+    /// The shard of the operation, which is always the same.
     own: u16,
     tag: Tag,
-    /// Whether an attempt was made at all shards.
+    /// Whether the delivery to all shards was tried.
     was_spread: AtomicBool,
 }
 
-/// What the shards together have for a change.
+/// How the shards together can make a change.
 enum Shift {
     /// They have too little.
     TooLittle,
     /// These writes lend the operation's shard what it lacks, and apply the change.
     Apply(Vec<Write>),
-    /// These only lend, as more shards must than a transaction takes; after them it is looked at anew.
+    /// These writes only lend, because more shards must lend than a transaction has room for. Then another attempt is
+    /// made.
     Lend(Vec<Write>),
 }
 
@@ -60,7 +61,7 @@ impl Sharded {
 
     pub(super) async fn apply(&self, values: &Values, key: &Key, change: &Change) -> Result<Counted> {
         let (own, tag, was_spread) = (self.own(change), Tag::fresh(), AtomicBool::new(false));
-        let call = &Call { sharded: self, values, key, change, own, tag, was_spread };
+        let call = &ShardedCall { sharded: self, values, key, change, own, tag, was_spread };
         values.changed(|| call.attempt()).await
     }
 
@@ -68,7 +69,7 @@ impl Sharded {
         self.markers.cancel(values, key, op).await
     }
 
-    /// A sum that mixes what was there at different times may be one that never was.
+    /// Adds up the shards. They are read at different times, so the sum may be one that never was.
     pub(super) async fn value(&self, values: &Values, key: &Key) -> Result<i64> {
         let sum = || async {
             values.ready().await?;
@@ -78,7 +79,7 @@ impl Sharded {
         values.client().settled("value", sum).await
     }
 
-    /// Whether a change is a delivery: it makes room that the shards would otherwise have to lend each other one by
+    /// Returns whether a change is a delivery: it makes room that the shards would otherwise lend each other one by
     /// one.
     fn is_delivery(&self, delta: i64) -> bool {
         let opposite = if delta < 0 { self.bounds.ceiling() } else { self.bounds.floor() };
@@ -95,10 +96,10 @@ impl Sharded {
         RowKey::alone(values.partition("shard", key, &shard.to_string()))
     }
 
-    /// All parts, in the order of the shards; those that have no row yet are as they begin.
+    /// Reads all parts, in the order of the shards. A shard without a row has no changes yet.
     async fn parts(&self, values: &Values, key: &Key) -> Result<Vec<Part>> {
         let keys: Vec<_> = (0..self.shards).map(|shard| self.row(values, key, shard.into())).collect();
-        let rows = values.client().rows(&keys).await?;
+        let rows = values.client().rows(keys.iter().map(RowKey::attributes).collect()).await?;
         let rows: HashMap<_, _> = rows.iter().filter_map(|row| Some((row.text("pk")?, row))).collect();
         let part = |(shard, key): (u16, &RowKey)| match rows.get(key.partition.as_str()) {
             Some(row) => Part::read(row),
@@ -108,9 +109,10 @@ impl Sharded {
     }
 }
 
-impl Call<'_> {
-    /// A delivery goes to all shards, all else to the operation's own. The marker is in either transaction, so that of
-    /// several attempts one is applied, whatever its shape and whenever it lands.
+impl ShardedCall<'_> {
+    /// Makes one attempt: a delivery goes to all shards, any other change to the operation's own. The marker is in
+    /// either transaction, so only one of several attempts is applied, whichever rows it changes and whenever it
+    /// arrives.
     async fn attempt(&self) -> Result<Counted> {
         if let Some(writes) = self.spread()
             && let Marked::Counted(counted) = self.marked(writes).await?
@@ -120,7 +122,7 @@ impl Call<'_> {
         self.narrowly().await
     }
 
-    /// Once for each call: beside traffic on all shards it might be beaten for ever.
+    /// Returns the writes of a delivery, once per call: with much traffic on all shards it might never succeed.
     fn spread(&self) -> Option<Vec<Write>> {
         let shards = self.sharded.shards;
         let is_due = self.sharded.is_delivery(self.change.delta) && !self.was_spread.swap(true, Relaxed);
@@ -131,7 +133,7 @@ impl Call<'_> {
         is_due.then(|| (0..shards).map(write).collect())
     }
 
-    /// The operation's own shard alone, and only if it is dry all of them.
+    /// Changes the operation's own shard. Only if that has no room, other shards lend.
     async fn narrowly(&self) -> Result<Counted> {
         let first = Part::new(self.sharded.bounds, self.sharded.shards, self.own);
         let own = self.row(self.own.into());
@@ -142,7 +144,7 @@ impl Call<'_> {
     }
 
     async fn widely(&self) -> Result<Counted> {
-        let _turn = self.sharded.queue.turn(self.key).await;
+        let _flight = self.sharded.queue.next(self.key).await;
         let parts = self.parts().await?;
         match self.shift(&parts) {
             Shift::TooLittle => self.rejected(&parts).await,
@@ -171,8 +173,8 @@ impl Call<'_> {
         if is_too_many { Shift::Lend(writes) } else { Shift::Apply(writes) }
     }
 
-    /// Says no, if it is true: the parts were so at one moment, as none was written between two looks at them all, and
-    /// the operation was not applied by then, maybe with the very room that is missing.
+    /// Rejects the change if that is right: no shard was written between two reads of them all, so the parts are of one
+    /// moment; and the operation was not applied before, maybe with the very room that is missing.
     async fn rejected(&self, parts: &[Part]) -> Result<Counted> {
         let is_true = self.parts().await? == parts && add_up(parts, self.sharded.bounds);
         let total = i64::try_from(total(parts)).ok().filter(|_| is_true).ok_or_else(contention)?;

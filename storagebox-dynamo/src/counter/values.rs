@@ -1,4 +1,4 @@
-//! The rows that hold values, one for each key.
+//! The rows of counters, one per key.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use crate::client::{Client, Kind, OpenNamespace, Tag, wait};
 use crate::error::reading;
 use crate::row::{Row, RowKey};
 
-/// A namespace of counters and where its rows are.
+/// A namespace of counters and the keys of its rows.
 #[derive(Debug)]
 pub(super) struct Values {
     open: OpenNamespace,
-    /// For how long an operation is remembered, if it is at all.
+    /// How long an operation is remembered, if that is limited.
     remembered: Option<Duration>,
 }
 
@@ -30,7 +30,7 @@ impl Values {
         Self { remembered, ..self }
     }
 
-    /// At home in every region.
+    /// Allows every region.
     #[must_use]
     pub(super) fn everywhere(self) -> Self {
         Self { open: self.open.everywhere(), ..self }
@@ -40,23 +40,24 @@ impl Values {
         self.open.client()
     }
 
-    /// Makes the namespace, or checks how it was made (S-4). Whatever becomes of that, no change was applied.
+    /// Opens the namespace (S-4). An error means that no change was applied.
     pub(super) async fn ready(&self) -> Result<()> {
         self.open.shards().await.map(drop).map_err(reading)
     }
 
-    /// The row of a key alone.
+    /// Returns the key of a counter's row.
     pub(super) fn row(&self, key: &Key) -> RowKey {
         RowKey::alone(self.partition("key", key, ""))
     }
 
-    /// A partition that belongs to a key. The key's length comes before it, so that no key reaches another's rows.
+    /// Returns the partition of a part of a counter. The length before its key keeps a key from reaching another one's
+    /// rows.
     pub(super) fn partition(&self, part: &str, key: &Key, rest: &str) -> String {
         let key = key.as_str();
         self.open.key(format_args!("{part}:{}:{key}:{rest}", key.len()))
     }
 
-    /// Makes a change: attempts until one is answered, as long as its operation is remembered.
+    /// Makes a change: repeats the attempt until it returns an outcome, as long as its operation is remembered.
     pub(super) async fn changed<F>(&self, mut attempt: impl FnMut() -> F + Send) -> Result<Counted>
     where
         F: Future<Output = Result<Counted>> + Send,
@@ -79,23 +80,23 @@ impl Values {
     }
 }
 
-/// The value that a counter's row holds.
+/// Returns the value in a counter's row.
 pub(super) fn value_in(row: &Row) -> Result<i64> {
     row.needed("v", row.number("v"))
 }
 
-/// What stands for an operation where the whole of it would take too much room.
+/// Returns the hash of an operation, which is stored where its whole text would take too much room.
 pub(super) fn hash(op: &OpId) -> [u8; 16] {
     short(op.as_str())
 }
 
-/// What stands for a call's tag there. Two calls of one operation that had the same would both be told that they
-/// applied it; it would still be applied once.
+/// Returns the mark of a call: a short hash of its tag. If two calls of one operation had the same mark, both would
+/// return `Applied`; the operation would still be applied once.
 pub(super) fn mark(tag: &Tag) -> [u8; 6] {
     short(tag.as_str())
 }
 
-pub(super) fn short<const N: usize>(text: &str) -> [u8; N] {
+fn short<const N: usize>(text: &str) -> [u8; N] {
     let mut short = [0; N];
     short.copy_from_slice(&Sha256::digest(text)[..N]);
     short

@@ -1,4 +1,4 @@
-//! The commit: one transaction of the entity, its new entry and the joined tokens.
+//! `commit`: one transaction of the entity, its new entry and the joined tokens.
 
 use std::collections::BTreeSet;
 
@@ -6,27 +6,28 @@ use storagebox_core::{
     Commit, Committed, EntityChange, Error, ErrorKind, OutboxEntry, Payload, Result, TokenId, Version,
 };
 
+use super::DynamoEntityLedger;
 use super::rows::{Entity, FENCED, GONE, VACANT, entry, is_named, texts};
-use super::{DynamoEntityLedger, moving};
 use crate::client::{Refusal, Tag, Transacted, Write};
+use crate::error::contention;
 use crate::row::{Row, RowKey};
 use crate::token_store::{DynamoTokenStore, ObservedToken};
 
 /// DynamoDB's limit for one transaction.
 const MOST_ROWS: usize = 100;
-/// How many transactions an attempt makes, each with what the refusal before it told.
-const LOOKS: u32 = 8;
+/// How many transactions an attempt makes, each with what it learned from the refusal before it.
+const MOST_REFUSALS: u32 = 8;
 
-/// A call, through all its attempts.
-pub(super) struct Call<'a> {
+/// A call of `commit`, with all its attempts.
+pub(super) struct CommitCall<'a> {
     ledger: &'a DynamoEntityLedger,
     commit: &'a Commit,
-    /// The new tokens, each once.
+    /// The distinct new tokens.
     create: BTreeSet<&'a TokenId>,
     tag: Tag,
 }
 
-/// What one part of the transaction is about.
+/// The subject of one write of the transaction.
 enum Part<'a> {
     Entity,
     Entry,
@@ -37,11 +38,11 @@ enum Part<'a> {
 /// What an attempt has learned.
 #[derive(Default)]
 struct Learned<'a> {
-    /// The tag of what is left of an entry of the message, where it was removed too lately.
+    /// The tag of the fence of an entry of the message that was removed too recently for `VACANT`.
     fence: Option<String>,
-    /// What made the token that is consumed, where it was too young to be told from one that was made later.
+    /// The tag of the call that created the consumed token, if the token is too young for `LIVED`.
     young: Option<String>,
-    /// New tokens that live or are gone, and stay as they are.
+    /// New tokens that are live or gone already, and so are not created.
     known: BTreeSet<&'a TokenId>,
 }
 
@@ -55,10 +56,9 @@ struct Refused<'a> {
     known: Vec<&'a TokenId>,
 }
 
-impl<'a> Call<'a> {
-    /// # Errors
-    ///
-    /// `InvalidInput` for what the ledger does not join, and `TooLarge` for more rows than a transaction takes.
+impl<'a> CommitCall<'a> {
+    /// Checks the commit. Returns `InvalidInput` if it has tokens of a namespace that the ledger does not join, and
+    /// `TooLarge` if it needs more rows than a transaction has.
     pub(super) fn new(ledger: &'a DynamoEntityLedger, commit: &'a Commit) -> Result<Self> {
         commit.checked(&ledger.joins).map_err(|error| error.on("dynamo"))?;
         // A token that is consumed is gone, and is not created again.
@@ -69,25 +69,25 @@ impl<'a> Call<'a> {
     }
 
     fn rows(&self) -> usize {
-        self.rows_beside() + self.create.len()
+        self.other_rows() + self.create.len()
     }
 
-    /// The entity, the message's entry, and the token that is consumed.
-    fn rows_beside(&self) -> usize {
+    /// Returns the number of rows besides the new tokens: the entity, the entry and the consumed token.
+    fn other_rows(&self) -> usize {
         2 + usize::from(self.commit.consume.is_some())
     }
 
     fn too_many(&self) -> Error {
-        let most = MOST_ROWS - self.rows_beside();
+        let most = MOST_ROWS - self.other_rows();
         let why = format!("one commit must create at most {most} tokens, because a transaction has {MOST_ROWS} rows");
         Error::new(ErrorKind::TooLarge, why).with("limit", most).with("tokens", self.create.len()).on("dynamo")
     }
 
-    /// One attempt. It guesses that the new tokens are unknown, and that the token that it consumes is not of this very
-    /// moment.
+    /// Makes one attempt. It guesses that the new tokens are unknown, and that the consumed token is older than this
+    /// millisecond.
     pub(super) async fn attempt(&self) -> Result<Committed> {
         let mut learned = Learned::default();
-        for _ in 0..LOOKS {
+        for _ in 0..MOST_REFUSALS {
             let (parts, writes): (Vec<_>, Vec<_>) = self.parts(&learned).await?.into_iter().unzip();
             let refusals = match self.ledger.client().transact(&writes).await? {
                 Transacted::Done => return Ok(Committed::Committed),
@@ -97,7 +97,7 @@ impl<'a> Call<'a> {
                 return Ok(answer);
             }
         }
-        Err(moving())
+        Err(contention())
     }
 
     async fn parts(&self, learned: &Learned<'a>) -> Result<Vec<(Part<'a>, Write)>> {
@@ -133,7 +133,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The message has no entry before, whether the commit adds one or not.
+    /// Returns the write of the entry. If the commit adds none, it still checks that the message has none.
     fn added(&self, key: &RowKey, learned: &Learned<'a>) -> Write {
         let write = match &self.commit.entry {
             Some(content) => Write::put(self.entry(key, content)).tagged(&self.tag),
@@ -159,7 +159,7 @@ impl<'a> Call<'a> {
             .with_some("p", (!self.commit.create.is_empty()).then_some(attempt.as_str()))
     }
 
-    /// What the refusals say, each of its part.
+    /// Reads the refusals, each by the subject of its write.
     fn refused(&self, parts: &[Part<'a>], refusals: Vec<Refusal>) -> Result<Refused<'a>> {
         let mut refused = Refused::default();
         for (part, refusal) in parts.iter().zip(refusals) {
@@ -182,7 +182,7 @@ impl<'a> Call<'a> {
         Ok(refused)
     }
 
-    /// The answer, or nothing if the transaction is made again with what was learned.
+    /// Returns the outcome; `None` if the transaction must be made again with what was learned.
     fn judge(&self, refused: Refused<'a>, learned: &mut Learned<'a>) -> Option<Committed> {
         let is_own = refused.entry.as_ref().is_some_and(|entry| is_named(entry, &self.commit.attempt));
         match refused.consumed {

@@ -1,19 +1,19 @@
-//! Entities that are deleted, once they need not be remembered any more.
+//! Upkeep of deleted entities that need not be remembered any more.
 //!
-//! An entity's own row does not know its entries, so no time to live may delete it: upkeep looks at both. A commit that
-//! comes between that look and the deletion makes another version.
+//! The row of an entity does not show its entries, so the time to live must not delete it: upkeep reads both. A commit
+//! between that read and the deletion changes the version, and then the row is not deleted.
 
 use std::sync::Arc;
 
 use storagebox_core::{Key, Namespace, Result};
 
 use super::{ENTRIES, Entities};
-use crate::client::{Client, Index, Kind, Look, OpenNamespace, Write, within};
-use crate::row::{Row, RowKey};
+use crate::client::{Client, Index, Kind, OpenNamespace, Partition, Query, Write};
+use crate::row::Row;
 
-/// The row is of an entity without a state, whose last commit need not be remembered.
+/// The condition that the row is of an entity without a state whose last commit need not be remembered.
 pub(crate) const FORGOTTEN: &str = "z <= :past AND attribute_not_exists(v)";
-/// The row is of an entry, or of one that was removed and is remembered.
+/// The filter of entries, and of removed entries that are remembered.
 const REMEMBERED: &str = "attribute_not_exists(s) OR attribute_not_exists(g) OR g > :past";
 
 impl Entities {
@@ -21,30 +21,30 @@ impl Entities {
         Self { open: OpenNamespace::new(client, Kind::Entities, name).of_any_memory() }
     }
 
-    /// The entity whose own row it is, and its namespace.
+    /// Returns the namespace and the key of an entity's row; `None` for any other row.
     pub(crate) fn of(row: &Row, client: &Client) -> Option<(Namespace, Key)> {
-        let (name, key) = within(Kind::Entities, client, row.text("pk")?, "entity")?;
+        let (name, key) = Partition::parse(client, row.text("pk")?)?.within(Kind::Entities, "entity")?;
         Some((name, Key::new(key).ok()?))
     }
 
-    /// Deletes the entity's row, if the entity has no entry and had none for as long as it is remembered.
+    /// Deletes the row if the entity has no entry and no entry that is remembered. Returns whether it deleted the row.
     pub(crate) async fn forgotten(&self, key: &Key, row: &Row) -> Result<bool> {
-        // A damaged row is reported to the call that needs it. It must not keep upkeep from the other rows.
+        // The call that needs a damaged row reports it. It must not keep upkeep from the other rows.
         let Some(version) = row.times("n") else { return Ok(false) };
         let (client, past) = (self.client(), self.client().surely_past().0);
         if client.settled("maintain", || self.has_entries(key, past)).await? {
             return Ok(false);
         }
-        let own = RowKey::new(row.needed("pk", row.text("pk"))?, row.sort()?);
-        let delete = Write::delete(&own).only_if(format!("{FORGOTTEN} AND n = :version"));
+        let delete = Write::delete(&row.key()?).only_if(format!("{FORGOTTEN} AND n = :version"));
         client.deleted("maintain", &delete.value(":past", past).value(":version", version)).await
     }
 
-    /// A page that does not reach the end may have one.
+    /// Returns whether the entity may have an entry. A page that does not reach the end counts as one.
     async fn has_entries(&self, key: &Key, past: i64) -> Result<bool> {
-        let look = Look::at(&self.open.partition_of(ENTRIES, key.as_str()).await?, Index::Table);
-        let look = look.and("begins_with(sk, :group)").value(":group", super::group(key)).only("sk");
-        let answers = self.client().query(&look.filter(REMEMBERED).value(":past", past)).await?;
-        Ok(!answers.rows.is_empty() || answers.next.is_some())
+        let partition = self.open.key_of(ENTRIES, key.as_str()).await?.partition;
+        let query = Query::of(&partition, Index::Table).only("sk").filter(REMEMBERED).value(":past", past);
+        let query = query.and("begins_with(sk, :group)").value(":group", super::group(key));
+        let page = self.client().query(&query).await?;
+        Ok(!page.rows.is_empty() || page.next.is_some())
     }
 }

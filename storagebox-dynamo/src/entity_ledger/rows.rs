@@ -4,19 +4,19 @@
 //! |---|---|
 //! | `n` | its version |
 //! | `v` | its state, if it has one |
-//! | `z` | from when on it need not be remembered, where it has neither a state nor an entry |
+//! | `z` | when it may be forgotten, if it then has neither a state nor an entry |
 //!
 //! | attribute | of an entry |
 //! |---|---|
 //! | `c` | the commit that added it |
-//! | `d` | the key of its entity, whose hash begins the sort key; the message follows |
+//! | `d` | the key of its entity; the sort key is the hash of that key and the message |
 //! | `v` | its content |
 //! | `a` | its attempts, a list |
-//! | `p` | the attempt that is chosen, if one is |
+//! | `p` | the chosen attempt, if there is one |
 //! | `o` | its place in the index, which is its sort key |
-//! | `m` | the tag of the call that added it, which stays when others change it |
-//! | `b` | when it was added, or an attempt was registered last |
-//! | `s` | `gone`, once it is removed; then nothing is left of it but `c` and `b` |
+//! | `m` | the tag of the call that added it; later changes keep it |
+//! | `b` | when it was added or an attempt was registered last |
+//! | `s` | `gone` after it was removed; then only `c` and `b` are left of it |
 //! | `y` | when it was removed |
 
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -27,31 +27,32 @@ use crate::client::hex;
 use crate::clock::Millis;
 use crate::row::{Row, Value};
 
-/// `s` of an entry that is removed.
+/// The `s` of a removed entry.
 pub(super) const GONE: &str = "gone";
-/// The message had no entry when this was sent. A copy that lands late finds none that was removed meanwhile.
+/// The condition that the message had no entry when the request was sent. A late copy of the request does not succeed
+/// because an entry was removed in the meantime.
 pub(super) const VACANT: &str = "attribute_not_exists(pk) OR (s = :gone AND y < :now)";
-/// What is left of this very entry, which was removed too lately for that.
+/// The condition that the row is this very fence, which is too young for `VACANT`.
 pub(super) const FENCED: &str = "s = :gone AND t = :fence";
-/// The entry of this commit is there. The row's own key has no more than a hash of the entity's.
+/// The condition that the row is the entry of this commit. The sort key has only a hash of the entity's key.
 pub(super) const REMOVABLE: &str = "c = :commit AND d = :key AND attribute_not_exists(s)";
-/// And has room for this attempt, which it does not know yet.
+/// Also that no attempt is chosen, that this attempt is not registered, and that there is room for it.
 pub(super) const REGISTRABLE: &str = "c = :commit AND d = :key AND attribute_not_exists(s) AND attribute_not_exists(p) \
                                       AND NOT contains(a, :attempt) AND size(a) < :most";
-/// And this attempt may be chosen. What is not as it should be is seen before anything is changed.
+/// Also that no attempt is chosen and that this attempt is registered. The rest keeps a damaged row from being changed.
 pub(super) const CHOOSABLE: &str = "c = :commit AND d = :key AND attribute_not_exists(s) AND attribute_not_exists(p) \
                                     AND contains(a, :p) AND a[0] = :commit AND o = sk AND attribute_type(v, :bytes) \
                                     AND attribute_type(m, :text)";
-/// It was so when this was sent. A copy that lands late finds no entry that was added, and no attempt that was registered
-/// meanwhile.
+/// The condition that the entry was last changed before the request was sent. A late copy of the request does not
+/// change an entry that was added, or got an attempt, in the meantime.
 pub(super) const EARLIER: &str = "b < :now";
-/// It is as it was seen, which was too lately for that.
+/// The condition that the entry is still the one that was read, which is too young for `EARLIER`.
 pub(super) const SEEN: &str = "m = :made AND size(a) = :count";
 
-/// A row has 400 KB, and the content, the ids and the keys may be as long as they can be.
+/// The largest number of attempts, so that an entry with the longest content, ids and keys fits into a row of 400 KB.
 pub(super) const MOST_ATTEMPTS: usize = 250;
 
-/// An entity as its row has it.
+/// The row of an entity.
 #[derive(Debug)]
 pub(super) struct Entity {
     pub(super) version: Version,
@@ -66,7 +67,7 @@ impl Entity {
     }
 }
 
-/// The entry, unless it is removed.
+/// Reads an entry; `None` if it is removed.
 pub(super) fn entry(row: &Row) -> Result<Option<OutboxEntry>> {
     match row.maybe("s", Row::text)? {
         None => {}
@@ -81,39 +82,40 @@ pub(super) fn entry(row: &Row) -> Result<Option<OutboxEntry>> {
     changed(row)?;
     let entry = OutboxEntry { content, attempts, chosen };
     let is_whole = is_named(&entry, &id.commit) && entry.chosen.iter().all(|chosen| entry.attempts.contains(chosen));
-    if is_whole { Ok(Some(entry)) } else { Err(row.unreadable("its attempts make no sense")) }
+    if is_whole { Ok(Some(entry)) } else { Err(row.unreadable("its attempts are not valid")) }
 }
 
-/// What names an entry; the index has all of it.
+/// Reads the id of an entry. The index has all its attributes.
 pub(super) fn listed(row: &Row) -> Result<EntryId> {
-    let key = Key::new(row.needed("d", row.text("d"))?).map_err(|_| row.unreadable("its key is not valid"))?;
+    let key = row.valid("key", Key::new(row.needed("d", row.text("d"))?))?;
     let message = row.sort()?.strip_prefix(&group(&key)).map(MessageId::new);
     let Some(Ok(message)) = message else { return Err(row.unreadable("its sort key is not that of its entity")) };
     row.needed("o", row.text("o").filter(|place| row.text("sk") == Some(*place)))?;
     Ok(EntryId { key, message, commit: op(row, row.needed("c", row.text("c"))?)? })
 }
 
-/// The tag of the call that added an entry.
+/// Returns the tag of the call that added the entry.
 pub(super) fn made(row: &Row) -> Result<&str> {
     row.needed("m", row.text("m"))
 }
 
-/// When an entry was added, or an attempt was registered last.
+/// Returns when the entry was added or an attempt was registered last.
 pub(super) fn changed(row: &Row) -> Result<Millis> {
     row.needed("b", row.moment("b")?)
 }
 
-/// Whether this commit added the entry.
+/// Returns whether this commit added the entry.
 pub(super) fn is_named(entry: &OutboxEntry, commit: &OpId) -> bool {
     entry.attempts.first() == Some(commit)
 }
 
-/// What the sort keys of an entity's entries begin with. A key and a message may be too long for one sort key.
+/// Returns the beginning of the sort keys of an entity's entries. It is a hash, because a key and a message together
+/// may be too long for a sort key.
 pub(super) fn group(key: &Key) -> String {
     format!("{}:", hex(&Sha256::digest(key.as_str())))
 }
 
-/// A list of these operations.
+/// Returns a list attribute of these operations.
 pub(super) fn texts<'a>(ops: impl IntoIterator<Item = &'a OpId>) -> AttributeValue {
     AttributeValue::L(ops.into_iter().map(|op| op.as_str().value()).collect())
 }
@@ -125,11 +127,11 @@ fn attempts(row: &Row) -> Result<Vec<OpId>> {
 }
 
 fn op(row: &Row, text: &str) -> Result<OpId> {
-    OpId::new(text).map_err(|_| row.unreadable("its operation id is not valid"))
+    row.valid("operation id", OpId::new(text))
 }
 
 fn payload(row: &Row, bytes: &[u8]) -> Result<Payload> {
-    Payload::try_from(bytes).map_err(|_| row.unreadable("its value is too long"))
+    row.valid("value", Payload::try_from(bytes))
 }
 
 #[cfg(test)]
@@ -163,7 +165,7 @@ mod tests {
         whatever(&[open, chosen, row.with("s", GONE)], &[|row| entry(row).map(drop), |row| listed(row).map(drop)]);
     }
 
-    /// What stands in tables does not change.
+    /// The stored form does not change.
     #[test]
     fn a_group_never_changes() {
         assert_eq!(group(&Key::new("é").unwrap()), "4a99557e4033c3539de2eb65472017cad5f9557f7a0625a09f1c3f6e2ba69c4c:");

@@ -1,8 +1,8 @@
-//! What the names of the service's errors mean: DynamoDB's own and those that all services of AWS have.
+//! What the error codes of the service mean: DynamoDB's own codes, and the codes that all AWS services share.
 
 use storagebox_core::ErrorKind;
 
-/// A name, and what it means.
+/// A code, the kind of error that it is, and the message.
 type Code = (&'static str, ErrorKind, &'static str);
 
 pub(super) const CODES: &[Code] = &[
@@ -65,7 +65,7 @@ pub(super) const CODES: &[Code] = &[
     ("ServiceUnavailable", ErrorKind::OutcomeUnknown, FAILED),
 ];
 
-/// Reasons of a cancelled transaction that are no conditions.
+/// The reasons of a cancelled transaction other than failed conditions.
 pub(super) const REASONS: &[Code] = &[
     ("TransactionConflict", ErrorKind::Contention, CONFLICT),
     ("ThrottlingError", ErrorKind::Throttled, SLOWER),
@@ -86,7 +86,7 @@ const FULL: &str = "a shard of the namespace is full (10 GB); make the namespace
 const FOREIGN: &str =
     "a row of the call has an attribute of another type, or no room; it is not what this version of the library writes";
 const SLOWER: &str = "the table, or a partition of it, is at its limit";
-pub(crate) const CONFLICT: &str = "another write of the same row was under way";
+pub(super) const CONFLICT: &str = "another write of the same row was under way";
 const GIVEN_UP: &str = "the service gave up on the request, which it may have begun";
 const FAILED: &str = "the service failed";
 
@@ -94,8 +94,9 @@ pub(super) fn known(table: &[Code], name: &str) -> Option<(ErrorKind, &'static s
     table.iter().find(|(known, ..)| *known == name).map(|(_, kind, message)| (*kind, *message))
 }
 
-/// What an answer without a known name means. A client's mistake is found before anything is done; but those who give
-/// up on a request that they have begun say so by a status of this range, too.
+/// Classifies a reply without a known code by its status. A status from 300 to 499 means that the request was refused
+/// before it changed anything, except for the statuses by which a server or a proxy gives up on a request that it may
+/// have begun.
 pub(super) fn by_status(status: u16) -> (ErrorKind, &'static str) {
     match status {
         408 | 460 | 499 => (ErrorKind::OutcomeUnknown, GIVEN_UP),

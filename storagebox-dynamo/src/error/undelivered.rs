@@ -1,4 +1,4 @@
-//! Why a request was not answered: what kept it from being sent, or that it may have been.
+//! Classifies requests without a reply: why the request was not sent, or that it may have been applied.
 
 use std::error::Error as StdError;
 use std::io;
@@ -38,7 +38,7 @@ const UNUSABLE: Classification = (
      `login_session` are not built in; `credential_process` is, and can run `aws configure export-credentials`",
 );
 
-/// Nothing can have been sent without credentials, or without a connection.
+/// Classifies the error. Without credentials or without a connection, nothing was sent.
 pub(super) fn judge(error: &ConnectorError) -> Classification {
     let credentials = causes::<CredentialsError>(error).next();
     let is_unconnected = causes::<legacy::Error>(error).any(legacy::Error::is_connect);
@@ -55,7 +55,7 @@ pub(super) fn judge(error: &ConnectorError) -> Classification {
     }
 }
 
-/// What TLS says while there is no connection yet: what it refuses, it will refuse again.
+/// Classifies an error of TLS before anything was sent. A retry would be refused too.
 fn untrusted(error: &ConnectorError, is_unsent: bool) -> Option<Classification> {
     if causes::<NoAuthorities>(error).next().is_some() {
         return Some(UNTRUSTED);
@@ -66,17 +66,19 @@ fn untrusted(error: &ConnectorError, is_unsent: bool) -> Option<Classification> 
     }
 }
 
-/// Whether the credentials were in the way: their sources make their own attempts.
+/// Returns whether the error is about the credentials. Their sources make attempts of their own, so the call is not
+/// retried.
 pub(crate) fn lacks_credentials(error: &(dyn StdError + 'static)) -> bool {
     causes::<CredentialsError>(error).next().is_some()
 }
 
-/// The errors of this type among the causes, the last cause last.
+/// Returns the errors of this type in the chain of causes, the outermost first.
 fn causes<'a, E: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a E> {
     successors(Some(error), |&error| cause(error)).filter_map(|error| error.downcast_ref())
 }
 
-/// An `io::Error` names the cause of what it holds as its own, and passes over what it holds.
+/// Returns the cause of an error. The `source()` of an `io::Error` skips the error that it wraps, so that one is
+/// returned here.
 fn cause<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError + 'static)> {
     match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
         Some(held) => Some(held),

@@ -1,19 +1,19 @@
-//! What may be taken from a bank: free items, and those whose hold has lapsed.
+//! The items that may be taken from a bank: free items, and items whose hold has lapsed.
 
 use futures_util::future::try_join_all;
 use storagebox_core::{ClaimId, Item, Result};
 
 use super::Bank;
-use super::item::{FREE, LAPSING, item_of, lapsing_at};
+use super::item::{FREE, ITEMS, LAPSING, item_of, lapsing_at};
 use crate::candidates::{Candidates, Source};
-use crate::client::{Index, Look, hex};
+use crate::client::{Index, Query, hex};
 use crate::row::Row;
 
-/// An item that may be taken, as it was seen.
+/// An item that may be taken, as the index shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Candidate {
     Free(Item),
-    /// Its hold has lapsed; the claim has to be ended first.
+    /// The hold has lapsed; the claim `by` must be ended first. `at` is the item's place in the index.
     Lapsed {
         item: Item,
         by: ClaimId,
@@ -28,12 +28,12 @@ impl Candidate {
         }
     }
 
-    /// From a row of the index.
+    /// Reads a row of the index.
     fn read(row: &Row) -> Result<Self> {
         let (item, at) = (item_of(row)?, row.needed("o", row.text("o"))?);
         match row.maybe("c", Row::text)? {
             Some(by) => {
-                let by = ClaimId::new(by).map_err(|_| row.unreadable("its claim id is not valid"))?;
+                let by = row.valid("claim id", ClaimId::new(by))?;
                 Ok(Self::Lapsed { item, by, at: at.to_owned() })
             }
             None => Ok(Self::Free(item)),
@@ -48,16 +48,16 @@ impl Source for Bank {
         &self.candidates
     }
 
-    /// A page from a random place of a random shard; if that is empty, from every shard.
-    async fn somewhere(&self, limit: usize) -> Result<Vec<Candidate>> {
+    /// Reads from a random place of a random shard; if that is empty, from the beginning of every shard.
+    async fn page_from_anywhere(&self, limit: usize) -> Result<Vec<Candidate>> {
         let shard = fastrand::u16(..self.open.shards().await?);
         let start = format!("{FREE}{}", hex(&fastrand::u32(..).to_be_bytes()));
         let page = self.page(shard, &start, limit).await?;
-        if page.is_empty() { self.everywhere(limit).await } else { Ok(page) }
+        if page.is_empty() { self.page_from_start(limit).await } else { Ok(page) }
     }
 
-    /// A page from the beginning of every shard. Empty only if none had a candidate all the while.
-    async fn everywhere(&self, limit: usize) -> Result<Vec<Candidate>> {
+    /// Reads from the beginning of every shard.
+    async fn page_from_start(&self, limit: usize) -> Result<Vec<Candidate>> {
         let shards = 0..self.open.shards().await?;
         let pages = try_join_all(shards.map(|shard| self.page(shard, FREE, limit))).await?;
         Ok(pages.into_iter().flatten().collect())
@@ -65,16 +65,16 @@ impl Source for Bank {
 }
 
 impl Bank {
-    /// Free items, then holds that have lapsed by every clock; one strongly consistent request.
+    /// Reads the free items of a shard and then the holds that have lapsed by every clock, in one request.
     async fn page(&self, shard: u16, start: &str, limit: usize) -> Result<Vec<Candidate>> {
         debug_assert!(start < LAPSING);
-        let look = Look::at(&self.items(shard), Index::Order)
+        let query = Query::of(&self.open.partition(ITEMS, shard), Index::Order)
             .and("o BETWEEN :start AND :end")
             .value(":start", start)
             .value(":end", lapsing_at(self.client().surely_past()))
             .limit(limit);
-        let answers = self.client().query(&look).await?;
-        answers.rows.iter().map(Candidate::read).collect()
+        let page = self.client().query(&query).await?;
+        page.rows.iter().map(Candidate::read).collect()
     }
 }
 

@@ -1,4 +1,4 @@
-//! A claim's row: what it holds and until when, or how it ended.
+//! The row of a claim: what it holds and until when, or how it ended.
 
 use storagebox_core::backend::rules::StoredTime;
 use storagebox_core::{ClaimId, ClaimState, End, Held, Hold, HoldState, Item, Result};
@@ -6,21 +6,23 @@ use storagebox_core::{ClaimId, ClaimState, End, Held, Hold, HoldState, Item, Res
 use crate::client::{Client, Moment, Write};
 use crate::clock::Millis;
 use crate::item_bank::Bank;
-use crate::row::{EXPIRES, Row, RowKey};
+use crate::row::{Row, RowKey};
 
+/// The part of a bank that holds the rows of claims.
+pub(super) const CLAIMS: &str = "claims";
 pub(super) const HELD: &str = "held";
 pub(super) const CONFIRMED: &str = "confirmed";
 pub(super) const RELEASED: &str = "released";
 pub(super) const EXPIRED: &str = "expired";
 
-/// A claim's row overwrites one that is not remembered any more.
+/// The condition that the claim is unknown. A claim that is not remembered any more is unknown too.
 pub(super) const UNKNOWN: &str = "attribute_not_exists(pk) OR g <= :past";
-/// A hold that lasts for its holder, by every clock.
+/// The condition that the hold lasts by every clock.
 pub(super) const LASTS: &str = "s = :held AND (attribute_not_exists(u) OR u > :coming)";
-/// One that does not, and whose end is not written yet.
+/// The condition that the hold may have run out and that its end is not written yet.
 pub(super) const RAN_OUT: &str = "s = :held AND u <= :coming";
 
-/// Judges a row as its holder may: a hold has lapsed a skew before its end.
+/// Reads the state of a claim for its holder: for the holder a hold has lapsed `max_skew` before its stored end.
 pub(super) fn judge(at: Moment, row: Option<&Row>) -> Result<ClaimState> {
     let Some(row) = row else { return Ok(ClaimState::Unknown) };
     if row.moment("g")?.is_some_and(|forgotten| forgotten <= at.past) {
@@ -43,15 +45,15 @@ pub(super) fn until(row: &Row) -> Result<Option<Millis>> {
 }
 
 pub(super) fn held_item(row: &Row) -> Result<Item> {
-    Item::new(row.needed("i", row.text("i"))?).map_err(|_| row.unreadable("its item is not valid"))
+    row.valid("item", Item::new(row.needed("i", row.text("i"))?))
 }
 
-/// Whether the hold that the row tells of has lapsed by every clock, so that others may take its item.
+/// Returns whether the hold has lapsed by every clock, so that another claim may take the item.
 pub(super) fn has_lapsed(at: Moment, row: &Row) -> Result<bool> {
     Ok(row.text("s") == Some(HELD) && until(row)?.is_some_and(|until| until <= at.past))
 }
 
-/// The end of a hold that begins now.
+/// Returns the stored end of a hold that begins now.
 pub(super) fn end_of(client: &Client, hold: Hold) -> Option<Millis> {
     match hold {
         Hold::Forever => None,
@@ -59,7 +61,7 @@ pub(super) fn end_of(client: &Client, hold: Hold) -> Option<Millis> {
     }
 }
 
-/// A hold as its holder is told of it when it begins.
+/// Returns the state of a hold at its beginning.
 pub(super) fn begun(hold: Hold) -> HoldState {
     match hold {
         Hold::Forever => HoldState::Forever,
@@ -69,7 +71,7 @@ pub(super) fn begun(hold: Hold) -> HoldState {
 
 impl Bank {
     pub(super) async fn claim_key(&self, claim: &str) -> Result<RowKey> {
-        Ok(RowKey::new(self.open.partition_of("claims", claim).await?, claim))
+        self.open.key_of(CLAIMS, claim).await
     }
 
     pub(super) async fn state(&self, claim: &ClaimId) -> Result<ClaimState> {
@@ -78,17 +80,10 @@ impl Bank {
         judge(at, row.as_ref())
     }
 
-    /// From when on a claim that ends then need not be remembered, as attributes.
-    pub(super) fn forgetting(&self, end: Option<Millis>) -> (Option<i64>, Option<i64>) {
-        let forgotten = end.and_then(|end| self.open.forgotten_after(end));
-        (forgotten.map(|at| at.0), forgotten.map(|at| self.client().deletable(at)))
-    }
-
-    /// Ends a claim in its row. It lets go of its item, which the same transaction frees.
+    /// Returns the write that ends a claim. The same transaction must free its item.
     pub(super) fn ending(&self, key: &RowKey, state: &str, end: Millis) -> Write {
-        let (forgotten, expires) = self.forgetting(Some(end));
-        let ended = Write::update(key).set("s", state).set_some("g", forgotten).set_some(EXPIRES, expires);
-        ended.remove(&["i", "u"])
+        let ended = Write::update(key).set("s", state).remove(&["i", "u"]);
+        ended.expiring(self.open.expiry_after(Some(end)))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Counting: one pass over the items and one over the claims, of all shards at once.
+//! Counting: reads all items and all claims once, all shards at the same time.
 
 use std::ops::Add;
 
@@ -6,27 +6,26 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use storagebox_core::{Counts, Result};
 
 use super::Bank;
-use super::claim::{CONFIRMED, HELD};
-use super::item::SPENT;
-use crate::client::{Index, Look};
+use super::claim::{CLAIMS, CONFIRMED, HELD};
+use super::item::{ITEMS, SPENT};
+use crate::client::{Index, Query, RowPage};
 use crate::clock::Millis;
-use crate::row::Row;
 
-/// Passes under way at once. Each goes through a partition of its own, page by page.
+/// The number of partitions that are read at once, each page by page.
 const AT_ONCE: usize = 32;
-/// Items that are with no claim and not free.
+/// The filter of items that have no claim and are not free.
 const SET_ASIDE: &str = "attribute_exists(w) OR attribute_exists(s)";
-/// Claims that have an item.
+/// The filter of claims that have an item.
 const HOLDING: &str = "s = :confirmed OR (s = :held AND (attribute_not_exists(u) OR u > :past))";
 
-/// What a pass goes through.
+/// The rows that a pass reads.
 #[derive(Clone, Copy, Debug)]
 enum Of {
     Items,
     Claims,
 }
 
-/// What passes found.
+/// The counts of a pass.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     items: u64,
@@ -36,10 +35,10 @@ struct Tally {
 }
 
 impl Tally {
-    /// What a page shows. Items that are free or with a claim are counted and not shown.
-    fn of_page(of: Of, rows: &[Row], looked_at: u64) -> Self {
-        let items = if matches!(of, Of::Items) { looked_at } else { 0 };
-        rows.iter().fold(Self { items, ..Self::default() }, |tally, row| match row.text("s") {
+    /// Counts a page. The filter excludes items that are free or have a claim, which `scanned` counts.
+    fn of_page(of: Of, page: &RowPage) -> Self {
+        let items = if matches!(of, Of::Items) { page.scanned } else { 0 };
+        page.rows.iter().fold(Self { items, ..Self::default() }, |tally, row| match row.text("s") {
             Some(HELD) => Self { held: tally.held + 1, ..tally },
             Some(CONFIRMED | SPENT) => Self { spent: tally.spent + 1, ..tally },
             _ => Self { withdrawn: tally.withdrawn + 1, ..tally },
@@ -61,8 +60,8 @@ impl Add for Tally {
 }
 
 impl Bank {
-    /// What is neither held nor spent nor withdrawn is free, holds that have lapsed included. It takes as long as the
-    /// bank is large: each page is a read with a call's time, and all of them together have no end of their own.
+    /// Counts the items. An item that is neither held nor spent nor withdrawn is free, also one with a lapsed hold.
+    /// Each page has `call_timeout`; all of them together have no timeout.
     pub(super) async fn counts(&self) -> Result<Counts> {
         let shards = self.client().settled("counts", || self.open.shards()).await?;
         let past = self.client().surely_past();
@@ -76,21 +75,21 @@ impl Bank {
     }
 
     async fn tally(&self, shard: u16, of: Of, past: Millis) -> Result<Tally> {
-        let (mut look, mut tally) = (self.look(shard, of, past), Tally::default());
+        let (mut query, mut tally) = (self.query(shard, of, past), Tally::default());
         loop {
-            let page = self.client().settled("counts", || self.client().query(&look)).await?;
-            tally = tally + Tally::of_page(of, &page.rows, page.looked_at);
+            let page = self.client().settled("counts", || self.client().query(&query)).await?;
+            tally = tally + Tally::of_page(of, &page);
             if page.next.is_none() {
                 return Ok(tally);
             }
-            look = look.from(page.next);
+            query = query.from(page.next);
         }
     }
 
-    fn look(&self, shard: u16, of: Of, past: Millis) -> Look {
+    fn query(&self, shard: u16, of: Of, past: Millis) -> Query {
         match of {
-            Of::Items => Look::at(&self.items(shard), Index::Table).filter(SET_ASIDE).only("s, w"),
-            Of::Claims => Look::at(&self.open.partition("claims", shard), Index::Table)
+            Of::Items => Query::of(&self.open.partition(ITEMS, shard), Index::Table).filter(SET_ASIDE).only("s, w"),
+            Of::Claims => Query::of(&self.open.partition(CLAIMS, shard), Index::Table)
                 .filter(HOLDING)
                 .only("s")
                 .value(":confirmed", CONFIRMED)

@@ -1,43 +1,30 @@
-//! Which item a claim got, for those claims that took one here: so that a release needs no read.
+//! The items of claims that were taken in this process, so that a `release` needs no read.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::HashMap;
+use std::sync::Mutex;
 
 use storagebox_core::{ClaimId, Item};
 
-/// How many claims are remembered; about a megabyte.
+use crate::lock::lock;
+
+/// The largest number of hints; about a megabyte. More of them clear the map, because a missing hint costs only a read.
 const MOST: usize = 4_096;
 
-/// Only hints: what they say is checked by the condition of whatever uses them.
+/// Hints may be wrong: a call checks a hint by the condition of its write.
 #[derive(Debug, Default)]
-pub(super) struct Hints(Mutex<Known>);
-
-#[derive(Debug, Default)]
-struct Known {
-    items: HashMap<ClaimId, Item>,
-    by_age: VecDeque<ClaimId>,
-}
+pub(super) struct Hints(Mutex<HashMap<ClaimId, Item>>);
 
 impl Hints {
     pub(super) fn remember(&self, claim: &ClaimId, item: &Item) {
-        let mut known = self.lock();
-        if known.items.insert(claim.clone(), item.clone()).is_some() {
-            return;
+        let mut items = lock(&self.0);
+        if items.len() >= MOST {
+            items.clear();
         }
-        known.by_age.push_back(claim.clone());
-        if known.by_age.len() > MOST
-            && let Some(oldest) = known.by_age.pop_front()
-        {
-            known.items.remove(&oldest);
-        }
+        items.insert(claim.clone(), item.clone());
     }
 
     pub(super) fn item_of(&self, claim: &ClaimId) -> Option<Item> {
-        self.lock().items.get(claim).cloned()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0).get(claim).cloned()
     }
 }
 
@@ -46,11 +33,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_are_forgotten() {
-        let hints = Hints::default();
+    fn hints_do_not_grow_without_end() {
+        let (hints, item) = (Hints::default(), Item::new("code").unwrap());
         let claim = |index: usize| ClaimId::new(index.to_string()).unwrap();
-        let item = Item::new("code").unwrap();
         (0..=MOST).for_each(|index| hints.remember(&claim(index), &item));
-        assert_eq!((hints.item_of(&claim(0)), hints.item_of(&claim(1))), (None, Some(item)));
+        assert_eq!((hints.item_of(&claim(0)), hints.item_of(&claim(MOST))), (None, Some(item)));
     }
 }

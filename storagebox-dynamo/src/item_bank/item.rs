@@ -1,58 +1,54 @@
-//! An item's row: its place in the index, and who has it.
+//! The row of an item: its place in the index, and the claim that has it.
 
 use sha2::{Digest, Sha256};
 use storagebox_core::{Item, Result};
 
-use crate::client::{hex, shard_of};
+use crate::client::hex;
 use crate::clock::Millis;
 use crate::item_bank::Bank;
 use crate::row::{Row, RowKey};
 
-/// What places of free items begin with.
+/// The part of a bank that holds the rows of items.
+pub(super) const ITEMS: &str = "items";
+/// The beginning of the places of free items.
 pub(super) const FREE: &str = "0";
-/// What places of items whose hold may lapse begin with.
+/// The beginning of the places of items whose hold may lapse.
 pub(super) const LAPSING: &str = "1";
-/// The state of an item that was spent by a claim that is retired.
+/// The `s` of an item that was spent by a claim which is retired.
 pub(super) const SPENT: &str = "spent";
 
-/// The place of a free item.
+/// Returns the place of a free item.
 pub(super) fn free_at(item: &str) -> String {
     format!("{FREE}{}", hex(&Sha256::digest(item)[..8]))
 }
 
-/// The place of an item whose hold ends then.
+/// Returns the place of an item whose hold ends at this time.
 pub(super) fn lapsing_at(until: Millis) -> String {
     format!("{LAPSING}{:016x}", until.0.max(0))
 }
 
-/// The place of an item that is held until then, if it has one.
+/// Returns the place of a held item; a hold without an end has none.
 pub(super) fn held_at(until: Option<Millis>) -> Option<String> {
     until.map(lapsing_at)
 }
 
 impl Bank {
     pub(super) async fn item_key(&self, item: &str) -> Result<RowKey> {
-        let shard = shard_of(item, self.open.shards().await?);
-        Ok(RowKey::new(self.items(shard), item))
-    }
-
-    /// The partition of a shard's items.
-    pub(super) fn items(&self, shard: u16) -> String {
-        self.open.partition("items", shard)
+        self.open.key_of(ITEMS, item).await
     }
 }
 
-/// What an item's row says by itself.
+/// The state of an item as its own row shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum ItemRow {
     Free,
     Withdrawn,
     Spent,
-    /// With a claim, whose row tells the rest.
+    /// A claim has it; the row of the claim says more.
     With(String),
 }
 
-impl Standing {
+impl ItemRow {
     pub(super) fn of(row: &Row) -> Result<Self> {
         match (row.maybe("c", Row::text)?, row.maybe("s", Row::text)?) {
             (Some(""), _) => Err(row.unreadable("its claim is empty")),
@@ -60,15 +56,15 @@ impl Standing {
             (None, Some(SPENT)) => Ok(Self::Spent),
             (None, Some(_)) => Err(row.unreadable("its state is not known")),
             (None, None) if row.maybe("w", Row::number::<i64>)?.is_some() => Ok(Self::Withdrawn),
-            // It stands where takers find it.
+            // A free item has a place in the index.
             (None, None) => row.needed("o", row.text("o").filter(|at| at.starts_with(FREE))).map(|_| Self::Free),
         }
     }
 }
 
-/// The item whose row it is.
+/// Returns the item of a row.
 pub(super) fn item_of(row: &Row) -> Result<Item> {
-    Item::new(row.sort()?).map_err(|_| row.unreadable("its item is not valid"))
+    row.valid("item", Item::new(row.sort()?))
 }
 
 #[cfg(test)]
@@ -85,6 +81,6 @@ mod tests {
             row.clone().with("s", SPENT),
             row.with("w", 1_i64),
         ];
-        whatever(&known, &[|row| Standing::of(row).map(drop), |row| item_of(row).map(drop)]);
+        whatever(&known, &[|row| ItemRow::of(row).map(drop), |row| item_of(row).map(drop)]);
     }
 }

@@ -1,63 +1,50 @@
-//! What a claim's holder does with it: extend, confirm, release; and how an operator retires it.
+//! The calls of a claim that is known: `extend`, `confirm`, `release` and `retire`.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
+use aws_sdk_dynamodb::types::ReturnValue;
 use storagebox_core::{
-    ClaimId, ClaimState, Confirmed, End, Error, ErrorKind, Extended, Held, Hold, HoldState, Item, Released, Result,
-    Retired,
+    ClaimId, ClaimState, Confirmed, End, Error, Extended, Held, Hold, HoldState, Item, Released, Result, Retired,
 };
 
 use super::Bank;
 use super::claim::{CONFIRMED, EXPIRED, HELD, LASTS, RAN_OUT, RELEASED, UNKNOWN, end_of, held_item, judge, until};
 use super::item::{SPENT, free_at, held_at};
-use crate::client::{Refusal, Tag, Transacted, Write, Wrote};
+use crate::client::{Tag, Write, Wrote};
 use crate::clock::Millis;
-use crate::row::{EXPIRES, Row, RowKey};
-
-/// Whether an earlier attempt of a call was sent that leaves nothing behind by which it could be known again.
-#[derive(Debug, Default)]
-pub(super) struct Sent(AtomicBool);
+use crate::error::contention;
+use crate::row::{Row, RowKey};
 
 /// How a claim ends that holds an item.
 #[derive(Clone, Copy, Debug)]
 enum Ending {
-    LetGo,
-    RunOut(Millis),
-}
-
-impl Ending {
-    /// The state after it, and the condition.
-    fn words(self) -> (&'static str, &'static str) {
-        match self {
-            Self::LetGo => (RELEASED, LASTS),
-            Self::RunOut(_) => (EXPIRED, RAN_OUT),
-        }
-    }
+    Released,
+    /// Its hold ran out at this time.
+    Expired(Millis),
 }
 
 impl Bank {
-    /// One update of the claim's row, which decides. After that the item goes to its new place in the index, so that
-    /// takers do not meet it while it is held.
+    /// Extends the hold by one update of the claim's row, which decides. Then moves the item to its new place in the
+    /// index, so that takers do not find it while it is held.
     pub(super) async fn extend(&self, claim: &ClaimId, hold: Hold, tag: &Tag) -> Result<Extended> {
         let key = self.claim_key(claim.as_str()).await?;
         let until = end_of(self.client(), hold);
-        let extended = Write::update(&key).tagged(tag).answering_new();
+        let extended = Write::update(&key).tagged(tag).answering(ReturnValue::AllNew);
         let lasts = "s = :held AND u > :coming";
         let extended = match until {
-            Some(until) => {
-                let (forgotten, expires) = self.forgetting(Some(until));
-                let extended = extended.set("u", until.0).set_some("g", forgotten).set_some(EXPIRES, expires);
-                extended.only_if(format!("{lasts} AND u < :u"))
-            }
-            None => extended.remove(&["u", "g", EXPIRES]).only_if(lasts),
+            Some(until) => extended.set("u", until.0).only_if(format!("{lasts} AND u < :u")),
+            None => extended.remove(&["u"]).only_if(lasts),
         };
+        let extended = extended.expiring(self.open.expiry_after(until));
         let extended = extended.value(":held", HELD).value(":coming", self.client().surely_coming().0);
         let wrote = self.client().write(&extended).await?;
-        let (is_made, judged) = (matches!(wrote, Wrote::Done(_)), self.judged(&key, claim, wrote, tag).await?);
-        if let (true, ClaimState::Held(held)) = (is_made, &judged) {
+        let is_done = matches!(wrote, Wrote::Done(_));
+        let state = self.state_after(&key, claim, wrote, tag).await?;
+        if let (true, ClaimState::Held(held)) = (is_done, &state) {
             self.put_off(&held.item, claim, until).await;
         }
-        Ok(match judged {
+        Ok(match state {
             ClaimState::Unknown => Extended::Unknown,
             ClaimState::Ended(end) => Extended::Ended(end),
             ClaimState::Held(held) if held.hold == HoldState::Confirmed => Extended::Confirmed(held),
@@ -65,15 +52,15 @@ impl Bank {
         })
     }
 
-    /// One update of the claim's row, which decides. What may lapse no more leaves the index after that.
+    /// Confirms the hold by one update of the claim's row, which decides. Then takes the item out of the index.
     pub(super) async fn confirm(&self, claim: &ClaimId, tag: &Tag) -> Result<Confirmed> {
         let key = self.claim_key(claim.as_str()).await?;
-        let confirmed = Write::update(&key).set("s", CONFIRMED).tagged(tag).remove(&["u", "g", EXPIRES]);
-        let confirmed = confirmed.only_if(LASTS).value(":held", HELD).answering_old();
+        let confirmed = Write::update(&key).set("s", CONFIRMED).tagged(tag).remove(&["u"]).expiring(None);
+        let confirmed = confirmed.only_if(LASTS).value(":held", HELD).answering(ReturnValue::AllOld);
         let confirmed = confirmed.value(":coming", self.client().surely_coming().0);
         match self.client().write(&confirmed).await? {
             Wrote::Done(held) => self.confirmed(claim, held).await.map_err(Error::after_unresolved),
-            Wrote::Refused(row) => match self.told(&key, claim, row.as_ref(), tag).await? {
+            Wrote::Refused(row) => match self.final_state(&key, claim, row.as_ref(), tag).await? {
                 ClaimState::Unknown => Ok(Confirmed::Unknown),
                 ClaimState::Ended(end) => Ok(Confirmed::Ended(end)),
                 ClaimState::Held(Held { item, hold: HoldState::Confirmed }) => {
@@ -82,12 +69,12 @@ impl Bank {
                     }
                     Ok(Confirmed::Confirmed(item))
                 }
-                ClaimState::Held(_) => Err(moving()),
+                ClaimState::Held(_) => Err(contention()),
             },
         }
     }
 
-    /// The answer to a claim that was held as this row tells.
+    /// Returns the outcome of a `confirm` that was made; `held` is the claim's row before it.
     async fn confirmed(&self, claim: &ClaimId, held: Option<Row>) -> Result<Confirmed> {
         let held = held.ok_or_else(|| Error::unknown("the service did not show the row").on("dynamo"))?;
         let item = held_item(&held)?;
@@ -97,8 +84,8 @@ impl Bank {
         Ok(Confirmed::Confirmed(item))
     }
 
-    /// Moves the item of a claim to where its hold lapses now, and out of the index if it may lapse no more; never
-    /// back. What the claim's row says stands, whatever becomes of this: a taker or upkeep makes up for it.
+    /// Moves the item of a claim to the later place of its new end, or out of the index if the hold cannot lapse any
+    /// more. An error is ignored, because the row of the claim decides: a taker or upkeep moves the item later.
     async fn put_off(&self, item: &Item, claim: &ClaimId, until: Option<Millis>) {
         if let Ok(key) = self.item_key(item.as_str()).await {
             let moved = match held_at(until) {
@@ -109,112 +96,115 @@ impl Bank {
         }
     }
 
-    /// What a write says of the claim. One that was made to a row that makes no sense has been made all the same.
-    async fn judged(&self, key: &RowKey, claim: &ClaimId, wrote: Wrote, tag: &Tag) -> Result<ClaimState> {
+    /// Returns the state of a claim after an `extend`. If the write was made and the row cannot be read, the error says
+    /// that the call may have been applied.
+    async fn state_after(&self, key: &RowKey, claim: &ClaimId, wrote: Wrote, tag: &Tag) -> Result<ClaimState> {
         match wrote {
-            Wrote::Done(row) => self.told(key, claim, row.as_ref(), tag).await.map_err(Error::after_unresolved),
-            Wrote::Refused(row) => self.told(key, claim, row.as_ref(), tag).await,
+            Wrote::Done(row) => self.final_state(key, claim, row.as_ref(), tag).await.map_err(Error::after_unresolved),
+            Wrote::Refused(row) => self.final_state(key, claim, row.as_ref(), tag).await,
         }
     }
 
-    /// Judges the claim's row, for good: the end of a hold is written before anybody is told of it. So a `confirm` or
-    /// an `extend` that was sent in time and lands after that finds the claim ended.
-    pub(super) async fn told(&self, key: &RowKey, claim: &ClaimId, row: Option<&Row>, tag: &Tag) -> Result<ClaimState> {
-        let judged = judge(self.client().moment(), row)?;
-        let Some(row) = row.filter(|row| row.text("s") == Some(HELD)) else { return Ok(judged) };
-        let (ClaimState::Ended(_), Some(end)) = (&judged, until(row)?) else { return Ok(judged) };
-        match self.ended(key, claim, &held_item(row)?, Ending::RunOut(end), tag).await? {
-            Wrote::Done(_) => Ok(judged),
-            Wrote::Refused(_) => Err(moving()),
+    /// Returns the state of a claim by its row. If the hold has run out, that is written before it is returned: a
+    /// `confirm` or an `extend` that was sent in time and arrives later then finds the claim ended.
+    pub(super) async fn final_state(
+        &self,
+        key: &RowKey,
+        claim: &ClaimId,
+        row: Option<&Row>,
+        tag: &Tag,
+    ) -> Result<ClaimState> {
+        let state = judge(self.client().moment(), row)?;
+        let Some(row) = row.filter(|row| row.text("s") == Some(HELD)) else { return Ok(state) };
+        let (ClaimState::Ended(_), Some(end)) = (&state, until(row)?) else { return Ok(state) };
+        match self.ended(key, claim, &held_item(row)?, Ending::Expired(end), tag).await? {
+            Wrote::Done(_) => Ok(state),
+            Wrote::Refused(_) => Err(contention()),
         }
     }
 
-    /// One transaction where the item is known, because it was taken here; otherwise the claim is fenced as if it were
-    /// unknown, and the refusal tells what it holds.
+    /// Releases a claim: in one transaction if a hint names its item. Otherwise the claim is fenced as if it were
+    /// unknown, and the refusal shows what it holds.
     pub(super) async fn release(&self, claim: &ClaimId, tag: &Tag) -> Result<Released> {
         let key = self.claim_key(claim.as_str()).await?;
         let row = match self.hints.item_of(claim) {
-            Some(item) => match self.ended(&key, claim, &item, Ending::LetGo, tag).await? {
+            Some(item) => match self.ended(&key, claim, &item, Ending::Released, tag).await? {
                 Wrote::Done(_) => return Ok(Released::Released),
                 Wrote::Refused(row) => row,
             },
             None => None,
         };
-        match self.told(&key, claim, row.as_ref(), tag).await? {
+        match self.final_state(&key, claim, row.as_ref(), tag).await? {
             ClaimState::Unknown => self.fenced(&key, claim, tag).await,
-            judged => self.released(&key, claim, judged, tag).await,
+            state => self.released(&key, claim, state, tag).await,
         }
     }
 
-    /// Ends an unknown claim, so that a `take` of it that lands later gets nothing.
+    /// Ends an unknown claim, so that a `take` of it that arrives later takes nothing.
     async fn fenced(&self, key: &RowKey, claim: &ClaimId, tag: &Tag) -> Result<Released> {
-        let (forgotten, expires) = self.forgetting(Some(self.client().now()));
-        let fence = Row::new(key).with("s", RELEASED).with_some("g", forgotten).with_some(EXPIRES, expires);
+        let expiry = self.open.expiry_after(Some(self.client().now()));
+        let fence = Row::new(key).with("s", RELEASED).expiring(expiry);
         let past = self.client().surely_past().0;
         match self.client().write(&Write::put(fence).tagged(tag).only_if(UNKNOWN).value(":past", past)).await? {
             Wrote::Done(_) => Ok(Released::Released),
-            Wrote::Refused(row) => match self.told(key, claim, row.as_ref(), tag).await? {
-                ClaimState::Unknown => Err(moving()),
-                judged => self.released(key, claim, judged, tag).await,
+            Wrote::Refused(row) => match self.final_state(key, claim, row.as_ref(), tag).await? {
+                ClaimState::Unknown => Err(contention()),
+                state => self.released(key, claim, state, tag).await,
             },
         }
     }
 
-    async fn released(&self, key: &RowKey, claim: &ClaimId, judged: ClaimState, tag: &Tag) -> Result<Released> {
-        match judged {
+    async fn released(&self, key: &RowKey, claim: &ClaimId, state: ClaimState, tag: &Tag) -> Result<Released> {
+        match state {
             ClaimState::Ended(End::Expired) => Ok(Released::Expired),
             ClaimState::Ended(End::Released) => Ok(Released::Released),
             ClaimState::Held(held) if held.hold == HoldState::Confirmed => Ok(Released::Confirmed),
-            ClaimState::Held(held) => match self.ended(key, claim, &held.item, Ending::LetGo, tag).await? {
+            ClaimState::Held(held) => match self.ended(key, claim, &held.item, Ending::Released, tag).await? {
                 Wrote::Done(_) => Ok(Released::Released),
-                Wrote::Refused(_) => Err(moving()),
+                Wrote::Refused(_) => Err(contention()),
             },
-            ClaimState::Unknown => Err(moving()),
+            ClaimState::Unknown => Err(contention()),
         }
     }
 
-    /// Ends the claim and frees its item.
+    /// Ends the claim and frees its item, in one transaction.
     async fn ended(&self, key: &RowKey, claim: &ClaimId, item: &Item, how: Ending, tag: &Tag) -> Result<Wrote> {
-        let (state, condition) = how.words();
-        let end = if let Ending::RunOut(end) = how { end } else { self.client().now() };
+        let (state, condition, end) = match how {
+            Ending::Released => (RELEASED, LASTS, self.client().now()),
+            Ending::Expired(end) => (EXPIRED, RAN_OUT, end),
+        };
         let ended = self.ending(key, state, end).tagged(tag);
         let ended = ended.only_if(format!("{condition} AND i = :i")).value(":held", HELD).value(":i", item.as_str());
         let ended = ended.value(":coming", self.client().surely_coming().0);
         let freed = Write::update(&self.item_key(item.as_str()).await?).set("o", free_at(item.as_str()));
         let freed = freed.remove(&["c"]).only_if("c = :c").value(":c", claim.as_str());
-        match self.client().transact(&[ended, freed]).await? {
-            Transacted::Done => Ok(Wrote::Done(None)),
-            Transacted::Refused(refusals) => match refusals.into_iter().next() {
-                Some(Refusal::Condition(row)) => Ok(Wrote::Refused(row)),
-                _ => Err(astray(claim)),
-            },
-        }
+        self.client().transact(&[ended, freed]).await?.of_first().ok_or_else(|| not_with(claim))
     }
 
-    /// A confirmed claim's item stays spent, without a claim.
-    pub(super) async fn retire(&self, claim: &ClaimId, sent: &Sent) -> Result<Retired> {
+    /// Deletes the row of an ended or confirmed claim. The item of a confirmed claim stays spent, without a claim.
+    ///
+    /// The deletion leaves nothing that names the call. So if the claim is unknown and an attempt `was_sent`, it was
+    /// retired.
+    pub(super) async fn retire(&self, claim: &ClaimId, was_sent: &AtomicBool) -> Result<Retired> {
         let key = self.claim_key(claim.as_str()).await?;
         let at = self.client().moment();
         let row = self.client().get(&key).await?;
-        let judged = judge(at, row.as_ref())?;
-        let (Some(row), false) = (row, judged == ClaimState::Unknown) else {
-            return Ok(if sent.0.load(Ordering::Relaxed) { Retired::Retired } else { Retired::Unknown });
+        let state = judge(at, row.as_ref())?;
+        let (Some(row), false) = (row, state == ClaimState::Unknown) else {
+            return Ok(if was_sent.load(Relaxed) { Retired::Retired } else { Retired::Unknown });
         };
         let seen = row.needed("t", row.text("t"))?;
         let mut writes = vec![Write::delete(&key).only_if("t = :t").value(":t", seen)];
-        match judged {
+        match state {
             ClaimState::Held(held) if held.hold != HoldState::Confirmed => return Ok(Retired::Holding),
             ClaimState::Held(_) => writes.push(self.spending(claim, &held_item(&row)?).await?),
             ClaimState::Ended(_) | ClaimState::Unknown => {}
         }
-        sent.0.store(true, Ordering::Relaxed);
-        match self.client().transact(&writes).await? {
-            Transacted::Done => Ok(Retired::Retired),
-            Transacted::Refused(refusals) => match refusals.first() {
-                // Nobody changed the claim, so its item is with it.
-                Some(Refusal::Not) => Err(astray(claim)),
-                _ => Err(moving()),
-            },
+        was_sent.store(true, Relaxed);
+        match self.client().transact(&writes).await?.of_first() {
+            Some(Wrote::Done(_)) => Ok(Retired::Retired),
+            Some(Wrote::Refused(_)) => Err(contention()),
+            None => Err(not_with(claim)),
         }
     }
 
@@ -224,13 +214,8 @@ impl Bank {
     }
 }
 
-/// The claim holds an item whose row says otherwise.
-fn astray(claim: &ClaimId) -> Error {
+/// Creates the error of a claim whose item's row does not name the claim.
+fn not_with(claim: &ClaimId) -> Error {
     let record = format_args!("the item of the claim {claim:?}");
     Error::corrupt(record, "its row says that it is with another claim, or with none").on("dynamo")
-}
-
-/// Something changed between two looks at it; the call begins anew.
-pub(super) fn moving() -> Error {
-    Error::new(ErrorKind::Contention, "another call of the same claim or item was under way").on("dynamo")
 }

@@ -1,4 +1,4 @@
-//! Taking: the claim's row is put and the item's row changed in one transaction.
+//! `take`: puts the claim's row and changes the item's row in one transaction.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,17 +12,10 @@ use super::item::{free_at, held_at};
 use crate::candidates::Lent;
 use crate::client::{Refusal, Tag, Transacted, Write};
 use crate::config::ReadFirst;
-use crate::row::{EXPIRES, Row};
-
-/// What became of an attempt to take one candidate.
-enum Attempt {
-    Took(Taken),
-    /// Another was quicker.
-    Gone,
-}
+use crate::row::Row;
 
 impl Bank {
-    /// Takes the first candidate that is still there. The claim's row decides what a repeat is told.
+    /// Takes the first candidate that is still there. The row of a known claim decides the outcome.
     pub(super) async fn take(bank: &Arc<Self>, claim: &ClaimId, hold: Hold, tag: &Tag, since: u64) -> Result<Taken> {
         if bank.repeats.read_first(bank.client().settings().read_first)
             && let Some(known) = bank.known(claim, tag).await?
@@ -30,7 +23,7 @@ impl Bank {
             return Ok(known);
         }
         while let Some(lent) = bank.candidates.next(bank, since).await? {
-            if let Attempt::Took(taken) = bank.attempt(claim, hold, tag, lent).await? {
+            if let Some(taken) = bank.attempt(claim, hold, tag, lent).await? {
                 bank.repeats.note(&taken);
                 return Ok(taken);
             }
@@ -39,7 +32,7 @@ impl Bank {
         Ok(known.unwrap_or(Taken::Empty))
     }
 
-    /// What the claim's row answers by itself.
+    /// Reads the claim's row. Returns the outcome if the claim is known.
     async fn known(&self, claim: &ClaimId, tag: &Tag) -> Result<Option<Taken>> {
         let row = self.client().get(&self.claim_key(claim.as_str()).await?).await?;
         let answer = self.repeated(claim, row.as_ref(), tag).await?;
@@ -47,10 +40,11 @@ impl Bank {
         Ok(answer)
     }
 
-    /// A row with this call's tag tells that an attempt went through whose reply was lost.
+    /// Returns the outcome by the claim's row; `None` if the claim is unknown. A row with the call's own tag was
+    /// written by an attempt whose reply was lost.
     async fn repeated(&self, claim: &ClaimId, row: Option<&Row>, tag: &Tag) -> Result<Option<Taken>> {
         let key = self.claim_key(claim.as_str()).await?;
-        Ok(match self.told(&key, claim, row, tag).await? {
+        Ok(match self.final_state(&key, claim, row, tag).await? {
             ClaimState::Unknown => None,
             ClaimState::Held(held) if row.is_some_and(|row| tag.is_on(row)) => Some(Taken::New(held)),
             ClaimState::Held(held) => Some(Taken::Again(held)),
@@ -58,12 +52,22 @@ impl Bank {
         })
     }
 
-    async fn attempt(&self, claim: &ClaimId, hold: Hold, tag: &Tag, lent: Lent<'_, Candidate>) -> Result<Attempt> {
+    /// Tries to take a candidate. Returns `None` if another call took it first.
+    async fn attempt(
+        &self,
+        claim: &ClaimId,
+        hold: Hold,
+        tag: &Tag,
+        lent: Lent<'_, Candidate>,
+    ) -> Result<Option<Taken>> {
         let was = match lent.candidate() {
             Candidate::Free(item) => free_at(item.as_str()),
             Candidate::Lapsed { item, by, at } => match self.freed(item, by, at).await? {
                 true => free_at(item.as_str()),
-                false => return Ok(gone(lent)),
+                false => {
+                    lent.spent();
+                    return Ok(None);
+                }
             },
         };
         let item = lent.candidate().item().clone();
@@ -72,7 +76,7 @@ impl Bank {
             Transacted::Done => {
                 lent.spent();
                 self.hints.remember(claim, &item);
-                Ok(Attempt::Took(Taken::New(Held { item, hold: begun(hold) })))
+                Ok(Some(Taken::New(Held { item, hold: begun(hold) })))
             }
             Transacted::Refused(refusals) => self.refused(claim, refusals, tag, lent).await,
         }
@@ -80,13 +84,11 @@ impl Bank {
 
     async fn writes(&self, claim: &ClaimId, item: &Item, hold: Hold, tag: &Tag, was: &str) -> Result<[Write; 2]> {
         let until = end_of(self.client(), hold);
-        let (forgotten, expires) = self.forgetting(until);
         let row = Row::new(&self.claim_key(claim.as_str()).await?)
             .with("s", HELD)
             .with("i", item.as_str())
             .with_some("u", until.map(|until| until.0))
-            .with_some("g", forgotten)
-            .with_some(EXPIRES, expires);
+            .expiring(self.open.expiry_after(until));
         let past = self.client().surely_past().0;
         let held = Write::put(row).tagged(tag).only_if(UNKNOWN).value(":past", past);
         let taken = Write::update(&self.item_key(item.as_str()).await?).set("c", claim.as_str());
@@ -97,38 +99,33 @@ impl Bank {
         Ok([held, taken.only_if("o = :was").value(":was", was)])
     }
 
-    /// The claim's row comes first: a claim that has an item needs no other.
+    /// Returns the outcome of a refused transaction. The claim's row decides first: a known claim takes no other item,
+    /// and the candidate goes back.
     async fn refused(
         &self,
         claim: &ClaimId,
         refusals: Vec<Refusal>,
         tag: &Tag,
         lent: Lent<'_, Candidate>,
-    ) -> Result<Attempt> {
+    ) -> Result<Option<Taken>> {
         let mut refusals = refusals.into_iter();
         if let Some(Refusal::Condition(row)) = refusals.next()
             && let Some(taken) = self.repeated(claim, row.as_ref(), tag).await?
         {
-            return Ok(Attempt::Took(taken));
+            return Ok(Some(taken));
         }
-        match refusals.next() {
-            Some(Refusal::Condition(_)) => Ok(gone(lent)),
-            _ => Ok(Attempt::Gone),
+        if let Some(Refusal::Condition(_)) = refusals.next() {
+            lent.spent();
         }
+        Ok(None)
     }
 }
 
-/// Nobody here tries it again.
-fn gone(lent: Lent<'_, Candidate>) -> Attempt {
-    lent.spent();
-    Attempt::Gone
-}
-
-/// How many of the last takes were of claims that had their item already, as a moving average in 1/65,536.
+/// The share of the last takes whose claim already had its item, as a moving average in 1/65,536.
 #[derive(Debug, Default)]
 pub(super) struct Repeats(AtomicU32);
 
-/// One in seven: there a read for everyone costs less than a refused transaction for those who repeat.
+/// The share from which on a read per take costs less than a refused transaction per repeated take: one in seven.
 const OFTEN: u32 = 65_536 / 7;
 /// The weight of one take in the average.
 const WEIGHT: u32 = 32;
@@ -142,7 +139,7 @@ impl Repeats {
         }
     }
 
-    /// Two tasks that note at once may lose one of the two notes: it is an estimate.
+    /// Adds a take to the average. Of two concurrent additions one may be lost, because it is only an estimate.
     fn note(&self, taken: &Taken) {
         let seen = if matches!(taken, Taken::New(_)) { 0 } else { 65_536 };
         let before = self.0.load(Ordering::Relaxed);

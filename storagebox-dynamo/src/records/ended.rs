@@ -1,8 +1,9 @@
-//! The operations on an id that are over, remembered so that their late copies change nothing (D-7).
+//! The ended operations of an id, which are remembered so that their late copies change nothing (D-7).
 //!
-//! The last one stands in the id's own row. When another follows it there, it gets a row of its own in the same step,
-//! so that an id costs the same however often it was used: `y` says when it ended, and it is found by id and operation.
-//! The id's row says in `e` when the last of those ended: as long as that is remembered, somebody may have such a row.
+//! The operation that ended last is stored in the id's own row. When another one follows it there, it gets a row of its
+//! own in the same step, so the row of an id does not grow however often the id is used. That row is found by id and
+//! operation, and its `y` says when the operation ended. The attribute `e` of the id's row says when the latest
+//! operation with a row of its own ended: only as long as that is remembered, such rows are looked for.
 
 use storagebox_core::{DedupId, OpId, Result};
 
@@ -10,19 +11,19 @@ use super::Records;
 use super::record::Record;
 use crate::client::{OpenNamespace, Write};
 use crate::clock::Millis;
-use crate::row::{EXPIRES, Row, RowKey};
+use crate::row::{Row, RowKey};
 
-/// The partitions of an id's operations that are over.
+/// The part of the namespace that holds the rows of ended operations.
 const OVER: &str = "over";
 
-/// An operation that is over.
+/// An ended operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Ended {
     pub(super) op: OpId,
     pub(super) since: Millis,
 }
 
-/// Whether what ended then is still remembered.
+/// Returns whether an operation that ended at `since` is still remembered.
 pub(super) fn is_remembered(open: &OpenNamespace, since: Millis, past: Millis) -> bool {
     open.forgotten_after(since).is_none_or(|forgotten| past < forgotten)
 }
@@ -33,17 +34,15 @@ impl Records {
         RowKey::new(self.open.key(format_args!("{OVER}:{}:{id}", id.len())), op.as_str())
     }
 
-    /// The row of its own that an operation gets when another follows it.
+    /// Returns the write of an ended operation's own row.
     pub(super) fn fence(&self, id: &DedupId, ended: &Ended) -> Write {
-        let forgotten = self.open.forgotten_after(ended.since);
         let row = Row::new(&self.over_key(id, &ended.op)).with("y", ended.since.0);
-        let row = row.with_some("g", forgotten.map(|forgotten| forgotten.0));
-        Write::put(row.with_some(EXPIRES, forgotten.map(|forgotten| self.client().deletable(forgotten))))
+        Write::put(row.expiring(self.open.expiry_after(Some(ended.since))))
     }
 
-    /// The record with what is known of this operation, where the id's row cannot tell. It is looked for after the row
-    /// was read: an operation that is not over by then was not when the row was as it is.
-    pub(super) async fn knowing(
+    /// Adds to the record whether this operation has ended, if the id's row cannot tell. Its own row is read after the
+    /// id's row: an operation without that row had not ended when the id's row was read.
+    pub(super) async fn with_ended(
         &self,
         record: Record,
         id: &DedupId,

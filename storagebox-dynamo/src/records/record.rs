@@ -1,29 +1,38 @@
-//! What is known of one id.
+//! The state of one id.
 
 use storagebox_core::OpId;
 use storagebox_core::backend::rules::{IdRecord, IdState};
 
 use super::ended::Ended;
-use super::log::Log;
+use crate::client::Tag;
 use crate::clock::Millis;
 
-/// An id's state, and what is known of the operations on it that are over.
+/// The state of an id, and the ended operations that are known.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
     pub(crate) state: IdState<Millis>,
-    /// The one that had the id last, if it is over and remembered.
+    /// The last operation, if it has ended and is remembered.
     pub(super) ended: Option<Ended>,
-    /// When the last one before it ended, if that is remembered.
+    /// When the latest operation before that one ended, if that is remembered.
     pub(super) others: Option<Millis>,
-    /// The operation that was asked for, if it is one of those.
+    /// The operation of the call, if it is one of those.
     pub(super) asked: Option<OpId>,
-    /// The last number that was given on the id, as a version or a fence.
+    /// The last version or fence of the id.
     pub(crate) last: u64,
-    pub(super) log: Log,
+    /// The tag of the row; `None` without a row. Earlier versions wrote rows without a tag; theirs is empty.
+    pub(super) tag: Option<String>,
+    /// Whether the call itself wrote the row, so that a refusal comes after its own lost attempt.
+    pub(crate) is_own: bool,
 }
 
 impl Record {
-    /// Ends a record whose retention was over by then; its operation is fenced from there on (D-4).
+    /// Notes whether the call with this tag wrote the row.
+    pub(super) fn seen_by(self, tag: &Tag) -> Self {
+        let is_own = self.tag.as_ref().is_some_and(|found| tag.wrote(found));
+        Self { is_own, ..self }
+    }
+
+    /// Ends a record whose retention is over. Its operation has ended at that time (D-4).
     pub(super) fn expire(&mut self, past: Millis) {
         if let IdState::Done(IdRecord { op, until: Some(until), .. }) = &self.state
             && *until <= past
@@ -37,17 +46,17 @@ impl Record {
         self.asked.as_ref() == Some(op) || self.ended.as_ref().is_some_and(|ended| ended.op == *op)
     }
 
-    /// Whether the id has, or had last, this operation.
+    /// Returns whether the row names this operation.
     pub(super) fn is_of(&self, op: &OpId) -> bool {
         self.has_ended(op) || self.state.op() == Some(op)
     }
 
-    /// Whether operations that ended before may be remembered.
+    /// Returns whether earlier operations may be remembered, in rows of their own.
     pub(super) fn has_others(&self) -> bool {
         self.others.is_some()
     }
 
-    /// When the last operation ended that will not be in the row any more, once another follows.
+    /// Returns when the latest operation ended that has a row of its own once another operation follows.
     pub(super) fn last_ended(&self) -> Option<Millis> {
         self.ended.as_ref().map(|ended| ended.since).max(self.others)
     }

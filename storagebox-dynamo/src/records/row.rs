@@ -2,47 +2,45 @@
 //!
 //! | attribute | holds |
 //! |---|---|
-//! | `s` | `leased`, `done`, or `ended`: vacant, and the operation that had it is over |
-//! | `c` | that operation, or the one that has it |
-//! | `n` | the last number that was given on the id; a record's version |
-//! | `f`, `u`, `p` | a lease's fence, its end, its fingerprint; a record keeps the first and the last |
-//! | `q` | the fingerprint of lapsed leases, which a lease inherits, and which stays when that lease is aborted |
-//! | `v`, `x` | a record's value, and the end of its retention |
-//! | `r`, `w` | who replaced the value last, and at which version |
+//! | `s` | `leased`, `done`, or `ended`: vacant, and the last operation has ended |
+//! | `c` | the operation that has the id, or the last one |
+//! | `n` | the last number of the id, a version or a fence; the version of a record |
+//! | `f`, `u`, `p` | the fence, the end and the fingerprint of a lease; a record keeps fence and fingerprint |
+//! | `q` | the fingerprint of lapsed leases, which a lease inherits and which stays when that lease is aborted |
+//! | `v`, `x` | the value of a record and the end of its retention |
+//! | `r`, `w` | the operation that replaced the value last, and the version that it replaced |
 //! | `y` | when the operation in `c` ended |
-//! | `e` | when the last one before it ended; those have rows of their own ([`ended`](super::ended)) |
-//! | `h` | the marks of the last writes, the latest first, which stands for the row as it is; and of the very first |
+//! | `e` | when the latest operation before it ended; those have rows of their own ([`ended`](super::ended)) |
+//! | `t` | the tag of the attempt that wrote the row. No two writes have the same tag |
+//!
+//! Earlier versions wrote the list `h` in place of `t`.
 
 use storagebox_core::backend::rules::{IdLease, IdRecord, IdState};
 use storagebox_core::{Entry, Fence, Fingerprint, OpId, Payload, Result, Version};
 
 use super::Records;
 use super::ended::{Ended, is_remembered};
-use super::log::{Log, Mark};
 use super::record::Record;
 use crate::client::{OpenNamespace, Write};
 use crate::clock::Millis;
-use crate::row::{EXPIRES, Row, RowKey};
+use crate::row::{Row, RowKey};
 
 pub(crate) const LEASED: &str = "leased";
 pub(crate) const DONE: &str = "done";
 pub(crate) const ENDED: &str = "ended";
 
-/// The record is there at this version, and its retention is not over.
+/// The condition that the id has a record of this version whose retention is not over.
 pub(crate) const CURRENT: &str = "s = :done AND n = :version AND (attribute_not_exists(x) OR x > :past)";
 
 impl Records {
-    /// Says from when on no promise needs a row whose state ends then; there may be no end.
-    pub(crate) fn kept(&self, write: Write, end: Option<Millis>) -> Write {
-        match end.and_then(|end| self.open.forgotten_after(end)) {
-            Some(forgotten) => write.set("g", forgotten.0).set(EXPIRES, self.client().deletable(forgotten)),
-            None => write.remove(&["g", EXPIRES]),
-        }
+    /// Sets when a row may be deleted whose state ends at `end`; `None` means that it does not end.
+    pub(crate) fn expiring(&self, write: Write, end: Option<Millis>) -> Write {
+        write.expiring(self.open.expiry_after(end))
     }
 }
 
 impl Record {
-    /// The record as it is now: what has expired is over, and what need not be remembered is forgotten.
+    /// Reads the record as it is now: without what has expired, and without what is not remembered any more.
     pub(super) fn read(row: &Row, open: &OpenNamespace, past: Millis) -> Result<Self> {
         let mut record = Self {
             state: state(row)?,
@@ -50,7 +48,8 @@ impl Record {
             others: row.moment("e")?,
             asked: None,
             last: row.needed("n", row.number("n"))?,
-            log: Log::read(row)?,
+            tag: Some(tag(row)?),
+            is_own: false,
         };
         if let (IdState::Vacant(_), Some(since)) = (&record.state, row.moment("y")?) {
             record.ended = Some(Ended { op: op(row)?, since });
@@ -67,20 +66,17 @@ impl Record {
         Ok(record)
     }
 
-    /// The row of the id when it is in this state, by the write of this mark.
-    pub(super) fn becoming(&self, state: &IdState<Millis>, mark: Mark, key: &RowKey, open: &OpenNamespace) -> Row {
+    /// Returns the row of the id in its next state.
+    pub(super) fn becoming(&self, state: &IdState<Millis>, key: &RowKey, open: &OpenNamespace) -> Row {
         let others = self.last_ended();
         let (number, until) = number_and_end(state);
         let end = until.map(|until| until.max(others.unwrap_or(until)));
-        let forgotten = end.and_then(|end| open.forgotten_after(end));
         let row = Row::new(key)
             .with("n", number.unwrap_or(self.last))
-            .with("h", self.log.clone().with(mark))
             .with_some("c", state.op().map(OpId::as_str))
             .with_some("p", state.fingerprint().map(Fingerprint::as_str))
             .with_some("e", others.map(|since| since.0))
-            .with_some("g", forgotten.map(|forgotten| forgotten.0))
-            .with_some(EXPIRES, forgotten.map(|forgotten| open.client().deletable(forgotten)));
+            .expiring(open.expiry_after(end));
         match state {
             IdState::Vacant(_) => row.with("s", ENDED),
             IdState::Leased(IdLease { fence, until, fingerprint, is_inherited, .. }) => row
@@ -99,7 +95,7 @@ impl Record {
     }
 }
 
-/// The last number that was given in this state, and the end of the state.
+/// Returns the number of a state, and its end.
 fn number_and_end(state: &IdState<Millis>) -> (Option<u64>, Option<Millis>) {
     match state {
         IdState::Vacant(_) => (None, None),
@@ -129,8 +125,7 @@ fn leased(row: &Row) -> Result<IdLease<Millis>> {
 }
 
 fn done(row: &Row) -> Result<IdRecord<Millis>> {
-    let value =
-        Payload::try_from(row.needed("v", row.bytes("v"))?).map_err(|_| row.unreadable("its value is too long"))?;
+    let value = row.valid("value", Payload::try_from(row.needed("v", row.bytes("v"))?))?;
     Ok(IdRecord {
         entry: Entry { value, version: Version::new(row.needed("n", row.number("n"))?) },
         op: op(row)?,
@@ -142,12 +137,12 @@ fn done(row: &Row) -> Result<IdRecord<Millis>> {
 }
 
 fn op(row: &Row) -> Result<OpId> {
-    OpId::new(row.needed("c", row.text("c"))?).map_err(|_| row.unreadable("its operation id is not valid"))
+    row.valid("operation id", OpId::new(row.needed("c", row.text("c"))?))
 }
 
 fn replacement(row: &Row) -> Result<Option<(OpId, Version)>> {
     let Some(op) = row.maybe("r", Row::text)? else { return Ok(None) };
-    let op = OpId::new(op).map_err(|_| row.unreadable("its operation id is not valid"))?;
+    let op = row.valid("operation id", OpId::new(op))?;
     Ok(Some((op, Version::new(row.needed("w", row.number("w"))?))))
 }
 
@@ -157,7 +152,14 @@ fn fence(row: &Row) -> Result<Option<Fence>> {
 
 fn fingerprint(row: &Row, attribute: &'static str) -> Result<Option<Fingerprint>> {
     let print = row.maybe(attribute, Row::text)?.map(Fingerprint::new).transpose();
-    print.map_err(|_| row.unreadable("its fingerprint is not valid"))
+    row.valid("fingerprint", print)
+}
+
+fn tag(row: &Row) -> Result<String> {
+    match row.maybe("t", Row::text)? {
+        None if row.has("h") => Ok(String::new()),
+        tag => row.needed("t", tag.filter(|tag| !tag.is_empty())).map(str::to_owned),
+    }
 }
 
 #[cfg(test)]
@@ -167,10 +169,11 @@ mod tests {
 
     #[test]
     fn whatever_a_row_of_a_record_holds() {
-        let row = Row::new(&RowKey::new("ids", "id")).with("c", "op").with("n", 7_u64).with("p", "print");
+        let row =
+            Row::new(&RowKey::new("ids", "id")).with("c", "op").with("n", 7_u64).with("p", "print").with("t", "tag");
         let leased = row.clone().with("s", LEASED).with("f", 7_u64).with("u", 8_i64);
         let done = row.clone().with("s", DONE).with("v", b"value".as_slice()).with("x", 8_i64);
         let known = [leased, done.with("r", "op").with("w", 9_u64), row.with("s", ENDED)];
-        whatever(&known, &[|row| state(row).map(drop)]);
+        whatever(&known, &[|row| state(row).map(drop), |row| tag(row).map(drop)]);
     }
 }

@@ -1,4 +1,4 @@
-//! Rows that nobody chose, for the readers of rows.
+//! Passes random rows to the readers of rows.
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -9,7 +9,7 @@ use super::{Attributes, Row};
 
 type Read = fn(&Row) -> Result<()>;
 
-/// Passes edits of the known rows to each reader: it makes something of them, or says that they make no sense.
+/// Passes edits of the known rows to each reader, which must read them or return `Corrupt`.
 pub(crate) fn whatever(known: &[Row], readers: &[Read]) {
     storagebox_fuzz::values(known.iter().map(any_of).collect(), |value| {
         let Any::Map(map) = value else { return };
@@ -26,7 +26,7 @@ fn any_of(row: &Row) -> Any {
     any_map(&row.0)
 }
 
-/// In the order of the names, so that a seed has the same edits each time.
+/// Converts a map in the order of its names, so that a seed makes the same edits each time.
 fn any_map(map: &Attributes) -> Any {
     let mut named: Vec<_> = map.iter().map(|(name, value)| (name.clone(), any(value))).collect();
     named.sort_by(|(one, _), (other, _)| one.cmp(other));
@@ -62,7 +62,7 @@ fn attribute(value: &Any) -> AttributeValue {
     }
 }
 
-/// No row of ours has a list of bytes, so what is one is a set.
+/// Converts a list of bytes into a set, because no row of ours has a list of bytes.
 fn set(list: &[Any]) -> Option<AttributeValue> {
     let bytes = |value: &Any| if let Any::Bytes(bytes) = value { Some(Blob::new(bytes.clone())) } else { None };
     let bytes: Vec<_> = list.iter().map(bytes).collect::<Option<_>>()?;

@@ -1,4 +1,4 @@
-//! Continuous backups, from which the table can be had as it was at any second of the last weeks.
+//! Continuous backups, from which the table can be restored as of any second of the last weeks.
 
 use aws_sdk_dynamodb::types::{
     ContinuousBackupsDescription, PointInTimeRecoverySpecification, PointInTimeRecoveryStatus,
@@ -6,17 +6,16 @@ use aws_sdk_dynamodb::types::{
 use futures_util::FutureExt as _;
 use storagebox_core::{ErrorKind, Result};
 
-use super::incomplete;
 use crate::client::Client;
-use crate::error;
+use crate::error::{self, incomplete};
 
-/// SingleFlight them on, if they are off; how far back they reach is left as it is.
-pub(super) async fn on(client: &Client) -> Result<()> {
-    let driver = client.admin().await;
+/// Turns the backups on if they are off. Does not change how far back they reach.
+pub(super) async fn turn_on(client: &Client) -> Result<()> {
+    let driver = client.driver().await;
     let answer = driver.describe_continuous_backups().table_name(client.table()).send().boxed().await;
     let described = match answer.map_err(|error| error::reading(error::of(error))) {
         Ok(answer) => answer.continuous_backups_description,
-        // Of a stand-in that has no backups.
+        // A stand-in for DynamoDB has no backups.
         Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
         Err(error) => return Err(error),
     };

@@ -1,4 +1,4 @@
-//! How a store is opened: the end of its builder.
+//! Opens a store with the settings of its builder.
 
 use aws_sdk_dynamodb::Client as Driver;
 use storagebox_core::{Error, Result};

@@ -1,30 +1,31 @@
-//! Tokens as parts of a transaction that changes more than them.
+//! Tokens as parts of a transaction that changes other rows too.
 
 use storagebox_core::{OpId, Result, TokenId};
 
-use super::{DynamoTokenStore, Known, LIVED, THIS, UNKNOWN};
+use super::{DynamoTokenStore, LIVED, THIS, TokenState, UNKNOWN};
 use crate::client::{Tag, Write};
 use crate::row::Row;
 
-/// What a consumption met that was refused.
+/// Why a token was not consumed.
 #[derive(Debug)]
 pub(crate) enum ObservedToken {
-    /// A token that lives and was too young: the one that the call of this tag made.
+    /// The token is live and was too young; the tag of the call that created it.
     Young(String),
-    /// One that this operation consumed before.
+    /// This operation consumed the token before.
     Consumed,
-    /// None that lives.
+    /// The token is not live.
     Gone,
 }
 
 impl DynamoTokenStore {
-    /// Makes a token that is unknown.
+    /// Returns the write that creates an unknown token.
     pub(crate) async fn creation(&self, token: &TokenId, tag: &Tag) -> Result<Write> {
         let live = Row::new(&self.key(token).await?).with("m", tag.as_str()).with("a", self.client().now().0);
         Ok(Write::put(live).only_if(UNKNOWN).value(":past", self.client().surely_past().0))
     }
 
-    /// Ends a token that lived before now, or the very one that the call of this tag made.
+    /// Returns the write that consumes a token that was created before now, or the token `young` that the call with
+    /// this tag created.
     pub(crate) async fn consumption(
         &self,
         token: &TokenId,
@@ -39,21 +40,21 @@ impl DynamoTokenStore {
         })
     }
 
-    /// What the row tells of which a consumption was refused.
+    /// Returns why a consumption was refused, by the token's row.
     pub(crate) fn observed(&self, row: Option<Row>, op: &OpId, tag: &Tag) -> Result<ObservedToken> {
-        Ok(match self.known(row, Some(tag))? {
-            Known::Live(row) => ObservedToken::Young(row.needed("m", row.text("m"))?.to_owned()),
-            Known::Gone(row) if row.text("c") == Some(op.as_str()) => ObservedToken::Consumed,
-            Known::Gone(_) | Known::Unknown => ObservedToken::Gone,
+        Ok(match self.state(row, Some(tag))? {
+            TokenState::Live(row) => ObservedToken::Young(row.needed("m", row.text("m"))?.to_owned()),
+            TokenState::Gone(row) if row.text("c") == Some(op.as_str()) => ObservedToken::Consumed,
+            TokenState::Gone(_) | TokenState::Unknown => ObservedToken::Gone,
         })
     }
 
     pub(crate) fn is_live(&self, row: Option<Row>) -> Result<bool> {
-        Ok(matches!(self.known(row, None)?, Known::Live(_)))
+        Ok(matches!(self.state(row, None)?, TokenState::Live(_)))
     }
 
-    /// Whether the row is of a token that lives or is gone: a creation leaves it as it is.
+    /// Returns whether the row is of a token that is live or gone. A creation does not change such a token.
     pub(crate) fn is_known(&self, row: Option<Row>) -> Result<bool> {
-        Ok(!matches!(self.known(row, None)?, Known::Unknown))
+        Ok(!matches!(self.state(row, None)?, TokenState::Unknown))
     }
 }

@@ -1,4 +1,4 @@
-//! Many at once: article 1's own figures, and the narrowest places.
+//! Many concurrent calls: article 1's own numbers, and banks with fewer items than callers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,7 @@ use storagebox_core::{Added, Result, Taken};
 use crate::scene::{Tally, assign, at_once, ensure_conserved, given, tally};
 use crate::support::{Articles, items};
 
-/// What customers of these ids are told who ask at once for so many items, none of which is lost or given to two.
+/// Makes concurrent calls for these ids on a bank of `items` items. Checks that no item is lost or given to two ids.
 async fn told(articles: &Articles, items: usize, ids: impl IntoIterator<Item = String>) -> Result<Tally> {
     let answers = at_once(&articles.filled(items).await?, ids).await?;
     ensure_conserved(articles, items, &answers).await?;

@@ -1,4 +1,4 @@
-//! Tables that are missing, rows that are none of ours, and what is refused before any request.
+//! Missing tables, rows of other programs, and arguments that are refused before any request.
 
 use storagebox_core::{ClaimId, ErrorKind, Result, Taken};
 use storagebox_dynamo::{ArticleTables, DynamoStore};
@@ -43,7 +43,7 @@ async fn rows_that_cannot_be_read_are_errors_and_show_no_item() -> Result<()> {
     .await
 }
 
-/// A row of ours has an attribute more than the package's; neither side minds.
+/// A row of this library has one attribute more than a row of the package. Both read both.
 #[tokio::test]
 async fn rows_that_others_wrote_are_taken_and_given_as_ours() -> Result<()> {
     Articles::with(async |articles| {

@@ -1,4 +1,4 @@
-//! Replies that are lost, requests that come late, and a table that is at its limit.
+//! Lost replies, late requests, and a table that is throttled.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use storagebox_testkit::dynamodb::faults::Fault;
 use crate::scene::{assign, at_once, ensure_conserved, tally};
 use crate::support::{Articles, items};
 
-/// Everything that may happen to a transaction.
+/// All faults that a transaction may have.
 const OF_A_TRANSACTION: [Fault; 11] = [
     Fault::ErrorBefore,
     Fault::ErrorAfter,
@@ -95,7 +95,7 @@ async fn a_scan_that_fails_is_an_error_and_no_end() -> Result<()> {
         articles.filled(2).await?;
         let (tables, faults) = articles.through(articles.builder()).await?;
         for (fault, kind) in [(Fault::Throttle, ErrorKind::Throttled), (Fault::DropBefore, ErrorKind::Unavailable)] {
-            faults.script_for("Scan", std::iter::repeat_n(fault, 40));
+            faults.script_for("Scan", std::iter::repeat_n(fault, 100));
             let error = tables.assign("ada").await.expect_err("a bank that cannot be looked through");
             assert_eq!((error.kind(), error.certainty()), (kind, Certainty::NotApplied), "{error}");
             faults.heal();

@@ -1,4 +1,4 @@
-//! The eight faults of the Python package, each as it was found there, which ours must not have on the same tables.
+//! The eight faults of the Python package, each as it was found there. This library must not have them on its tables.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use storagebox_testkit::dynamodb::faults::Fault;
 use crate::scene::{assign, at_once, ensure_conserved, given};
 use crate::support::{Articles, items};
 
-/// It took an item before it looked for the record, and found none to take.
+/// The package took an item before it read the record, and found no item.
 #[tokio::test]
 async fn python_fault_1_returning_user_from_an_empty_bank() -> Result<()> {
     Articles::with(async |articles| {
@@ -24,7 +24,7 @@ async fn python_fault_1_returning_user_from_an_empty_bank() -> Result<()> {
     .await
 }
 
-/// Any error of the record's write, a throttle even, was taken for "assigned already", and the answer was nothing.
+/// The package took every error of the record's write, even throttling, for "assigned already", and returned nothing.
 #[tokio::test]
 async fn python_fault_2_error_on_the_record_is_not_assigned_already() -> Result<()> {
     Articles::with(async |articles| {
@@ -41,7 +41,7 @@ async fn python_fault_2_error_on_the_record_is_not_assigned_already() -> Result<
     .await
 }
 
-/// It was a recursion, and too deep.
+/// The package used a recursion that became too deep.
 #[tokio::test(flavor = "multi_thread")]
 async fn python_fault_3_batch_of_26_000_items() -> Result<()> {
     Articles::with(async |articles| {
@@ -54,7 +54,7 @@ async fn python_fault_3_batch_of_26_000_items() -> Result<()> {
     .await
 }
 
-/// The part of a batch that the store had not processed was read under a wrong name: 15 of 25 items were lost.
+/// The package read the unprocessed part of a batch under a wrong name: 15 of 25 items were lost.
 #[tokio::test(flavor = "multi_thread")]
 async fn python_fault_4_lost_part_of_a_batch() -> Result<()> {
     Articles::with(async |articles| {
@@ -74,7 +74,7 @@ async fn python_fault_4_lost_part_of_a_batch() -> Result<()> {
     .await
 }
 
-/// The item was gone, there was no record, and the retry failed.
+/// After the lost reply, the item was gone without a record, and the retry failed.
 #[tokio::test]
 async fn python_fault_5_lost_reply_of_the_take() -> Result<()> {
     Articles::with(async |articles| {
@@ -89,7 +89,7 @@ async fn python_fault_5_lost_reply_of_the_take() -> Result<()> {
     .await
 }
 
-/// The item was gone, and there was no record. Here there is no step between the two: whoever dies has both or neither.
+/// After a crash, the item was gone without a record. This library writes both in one step.
 #[tokio::test]
 async fn python_fault_6_crash_between_take_and_record() -> Result<()> {
     Articles::with(async |articles| {
@@ -112,7 +112,7 @@ async fn python_fault_6_crash_between_take_and_record() -> Result<()> {
     .await
 }
 
-/// The store refused the whole batch.
+/// DynamoDB refused the whole batch because of the duplicate.
 #[tokio::test]
 async fn python_fault_7_duplicate_in_one_call() -> Result<()> {
     Articles::with(async |articles| {
@@ -127,7 +127,7 @@ async fn python_fault_7_duplicate_in_one_call() -> Result<()> {
     .await
 }
 
-/// What was handed out was forgotten by the bank, so adding it again handed it out again.
+/// The bank forgot items that it gave away, so an item that was added again was given away again.
 #[tokio::test]
 async fn python_fault_8_assigned_item_added_again() -> Result<()> {
     Articles::with(async |articles| {
@@ -135,7 +135,7 @@ async fn python_fault_8_assigned_item_added_again() -> Result<()> {
         let item = assign(&tables, "ada").await?;
         assert_eq!(tables.add(&codes).await?, Added { added: 0, already_present: 1 });
         assert_eq!(tables.assign("bob").await?, Taken::Empty);
-        // A record that the package itself has written counts as well.
+        // A record that the package has written counts too.
         articles.put(&articles.records, &[("deduplication_id", "eve"), ("item_string", "CODE-99999")]).await?;
         let theirs = Item::new("CODE-99999")?;
         assert_eq!(tables.add(&[theirs]).await?, Added { added: 0, already_present: 1 });

@@ -1,4 +1,4 @@
-//! The README says which rights the calls take, no less and no more.
+//! The README lists exactly the rights that the calls need.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use storagebox_testkit::dynamodb::faults::Exchange;
 
 use crate::support::{Articles, items};
 
-/// A right, and the part of the tables that it is for.
+/// An action, and the table that it is for.
 type Right = (String, String);
 
 #[tokio::test]
@@ -32,7 +32,7 @@ async fn the_calls_take_the_rights_that_the_readme_names() -> Result<()> {
     .await
 }
 
-/// A transaction takes the rights of its parts.
+/// Returns the rights that a request needs. A transaction needs the rights of its parts.
 fn rights(articles: &Articles, sent: &Exchange) -> Vec<Right> {
     let part = |table: &str| if table == articles.items { "items" } else { "records" }.to_owned();
     let request = &sent.request;

@@ -1,4 +1,4 @@
-//! What the tests ask the tables, and what must be so afterwards.
+//! Calls on the tables, and checks of their rows afterwards.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 
 use crate::support::{Articles, failed};
 
-/// All of them at once, each in a task of its own; the answers in the order of the ids.
+/// Makes a call for each id at once, in its own task. Returns the outcomes in the order of the ids.
 pub(crate) async fn at_once(
     tables: &ArticleTables,
     ids: impl IntoIterator<Item = String>,
@@ -31,7 +31,7 @@ pub(crate) async fn assign(tables: &ArticleTables, id: &str) -> Result<Item> {
     taken.item().cloned().ok_or_else(|| failed(format_args!("{id} was told {taken:?}")))
 }
 
-/// How many answers were new, repeats and empty.
+/// The numbers of outcomes that are new, again and empty.
 pub(crate) type Tally = (usize, usize, usize);
 
 pub(crate) fn tally(answers: &[(String, Result<Taken>)]) -> Tally {
@@ -43,7 +43,7 @@ pub(crate) fn tally(answers: &[(String, Result<Taken>)]) -> Tally {
     )
 }
 
-/// What is free and what is given: a request whose caller is gone may land between two looks.
+/// Returns the free and the given items of one moment. It reads again if a late request changed something meanwhile.
 async fn at_one_moment(articles: &Articles) -> Result<(BTreeSet<String>, BTreeMap<String, String>)> {
     loop {
         let given = articles.given().await?;
@@ -54,7 +54,7 @@ async fn at_one_moment(articles: &Articles) -> Result<(BTreeSet<String>, BTreeMa
     }
 }
 
-/// Every item is free or given to one, as many as there were; and everybody has what he was told.
+/// Checks that every item is free or given to one id, that none is missing, and that all outcomes are true.
 pub(crate) async fn ensure_conserved(
     articles: &Articles,
     items: usize,
@@ -73,7 +73,7 @@ pub(crate) async fn ensure_conserved(
     Ok(())
 }
 
-/// What a record says, through the library.
+/// Returns the item of an id, read through the library.
 pub(crate) async fn given(tables: &ArticleTables, id: &str) -> Result<Option<Item>> {
     tables.get(&ClaimId::new(id)?).await
 }

@@ -1,4 +1,4 @@
-//! A machine that sleeps between two attempts of a call: its clock is an hour on, and its timers have not moved.
+//! A machine that sleeps between two attempts of a call: its clock jumps by an hour, and its timers do not.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::support::Place;
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// An hour on after each fault.
+/// A clock that jumps by an hour after each fault.
 #[derive(Debug)]
 struct Sleeper {
     clock: ManualClock,
@@ -30,7 +30,7 @@ impl Clock for Sleeper {
     }
 }
 
-/// A store that sleeps after each fault.
+/// Returns a store whose clock jumps by an hour after each fault.
 async fn sleeper(place: &Place) -> Result<(DynamoStore, Faults)> {
     let faults = Faults::new(place.table.http());
     let client = place.table.client(None, Some(SharedHttpClient::new(faults.clone()))).await;
@@ -41,8 +41,8 @@ async fn sleeper(place: &Place) -> Result<(DynamoStore, Faults)> {
 
 /// Whether a lost attempt was applied is told by nothing that is left by then, so that no other is made. What an attempt
 /// left that is still under way is its own.
-#[tokio::test]
-async fn a_change_is_applied_once() -> Result<()> {
+#[test]
+fn a_change_is_applied_once() -> Result<()> {
     let retention = Retention::For(MINUTE);
     let strategies = [
         Strategy::Marker { retention },
@@ -75,14 +75,13 @@ async fn a_change_is_applied_once() -> Result<()> {
             }
             assert_eq!(faults.total(), 4);
             Ok(())
-        })
-        .await?;
+        })?;
     }
     Ok(())
 }
 
-#[tokio::test]
-async fn a_record_is_new_once() -> Result<()> {
+#[test]
+fn a_record_is_new_once() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = sleeper(place).await?;
         let records = store.dedup_repo(&"namespace".parse()?)?;
@@ -95,11 +94,10 @@ async fn a_record_is_new_once() -> Result<()> {
         assert_eq!(faults.total(), 4);
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_token_is_consumed_now_once() -> Result<()> {
+#[test]
+fn a_token_is_consumed_now_once() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = sleeper(place).await?;
         let tokens = store.token_store(&"namespace".parse()?)?;
@@ -113,5 +111,4 @@ async fn a_token_is_consumed_now_once() -> Result<()> {
         assert_eq!(faults.total(), 4);
         Ok(())
     })
-    .await
 }

@@ -1,4 +1,4 @@
-//! A server that has continuous backups, in front of one that has none; and what `setup` asks of it.
+//! Continuous backups, simulated in front of a server without them, and what `setup` requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,7 +53,7 @@ impl HttpConnector for Backups {
     }
 }
 
-/// As [`recorded`](crate::scene::recorded), on a server that has backups.
+/// Does the same as [`recorded`](crate::scene::recorded), on a server with backups.
 pub(crate) async fn recorded_with_backups(table: &Arc<Table>, builder: DynamoBuilder) -> Result<(DynamoStore, Faults)> {
     let faults = Faults::new(WithBackups { inner: table.http(), on: Arc::default() });
     let client = table.client(None, Some(SharedHttpClient::new(faults.clone()))).await;
@@ -61,21 +61,21 @@ pub(crate) async fn recorded_with_backups(table: &Arc<Table>, builder: DynamoBui
     Ok((builder.from_client(&client)?, faults))
 }
 
-/// Removes a table that is protected from that.
+/// Removes a table that has deletion protection.
 pub(crate) async fn remove(table: &Table, name: &str) -> Result<()> {
     let unprotected = table.raw().update_table().table_name(name).deletion_protection_enabled(false);
     unprotected.send().await.map_err(failed)?;
     table.raw().delete_table().table_name(name).send().await.map(drop).map_err(failed)
 }
 
-/// The bodies of the requests of this operation.
+/// Returns the bodies of the requests with this operation.
 pub(crate) fn asked(sent: &[Exchange], operation: &str) -> Vec<Value> {
     let of_operation = sent.iter().filter(|exchange| exchange.operation == operation);
     of_operation.map(|exchange| exchange.request.clone()).collect()
 }
 
-#[tokio::test]
-async fn setup_protects_the_table_unless_told_otherwise() -> Result<()> {
+#[test]
+fn setup_protects_the_table_unless_told_otherwise() -> Result<()> {
     with_table(async |table| {
         for protect in [true, false] {
             let name = format!("{}-protect-{protect}", table.name);
@@ -99,5 +99,4 @@ async fn setup_protects_the_table_unless_told_otherwise() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }

@@ -1,4 +1,4 @@
-//! What becomes of a claim whose hold has run out, and of one that is confirmed or extended.
+//! Claims whose holds have lapsed, and claims that are confirmed or extended.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use storagebox_core::{
 };
 use storagebox_testkit::dynamodb::faults::{Fault, Faults};
 
-use crate::scene::{Gate, recorded, with_place};
+use crate::scene::{Gate, in_place, recorded, with_place};
 use crate::support::{Place, failed, items};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A call that is answered that the hold has run out.
+/// A call whose outcome says that the hold has lapsed.
 #[derive(Clone, Copy, Debug)]
 enum Told {
     Release,
@@ -36,8 +36,8 @@ impl Told {
 }
 
 /// Sent while the hold lasted, it arrives after somebody was told that the hold has run out.
-#[tokio::test]
-async fn a_confirm_that_lands_after_expired_was_answered_changes_nothing() -> Result<()> {
+#[test]
+fn a_confirm_that_lands_after_expired_was_answered_changes_nothing() -> Result<()> {
     with_place(async |place| {
         for told in [Told::Release, Told::Confirm, Told::Extend, Told::Take] {
             let (name, gate) = (format!("{told:?}"), Gate::default());
@@ -63,18 +63,17 @@ async fn a_confirm_that_lands_after_expired_was_answered_changes_nothing() -> Re
         }
         Ok(())
     })
-    .await
 }
 
 /// A request of a call that was answered arrives after the opposite call: the newer one stays.
-#[tokio::test]
-async fn a_late_withdraw_or_restore_does_not_undo_a_newer_one() -> Result<()> {
+#[test]
+fn a_late_withdraw_or_restore_does_not_undo_a_newer_one() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (bank, code) = (store.item_bank(&"namespace".parse()?)?, [Item::new("code")?]);
         bank.add(&code).await?;
 
-        // Three times before one, two or three more requests, and then after all of them.
+        // Three late requests arrive before one, two or three others; the last one arrives after all others.
         for fault in [Fault::Late, Fault::Late, Fault::Late, Fault::Parked] {
             faults.script_for("UpdateItem", [fault]);
             assert_eq!(bank.withdraw(&code).await?.withdrawn, 1);
@@ -92,10 +91,9 @@ async fn a_late_withdraw_or_restore_does_not_undo_a_newer_one() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
-/// Why a hold that would have run out by now has not.
+/// The call that kept a hold from lapsing.
 #[derive(Clone, Copy, Debug)]
 enum Kept {
     Confirmed,
@@ -115,7 +113,7 @@ impl Kept {
     }
 }
 
-/// So many items that were held for a while and then kept, whose first holds would have run out by now.
+/// Takes `count` items for a limited time, and confirms or extends the holds. Then the first holds' time passes.
 async fn kept(place: &Place, kept: Kept, count: usize) -> Result<()> {
     let bank = place.store().await?.item_bank(&"namespace".parse()?)?;
     bank.add(&items(count)?).await?;
@@ -133,42 +131,35 @@ fn requests(faults: &Faults) -> u64 {
 }
 
 /// The sale's last items, and then the news that there are none.
-async fn not_in_the_way(how: Kept) -> Result<()> {
+#[test]
+fn confirmed_and_extended_holds_are_not_in_the_way_of_takers() -> Result<()> {
     const KEPT: usize = 100;
     const LEFT: u64 = 200;
-    with_place(async |place| {
-        kept(place, how, KEPT).await?;
-        let (store, faults) = recorded(&place.table, place.builder()).await?;
-        let bank = store.item_bank(&"namespace".parse()?)?;
-        let left: Vec<_> = (0..LEFT).map(|number| Item::new(format!("left-{number}"))).collect::<Result<_>>()?;
-        bank.add(&left).await?;
-        faults.reset();
-        for number in 0..LEFT {
-            let taken = bank.take(&ClaimId::new(format!("late-{number}"))?, Hold::Forever).await?;
-            assert!(matches!(taken, Taken::New(_)), "{taken:?}");
-        }
-        assert!(requests(&faults) <= LEFT + LEFT / 10, "{:?}", faults.requests());
-        faults.reset();
-        assert_eq!(bank.take(&ClaimId::new("too late")?, Hold::Forever).await?, Taken::Empty);
-        assert!(requests(&faults) <= 10, "{:?}", faults.requests());
-        Ok(())
-    })
-    .await
-}
-
-#[tokio::test]
-async fn confirmed_holds_are_not_in_the_way_of_takers() -> Result<()> {
-    not_in_the_way(Kept::Confirmed).await
-}
-
-#[tokio::test]
-async fn extended_holds_are_not_in_the_way_of_takers() -> Result<()> {
-    not_in_the_way(Kept::Extended).await
+    for how in [Kept::Confirmed, Kept::Extended] {
+        with_place(async |place| {
+            kept(place, how, KEPT).await?;
+            let (store, faults) = recorded(&place.table, place.builder()).await?;
+            let bank = store.item_bank(&"namespace".parse()?)?;
+            let left: Vec<_> = (0..LEFT).map(|number| Item::new(format!("left-{number}"))).collect::<Result<_>>()?;
+            bank.add(&left).await?;
+            faults.reset();
+            for number in 0..LEFT {
+                let taken = bank.take(&ClaimId::new(format!("late-{number}"))?, Hold::Forever).await?;
+                assert!(matches!(taken, Taken::New(_)), "{taken:?}");
+            }
+            assert!(requests(&faults) <= LEFT + LEFT / 10, "{:?}", faults.requests());
+            faults.reset();
+            assert_eq!(bank.take(&ClaimId::new("too late")?, Hold::Forever).await?, Taken::Empty);
+            assert!(requests(&faults) <= 10, "{:?}", faults.requests());
+            Ok(())
+        })?;
+    }
+    Ok(())
 }
 
 /// It is found where it lapses, and no sooner.
-#[tokio::test]
-async fn an_extended_hold_that_lapses_is_taken() -> Result<()> {
+#[test]
+fn an_extended_hold_that_lapses_is_taken() -> Result<()> {
     with_place(async |place| {
         kept(place, Kept::Extended, 1).await?;
         let bank = place.store().await?.item_bank(&"namespace".parse()?)?;
@@ -177,10 +168,9 @@ async fn an_extended_hold_that_lapses_is_taken() -> Result<()> {
         assert!(matches!(bank.take(&ClaimId::new("late")?, Hold::Forever).await?, Taken::New(_)));
         Ok(())
     })
-    .await
 }
 
-/// The claim of a hold that would have run out by now, and a call that was cut off after its first write.
+/// Returns a claim whose confirm or extend was cut off after its first write, after the time of its first hold.
 async fn cut_off(place: &Place, call: Kept) -> Result<ClaimId> {
     let gate = Gate::default();
     let (store, faults) = gate.store(&place.table, place.builder()).await?;
@@ -197,8 +187,8 @@ async fn cut_off(place: &Place, call: Kept) -> Result<ClaimId> {
 }
 
 /// As a confirm that was cut off: the item stands where its first hold would have run out.
-#[tokio::test]
-async fn upkeep_puts_off_what_an_extend_left_in_its_place() -> Result<()> {
+#[test]
+fn upkeep_puts_off_what_an_extend_left_in_its_place() -> Result<()> {
     with_place(async |place| {
         let claim = cut_off(place, Kept::Extended).await?;
         place.store().await?.maintain(100).await?;
@@ -209,12 +199,11 @@ async fn upkeep_puts_off_what_an_extend_left_in_its_place() -> Result<()> {
         assert!(matches!(late.confirm(&claim).await?, Confirmed::Confirmed(_)));
         Ok(())
     })
-    .await
 }
 
 /// The claim's own row decides, wherever its item stands.
-#[tokio::test]
-async fn an_extended_hold_that_stands_in_its_old_place_is_not_taken() -> Result<()> {
+#[test]
+fn an_extended_hold_that_stands_in_its_old_place_is_not_taken() -> Result<()> {
     with_place(async |place| {
         let claim = cut_off(place, Kept::Extended).await?;
         let other = place.store().await?.item_bank(&"namespace".parse()?)?;
@@ -222,12 +211,11 @@ async fn an_extended_hold_that_stands_in_its_old_place_is_not_taken() -> Result<
         assert!(matches!(other.confirm(&claim).await?, Confirmed::Confirmed(_)));
         Ok(())
     })
-    .await
 }
 
 /// A confirm that was cut off after its first write leaves its item where lapsed holds are.
-#[tokio::test]
-async fn upkeep_takes_what_a_confirm_left_out_of_the_index() -> Result<()> {
+#[test]
+fn upkeep_takes_what_a_confirm_left_out_of_the_index() -> Result<()> {
     with_place(async |place| {
         let claim = cut_off(place, Kept::Confirmed).await?;
         assert_eq!(in_the_index(place).await?, 1);
@@ -238,11 +226,10 @@ async fn upkeep_takes_what_a_confirm_left_out_of_the_index() -> Result<()> {
         assert!(matches!(other.confirm(&claim).await?, Confirmed::Confirmed(_)));
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_hold_that_becomes_one_for_ever_leaves_the_index() -> Result<()> {
+#[test]
+fn a_hold_that_becomes_one_for_ever_leaves_the_index() -> Result<()> {
     with_place(async |place| {
         let (bank, claim) = (place.store().await?.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
         bank.add(&items(1)?).await?;
@@ -251,19 +238,18 @@ async fn a_hold_that_becomes_one_for_ever_leaves_the_index() -> Result<()> {
         assert_eq!(in_the_index(place).await?, 0);
         Ok(())
     })
-    .await
 }
 
 async fn in_the_index(place: &Place) -> Result<usize> {
     Ok(place.rows().await?.iter().filter(|row| row.contains_key("o")).count())
 }
 
-/// The service knows tokens by account and region. Nothing but the table tells these transactions apart: the
-/// namespaces, the claims, the items and the time are the same.
+/// DynamoDB keeps client tokens per account and region. These transactions differ only in their tables: the namespaces,
+/// the claims, the items and the time are the same.
 #[tokio::test]
 async fn the_same_step_in_two_tables_has_two_tokens() -> Result<()> {
-    with_place(async |here| {
-        with_place(async |there| {
+    in_place(async |here| {
+        in_place(async |there| {
             for place in [here, there] {
                 let bank = place.store().await?.item_bank(&"bank".parse()?)?;
                 bank.add(&[Item::new("item")?]).await?;

@@ -1,8 +1,8 @@
-//! Rows that somebody else changed: without an attribute, with one of another type, out of its range, or cut off.
+//! Rows that another program changed: an attribute is missing, of another type, out of range, or cut off.
 //!
-//! Every attribute of every row of every part is damaged in every way of [`damage`], and every call of the part is
-//! made. A call either does its work, because it does not need what is damaged, or answers `Corrupt`: at once, and with
-//! every row as it was.
+//! The tests damage every attribute of every row of every part in every way of [`damage`], and make every call of the
+//! part. A call either does its work, because it does not need the damaged data, or returns `Corrupt` at once and
+//! changes nothing.
 
 mod bank;
 mod beyond;
@@ -22,24 +22,23 @@ use storagebox_dynamo::DynamoStore;
 use storagebox_testkit::checks::corruption::{Call, Filling, Unnoticed, kinds};
 use storagebox_testkit::dynamodb::faults::Faults;
 
-use crate::scene::{recorded, with_place};
+use crate::scene::{in_place, recorded};
 use crate::support::{Place, failed};
 use damage::{Damage, Rows, snapshot};
 
-/// A part, as it is filled and asked.
+/// A part: how to fill its namespace, and its calls.
 struct Part {
-    /// What the partition keys of its rows begin with, after the prefix.
+    /// The beginning of the partition keys of its rows, after the prefix.
     rows: &'static str,
     fill: for<'a> fn(&'a Place, &'a DynamoStore, &'a str) -> Filling<'a>,
     calls: fn(&dyn Backend, &str) -> Result<Vec<Call>>,
-    /// Damage that no call notices: it is the same as something that the library writes, or nobody looks there.
+    /// Damage that no call notices: it equals data that the library writes, or no call reads it.
     unnoticed: Unnoticed,
 }
 
 const NAMESPACE: &str = "namespace";
 const NEIGHBOUR: &str = "neighbour";
-/// Requests that a call may make beyond those that it makes where nothing is damaged: what a refusal makes it look at.
-/// A call that is tried again and again makes dozens.
+/// The number of additional requests with which a call may find the reason of a refusal. A retried call makes dozens.
 const LOOKS: usize = 6;
 
 macro_rules! stands_damage {
@@ -64,19 +63,19 @@ stands_damage! {
     damaged_ordered_values_are_corrupt_at_once_and_left_as_they_are: ordered::PART;
 }
 
-/// A namespace that is damaged and another of its kind, and every call of both.
+/// A damaged namespace, a second namespace of the same kind, and every call of both.
 struct Scene<'a> {
     place: &'a Place,
     faults: Faults,
     calls: Vec<Call>,
     neighbours: Vec<Call>,
     whole: Rows,
-    /// What must not be.
+    /// Descriptions of what went wrong.
     wrong: Vec<String>,
 }
 
 async fn stands_damage(part: &Part) -> Result<()> {
-    with_place(async |place| {
+    in_place(async |place| {
         let mut scene = Scene::of(place, part).await?;
         let (mut tried, mut noticed) = (BTreeSet::new(), BTreeSet::new());
         let base = format!("{}{}:{}:{NAMESPACE}:", place.prefix, part.rows, NAMESPACE.len());
@@ -117,7 +116,7 @@ impl<'a> Scene<'a> {
         Ok(scene)
     }
 
-    /// Whether any call noticed the damage.
+    /// Returns whether any call noticed the damage.
     async fn stands(&mut self, damage: &Damage) -> Result<bool> {
         damage.inflict(self.place).await?;
         let damaged = snapshot(self.place).await?;
@@ -134,7 +133,7 @@ impl<'a> Scene<'a> {
         Ok(noticed)
     }
 
-    /// Another namespace of its kind does not notice the damage.
+    /// Checks that the calls of the second namespace succeed.
     async fn leaves_neighbours(&mut self, damage: &Damage) -> Result<()> {
         for call in self.neighbours.iter().filter(|call| damage.concerns(&call.name)) {
             self.place.clock.advance(Duration::from_millis(1));
@@ -145,16 +144,16 @@ impl<'a> Scene<'a> {
         Ok(())
     }
 
-    /// Makes a call, and says how many requests it took.
+    /// Makes a call. Returns its outcome and the number of its requests.
     async fn made(&self, number: usize) -> (Result<()>, usize) {
-        // The table takes a transaction that was made before, to the byte, for a repeat, and does nothing.
+        // DynamoDB takes an identical transaction for a repetition, and does nothing.
         self.place.clock.advance(Duration::from_millis(1));
         self.faults.taken();
         let outcome = self.calls[number].make().await;
         (outcome, self.faults.taken().len())
     }
 
-    /// Whether the call noticed the damage, as it should.
+    /// Returns whether the call noticed the damage, and records wrong outcomes.
     fn notices(&mut self, damage: &Damage, number: usize, made: (Result<()>, usize), is_as_it_was: bool) -> bool {
         let (call, (outcome, trips)) = (&self.calls[number], made);
         let is_at_once = trips <= call.trips + LOOKS;
@@ -164,7 +163,7 @@ impl<'a> Scene<'a> {
             }
             return false;
         };
-        // A take may have ended a hold that had lapsed, before it met what is damaged.
+        // A take may have ended a lapsed hold before it read the damaged row.
         let is_honest = call.name.starts_with("take") || is_as_it_was == (error.certainty() == Certainty::NotApplied);
         if error.kind() != ErrorKind::Corrupt || !is_at_once || !is_honest {
             let trips = format!("{trips} requests instead of {}", call.trips);
@@ -174,12 +173,12 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Puts all rows back as they were.
+/// Restores all rows.
 async fn restore(place: &Place, rows: &Rows) -> Result<()> {
     put_back(place, &snapshot(place).await?, rows).await
 }
 
-/// The same where these rows are there now.
+/// Restores all rows, if `found` are the present rows.
 async fn put_back(place: &Place, found: &Rows, rows: &Rows) -> Result<()> {
     for (key, row) in found {
         if !rows.contains_key(key) {

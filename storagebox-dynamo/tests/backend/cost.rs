@@ -1,4 +1,4 @@
-//! What calls cost: the table in the README is measured here, and the bounds that it must keep.
+//! The cost of calls: the measured table of the README, and upper bounds.
 
 use storagebox_core::{Backend, Change, ClaimId, Counter, Hold, Item, ItemBank, Result, Strategy, Taken};
 
@@ -24,22 +24,13 @@ fn table(metered: &Metered) -> String {
 }
 
 /// After a change of what calls send: `STORAGEBOX_WRITE_COSTS=1 cargo test -p storagebox-dynamo --test backend cost`.
-#[tokio::test]
-async fn the_readme_has_what_calls_cost() -> Result<()> {
+#[test]
+fn the_readme_has_what_calls_cost_within_its_bounds() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, builder(place)).await?;
         metered.every_call(place).await?;
         compared(BEGIN, END, &table(&metered));
-        Ok(())
-    })
-    .await
-}
-
-#[tokio::test]
-async fn the_usual_call_is_one_request() -> Result<()> {
-    with_place(async |place| {
-        let mut metered = Metered::of(place, builder(place)).await?;
-        metered.every_call(place).await?;
+        // What the table may never say.
         for (part, call) in [
             (BANK, "`take`, new, for ever"),
             (BANK, "`take`, new, for a while"),
@@ -73,16 +64,6 @@ async fn the_usual_call_is_one_request() -> Result<()> {
         ] {
             assert_eq!(metered.cost_of(part, call).requests, 1, "{part}: {call}");
         }
-        Ok(())
-    })
-    .await
-}
-
-#[tokio::test]
-async fn what_items_cost_stays_within_its_bounds() -> Result<()> {
-    with_place(async |place| {
-        let mut metered = Metered::of(place, builder(place)).await?;
-        metered.every_call(place).await?;
         for call in ["`take`, new, for ever", "`take`, new, for a while"] {
             let cost = metered.cost_of(BANK, call);
             assert!(cost.write <= 6.0, "{call}: {cost:?}");
@@ -93,12 +74,11 @@ async fn what_items_cost_stays_within_its_bounds() -> Result<()> {
         assert!(added.requests == 1 && (1.0..=2.0).contains(&added.write), "{added:?}");
         Ok(())
     })
-    .await
 }
 
 /// Candidates included, and what is fetched ahead by then.
-#[tokio::test]
-async fn a_thousand_takes_are_little_more_than_a_thousand_requests() -> Result<()> {
+#[test]
+fn a_thousand_takes_are_little_more_than_a_thousand_requests() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder()).await?;
         let bank = metered.store.item_bank(&"namespace".parse()?)?;
@@ -114,12 +94,11 @@ async fn a_thousand_takes_are_little_more_than_a_thousand_requests() -> Result<(
         assert!(total.write <= 6_000.0, "{total:?}");
         Ok(())
     })
-    .await
 }
 
 /// Nobody has to choose it.
-#[tokio::test]
-async fn repeats_are_read_first_once_they_are_common() -> Result<()> {
+#[test]
+fn repeats_are_read_first_once_they_are_common() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder()).await?;
         let (bank, claim) = (metered.store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
@@ -131,11 +110,10 @@ async fn repeats_are_read_first_once_they_are_common() -> Result<()> {
         assert_eq!(metered.cost_of(BANK, "again"), Cost { requests: 1, read: 1.0, write: 0.0 });
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn the_first_call_of_a_namespace_registers_it() -> Result<()> {
+#[test]
+fn the_first_call_of_a_namespace_registers_it() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder()).await?;
         let (bank, claim) = (metered.store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
@@ -145,11 +123,10 @@ async fn the_first_call_of_a_namespace_registers_it() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn the_claims_of_a_page_are_read_by_the_hundred() -> Result<()> {
+#[test]
+fn the_claims_of_a_page_are_read_by_the_hundred() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder().shards(1).fetch_limit(1_000)).await?;
         let bank = metered.store.item_bank(&"namespace".parse()?)?;
@@ -163,12 +140,11 @@ async fn the_claims_of_a_page_are_read_by_the_hundred() -> Result<()> {
         assert_eq!(sent, ["Query", "BatchGetItem", "BatchGetItem", "BatchGetItem"]);
         Ok(())
     })
-    .await
 }
 
 /// Its row grows with every operation that it holds, and is written as a whole.
-#[tokio::test]
-async fn a_set_costs_more_than_a_marker_from_where_the_readme_says() -> Result<()> {
+#[test]
+fn a_set_costs_more_than_a_marker_from_where_the_readme_says() -> Result<()> {
     let readme = read("README.md").split_whitespace().collect::<Vec<_>>().join(" ");
     with_place(async |place| {
         let held = cheaper_than_a_marker(place).await?;
@@ -176,17 +152,16 @@ async fn a_set_costs_more_than_a_marker_from_where_the_readme_says() -> Result<(
         assert!(readme.contains(&words), "{words}");
         Ok(())
     })
-    .await
 }
 
-/// How many operations a set holds when the next costs more.
+/// Returns the number of operations in a set from which on the next one costs more than a marker.
 async fn cheaper_than_a_marker(place: &Place) -> Result<usize> {
     const MARKER: f64 = 4.0;
     let mut metered = Metered::of(place, place.builder()).await?;
     let set = metered.store.counter(&"set".parse()?, Strategy::TokenSet { max: 1_000 })?;
     for held in 0.. {
         let call = format!("{held} held");
-        // A value of as many digits as there are, from the first on.
+        // The value has the largest number of digits from the first operation on.
         let delta = if held == 0 { i64::MAX / 2 } else { 1 };
         let _ = metered
             .note(COUNTERS, &*call, set.apply(&"key".parse()?, &Change::new(format!("op-{held}").parse()?, delta)))

@@ -1,5 +1,4 @@
-//! Counters where the suite cannot look: single requests that are lost, a row that is full, more shards than a
-//! transaction takes.
+//! Cases of counters that the suite cannot test: single lost requests, a full row, and many shards.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -15,15 +14,15 @@ use crate::scene::{Gate, recorded, with_place};
 use crate::support::{Place, failed};
 
 const MINUTE: Duration = Duration::from_secs(60);
-/// How many operations a row holds, as the README says.
+/// The largest number of operations in a row, as in the README.
 const MOST: u32 = 5_235;
 
 fn applied(value: i64) -> Counted {
     Counted::Applied { value: Some(value) }
 }
 
-#[tokio::test]
-async fn an_atomic_change_whose_reply_was_lost_is_sent_again_only_by_choice() -> Result<()> {
+#[test]
+fn an_atomic_change_whose_reply_was_lost_is_sent_again_only_by_choice() -> Result<()> {
     with_place(async |place| {
         for (sends_again, sent, value) in [(false, 1, 6), (true, 2, 11)] {
             let (store, faults) = recorded(&place.table, place.builder().retry_atomic(sends_again)).await?;
@@ -41,10 +40,9 @@ async fn an_atomic_change_whose_reply_was_lost_is_sent_again_only_by_choice() ->
         }
         Ok(())
     })
-    .await
 }
 
-/// What each strategy but `Atomic` sends to make a change.
+/// The operation that each strategy except `Atomic` sends for a change, and whether its outcome has the value.
 const SENT: [(Strategy, &str, bool); 7] = [
     (Strategy::Optimistic, "PutItem", true),
     (Strategy::OptimisticHistory { len: 5 }, "PutItem", true),
@@ -55,8 +53,8 @@ const SENT: [(Strategy, &str, bool); 7] = [
     (Strategy::Sharded { shards: 3, bounds: Bounds::NONE, retention: Retention::Forever }, "TransactWriteItems", false),
 ];
 
-#[tokio::test]
-async fn a_call_finds_its_own_lost_change_again() -> Result<()> {
+#[test]
+fn a_call_finds_its_own_lost_change_again() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         for (number, (strategy, operation, tells)) in SENT.into_iter().enumerate() {
@@ -76,12 +74,11 @@ async fn a_call_finds_its_own_lost_change_again() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
 /// A reply is lost, and others write before it is looked for.
-#[tokio::test]
-async fn a_history_that_is_too_short_says_so() -> Result<()> {
+#[test]
+fn a_history_that_is_too_short_says_so() -> Result<()> {
     with_place(async |place| {
         for (len, is_known) in [(2, false), (3, true)] {
             let answer = overtaken(place, Strategy::OptimisticHistory { len }, 2).await;
@@ -94,10 +91,9 @@ async fn a_history_that_is_too_short_says_so() -> Result<()> {
         assert_eq!(answer.unwrap_err().kind(), ErrorKind::OutcomeUnknown);
         Ok(())
     })
-    .await
 }
 
-/// What a call is told whose reply was lost, when so many others come before it looks again.
+/// Returns the outcome of a call whose reply was lost, after `others` changes by another caller.
 async fn overtaken(place: &Place, strategy: Strategy, others: u32) -> Result<Counted> {
     let gate = Gate::default();
     let (store, faults) = gate.store(&place.table, place.builder()).await?;
@@ -121,8 +117,8 @@ async fn overtaken(place: &Place, strategy: Strategy, others: u32) -> Result<Cou
 }
 
 /// As long names as there are, and values of as many digits: the largest number of operations just fits.
-#[tokio::test]
-async fn a_row_holds_as_many_operations_as_a_set_may_have() -> Result<()> {
+#[test]
+fn a_row_holds_as_many_operations_as_a_set_may_have() -> Result<()> {
     with_place(async |place| {
         let store = place.builder().prefix("p".repeat(64)).from_client(place.table.raw())?;
         let (name, key) = (Namespace::new("n".repeat(512))?, Key::new("k".repeat(512))?);
@@ -138,10 +134,9 @@ async fn a_row_holds_as_many_operations_as_a_set_may_have() -> Result<()> {
         assert_eq!(counter.apply(&key, &change("last")?).await?, known);
         Ok(())
     })
-    .await
 }
 
-/// Past the library, as that takes as many writes.
+/// Fills the row without the library, which would need one write per operation.
 async fn fill(place: &Place, name: &Namespace, key: &Key, count: u32) -> Result<()> {
     let names = (0..count).map(|number| format!("{number:022}"));
     let map = |value: AttributeValue| {
@@ -159,8 +154,8 @@ async fn fill(place: &Place, name: &Namespace, key: &Key, count: u32) -> Result<
     request.send().await.map(drop).map_err(failed)
 }
 
-#[tokio::test]
-async fn a_full_window_is_swept_for_many_changes_at_once() -> Result<()> {
+#[test]
+fn a_full_window_is_swept_for_many_changes_at_once() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let counter = store.counter(&"window".parse()?, Strategy::Window { lifetime: MINUTE, capacity: 100 })?;
@@ -175,16 +170,15 @@ async fn a_full_window_is_swept_for_many_changes_at_once() -> Result<()> {
                 applied(101 + number)
             );
         }
-        // Every twentieth is refused once, and then removes twenty.
+        // Every twentieth change is refused once, and then deletes twenty operations.
         assert_eq!(faults.requests().get("UpdateItem"), Some(&105));
         assert_eq!(counter.apply(&"key".parse()?, &Change::new("beyond".parse()?, 1)).await?, Counted::Full);
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn more_shards_than_a_transaction_takes_lend_all_they_have() -> Result<()> {
+#[test]
+fn more_shards_than_a_transaction_takes_lend_all_they_have() -> Result<()> {
     with_place(async |place| {
         let strategy =
             Strategy::Sharded { shards: 300, bounds: Bounds::between(0, 300)?, retention: Retention::Forever };
@@ -202,5 +196,4 @@ async fn more_shards_than_a_transaction_takes_lend_all_they_have() -> Result<()>
         assert_eq!(counter.value(&Key::new("key")?).await?, 0);
         Ok(())
     })
-    .await
 }

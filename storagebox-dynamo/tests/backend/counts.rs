@@ -1,4 +1,4 @@
-//! Counting a bank that is large: all shards at once, and for as long as it takes.
+//! Counting a large bank: all shards at once, without a time limit.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -17,10 +17,10 @@ use crate::support::{failed, items};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const SHARDS: u16 = 3;
-/// More than any request takes that is not held.
+/// Longer than any request takes that is not held at a gate.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Every state an item may be in.
+/// Fills a bank with items in every state, and returns their counts.
 async fn filled(bank: &dyn ItemBank) -> Result<Counts> {
     bank.add(&items(30)?).await?;
     for number in 0..12 {
@@ -43,8 +43,8 @@ async fn filled(bank: &dyn ItemBank) -> Result<Counts> {
     Ok(Counts { free: 14, held: 7, spent: 4, withdrawn: 5 })
 }
 
-#[tokio::test]
-async fn all_shards_are_counted_at_once() -> Result<()> {
+#[test]
+fn all_shards_are_counted_at_once() -> Result<()> {
     with_place(async |place| {
         let gate = Gate::default();
         let (store, faults) = gate.store(&place.table, place.builder().shards(SHARDS)).await?;
@@ -65,10 +65,9 @@ async fn all_shards_are_counted_at_once() -> Result<()> {
         assert_eq!(place.store().await?.item_bank(&"namespace".parse()?)?.counts().await?, lapsed);
         Ok(())
     })
-    .await
 }
 
-/// A table of which there is always another page, for longer than this since the first.
+/// A table that always has another page until this time has passed since the first one.
 #[derive(Clone, Debug)]
 struct Endless {
     first: Arc<OnceLock<Instant>>,
@@ -91,7 +90,7 @@ impl HttpConnector for Endless {
     }
 }
 
-/// Each page comes at once, and all of them take longer than a call may.
+/// Each page comes at once, and all pages together take longer than the timeout of a call.
 #[tokio::test]
 async fn a_bank_is_counted_for_longer_than_a_call_may_take() -> Result<()> {
     let call_timeout = Duration::from_secs(1);

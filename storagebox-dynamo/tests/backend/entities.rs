@@ -1,70 +1,53 @@
-//! Entities and their entries: E-1 to E-8, and what of it is this backend's own.
+//! Entities and their entries, E-1 to E-8: what of it is this backend's own.
 
 mod forgotten;
 mod lost;
-mod processor;
-mod refused;
 mod sizes;
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use storagebox_core::{
-    Backend, Commit, EntityChange, EntityLedger, EntryId, Joins, Key, MessageId, OpId, Payload, Result, TokenId,
-    TokenStore,
-};
+use storagebox_core::{Clock, Commit, EntityLedger, Result};
+use storagebox_testkit::checks::entities::{self, commit_of, split};
+use storagebox_testkit::checks::{id, processor};
 
-fn key() -> Key {
-    "entity".parse().unwrap()
-}
+use crate::scene::{in_place, recorded, with_place};
 
-fn message(name: &str) -> MessageId {
-    name.parse().unwrap()
-}
-
-fn op(name: &str) -> OpId {
-    name.parse().unwrap()
-}
-
-fn token(name: &str) -> TokenId {
-    name.parse().unwrap()
-}
-
-fn payload(text: &str) -> Payload {
-    Payload::try_from(text).unwrap()
-}
-
-/// The entry that the commit of this name adds.
-fn entry(name: &str) -> EntryId {
-    EntryId { key: key(), message: message(name), commit: op(name) }
-}
-
-fn split(store: &dyn Backend) -> Result<Arc<dyn EntityLedger>> {
-    store.entity_ledger(&"entities".parse()?, &Joins::default())
-}
-
-fn joined(store: &dyn Backend) -> Result<(Arc<dyn EntityLedger>, Arc<dyn TokenStore>)> {
-    let name = "tokens".parse()?;
-    let joins = Joins { incoming: Some("tokens".parse()?), outgoing: Some("tokens".parse()?) };
-    Ok((store.entity_ledger(&"entities".parse()?, &joins)?, store.token_store(&name)?))
-}
-
-/// A commit of a message that puts its own name, against what is there.
-async fn commit_of(entities: &dyn EntityLedger, name: &str) -> Result<Commit> {
-    let opened = entities.open(&key(), &message(name), None).await?;
-    Ok(Commit {
-        key: key(),
-        message: message(name),
-        opened: opened.version,
-        change: EntityChange::Put(payload(name)),
-        attempt: op(name),
-        entry: Some(payload("content")),
-        consume: None,
-        create: vec![],
-    })
-}
-
-/// The same with a token that is consumed and two that are created.
+/// A commit of a message that consumes a token and creates two.
 async fn exchange_of(entities: &dyn EntityLedger, name: &str) -> Result<Commit> {
-    let create = vec![token(&format!("{name}-0")), token(&format!("{name}-1"))];
-    Ok(Commit { consume: Some(token("in")), create, ..commit_of(entities, name).await? })
+    let create = vec![id(&format!("{name}-0")), id(&format!("{name}-1"))];
+    Ok(Commit { consume: Some(id("in")), create, ..commit_of(entities, name).await? })
+}
+
+/// A clock that has moved on whenever somebody looks at it, as clocks do from one request to the next.
+#[derive(Debug, Default)]
+struct Ticking(AtomicU64);
+
+impl Clock for Ticking {
+    fn now(&self) -> Duration {
+        Duration::from_secs(1_700_000_000) + Duration::from_millis(self.0.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn racing_copies_of_a_message_take_effect_once() -> Result<()> {
+    in_place(async |place| {
+        let client = place.table.client(None, None).await;
+        let store = place.builder().clock(Ticking::default()).from_client(&client)?;
+        processor::racing_copies_take_effect_once([&store, &store]).await
+    })
+    .await
+}
+
+#[test]
+fn what_cannot_be_kept_is_refused_before_any_request() -> Result<()> {
+    with_place(async |place| {
+        let (store, faults) = recorded(&place.table, place.builder()).await?;
+        let opened = split(&store)?;
+        opened.pending(None, 1).await?;
+        faults.taken();
+        entities::refuses_before_it_asks(&store, &["nobody's"]).await?;
+        assert_eq!(faults.taken(), [], "requests were sent");
+        Ok(())
+    })
 }

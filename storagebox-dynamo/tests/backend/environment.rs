@@ -1,4 +1,4 @@
-//! What the environment brings, in a program of its own: credentials, names, and certificates of authorities.
+//! Credentials, host names and CA certificates from the environment of a separate program.
 
 use std::env;
 use std::error::Error as _;
@@ -17,11 +17,11 @@ use crate::scene::with_place;
 use crate::support::{Place, failed, items};
 
 const URL: &str = "STORAGEBOX_TEST_ENVIRONMENT_URL";
-/// What the profile says after the first call, if it changes.
+/// The file that replaces the profile after the first call.
 const THEN: &str = "STORAGEBOX_TEST_ENVIRONMENT_THEN";
 const PROFILE: &str = "AWS_CONFIG_FILE";
 
-/// An environment without anything of this machine's, but the way to its programs.
+/// An environment that has only `PATH` from this machine.
 struct World {
     folder: Folder,
     pairs: Vec<(&'static str, String)>,
@@ -53,7 +53,7 @@ impl World {
         self
     }
 
-    /// The authorities are those of this file alone.
+    /// Trusts only the CAs in this file.
     fn trusting(self, authorities: &str) -> Result<Self> {
         fs::create_dir_all(self.path("none")).map_err(failed)?;
         let none = self.path("none");
@@ -69,7 +69,7 @@ impl World {
         Ok(self.path(name))
     }
 
-    /// A program of the shell, and what of it was written down.
+    /// Writes a shell script that notes each of its runs.
     fn script(&self, text: &str) -> Result<String> {
         let script = self.file("script", &format!("#!/bin/sh\necho run >> {}\n{text}\n", self.path("runs")))?;
         fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).map_err(failed)?;
@@ -80,7 +80,7 @@ impl World {
         fs::read_to_string(self.path("runs")).unwrap_or_default().lines().count()
     }
 
-    /// What three calls of a program in this environment are told: `ping`, a first take and a second one.
+    /// Returns the outcomes of three calls of a program in this environment: `ping` and two takes.
     async fn told(&self, url: &str) -> Result<[String; 3]> {
         let mut program = Command::new(env::current_exe().map_err(failed)?);
         program.args(["--exact", "environment::a_program_of_its_own", "--ignored", "--nocapture"]);
@@ -94,7 +94,7 @@ impl World {
 
 const SAYS: &str = "told: ";
 
-/// The kind, the certainty, and all that is said, with its causes.
+/// Prints the kind, the certainty and the message of an error with all its causes.
 fn say<T>(answer: Result<T>) {
     let Err(error) = answer else { return println!("\n{SAYS}done") };
     let mut said = format!("{:?} {:?} {error}", error.kind(), error.certainty());
@@ -122,12 +122,11 @@ async fn a_program_of_its_own() -> Result<()> {
 }
 
 /// A table with a bank of two items, behind plain HTTP.
-async fn with_url(test: impl AsyncFnOnce(&str) -> Result<()>) -> Result<()> {
+fn with_url(test: impl AsyncFnOnce(&str) -> Result<()>) -> Result<()> {
     with_place(async |place| {
         place.store().await?.item_bank(&"namespace".parse()?)?.add(&items(2)?).await?;
         test(&url(place)?).await
     })
-    .await
 }
 
 fn url(place: &Place) -> Result<String> {
@@ -136,10 +135,10 @@ fn url(place: &Place) -> Result<String> {
     Ok(format!("dynamodb://us-east-1/{name}?prefix={prefix}&endpoint=http://{server}"))
 }
 
-/// Where nobody is asked for anything.
+/// A URL at which no server listens.
 const NOWHERE: &str = "dynamodb://us-east-1/storagebox?endpoint=http://127.0.0.1:1";
 
-/// All three calls are told the same, and the first cause.
+/// Checks that all three calls failed with this kind and these causes, and certainly were not applied.
 #[track_caller]
 fn assert_told(told: &[String; 3], kind: &str, causes: &[&str]) {
     for one in told {
@@ -150,8 +149,8 @@ fn assert_told(told: &[String; 3], kind: &str, causes: &[&str]) {
 
 const DONE: [&str; 3] = ["done"; 3];
 
-#[tokio::test]
-async fn a_program_that_a_profile_names_brings_the_credentials() -> Result<()> {
+#[test]
+fn a_program_that_a_profile_names_brings_the_credentials() -> Result<()> {
     with_url(async |url| {
         let world = World::new()?;
         let keys = "{\"Version\": 1, \"AccessKeyId\": \"storagebox\", \"SecretAccessKey\": \"nothing\"}";
@@ -161,10 +160,9 @@ async fn a_program_that_a_profile_names_brings_the_credentials() -> Result<()> {
         assert_eq!(world.runs(), 1);
         Ok(())
     })
-    .await
 }
 
-/// It is run once for each call: it may ask somebody for something.
+/// The program runs once per call, because it may ask a person for something.
 #[tokio::test]
 async fn a_program_that_fails_to_bring_credentials_is_the_cause() -> Result<()> {
     let world = World::new()?;
@@ -181,7 +179,7 @@ async fn a_program_that_fails_to_bring_credentials_is_the_cause() -> Result<()> 
     Ok(())
 }
 
-/// Nothing was sent, however long one waited for it.
+/// Nothing was sent, however long the call waited for the credentials.
 #[tokio::test]
 async fn credentials_that_do_not_come_leave_nothing_in_doubt() -> Result<()> {
     let world = World::new()?;
@@ -224,8 +222,8 @@ async fn where_no_credentials_are_found_all_calls_are_told() -> Result<()> {
     Ok(())
 }
 
-#[tokio::test]
-async fn a_profile_that_is_corrected_is_read_by_the_next_call() -> Result<()> {
+#[test]
+fn a_profile_that_is_corrected_is_read_by_the_next_call() -> Result<()> {
     with_url(async |url| {
         let world = World::with_profile("[default]\nrole_arn = arn:aws:iam::1:role/a\n")?;
         let right = "[default]\naws_access_key_id = storagebox\naws_secret_access_key = nothing\n";
@@ -235,12 +233,11 @@ async fn a_profile_that_is_corrected_is_read_by_the_next_call() -> Result<()> {
         assert_eq!(told[1..], DONE[1..]);
         Ok(())
     })
-    .await
 }
 
 /// The file is empty, and there is none.
-#[tokio::test]
-async fn a_machine_without_authorities_needs_them_for_https_alone() -> Result<()> {
+#[test]
+fn a_machine_without_authorities_needs_them_for_https_alone() -> Result<()> {
     with_url(async |url| {
         let world = World::with_keys()?;
         let empty = world.file("empty.pem", "")?;
@@ -253,10 +250,9 @@ async fn a_machine_without_authorities_needs_them_for_https_alone() -> Result<()
         assert_told(&of_a_role.told(url).await?, "Misconfigured", &["no certificates of authorities"]);
         Ok(())
     })
-    .await
 }
 
-/// `openssl`, which shows a certificate that it signed itself. It ends with this value.
+/// An `openssl` server with a self-signed certificate. It ends when this value is dropped.
 struct Secured {
     server: Child,
     folder: Folder,
@@ -322,17 +318,16 @@ async fn a_certificate_that_is_refused_is_told_at_once_with_the_cause() -> Resul
     Ok(())
 }
 
-#[tokio::test]
-async fn a_server_without_tls_does_not_fit_https() -> Result<()> {
+#[test]
+fn a_server_without_tls_does_not_fit_https() -> Result<()> {
     with_url(async |url| {
         let told = World::with_keys()?.told(&url.replace("=http://", "=https://")).await?;
         assert_told(&told, "Misconfigured", &["the endpoint's TLS does not fit, or it has none"]);
         Ok(())
     })
-    .await
 }
 
-/// Its first part is longer than any name has, so nobody is asked for it.
+/// The first label of the name is longer than a name may have, so no DNS server is asked.
 #[tokio::test]
 async fn a_name_that_leads_nowhere_is_told_at_once() -> Result<()> {
     let name = format!("{}.invalid", "x".repeat(64));

@@ -1,15 +1,17 @@
-//! Texts that would be something else if anybody read them as expressions or as keys: in every field of every part.
+//! Texts that have another meaning in expressions or in keys, in every field of every part.
 
 use std::time::Duration;
 
+use storagebox_conformance::keeps_text;
 use storagebox_core::{
     Backend, Change, ClaimId, Counted, Counter, DedupId, DedupRepo, Error, ErrorKind, Hold, Item, ItemBank, ItemState,
-    Key, LeaseRepo, Ledger, Namespace, OpId, Payload, Recorded, Result, Retention, Strategy, TokenId,
+    Key, LeaseRepo, Ledger, OpId, Payload, Result, Retention, Strategy,
 };
 use storagebox_dynamo::DynamoStore;
-use storagebox_testkit::checks::hostile::{self, Texts};
+use storagebox_testkit::checks::hostile::Texts;
 
 use crate::scene::{recorded, with_place};
+use crate::support::failed;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
@@ -39,8 +41,8 @@ const TEXTS: Texts = Texts {
     long: &[("\"", 512), ("\\", 512), (":", 512)],
 };
 
-#[tokio::test]
-async fn every_text_comes_back_byte_for_byte() -> Result<()> {
+#[test]
+fn every_text_comes_back_byte_for_byte() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
         TEXTS.are_kept(&store).await?;
@@ -50,15 +52,14 @@ async fn every_text_comes_back_byte_for_byte() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
-/// The strategies that spell an operation otherwise.
+/// Makes calls with each strategy that encodes an operation in its own way.
 async fn counters(store: &DynamoStore, text: &str) -> Result<()> {
     let key = Key::new(text)?;
     let change = Change::new(OpId::new(text)?, 7);
     for strategy in [Strategy::TokenSet { max: 9 }, Strategy::Optimistic] {
-        let counters = store.counter(&format!("{}{}", text.len(), strategy_name(strategy)).parse()?, strategy)?;
+        let counters = store.counter(&format!("{} {strategy:?}", text.len()).parse()?, strategy)?;
         let first = counters.apply(&key, &change).await?;
         assert!(matches!(first, Counted::Applied { value: None | Some(7) }), "{text}: {first:?}");
         let again = counters.apply(&key, &change).await?;
@@ -66,13 +67,6 @@ async fn counters(store: &DynamoStore, text: &str) -> Result<()> {
         assert_eq!(counters.value(&key).await?, 7, "{text}");
     }
     Ok(())
-}
-
-fn strategy_name(strategy: Strategy) -> &'static str {
-    match strategy {
-        Strategy::TokenSet { .. } => "set",
-        _ => "optimistic",
-    }
 }
 
 async fn ledgers(store: &DynamoStore, text: &str) -> Result<()> {
@@ -85,12 +79,10 @@ async fn ledgers(store: &DynamoStore, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// And the longest item.
-#[tokio::test]
-async fn payloads_are_bytes_and_items_are_as_long_as_promised() -> Result<()> {
+#[test]
+fn an_item_and_its_names_are_as_long_as_promised() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
-        hostile::payloads_are_bytes(&*store.dedup_repo(&"records".parse()?)?).await?;
         let (bank, item) = (store.item_bank(&"b".repeat(512).parse()?)?, Item::new("\u{1f600}".repeat(256))?);
         bank.add(std::slice::from_ref(&item)).await?;
         let claim = ClaimId::new("i".repeat(512))?;
@@ -98,12 +90,11 @@ async fn payloads_are_bytes_and_items_are_as_long_as_promised() -> Result<()> {
         assert_eq!(bank.holder(&item).await?, ItemState::Held(claim));
         Ok(())
     })
-    .await
 }
 
 /// Names that would be another's keys, if they simply stood side by side.
-#[tokio::test]
-async fn no_name_reaches_the_rows_of_another_namespace() -> Result<()> {
+#[test]
+fn no_name_reaches_the_rows_of_another_namespace() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
         let mut names = ["abc", "abc:items", "abc:items:0", "3:abc", "bank:3:abc", ":", "", "abc:"]
@@ -112,26 +103,15 @@ async fn no_name_reaches_the_rows_of_another_namespace() -> Result<()> {
         names.extend(["abc", "bank:3:abc:items:0", "bank:3:abc:", "abc:claims:0"].map(str::to_owned));
         names.push(format!("bank:3:abc:{}", "x".repeat(501)));
         for name in &names {
-            store.item_bank(&name.as_str().parse()?)?.add(&[Item::new(name.as_str())?]).await?;
-            let (id, op) = (DedupId::new("id")?, OpId::new("op")?);
-            let (records, value) = (store.dedup_repo(&name.as_str().parse()?)?, Payload::try_from(name.as_str())?);
-            let recorded = records.record(&id, &value, &op, Retention::Forever).await?;
-            assert!(matches!(recorded, Recorded::New(_)), "{name}");
-        }
-        for name in &names {
-            let listed = store.item_bank(&name.as_str().parse()?)?.list(None, 10).await?.entries;
-            assert_eq!(listed.iter().map(|one| one.item.as_str()).collect::<Vec<_>>(), [name.as_str()]);
-            let found = store.dedup_repo(&name.as_str().parse()?)?.get(&DedupId::new("id")?).await?;
-            assert_eq!(found.map(|entry| entry.value), Some(Payload::try_from(name.as_str())?));
+            keeps_text(&store, name).await.map_err(failed)?;
         }
         Ok(())
     })
-    .await
 }
 
 /// A key and an operation stand in one partition key, and so do a key and a shard.
-#[tokio::test]
-async fn no_key_reaches_the_rows_of_another_key() -> Result<()> {
+#[test]
+fn no_key_reaches_the_rows_of_another_key() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
         let counters = store.counter(&"counters".parse()?, Strategy::default())?;
@@ -149,7 +129,6 @@ async fn no_key_reaches_the_rows_of_another_key() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
 fn is_refused<T>(answer: std::result::Result<T, Error>) -> bool {
@@ -157,17 +136,10 @@ fn is_refused<T>(answer: std::result::Result<T, Error>) -> bool {
 }
 
 /// What DynamoDB could not keep, and what makes no sense, never gets as far as a request.
-#[tokio::test]
-async fn what_cannot_be_kept_is_refused_before_any_request() -> Result<()> {
+#[test]
+fn what_cannot_be_kept_is_refused_before_any_request() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
-        for text in ["a\0b".to_owned(), "\0".to_owned(), "x".repeat(1_025), String::new()] {
-            assert!(is_refused(Item::new(text.as_str())) && is_refused(ClaimId::new(text.as_str())));
-            assert!(is_refused(DedupId::new(text.as_str())) && is_refused(OpId::new(text.as_str())));
-            assert!(is_refused(Key::new(text.as_str())) && is_refused(TokenId::new(text.as_str())));
-            assert!(is_refused(Namespace::new(text.as_str())));
-        }
-        assert!(is_refused(Payload::try_from(&vec![0_u8; 256 * 1024 + 1][..])));
         let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
         assert!(is_refused(bank.take(&claim, Hold::For(Duration::ZERO)).await));
         assert!(is_refused(bank.extend(&claim, Hold::For(Duration::MAX)).await));
@@ -182,5 +154,4 @@ async fn what_cannot_be_kept_is_refused_before_any_request() -> Result<()> {
         assert_eq!(faults.taken(), [], "requests were sent");
         Ok(())
     })
-    .await
 }

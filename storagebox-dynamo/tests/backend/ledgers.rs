@@ -1,4 +1,4 @@
-//! Compaction that is broken off, or loses its requests, at every one of them.
+//! Compactions that are dropped, or lose a request, at each of their requests.
 
 use std::iter::repeat_n;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use storagebox_testkit::dynamodb::faults::Fault;
 use crate::scene::{Gate, recorded, with_place};
 use crate::support::Place;
 
-/// What a key's ledger has: four changes.
+/// Makes four changes of the key's ledger.
 async fn filled(place: &Place, key: &Key) -> Result<()> {
     let ledger = place.store().await?.ledger(&"ledger".parse()?)?;
     for number in 0..4 {
@@ -18,7 +18,7 @@ async fn filled(place: &Place, key: &Key) -> Result<()> {
     Ok(())
 }
 
-/// The log adds up to the value, which is what it was.
+/// Checks that the value has not changed, and that the log adds up to it.
 async fn ensure_kept(ledger: &dyn Ledger, key: &Key, when: &str) -> Result<()> {
     assert_eq!(ledger.value(key).await?, 15, "{when}");
     let log = ledger.log(key, None, 100).await?.entries;
@@ -33,8 +33,8 @@ fn is_one_sum(log: &[LedgerEntry]) -> bool {
     matches!(log, [LedgerEntry::Sum { delta: 15, changes: 4, .. }])
 }
 
-#[tokio::test]
-async fn a_compaction_that_loses_any_request_ends_as_if_it_had_not() -> Result<()> {
+#[test]
+fn a_compaction_that_loses_any_request_ends_as_if_it_had_not() -> Result<()> {
     with_place(async |place| {
         for fault in [Fault::DropBefore, Fault::DropAfter, Fault::Late, Fault::Parked, Fault::Twice, Fault::Throttle] {
             for before in 0..12 {
@@ -54,12 +54,11 @@ async fn a_compaction_that_loses_any_request_ends_as_if_it_had_not() -> Result<(
         }
         Ok(())
     })
-    .await
 }
 
 /// Nobody sees where it was broken off, and whoever compacts next ends it.
-#[tokio::test]
-async fn a_compaction_that_is_broken_off_is_ended_by_the_next() -> Result<()> {
+#[test]
+fn a_compaction_that_is_broken_off_is_ended_by_the_next() -> Result<()> {
     with_place(async |place| {
         for before in 0..12 {
             let when = format!("broken off after {before} requests");
@@ -71,7 +70,7 @@ async fn a_compaction_that_is_broken_off_is_ended_by_the_next() -> Result<()> {
             faults.script(repeat_n(Gate::PASS, before).chain([Gate::HOLD; 20]));
             tokio::select! {
                 () = gate.reached() => {}
-                // It takes fewer requests.
+                // The compaction needs fewer requests, so it ends.
                 compacted = ledger.compact(&key, Duration::ZERO, 10) => drop(compacted?),
             }
             let next = place.store().await?.ledger(&"ledger".parse()?)?;
@@ -82,5 +81,4 @@ async fn a_compaction_that_is_broken_off_is_ended_by_the_next() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }

@@ -1,5 +1,5 @@
-//! Calls that were polled until they rest and then left, as a `select!` leaves a call that it borrows while one of its
-//! arms runs. Nobody goes on with them; others of the process do not wait for that.
+//! Calls that were polled and then not polled again, as when a `select!` borrows a call and runs another arm. Other
+//! calls of the process do not wait for them.
 
 use std::future::ready;
 use std::pin::{Pin, pin};
@@ -13,13 +13,13 @@ use tokio::task::yield_now;
 use crate::scene::{recorded, with_place};
 use crate::support::{Place, failed};
 
-/// How many calls are made while one is left.
+/// The number of calls that are made while one is left unpolled.
 const OTHERS: usize = 10;
 
-/// Upkeep has no time of its own to end in.
+/// The time limit of the test for upkeep, which has no timeout of its own.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Polls a call until it waits for the answer to so many requests of this operation.
+/// Polls a call until it has sent `many` requests of this operation and waits for the answer.
 async fn leave<T>(
     mut call: Pin<&mut impl Future<Output = Result<T>>>,
     faults: &Faults,
@@ -36,13 +36,13 @@ async fn leave<T>(
     Ok(())
 }
 
-/// Its calls end with an error if they wait in vain, well before a test's patience does.
+/// Returns a store whose calls time out before the test does, if they wait in vain.
 async fn store(place: &Place) -> Result<(DynamoStore, Faults)> {
     recorded(&place.table, place.builder()).await
 }
 
-#[tokio::test]
-async fn a_take_that_is_left_looking_holds_up_no_other() -> Result<()> {
+#[test]
+fn a_take_that_is_left_looking_holds_up_no_other() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = store(place).await?;
         let (bank, other) =
@@ -56,11 +56,10 @@ async fn a_take_that_is_left_looking_holds_up_no_other() -> Result<()> {
         }
         left.await.map(drop)
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_first_call_of_a_namespace_that_is_left_holds_up_no_other() -> Result<()> {
+#[test]
+fn a_first_call_of_a_namespace_that_is_left_holds_up_no_other() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = store(place).await?;
         let bank = store.item_bank(&"namespace".parse()?)?;
@@ -72,12 +71,11 @@ async fn a_first_call_of_a_namespace_that_is_left_holds_up_no_other() -> Result<
         }
         left.await.map(drop)
     })
-    .await
 }
 
 /// Those who change one key by comparing wait for each other: to save requests.
-#[tokio::test]
-async fn a_change_of_a_counter_that_is_left_holds_up_no_other() -> Result<()> {
+#[test]
+fn a_change_of_a_counter_that_is_left_holds_up_no_other() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = store(place).await?;
         let (counter, key) = (store.counter(&"namespace".parse()?, Strategy::Optimistic)?, Key::new("key")?);
@@ -93,11 +91,10 @@ async fn a_change_of_a_counter_that_is_left_holds_up_no_other() -> Result<()> {
         assert_eq!(counter.value(&key).await?, OTHERS as i64 + 2);
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn upkeep_that_is_left_holds_up_no_other() -> Result<()> {
+#[test]
+fn upkeep_that_is_left_holds_up_no_other() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = store(place).await?;
         let _ = store.item_bank(&"namespace".parse()?)?.release(&ClaimId::new("ada")?).await?;
@@ -106,5 +103,4 @@ async fn upkeep_that_is_left_holds_up_no_other() -> Result<()> {
         tokio::time::timeout(PATIENCE, store.maintain(10)).await.map_err(failed)??;
         left.await.map(drop)
     })
-    .await
 }

@@ -1,18 +1,19 @@
-//! Single requests that are lost, refused or left half done, where a wrong answer would be believed.
+//! Single requests that are lost, refused or partly done, after which a wrong outcome would look right.
 
 use std::time::Duration;
 
 use storagebox_core::{
-    Added, Backend, Certainty, Change, ClaimId, ClaimState, Counter, ErrorKind, Hold, Item, ItemBank, ItemState, Key,
-    Result, Strategy, Taken,
+    Aborted, Added, Backend, Begun, Certainty, Change, ClaimId, ClaimState, Completed, Counter, DedupId, DedupRepo,
+    ErrorKind, Forgotten, Hold, Item, ItemBank, ItemState, Key, LeaseExtended, LeaseRepo, OpId, Payload, Recorded,
+    Replaced, Result, Retention, Strategy, Taken,
 };
 use storagebox_testkit::dynamodb::faults::Fault;
 
 use crate::scene::{Gate, recorded, with_place};
 use crate::support::{failed, items};
 
-#[tokio::test]
-async fn an_add_whose_reply_was_lost_reports_what_it_added() -> Result<()> {
+#[test]
+fn an_add_whose_reply_was_lost_reports_what_it_added() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let bank = store.item_bank(&"namespace".parse()?)?;
@@ -26,12 +27,49 @@ async fn an_add_whose_reply_was_lost_reports_what_it_added() -> Result<()> {
         assert_eq!(faults.total(), 5);
         Ok(())
     })
-    .await
+}
+
+/// Every write of records and leases: one that was applied is recognised, and one that was not is made again.
+#[test]
+fn a_record_or_lease_whose_reply_was_lost_has_the_outcome_of_its_own_write() -> Result<()> {
+    const HOUR: Duration = Duration::from_secs(3_600);
+    with_place(async |place| {
+        let (store, faults) = recorded(&place.table, place.builder()).await?;
+        let (records, leases) = (store.dedup_repo(&"namespace".parse()?)?, store.lease_repo(&"namespace".parse()?)?);
+        let (value, first, second) = (Payload::try_from("value")?, OpId::new("first")?, OpId::new("second")?);
+        records.get(&DedupId::new("none")?).await?;
+        for fault in [Fault::DropBefore, Fault::DropAfter, Fault::ErrorAfter, Fault::Torn, Fault::Twice] {
+            let id = DedupId::new(format!("{fault:?}"))?;
+            faults.script_for("PutItem", [fault]);
+            let recorded = records.record(&id, &value, &first, Retention::Forever).await?;
+            let Recorded::New(version) = recorded else { panic!("{fault:?}: {recorded:?}") };
+            faults.script_for("UpdateItem", [fault]);
+            let replaced = records.replace(&id, version, &value, &first).await?;
+            let Replaced::Replaced(version) = replaced else { panic!("{fault:?}: {replaced:?}") };
+            faults.script_for("UpdateItem", [fault]);
+            assert_eq!(records.forget(&id, version).await?, Forgotten::Forgotten, "{fault:?}");
+            faults.script_for("TransactWriteItems", [fault]);
+            let begun = leases.begin(&id, &second, HOUR, None).await?;
+            let Begun::Started(lease) = begun else { panic!("{fault:?}: {begun:?}") };
+            faults.script_for("UpdateItem", [fault]);
+            assert_eq!(leases.extend(&lease, 2 * HOUR).await?, LeaseExtended::Extended, "{fault:?}");
+            faults.script_for("UpdateItem", [fault]);
+            let completed = leases.complete(&lease, &value, Retention::Forever).await?;
+            assert!(matches!(completed, Completed::Completed(_)), "{fault:?}: {completed:?}");
+            let id = DedupId::new(format!("{fault:?}, aborted"))?;
+            let begun = leases.begin(&id, &first, HOUR, None).await?;
+            let Begun::Started(lease) = begun else { panic!("{fault:?}: {begun:?}") };
+            faults.script_for("UpdateItem", [fault]);
+            assert_eq!(leases.abort(&lease).await?, Aborted::Aborted, "{fault:?}");
+        }
+        assert_eq!(faults.total(), 35);
+        Ok(())
+    })
 }
 
 /// The first attempt is lost, and before the second one arrives another takes the last item.
-#[tokio::test]
-async fn empty_is_not_answered_after_a_lost_take() -> Result<()> {
+#[test]
+fn empty_is_not_answered_after_a_lost_take() -> Result<()> {
     with_place(async |place| {
         let gate = Gate::default();
         let (store, faults) = gate.store(&place.table, place.builder()).await?;
@@ -47,12 +85,11 @@ async fn empty_is_not_answered_after_a_lost_take() -> Result<()> {
         assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{error:?}");
         Ok(())
     })
-    .await
 }
 
 /// The service says that it failed, and not whether before or after.
-#[tokio::test]
-async fn an_atomic_change_that_the_service_failed_to_answer_is_unknown() -> Result<()> {
+#[test]
+fn an_atomic_change_that_the_service_failed_to_answer_is_unknown() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (counter, key) = (store.counter(&"namespace".parse()?, Strategy::Atomic)?, Key::new("key")?);
@@ -66,12 +103,11 @@ async fn an_atomic_change_that_the_service_failed_to_answer_is_unknown() -> Resu
         }
         Ok(())
     })
-    .await
 }
 
 /// An earlier request with the same token may be carried out yet.
-#[tokio::test]
-async fn a_transaction_that_stays_in_progress_is_unknown() -> Result<()> {
+#[test]
+fn a_transaction_that_stays_in_progress_is_unknown() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
@@ -83,32 +119,11 @@ async fn a_transaction_that_stays_in_progress_is_unknown() -> Result<()> {
         assert!(matches!(bank.take(&claim, Hold::Forever).await?, Taken::New(_)));
         Ok(())
     })
-    .await
-}
-
-/// A claim that was not read is not one that is not there.
-#[tokio::test]
-async fn a_listing_reads_the_claims_that_were_left_unread() -> Result<()> {
-    with_place(async |place| {
-        let (store, faults) = recorded(&place.table, place.builder()).await?;
-        let bank = store.item_bank(&"namespace".parse()?)?;
-        bank.add(&items(8)?).await?;
-        for number in 0..8 {
-            let _ = bank.take(&ClaimId::new(format!("claim-{number}"))?, Hold::Forever).await?;
-        }
-        faults.script_for("BatchGetItem", [Fault::Unprocessed]);
-        let listed = bank.list(None, 100).await?.entries;
-        assert_eq!(faults.injected()["Unprocessed"], 1);
-        let held = listed.iter().filter(|entry| matches!(entry.state, ItemState::Held(_))).count();
-        assert_eq!((listed.len(), held), (8, 8), "{listed:?}");
-        Ok(())
-    })
-    .await
 }
 
 /// It saw a claim that is forgotten, and before its request arrives the claim is used anew.
-#[tokio::test]
-async fn a_claim_taken_anew_while_upkeep_is_about_to_delete_it_holds() -> Result<()> {
+#[test]
+fn a_claim_taken_anew_while_upkeep_is_about_to_delete_it_holds() -> Result<()> {
     with_place(async |place| {
         let (gate, claim) = (Gate::default(), ClaimId::new("ada")?);
         let (store, faults) = gate.store(&place.table, place.builder()).await?;
@@ -125,12 +140,11 @@ async fn a_claim_taken_anew_while_upkeep_is_about_to_delete_it_holds() -> Result
         assert!(matches!(bank.get(&claim).await?, ClaimState::Held(_)));
         Ok(())
     })
-    .await
 }
 
 /// What it deleted before the error stays deleted.
-#[tokio::test]
-async fn upkeep_that_fails_in_the_middle_does_not_say_that_nothing_changed() -> Result<()> {
+#[test]
+fn upkeep_that_fails_in_the_middle_does_not_say_that_nothing_changed() -> Result<()> {
     with_place(async |place| {
         let gate = Gate::default();
         let (store, faults) = gate.store(&place.table, place.builder()).await?;
@@ -152,5 +166,4 @@ async fn upkeep_that_fails_in_the_middle_does_not_say_that_nothing_changed() -> 
         assert_eq!(store.maintain(100).await?.deleted, 2);
         Ok(())
     })
-    .await
 }

@@ -1,4 +1,4 @@
-//! What this backend promises beyond the suite: its setup, its rights, its cost, its errors and its limits.
+//! Promises of this backend beyond the suite: its setup, rights, cost, errors and limits.
 #![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
 
 mod asleep;

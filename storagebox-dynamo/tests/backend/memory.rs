@@ -1,4 +1,4 @@
-//! How long what has ended is remembered: as long as the namespace was made with, whoever ends it.
+//! The memory with which a namespace was created applies to all its clients.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use crate::scene::with_place;
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
 /// Whoever ended a claim decided by its own setting when all others forgot it.
-#[tokio::test]
-async fn what_has_ended_is_remembered_as_the_namespace_was_made_whoever_ends_it() -> Result<()> {
+#[test]
+fn what_has_ended_is_remembered_as_the_namespace_was_made_whoever_ends_it() -> Result<()> {
     with_place(async |place| {
         let client = place.table.client(None, None).await;
         let maker = place.builder().remember(Retention::Forever).from_client(&client)?;
@@ -26,11 +26,10 @@ async fn what_has_ended_is_remembered_as_the_namespace_was_made_whoever_ends_it(
         memory::assert_fenced(&maker).await?;
         memory::assert_fenced(&says_nothing).await
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_namespace_of_another_memory_is_refused_and_nothing_is_written() -> Result<()> {
+#[test]
+fn a_namespace_of_another_memory_is_refused_and_nothing_is_written() -> Result<()> {
     with_place(async |place| {
         let client = place.table.client(None, None).await;
         let claim = ClaimId::new("ada")?;
@@ -46,5 +45,4 @@ async fn a_namespace_of_another_memory_is_refused_and_nothing_is_written() -> Re
         let same = place.builder().remember(Retention::DEFAULT).from_client(&client)?;
         same.item_bank(&"namespace".parse()?)?.release(&claim).await.map(drop)
     })
-    .await
 }

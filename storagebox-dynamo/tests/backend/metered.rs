@@ -1,4 +1,4 @@
-//! What calls send, and what that costs: by a recorder between the driver and the server, and the server's own figures.
+//! The requests of calls, from a recorder before the server, and their cost, from the server's numbers.
 
 use std::iter::Sum;
 use std::mem;
@@ -12,23 +12,23 @@ use storagebox_testkit::dynamodb::faults::{Exchange, Faults};
 
 use crate::support::Place;
 
-/// A store whose requests are recorded, and what its calls took.
+/// A store whose requests are recorded, and the cost of its calls.
 pub(crate) struct Metered {
     pub(crate) store: DynamoStore,
     pub(crate) noted: Vec<Noted>,
     driver: Driver,
     faults: Faults,
-    /// What was sent and is not of a call that was noted.
+    /// The requests of calls that were not noted.
     others: Vec<Exchange>,
     sent: Vec<Exchange>,
-    /// What operators' calls sent.
+    /// The requests of operators' calls.
     by_operators: Vec<Exchange>,
 }
 
-/// Calls of those who look after a namespace, and not of programs.
+/// The calls that operators make, and programs do not.
 const OPERATORS: [&str; 5] = ["`retire`", "`compact`", "`purge`", "`reset`", "`maintain`"];
 
-/// One call.
+/// A call and its cost.
 #[derive(Clone, Debug)]
 pub(crate) struct Noted {
     pub(crate) part: &'static str,
@@ -36,7 +36,7 @@ pub(crate) struct Noted {
     pub(crate) cost: Cost,
 }
 
-/// Requests, and capacity units.
+/// A number of requests, and their capacity units.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Cost {
     pub(crate) requests: usize,
@@ -63,7 +63,7 @@ impl Metered {
         Ok(Self { store, noted: vec![], driver, faults, others: vec![], sent: vec![], by_operators: vec![] })
     }
 
-    /// A store of another process, behind the same recorder.
+    /// Opens a store as another process would, with the same recorder.
     pub(crate) fn another(&self, builder: DynamoBuilder) -> Result<DynamoStore> {
         builder.report_capacity(true).from_client(&self.driver)
     }
@@ -84,20 +84,20 @@ impl Metered {
         Ok(answer)
     }
 
-    /// What was sent since it was asked last, by calls that were not noted.
+    /// Returns the requests since the last call of this method, of calls that were not noted.
     pub(crate) fn aside(&mut self) -> Vec<Exchange> {
         let aside: Vec<_> = mem::take(&mut self.others).into_iter().chain(self.faults.taken()).collect();
         self.sent.extend(aside.iter().cloned());
         aside
     }
 
-    /// Everything that was sent: by programs' calls, and by operators'.
+    /// Returns all requests: those of programs' calls, and those of operators' calls.
     pub(crate) fn sent(mut self) -> (Vec<Exchange>, Vec<Exchange>) {
         self.aside();
         (self.sent, self.by_operators)
     }
 
-    /// The cost of a call that was noted.
+    /// Returns the cost of a noted call.
     #[track_caller]
     pub(crate) fn cost_of(&self, part: &str, call: &str) -> Cost {
         let found = self.noted.iter().find(|noted| noted.part == part && noted.call == call);
@@ -117,14 +117,14 @@ pub(crate) fn cost(exchange: &Exchange) -> Cost {
     }
 }
 
-/// What the answer says: one figure, or one for each table.
+/// Returns the capacity units that the answer reports, for one table or for several.
 fn reported(response: &Value) -> f64 {
     let consumed = &response["ConsumedCapacity"];
     let tables = consumed.as_array().map_or_else(|| vec![consumed], |tables| tables.iter().collect());
     tables.into_iter().filter_map(|table| table["CapacityUnits"].as_f64()).sum()
 }
 
-/// What a refused condition costs by DynamoDB's documentation, with rows of at most a kilobyte; no answer reports it.
+/// Returns the cost of a failed condition by DynamoDB's documentation, for rows of at most a kilobyte.
 fn reckoned(exchange: &Exchange) -> f64 {
     let kind = exchange.response.as_ref().and_then(|response| response["__type"].as_str()).unwrap_or_default();
     match kind.rsplit('#').next() {

@@ -1,4 +1,4 @@
-//! Transactions that a condition refuses, while another reason keeps one of their parts from being judged.
+//! Transactions that a condition refuses, and of which DynamoDB does not check a part for another reason.
 
 use storagebox_core::{
     Backend, Bounds, Change, ClaimId, Counted, Counter, Hold, Item, ItemBank, Key, OpId, Released, Result, Retention,
@@ -8,11 +8,11 @@ use storagebox_testkit::dynamodb::faults::Fault;
 
 use crate::scene::{recorded, with_place};
 
-/// The reasons that are no conditions, in each of the two places.
+/// The number of reasons that are not conditions, in each of the two parts.
 const MIXES: u64 = 8;
 
-#[tokio::test]
-async fn a_change_that_was_applied_is_not_called_out_of_bounds() -> Result<()> {
+#[test]
+fn a_change_that_was_applied_is_not_called_out_of_bounds() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (retention, bounds) = (Retention::Forever, Bounds::at_least(0));
@@ -35,12 +35,11 @@ async fn a_change_that_was_applied_is_not_called_out_of_bounds() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
 /// What it holds was let go of elsewhere, so both of its rows refuse.
-#[tokio::test]
-async fn a_claim_that_was_released_elsewhere_is_not_called_corrupt() -> Result<()> {
+#[test]
+fn a_claim_that_was_released_elsewhere_is_not_called_corrupt() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
@@ -55,5 +54,4 @@ async fn a_claim_that_was_released_elsewhere_is_not_called_corrupt() -> Result<(
         assert_eq!(faults.injected()["Mixed"], MIXES);
         Ok(())
     })
-    .await
 }

@@ -1,4 +1,4 @@
-//! Namespaces that are open: shared while they have a handle, and forgotten after that.
+//! Open namespaces: shared while a handle exists, and forgotten after that.
 
 use std::sync::{Arc, Weak};
 
@@ -10,7 +10,7 @@ use storagebox_testkit::checks::skews;
 use crate::scene::with_place;
 use crate::support::failed;
 
-/// Whatever was opened, whether it is still there.
+/// Returns whether an opened namespace still exists in memory.
 type Lives = Box<dyn Fn() -> bool>;
 
 fn watched<T: ?Sized + 'static>(opened: &Arc<T>) -> Lives {
@@ -18,7 +18,7 @@ fn watched<T: ?Sized + 'static>(opened: &Arc<T>) -> Lives {
     Box::new(move || opened.strong_count() > 0)
 }
 
-/// One namespace of each kind.
+/// Opens one namespace of each kind.
 fn opened(store: &DynamoStore, name: &str) -> Result<[Lives; 4]> {
     let name = Namespace::new(name)?;
     Ok([
@@ -53,8 +53,8 @@ fn a_ledger_is_one_place_however_it_is_opened() -> Result<()> {
 }
 
 /// The skew was stored by then; it opens with any.
-#[tokio::test]
-async fn a_namespace_that_was_stored_with_its_skew_opens_with_any() -> Result<()> {
+#[test]
+fn a_namespace_that_was_stored_with_its_skew_opens_with_any() -> Result<()> {
     with_place(async |place| {
         let age = async || {
             let before = "OrderedOptions { stamping: Time { max_skew: Some(3600s) }, tombstone_age: 604800s }";
@@ -68,5 +68,4 @@ async fn a_namespace_that_was_stored_with_its_skew_opens_with_any() -> Result<()
         };
         skews::stored_before(async || Ok(Arc::new(place.store().await?) as _), age).await
     })
-    .await
 }

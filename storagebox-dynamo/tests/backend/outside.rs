@@ -1,5 +1,4 @@
-//! Faults from outside: writes that are split, a server that is stopped or at its limit, batches that are done in part,
-//! and a clock that is set back.
+//! External faults: split writes, a server that stops or throttles, incomplete batches, and a clock that is set back.
 
 use std::io;
 use std::iter::repeat_n;
@@ -26,13 +25,13 @@ use crate::scene::{recorded, with_place};
 use crate::support::{Table, failed, items};
 use crate::workload::builder;
 
-/// Long enough for a call that a server answers, and what a test waits for.
+/// Long enough for a call that a server answers, and for the events that a test waits for.
 const SOON: Duration = Duration::from_secs(2);
-/// The longest that a call may take.
+/// The longest timeout of a call.
 const LONG: Duration = Duration::from_secs(540);
 
-#[tokio::test]
-async fn writes_that_are_split_change_nothing() -> Result<()> {
+#[test]
+fn writes_that_are_split_change_nothing() -> Result<()> {
     with_place(async |place| {
         let server = place.table.server().ok_or_else(|| failed("a server without an address"))?;
         let proxy = Proxy::start(server).await.map_err(failed)?;
@@ -41,7 +40,6 @@ async fn writes_that_are_split_change_nothing() -> Result<()> {
         let store = place.builder().call_timeout(LONG).from_client(&driver)?;
         keeps_text(&store, "split").await.map_err(failed)
     })
-    .await
 }
 
 #[tokio::test]
@@ -55,7 +53,7 @@ async fn a_server_that_is_stopped_for_a_while_loses_nothing() -> Result<()> {
     pauses::lose_nothing(&hasty, &patient, "namespace", || own.pause()).await
 }
 
-/// The names of hosts, which are known until they are gone.
+/// A DNS resolver that knows all names until the test removes them.
 #[derive(Clone, Debug, Default)]
 struct Names {
     are_gone: Arc<AtomicBool>,
@@ -71,8 +69,8 @@ impl ResolveDns for Names {
 }
 
 /// Not only for the first call, which looks before it changes anything: nothing was sent.
-#[tokio::test]
-async fn a_change_that_finds_no_connection_is_not_in_doubt() -> Result<()> {
+#[test]
+fn a_change_that_finds_no_connection_is_not_in_doubt() -> Result<()> {
     with_place(async |place| {
         let server = place.table.server().ok_or_else(|| failed("a server without an address"))?;
         let (names, tls) = (Names::default(), TlsContext::builder().with_trust_store(TrustStore::empty()).build());
@@ -89,12 +87,11 @@ async fn a_change_that_finds_no_connection_is_not_in_doubt() -> Result<()> {
         assert_eq!(found, (ErrorKind::Unavailable, Certainty::NotApplied, true), "{error:?}");
         Ok(())
     })
-    .await
 }
 
 /// All clients have the same one here; no room is left for clocks that differ.
-#[tokio::test]
-async fn a_clock_that_is_set_back_ends_nothing_early_and_brings_nothing_back() -> Result<()> {
+#[test]
+fn a_clock_that_is_set_back_ends_nothing_early_and_brings_nothing_back() -> Result<()> {
     with_place(async |place| {
         let driver = place.table.client(None, None).await;
         clocks::set_back(async |ahead| {
@@ -104,11 +101,10 @@ async fn a_clock_that_is_set_back_ends_nothing_early_and_brings_nothing_back() -
         })
         .await
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_table_at_its_limit_is_throttled_and_nothing_was_applied() -> Result<()> {
+#[test]
+fn a_table_at_its_limit_is_throttled_and_nothing_was_applied() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (bank, ada) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
@@ -123,12 +119,11 @@ async fn a_table_at_its_limit_is_throttled_and_nothing_was_applied() -> Result<(
         assert!(matches!(bank.take(&ada, Hold::Forever).await?, Taken::New(_)));
         Ok(())
     })
-    .await
 }
 
 /// The claims of a page are read in a batch, of which half comes back unread again and again.
-#[tokio::test]
-async fn what_a_batch_left_is_asked_for_again() -> Result<()> {
+#[test]
+fn what_a_batch_left_is_asked_for_again() -> Result<()> {
     const TAKEN: usize = 8;
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder().shards(1)).await?;
@@ -145,12 +140,11 @@ async fn what_a_batch_left_is_asked_for_again() -> Result<()> {
         assert_eq!((listed.len(), held.count()), (10, TAKEN), "{listed:?}");
         Ok(())
     })
-    .await
 }
 
 /// A copy of the table that lags behind would answer any other.
-#[tokio::test]
-async fn every_read_is_strongly_consistent() -> Result<()> {
+#[test]
+fn every_read_is_strongly_consistent() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, builder(place)).await?;
         metered.every_call(place).await?;
@@ -163,10 +157,9 @@ async fn every_read_is_strongly_consistent() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
-/// What a request reads, and how.
+/// Returns the reads of a request, each with its consistency.
 fn reads_of(exchange: &Exchange) -> Vec<(&str, &Value)> {
     let (operation, request) = (exchange.operation.as_str(), &exchange.request);
     match operation {
@@ -177,8 +170,8 @@ fn reads_of(exchange: &Exchange) -> Vec<(&str, &Value)> {
 }
 
 /// The service knows them by it as one transaction.
-#[tokio::test]
-async fn all_attempts_of_a_change_have_one_client_token() -> Result<()> {
+#[test]
+fn all_attempts_of_a_change_have_one_client_token() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let marker = Strategy::Marker { retention: Retention::Forever };
@@ -198,5 +191,4 @@ async fn all_attempts_of_a_change_have_one_client_token() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }

@@ -1,4 +1,4 @@
-//! The README says what the code does, word for word where it is copied.
+//! The README agrees with the code, word for word where it repeats the code.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -20,13 +20,13 @@ pub(crate) fn read(file: &str) -> String {
     fs::read_to_string(path(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
-/// The text from the heading to the next one of its rank.
+/// Returns the text from the heading to the next one of the same level.
 pub(crate) fn section<'a>(readme: &'a str, heading: &str) -> &'a str {
     let (_, rest) = readme.split_once(&format!("\n## {heading}\n")).unwrap();
     rest.split("\n## ").next().unwrap()
 }
 
-/// The first block of this language.
+/// Returns the first code block of this language.
 pub(crate) fn block<'a>(text: &'a str, language: &str) -> &'a str {
     between(text, &format!("```{language}\n"), "```")
 }
@@ -36,7 +36,7 @@ pub(crate) fn between<'a>(text: &'a str, begin: &str, end: &str) -> &'a str {
     rest.split_once(end).unwrap().0
 }
 
-/// Compares the table between the marks with the right one, or writes it if `STORAGEBOX_WRITE_COSTS` is set.
+/// Compares the table between the marks with the expected one, or writes it if `STORAGEBOX_WRITE_COSTS` is set.
 #[track_caller]
 pub(crate) fn compared(begin: &str, end: &str, table: &str) {
     let readme = read("README.md");
@@ -49,13 +49,13 @@ pub(crate) fn compared(begin: &str, end: &str, table: &str) {
     }
 }
 
-/// The words in backticks that begin each row of a table.
+/// Returns the words in backticks that begin each row of a table.
 fn named(section: &str) -> BTreeSet<&str> {
     let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
     rows.flat_map(|row| row.split(" |").next().unwrap().split(", ")).map(|name| name.trim_matches('`')).collect()
 }
 
-/// The texts in double quotes.
+/// Returns the texts in double quotes.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('"').skip(1).step_by(2)
 }
@@ -68,7 +68,7 @@ fn every_query_key_is_listed() {
     assert_eq!(named(section(&readme, "The URL")), known.collect());
 }
 
-/// A code and its kind, as a row of the README has them.
+/// Returns each code with its kind, as in the rows of the README.
 fn rows_of(code: &str, table: &str) -> Vec<String> {
     let table = between(code, table, "\n];");
     let known: Vec<_> = table.split("ErrorKind::").collect();
@@ -93,7 +93,7 @@ fn every_code_is_listed_with_its_kind() {
     assert_eq!(listed.len(), known.len());
 }
 
-/// The kind of its namespace and its part, of a partition key.
+/// Returns the kind of the namespace and the part of a partition key.
 fn kind_of(partition: &str) -> Option<(String, String)> {
     let (kind, rest) = partition.split_once(':')?;
     let (length, rest) = rest.split_once(':')?;
@@ -101,8 +101,8 @@ fn kind_of(partition: &str) -> Option<(String, String)> {
     Some((kind.to_owned(), part.split(':').next()?.to_owned()))
 }
 
-#[tokio::test]
-async fn every_kind_of_row_is_listed() -> Result<()> {
+#[test]
+fn every_kind_of_row_is_listed() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, builder(place)).await?;
         metered.every_call(place).await?;
@@ -119,10 +119,9 @@ async fn every_kind_of_row_is_listed() -> Result<()> {
         assert_eq!(listed.collect::<BTreeSet<_>>(), made);
         Ok(())
     })
-    .await
 }
 
-/// What every row may have, by the table in the code.
+/// The attributes that every row may have, from the table in the code.
 #[test]
 fn every_common_attribute_is_listed() {
     let (readme, code) = (read("README.md"), read("src/schema.rs"));

@@ -1,4 +1,4 @@
-//! Answers of a server that does nothing of what it is asked for, by their names and their statuses.
+//! Answers of a server that refuses a request, by their names and status codes.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ use crate::readme::{read, section};
 use crate::scene::with_place;
 use crate::support::Place;
 
-/// A way to the server, on which somebody else answers once that was told.
+/// An HTTP client that passes requests to the server until the test sets an answer for all further requests.
 #[derive(Clone, Debug)]
 struct Way {
     inner: SharedHttpClient,
@@ -68,7 +68,7 @@ fn named(name: &str) -> String {
     format!("{{\"__type\":\"com.amazonaws.dynamodb.v20120810#{name}\",\"message\":\"no\"}}")
 }
 
-/// A counter in use, behind such a way. A change of it is one request, and no look comes before it.
+/// An open counter behind such a client. A change is one request, without a read before it.
 struct Behind {
     way: Way,
     counter: Arc<dyn Counter>,
@@ -97,7 +97,7 @@ impl Behind {
     }
 }
 
-/// Each of these answers, to a counter of its own. No time passes but that of pauses, on however busy a machine.
+/// Checks the error for each answer, with one counter per answer, in paused time.
 async fn are_told(place: &Place, answers: &[(u16, String, &str)]) -> Result<()> {
     let behind = try_join_all(answers.iter().map(|_| Behind::of(place))).await?;
     let told = behind.iter().zip(answers).map(|(one, (status, body, kind))| one.is_told(*status, body, kind));
@@ -110,8 +110,8 @@ async fn are_told(place: &Place, answers: &[(u16, String, &str)]) -> Result<()> 
 }
 
 /// Each row of the README's table.
-#[tokio::test]
-async fn each_name_is_told_as_listed_and_what_stays_so_is_told_at_once() -> Result<()> {
+#[test]
+fn each_name_is_told_as_listed_and_what_stays_so_is_told_at_once() -> Result<()> {
     with_place(async |place| {
         let readme = read("README.md");
         let (names, _) = section(&readme, "Errors").split_once("A cancelled transaction").unwrap();
@@ -121,12 +121,11 @@ async fn each_name_is_told_as_listed_and_what_stays_so_is_told_at_once() -> Resu
         let rows = rows.into_iter();
         are_told(place, &rows.map(|(name, kind)| (400, named(name), kind)).collect::<Vec<_>>()).await
     })
-    .await
 }
 
 /// Of a stand-in, a proxy, or a service that is newer than this library: with a name, with a page, and with nothing.
-#[tokio::test]
-async fn a_name_that_is_not_known_is_judged_by_its_status() -> Result<()> {
+#[test]
+fn a_name_that_is_not_known_is_judged_by_its_status() -> Result<()> {
     const STATUSES: [(u16, &str); 25] = [
         (301, "Misconfigured"),
         (307, "Misconfigured"),
@@ -160,12 +159,11 @@ async fn a_name_that_is_not_known_is_judged_by_its_status() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
 /// Not the take alone: a first call, which opens its namespace, a look, `ping` and `setup`.
-#[tokio::test]
-async fn every_call_is_told_at_once_what_is_refused_for_good() -> Result<()> {
+#[test]
+fn every_call_is_told_at_once_what_is_refused_for_good() -> Result<()> {
     with_place(async |place| {
         for (name, kind) in [
             ("UnknownOperationException", ErrorKind::Unsupported),
@@ -188,12 +186,11 @@ async fn every_call_is_told_at_once_what_is_refused_for_good() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
 /// Were the next attempt cut off by the end of the call, what is certain would end in doubt.
-#[tokio::test]
-async fn a_call_that_is_always_throttled_is_never_in_doubt() -> Result<()> {
+#[test]
+fn a_call_that_is_always_throttled_is_never_in_doubt() -> Result<()> {
     with_place(async |place| {
         for millis in [1, 20, 60, 200, 10_000] {
             let way = Way::to(place);
@@ -207,5 +204,4 @@ async fn a_call_that_is_always_throttled_is_never_in_doubt() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }

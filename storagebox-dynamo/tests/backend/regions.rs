@@ -1,5 +1,5 @@
-//! A global table, as far as one server shows it: a table for each region, and rows of the one that arrive in the other
-//! when the test says so, as a last writer's.
+//! A global table, simulated on one server: one table per region. The test copies the rows of one table to the other,
+//! as the last writer.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use storagebox_core::{
 };
 use storagebox_dynamo::{DynamoBuilder, DynamoStore, Regions};
 
-use crate::scene::with_table;
+use crate::scene::in_table;
 use crate::support::{Place, Table, failed, items};
 
-/// The same table in a region.
+/// The table in one region.
 struct Replica {
     place: Place,
     region: &'static str,
@@ -31,7 +31,7 @@ impl Replica {
         self.store(|builder| builder).await
     }
 
-    /// What this region wrote arrives in another, and is the last there.
+    /// Copies all rows of this region to the other one, where they replace the present rows.
     async fn arrives_in(&self, other: &Self) -> Result<()> {
         for row in self.place.rows().await? {
             let put = self.place.table.raw().put_item().table_name(&other.place.name);
@@ -41,9 +41,9 @@ impl Replica {
     }
 }
 
-/// Two tables, which a server other than a stand-in would not be told by their region.
+/// Runs a test with two tables. Both are on one server, so their names differ.
 async fn with_replicas(test: impl AsyncFnOnce(&Replica, &Replica) -> Result<()>) -> Result<()> {
-    with_table(async |table: &std::sync::Arc<Table>| {
+    in_table(async |table: &std::sync::Arc<Table>| {
         let (first, second) = (table.place().await?, table.place().await?);
         let second = Place { prefix: first.prefix.clone(), clock: first.clock.clone(), ..second };
         let home = Replica { place: first, region: "eu-west-1" };
@@ -55,7 +55,7 @@ async fn with_replicas(test: impl AsyncFnOnce(&Replica, &Replica) -> Result<()>)
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// One call of each kind of namespace.
+/// Makes one call on a namespace of each kind.
 async fn used(store: &DynamoStore) -> [Result<()>; 7] {
     let key = Key::new("key").unwrap();
     [
@@ -90,7 +90,7 @@ async fn a_namespace_is_refused_in_any_region_but_its_home() -> Result<()> {
     .await
 }
 
-/// After a failover.
+/// The namespace moves to the other region, as after a failover.
 #[tokio::test]
 async fn a_namespace_that_moved_is_refused_where_it_was() -> Result<()> {
     with_replicas(async |home, abroad| {
@@ -111,7 +111,7 @@ async fn a_namespace_that_moved_is_refused_where_it_was() -> Result<()> {
     .await
 }
 
-/// What is over in a row that arrived may be written anew at home, and a delete elsewhere would be the last writer.
+/// The home region may write a row again that has expired in the copy. A delete of the copy would replace that write.
 #[tokio::test]
 async fn upkeep_deletes_nothing_of_a_namespace_that_is_at_home_elsewhere() -> Result<()> {
     with_replicas(async |home, abroad| {
@@ -130,7 +130,7 @@ fn several(builder: DynamoBuilder) -> DynamoBuilder {
     builder.regions(Regions::Several)
 }
 
-/// Whichever region's rows arrive last.
+/// The result does not depend on which region's rows arrive last.
 #[tokio::test]
 async fn retries_in_another_region_that_arrive_late_are_counted_once() -> Result<()> {
     with_replicas(async |home, abroad| {
@@ -165,8 +165,8 @@ async fn retries_in_another_region_that_arrive_late_are_counted_once() -> Result
     .await
 }
 
-/// A compaction here and a retry there that arrives later would count twice for good, and a fence that arrives later
-/// would take away what was acknowledged.
+/// A retry in another region that arrives after a compaction would count twice. A fence that arrives late would undo an
+/// acknowledged change.
 #[tokio::test]
 async fn a_ledger_in_several_regions_deletes_and_fences_nothing() -> Result<()> {
     with_replicas(async |home, _| {
@@ -184,7 +184,7 @@ async fn a_ledger_in_several_regions_deletes_and_fences_nothing() -> Result<()> 
     .await
 }
 
-/// So no program that compacts meets one that is changed elsewhere.
+/// Therefore no program can compact a ledger that is changed in another region.
 #[tokio::test]
 async fn a_ledger_is_in_several_regions_or_in_one_for_ever() -> Result<()> {
     with_replicas(async |home, _| {
@@ -209,7 +209,7 @@ async fn a_ledger_is_in_several_regions_or_in_one_for_ever() -> Result<()> {
     .await
 }
 
-/// Ledgers alone are made for it.
+/// Only ledgers can be used in several regions.
 #[tokio::test]
 async fn several_regions_open_no_other_namespace_elsewhere() -> Result<()> {
     with_replicas(async |home, abroad| {

@@ -1,19 +1,20 @@
-//! One id, used again and again, as by a job that runs every minute.
+//! One id that is used repeatedly, as by a job that runs every minute.
 
 use std::time::Duration;
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use storagebox_core::{Aborted, Backend, Begun, DedupId, Lease, LeaseRepo, OpId, Payload, Result, Retention};
 
 use crate::metered::{Cost, Metered};
 use crate::scene::with_place;
-use crate::support::{failed, longest_row};
+use crate::support::{Place, failed, longest_row};
 use crate::workload::LEASES;
 
 const MINUTE: Duration = Duration::from_secs(60);
 const SECOND: Duration = Duration::from_secs(1);
 const TIMES: usize = 200;
-/// From then on the row names as many of its last writers as it ever does. The run is aborted, as every second one is.
-const FULL_LOG: usize = 20;
+/// The run from which on the row does not grow. It is aborted, as every second run.
+const SETTLED: usize = 20;
 
 async fn begun(leases: &dyn LeaseRepo, number: usize) -> Result<Lease> {
     let (id, op) = (DedupId::new("job")?, OpId::new(format!("run-{number}"))?);
@@ -23,8 +24,8 @@ async fn begun(leases: &dyn LeaseRepo, number: usize) -> Result<Lease> {
     }
 }
 
-#[tokio::test]
-async fn an_id_costs_the_same_however_often_it_was_used() -> Result<()> {
+#[test]
+fn an_id_costs_the_same_however_often_it_was_used() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder()).await?;
         let leases = metered.store.lease_repo(&"jobs".parse()?)?;
@@ -37,22 +38,21 @@ async fn an_id_costs_the_same_however_often_it_was_used() -> Result<()> {
                 _ => drop(leases.complete(&lease, &Payload::default(), Retention::For(SECOND)).await?),
             }
             place.clock.advance(MINUTE);
-            if [FULL_LOG, TIMES - 2].contains(&number) {
+            if [SETTLED, TIMES - 2].contains(&number) {
                 bytes.push(longest_row(place).await?);
             }
         }
         assert_eq!(costs[0], Cost { requests: 2, read: 0.0, write: 2.0 }, "with the namespace");
         assert!(costs[3..].iter().all(|cost| *cost == costs[3]), "{costs:?}");
-        // The numbers in it have more digits.
+        // The numbers in the row have more digits later.
         assert!(bytes[1] <= bytes[0] + 16, "{bytes:?}");
         Ok(())
     })
-    .await
 }
 
 /// Whatever became of its run, and however many came after.
-#[tokio::test]
-async fn every_run_that_is_over_stays_over() -> Result<()> {
+#[test]
+fn every_run_that_is_over_stays_over() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
         let leases = store.lease_repo(&"jobs".parse()?)?;
@@ -79,5 +79,36 @@ async fn every_run_that_is_over_stays_over() -> Result<()> {
         assert!(place.rows().await?.iter().all(|row| !row.contains_key("g")), "what is not remembered went");
         begun(&*leases, 0).await.map(drop)
     })
-    .await
+}
+
+/// Earlier versions wrote the list `h` in place of the tag.
+#[test]
+fn an_id_whose_row_has_no_tag_is_used_again() -> Result<()> {
+    with_place(async |place| {
+        let store = place.store().await?;
+        let leases = store.lease_repo(&"jobs".parse()?)?;
+        let first = begun(&*leases, 0).await?;
+        take_tags(place).await?;
+        assert_eq!(leases.abort(&first).await?, Aborted::Aborted);
+        take_tags(place).await?;
+        begun(&*leases, 1).await?;
+        take_tags(place).await?;
+        place.clock.advance(2 * MINUTE);
+        let third = begun(&*leases, 2).await?;
+        assert_eq!(leases.begin(&first.id, &first.op, MINUTE, None).await?, Begun::Fenced);
+        assert_eq!(leases.abort(&third).await?, Aborted::Aborted);
+        Ok(())
+    })
+}
+
+/// Rewrites the rows with a tag as earlier versions wrote them.
+async fn take_tags(place: &Place) -> Result<()> {
+    for mut row in place.rows().await? {
+        if row.remove("t").is_some() {
+            row.insert("h".to_owned(), AttributeValue::L(vec![]));
+            let put = place.table.raw().put_item().table_name(&place.name).set_item(Some(row));
+            put.send().await.map_err(failed)?;
+        }
+    }
+    Ok(())
 }

@@ -1,4 +1,4 @@
-//! The rights that the README lists are those that the calls need: none is missing, and none is too much.
+//! The README lists exactly the rights that the calls need.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -19,17 +19,17 @@ use crate::support::Place;
 use crate::workload::{STORE, builder};
 
 const SECOND: Duration = Duration::from_secs(1);
-/// Longer than anything is remembered here.
+/// Longer than any memory in these tests.
 const MONTH: Duration = Duration::from_secs(30 * 24 * 3_600);
 
-/// An action and what it is done to.
+/// An action and its resource.
 type Right = (String, String);
 
 fn right(action: &str, resource: &str) -> Right {
     (action.to_owned(), resource.to_owned())
 }
 
-/// The rights that the statements of the README's policies grant whose names begin so.
+/// Returns the rights that the README's policies grant in statements whose names begin with `names`.
 fn granted(names: &str) -> BTreeSet<Right> {
     let readme = read("README.md");
     let policies = section(&readme, "Rights").split("```json\n").skip(1);
@@ -48,7 +48,7 @@ fn rights_of(statement: &Value) -> Vec<Right> {
     actions.into_iter().map(|one| right(&action(one), resource)).collect()
 }
 
-/// What these requests ask for, all on the one table.
+/// Returns the rights that these requests need. All requests must be for the one table.
 fn asked(exchanges: &[Exchange], table: &str) -> BTreeSet<Right> {
     exchanges.iter().flat_map(|exchange| asked_by(exchange, table)).collect()
 }
@@ -69,7 +69,7 @@ fn asked_by(exchange: &Exchange, table: &str) -> Vec<Right> {
     }
 }
 
-/// Each part of a transaction needs the right of the request that it would be alone.
+/// Returns the rights of the parts of a transaction. Each part needs the right of the same single request.
 fn parts_of(request: &Value, table: &str) -> Vec<Right> {
     let parts = request["TransactItems"].as_array().unwrap().iter().flat_map(|part| part.as_object().unwrap());
     let part =
@@ -82,8 +82,8 @@ fn on_table(action: &str, named: &str, table: &str) -> Right {
     right(action, "table/TABLE")
 }
 
-#[tokio::test]
-async fn running_needs_what_the_readme_says_and_no_more() -> Result<()> {
+#[test]
+fn running_needs_what_the_readme_says_and_no_more() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, builder(place)).await?;
         metered.every_call(place).await?;
@@ -98,7 +98,6 @@ async fn running_needs_what_the_readme_says_and_no_more() -> Result<()> {
         assert!(asked(&setting_up, &place.name).is_subset(&granted("SettingUp")));
         Ok(())
     })
-    .await
 }
 
 fn is_of_setup(exchange: &Exchange) -> bool {
@@ -106,8 +105,8 @@ fn is_of_setup(exchange: &Exchange) -> bool {
         && !exchange.operation.ends_with("Item")
 }
 
-#[tokio::test]
-async fn setting_up_needs_what_the_readme_says_and_no_more() -> Result<()> {
+#[test]
+fn setting_up_needs_what_the_readme_says_and_no_more() -> Result<()> {
     with_table(async |table| {
         let name = format!("{}-rights", table.name);
         let builder = DynamoStore::builder().table(name.as_str());
@@ -117,10 +116,9 @@ async fn setting_up_needs_what_the_readme_says_and_no_more() -> Result<()> {
         assert_eq!(asked(&faults.taken(), &name), granted("SettingUp"));
         remove(table, &name).await
     })
-    .await
 }
 
-/// What is off the usual path, and sends what nothing there does.
+/// Rare calls, with requests that the usual calls do not send.
 impl Metered {
     pub(crate) async fn unusual_calls(&mut self, place: &Place) -> Result<()> {
         self.lapsed_holds(place).await?;
@@ -133,7 +131,7 @@ impl Metered {
         Ok(())
     }
 
-    /// A hold that lapsed, and one that was extended.
+    /// Takes the item of a lapsed hold, beside a hold that was extended.
     async fn lapsed_holds(&mut self, place: &Place) -> Result<()> {
         let bank = self.another(place.builder())?.item_bank(&"lapsing".parse()?)?;
         let [lapsing, extended] = [ClaimId::new("a")?, ClaimId::new("b")?];
@@ -147,7 +145,7 @@ impl Metered {
         Ok(())
     }
 
-    /// A claim that is not remembered any more, while its item still names it.
+    /// Takes an item whose claim is forgotten and is still named in the item's row.
     async fn forgotten_claims(&mut self, place: &Place) -> Result<()> {
         let store = self.another(place.builder().remember(Retention::For(SECOND)))?;
         let bank = store.item_bank(&"forgetting".parse()?)?;
@@ -159,7 +157,7 @@ impl Metered {
         Ok(())
     }
 
-    /// Shards that have no room for a change, and shards that lend it some.
+    /// Makes changes for which shards borrow room from others, and one for which no shard has room.
     async fn loans(&mut self) -> Result<()> {
         let (bounds, retention) = (Bounds::at_least(0), Retention::Forever);
         let counters = self.store.counter(&"lending".parse()?, Strategy::Sharded { shards: 4, bounds, retention })?;

@@ -1,4 +1,4 @@
-//! Where a test takes place.
+//! The tables in which tests run, and a gate that holds requests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,24 +8,40 @@ use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use storagebox_core::Result;
 use storagebox_dynamo::{DynamoBuilder, DynamoStore};
 use storagebox_testkit::dynamodb::faults::{Fault, Faults};
+use tokio::runtime::Builder;
 use tokio::sync::watch;
 
-use crate::support::{Place, Table};
+use crate::support::{Place, Table, failed};
 
-/// A table of the test's own, set up.
-pub(crate) async fn with_table(test: impl AsyncFnOnce(&Arc<Table>) -> Result<()>) -> Result<()> {
+/// Runs a test in a runtime of one thread.
+fn run(test: impl Future<Output = Result<()>>) -> Result<()> {
+    Builder::new_current_thread().enable_all().build().map_err(failed)?.block_on(test)
+}
+
+/// The same as [`with_table`], in the runtime of the caller.
+pub(crate) async fn in_table(test: impl AsyncFnOnce(&Arc<Table>) -> Result<()>) -> Result<()> {
     let table = Table::shared().await?;
     let outcome = test(&table).await;
     table.remove().await?;
     outcome
 }
 
-/// A place of the test's own, with a clock that stands still.
-pub(crate) async fn with_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
-    with_table(async |table| test(&table.place().await?).await).await
+/// A table of the test's own, set up.
+pub(crate) fn with_table(test: impl AsyncFnOnce(&Arc<Table>) -> Result<()>) -> Result<()> {
+    run(in_table(test))
 }
 
-/// A store whose requests are recorded, and what records them.
+/// The same as [`with_place`], in the runtime of the caller.
+pub(crate) async fn in_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
+    in_table(async |table| test(&table.place().await?).await).await
+}
+
+/// A place of the test's own, with a clock that stands still.
+pub(crate) fn with_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
+    run(in_place(test))
+}
+
+/// Returns a store whose requests are recorded, and the recorder.
 pub(crate) async fn recorded(table: &Arc<Table>, builder: DynamoBuilder) -> Result<(DynamoStore, Faults)> {
     let faults = Faults::new(table.http());
     let client = table.client(None, Some(SharedHttpClient::new(faults.clone()))).await;
@@ -33,12 +49,11 @@ pub(crate) async fn recorded(table: &Arc<Table>, builder: DynamoBuilder) -> Resu
     Ok((builder.from_client(&client)?, faults))
 }
 
-/// What this lasts is not measured: until the gate is opened.
+/// A marker for [`Gate`]: a delay of this length lasts until the gate is opened.
 const AT_THE_GATE: Duration = Duration::from_secs(540);
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A driver's timer at which requests with [`Gate::HOLD`] wait, for as long as the test says, on a machine however
-/// slow.
+/// A timer of the driver that delays requests with [`Gate::HOLD`] until the test opens the gate.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gate {
     waiting: watch::Sender<usize>,
@@ -46,12 +61,12 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Keeps a request at the gate.
+    /// Holds a request until the gate is opened.
     pub(crate) const HOLD: Fault = Fault::Delay(AT_THE_GATE);
-    /// Lets one pass, where a script says which is to be held.
+    /// Lets a request pass, in a script that holds a later one.
     pub(crate) const PASS: Fault = Fault::Delay(Duration::ZERO);
 
-    /// As [`recorded`], with this gate on the way.
+    /// Does the same as [`recorded`], with this gate as the driver's timer.
     pub(crate) async fn store(&self, table: &Arc<Table>, builder: DynamoBuilder) -> Result<(DynamoStore, Faults)> {
         let faults = Faults::new(table.http());
         let client = table.client(None, Some(SharedHttpClient::new(faults.clone()))).await;
@@ -60,14 +75,14 @@ impl Gate {
         Ok((builder.call_timeout(PATIENCE).from_client(&client)?, faults))
     }
 
-    /// Until somebody waits there.
+    /// Waits until a request is held.
     pub(crate) async fn reached(&self) {
         self.reached_by(1).await;
     }
 
-    /// Until so many wait there.
+    /// Waits until `many` requests are held.
     pub(crate) async fn reached_by(&self, many: usize) {
-        // The sender is ours, so the channel is never closed.
+        // This gate has a sender, so the channel is not closed.
         let _ = self.waiting.subscribe().wait_for(|waiting| *waiting >= many).await;
     }
 

@@ -1,4 +1,4 @@
-//! Keys and items are shown nowhere: not by what is built of them, and not by any error, with all its causes.
+//! Keys and items are never shown: not by types that are built from them, and not by any error with all its causes.
 
 use std::time::Duration;
 
@@ -18,26 +18,25 @@ use storagebox_testkit::dynamodb::faults::{Fault, Faults};
 use crate::scene::{with_place, with_table};
 use crate::support::{Place, Table};
 
-/// A client with keys that must not be shown.
+/// Returns a client with keys that must not be shown.
 async fn client(table: &Table, http: Option<SharedHttpClient>) -> Driver {
     let keys = Credentials::new("AKIAhunter2", "secret-hunter2", Some("session-hunter2".into()), None, SECRET);
     let config = table.client(None, http).await.config().to_builder().credentials_provider(keys);
     Driver::from_conf(config.build())
 }
 
-#[tokio::test]
-async fn a_table_that_is_not_there_is_not_set_up() -> Result<()> {
+#[test]
+fn a_table_that_is_not_there_is_not_set_up() -> Result<()> {
     with_table(async |table| {
         let builder = DynamoStore::builder().table("sbtest-not-there");
         let store = builder.from_client(&client(table, None).await)?;
         assert_eq!(refused(&store).await?.kind(), ErrorKind::NotSetUp);
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_server_that_is_down_is_unavailable() -> Result<()> {
+#[test]
+fn a_server_that_is_down_is_unavailable() -> Result<()> {
     with_table(async |table| {
         let config = client(table, None).await.config().to_builder();
         let builder = DynamoStore::builder().call_timeout(Duration::from_secs(30));
@@ -47,10 +46,9 @@ async fn a_server_that_is_down_is_unavailable() -> Result<()> {
         })
         .await
     })
-    .await
 }
 
-/// Where keys should come from, and do not.
+/// A provider of credentials that fails.
 #[derive(Clone, Copy, Debug)]
 enum NoKeys {
     NotThere,
@@ -70,8 +68,8 @@ impl ProvideCredentials for NoKeys {
 }
 
 /// It is not said as if something might have been sent.
-#[tokio::test]
-async fn missing_keys_are_denied_and_late_ones_unavailable() -> Result<()> {
+#[test]
+fn missing_keys_are_denied_and_late_ones_unavailable() -> Result<()> {
     with_table(async |table| {
         for (keys, kind) in [(NoKeys::NotThere, ErrorKind::Denied), (NoKeys::NotNow, ErrorKind::Unavailable)] {
             let config = client(table, None).await.config().to_builder().credentials_provider(keys);
@@ -81,12 +79,11 @@ async fn missing_keys_are_denied_and_late_ones_unavailable() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
 /// What a store is made of shows neither its keys nor what goes through it.
-#[tokio::test]
-async fn nothing_public_shows_a_key_or_an_item() -> Result<()> {
+#[test]
+fn nothing_public_shows_a_key_or_an_item() -> Result<()> {
     with_place(async |place| {
         let faults = Faults::new(place.table.http());
         faults.record(true);
@@ -100,22 +97,20 @@ async fn nothing_public_shows_a_key_or_an_item() -> Result<()> {
         assert_none_shows([format!("{store:?}"), format!("{:#?}", place.builder()), format!("{:?}", store.promises())]);
         Ok(())
     })
-    .await
 }
 
 /// Whatever goes wrong on the way, at every request.
-#[tokio::test]
-async fn no_error_shows_an_item_or_a_value() -> Result<()> {
+#[test]
+fn no_error_shows_an_item_or_a_value() -> Result<()> {
     with_place(async |place| {
         let failures = try_join_all(Fault::ALL.iter().map(|fault| failing(place, *fault))).await?;
         let failures: usize = failures.into_iter().sum();
         assert!(failures > 20, "only {failures} calls failed");
         Ok(())
     })
-    .await
 }
 
-/// How many calls about an item or a value fail while every request meets this fault.
+/// Returns how many calls on an item or a value fail while every request has this fault.
 async fn failing(place: &Place, fault: Fault) -> Result<usize> {
     let faults = Faults::new(place.table.http());
     let driver = client(&place.table, Some(SharedHttpClient::new(faults.clone()))).await;
@@ -129,7 +124,7 @@ async fn failing(place: &Place, fault: Fault) -> Result<usize> {
     let _ = records.record(&id, &value, &op, Retention::Forever).await?;
     let hasty = place.builder().call_timeout(Duration::from_millis(500)).from_client(&driver)?;
     let (bank, records) = (hasty.item_bank(&name.as_str().parse()?)?, hasty.dedup_repo(&name.as_str().parse()?)?);
-    // It knows its namespaces then, on however busy a machine: what fails afterwards is the calls themselves.
+    // Afterwards the namespaces are open, however busy the machine is, so the calls themselves have the fault.
     while bank.get(&claim).await.is_err() || records.get(&id).await.is_err() {}
     faults.random(1, 100, &[fault]);
     let errors = [

@@ -1,20 +1,17 @@
-//! Setting up: again, at once from everywhere, on tables that others made, and met by a newer library's rows.
+//! Setup: repeated, concurrent, on tables of other programs, and on a newer library's rows.
 
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, AttributeValue, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType,
 };
-use storagebox_core::{
-    Backend, Change, ClaimId, Counter, DedupId, DedupRepo, EntityLedger, ErrorKind, Hold, Item, ItemBank, Joins, Key,
-    LeaseRepo, MessageId, OpId, OrderedOptions, OrderedStore, Result, Strategy, TokenId, TokenStore,
-};
+use storagebox_core::{Backend, ClaimId, Counter, ErrorKind, Hold, Item, ItemBank, Result};
 use storagebox_dynamo::DynamoStore;
-use storagebox_testkit::checks::names;
+use storagebox_testkit::checks::calls;
 use tokio::task::JoinSet;
 
 use crate::scene::{with_place, with_table};
 use crate::support::{Table, failed};
 
-/// A store of a table beside the test's own, which may not be there yet.
+/// Returns a store on another table, which may not exist yet, and the table's name.
 async fn beside(table: &Table, name: &str) -> Result<(String, DynamoStore)> {
     let name = format!("{}-{name}", table.name);
     let store = table.builder().table(name.as_str()).from_client(&table.client(None, None).await)?;
@@ -25,8 +22,8 @@ async fn remove(table: &Table, name: &str) -> Result<()> {
     table.raw().delete_table().table_name(name).send().await.map(drop).map_err(failed)
 }
 
-#[tokio::test]
-async fn eight_tasks_set_up_one_table_at_once() -> Result<()> {
+#[test]
+fn eight_tasks_set_up_one_table_at_once() -> Result<()> {
     with_table(async |table| {
         let mut setups = JoinSet::new();
         for _ in 0..8 {
@@ -41,11 +38,10 @@ async fn eight_tasks_set_up_one_table_at_once() -> Result<()> {
         has_its_shape(table, &name).await?;
         remove(table, &name).await
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_second_setup_changes_nothing() -> Result<()> {
+#[test]
+fn a_second_setup_changes_nothing() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
         store.item_bank(&"namespace".parse()?)?.add(&[Item::new("code")?]).await?;
@@ -55,10 +51,9 @@ async fn a_second_setup_changes_nothing() -> Result<()> {
         assert_eq!(place.rows().await?, before);
         has_its_shape(&place.table, &place.name).await
     })
-    .await
 }
 
-/// By the server's own description.
+/// Checks the table by the server's description.
 async fn has_its_shape(table: &Table, name: &str) -> Result<()> {
     let described = table.raw().describe_table().table_name(name).send().await.map_err(failed)?;
     let described = described.table.ok_or_else(|| failed("no table"))?;
@@ -74,55 +69,24 @@ async fn has_its_shape(table: &Table, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// What the first call of each part says.
-async fn first_calls(store: &DynamoStore) -> Result<Vec<(&'static str, Option<ErrorKind>)>> {
-    let (id, op, key) = (DedupId::new("id")?, OpId::new("op")?, Key::new("key")?);
-    let hour = std::time::Duration::from_secs(3_600);
-    let change = Change::new(op.clone(), 1);
-    let item_bank = store.item_bank(&"namespace".parse()?)?.take(&ClaimId::new("ada")?, Hold::Forever).await.map(drop);
-    let dedup = store.dedup_repo(&"namespace".parse()?)?.get(&id).await.map(drop);
-    let leases = store.lease_repo(&"namespace".parse()?)?.begin(&id, &op, hour, None).await.map(drop);
-    let tokens = store.token_store(&"namespace".parse()?)?.consume(&TokenId::new("token")?, &op).await.map(drop);
-    let entities = store.entity_ledger(&"namespace".parse()?, &Joins::default())?;
-    let entities = entities.open(&key, &MessageId::new("message")?, None).await.map(drop);
-    let counters = store.counter(&"namespace".parse()?, Strategy::default())?.apply(&key, &change).await.map(drop);
-    let ledger = store.ledger(&"ledger".parse()?)?.apply(&key, &change).await.map(drop);
-    let ordered = store.ordered_store(&"namespace".parse()?, OrderedOptions::sequence())?.get(&key).await.map(drop);
-    let calls = [
-        ("item bank", item_bank),
-        ("records", dedup),
-        ("leases", leases),
-        ("tokens", tokens),
-        ("entities", entities),
-        ("counters", counters),
-        ("ledger", ledger),
-        ("ordered", ordered),
-        ("maintain", store.maintain(10).await.map(drop)),
-    ];
-    Ok(calls.into_iter().map(|(part, call)| (part, call.err().map(|error| error.kind()))).collect())
-}
-
-#[tokio::test]
-async fn without_a_table_every_call_says_so() -> Result<()> {
+#[test]
+fn without_a_table_every_call_says_so() -> Result<()> {
     with_table(async |table| {
         let (name, store) = beside(table, "later").await?;
-        assert_eq!(store.ping().await.unwrap_err().kind(), ErrorKind::NotSetUp);
-        names::are_told(&store).await?;
-        for (part, kind) in first_calls(&store).await? {
-            assert_eq!(kind, Some(ErrorKind::NotSetUp), "{part}");
-        }
+        let (ledger, key) = (store.ledger(&"ledger".parse()?)?, "key".parse()?);
+        calls::are_refused(&store, ErrorKind::NotSetUp).await?;
+        assert_eq!(ledger.value(&key).await.unwrap_err().kind(), ErrorKind::NotSetUp);
         store.setup().await?;
-        for (part, kind) in first_calls(&store).await? {
-            assert_eq!(kind, None, "{part}");
-        }
+        ledger.value(&key).await?;
+        calls::make_all(&store, "namespace").await?;
+        store.maintain(10).await?;
         remove(table, &name).await
     })
-    .await
 }
 
 /// One has another key, one lacks the index. Both are left as they are.
-#[tokio::test]
-async fn a_table_of_another_shape_is_refused_with_the_readme_named() -> Result<()> {
+#[test]
+fn a_table_of_another_shape_is_refused_with_the_readme_named() -> Result<()> {
     with_table(async |table| {
         for keys in [&["id"][..], &["pk", "sk"]] {
             let (name, store) = beside(table, &format!("of-{}", keys.len())).await?;
@@ -136,7 +100,6 @@ async fn a_table_of_another_shape_is_refused_with_the_readme_named() -> Result<(
         }
         Ok(())
     })
-    .await
 }
 
 async fn create(table: &Table, name: &str, keys: &[&str]) -> Result<()> {
@@ -151,8 +114,8 @@ async fn create(table: &Table, name: &str, keys: &[&str]) -> Result<()> {
 }
 
 /// The one that made them knows what their rows mean; this one does not.
-#[tokio::test]
-async fn namespaces_of_a_newer_library_are_refused() -> Result<()> {
+#[test]
+fn namespaces_of_a_newer_library_are_refused() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
         let bank = store.item_bank(&"namespace".parse()?)?;
@@ -160,7 +123,7 @@ async fn namespaces_of_a_newer_library_are_refused() -> Result<()> {
         let made = AttributeValue::S(format!("{}bank:9:namespace:namespace", place.prefix));
         let update = place.table.raw().update_item().table_name(&place.name);
         let update = update.key("pk", made).key("sk", AttributeValue::S("-".to_owned()));
-        // The second library knows one version more.
+        // The newer library has the next version.
         let update = update.update_expression("SET #schema = #schema + :one").condition_expression("#schema = :one");
         let update = update.expression_attribute_names("#schema", "schema");
         let update = update.expression_attribute_values(":one", AttributeValue::N("1".to_owned()));
@@ -174,12 +137,11 @@ async fn namespaces_of_a_newer_library_are_refused() -> Result<()> {
         assert_eq!(place.rows().await?, before);
         Ok(())
     })
-    .await
 }
 
 /// Nothing of a namespace depends on the settings of whoever opens it later.
-#[tokio::test]
-async fn a_namespace_keeps_its_number_of_shards() -> Result<()> {
+#[test]
+fn a_namespace_keeps_its_number_of_shards() -> Result<()> {
     with_place(async |place| {
         let driver = place.table.client(None, None).await;
         let items: Vec<_> = (0..20).map(|number| Item::new(format!("code-{number}"))).collect::<Result<_>>()?;
@@ -193,5 +155,4 @@ async fn a_namespace_keeps_its_number_of_shards() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }

@@ -1,4 +1,4 @@
-//! Stock that is put in at once lies on all shards, as article 5 has it: `1,000 divided by N`.
+//! A large change is spread over all shards, as in article 5: `1,000 divided by N`.
 
 use std::sync::Arc;
 
@@ -11,15 +11,19 @@ use crate::support::Place;
 const APPLIED: Counted = Counted::Applied { value: None };
 const AGAIN: Counted = Counted::AlreadyApplied { value: None };
 
-/// The article's bins: ten of them, none below 0.
+/// Returns the article's bins: ten shards, with a floor of 0.
 async fn bins(place: &Place) -> Result<(Arc<dyn Counter>, Faults)> {
     let strategy = Strategy::Sharded { shards: 10, bounds: Bounds::at_least(0), retention: Retention::Forever };
     let (store, faults) = recorded(&place.table, place.builder()).await?;
     let bins = store.counter(&"stock".parse()?, strategy)?;
-    // The namespace is looked at once.
+    // The first call reads the namespace.
     let _ = bins.apply(&"other".parse()?, &Change::new("first".parse()?, 1)).await?;
     faults.reset();
     Ok((bins, faults))
+}
+
+async fn apply(bins: &Arc<dyn Counter>, op: &str, delta: i64) -> Result<Counted> {
+    bins.apply(&Key::new("abc123")?, &Change::new(OpId::new(op)?, delta)).await
 }
 
 async fn value(bins: &Arc<dyn Counter>) -> Result<i64> {
@@ -27,16 +31,13 @@ async fn value(bins: &Arc<dyn Counter>) -> Result<i64> {
 }
 
 /// Each of them would otherwise find its shard dry, look at all and borrow.
-#[tokio::test]
-async fn the_first_sales_after_a_delivery_borrow_nothing() -> Result<()> {
+#[test]
+fn the_first_sales_after_a_delivery_borrow_nothing() -> Result<()> {
     with_place(async |place| {
         let (bins, faults) = bins(place).await?;
-        assert_eq!(bins.apply(&"abc123".parse()?, &Change::new("delivery".parse()?, 1_000)).await?, APPLIED);
+        assert_eq!(apply(&bins, "delivery", 1_000).await?, APPLIED);
         for sale in 0..60 {
-            assert_eq!(
-                bins.apply(&"abc123".parse()?, &Change::new(format!("sale-{sale}").parse()?, -1)).await?,
-                APPLIED
-            );
+            assert_eq!(apply(&bins, &format!("sale-{sale}"), -1).await?, APPLIED);
         }
         let requests = faults.requests();
         assert_eq!(requests.get("TransactWriteItems"), Some(&61), "{requests:?}");
@@ -44,32 +45,26 @@ async fn the_first_sales_after_a_delivery_borrow_nothing() -> Result<()> {
         assert_eq!(value(&bins).await?, 940);
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_delivery_is_sold_to_the_last_piece_and_not_beyond() -> Result<()> {
+#[test]
+fn a_delivery_is_sold_to_the_last_piece_and_not_beyond() -> Result<()> {
     with_place(async |place| {
         let (bins, _) = bins(place).await?;
-        let _ = bins.apply(&"abc123".parse()?, &Change::new("delivery".parse()?, 103)).await?;
+        let _ = apply(&bins, "delivery", 103).await?;
         for sale in 0..34 {
-            assert_eq!(
-                bins.apply(&"abc123".parse()?, &Change::new(format!("sale-{sale}").parse()?, -3)).await?,
-                APPLIED,
-                "{sale}"
-            );
+            assert_eq!(apply(&bins, &format!("sale-{sale}"), -3).await?, APPLIED, "{sale}");
         }
-        assert_eq!(bins.apply(&"abc123".parse()?, &Change::new("two".parse()?, -2)).await?, Counted::OutOfBounds);
-        assert_eq!(bins.apply(&"abc123".parse()?, &Change::new("one".parse()?, -1)).await?, APPLIED);
+        assert_eq!(apply(&bins, "two", -2).await?, Counted::OutOfBounds);
+        assert_eq!(apply(&bins, "one", -1).await?, APPLIED);
         assert_eq!(value(&bins).await?, 0);
         Ok(())
     })
-    .await
 }
 
 /// An attempt at all shards and one at a single one have the same marker: whichever lands, and whenever, one counts.
-#[tokio::test]
-async fn a_delivery_whose_replies_are_lost_counts_once() -> Result<()> {
+#[test]
+fn a_delivery_whose_replies_are_lost_counts_once() -> Result<()> {
     with_place(async |place| {
         let (bins, faults) = bins(place).await?;
         let mut expected = 0;
@@ -88,60 +83,45 @@ async fn a_delivery_whose_replies_are_lost_counts_once() -> Result<()> {
             for times in [1, 2] {
                 let op = format!("{}-{times}", fault.name());
                 faults.script_for("TransactWriteItems", std::iter::repeat_n(fault, times));
-                assert_eq!(
-                    bins.apply(&"abc123".parse()?, &Change::new(op.as_str().parse()?, 500)).await?,
-                    APPLIED,
-                    "{op}"
-                );
+                assert_eq!(apply(&bins, &op, 500).await?, APPLIED, "{op}");
                 faults.heal();
                 faults.land().await;
                 expected += 500;
                 assert_eq!(value(&bins).await?, expected, "{op}");
-                assert_eq!(
-                    bins.apply(&"abc123".parse()?, &Change::new(op.as_str().parse()?, 500)).await?,
-                    AGAIN,
-                    "{op}"
-                );
-                assert_eq!(
-                    bins.apply(&"abc123".parse()?, &Change::new(op.as_str().parse()?, 501)).await?,
-                    Counted::Mismatch,
-                    "{op}"
-                );
+                assert_eq!(apply(&bins, &op, 500).await?, AGAIN, "{op}");
+                assert_eq!(apply(&bins, &op, 501).await?, Counted::Mismatch, "{op}");
             }
         }
         assert_eq!(value(&bins).await?, expected);
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_delivery_that_was_cancelled_reaches_no_shard() -> Result<()> {
+#[test]
+fn a_delivery_that_was_cancelled_reaches_no_shard() -> Result<()> {
     with_place(async |place| {
         let (bins, _) = bins(place).await?;
         let (key, op) = (Key::new("abc123")?, OpId::new("delivery")?);
         assert_eq!(bins.cancel(&key, &op).await?, Cancelled::Cancelled);
-        assert_eq!(bins.apply(&"abc123".parse()?, &Change::new("delivery".parse()?, 1_000)).await?, Counted::Fenced);
+        assert_eq!(apply(&bins, "delivery", 1_000).await?, Counted::Fenced);
         assert_eq!(value(&bins).await?, 0);
         Ok(())
     })
-    .await
 }
 
 /// The shares do not fit each shard, and the whole fits them together.
-#[tokio::test]
-async fn what_does_not_fit_every_shard_goes_where_there_is_room() -> Result<()> {
+#[test]
+fn what_does_not_fit_every_shard_goes_where_there_is_room() -> Result<()> {
     with_place(async |place| {
         let bounds = Bounds::between(0, 1_000)?;
         let strategy = Strategy::Sharded { shards: 10, bounds, retention: Retention::Forever };
         let bins = place.store().await?.counter(&"both".parse()?, strategy)?;
         for order in 0..30 {
-            let _ = bins.apply(&"abc123".parse()?, &Change::new(format!("order-{order}").parse()?, 9)).await?;
+            let _ = apply(&bins, &format!("order-{order}"), 9).await?;
         }
-        assert_eq!(bins.apply(&"abc123".parse()?, &Change::new("rest".parse()?, 730)).await?, APPLIED);
-        assert_eq!(bins.apply(&"abc123".parse()?, &Change::new("beyond".parse()?, 100)).await?, Counted::OutOfBounds);
+        assert_eq!(apply(&bins, "rest", 730).await?, APPLIED);
+        assert_eq!(apply(&bins, "beyond", 100).await?, Counted::OutOfBounds);
         assert_eq!(value(&bins).await?, 1_000);
         Ok(())
     })
-    .await
 }

@@ -1,4 +1,4 @@
-//! What a number of operations costs with each counter strategy: as the server counts it, and as the README says.
+//! The cost of operations with each counter strategy, compared with the server's numbers and with the README.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use crate::metered::{self, Metered};
 use crate::readme::compared;
 use crate::scene::with_place;
 
-/// Enough for rows of several write units.
+/// Enough operations for rows of several write units.
 const OPERATIONS: u32 = 60;
 /// The columns of the README's table.
 const COLUMNS: [u32; 4] = [10, 100, 1_000, 10_000];
 
-/// Each strategy; a set and a window for so many operations.
+/// Returns each strategy. A set and a window have room for `operations`.
 fn strategies(operations: u32) -> [(&'static str, Strategy); 9] {
     let (lifetime, retention) = (Duration::from_secs(3_600), Retention::Forever);
     let len = u16::try_from(operations).unwrap_or(u16::MAX).min(100);
@@ -32,13 +32,13 @@ fn strategies(operations: u32) -> [(&'static str, Strategy); 9] {
 }
 
 /// The function allows for numbers of any size, and these are small: it may be a fifth above.
-#[tokio::test]
-async fn a_strategy_costs_what_is_calculated() -> Result<()> {
+#[test]
+fn a_strategy_costs_what_is_calculated() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder()).await?;
         for (number, (_, strategy)) in strategies(OPERATIONS).into_iter().enumerate() {
             let counter = metered.store.counter(&format!("namespace-{number}").parse()?, strategy)?;
-            // The first call of a namespace registers it.
+            // The first call creates the namespace.
             let _ = counter.apply(&"other".parse()?, &Change::new("first".parse()?, 1)).await?;
             metered.aside();
             for operation in 0..OPERATIONS {
@@ -54,7 +54,6 @@ async fn a_strategy_costs_what_is_calculated() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
 #[test]
@@ -85,8 +84,8 @@ fn grouped(number: u32) -> String {
 }
 
 /// At a steady rate, by one clock: an operation is in the row for its lifetime and the skew.
-#[tokio::test]
-async fn a_window_with_room_for_its_rate_is_not_full() -> Result<()> {
+#[test]
+fn a_window_with_room_for_its_rate_is_not_full() -> Result<()> {
     const RATE: u32 = 10;
     with_place(async |place| {
         for seconds in [1, 3] {
@@ -103,5 +102,4 @@ async fn a_window_with_room_for_its_rate_is_not_full() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }

@@ -1,4 +1,4 @@
-//! The tables of the README's templates are the one that `setup` makes.
+//! The README's templates create the same table as `setup`.
 
 use serde_json::{Map, Value, json};
 use storagebox_core::{Backend as _, Result};
@@ -6,10 +6,10 @@ use storagebox_dynamo::DynamoStore;
 
 use crate::backups::{asked, recorded_with_backups, remove};
 use crate::readme::{block, read, section};
-use crate::scene::with_table;
+use crate::scene::in_table;
 use crate::support::failed;
 
-/// What `setup` asks for, under the name that the templates give their table.
+/// The requests of `setup`, with the table name of the templates.
 struct Asked {
     table: Value,
     ttl: Value,
@@ -18,7 +18,7 @@ struct Asked {
 
 async fn asked_for() -> Result<Asked> {
     let mut sent = vec![];
-    with_table(async |table| {
+    in_table(async |table| {
         let name = format!("{}-template", table.name);
         let (store, faults) = recorded_with_backups(table, DynamoStore::builder().table(name.as_str())).await?;
         store.setup().await?;
@@ -87,7 +87,7 @@ async fn the_table_of_terraform_is_that_of_setup() -> Result<()> {
     Ok(())
 }
 
-/// As much of Terraform's language as the README uses: blocks by their names, each a list, and values that are JSON.
+/// Parses the part of Terraform's language that the README uses: named blocks, each as a list, and JSON values.
 fn blocks<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Value {
     let mut block = Map::new();
     while let Some(line) = lines.next() {

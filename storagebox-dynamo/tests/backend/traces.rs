@@ -1,12 +1,12 @@
-//! What a call leaves behind that changes nothing: no row.
+//! Calls that change nothing leave no row.
 
 use storagebox_core::Result;
 use storagebox_testkit::workload::refusals::refused;
 
 use crate::scene::with_place;
 
-#[tokio::test]
-async fn a_call_that_is_refused_leaves_no_row() -> Result<()> {
+#[test]
+fn a_call_that_is_refused_leaves_no_row() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
         refused(&store, "first").await?;
@@ -15,5 +15,4 @@ async fn a_call_that_is_refused_leaves_no_row() -> Result<()> {
         assert_eq!(place.rows().await?.len(), before);
         Ok(())
     })
-    .await
 }

@@ -1,4 +1,4 @@
-//! What a store is opened with: everything that makes no sense is refused before any request.
+//! URLs and settings: invalid ones are refused before any request.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use storagebox_core::{Error, Retention};
 use storagebox_dynamo::DynamoStore;
 use storagebox_testkit::checks::urls;
 
-/// Nobody listens there, and nobody is asked.
+/// No server listens at this address, and nothing is sent there.
 const NOWHERE: &str = "dynamodb://eu-west-1/namespace?endpoint=http://127.0.0.1:1";
 
 fn refused(url: &str) -> Error {
@@ -120,7 +120,7 @@ fn every_key_is_taken_and_decoded() {
     assert!(DynamoStore::connect(&NOWHERE.replace("http://", "https%3a%2f%2f")).is_ok());
 }
 
-/// The same rules hold for what is set from code.
+/// The same rules apply to settings in code.
 #[test]
 fn a_builder_is_checked_when_it_is_used() {
     let builder = DynamoStore::builder;

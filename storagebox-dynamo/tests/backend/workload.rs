@@ -1,4 +1,4 @@
-//! Every call of every part, on its usual path.
+//! Every call of every part, in its usual form.
 
 use std::time::Duration;
 
@@ -23,9 +23,9 @@ pub(crate) const ORDERED: &str = "ordered values";
 pub(crate) const STORE: &str = "store";
 
 pub(crate) const HOUR: Duration = Duration::from_secs(3_600);
-/// How many items the bank has.
+/// The number of items in the bank.
 const ITEMS: usize = 100;
-/// An item and its id have 400 bytes together.
+/// The length of texts in bytes, so that an item and its id have 400 bytes together.
 const TEXT: usize = 200;
 
 pub(crate) const STRATEGIES: [(&str, Strategy); 8] = [
@@ -39,7 +39,7 @@ pub(crate) const STRATEGIES: [(&str, Strategy); 8] = [
     ("Sharded", Strategy::Sharded { shards: 8, bounds: Bounds::NONE, retention: Retention::Forever }),
 ];
 
-/// A text of this name and of a certain length.
+/// Returns a text of `TEXT` bytes that begins with this name.
 fn text(name: &str) -> String {
     format!("{name:-<TEXT$}")
 }
@@ -60,13 +60,13 @@ pub(crate) fn items(count: usize) -> Result<Vec<Item>> {
     (0..count).map(|number| Item::new(text(&format!("code-{number}")))).collect()
 }
 
-/// Candidates by the thousand, so that no call of the workload fetches more of them.
+/// Returns a builder that fetches a thousand candidates at once, so that no call of the workload fetches more.
 pub(crate) fn builder(place: &Place) -> DynamoBuilder {
     place.builder().fetch_limit(1_000).protect(true)
 }
 
 impl Metered {
-    /// All of it; namespaces are registered before their first call is noted.
+    /// Makes every call. Namespaces are created before their first noted call.
     pub(crate) async fn every_call(&mut self, place: &Place) -> Result<()> {
         self.bank().await?;
         self.bank_again(place).await?;
@@ -103,7 +103,7 @@ impl Metered {
         self.note(BANK, "`release`, unknown", bank.release(&claim("eve")?)).await.map(drop)
     }
 
-    /// A page that is not full makes the next one that of the whole bank.
+    /// Takes items until the store has fetched all candidates: after a page that is not full, it reads the whole bank.
     async fn have_all_candidates(&mut self, bank: &dyn ItemBank) -> Result<()> {
         self.aside();
         for number in 0..ITEMS {
@@ -302,7 +302,7 @@ impl Metered {
     }
 }
 
-/// A commit that adds this entry, against what is there.
+/// Returns a commit on the present version that adds this entry.
 async fn commit_of(entities: &dyn EntityLedger, entry: &EntryId, change: EntityChange) -> Result<Commit> {
     Ok(Commit {
         key: entry.key.clone(),

@@ -1,4 +1,4 @@
-//! A sale in which most is held, confirmed and then in nobody's way.
+//! A sale of which most items are held and confirmed, and then do not slow down takes.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
-//! Two callers of one item: each request of the one is held while the calls of the other run through.
+//! Two callers of one item: each request of the first is held while the calls of the second run.
 //!
-//! The first caller's requests carry the time at which they were written, and the clock moves on while they are held.
+//! The first caller's requests contain the time at which they were created. The clock advances while they are held.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -16,10 +16,10 @@ use crate::support::{Place, failed};
 const MINUTE: Duration = Duration::from_secs(60);
 const ADA: &str = "ada";
 const BOB: &str = "bob";
-/// No call of the table has more requests.
+/// More requests than any call of the table has.
 const MOST_REQUESTS: usize = 8;
 
-/// What a caller does.
+/// A step of a caller.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Take(&'static str),
@@ -27,19 +27,19 @@ enum Step {
     Release(&'static str),
     Extend(&'static str),
     Withdraw,
-    /// Until ada's hold has run out.
+    /// Waits until ada's hold has lapsed.
     Wait,
 }
 
 use Step::{Confirm, Extend, Release, Take, Wait, Withdraw};
 
-/// What was done to the one item, for a minute at most, before the two meet.
+/// The steps before the held call.
 const BEFORE: [&[Step]; 3] = [&[], &[Take(ADA)], &[Take(ADA), Wait]];
 
 /// The call whose requests are held.
 const HELD: [Step; 6] = [Take(ADA), Take(BOB), Confirm(ADA), Release(ADA), Extend(ADA), Withdraw];
 
-/// What runs through meanwhile.
+/// The steps that run while a request is held.
 const MEANWHILE: [&[Step]; 10] = [
     &[Take(ADA)],
     &[Take(BOB)],
@@ -53,7 +53,7 @@ const MEANWHILE: [&[Step]; 10] = [
     &[Wait, Extend(ADA), Take(BOB), Release(BOB)],
 ];
 
-/// What a caller was told of a claim that lasts.
+/// An outcome that later calls must agree with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Told {
     Nothing,
@@ -106,7 +106,7 @@ fn item() -> Result<Item> {
     Item::new("code")
 }
 
-/// The two callers, and which request of the first is held.
+/// The steps of the two callers, and the number of the request that is held.
 struct Cell<'a> {
     place: &'a Place,
     before: &'a [Step],
@@ -120,7 +120,7 @@ impl Cell<'_> {
         format!("{:?}, {:?} held at {}, {:?}", self.before, self.held, self.request, self.meanwhile)
     }
 
-    /// Whether the call had such a request.
+    /// Runs the steps. Returns whether the call has a request of this number.
     async fn holds(&self, other: &dyn ItemBank, bank: &str) -> Result<bool> {
         let gate = Gate::default();
         let (store, faults) = gate.store(&self.place.table, self.place.builder()).await?;
@@ -159,7 +159,7 @@ impl Cell<'_> {
         for told in told {
             let is_so = match told {
                 Told::Nothing => true,
-                // That of ada: of a hold that had run out before anybody called, none is made to last.
+                // A hold that had lapsed before the call is never extended or confirmed.
                 Told::Extended | Told::Confirmed(ADA) if self.had_run_out() => false,
                 Told::Extended => true,
                 Told::Holds(claim) => is_held(&bob) || self.ends(claim),
@@ -200,9 +200,9 @@ fn is_confirmed(state: &ClaimState) -> bool {
     matches!(state, ClaimState::Held(held) if held.hold == HoldState::Confirmed)
 }
 
-#[tokio::test]
+#[test]
 #[ignore = "it takes a minute: cargo xtask prove dynamo"]
-async fn whatever_runs_through_while_a_request_is_held_no_item_has_two_holders() -> Result<()> {
+fn whatever_runs_through_while_a_request_is_held_no_item_has_two_holders() -> Result<()> {
     with_place(async |place| {
         let other = place.store().await?;
         let (mut cells, mut wrong) = (0, vec![]);
@@ -228,5 +228,4 @@ async fn whatever_runs_through_while_a_request_is_held_no_item_has_two_holders()
             false => Err(failed(format_args!("{} times: {wrong:#?}", wrong.len()))),
         }
     })
-    .await
 }

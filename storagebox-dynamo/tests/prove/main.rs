@@ -1,4 +1,4 @@
-//! The long checks: `cargo xtask prove dynamo` runs them, one after another, and each says in one line what it did.
+//! The long checks. `cargo xtask prove dynamo` runs them one after another, and each reports its work in one line.
 #![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
 
 mod confirmed;

@@ -1,7 +1,6 @@
-//! Four Python processes and four of ours empty one bank together, through the two tables of article 1's package.
+//! Four Python processes and four of this library empty one bank together, in the two tables of article 1's package.
 //!
-//! The package is the one that can be had by pip, unchanged. Each process serves ids of its own, and each tenth one of
-//! its neighbour's, who works in the other language.
+//! The package is the unchanged one from pip. Each process also serves every tenth id of a neighbour of the other kind.
 
 mod process;
 mod worker;
@@ -18,14 +17,14 @@ use crate::support::{Articles, Table, failed, items};
 use process::{Kind, Process, Tables};
 
 const ITEMS: usize = 20_000;
-/// How many processes there are of each kind.
+/// The number of processes of each kind.
 const EACH: usize = 4;
-/// The package is slower, so that its processes get fewer.
+/// The number of ids per process of this library. The package is slower, so its processes get fewer.
 const IDS_OF_OURS: usize = 3_500;
 const IDS_OF_THEIRS: usize = ITEMS / EACH - IDS_OF_OURS;
-/// One in so many ids of a neighbour's is asked for too.
+/// Every tenth id of the neighbour is served too.
 const SHARED: usize = 10;
-/// How many processes are killed, and how long after one another at the most.
+/// The number of kills, and the longest time between two of them.
 const KILLS: usize = 40;
 const BETWEEN: Duration = Duration::from_millis(400);
 
@@ -46,7 +45,7 @@ async fn ours_lose_nothing_when_they_are_killed() -> Result<()> {
     Ok(())
 }
 
-/// What the package loses when it is killed is its own, and is only counted: no test of ours can promise it.
+/// The package's losses when it is killed are only counted: they do not depend on this library.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove dynamo"]
 async fn theirs_lose_only_what_they_had_in_their_hands() -> Result<()> {
@@ -57,7 +56,7 @@ async fn theirs_lose_only_what_they_had_in_their_hands() -> Result<()> {
     Ok(())
 }
 
-/// What became of the bank.
+/// The state of the bank at the end.
 #[derive(Debug)]
 struct Found {
     /// Items that are in neither table.
@@ -66,7 +65,7 @@ struct Found {
     kills: usize,
 }
 
-/// Runs all processes to their end, and looks at what they were told and at the tables.
+/// Runs all processes to their end, and checks their outcomes and the tables.
 async fn together(name: &str, killed: Option<Kind>) -> Result<Found> {
     let table = Table::alone(Data::InMemory).await?;
     let endpoint = format!("http://{}", table.own().expect("a server of its own").address());
@@ -94,7 +93,7 @@ async fn together(name: &str, killed: Option<Kind>) -> Result<Found> {
     Ok(found)
 }
 
-/// Neighbours are of different kinds.
+/// Starts all processes. Neighbours are of different kinds.
 fn started(tables: &Tables, folder: &Path) -> Result<Vec<Process>> {
     let own: Vec<Vec<String>> = (0..2 * EACH).map(|number| own_ids(number).collect()).collect();
     let processes = own.iter().enumerate().map(|(number, ids)| {
@@ -118,7 +117,7 @@ fn own_ids(number: usize) -> impl Iterator<Item = String> {
     (0..count).map(move |id| format!("customer-{number}-{id}"))
 }
 
-/// Kills processes of a kind at random moments of their work and starts them again, until all have come to their end.
+/// Kills processes of a kind at random times and starts them again, until all have ended.
 async fn tend(processes: &mut [Process], killed: Option<Kind>) -> Result<usize> {
     let mut kills = 0;
     loop {
@@ -144,7 +143,7 @@ async fn tend(processes: &mut [Process], killed: Option<Kind>) -> Result<usize> 
 
 type Told = BTreeMap<String, BTreeSet<String>>;
 
-/// What each id was told by all processes, and how many answers there are of each kind.
+/// Returns the outcomes of each id in all processes, and the number of outcomes of each kind of process.
 fn told(processes: &[Process]) -> Result<(Told, BTreeMap<Kind, usize>)> {
     let (mut told, mut by) = (Told::new(), BTreeMap::from([(Kind::Ours, 0), (Kind::Theirs, 0)]));
     for process in processes {
@@ -156,7 +155,7 @@ fn told(processes: &[Process]) -> Result<(Told, BTreeMap<Kind, usize>)> {
     Ok((told, by))
 }
 
-/// No id was told of two items, the record says the same, and no item has two ids or is free beside one.
+/// Checks that no id got two items, that its record agrees, and that no item has two ids or is given and free.
 async fn judge(articles: &Articles, told: &Told) -> Result<Found> {
     let (free, given) = (articles.free().await?, articles.given().await?);
     let mut unserved = 0;

@@ -1,4 +1,4 @@
-//! One id that is used for six days, every half minute.
+//! One id that is used every half minute for six days.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ const TIMES: usize = 20_000;
 const BETWEEN: Duration = Duration::from_secs(26);
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Every operation is remembered to the end: seven days are not over.
+/// Every operation is remembered until the end, because the memory is seven days.
 #[tokio::test]
 #[ignore = "it takes minutes: cargo xtask prove dynamo"]
 async fn twenty_thousand_runs_of_one_id_cost_the_same_to_the_end() -> Result<()> {

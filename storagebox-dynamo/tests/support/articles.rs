@@ -1,4 +1,4 @@
-//! The two tables of article 1's Python package, as its users make them.
+//! The two tables of article 1's Python package, as its users create them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use storagebox_testkit::dynamodb::faults::Faults;
 
 use super::place::{Table, failed};
 
-/// Two tables beside the test's own.
+/// The two tables of the article.
 #[derive(Debug)]
 pub struct Articles {
     table: Arc<Table>,
@@ -33,7 +33,7 @@ impl Articles {
         Ok(articles)
     }
 
-    /// With a table of the test's own that is removed afterwards, as these are.
+    /// Runs a test with new tables, and removes them afterwards.
     pub async fn with(test: impl AsyncFnOnce(&Self) -> Result<()>) -> Result<()> {
         let table = Table::shared().await?;
         let articles = Self::beside(&table).await?;
@@ -66,17 +66,17 @@ impl Articles {
         DynamoStore::builder().table(self.items.as_str())
     }
 
-    /// A client of its own.
+    /// Creates a client.
     pub async fn driver(&self) -> Driver {
         self.table.client(None, None).await
     }
 
-    /// With a client of its own.
+    /// Opens the tables with a new client.
     pub async fn open(&self) -> Result<ArticleTables> {
         self.builder().article_tables_from_client(&self.driver().await, &self.records)
     }
 
-    /// With a client of its own, and the faults that its requests meet: none yet.
+    /// Opens the tables with a new client, and returns the control of its faults, of which it has none yet.
     pub async fn through(&self, builder: DynamoBuilder) -> Result<(ArticleTables, Faults)> {
         let faults = Faults::new(self.table.http());
         let http = SharedHttpClient::new(faults.clone());
@@ -84,20 +84,20 @@ impl Articles {
         Ok((builder.article_tables_from_client(&client, &self.records)?, faults))
     }
 
-    /// Open, and with these items in it.
+    /// Opens the tables, and adds this number of items.
     pub async fn filled(&self, count: usize) -> Result<ArticleTables> {
         let tables = self.open().await?;
         tables.add(&items(count)?).await?;
         Ok(tables)
     }
 
-    /// Past the library: what is free.
+    /// Reads the free items directly from the table.
     pub async fn free(&self) -> Result<BTreeSet<String>> {
         let rows = self.rows(&self.items).await?;
         Ok(rows.iter().filter_map(|row| text(row, "item")).collect())
     }
 
-    /// Past the library: what was given, by id.
+    /// Reads the given items by their ids, directly from the table.
     pub async fn given(&self) -> Result<BTreeMap<String, String>> {
         let rows = self.rows(&self.records).await?;
         Ok(rows.iter().filter_map(|row| text(row, "deduplication_id").zip(text(row, "item_string"))).collect())
@@ -109,7 +109,7 @@ impl Articles {
         rows.map_err(failed)
     }
 
-    /// Past the library: a row as somebody else writes it.
+    /// Writes a row directly, as another program would.
     pub async fn put(&self, table: &str, row: &[(&str, &str)]) -> Result<()> {
         let mut request = self.table.raw().put_item().table_name(table);
         for (name, value) in row {
@@ -123,7 +123,7 @@ fn text(row: &HashMap<String, AttributeValue>, name: &str) -> Option<String> {
     row.get(name)?.as_s().ok().cloned()
 }
 
-/// So many distinct items.
+/// Returns `count` distinct items.
 pub fn items(count: usize) -> Result<Vec<Item>> {
     (0..count).map(|number| Item::new(format!("CODE-{number:05}"))).collect()
 }

@@ -1,4 +1,4 @@
-//! The suite's harness: a prefix of one table for each case.
+//! The suite's harness: one prefix of a table per case.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -20,11 +20,11 @@ use tokio::runtime::Runtime;
 
 use super::place::{PATIENCE, Place, Table, failed};
 
-/// How the stores under test are set up.
+/// The configuration of the stores under test.
 #[derive(Clone, Debug)]
 pub struct SetUp {
     pub name: String,
-    /// This share of the requests, in percent, has one of these faults.
+    /// The share of requests with faults, in percent, and the faults.
     pub faults: (u8, Vec<Fault>),
 }
 
@@ -34,14 +34,14 @@ impl SetUp {
     }
 }
 
-/// How often a caller calls again who meets faults all the time.
+/// The number of attempts of a caller under constant faults.
 const ATTEMPTS: usize = 40;
 
 /// The suite's harness.
 pub struct DynamoHarness {
     table: Arc<Table>,
     set_up: SetUp,
-    /// The clients' way to the server, with what it counts.
+    /// The clients' connection to the server, which counts faults.
     faults: Faults,
 }
 
@@ -55,12 +55,12 @@ impl DynamoHarness {
         Self { table, set_up, faults }
     }
 
-    /// What went wrong on the way to the server so far.
+    /// Returns the faults so far.
     pub fn faults(&self) -> Faults {
         self.faults.clone()
     }
 
-    /// Runs something that needs a table, and removes it afterwards.
+    /// Runs a function with a new table, and removes the table afterwards.
     pub fn with_table(run: impl FnOnce(&Runtime, Arc<Table>) -> Result<ExitCode>) -> ExitCode {
         run_with(async |_| Table::shared().await, run, async |table| table.remove().await)
     }
@@ -71,7 +71,7 @@ impl DynamoHarness {
     }
 }
 
-/// Opens a prefix as another process of the suite.
+/// Opens a store on the prefix in another process of the suite.
 pub async fn open_beside(address: String) -> Result<Arc<dyn Backend>> {
     Ok(Arc::new(Place::opened_at(&address).await?))
 }
@@ -79,7 +79,7 @@ pub async fn open_beside(address: String) -> Result<Arc<dyn Backend>> {
 /// A prefix of keys for one case.
 struct Keys {
     place: Place,
-    /// The clients' way to the server, if it has faults.
+    /// The clients' connection to the server, if it has faults.
     faults: Option<Faults>,
 }
 
@@ -160,7 +160,7 @@ fn text<'a>(row: &'a Row, name: &str) -> Option<&'a str> {
     row.get(name)?.as_s().ok().map(String::as_str)
 }
 
-/// The bank as its rows tell, past the library.
+/// Returns the items of a bank, read from its rows without the library.
 fn audit(rows: &[Row], prefix: &str, bank: &Namespace, clock: &ManualClock) -> Result<Vec<ListedItem>> {
     let own = format!("{prefix}bank:{}:{}:", bank.as_str().len(), bank.as_str());
     let of = |part: &str| -> Vec<&Row> {

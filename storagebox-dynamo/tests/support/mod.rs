@@ -1,4 +1,4 @@
-//! What the tests of this backend share: a table of their own, and key prefixes in it, one for each case.
+//! Shared by the tests of this backend: a table per program, and a key prefix per case.
 
 #![allow(dead_code, unused_imports, unreachable_pub, reason = "each test program uses a part of it")]
 

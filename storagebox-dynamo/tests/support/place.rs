@@ -18,13 +18,13 @@ use storagebox_testkit::dynamodb::{Data, Dynamo};
 use storagebox_testkit::servers;
 use tokio::task::spawn_blocking;
 
-/// Stands for the endpoint of AWS itself in an address.
+/// The word for the endpoint of AWS in an address.
 const AWS: &str = "aws";
 
-/// Longer than a case may stand still, so that no call ends because the machine is busy.
+/// Longer than a case may make no progress, so that no call times out on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A table that is removed in the end.
+/// A temporary table.
 #[derive(Debug)]
 pub struct Table {
     pub name: String,
@@ -37,13 +37,13 @@ pub struct Table {
 }
 
 impl Table {
-    /// In the server of this test program: the one that `STORAGEBOX_TEST_DYNAMO_URL` names, or a local one.
+    /// Creates a table on this program's server, which `STORAGEBOX_TEST_DYNAMO_URL` names or which is local.
     pub async fn shared() -> Result<Arc<Self>> {
         let server = servers::shared_dynamodb().map_err(failed)?;
         Self::create(server.url(), None).await
     }
 
-    /// In a server of its own, which can be killed.
+    /// Creates a table on its own server, which can be killed.
     pub async fn alone(data: Data) -> Result<Arc<Self>> {
         let own = spawn_blocking(move || Dynamo::start(data)).await.map_err(failed)?.map_err(failed)?;
         let url = own.url();
@@ -63,7 +63,7 @@ impl Table {
         Ok(Arc::new(table))
     }
 
-    /// Whoever makes a table for a test removes it.
+    /// Returns a builder for this table, without deletion protection, so that the test can remove it.
     pub fn builder(&self) -> DynamoBuilder {
         DynamoStore::builder().table(self.name.as_str()).protect(false)
     }
@@ -72,12 +72,12 @@ impl Table {
         self.own.as_ref()
     }
 
-    /// Past the library.
+    /// Returns a client of the driver, for requests without the library.
     pub fn raw(&self) -> &Driver {
         &self.driver
     }
 
-    /// What results name.
+    /// Returns the endpoint as results name it.
     pub fn endpoint(&self) -> String {
         self.endpoint.clone().unwrap_or_else(|| format!("AWS {}", self.region))
     }
@@ -87,25 +87,25 @@ impl Table {
         std::net::ToSocketAddrs::to_socket_addrs(endpoint).ok()?.next()
     }
 
-    /// A client of its own, to this address if it is another, through this HTTP client if one is given.
+    /// Creates a client, for this address and with this HTTP client if they are given.
     pub async fn client(&self, address: Option<SocketAddr>, http: Option<SharedHttpClient>) -> Driver {
         let other = address.map(|address| format!("http://{address}"));
         driver(&self.region, other.as_deref().or(self.endpoint.as_deref()), http).await
     }
 
-    /// What a recorder of requests passes them on to.
+    /// Returns the HTTP client to which a recorder passes requests.
     pub fn http(&self) -> SharedHttpClient {
         plain_http(self.endpoint.as_deref())
     }
 
-    /// The name of a table that is not there.
+    /// Returns a place in a table that does not exist yet.
     pub fn bare(self: &Arc<Self>) -> Place {
         let number = self.places.fetch_add(1, Ordering::Relaxed);
         let (name, prefix) = (format!("{}-{number}", self.name), format!("n{number}/"));
         Place { table: Arc::clone(self), name, prefix, clock: ManualClock::new() }
     }
 
-    /// An empty place that no other case sees: a table where that costs nothing, and on AWS a part of this one.
+    /// Returns an empty place for one case: a new table on an emulator, and a prefix of this table on AWS.
     pub async fn place(self: &Arc<Self>) -> Result<Place> {
         let mut place = self.bare();
         if self.endpoint.is_none() {
@@ -117,7 +117,7 @@ impl Table {
         Ok(place)
     }
 
-    /// Removes it, and the places beside it.
+    /// Removes the table and the tables of its places.
     pub async fn remove(&self) -> Result<()> {
         let places = 0..self.places.load(Ordering::Relaxed);
         for name in places.map(|number| format!("{}-{number}", self.name)).chain([self.name.clone()]) {
@@ -130,35 +130,35 @@ impl Table {
     }
 }
 
-/// A part of a table, with the clock of all its clients.
+/// A prefix in a table, with the clock of all its clients.
 #[derive(Clone, Debug)]
 pub struct Place {
     pub table: Arc<Table>,
-    /// The name of the table that it is in.
+    /// The name of its table.
     pub name: String,
     pub prefix: String,
     pub clock: ManualClock,
 }
 
 impl Place {
-    /// All clients here have one clock, so they need no room for clocks that differ.
+    /// Returns a builder with the place's clock. All clients have this clock, so the skew is 0.
     pub fn builder(&self) -> DynamoBuilder {
         let builder = self.table.builder().table(self.name.as_str()).prefix(self.prefix.as_str());
         builder.max_skew(Duration::ZERO).clock(self.clock.clone())
     }
 
-    /// A store with a client of its own.
+    /// Opens a store with a new client.
     pub async fn store(&self) -> Result<DynamoStore> {
         self.builder().from_client(&self.table.client(None, None).await)
     }
 
-    /// What another process opens it by.
+    /// Returns the address by which another process opens the place.
     pub fn address(&self) -> String {
         let endpoint = self.table.endpoint.as_deref().unwrap_or(AWS);
         [&self.table.region, endpoint, &self.name, &self.prefix].join(" ")
     }
 
-    /// A store at the address of a place of another process.
+    /// Opens a store at the address of another process's place.
     pub async fn opened_at(address: &str) -> Result<DynamoStore> {
         let parts: Vec<&str> = address.split(' ').collect();
         let [region, endpoint, table, prefix] = parts[..] else { return Err(failed("no address of a place")) };
@@ -167,7 +167,7 @@ impl Place {
         builder.protect(false).clock(ManualClock::new()).call_timeout(PATIENCE).from_client(&driver)
     }
 
-    /// Every row here, past the library.
+    /// Reads all rows of the place, without the library.
     pub async fn rows(&self) -> Result<Vec<HashMap<String, AttributeValue>>> {
         let request = self.table.raw().scan().table_name(&self.name).consistent_read(true);
         let request = request.filter_expression("begins_with(pk, :prefix)");
@@ -177,7 +177,7 @@ impl Place {
     }
 }
 
-/// With the keys that every stand-in takes, or the caller's own for AWS.
+/// Creates a client, with keys that every emulator accepts, or with the environment's keys for AWS.
 pub async fn driver(region: &str, endpoint: Option<&str>, http: Option<SharedHttpClient>) -> Driver {
     let http = http.unwrap_or_else(|| plain_http(endpoint));
     let Some(endpoint) = endpoint else { return of_aws(region, http).await };
@@ -190,7 +190,7 @@ pub async fn driver(region: &str, endpoint: Option<&str>, http: Option<SharedHtt
     Driver::from_conf(config.build())
 }
 
-/// With TLS for AWS, without it for a stand-in.
+/// Creates an HTTP client, with TLS for AWS and without it for an emulator.
 fn plain_http(endpoint: Option<&str>) -> SharedHttpClient {
     use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
     let http = aws_smithy_http_client::Builder::new();
@@ -205,7 +205,7 @@ async fn of_aws(region: &str, http: SharedHttpClient) -> Driver {
     Driver::new(&config.region(Region::new(region.to_owned())).http_client(http).load().await)
 }
 
-/// The bytes of the longest row here, as DynamoDB counts them, give or take what a number takes.
+/// Returns the size of the longest row in bytes, approximately as DynamoDB counts it.
 pub async fn longest_row(place: &Place) -> Result<usize> {
     let row = |row: &HashMap<String, AttributeValue>| row.iter().map(|(name, value)| name.len() + bytes(value)).sum();
     Ok(place.rows().await?.iter().map(row).max().unwrap_or_default())

@@ -1,4 +1,4 @@
-//! Ledgers: every change an entry of its own, in the order of time.
+//! Ledgers: one entry per change, in the order of time.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
@@ -23,14 +23,14 @@ pub(crate) struct MemoryLedger {
 /// The entries of one key.
 #[derive(Debug, Default)]
 struct Entries {
-    /// Always the sum of the others, so that a read adds nothing up.
+    /// The sum of `compacted` and all entries, kept so that a read adds nothing up.
     value: i64,
     compacted: Option<Compacted>,
     by_time: BTreeMap<Place, Entry>,
     by_op: HashMap<OpId, Place>,
 }
 
-/// Where an entry stands in the log: its milliseconds since 1970, and its operation.
+/// The position of an entry in the log: its milliseconds since 1970, and its operation.
 type Place = (i64, OpId);
 
 #[derive(Clone, Debug)]
@@ -94,7 +94,7 @@ impl Entries {
         Page { next: entries.last().filter(|_| !is_last).map(cursor_after), entries }
     }
 
-    /// Merges the oldest entries up to the horizon; how many there were.
+    /// Merges at most `limit` of the oldest entries up to the horizon, and returns how many.
     fn compact(&mut self, horizon: i64, limit: usize) -> usize {
         let mut merged = 0;
         while merged < limit && self.merge_first(horizon) {
@@ -103,7 +103,8 @@ impl Entries {
         merged
     }
 
-    /// Whether there was one. A sum beyond `i64` is not begun; the changes that bring it back may be younger.
+    /// Merges the oldest entry if it is not younger than the horizon, and returns whether it did. An entry that would
+    /// take the sum beyond `i64` is not merged: the changes that bring the sum back may be younger than the horizon.
     fn merge_first(&mut self, horizon: i64) -> bool {
         let Some(first) = self.by_time.first_entry().filter(|entry| entry.key().0 <= horizon) else {
             return false;
@@ -147,7 +148,7 @@ fn shown(((at, op), entry): (&Place, &Entry)) -> Option<LedgerEntry> {
     }
 }
 
-/// What a listing has shown so far.
+/// The last entry that a listing has shown.
 enum After {
     Start,
     Sum,
@@ -180,7 +181,7 @@ impl MemoryLedger {
         Self { settings, cells: Striped::default() }
     }
 
-    /// Runs one step on the key's entries, and tells it the time.
+    /// Runs one step on the key's entries, with the time in milliseconds since 1970.
     fn step<T>(&self, key: &Key, step: impl FnOnce(&mut Entries, i64) -> T) -> T {
         let mut cells = self.cells.lock_for(key);
         let now = self.settings.now().millis();
@@ -245,13 +246,13 @@ impl Ledger for MemoryLedger {
         }))
     }
 
-    /// There is nothing to save: the sum is at hand.
+    /// Returns the current value, which costs no more than an older one.
     async fn value_within(&self, key: &Key, _max_age: Duration) -> Result<i64> {
         self.value(key).await
     }
 }
 
-/// Rounded up, so that nothing counts as older than it is.
+/// Returns the milliseconds of a duration, rounded up so that no entry counts as older than it is.
 fn whole_millis(duration: Duration) -> i64 {
     i64::try_from(duration.as_nanos().div_ceil(1_000_000)).unwrap_or(i64::MAX)
 }

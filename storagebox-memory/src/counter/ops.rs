@@ -9,11 +9,11 @@ use crate::clock::Time;
 #[derive(Debug, Default)]
 pub(super) struct Ops {
     by_id: HashMap<OpId, Known>,
-    /// How long they are remembered is one for the whole namespace, so the oldest is the first to go.
+    /// Oldest first. All operations of a namespace are remembered equally long, so the oldest is forgotten first.
     by_age: VecDeque<(Time, OpId)>,
 }
 
-/// What is remembered of an operation.
+/// A remembered operation.
 #[derive(Debug)]
 pub(super) enum Known {
     Applied { delta: i64, value: Option<i64> },
@@ -38,7 +38,7 @@ impl Ops {
         capacity.is_some_and(|capacity| self.by_id.len() >= capacity as usize)
     }
 
-    /// Forgets every operation that need not be remembered any more.
+    /// Forgets every operation whose memory is over.
     pub(super) fn forget(&mut self, memory: Remember, now: Time) {
         self.forget_up_to(usize::MAX, memory, now);
     }

@@ -1,13 +1,13 @@
-//! The value of one counter: whole, or split over shards that each have a part of the bounds.
+//! The value of one counter: in one piece, or split over shards that each have a part of the bounds.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use storagebox_core::{Bounds, Change, Counted, OpId};
 
-/// Wider than the values, so that sums and room never overflow.
+/// An integer wider than the values, so that sums and differences never overflow.
 type Wide = i128;
 
-/// Beyond any sum of `i64` values: the room of a side without a bound.
+/// The bound of a side without one. It is beyond any sum of `i64` values.
 const FAR: Wide = 1 << 100;
 
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub(super) struct Shards {
     shards: Vec<Shard>,
 }
 
-/// A part of the value and its part of the bounds. The parts of all shards add up to the whole.
+/// A part of the value and a part of each bound. The parts of all shards add up to the whole.
 #[derive(Clone, Copy, Debug)]
 struct Shard {
     value: Wide,
@@ -25,12 +25,12 @@ struct Shard {
 }
 
 impl Shard {
-    /// How far the value may still go in the direction of the delta.
+    /// Returns how far the value may still move in the direction of the delta.
     fn room(&self, delta: Wide) -> Wide {
         if delta < 0 { self.value - self.floor } else { self.ceiling - self.value }
     }
 
-    /// Moves the bound in the direction of the delta; outwards is positive.
+    /// Moves the bound on the delta's side outwards by `by`, or inwards if `by` is negative.
     fn widen(&mut self, delta: Wide, by: Wide) {
         if delta < 0 { self.floor -= by } else { self.ceiling += by }
     }
@@ -61,7 +61,7 @@ impl Shards {
         i64::try_from(total).unwrap_or(if total < 0 { i64::MIN } else { i64::MAX })
     }
 
-    /// The value after the change, or why it cannot be made.
+    /// Returns the value after the change, or the outcome that rejects it.
     pub(super) fn fits(&self, change: &Change) -> Result<i64, Counted> {
         let value = self.total().checked_add(change.delta).ok_or(Counted::Overflow)?;
         if self.bounds.contains(value) && change.bounds.contains(value) {
@@ -70,7 +70,7 @@ impl Shards {
         Err(Counted::OutOfBounds)
     }
 
-    /// Adds the delta, which fits the total, to the operation's shard, with room from the others if it is dry (C-2).
+    /// Adds the delta, which must fit the total, to the operation's shard, with room from other shards if needed (C-2).
     pub(super) fn add(&mut self, op: &OpId, delta: i64) {
         let delta = Wide::from(delta);
         let own = shard_of(op, self.shards.len());
@@ -85,7 +85,7 @@ impl Shards {
     }
 }
 
-/// The part of a bound that falls to one of `count` shards; the parts add up to the bound.
+/// Returns the part of a bound for one of `count` shards. The parts add up to the bound.
 fn share(bound: Wide, count: Wide, index: Wide) -> Wide {
     bound / count + (bound % count).signum() * Wide::from(index < (bound % count).abs())
 }

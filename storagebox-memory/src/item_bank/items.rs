@@ -1,4 +1,4 @@
-//! One stripe of a bank's items: an index by text, slots that never move, and what is free.
+//! One stripe of a bank's items: an index by text, slots that never move, and a list of free slots.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,16 +8,16 @@ use storagebox_core::{ClaimId, Clock, Counts, Item, ItemState, ListedItem};
 
 use crate::clock::Time;
 
-/// How many lapsed holds a taker clears away besides its own, so that they cannot pile up.
+/// The number of lapsed holds that one take frees. It is above one so that lapsed holds do not accumulate.
 const REAPED_PER_POP: usize = 2;
 
 #[derive(Debug, Default)]
 pub(super) struct Stripe {
     index: HashTable<u32>,
     slots: Vec<Slot>,
-    /// Every free slot, and some that were withdrawn since.
+    /// All free slots, and some that were withdrawn since they were pushed.
     free: Vec<u32>,
-    /// The ends of timed holds. One whose hold has changed since is passed over.
+    /// The ends of timed holds. An end whose hold has changed since is ignored.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
@@ -27,14 +27,14 @@ struct Slot {
     place: Place,
 }
 
-/// Where an item is. Small, because a bank of ten million items has as many; what is rare is boxed.
+/// The state of an item. Rare variants are boxed, because a bank may have ten million items.
 #[derive(Debug)]
 pub(super) enum Place {
     Free,
     Held(ClaimId),
     Timed(Box<Timed>),
     Spent(Option<ClaimId>),
-    /// `queued` while its slot is still among the free ones, so that restoring it does not queue it twice.
+    /// `queued` while the slot is still in the list of free slots, so that a restore does not push it twice.
     Withdrawn {
         queued: bool,
     },
@@ -65,7 +65,7 @@ impl Slot {
 }
 
 impl Stripe {
-    /// Whether the item was new.
+    /// Adds the item as free, and returns whether it was new.
     pub(super) fn add(&mut self, item: &Item, hash: u64, hasher: impl Fn(&Item) -> u64) -> bool {
         if self.find(item, hash).is_some() {
             return false;
@@ -90,7 +90,7 @@ impl Stripe {
         self.slots[index as usize].state(now)
     }
 
-    /// A free slot, one whose hold has lapsed included. The clock is asked only if there are timed holds.
+    /// Returns a free slot, which may be one whose hold has lapsed. The clock is read only if there are timed holds.
     pub(super) fn pop(&mut self, clock: &dyn Clock) -> Option<u32> {
         if !self.ends.is_empty() {
             self.reap(Time::of(clock));
@@ -105,7 +105,7 @@ impl Stripe {
         None
     }
 
-    /// Frees lapsed holds. The ends are in order, so if any is lapsed, one is freed.
+    /// Frees at most `REAPED_PER_POP` slots whose holds have lapsed, those that ended first before others.
     fn reap(&mut self, now: Time) {
         let mut reaped = 0;
         while let Some(Reverse((end, index))) = self.ends.peek().copied() {
@@ -131,7 +131,7 @@ impl Stripe {
         }
     }
 
-    /// The end of the claim's hold on the slot, if it holds it by now.
+    /// Returns the end of the claim's hold on the slot (inner `None`: never), or `None` if the claim does not hold it.
     pub(super) fn held_by(&self, index: u32, claim: &ClaimId, now: Time) -> Option<Option<Time>> {
         match &self.slots[index as usize].place {
             Place::Held(by) if by == claim => Some(None),
@@ -173,7 +173,7 @@ impl Stripe {
         }
     }
 
-    /// Appends up to `room` entries from this slot on; how many.
+    /// Appends at most `room` items from the slot `first` on, and returns how many.
     pub(super) fn list(&self, first: usize, room: usize, now: Time, entries: &mut Vec<ListedItem>) -> usize {
         let slots = self.slots.iter().skip(first).take(room);
         let before = entries.len();

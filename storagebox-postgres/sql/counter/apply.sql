@@ -1,8 +1,10 @@
--- C-1 an operation and its effect are one step, under the lock of its shard; C-2 the result is tested there too.
--- C-4 overflow, C-2 out of bounds and 'full' change nothing and are not remembered (C-8).
--- An operation always goes to the same shard. 'dry' is a shard without room for it: `counter_apply_widely` looks at all.
--- One row an element, in the order of the arrays, which the caller sorts by key and shard; each shard is written once.
--- applied, already value | overflow | out of bounds | full | mismatch | fenced | dry
+-- C-1 Applies operations: each operation and its effect are one step, under the lock of its shard. An operation always
+-- goes to the same shard. C-2 The bounds are tested under the lock too.
+-- C-2, C-4, C-8 'overflow', 'out of bounds' and 'full' change nothing and are not remembered.
+-- 'dry': the shard has no room, and the client calls `counter_apply_widely`, which looks at all shards.
+-- The caller sorts the arrays by key and shard. Each shard is written once.
+-- Returns one row per operation, in the order of the arrays:
+-- applied value | already value | overflow | out of bounds | full | mismatch | fenced | dry
 CREATE OR REPLACE FUNCTION {schema}.counter_apply(
     p_namespace bigint, p_keys text[], p_ops text[], p_deltas bigint[], p_floors bigint[], p_ceilings bigint[],
     p_parts integer[], p_shards integer, p_floor bigint, p_ceiling bigint, p_split boolean, p_remembers boolean,

@@ -1,7 +1,7 @@
--- C-2, C-7 applies an operation whose own shard has no room for it: all shards are locked, in order, the total is
--- tested, and room is moved to that shard from the others. The parts of the bounds go on adding up to the bounds.
--- A total that has no room as it is, in one snapshot, is refused without a lock; what is refused leaves no shard behind (C-8).
--- The outcomes are those of `counter_apply`, without 'dry'.
+-- C-2, C-7 Applies an operation whose own shard has no room: locks all shards in order, tests the total, and moves room
+-- to that shard from the others. The parts of the bounds still add up to the bounds.
+-- A total that is out of bounds in a first snapshot is refused without a lock. C-8 A refusal leaves no new shard.
+-- Returns the outcomes of `counter_apply`, without 'dry'.
 CREATE OR REPLACE FUNCTION {schema}.counter_apply_widely(
     p_namespace bigint, p_key text, p_op text, p_delta bigint, p_part integer, p_shards integer,
     p_floor bigint, p_ceiling bigint, p_keeps bigint, OUT outcome text, OUT value bigint
@@ -23,7 +23,7 @@ BEGIN
     IF refused IS NULL THEN
         made := {schema}.counter_lock_all(p_namespace, p_key, p_shards, p_floor, p_ceiling, present = p_shards::bigint);
     END IF;
-    -- Asked after the sum: an attempt of the same operation that is in it is found.
+    -- Read after the sum, so that an earlier attempt of the operation is found if the sum includes it.
     now := {schema}.clock();
     SELECT k.outcome, k.value INTO outcome, value
     FROM {schema}.counter_known(p_namespace, p_key, p_op, p_delta, {schema}.forgotten_before(p_keeps, now)) k;
@@ -43,7 +43,7 @@ BEGIN
         WHERE c.namespace = p_namespace AND c.key = p_key AND c.shard <> p_part ORDER BY room DESC
     LOOP
         EXIT WHEN missing <= 0::numeric;
-        -- Half of what is left over as well, so that the next operations find room.
+        -- Also half of the rest of the other shard's room, so that the next operations find room.
         moved := least(other.room, missing + trunc((other.room - least(other.room, missing)) / 2::numeric));
         PERFORM {schema}.counter_widen(p_namespace, p_key, other.shard, p_delta, -moved);
         PERFORM {schema}.counter_widen(p_namespace, p_key, p_part, p_delta, moved);

@@ -1,6 +1,6 @@
--- C-8 fences an operation under the lock of its shard: afterwards it is either applied, and said so, or never will be.
--- The fence is all that it leaves: a shard that is made to be locked is removed again.
--- cancelled | already value | full
+-- C-8 Fences an operation under the lock of its shard: the operation is applied already, or never will be. Deletes a
+-- shard that it created for the lock, unless the shard counts the operations of a window.
+-- Returns cancelled | already value | full
 CREATE OR REPLACE FUNCTION {schema}.counter_cancel(
     p_namespace bigint, p_key text, p_op text, p_part integer, p_shards integer, p_floor bigint, p_ceiling bigint,
     p_keeps bigint, p_capacity bigint, OUT outcome text, OUT value bigint

@@ -1,5 +1,6 @@
--- What is remembered of an operation, asked after its counter was locked.
--- C-3 applied value, as it was stored with the operation; C-5 mismatch; C-8 fenced. Null if nothing is.
+-- C-3, C-5, C-8 Reads what is remembered of an operation. The caller has locked the shard, or has read a total that it
+-- refuses.
+-- Returns already value (as it was stored) | mismatch | fenced, or nulls.
 CREATE OR REPLACE FUNCTION {schema}.counter_known(
     p_namespace bigint, p_key text, p_op text, p_delta bigint, p_forgotten timestamptz, OUT outcome text, OUT value bigint
 )

@@ -1,4 +1,5 @@
--- Locks one shard of a counter, which is made at 0 with its part of the bounds if it is not there. The clock is read after that.
+-- Locks one shard of a counter. If it does not exist, creates it at 0 with its part of the bounds.
+-- Returns the shard, whether it is new, and the clock, read after the lock.
 CREATE OR REPLACE FUNCTION {schema}.counter_lock(
     p_namespace bigint, p_key text, p_shard integer, p_shards integer, p_floor bigint, p_ceiling bigint,
     OUT place tid, OUT value numeric, OUT floor numeric, OUT ceiling numeric, OUT ops bigint, OUT made boolean,

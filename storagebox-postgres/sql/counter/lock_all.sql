@@ -1,5 +1,6 @@
--- Locks all shards of a counter in their order, in which a batch locks them too, and makes those that are missing in their turn.
--- Answers which it made. Shards that are all there stay so: none that was committed is ever removed.
+-- Locks all shards of a counter in their order, as a batch does, and creates missing shards on the way. If all shards
+-- exist, one statement locks them: of a counter with several shards, no committed shard is ever deleted.
+-- Returns the new shards.
 CREATE OR REPLACE FUNCTION {schema}.counter_lock_all(
     p_namespace bigint, p_key text, p_shards integer, p_floor bigint, p_ceiling bigint, p_are_there boolean
 ) RETURNS integer[]

@@ -1,5 +1,6 @@
--- S-2 removes at most `p_limit` operations that are past their retention; those of a window under the lock of its counter, which
--- knows their number and goes with the last of them if it stands at 0, as it did before the first.
+-- S-2 Deletes at most `p_limit` operations that are past their retention. Operations of a window are deleted under the
+-- lock of their counter, which stores their number. A counter at 0 is deleted with its last operation.
+-- Returns the number of deleted operations.
 CREATE OR REPLACE FUNCTION {schema}.counter_maintain(p_limit bigint) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE

@@ -1,4 +1,5 @@
--- Removes operations of one window that are past its lifetime, never before. The caller has locked the counter. How many.
+-- Deletes at most `p_limit` operations of one window that are past their retention. The caller has locked the counter.
+-- Returns the number of deleted operations.
 CREATE OR REPLACE FUNCTION {schema}.counter_purge(p_namespace bigint, p_key text, p_forgotten timestamptz, p_limit bigint)
 RETURNS bigint
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$

@@ -1,4 +1,4 @@
--- C-6, C-7 the sum of the shards, in one snapshot.
+-- C-6, C-7 Returns the sum of the shards, read in one snapshot.
 CREATE OR REPLACE FUNCTION {schema}.counter_value(p_namespace bigint, p_key text) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 BEGIN

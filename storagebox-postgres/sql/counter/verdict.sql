@@ -1,4 +1,4 @@
--- What a total is refused for: C-4 'overflow' before C-2 'out of bounds'; null if it is not.
+-- C-2, C-4 Returns why a total is refused: 'overflow' before 'out of bounds'. Null if it is not refused.
 CREATE OR REPLACE FUNCTION {schema}.counter_verdict(p_total numeric, p_floor bigint, p_ceiling bigint) RETURNS text
 LANGUAGE sql IMMUTABLE RETURN
     CASE WHEN p_total < (-9223372036854775808)::numeric OR p_total > 9223372036854775807::numeric THEN 'overflow'

@@ -1,4 +1,4 @@
--- Moves a shard's bound in the direction of a change; outwards is positive.
+-- C-2 Moves the bound of a shard that is in the direction of a change. A positive `p_by` gives the shard more room.
 CREATE OR REPLACE FUNCTION {schema}.counter_widen(
     p_namespace bigint, p_key text, p_shard integer, p_delta bigint, p_by numeric
 ) RETURNS void

@@ -1,4 +1,4 @@
--- D-7 leaves the id vacant and fences the operation that had it. The caller has locked the record.
+-- D-7 Deletes the record of an id and fences its operation. The caller has locked the record.
 CREATE OR REPLACE FUNCTION {schema}.record_end(p_namespace bigint, p_id text, p_now timestamptz) RETURNS void
 LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
     WITH gone AS (

@@ -1,5 +1,5 @@
--- D-7 removes the record if it has this version, and fences the operation that made it.
--- forgotten | absent | stale value version
+-- D-7 Deletes a record if it has this version, and fences the operation that made it.
+-- Returns forgotten | absent | stale value version
 CREATE OR REPLACE FUNCTION {schema}.dedup_forget(p_namespace bigint, p_id text, p_version bigint, p_memory bigint)
 RETURNS TABLE (outcome text, value bytea, version bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$

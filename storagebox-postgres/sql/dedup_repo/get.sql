@@ -1,4 +1,4 @@
--- D-4 the record, if its retention is not over; the clock is read before the look.
+-- D-4 Reads a record that has not expired. Reads the clock first.
 CREATE OR REPLACE FUNCTION {schema}.dedup_get(p_namespace bigint, p_id text) RETURNS TABLE (value bytea, version bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE

@@ -1,4 +1,5 @@
--- D-7 whether the operation is over, as far as that is still remembered. Asked after the id's record was locked or made.
+-- D-7 Returns whether an operation has ended and is still remembered. The caller has locked or inserted the id's
+-- record, if there is one.
 CREATE OR REPLACE FUNCTION {schema}.record_has_ended(
     p_namespace bigint, p_id text, p_op text, p_memory bigint, p_now timestamptz
 ) RETURNS boolean

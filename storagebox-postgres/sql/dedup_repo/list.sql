@@ -1,4 +1,4 @@
--- D-4 the records in the order of their ids, no expired one among them.
+-- D-4 Lists the records that have not expired, in the order of their ids.
 CREATE OR REPLACE FUNCTION {schema}.dedup_list(p_namespace bigint, p_after text, p_limit bigint)
 RETURNS TABLE (id text, value bytea, version bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$

@@ -1,5 +1,6 @@
--- Locks an id's record and judges it by the clock after that. One whose retention is over is ended as of now: it is absent,
--- and its operation is fenced from here on (D-4, D-7). The state is null where there is no record.
+-- D-4, D-7 Locks the record of an id, then reads the clock and judges the record by it. Deletes an expired record, and
+-- fences its operation from now on.
+-- Returns the record, the clock, and whether `p_op` has ended. The state is null if there is no record.
 CREATE OR REPLACE FUNCTION {schema}.record_lock(
     p_namespace bigint, p_id text, p_memory bigint, p_op text,
     OUT place tid, OUT state text, OUT op text, OUT value bytea, OUT version bigint, OUT fence bigint,
@@ -11,7 +12,7 @@ BEGIN
     SELECT r.ctid, r.state, r.op, r.value, r.version, r.fence, r.fingerprint, r.replaced_by, r.replaced_version, r.until
     INTO place, state, op, value, version, fence, fingerprint, replaced_by, replaced_version, until
     FROM {schema}.records r WHERE r.namespace = p_namespace AND r.id = p_id FOR UPDATE;
-    -- No call writes one; callers would look for what it is again and again, or take its place.
+    -- No call writes such a row. Callers would retry for ever, or replace it.
     IF FOUND AND (state = 'done' OR state = 'leased' AND until IS NOT NULL) IS NOT TRUE THEN
         RAISE EXCEPTION 'a record is neither done nor leased' USING ERRCODE = 'data_corrupted';
     END IF;

@@ -1,5 +1,6 @@
--- S-2 removes at most `p_limit` records: what is done and over, leaving its fence; leases that lapsed longer ago than operations
--- are remembered; fences of that age.
+-- S-2 Deletes at most `p_limit` rows: expired records, whose operations it fences, lapsed leases whose memory is over,
+-- and fences whose memory is over.
+-- Returns the number of deleted rows.
 CREATE OR REPLACE FUNCTION {schema}.dedup_maintain(p_memory bigint, p_limit bigint) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE

@@ -1,10 +1,11 @@
--- D-1 the first to put the id's record wins, by its primary key; D-2, D-3 all others are answered what stands there.
--- D-7 an operation that is over changes nothing: that is looked up after the record is locked or made, so that nobody can end it
---      in between; a record that was made in vain is removed before anybody sees it.
--- D-4 a retention begins when all ids of the statement are had: a record that waited for a neighbour's lasts as long.
--- D-8 during a lease it is 'in flight'.
--- One row an element, in the order of the arrays, whose ids the caller sorts: new version | again, existing value version |
--- in flight remaining | fenced
+-- D-1 Records values: the first insert for an id wins, by the primary key. D-2, D-3 All others get the existing record.
+-- D-7 An operation that has ended changes nothing. This is read after the record is locked or inserted, so that nobody
+-- can end the operation in between. A record that was inserted in vain is deleted before it is visible.
+-- D-4 Retentions begin when all ids are recorded, so that a wait for one id does not shorten the retention of another.
+-- D-8 During a lease the outcome is 'in flight'.
+-- The caller sorts the ids.
+-- Returns one row per id, in the order of the arrays:
+-- new version | again value version | existing value version | in flight remaining | fenced
 CREATE OR REPLACE FUNCTION {schema}.dedup_record(
     p_namespace bigint, p_ids text[], p_values bytea[], p_ops text[], p_retentions bigint[], p_memory bigint
 ) RETURNS TABLE (outcome text, value bytea, version bigint, remaining bigint)

@@ -1,5 +1,6 @@
--- D-1 compare-and-set: of all calls that name one version one is 'replaced'; D-3 its own retry is 'again'.
--- replaced, again version | stale value version
+-- D-1 Replaces the value of a record that has this version: of all calls that name one version, one gets 'replaced'.
+-- D-3 A retry of that call gets 'again'.
+-- Returns replaced version | again version | stale value version, with nulls if there is no record.
 CREATE OR REPLACE FUNCTION {schema}.dedup_replace(
     p_namespace bigint, p_id text, p_version bigint, p_value bytea, p_op text, p_memory bigint
 ) RETURNS TABLE (outcome text, value bytea, version bigint)

@@ -1,5 +1,5 @@
--- E-3 chooses the attempt if none is chosen, under the entry's row's lock; answers the entry as it is from now on. No row if there
--- is no entry of this commit in which the attempt is registered.
+-- E-3 Chooses an attempt of an entry if none is chosen, under the lock of the entry's row.
+-- Returns the entry after that; no row if this commit has no entry in which the attempt is registered.
 CREATE OR REPLACE FUNCTION {schema}.entity_choose(
     p_namespace bigint, p_key text, p_message text, p_commit text, p_attempt text
 ) RETURNS TABLE (content bytea, attempts text[], chosen text)

@@ -1,8 +1,8 @@
--- E-1 compare-and-set on the entity's version, under its row's lock; of all who find the entity absent one makes it, by its
--- primary key, and the others look again. E-2, E-8 the entry and the tokens come in the same step; the caller sorts the tokens
--- to be made and gives each once.
--- E-6 the version is of the sequence, so that none repeats, whatever is forgotten.
--- committed | conflict | token gone, as `entity_verdict` says
+-- E-1 Compares and sets the entity's version, under the lock of its row. Of all commits that find the entity absent,
+-- one inserts it, by the primary key, and the others read it again.
+-- E-2, E-8 The entry and the tokens change in the same step. The caller sorts the new tokens and gives each once.
+-- E-6 The version comes from the sequence, so that none repeats, also after the entity is forgotten.
+-- Returns committed | conflict | token gone, as in `entity_verdict`
 CREATE OR REPLACE FUNCTION {schema}.entity_commit(
     p_namespace bigint, p_key text, p_message text, p_opened bigint, p_changes boolean, p_state bytea, p_attempt text,
     p_content bytea, p_incoming bigint, p_incoming_epoch bigint, p_consume text, p_outgoing bigint, p_outgoing_epoch bigint,

@@ -1,5 +1,5 @@
--- E-6 dates an entity that has neither a state nor an entry: its version is kept from now on for as long as operations are
--- remembered. The caller has locked the entity.
+-- E-6 Begins the memory of an entity's version, if the entity has neither a state nor an entry. The caller has locked
+-- the entity.
 CREATE OR REPLACE FUNCTION {schema}.entity_emptied(p_namespace bigint, p_key text, p_now timestamptz) RETURNS void
 LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
     UPDATE {schema}.entities e SET emptied_at = p_now

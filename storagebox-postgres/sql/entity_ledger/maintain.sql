@@ -1,4 +1,5 @@
--- S-2 removes at most `p_limit` entities that have neither a state nor an entry, for longer than operations are remembered.
+-- S-2, E-6 Deletes at most `p_limit` entities without state and entry whose memory is over.
+-- Returns the number of deleted entities.
 CREATE OR REPLACE FUNCTION {schema}.entity_maintain(p_memory bigint, p_limit bigint) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
@@ -9,7 +10,7 @@ DECLARE
 BEGIN
     FOR one IN SELECT b.namespace FROM {schema}.namespaces b WHERE b.kind = 'entities' ORDER BY b.namespace LOOP
         EXIT WHEN removed >= p_limit;
-        -- Judged again when a row is locked, and a row that is locked stays as it is.
+        -- The condition is evaluated again when a row is locked. Rows that others have locked are skipped.
         DELETE FROM {schema}.entities e WHERE e.ctid = ANY (ARRAY(
             SELECT k.ctid FROM {schema}.entities k WHERE k.namespace = one AND k.emptied_at <= forgotten
             ORDER BY k.emptied_at LIMIT p_limit - removed FOR UPDATE SKIP LOCKED

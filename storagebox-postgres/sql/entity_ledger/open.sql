@@ -1,4 +1,6 @@
--- E-5 the entity, the message's entry and whether the token lives, in one statement and so of one moment.
+-- E-5 Reads an entity, the entry of a message and whether the message's token is live, in one snapshot.
+-- An entity whose memory is over counts as absent.
+-- Returns always one row, with nulls for what does not exist.
 CREATE OR REPLACE FUNCTION {schema}.entity_open(
     p_namespace bigint, p_key text, p_message text, p_incoming bigint, p_incoming_epoch bigint, p_token text, p_memory bigint
 ) RETURNS TABLE (version bigint, state bytea, content bytea, attempts text[], chosen text, is_live boolean)

@@ -1,4 +1,5 @@
--- E-5 the entries of all entities, in the order of their keys and messages, each by the commit that added it.
+-- E-5 Lists the entries of all entities, in the order of their keys and messages.
+-- Returns the key and the message of each, and the commit that added it.
 CREATE OR REPLACE FUNCTION {schema}.entity_pending(p_namespace bigint, p_key text, p_message text, p_limit bigint)
 RETURNS TABLE (key text, message text, added_by text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$

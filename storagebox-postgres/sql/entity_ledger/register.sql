@@ -1,5 +1,5 @@
--- E-4 adds an attempt to the entry of this commit, unless one is chosen: then the content is answered too. No row if there is no
--- such entry.
+-- E-4 Adds an attempt to the entry of this commit, unless an attempt is chosen.
+-- Returns the entry, with its content if an attempt is chosen; no row if this commit has no entry.
 CREATE OR REPLACE FUNCTION {schema}.entity_register(
     p_namespace bigint, p_key text, p_message text, p_commit text, p_attempt text
 ) RETURNS TABLE (content bytea, attempts text[], chosen text)

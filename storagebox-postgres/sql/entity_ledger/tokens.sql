@@ -1,6 +1,7 @@
--- E-8 the tokens of a commit, in the one order of all calls about tokens: those to be made that sort before the one that is
--- consumed, that one, and the rest. It was live when the commit was judged. If another has ended it since, the statement
--- fails, so that nothing of the commit stays, and the caller makes the commit again.
+-- E-8 Changes the tokens of a commit in the order in which all calls lock tokens: creates those that sort before the
+-- token that it consumes, consumes that token, and creates the rest.
+-- The caller has found the token live. If another call has ended it since, fails, so that the whole commit is rolled
+-- back, and the client makes the commit again.
 CREATE OR REPLACE FUNCTION {schema}.entity_tokens(
     p_incoming bigint, p_consume text, p_attempt text, p_outgoing bigint, p_create text[], p_memory bigint
 ) RETURNS void

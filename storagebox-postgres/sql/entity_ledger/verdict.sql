@@ -1,6 +1,7 @@
--- What a commit is answered that is not made; null for one that is to be made. Asked after the entity was locked, or found absent.
--- E-1 one that was made before is 'committed': its entry tells, or its token, for as long as that remembers who consumed it. An
--- entry of another commit is a 'conflict', as another version is: it stays as it is.
+-- E-1 Judges a commit. The caller has locked the entity, or found it absent. A commit that was made before is
+-- 'committed': its entry shows that, or its token, while the token remembers which operation consumed it. The entry of
+-- another commit is a 'conflict', as is another version: that entry stays as it is.
+-- Returns committed | conflict | token gone, or null if the commit is to be made.
 CREATE OR REPLACE FUNCTION {schema}.entity_verdict(
     p_namespace bigint, p_key text, p_message text, p_version bigint, p_opened bigint, p_attempt text, p_incoming bigint,
     p_consume text, p_forgotten timestamptz

@@ -1,7 +1,8 @@
--- IB-5 what the bank knows is not changed. An item is new if it can be put among the free ones and then, in a second
---       look, is neither held nor spent nor withdrawn; otherwise it is taken back before anybody sees it. A step that
---       moves such an item to the free ones at the same time waits for this step at the unique index, or came before it.
--- The caller sorts the items, so that two loads lock in one order. Answers how many were new.
+-- IB-5 Adds items as free. Known items are not changed, whatever their state.
+-- Inserts the items, then deletes those again that a new snapshot shows as held, spent or withdrawn. A concurrent step
+-- that frees such an item waits for this step at the unique index, or has committed before.
+-- The caller sorts the items, so that concurrent loads lock in one order.
+-- Returns the number of new items.
 CREATE OR REPLACE FUNCTION {schema}.bank_add(p_bank bigint, p_hs bigint[], p_items text[]) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
@@ -18,7 +19,7 @@ BEGIN
     SELECT pg_catalog.array_agg(n.place), pg_catalog.array_agg(n.h), pg_catalog.array_agg(n.item) INTO places, hs, items FROM new n;
     IF EXISTS (SELECT FROM {schema}.claims c WHERE c.bank = p_bank AND c.item IS NOT NULL)
         OR EXISTS (SELECT FROM {schema}.withdrawn_items w WHERE w.bank = p_bank) THEN
-        -- One look for each item, and never a plan for all at once, made when the tables were empty.
+        -- OFFSET 0: one lookup per item. A cached plan for all items may have been made for empty tables.
         SELECT pg_catalog.array_agg(l.place) FILTER (WHERE l.is_known), pg_catalog.array_agg(l.h) FILTER (WHERE NOT l.is_known)
         INTO known, hs FROM (
             SELECT u.place, u.h, EXISTS (
@@ -31,7 +32,7 @@ BEGIN
         ) l;
         DELETE FROM {schema}.free_items f WHERE f.ctid = ANY (known);
     END IF;
-    -- IB-8 those that were taken back are in no cell, so that takers do not cross what is left of them.
+    -- IB-8 Not for the items that were deleted again: takers would scan their dead rows.
     PERFORM {schema}.bank_fill_sections(p_bank, hs);
     RETURN coalesce(pg_catalog.cardinality(places), 0) - coalesce(pg_catalog.cardinality(known), 0);
 END $$;

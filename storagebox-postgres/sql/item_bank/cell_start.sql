@@ -1,3 +1,3 @@
--- The first hash of a cell, of so many that its section has.
+-- Returns the first hash of a cell. Its section has `p_count` cells.
 CREATE OR REPLACE FUNCTION {schema}.bank_cell_start(p_section integer, p_cell integer, p_count integer) RETURNS bigint
 LANGUAGE sql IMMUTABLE RETURN {schema}.bank_section_start(p_section) + p_cell * (36028797018963968 / p_count);

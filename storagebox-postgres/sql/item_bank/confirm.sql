@@ -1,4 +1,5 @@
--- IB-6 makes a hold permanent before its end; afterwards it says so, whether the item was taken again or not.
+-- IB-6 Makes a hold permanent, unless it has lapsed: the item is spent.
+-- Returns the claim as it was before: again item until | ended why | unknown
 CREATE OR REPLACE FUNCTION {schema}.bank_confirm(p_bank bigint, p_claim text, p_memory bigint) RETURNS text[]
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE

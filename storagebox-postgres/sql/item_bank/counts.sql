@@ -1,4 +1,4 @@
--- IB-10 one snapshot; a hold that has lapsed counts as free.
+-- IB-10 Counts the items of a bank by state, in one snapshot. Items of lapsed holds count as free.
 CREATE OR REPLACE FUNCTION {schema}.bank_counts(p_bank bigint)
 RETURNS TABLE (free bigint, held bigint, spent bigint, withdrawn bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$

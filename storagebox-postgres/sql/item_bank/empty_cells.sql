@@ -1,7 +1,8 @@
--- IB-8 takes their bits from cells in which a taker found nothing, from each of these hashes till the other, where nobody is
--- about to put an item: with the lock, a fresh look finds every item that is there, also one whose taker may yet give it back.
--- A section without cells that have bits loses its own. The last thing that a step does: it waits for nobody, and nobody waits
--- for it for long.
+-- IB-8 Clears the bits of cells without an item, in ranges of hashes in which a taker found none. Also clears the bit
+-- of a section if none of its cells has its bit set.
+-- Skips a section that another step has locked, because that step may be about to add an item. Under the lock, a new
+-- snapshot shows every item, also an item whose deletion is not committed.
+-- The caller does this last in its step, so that the locks are short.
 CREATE OR REPLACE FUNCTION {schema}.bank_empty_cells(p_bank bigint, p_froms bigint[], p_tills bigint[]) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -16,7 +17,7 @@ BEGIN
           AND {schema}.bank_cell_till(p_froms[i], length(c.cells)) <= p_tills[i]
         FOR UPDATE SKIP LOCKED;
         CONTINUE WHEN NOT FOUND;
-        -- A snapshot of before the lock may lack an item that was put back meanwhile.
+        -- A snapshot from before the lock may lack an item that was freed since. READ COMMITTED takes a new one.
         PERFORM {schema}.check_isolation();
         kept := {schema}.bank_without_empty(p_bank, known, p_froms[i], p_tills[i]);
         IF kept <> known THEN

@@ -1,5 +1,5 @@
--- IB-8 takes their bits from the cells of these hashes in which no item is left, as `bank_empty_cells` does for takers: the
--- caller has moved the items of these hashes away. It looks at their cells alone, once at each, and changes a section once.
+-- IB-8 Clears the bits of the cells of these hashes if no item is left in them, as `bank_empty_cells` does for takers.
+-- The caller has deleted the free items of these hashes. Checks each cell once, and writes each section once.
 CREATE OR REPLACE FUNCTION {schema}.bank_empty_cells_of(p_bank bigint, p_hs bigint[]) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

@@ -1,5 +1,5 @@
--- Takes its bit from a section whose cells have none, and which the caller has locked. Where another changes the bits of the
--- sections beside it, it keeps it, and takers look at its cells in vain.
+-- IB-8 Clears the bit of a section none of whose cells has its bit set. The caller has locked the section's cells.
+-- If another step has locked the row of `bank_sections`, the bit stays set, and takers search the section in vain.
 CREATE OR REPLACE FUNCTION {schema}.bank_empty_section(p_bank bigint, p_section integer) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN

@@ -1,4 +1,5 @@
--- Ends a claim whose row the caller has locked, as 'released' or 'expired' (IB-7); its item is the caller's to place.
+-- IB-7 Ends a claim as 'released' or 'expired'. The caller has locked the claim's row, and frees the item or gives it
+-- to another claim.
 CREATE OR REPLACE FUNCTION {schema}.bank_end_claim(p_place tid, p_why text, p_now timestamptz) RETURNS void
 LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
     UPDATE {schema}.claims c

@@ -1,4 +1,5 @@
--- IB-6 a hold that has lapsed is not revived; one that lives is never shortened, so that a late copy is harmless.
+-- IB-6 Extends a hold, unless it has lapsed. Never shortens a hold, so that a late copy of the call is harmless.
+-- Returns extended item until | again item confirmed | ended why | unknown
 CREATE OR REPLACE FUNCTION {schema}.bank_extend(
     p_bank bigint, p_claim text, p_hold bigint, p_memory bigint
 ) RETURNS text[]

@@ -1,4 +1,4 @@
--- Gives their bits to the cells of these hashes, which all are in one section. A new section has one cell.
+-- IB-8 Sets the bits of the cells of these hashes, which are all in one section. A new section has one cell.
 CREATE OR REPLACE FUNCTION {schema}.bank_fill_cells(p_bank bigint, p_section integer, p_hs bigint[]) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

@@ -1,6 +1,6 @@
--- IB-8 what every step does that puts items among the free ones, after it put them there: their cells and sections have their
--- bits from then on, until nobody who looks finds one. The lock keeps out only a step that would take a bit away
--- before this one ends. All lock in one order: sections first, and then the parts of the bank.
+-- IB-8 Sets the bits of the sections and cells of these hashes. Every step that frees items calls this after that.
+-- Its locks keep out only steps that would clear a bit before this step ends.
+-- All steps lock in one order: the cells by section, then the rows of `bank_sections`.
 CREATE OR REPLACE FUNCTION {schema}.bank_fill_sections(p_bank bigint, p_hs bigint[]) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

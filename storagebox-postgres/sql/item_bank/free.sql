@@ -1,4 +1,4 @@
--- IB-2 puts the item of a claim that ends back among the free ones, in the step that ends the claim.
+-- IB-2 Frees the item of a claim, if it has one, in the step that ends the claim.
 CREATE OR REPLACE FUNCTION {schema}.bank_free(p_bank bigint, p_h bigint, p_item text) RETURNS void
 LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
     INSERT INTO {schema}.free_items SELECT p_bank, p_h, p_item WHERE p_item IS NOT NULL ON CONFLICT DO NOTHING;

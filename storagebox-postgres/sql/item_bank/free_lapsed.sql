@@ -1,4 +1,5 @@
--- S-2, IB-6 frees the items of at most `p_limit` holds that have lapsed, the first to lapse first. How many.
+-- S-2, IB-6 Frees the items of at most `p_limit` lapsed holds, in each bank the earliest first.
+-- Returns the number of freed items.
 CREATE OR REPLACE FUNCTION {schema}.bank_free_lapsed(p_limit bigint) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
@@ -15,7 +16,7 @@ BEGIN
             SELECT c.ctid AS place, c.h, c.item FROM {schema}.claims c WHERE c.bank = one AND c.until <= asked
             ORDER BY c.until LIMIT p_limit - freed FOR UPDATE SKIP LOCKED
         ) l;
-        freed := freed + {schema}.bank_reap(one, places, hs, items);
+        freed := freed + {schema}.bank_end_lapsed(one, places, hs, items);
     END LOOP;
     RETURN freed;
 END $$;

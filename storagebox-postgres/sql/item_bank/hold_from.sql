@@ -1,10 +1,10 @@
--- IB-6 the end of a step that gave a claim an item for so long from then on: when the hold ends is known to those who look for
--- holds that have ended, and one whose claim had to wait for another's lasts as long as was asked for.
+-- IB-6 The end of a step that gave a claim an item until a time. Makes takers find the hold when it lapses, and
+-- restarts it if the step has waited for others, so that it lasts as long as requested.
 CREATE OR REPLACE FUNCTION {schema}.bank_hold_from(p_bank bigint, p_claim text, p_hold bigint, p_asked timestamptz) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM {schema}.bank_hold_until(p_bank, p_asked + {schema}.interval_of(p_hold));
     IF {schema}.has_waited(p_asked) THEN
-        PERFORM {schema}.bank_hold_anew(p_bank, ARRAY[p_claim], ARRAY[p_hold]);
+        PERFORM {schema}.bank_restart_holds(p_bank, ARRAY[p_claim], ARRAY[p_hold]);
     END IF;
 END $$;

@@ -1,5 +1,6 @@
--- IB-6, IB-8 what every step does that makes a hold which ends, the first of them then: takers look for lapsed holds from
--- `since` on, and find it. The lock keeps out only a step that would pass over holds before this one ends.
+-- IB-6, IB-8 Moves the bound of lapsed holds (`bank_lapses`) back to `p_until` if it is later. Every step that makes
+-- holds with an end calls this with the earliest end, so that takers find the holds when they lapse.
+-- The lock keeps out only steps that would move the bound forward before this step ends.
 CREATE OR REPLACE FUNCTION {schema}.bank_hold_until(p_bank bigint, p_until timestamptz) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

@@ -1,4 +1,5 @@
--- IB-1 where an item is, in one snapshot: state claim | no row.
+-- IB-1 Reads the state of an item and its claim, in one snapshot. The item of a lapsed hold is free.
+-- Returns no row if the item is unknown.
 CREATE OR REPLACE FUNCTION {schema}.bank_holder(p_bank bigint, p_h bigint, p_item text)
 RETURNS TABLE (state text, claim text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$

@@ -1,5 +1,5 @@
--- Whether there are more free items in the cell of this hash, of so many that its section has, than takers shall cross when
--- they are gone.
+-- IB-8 Returns whether the cell of a hash is to be split: it has more than 16 free items, whose dead rows takers would
+-- scan later, and its section has fewer than 4096 cells (`p_count`).
 CREATE OR REPLACE FUNCTION {schema}.bank_is_crowded(p_bank bigint, p_h bigint, p_count integer) RETURNS boolean
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

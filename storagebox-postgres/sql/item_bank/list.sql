@@ -1,5 +1,5 @@
--- IB-10 an item has one place in the order of its hash, wherever it is, and a page is one snapshot; so what does not change
---       is shown exactly once.
+-- IB-10 Lists the items of a bank in the order of their hashes, whatever their state. A page is one snapshot, and the
+-- state of an item does not change its place, so an item that does not change is listed exactly once.
 CREATE OR REPLACE FUNCTION {schema}.bank_list(p_bank bigint, p_after_h bigint, p_after_item text, p_limit bigint)
 RETURNS TABLE (h bigint, item text, state text, claim text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$

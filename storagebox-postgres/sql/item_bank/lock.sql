@@ -1,6 +1,6 @@
--- Locks a claim's row and judges it by the clock after that (IB-6, IB-7). One that need not be remembered any more is
--- removed, its item freed, and 'unknown'.
--- shown: again item until | ended why | unknown
+-- IB-6, IB-7 Locks the row of a claim, then reads the clock and judges the claim by it. If the memory of the claim is
+-- over, deletes the claim and frees its item.
+-- Returns the row, and in `shown`: again item until | ended why | unknown
 CREATE OR REPLACE FUNCTION {schema}.bank_lock(
     p_bank bigint, p_claim text, p_memory bigint,
     OUT place tid, OUT h bigint, OUT item text, OUT until timestamptz, OUT shown text[]
@@ -16,7 +16,7 @@ BEGIN
         shown := ARRAY['unknown'];
         RETURN;
     END IF;
-    shown := {schema}.bank_shown(state, item, until, ended_at, p_memory, {schema}.clock());
+    shown := {schema}.bank_claim_view(state, item, until, ended_at, p_memory, {schema}.clock());
     IF shown[1] = 'forgotten' THEN
         PERFORM {schema}.bank_free(p_bank, h, item);
         DELETE FROM {schema}.claims c WHERE c.ctid = place;

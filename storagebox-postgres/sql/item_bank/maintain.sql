@@ -1,4 +1,5 @@
--- S-2 removes at most `p_limit` fences of claims that ended longer ago than they are remembered.
+-- S-2 Deletes at most `p_limit` fences of claims whose memory is over.
+-- Returns the number of deleted fences.
 CREATE OR REPLACE FUNCTION {schema}.bank_maintain(p_memory bigint, p_limit bigint) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE

@@ -1,6 +1,7 @@
--- Makes claims of items that the caller has taken: the first of these claims gets the first item, and so on. Which it made.
--- IB-3 a claim that another statement makes at the same time is left to that one: the item that it would have got goes back, and
--- its neighbours keep theirs.
+-- IB-1 Inserts claims for items that the caller has deleted from `free_items`: the first claim gets the first item, and
+-- so on. IB-3 If a concurrent statement inserts one of the claims, the item for it is freed again; the others keep
+-- theirs.
+-- Returns the inserted claims and their items.
 CREATE OR REPLACE FUNCTION {schema}.bank_make_claims(
     p_bank bigint, p_claims text[], p_holds bigint[], p_hs bigint[], p_items text[], OUT claims text[], OUT items text[]
 )
@@ -30,7 +31,7 @@ BEGIN
         PERFORM {schema}.bank_hold_until(p_bank, asked + {schema}.interval_of((SELECT min(u.hold) FROM unnest(p_holds) u(hold))));
     END IF;
     IF {schema}.has_waited(asked) THEN
-        PERFORM {schema}.bank_hold_anew(p_bank, pg_catalog.array_agg(u.claim), pg_catalog.array_agg(u.hold))
+        PERFORM {schema}.bank_restart_holds(p_bank, pg_catalog.array_agg(u.claim), pg_catalog.array_agg(u.hold))
         FROM unnest(p_claims, p_holds) u(claim, hold) WHERE u.claim = ANY (claims);
     END IF;
 END $$;

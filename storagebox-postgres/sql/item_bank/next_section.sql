@@ -1,5 +1,5 @@
--- IB-8 the first section, from this one on, that may have a free item; null if none has. One without its bit has none: takers
--- pass over it, however much was taken from it and is not vacuumed yet.
+-- IB-8 Returns the first section, from `p_from` on, whose bit is set, or null. Takers skip all other sections: these
+-- have no free items, and their dead rows may not be vacuumed yet.
 CREATE OR REPLACE FUNCTION {schema}.bank_next_section(p_bank bigint, p_from integer) RETURNS integer
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

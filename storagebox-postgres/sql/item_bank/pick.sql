@@ -1,6 +1,6 @@
--- IB-1, IB-8 deletes free items, passing over those that others have locked: at most `p_most`, from `p_start` on, section by
--- section, and then from the first section on if `p_round`. Only sections that may have one are looked at. From where to where
--- each was looked at is told, so that the caller can end with `bank_empty_cells`, and up to where there may be more ahead.
+-- IB-1, IB-8 Deletes at most `p_most` free items, and skips items that others have locked. Searches the sections whose
+-- bits are set, from `p_start` on, and then, if `p_round`, from the first section on.
+-- Returns the items, the searched ranges for `bank_empty_cells`, and `ahead`, up to which more items may be free.
 CREATE OR REPLACE FUNCTION {schema}.bank_pick(
     p_bank bigint, p_start bigint, p_most integer, p_round boolean,
     OUT hs bigint[], OUT items text[], OUT froms bigint[], OUT tills bigint[], OUT ahead bigint
@@ -24,7 +24,7 @@ BEGIN
         END IF;
         lowest := {schema}.bank_section_start(section);
         IF NOT is_back THEN
-            -- What is before the start in its section comes last.
+            -- The hashes before `p_start` in its section come last.
             lowest := greatest(lowest, p_start);
         END IF;
         SELECT * INTO got FROM {schema}.bank_pick_section(p_bank, lowest, missing);

@@ -1,5 +1,6 @@
--- What `bank_pick` does in one section: at most `p_most` items from this hash on, and how far was looked at: up to the last of
--- them, or up to the section's end. `ahead` is up to where there may be more, in the same cell.
+-- IB-1, IB-8 Does the work of `bank_pick` in one section, from `p_from` on.
+-- Returns the items, `till`, up to which it searched (the last item, or the end of the section), and `ahead`, up to
+-- which more items may be free in the same cell.
 CREATE OR REPLACE FUNCTION {schema}.bank_pick_section(
     p_bank bigint, p_from bigint, p_most integer, OUT hs bigint[], OUT items text[], OUT till bigint, OUT ahead bigint
 )
@@ -14,7 +15,7 @@ BEGIN
     till := last;
     SELECT c.cells INTO cells FROM {schema}.bank_cells c
     WHERE c.bank = p_bank AND c.section = {schema}.bank_section_of(p_from);
-    run := {schema}.bank_run(cells, p_from);
+    run := {schema}.bank_next_range(cells, p_from);
     WHILE run.lowest IS NOT NULL LOOP
         WITH picked AS (
             DELETE FROM {schema}.free_items f WHERE f.ctid = ANY (ARRAY(
@@ -32,6 +33,6 @@ BEGIN
             EXIT;
         END IF;
         EXIT WHEN run.highest = last;
-        run := {schema}.bank_run(cells, run.highest + 1);
+        run := {schema}.bank_next_range(cells, run.highest + 1);
     END LOOP;
 END $$;

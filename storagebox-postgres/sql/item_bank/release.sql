@@ -1,5 +1,6 @@
--- IB-7 ends the claim that holds an item and frees the item in one step; an unknown claim is ended as well, which fences
---       a take of it that lands later. A confirmed one is left as it is.
+-- IB-7 Ends a claim and frees its item in one step. A confirmed claim is not changed. An unknown claim is fenced, so
+-- that a take that arrives later gets nothing.
+-- Returns released | expired | confirmed
 CREATE OR REPLACE FUNCTION {schema}.bank_release(p_bank bigint, p_claim text, p_memory bigint) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE

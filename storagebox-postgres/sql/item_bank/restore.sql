@@ -1,5 +1,7 @@
--- IB-2, IB-5 frees withdrawn items; all others are left as they are. The caller sorts the items, and both tables are changed
--- in that order: what a statement deletes comes in the order of the disk.
+-- IB-2, IB-5 Frees withdrawn items. Items with another state are not changed.
+-- The caller sorts the items, and both tables are changed in that order. The insert sorts again, because a DELETE
+-- returns its rows in the order of the disk.
+-- Returns how many items were withdrawn, how many have another state, and how many are unknown.
 CREATE OR REPLACE FUNCTION {schema}.bank_restore(p_bank bigint, p_hs bigint[], p_items text[])
 RETURNS TABLE (restored bigint, not_withdrawn bigint, unknown bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$

@@ -1,4 +1,5 @@
--- IB-7 ends the memory of an ended or confirmed claim; a confirmed one's item stays spent.
+-- IB-7 Ends the memory of an ended or confirmed claim. The item of a confirmed claim stays spent.
+-- Returns retired | holding | unknown
 CREATE OR REPLACE FUNCTION {schema}.bank_retire(p_bank bigint, p_claim text, p_memory bigint) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE

@@ -1,5 +1,6 @@
--- IB-8 doubles the cells of sections that have grown, as often as it takes until few items are in each. It looks at the cell of
--- one item in 32, by bits of its hash that say nothing of its place. It waits for nobody: what is not split now is so later.
+-- IB-8 Doubles the cells of the sections of these hashes until none of the checked cells has too many items. Checks the
+-- cells of one hash in 32, chosen by the lowest bits, which do not depend on the hash's place.
+-- Skips a section that another step has locked: a later step splits its cells.
 CREATE OR REPLACE FUNCTION {schema}.bank_split_cells(p_bank bigint, p_hs bigint[]) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -9,7 +10,7 @@ DECLARE
 BEGIN
     SELECT pg_catalog.array_agg(u.h ORDER BY u.h) INTO crowded
     FROM pg_catalog.unnest(p_hs) u(h) CROSS JOIN LATERAL (
-        -- One look for each item, and never a plan for all at once, made when the tables were empty.
+        -- OFFSET 0: one lookup per item. A cached plan for all items may have been made for empty tables.
         SELECT c.section, {schema}.bank_cell_of(u.h, length(c.cells)) AS cell, length(c.cells) AS count
         FROM {schema}.bank_cells c WHERE c.bank = p_bank AND c.section = {schema}.bank_section_of(u.h) OFFSET 0
     ) s CROSS JOIN LATERAL (

@@ -1,16 +1,17 @@
--- IB-1 one taker gets an item: it is deleted from `free_items` in the step that writes the claim.
--- IB-3 a claim that is known is answered, not served again; a racing first take of the same claim fails on the unique
---       index (23505), which gives its item back, and is called again.
--- S-4   whether the namespace is still the one that was opened is asked with the claim, in one read, in place of `is_namespace`.
--- IB-8 takers begin at `p_start`, a place of their own, so that nobody crosses what others have drained. One that was told up
---       to where there may be more, and says it as `p_till`, looks there first, without asking for the cells. From `p_since` on
---       it has not looked back at those that it left; null is from where it is.
+-- IB-1 Gives a claim a free item: deletes the item from `free_items` in the step that inserts the claim.
+-- IB-3 A known claim gets its item again. A concurrent first take of the same claim fails on the unique index (23505),
+-- which gives its item back, and is repeated by the client.
+-- S-4 Checks the namespace in the read of the claim, in place of `is_namespace`.
+-- IB-8 Each taker searches from a place of its own (`p_start`), so that no taker scans the dead rows of all others.
+-- `p_till` is a hint from an earlier take: more items may be free up to there, so the cells need not be read. `p_since`
+-- is where the taker last cleared bits of cells, or null for `p_start`.
+-- Returns new item hash till | again item until | ended why | empty | busy
 CREATE OR REPLACE FUNCTION {schema}.bank_take(
     p_bank bigint, p_epoch bigint, p_claim text, p_hold bigint, p_memory bigint, p_start bigint, p_till bigint,
     p_since bigint
 ) RETURNS text[]
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s'
--- One plan, made once: the numbers in a call say nothing that it could go by.
+-- One generic plan: the arguments of a call do not help to find a better one.
 SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     asked timestamptz := {schema}.clock();
@@ -27,7 +28,7 @@ BEGIN
         PERFORM {schema}.is_namespace(p_bank, p_epoch);
     END IF;
     IF known.state IS NOT NULL THEN
-        shown := {schema}.bank_shown(known.state, known.item, known.until, known.ended_at, p_memory, asked);
+        shown := {schema}.bank_claim_view(known.state, known.item, known.until, known.ended_at, p_memory, asked);
         IF shown[1] <> 'forgotten' THEN
             RETURN shown;
         END IF;

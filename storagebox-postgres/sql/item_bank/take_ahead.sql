@@ -1,6 +1,7 @@
--- The rest of a take by a claim that has nothing, which asks where to look: nearly always there is an item ahead in the section in
--- which the taker is, in a run of cells; otherwise in one of the next sections. Cells that it left empty since `p_since` lose their
--- bits. There may be more up to the end of the next cell of the run.
+-- Finishes `bank_take` for an unknown claim without a hint. Nearly always finds an item in the next range of cells in
+-- the section of `p_start`; otherwise searches the next sections. Clears the bits of cells that the taker has emptied
+-- since `p_since`.
+-- Returns new item hash till, and more items may be free up to `till`; or what `bank_take_lapsed` returns.
 CREATE OR REPLACE FUNCTION {schema}.bank_take_ahead(
     p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_start bigint, p_since bigint
 ) RETURNS text[]
@@ -18,7 +19,7 @@ DECLARE
 BEGIN
     SELECT c.cells INTO cells FROM {schema}.bank_cells c
     WHERE c.bank = p_bank AND c.section = {schema}.bank_section_of(p_start);
-    run := {schema}.bank_run(cells, p_start);
+    run := {schema}.bank_next_range(cells, p_start);
     WITH picked AS (
         DELETE FROM {schema}.free_items f WHERE f.ctid = (
             SELECT i.ctid FROM {schema}.free_items i

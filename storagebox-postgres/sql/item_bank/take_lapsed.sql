@@ -1,8 +1,9 @@
--- The rest of a take that found no free item, in none of the sections that may have one: from where to where each was looked at.
--- IB-6 the item of a hold that has lapsed is free, without a worker; its claim is ended in the same step.
--- IB-4 'empty' only after a look without locks found nothing lapsed and then nothing free, so that no item is missed which
---       upkeep frees in between; what others have locked is 'busy'.
--- IB-3 then the claim is looked at once more: another take of it may have got the last item.
+-- Finishes `bank_take` after a search of all sections, in the ranges `p_froms` to `p_tills`, that found no free item.
+-- IB-6 Takes the item of a lapsed hold, and ends the lapsed claim in the same step.
+-- IB-4 'empty' only after reads without locks found no lapsed hold and then no free item, so that no item is missed
+-- that upkeep frees in between. 'busy' if others have locked what is left.
+-- IB-3 Before 'empty' the claim is read again: a concurrent take of the same claim may have got the last item.
+-- Returns new item hash till | again item until | ended why | empty | busy
 CREATE OR REPLACE FUNCTION {schema}.bank_take_lapsed(
     p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_froms bigint[], p_tills bigint[]
 ) RETURNS text[]
@@ -32,9 +33,9 @@ BEGIN
         shown := {schema}.bank_get(p_bank, p_claim, p_memory);
         shown := CASE shown[1] WHEN 'unknown' THEN ARRAY['empty'] ELSE shown END;
     END IF;
-    -- So many pages of `claims` were read as no look needs that meets few of the holds that have ended.
+    -- More than 32 pages of `claims` were read: many of them have only dead rows of ended holds.
     IF pg_stat_get_xact_blocks_fetched('{schema}.claims'::regclass) > before + 32 THEN
-        PERFORM {schema}.bank_pass_over_lapses(p_bank, asked);
+        PERFORM {schema}.bank_advance_lapse_bound(p_bank, asked);
     END IF;
     PERFORM {schema}.bank_empty_cells(p_bank, p_froms, p_tills);
     RETURN shown;

@@ -1,14 +1,13 @@
--- Many takes in one step, for calls that came while another was under way. The caller sorts the claims, so that two such steps
--- wait in one order for each other's, and gives each once.
--- IB-3 claims that are known are answered, as `bank_get` does; IB-1, IB-8 the others get items as in `bank_take`. Fewer
--- items than claims: the rest is to be taken alone. So is a claim that is forgotten, and one that another statement makes at
--- the same time: the item that it would have got goes back, and its neighbours keep theirs.
--- IB-8 From `p_since` on the taker has not looked back at the cells that it left, as in `bank_take`.
+-- IB-1, IB-3, IB-8 Makes several takes in one step, as `bank_take` does. The caller sorts the claims and gives each
+-- once, so that concurrent steps wait for each other in one order.
+-- A claim gets no item if none is left for it, if it is forgotten, or if a concurrent statement inserts it; the client
+-- then takes these claims one by one.
+-- Returns the new claims and their items, the last hash, and the known claims with the three words of their views.
 CREATE OR REPLACE FUNCTION {schema}.bank_take_many(
     p_bank bigint, p_claims text[], p_holds bigint[], p_memory bigint, p_start bigint, p_since bigint
 ) RETURNS TABLE (claims text[], items text[], h bigint, known text[], words text[], firsts text[], seconds text[])
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s'
--- One plan, made once: the numbers in a call say nothing that it could go by.
+-- One generic plan: the arguments of a call do not help to find a better one.
 SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     asked timestamptz := {schema}.clock();
@@ -24,9 +23,9 @@ DECLARE
 BEGIN
     SELECT pg_catalog.array_agg(k.claim), pg_catalog.array_agg(k.shown[1]), pg_catalog.array_agg(k.shown[2]), pg_catalog.array_agg(k.shown[3])
     INTO known, words, firsts, seconds FROM (
-        SELECT u.claim, {schema}.bank_shown(c.state, c.item, c.until, c.ended_at, p_memory, asked) AS shown
+        SELECT u.claim, {schema}.bank_claim_view(c.state, c.item, c.until, c.ended_at, p_memory, asked) AS shown
         FROM pg_catalog.unnest(p_claims) u(claim) CROSS JOIN LATERAL (
-            -- One look for each claim, and never a plan for all at once, made when the table was empty.
+            -- OFFSET 0: one lookup per claim. A cached plan for all claims may have been made for an empty table.
             SELECT * FROM {schema}.claims x WHERE x.bank = p_bank AND x.claim = u.claim OFFSET 0
         ) c
     ) k;
@@ -34,11 +33,11 @@ BEGIN
         SELECT pg_catalog.array_agg(u.claim ORDER BY u.claim), pg_catalog.array_agg(u.hold ORDER BY u.claim) INTO free, holds
         FROM unnest(p_claims, p_holds) u(claim, hold) WHERE u.claim <> ALL (known);
     END IF;
-    -- Nearly always there are as many ahead, in the section in which a taker is.
+    -- Nearly always the next range of cells in the section of `p_start` has enough items.
     wanted := coalesce(pg_catalog.cardinality(free), 0);
     SELECT c.cells INTO cells FROM {schema}.bank_cells c
     WHERE c.bank = p_bank AND c.section = {schema}.bank_section_of(p_start);
-    run := {schema}.bank_run(cells, p_start);
+    run := {schema}.bank_next_range(cells, p_start);
     WITH picked AS (
         DELETE FROM {schema}.free_items f WHERE f.ctid = ANY (ARRAY(
             SELECT i.ctid FROM {schema}.free_items i

@@ -1,4 +1,5 @@
--- IB-2, IB-5 sets free items aside, lapsed holds' among them; what is held or spent is left as it is.
+-- IB-2, IB-5 Withdraws free items, including those of lapsed holds. Items that are held or spent are not changed.
+-- Returns how many items were free, withdrawn, in use, and unknown.
 CREATE OR REPLACE FUNCTION {schema}.bank_withdraw(p_bank bigint, p_hs bigint[], p_items text[])
 RETURNS TABLE (withdrawn bigint, already_withdrawn bigint, in_use bigint, unknown bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
@@ -13,7 +14,7 @@ BEGIN
         SELECT c.ctid AS place, c.h, c.item FROM {schema}.claims c
         WHERE c.bank = p_bank AND c.h = u.h AND c.item = u.item AND c.until <= asked FOR UPDATE SKIP LOCKED
     ) l;
-    PERFORM {schema}.bank_reap(p_bank, places, hs, items);
+    PERFORM {schema}.bank_end_lapsed(p_bank, places, hs, items);
     WITH locked AS (
         SELECT one.place FROM unnest(p_hs, p_items) u(h, item) CROSS JOIN LATERAL (
             SELECT f.ctid AS place FROM {schema}.free_items f
@@ -35,6 +36,6 @@ BEGIN
         FROM unnest(p_hs, p_items) u(h, item)
         WHERE NOT EXISTS (SELECT FROM unnest(hs, items) w(h, item) WHERE w.h = u.h AND w.item = u.item)
     ) rest;
-    -- Takers do not cross what is gone, and it is done last of all, as in a take.
+    -- Takers then skip the dead rows. Last in the step, as in a take.
     PERFORM {schema}.bank_empty_cells_of(p_bank, hs);
 END $$;

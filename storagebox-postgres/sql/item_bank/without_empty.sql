@@ -1,5 +1,6 @@
--- The bits of a section's cells, without those in which there is no item, of the cells from this hash on that end by the other.
--- The caller has locked them. Cells that lie side by side are looked at together, up to the first item.
+-- IB-8 Clears the bits of cells without an item: from the cell of `p_from` to the last cell that ends by `p_till`. The
+-- caller has locked the cells. Searches neighbouring cells together, up to the first item.
+-- Returns the bits of the section's cells.
 CREATE OR REPLACE FUNCTION {schema}.bank_without_empty(
     p_bank bigint, p_cells bit varying, p_from bigint, p_till bigint
 ) RETURNS bit varying

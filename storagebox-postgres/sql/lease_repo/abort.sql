@@ -1,5 +1,7 @@
--- D-7 ends the lease without a result and fences its operation; idempotent.
--- D-6 the fingerprint that it inherited from a lapsed lease stays, as that of a lapsed lease of no operation.
+-- D-7 Ends a lease without a result and fences its operation; idempotent.
+-- D-6 Keeps a fingerprint that the lease inherited, as a lapsed lease with an empty operation, which no operation has
+-- as its id.
+-- Returns aborted | fenced
 CREATE OR REPLACE FUNCTION {schema}.lease_abort(
     p_namespace bigint, p_id text, p_op text, p_fence bigint, p_memory bigint
 ) RETURNS text

@@ -1,10 +1,9 @@
--- D-5 the same op gets the same lease while it lives; a lapsed one is begun anew, by anybody, with a greater fence.
--- D-6 another fingerprint is 'mismatch', also that of a lapsed lease for as long as operations are remembered: its work may
--- have had an effect. The lease that takes its place inherits the fingerprint; `replaced_version` is then the lapsed one's fence.
--- D-7 an operation that is over is 'fenced', looked up after the record is locked or
--- made, as in `dedup_record`.
--- The lease lasts from when the id is had, not from when it was asked for.
--- started fence | in flight remaining | done value version | mismatch | fenced
+-- D-5 Begins a lease. The same operation gets the same lease while it lives. Any operation may replace a lapsed lease,
+-- and gets a greater fence. The lease lasts from the insert on, so that a wait does not shorten it.
+-- D-6 Another fingerprint is 'mismatch', also that of a lapsed lease for as long as operations are remembered: its work
+-- may have had an effect. The new lease inherits the fingerprint, with the lapsed lease's fence in `replaced_version`.
+-- D-7 An operation that has ended is 'fenced'. This is read after the lock or the insert, as in `dedup_record`.
+-- Returns started fence | in flight remaining | done value version | mismatch | fenced
 CREATE OR REPLACE FUNCTION {schema}.lease_begin(
     p_namespace bigint, p_id text, p_op text, p_duration bigint, p_fingerprint text, p_memory bigint
 ) RETURNS TABLE (outcome text, fence bigint, remaining bigint, value bytea, version bigint)
@@ -24,7 +23,7 @@ BEGIN
             outcome := 'fenced';
             EXIT;
         ELSIF FOUND THEN
-            -- Counted and dated only now that the id is ours, so that no smaller number comes later and no wait is taken off.
+            -- Only after the insert, which may have waited: no smaller fence comes later, and the lease is not shorter.
             UPDATE {schema}.records r
             SET fence = {schema}.next_number(lowest), until = {schema}.clock() + {schema}.interval_of(p_duration)
             WHERE r.namespace = p_namespace AND r.id = p_id RETURNING r.fence INTO fence;

@@ -1,5 +1,5 @@
--- D-5 records the result if the lease was not begun by another since; its own retry is 'again' with the first result.
--- completed version | again value version | fenced
+-- D-5 Records the result of a lease, unless another lease has begun since. A retry gets 'again' and the record.
+-- Returns completed version | again value version | fenced
 CREATE OR REPLACE FUNCTION {schema}.lease_complete(
     p_namespace bigint, p_id text, p_op text, p_fence bigint, p_value bytea, p_retention bigint, p_memory bigint
 ) RETURNS TABLE (outcome text, value bytea, version bigint)

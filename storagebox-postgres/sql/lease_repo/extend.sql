@@ -1,4 +1,5 @@
--- D-5 makes the lease last longer, never shorter, unless another has begun since.
+-- D-5 Extends a lease, unless another lease has begun since. Never shortens it.
+-- Returns extended | fenced
 CREATE OR REPLACE FUNCTION {schema}.lease_extend(
     p_namespace bigint, p_id text, p_op text, p_fence bigint, p_duration bigint, p_memory bigint
 ) RETURNS text

@@ -1,25 +1,25 @@
--- Version 1: the tables. Text is compared by bytes (V-2), whatever the database's collation is.
--- Every index beside a primary key has a condition, true of all its rows though it may be, that a look by key does not
--- name: so no plan, not even one made on an empty table, can look a key up by age.
--- A CHECK has no words in it: every statement that writes a row reads the expression's text anew, and words are its dearest part.
--- Rows come and go in all of these tables but `namespaces`, and all are vacuumed alike: soon, and without pauses.
--- A namespace is named by `namespace`, the first eight bytes of a SHA-256 over its kind and name, so that no call has to look its
--- number up and none is ever another namespace's.
+-- Version 1: the tables. Text is compared by bytes (V-2), whatever the collation of the database is.
+-- Every index apart from the keys has a condition that is true of all its rows and that no lookup by key names. So no
+-- plan, not even one that was made for an empty table, looks up a key in an index by age.
+-- No CHECK contains a string: every statement that writes a row parses the CHECK again, which is slow for strings.
+-- Rows come and go in all of these tables except `namespaces`, so all are vacuumed alike: early, and without delays.
+-- `namespace` is the first eight bytes of a SHA-256 over the kind and the name. So no call has to look up a number, and
+-- no number is ever used for another namespace.
 
 CREATE TABLE {schema}.namespaces (
     namespace     bigint PRIMARY KEY,
     kind    text COLLATE "C" NOT NULL,
     name    text COLLATE "C" NOT NULL,
-    -- How it was created (S-4), in words.
+    -- How the namespace was created (S-4), as text.
     options text COLLATE "C" NOT NULL,
-    -- How long operations (counters) or tombstones (ordered values) are kept, in microseconds; null is for ever.
+    -- How long operations (counters) or tombstones (ordered values) are kept, in microseconds. Null is for ever.
     keeps   bigint,
-    -- Made by chance when it was created: a namespace that was emptied and is created again is another one.
+    -- Random: a namespace that was deleted and created again is another one.
     epoch   bigint NOT NULL,
     UNIQUE (kind, name)
 );
 
--- Items that may be taken. `h` is the first eight bytes of the item's SHA-256: takers begin at a place of their own in it.
+-- Free items. `h` is the first eight bytes of the item's SHA-256. Each taker begins at its own place among the hashes.
 CREATE TABLE {schema}.free_items (
     bank bigint NOT NULL,
     h    bigint NOT NULL,
@@ -27,7 +27,7 @@ CREATE TABLE {schema}.free_items (
     PRIMARY KEY (bank, h, item)
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 
--- Which of a bank's 512 sections may have free items: 64 of them in each row, a bit for each. A section is a range of `h`.
+-- Which of a bank's 512 sections may have free items: one bit per section, 64 in a row. A section is a range of `h`.
 CREATE TABLE {schema}.bank_sections (
     bank bigint NOT NULL,
     part integer NOT NULL,
@@ -37,7 +37,8 @@ CREATE TABLE {schema}.bank_sections (
     fillfactor = 10, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0
 );
 
--- Which cells of a section may: a bit for each. They are equal parts of it, and the more of them, the more items it has had.
+-- Which cells of a section may have free items: one bit per cell. Cells are equal parts of a section. A section that
+-- has had more items has more cells.
 CREATE TABLE {schema}.bank_cells (
     bank    bigint NOT NULL,
     section integer NOT NULL,
@@ -47,16 +48,16 @@ CREATE TABLE {schema}.bank_cells (
     fillfactor = 10, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0
 );
 
--- Claims: those that hold an item, those that spent it, and the fences of those that ended (IB-7).
+-- Claims that hold an item, claims that have spent one, and the fences of ended claims (IB-7).
 CREATE TABLE {schema}.claims (
     bank     bigint NOT NULL,
-    -- Null once a confirmed claim was retired: its item stays spent.
+    -- Null after a confirmed claim was retired: its item stays spent.
     claim    text COLLATE "C",
-    -- held, spent: it has an item; released, expired: it has ended
+    -- held or spent: the claim has an item; released or expired: the claim has ended
     state    text COLLATE "C" NOT NULL,
     h        bigint,
     item     text COLLATE "C",
-    -- The end of a hold, exclusive; null is for ever.
+    -- The end of the hold, exclusive. Null is for ever.
     until    timestamptz,
     ended_at timestamptz,
     CHECK ((item IS NULL) <> (ended_at IS NULL))
@@ -66,7 +67,7 @@ CREATE INDEX claims_by_item ON {schema}.claims (bank, h) WHERE item IS NOT NULL;
 CREATE INDEX claims_by_end ON {schema}.claims (bank, until) WHERE until IS NOT NULL;
 CREATE INDEX claims_by_age ON {schema}.claims (bank, ended_at) WHERE ended_at IS NOT NULL;
 
--- From when on takers look for lapsed holds: none ends before.
+-- The bound from which takers look for lapsed holds. No hold in `claims` ends before it.
 CREATE TABLE {schema}.bank_lapses (
     bank  bigint PRIMARY KEY,
     since timestamptz NOT NULL
@@ -74,7 +75,7 @@ CREATE TABLE {schema}.bank_lapses (
     fillfactor = 10, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0
 );
 
--- Items set aside.
+-- Withdrawn items.
 CREATE TABLE {schema}.withdrawn_items (
     bank bigint NOT NULL,
     h    bigint NOT NULL,
@@ -82,14 +83,14 @@ CREATE TABLE {schema}.withdrawn_items (
     PRIMARY KEY (bank, h, item)
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 
--- Versions and fences, of all ids and entities: none repeats, whatever is forgotten (D-5, D-7, E-6).
+-- The versions and fences of all ids and entities. None repeats, also after a row is forgotten (D-5, D-7, E-6).
 CREATE SEQUENCE {schema}.numbers;
 
--- What was done for an id, or the lease under which it is being done.
+-- The record of an id, or the lease of the operation that works for the id.
 CREATE TABLE {schema}.records (
     namespace              bigint NOT NULL,
     id               text COLLATE "C" NOT NULL,
-    -- leased: it has a fence; done: it has a value
+    -- leased: the row has a fence; done: the row has a value
     state            text COLLATE "C" NOT NULL,
     -- The operation that recorded the first value, or that has the lease.
     op               text COLLATE "C" NOT NULL,
@@ -97,17 +98,17 @@ CREATE TABLE {schema}.records (
     version          bigint,
     fence            bigint,
     fingerprint      text COLLATE "C",
-    -- The operation that put the present value in place of the one at that version.
+    -- The operation that wrote the current value by a replace, and the version that it replaced.
     replaced_by      text COLLATE "C",
     replaced_version bigint,
-    -- The end of a lease, or of what is done; null is for ever.
+    -- The end of the lease or of the retention. Null is for ever.
     until            timestamptz,
     PRIMARY KEY (namespace, id),
     CHECK ((value IS NULL) = (version IS NULL))
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX records_by_end ON {schema}.records (namespace, until) WHERE until IS NOT NULL;
 
--- Operations that are over, so that their late copies change nothing (D-7).
+-- Ended operations, so that late copies of them change nothing (D-7).
 CREATE TABLE {schema}.ended_ops (
     namespace   bigint NOT NULL,
     id    text COLLATE "C" NOT NULL,
@@ -117,45 +118,44 @@ CREATE TABLE {schema}.ended_ops (
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX ended_ops_by_age ON {schema}.ended_ops (namespace, since) WHERE since IS NOT NULL;
 
--- Tokens: live, or gone and fenced.
+-- Live tokens, and gone tokens, which are fenced.
 CREATE TABLE {schema}.tokens (
     namespace     bigint NOT NULL,
     token   text COLLATE "C" NOT NULL,
-    -- Who consumed it; null also for a token that was discarded.
+    -- The operation that consumed the token. Null if the token is live or was discarded.
     op      text COLLATE "C",
     gone_at timestamptz,
     PRIMARY KEY (namespace, token)
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX tokens_by_age ON {schema}.tokens (namespace, gone_at) WHERE gone_at IS NOT NULL;
 
--- Entities. One that has neither a state nor an entry keeps its version for as long as operations are remembered (E-6).
+-- Entities. An entity without state and entry keeps its version for as long as operations are remembered (E-6).
 CREATE TABLE {schema}.entities (
     namespace  bigint NOT NULL,
     key        text COLLATE "C" NOT NULL,
     version    bigint NOT NULL,
     state      bytea,
-    -- Since when it has neither.
+    -- Since when the entity has neither state nor entry.
     emptied_at timestamptz,
     PRIMARY KEY (namespace, key),
     CHECK (state IS NULL OR emptied_at IS NULL)
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX entities_by_age ON {schema}.entities (namespace, emptied_at) WHERE emptied_at IS NOT NULL;
 
--- What is left to do for the messages that have changed entities, each beside its entity, which is locked before an entry comes
--- or goes.
+-- The entries of messages. The entity is locked before an entry is inserted or deleted.
 CREATE TABLE {schema}.outbox_entries (
     namespace bigint NOT NULL,
     key       text COLLATE "C" NOT NULL,
     message   text COLLATE "C" NOT NULL,
     content   bytea NOT NULL,
-    -- The first is the commit that added the entry.
+    -- The first attempt is the commit that added the entry.
     attempts  text[] COLLATE "C" NOT NULL,
     chosen    text COLLATE "C",
     PRIMARY KEY (namespace, key, message)
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 
--- The value of a counter, whole or in shards that each have a part of the bounds. `numeric`, because a part may be
--- outside of the range that the total never leaves.
+-- The values of counters, in one shard or in several that each have a part of the bounds. `numeric`, because a part can
+-- be outside the range of a total.
 CREATE TABLE {schema}.counters (
     namespace     bigint NOT NULL,
     key     text COLLATE "C" NOT NULL,
@@ -163,14 +163,14 @@ CREATE TABLE {schema}.counters (
     value   numeric NOT NULL,
     floor   numeric NOT NULL,
     ceiling numeric NOT NULL,
-    -- How many operations a window remembers at present; 0 for the other strategies.
+    -- The number of operations that a window remembers. 0 for the other strategies.
     ops     bigint NOT NULL,
     PRIMARY KEY (namespace, key, shard)
 ) WITH (
     fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0
 );
 
--- Operations on counters.
+-- Operations on counters, applied and cancelled.
 CREATE TABLE {schema}.counter_ops (
     namespace    bigint NOT NULL,
     key    text COLLATE "C" NOT NULL,
@@ -185,7 +185,7 @@ CREATE TABLE {schema}.counter_ops (
 CREATE INDEX counter_ops_by_age ON {schema}.counter_ops (namespace, at) WHERE at IS NOT NULL;
 CREATE INDEX counter_ops_by_key ON {schema}.counter_ops (namespace, key, at) WHERE window_of_key;
 
--- The newest write of a key; a null value is a tombstone (O-3).
+-- The newest write of each key. A null value is a tombstone (O-3).
 CREATE TABLE {schema}.ordered_values (
     namespace     bigint NOT NULL,
     key     text COLLATE "C" NOT NULL,

@@ -1,4 +1,4 @@
--- Version 2: a publication of all tables, as logical replication and change capture make it, refuses each update and deletion in
--- a table whose old rows it cannot name. This table has no primary key: a claim that was retired has no name. The whole old row
--- names it, which costs nothing where nothing is decoded, and no index.
+-- Version 2: a publication of all tables (logical replication, change capture) refuses updates and deletions in a table
+-- without a replica identity. `claims` has no primary key, because a retired claim has no name. FULL identifies a row
+-- by all its columns: it needs no index, and costs nothing where no change is decoded.
 ALTER TABLE {schema}.claims REPLICA IDENTITY FULL;

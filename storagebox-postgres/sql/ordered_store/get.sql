@@ -1,4 +1,5 @@
--- O-3 the value, if the newest write is not a delete.
+-- O-3 Reads the value of a key.
+-- Returns no row if the newest write is a delete.
 CREATE OR REPLACE FUNCTION {schema}.ordered_get(p_namespace bigint, p_key text)
 RETURNS TABLE (value bytea, at bigint, writer text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$

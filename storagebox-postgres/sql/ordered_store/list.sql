@@ -1,5 +1,5 @@
--- O-3 the values in the order of their keys, no tombstone among them. No key is longer than 128 of the greatest characters,
--- so that is the end of those that begin with the prefix.
+-- O-3 Lists the values whose keys begin with the prefix, in the order of their keys, without tombstones.
+-- The end of the prefix is the prefix and 128 times U+10FFFF, which no key with the prefix exceeds.
 CREATE OR REPLACE FUNCTION {schema}.ordered_list(p_namespace bigint, p_prefix text, p_after text, p_limit bigint)
 RETURNS TABLE (key text, value bytea, at bigint, writer text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$

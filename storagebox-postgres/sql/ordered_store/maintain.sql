@@ -1,4 +1,5 @@
--- S-2, O-3 purges the tombstones of namespaces with time stamps that are past their age, at most `p_limit`.
+-- S-2, O-3 Purges at most `p_limit` tombstones that are past their age, in namespaces with time stamps.
+-- Returns the number of purged tombstones.
 CREATE OR REPLACE FUNCTION {schema}.ordered_maintain(p_limit bigint) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE

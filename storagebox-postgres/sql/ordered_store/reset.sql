@@ -1,5 +1,5 @@
--- O-6 removes a key, value or tombstone, if its stamp is exactly the one that the call names, under the row's lock.
--- reset | absent | stale at writer
+-- O-6 Deletes the value or the tombstone of a key if its stamp is the one that the call names, under the row's lock.
+-- Returns reset | absent | stale at writer
 CREATE OR REPLACE FUNCTION {schema}.ordered_reset(p_namespace bigint, p_key text, p_at bigint, p_writer text)
 RETURNS TABLE (outcome text, at bigint, writer text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$

@@ -1,8 +1,11 @@
--- O-1, O-2 the newest stamp wins, under the row's lock: by time, then by writer, then a delete over a put.
--- O-3 a delete leaves a tombstone (a null value), also where there was nothing; a new stamp behind `p_age` is 'too old'.
--- O-4 in milliseconds, like the stamps: a stamp further ahead of the clock than `p_skew` is 'ahead'. O-5 without time stamps
--- neither is asked. One row an element, in the order of the arrays, whose keys the caller sorts: applied | stale at writer |
--- duplicate | mismatch | too old horizon | ahead clock
+-- O-1, O-2 Writes values: the newest stamp wins, under the row's lock. Stamps are ordered by time, then by writer; a
+-- delete comes after a put with the same stamp.
+-- O-3 A delete leaves a tombstone (a null value), also if there was no value. A new stamp that is more than `p_age`
+-- behind the clock is 'too old'. O-4 A stamp that is more than `p_skew` ahead of the clock is 'ahead'. O-5 Without time
+-- stamps neither is tested. `p_age` and `p_skew` are in milliseconds.
+-- The caller sorts the keys.
+-- Returns one row per write, in the order of the arrays:
+-- applied | stale at writer | duplicate | mismatch | too old horizon | ahead clock
 CREATE OR REPLACE FUNCTION {schema}.ordered_write(
     p_namespace bigint, p_keys text[], p_ats bigint[], p_writers text[], p_values bytea[], p_timed boolean, p_skew bigint, p_age bigint
 ) RETURNS TABLE (outcome text, at bigint, writer text)
@@ -38,7 +41,7 @@ BEGIN
                 INSERT INTO {schema}.ordered_values
                 VALUES (p_namespace, p_keys[i], p_ats[i], p_writers[i], p_values[i], now) ON CONFLICT DO NOTHING;
                 CONTINUE WHEN NOT FOUND;
-                -- Judged and dated anew: it may have waited for a purge, behind which nothing may come back.
+                -- By the clock of now: the insert may have waited for a purge, and what is too old must stay away.
                 now := {schema}.clock();
                 clock := {schema}.millis_of(now);
                 IF p_timed AND p_ats[i] < clock - p_age THEN

@@ -1,5 +1,5 @@
--- What looks again after it waited must see what others committed meanwhile: at any other isolation than READ COMMITTED it
--- would not, and an item could be given twice (IB-1) or a fence be overlooked (D-7).
+-- Checks that the isolation level is READ COMMITTED. At other levels a step that waited and reads again does not see
+-- what others have committed meanwhile: an item could be given twice (IB-1), or a fence could be missed (D-7).
 CREATE OR REPLACE FUNCTION {schema}.check_isolation() RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN

@@ -1,10 +1,11 @@
--- What the functions rely on and no statement would miss: asked when a namespace is opened, and by `ping` and `setup`.
+-- Checks what the functions rely on and no other statement would notice. Runs when a namespace is opened; `look.sql`
+-- does the same for `ping` and `setup`.
 CREATE OR REPLACE FUNCTION {schema}.check_tables() RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     found record;
 BEGIN
-    -- Its policies would hide rows from the functions, and a claim that is not seen is given an item once more.
+    -- Policies can hide rows from the functions, and a claim whose row is hidden would get a second item.
     IF EXISTS (SELECT FROM pg_class c WHERE c.relnamespace = '{schema}'::regnamespace AND c.relname = ANY ('{{tables}}'::name[])
         AND row_security_active(c.oid)) THEN
         RAISE EXCEPTION 'row security is forced on a table of the schema' USING ERRCODE = '42501';
@@ -14,7 +15,7 @@ BEGIN
     IF found.keyless IS NOT NULL THEN
         RAISE EXCEPTION 'the table % has no unique index', found.keyless USING ERRCODE = '42P10';
     ELSIF found.diverted IS NOT NULL THEN
-        RAISE EXCEPTION 'a trigger before each row, or a rule, may make nothing of a write to the table %', found.diverted
+        RAISE EXCEPTION 'a BEFORE ROW trigger or a rule can discard a write to the table % without an error', found.diverted
             USING ERRCODE = '27000';
     END IF;
 END $$;

@@ -1,3 +1,3 @@
--- The clock by which every expiry is judged (contract, principle 4). A function of its own, so that tests can move it on.
+-- The clock by which every expiry is judged (contract, principle 4). Tests replace this function to move the clock.
 CREATE OR REPLACE FUNCTION {schema}.clock() RETURNS timestamptz
 LANGUAGE sql RETURN clock_timestamp();

@@ -1,3 +1,3 @@
--- What every setup ends with: nobody calls a function who was not granted it.
+-- Ends every setup: a function can be called only by roles to which it was granted.
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA {schema} FROM PUBLIC;
 COMMIT;

@@ -1,3 +1,4 @@
--- What ended at this moment or before need not be remembered any more. A null memory is for ever.
+-- Returns the latest end that is forgotten: what ended then or before need not be remembered. A null memory is for
+-- ever.
 CREATE OR REPLACE FUNCTION {schema}.forgotten_before(p_memory bigint, p_now timestamptz) RETURNS timestamptz
 LANGUAGE sql STABLE RETURN coalesce(p_now - {schema}.interval_of(p_memory), timestamptz '-infinity');

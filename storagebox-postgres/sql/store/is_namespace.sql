@@ -1,9 +1,10 @@
--- Whether a namespace is still the one that was opened (S-4), in a session that can change it (`check_session`), as every
--- statement about it asks first: a schema that was
--- emptied, made anew or put back has none of this epoch, and what was in it is not there. Once it was asked, nobody
--- truncates or drops `namespaces` before the statement ends; of rows that somebody deletes in that moment the next statement
--- learns. The names of the unique indexes are looked up when the plan is made, and again after one was dropped: without it two
--- callers would both be the first (IB-3, D-1, C-1). This adds no round trip.
+-- S-4 Checks that the namespace is still the one that was opened, and the session (`check_session`). Every statement
+-- about a namespace calls this first. A schema that was emptied, created again or restored lacks this epoch.
+-- The read also locks out a TRUNCATE or DROP of `namespaces` until the statement ends. A row that is deleted just now
+-- is noticed by the next statement.
+-- The names of the unique indexes are looked up when the plan is made, and again after an index was dropped: without
+-- it, two callers would both be the first (IB-3, D-1, C-1). This takes no round trip of its own.
+-- Returns true, or fails.
 CREATE OR REPLACE FUNCTION {schema}.is_namespace(p_namespace bigint, p_epoch bigint) RETURNS boolean
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '3s' AS $$
 BEGIN

@@ -1,4 +1,6 @@
--- Whether the store is still the one that was opened, as every statement about all of it asks first.
+-- S-4 Checks that the store is still the one that was opened, and the session (`check_session`). Every statement about
+-- the whole store calls this first.
+-- Returns true, or fails.
 CREATE OR REPLACE FUNCTION {schema}.is_store(p_epoch bigint) RETURNS boolean
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '3s' AS $$
 BEGIN

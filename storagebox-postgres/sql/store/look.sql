@@ -1,11 +1,12 @@
--- What is looked at before anything else, and whose it is before that: to read what another role made, or to plan it, may
--- run that role's code with the reader's rights. A superuser reads nothing of it; others read plain tables alone, which are
--- the schema's owner's and compute nothing. What every call would be refused for is told first, and then what some calls would
--- be refused for: what is not there, and what the role or the schema's owner may not use.
+-- Reads the state of the schema. Before that, checks who owns what it reads: to read a table of another role, or to
+-- plan such a read, can run the role's code with the reader's rights. A superuser reads nothing of another role. Others
+-- read only plain tables that belong to the schema's owner and compute nothing.
+-- First come the errors that refuse every call, then those that refuse some: objects that are missing, and objects that
+-- the role or the schema's owner may not use.
 DO $$
 BEGIN
     IF pg_catalog.current_setting('transaction_read_only') OPERATOR(pg_catalog.<>) 'off'::pg_catalog.text THEN
-        RAISE EXCEPTION 'the server or the session only reads' USING ERRCODE = '25006';
+        RAISE EXCEPTION 'the server or the session is read-only' USING ERRCODE = '25006';
     END IF;
     IF pg_catalog.current_setting('transaction_isolation') OPERATOR(pg_catalog.<>) 'read committed'::pg_catalog.text THEN
         RAISE EXCEPTION 'storagebox needs transactions at READ COMMITTED' USING ERRCODE = 'SB002';

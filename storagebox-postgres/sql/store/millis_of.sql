@@ -1,3 +1,3 @@
--- A moment as time stamps have it: in whole milliseconds since 1970.
+-- Returns a moment in whole milliseconds since 1970, the unit of time stamps.
 CREATE OR REPLACE FUNCTION {schema}.millis_of(p_moment timestamptz) RETURNS bigint
 LANGUAGE sql IMMUTABLE RETURN floor(extract(epoch FROM p_moment) * 1000::numeric)::bigint;

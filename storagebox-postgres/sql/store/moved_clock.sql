@@ -1,5 +1,6 @@
--- Moves the clock of tests forward by {micros} from the server's. The function is replaced once and reads a sequence,
--- which no transaction hides: each replacement has every session look up all functions anew.
+-- Moves the clock of tests {micros} microseconds ahead of the server's clock. Replaces the function once, by a function
+-- that reads a sequence, whose value is visible to all transactions at once: after each replacement of a function,
+-- every session looks up all functions again.
 DO $$
 BEGIN
   IF NOT EXISTS (

@@ -1,8 +1,9 @@
--- The next version or fence: greater than all before it (D-5, D-7, E-6), also where a copy of the tables lacks their sequence, as
--- one by logical replication does. So it is greater than what the row holds (`p_known`; null if there is none), and the
--- sequence is never more than a minute behind the server's clock, in microseconds: a sequence that begins anew, or that was left
--- behind, is set to now, ahead of what was given before, also to rows that are forgotten. One step at a time does so, and the others
--- wait for nobody.
+-- D-5, D-7, E-6 Returns the next version or fence. It is greater than all before it, also where a copy of the tables
+-- lacks their sequence, as a copy by logical replication does.
+-- For this, it is greater than the number in the row (`p_known`, or null), and the sequence is never more than a minute
+-- behind the server's clock, in microseconds. A sequence that starts again or is left behind is set to the clock, which
+-- is above all numbers that were given before, also to rows that are forgotten.
+-- One step at a time sets the sequence. Other steps do not wait for that step's lock, but try again.
 CREATE OR REPLACE FUNCTION {schema}.next_number(p_known bigint) RETURNS bigint
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

@@ -1,7 +1,7 @@
--- Registers a namespace, or shows how it was created (S-3, S-4) and in which epoch, with what the store is. Nothing is
--- registered for a library that is older than the schema, nor for a process that opened another store (`p_store`; null if
--- none yet) or asks for another retention. The lock comes first: a step that empties `namespaces` gives the store a new epoch,
--- which must not have been read before.
+-- S-3, S-4 Creates a namespace if it does not exist, but not for a library that is older than the schema, nor for a
+-- process that has opened another store (`p_store`, or null) or expects another memory.
+-- The lock comes first: a step that empties `namespaces` gives the store a new epoch, which must be read after that.
+-- Returns how the namespace was created and its epoch, and the version, the epoch and the memory of the store.
 CREATE OR REPLACE FUNCTION {schema}.open_namespace(
     p_version integer, p_store bigint, p_memory bigint, p_any_memory boolean,
     p_namespace bigint, p_made bigint, p_kind text, p_name text, p_options text, p_keeps bigint

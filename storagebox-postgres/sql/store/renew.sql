@@ -1,5 +1,5 @@
--- Namespaces are only deleted by hand. Once none is left, the store gets a new epoch, which refuses every process that has it
--- open: such a process would find its namespace empty, and would not know that it held something.
+-- Gives the store a new epoch when the last namespace is deleted, which is only done by hand. The new epoch refuses
+-- every process that has the store open: it would find its namespace empty, and could not know that data is lost.
 CREATE OR REPLACE FUNCTION {schema}.renew() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -9,5 +9,5 @@ BEGIN
     RETURN NULL;
 END $$;
 CREATE OR REPLACE TRIGGER renew AFTER DELETE OR TRUNCATE ON {schema}.namespaces FOR EACH STATEMENT EXECUTE FUNCTION {schema}.renew();
--- Also where a session plays the part of a replica.
+-- ALWAYS: also in sessions whose `session_replication_role` is `replica`.
 ALTER TABLE {schema}.namespaces ENABLE ALWAYS TRIGGER renew;

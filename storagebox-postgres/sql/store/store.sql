@@ -1,5 +1,5 @@
--- What the store is, in one row. Its epoch is made by chance, so that a schema that was made anew is not taken for the one before it;
--- how long what has ended is remembered, in microseconds, is everybody's; null is for ever.
+-- The store, in one row. Its epoch is random, so that a schema that is created again is another store.
+-- Its memory holds for all processes: how long what has ended is remembered, in microseconds. Null is for ever.
 CREATE TABLE IF NOT EXISTS {schema}.store (
     epoch  bigint PRIMARY KEY,
     memory bigint

@@ -1,6 +1,6 @@
--- The version of the schema, as a name that every statement of a client says. The name is looked up when a statement is
--- prepared, and again when what it means has changed, so that it costs a call nothing; and a program that was opened before an
--- upgrade does not find it any more. The names of other versions go.
+-- Creates a function that has the schema's version in its name, and drops those of other versions. Every statement of a
+-- client names the function. The name is looked up when a statement is prepared, and again when the function changes:
+-- it costs a call nothing, and a program that was opened before an upgrade no longer finds its function.
 DO $$
 DECLARE
     other regprocedure;

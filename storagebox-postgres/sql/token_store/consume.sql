@@ -1,6 +1,7 @@
--- T-5 one operation ends a live token, under its row's lock; an unknown one is 'gone' and leaves no trace.
--- T-6 the winner's own retry is 'again'.
--- One row an element, in the order of the arrays, whose tokens the caller sorts: now | again | gone
+-- T-5 Consumes live tokens, under the locks of their rows. An unknown token is 'gone' and leaves no trace.
+-- T-6 A retry of the operation that consumed a token gets 'again'.
+-- The caller sorts the tokens.
+-- Returns one row per token, in the order of the arrays: now | again | gone
 CREATE OR REPLACE FUNCTION {schema}.token_consume(p_namespace bigint, p_tokens text[], p_ops text[], p_memory bigint)
 RETURNS TABLE (outcome text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$

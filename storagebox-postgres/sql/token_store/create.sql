@@ -1,4 +1,5 @@
--- Makes the tokens, and counts those that were there already.
+-- T-2, T-7, T-8, T-9 Creates tokens.
+-- Returns how many were created, how many were live, and how many were gone.
 CREATE OR REPLACE FUNCTION {schema}.token_create(p_namespace bigint, p_tokens text[], p_memory bigint)
 RETURNS TABLE (created bigint, already_live bigint, gone bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$

@@ -1,5 +1,6 @@
--- T-6 ends tokens for nobody; idempotent. T-7 an unknown one is fenced as well.
--- The caller sorts them and gives each once.
+-- T-6 Discards tokens; idempotent. T-7 Unknown tokens are fenced as well.
+-- The caller sorts the tokens and gives each once.
+-- Returns how many were live, and how many were not.
 CREATE OR REPLACE FUNCTION {schema}.token_discard(p_namespace bigint, p_tokens text[], p_memory bigint)
 RETURNS TABLE (discarded bigint, already_gone bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$

@@ -1,4 +1,4 @@
--- T-1, T-10 whether the token lives.
+-- T-1, T-10 Returns whether a token is live.
 CREATE OR REPLACE FUNCTION {schema}.token_exists(p_namespace bigint, p_token text) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 BEGIN

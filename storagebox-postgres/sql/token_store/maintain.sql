@@ -1,4 +1,5 @@
--- S-2 removes at most `p_limit` tokens that are gone for longer than that is remembered.
+-- S-2 Deletes at most `p_limit` gone tokens whose memory is over.
+-- Returns the number of deleted tokens.
 CREATE OR REPLACE FUNCTION {schema}.token_maintain(p_memory bigint, p_limit bigint) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE

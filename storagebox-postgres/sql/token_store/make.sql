@@ -1,5 +1,6 @@
--- T-2, T-8, T-9 makes the tokens; a live one is not changed. T-7 nor is one that is gone, for as long as that is remembered.
--- The caller sorts them and gives each once. Answers those that were made.
+-- T-2, T-7, T-8, T-9 Creates tokens. Live tokens, and gone tokens that are still remembered, are not changed.
+-- The caller sorts the tokens and gives each once.
+-- Returns the created tokens.
 CREATE OR REPLACE FUNCTION {schema}.token_make(p_namespace bigint, p_tokens text[], p_memory bigint) RETURNS text[]
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -7,7 +8,7 @@ DECLARE
 BEGIN
     WITH made AS (
         INSERT INTO {schema}.tokens AS t (namespace, token) SELECT p_namespace, u.token FROM pg_catalog.unnest(p_tokens) u(token)
-        -- Judged when its row is locked.
+        -- The condition is evaluated after the row is locked.
         ON CONFLICT (namespace, token) DO UPDATE SET gone_at = NULL, op = NULL
         WHERE t.gone_at <= {schema}.forgotten_before(p_memory, {schema}.clock())
         RETURNING t.token

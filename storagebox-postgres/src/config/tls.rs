@@ -39,7 +39,7 @@ pub(super) fn check_system(pairs: &[(&str, &str)]) -> Result<()> {
     let value = |key| pairs.iter().rev().find(|pair| pair.0 == key).map(|pair| pair.1);
     let is_weak = value("sslmode").is_some_and(|mode| !mode.eq_ignore_ascii_case("verify-full"));
     match value("sslrootcert") == Some(SYSTEM) && is_weak {
-        true => Err(bad("sslmode", "must be `verify-full` beside sslrootcert=system")),
+        true => Err(bad("sslmode", "must be `verify-full` with sslrootcert=system")),
         false => Ok(()),
     }
 }
@@ -70,7 +70,7 @@ fn understood(said: Option<&str>, found: PgSslMode) -> Result<()> {
     let is_found = |said: &str| said.parse().is_ok_and(|said: PgSslMode| discriminant(&said) == discriminant(&found));
     match said.is_none_or(is_found) {
         true => Ok(()),
-        false => Err(bad("sslmode", "is not what the driver reads; write it out, such as `verify-full`")),
+        false => Err(bad("sslmode", "is not a mode that the driver can read; write it out, such as `verify-full`")),
     }
 }
 

@@ -7,24 +7,24 @@ use crate::scene::{LONG, blocked, count, session, tell, until, with_place};
 use crate::support::failed;
 
 /// Another process takes with the same claim at the same time: only that claim is then taken alone.
-#[tokio::test]
-async fn a_claim_that_another_has_made_meanwhile_sends_no_neighbour_out_alone() -> Result<()> {
+#[test]
+fn a_claim_that_another_has_made_meanwhile_sends_no_neighbour_out_alone() -> Result<()> {
     with_place(async |place| {
         let url = place.url_at(place.database.server());
         let bank = place.builder()?.call_timeout(LONG).connect(&url)?.item_bank(&"namespace".parse()?)?;
         bank.add(&["first", "second", "third"].map(Item::new).into_iter().collect::<Result<Vec<_>>>()?).await?;
         let schema = &place.schema;
         let number = count(&place.database, &format!("SELECT namespace FROM {schema}.namespaces")).await?;
-        let claim = format!("INSERT INTO {schema}.claims (bank, claim, state, h, item) VALUES ({number}, 'bob', 'held', 0, 'other')");
+        let claim = format!(
+            "INSERT INTO {schema}.claims (bank, claim, state, h, item) VALUES ({number}, 'bob', 'held', 0, 'other')"
+        );
         let mut other = session(place, &claim).await?;
         let batch = format!(
             "SELECT claims FROM {schema}.bank_take_many({number}, '{{ada,bob,carol}}', '{{NULL,NULL,NULL}}', NULL, {start}, {start})",
             start = i64::MIN + 1
         );
         let mut connection = PgConnection::connect(&url).await.map_err(failed)?;
-        let together = async {
-            query_scalar(AssertSqlSafe(batch)).fetch_one(&mut connection).await.map_err(failed)
-        };
+        let together = async { query_scalar(AssertSqlSafe(batch)).fetch_one(&mut connection).await.map_err(failed) };
         let commit = async {
             until("a batch that waits", async || Ok(blocked(&place.database, schema).await? == 1)).await?;
             tell(&mut other, "COMMIT").await
@@ -38,5 +38,4 @@ async fn a_claim_that_another_has_made_meanwhile_sends_no_neighbour_out_alone() 
         assert_eq!(bank.counts().await?, Counts { free: 1, held: 3, spent: 0, withdrawn: 0 });
         Ok(())
     })
-    .await
 }

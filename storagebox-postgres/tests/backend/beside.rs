@@ -2,13 +2,14 @@
 
 use storagebox_core::{Backend, Certainty, ErrorKind, Hold, ItemBank, Result};
 use storagebox_postgres::{PostgresStore, Statements};
+use storagebox_testkit::checks::calls;
 use storagebox_testkit::postgres::{Postgres, Settings};
 use tokio::task::spawn_blocking;
 
 use crate::round_trips::{every_call, metered};
-use crate::scene::{count, owner_url, with_database, with_place};
+use crate::scene::{count, in_place, owner_url, with_database, with_place};
 use crate::support::{Database, Place, failed, run};
-use crate::upgrade::{calls, namespaces};
+use crate::upgrade::namespaces;
 
 fn filled(place: &Place, sql: &str) -> String {
     let role = place.database.role();
@@ -31,7 +32,7 @@ async fn all_is_answered(place: &Place) -> Result<()> {
 }
 
 async fn is_answered_beside(before: &str) -> Result<()> {
-    with_place(async |place| {
+    in_place(async |place| {
         run(place.database.owner(), filled(place, before)).await?;
         all_is_answered(place).await
     })
@@ -44,8 +45,8 @@ async fn a_publication_of_all_tables_refuses_no_call() -> Result<()> {
 }
 
 /// The rule behind the case of the publication: each table identifies its old rows.
-#[tokio::test]
-async fn every_table_has_a_replica_identity() -> Result<()> {
+#[test]
+fn every_table_has_a_replica_identity() -> Result<()> {
     with_place(async |place| {
         let of_schema = "FROM pg_class c WHERE relnamespace = '{schema}'::regnamespace AND relkind IN ('r', 'p')";
         let named = "relreplident IN ('f', 'i') OR relreplident = 'd' AND EXISTS (
@@ -55,19 +56,18 @@ async fn every_table_has_a_replica_identity() -> Result<()> {
         assert_eq!(count(&place.database, &sql).await?, tables);
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_publication_of_some_columns_is_no_damage() -> Result<()> {
+#[test]
+fn a_publication_of_some_columns_is_no_damage() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.connect(&place.database.url())?;
-        let open = calls::open(&store).await?;
+        calls::make_all(&store, "old").await?;
         let some = "CREATE PUBLICATION parts FOR TABLE {schema}.records (namespace, id) WHERE (op <> 'x');
             ALTER TABLE {schema}.tokens REPLICA IDENTITY NOTHING; CREATE PUBLICATION other FOR TABLE {schema}.tokens";
         run(place.database.owner(), filled(place, some)).await?;
         let mut refused = 0;
-        for (call, error) in calls::all(&store, &open).await? {
+        for (call, error) in calls::errors(&store, "old").await? {
             let Some(error) = error else { continue };
             let found = (error.kind(), error.certainty());
             assert_eq!(found, (ErrorKind::Misconfigured, Certainty::NotApplied), "{call}: {error}");
@@ -76,7 +76,6 @@ async fn a_publication_of_some_columns_is_no_damage() -> Result<()> {
         assert!(refused >= 5, "only {refused} calls were refused");
         Ok(())
     })
-    .await
 }
 
 #[tokio::test]
@@ -89,14 +88,14 @@ async fn row_security_that_spares_the_owner_refuses_no_call() -> Result<()> {
 }
 
 /// Row policies hide rows: a bank would be empty, and a claim would be given a second item.
-#[tokio::test]
-async fn row_security_that_is_forced_is_denied_at_each_call() -> Result<()> {
+#[test]
+fn row_security_that_is_forced_is_denied_at_each_call() -> Result<()> {
     with_database(async |database| {
         run(database.owner(), format!("GRANT CREATE ON DATABASE {0} TO {0}", database.role())).await?;
         for (statements, schema) in [(Statements::Prepared, "prepared"), (Statements::Simple, "simple")] {
             let store = PostgresStore::builder().schema(schema)?.statements(statements).connect(&database.url())?;
             store.setup().await?;
-            let open = calls::open(&store).await?;
+            calls::make_all(&store, "old").await?;
             let force = format!(
                 "DO $$ DECLARE one text; BEGIN
                  FOR one IN SELECT tablename FROM pg_tables WHERE schemaname = '{schema}' AND tablename NOT IN ('versions', 'store') LOOP
@@ -104,14 +103,17 @@ async fn row_security_that_is_forced_is_denied_at_each_call() -> Result<()> {
                  END LOOP; END $$"
             );
             run(database.owner(), force).await?;
-            for (call, error) in calls::all(&store, &open).await? {
+            for (call, error) in calls::errors(&store, "old").await? {
                 let error = error.unwrap_or_else(|| panic!("{call} was answered"));
-                assert_eq!((error.kind(), error.certainty()), (ErrorKind::Denied, Certainty::NotApplied), "{call}: {error}");
+                assert_eq!(
+                    (error.kind(), error.certainty()),
+                    (ErrorKind::Denied, Certainty::NotApplied),
+                    "{call}: {error}"
+                );
             }
         }
         Ok(())
     })
-    .await
 }
 
 #[tokio::test]
@@ -125,8 +127,8 @@ async fn an_event_trigger_that_looks_on_refuses_nothing() -> Result<()> {
     .await
 }
 
-#[tokio::test]
-async fn an_event_trigger_that_refuses_leaves_no_half_of_a_setup() -> Result<()> {
+#[test]
+fn an_event_trigger_that_refuses_leaves_no_half_of_a_setup() -> Result<()> {
     with_database(async |database| {
         let refuse = "CREATE FUNCTION public.refuse() RETURNS event_trigger LANGUAGE plpgsql
             AS $$ BEGIN RAISE EXCEPTION 'not today'; END $$;
@@ -134,12 +136,15 @@ async fn an_event_trigger_that_refuses_leaves_no_half_of_a_setup() -> Result<()>
         run(database.owner(), refuse.to_owned()).await?;
         let store = PostgresStore::builder().schema("refused")?.connect(&owner_url(database, "refused"))?;
         let refused = store.setup().await.unwrap_err();
-        assert_eq!((refused.kind(), refused.certainty()), (ErrorKind::Misconfigured, Certainty::NotApplied), "{refused}");
+        assert_eq!(
+            (refused.kind(), refused.certainty()),
+            (ErrorKind::Misconfigured, Certainty::NotApplied),
+            "{refused}"
+        );
         assert!(!crate::structure::exists(database, "refused").await?);
         run(database.owner(), "DROP EVENT TRIGGER refuse".to_owned()).await?;
         store.setup().await
     })
-    .await
 }
 
 #[tokio::test]
@@ -209,8 +214,8 @@ async fn settings_of_the_whole_server_change_nothing() -> Result<()> {
 }
 
 /// Such a trigger or rule drops a write although the statement succeeds: an item was given that no claim had (IB-2).
-#[tokio::test]
-async fn what_may_make_nothing_of_a_write_is_refused_at_opening() -> Result<()> {
+#[test]
+fn what_may_make_nothing_of_a_write_is_refused_at_opening() -> Result<()> {
     let soft = "CREATE FUNCTION public.soft() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;";
     for beside in [
         "CREATE TRIGGER soft BEFORE INSERT ON {schema}.claims FOR EACH ROW EXECUTE FUNCTION public.soft()",
@@ -228,23 +233,22 @@ async fn what_may_make_nothing_of_a_write_is_refused_at_opening() -> Result<()> 
                 assert_eq!(found, (ErrorKind::Misconfigured, Certainty::NotApplied), "{beside}: {error}");
             }
             Ok(())
-        })
-        .await?;
+        })?;
     }
     Ok(())
 }
 
 /// A session that refuses changes also refuses reads: the data that it sees may be old, and stay old.
-#[tokio::test]
-async fn a_session_that_only_reads_answers_nothing() -> Result<()> {
+#[test]
+fn a_session_that_only_reads_answers_nothing() -> Result<()> {
     for statements in [Statements::Prepared, Statements::Simple] {
         with_place(async |place| {
             let store = place.builder()?.statements(statements).connect(&place.url_at(place.database.server()))?;
-            let open = calls::open(&store).await?;
+            calls::make_all(&store, "old").await?;
             run(place.database.owner(), filled(place, "ALTER ROLE {role} SET default_transaction_read_only = on"))
                 .await?;
             crate::pools::end_sessions(place).await?;
-            for (call, error) in calls::all(&store, &open).await? {
+            for (call, error) in calls::errors(&store, "old").await? {
                 let error = error.unwrap_or_else(|| panic!("{call} was answered"));
                 assert_eq!(
                     (error.kind(), error.certainty()),
@@ -253,8 +257,7 @@ async fn a_session_that_only_reads_answers_nothing() -> Result<()> {
                 );
             }
             Ok(())
-        })
-        .await?;
+        })?;
     }
     Ok(())
 }

@@ -27,8 +27,8 @@ const TAKES: [&str; 2] = [
 ];
 
 /// A take with a snapshot from before an item was put back would hide the item from everybody.
-#[tokio::test]
-async fn a_take_at_another_isolation_level_hides_no_item() -> Result<()> {
+#[test]
+fn a_take_at_another_isolation_level_hides_no_item() -> Result<()> {
     with_database(async |database| {
         for level in ["REPEATABLE READ", "SERIALIZABLE"] {
             for take in TAKES {
@@ -37,7 +37,6 @@ async fn a_take_at_another_isolation_level_hides_no_item() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
 async fn refuse(place: &Place, level: &str, take: &str) -> Result<()> {
@@ -53,21 +52,19 @@ async fn refuse(place: &Place, level: &str, take: &str) -> Result<()> {
 }
 
 /// Each batch of a withdrawal leaves nothing for takers to cross.
-#[tokio::test]
-async fn a_take_after_a_withdrawal_crosses_few_of_the_items_that_are_gone() -> Result<()> {
+#[test]
+fn a_take_after_a_withdrawal_crosses_few_of_the_items_that_are_gone() -> Result<()> {
     with_place(async |place| {
         Behind::withdrawals(place).await?.assert_within(3);
         Ok(())
     })
-    .await
 }
 
 /// A repeated load adds nothing, and leaves nothing for takers to cross.
-#[tokio::test]
-async fn a_take_after_loads_of_items_that_are_all_known_crosses_few_of_them() -> Result<()> {
+#[test]
+fn a_take_after_loads_of_items_that_are_all_known_crosses_few_of_them() -> Result<()> {
     with_place(async |place| {
         Behind::loads(place).await?.assert_within(3);
         Ok(())
     })
-    .await
 }

@@ -1,9 +1,9 @@
 //! The rule for reading the clock, checked in the SQL text of every function: read it after everything that the
 //! function can wait for.
 //!
-//! A moment that was read before a wait is called `asked`. It may be used where an error only causes a longer wait,
-//! such as whether a hold has lapsed. What is dated by it in a statement that may wait is dated again if the call
-//! `has_waited`.
+//! A time that was read before a wait is called `asked`. It may be used where an error only causes a longer wait, as
+//! for the question whether a hold has lapsed. If a statement that may wait dates rows by it, the function dates them
+//! again when the call `has_waited`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -89,7 +89,7 @@ fn waiting(functions: &[Function]) -> BTreeSet<String> {
     }
 }
 
-/// Calls that date again what was dated before a wait.
+/// Calls after which a function dates its rows again, because it has waited.
 const LOOKS: [&str; 2] = ["{schema}.has_waited(", "{schema}.bank_hold_from("];
 
 /// Returns the faults of a function that can wait.

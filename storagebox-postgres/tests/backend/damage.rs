@@ -1,170 +1,129 @@
 //! Damage by hand is reported at once: it is never retried, and never reported as lost.
 
 use storagebox_core::{
-    Backend, Certainty, ClaimId, Counter, DedupId, DedupRepo, EntityLedger, EntryId, ErrorKind, Hold, Item, ItemBank,
-    Joins, Key, LeaseRepo, MAX_DURATION, MessageId, OpId, Payload, Result, Retention, Strategy, TokenId, TokenStore,
+    Backend, Certainty, Counter, DedupRepo, EntityLedger, EntryId, ErrorKind, Hold, ItemBank, Joins, LeaseRepo,
+    MAX_DURATION, Result, Retention, Strategy, TokenStore,
 };
 use storagebox_postgres::PostgresStore;
+use storagebox_testkit::checks::id;
 
-use crate::scene::{owner_url, with_database};
+use crate::scene::{in_database, owner_url};
 use crate::support::{Place, run};
 use crate::upgrade::namespaces;
 
-/// The calls that find the damage.
-#[derive(Clone, Copy, Debug)]
-enum Meets {
-    Get,
-    Take,
-    Release,
-    Restore,
-    Withdraw,
-    Record,
-    Look,
-    Begin,
-    Value,
-    Create,
-    Open,
-    Choose,
-    Pending,
-    Setup,
-}
-
-impl Meets {
-    async fn make(self, store: &PostgresStore) -> Result<()> {
-        let (bank, holder) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("holder")?);
-        let (records, leases) = (store.dedup_repo(&"namespace".parse()?)?, store.lease_repo(&"namespace".parse()?)?);
-        let (id, op) = (DedupId::new("leased")?, OpId::new("late")?);
-        match self {
-            Self::Get => bank.get(&holder).await.map(drop),
-            Self::Take => bank.take(&ClaimId::new("new")?, Hold::Forever).await.map(drop),
-            Self::Release => bank.release(&holder).await.map(drop),
-            Self::Restore => bank.restore(&[Item::new("item of withdrawn")?]).await.map(drop),
-            Self::Withdraw => bank.withdraw(&[Item::new("item of releaser")?]).await.map(drop),
-            Self::Record => records.record(&id, &Payload::try_from("x")?, &op, Retention::Forever).await.map(drop),
-            Self::Look => records.get(&DedupId::new("done")?).await.map(drop),
-            Self::Begin => leases.begin(&id, &op, MAX_DURATION, None).await.map(drop),
-            Self::Value => {
-                store.counter(&"stock".parse()?, Strategy::default())?.value(&Key::new("stock")?).await.map(drop)
-            }
-            Self::Create => {
-                store.token_store(&"namespace".parse()?)?.create_tokens(&[TokenId::new("new")?]).await.map(drop)
-            }
-            Self::Open | Self::Choose | Self::Pending => self.make_of_entities(store).await,
-            Self::Setup => store.setup().await,
-        }
-    }
-}
-
-impl Meets {
-    async fn make_of_entities(self, store: &PostgresStore) -> Result<()> {
-        let entities = store.entity_ledger(&"namespace".parse()?, &Joins::default())?;
-        let (key, message, commit) = (Key::new("stored")?, MessageId::new("message")?, OpId::new("ada")?);
-        match self {
-            Self::Open => entities.open(&key, &message, None).await.map(drop),
-            Self::Pending => entities.pending(None, 10).await.map(drop),
-            _ => {
-                let attempt = commit.clone();
-                entities.choose(&EntryId { key, message, commit }, &attempt).await.map(drop)
-            }
-        }
+/// Makes the call with this name, which finds the damage.
+async fn make(store: &PostgresStore, call: &str) -> Result<()> {
+    let (bank, holder) = (store.item_bank(&id("namespace"))?, id("holder"));
+    let (records, leases) = (store.dedup_repo(&id("namespace"))?, store.lease_repo(&id("namespace"))?);
+    let entities = store.entity_ledger(&id("namespace"), &Joins::default())?;
+    let entry = EntryId { key: id("stored"), message: id("message"), commit: id("ada") };
+    match call {
+        "bank get" => bank.get(&holder).await.map(drop),
+        "take" => bank.take(&id("new"), Hold::Forever).await.map(drop),
+        "release" => bank.release(&holder).await.map(drop),
+        "restore" => bank.restore(&[id("item of withdrawn")]).await.map(drop),
+        "withdraw" => bank.withdraw(&[id("item of releaser")]).await.map(drop),
+        "record" => records.record(&id("leased"), &"x".try_into()?, &id("late"), Retention::Forever).await.map(drop),
+        "get" => records.get(&id("done")).await.map(drop),
+        "begin" => leases.begin(&id("leased"), &id("late"), MAX_DURATION, None).await.map(drop),
+        "value" => store.counter(&id("stock"), Strategy::default())?.value(&id("stock")).await.map(drop),
+        "create" => store.token_store(&id("namespace"))?.create_tokens(&[id("new")]).await.map(drop),
+        "open" => entities.open(&entry.key, &entry.message, None).await.map(drop),
+        "pending" => entities.pending(None, 10).await.map(drop),
+        "choose" => entities.choose(&entry, &entry.commit).await.map(drop),
+        _ => store.setup().await,
     }
 }
 
 /// Rows that no call wrote, in intact tables, and the call that finds each.
-const ROWS: &[(&str, Meets)] = &[
-    ("UPDATE {schema}.claims SET until = 'infinity' WHERE claim = 'holder'", Meets::Get),
-    ("UPDATE {schema}.claims SET h = NULL WHERE claim = 'holder'", Meets::Release),
-    ("INSERT INTO {schema}.free_items SELECT * FROM {schema}.withdrawn_items", Meets::Restore),
-    ("INSERT INTO {schema}.withdrawn_items SELECT * FROM {schema}.free_items", Meets::Withdraw),
-    ("UPDATE {schema}.claims SET state = 'lost' WHERE claim = 'holder'", Meets::Get),
-    ("UPDATE {schema}.records SET value = NULL, version = NULL", Meets::Look),
-    ("UPDATE {schema}.records SET state = 'lost' WHERE state = 'leased'", Meets::Record),
-    ("UPDATE {schema}.records SET until = NULL WHERE state = 'leased'", Meets::Record),
-    ("UPDATE {schema}.records SET until = NULL WHERE state = 'leased'", Meets::Begin),
+const ROWS: &[(&str, &str)] = &[
+    ("UPDATE {schema}.claims SET until = 'infinity' WHERE claim = 'holder'", "bank get"),
+    ("UPDATE {schema}.claims SET h = NULL WHERE claim = 'holder'", "release"),
+    ("INSERT INTO {schema}.free_items SELECT * FROM {schema}.withdrawn_items", "restore"),
+    ("INSERT INTO {schema}.withdrawn_items SELECT * FROM {schema}.free_items", "withdraw"),
+    ("UPDATE {schema}.claims SET state = 'lost' WHERE claim = 'holder'", "bank get"),
+    ("UPDATE {schema}.records SET value = NULL, version = NULL", "get"),
+    ("UPDATE {schema}.records SET state = 'lost' WHERE state = 'leased'", "record"),
+    ("UPDATE {schema}.records SET until = NULL WHERE state = 'leased'", "record"),
+    ("UPDATE {schema}.records SET until = NULL WHERE state = 'leased'", "begin"),
     (
         "INSERT INTO {schema}.counters SELECT namespace, 'stock', 0, 1e30, 0, 0, 0 FROM {schema}.namespaces WHERE name = 'stock'",
-        Meets::Value,
+        "value",
     ),
-    ("UPDATE {schema}.entities SET version = -1", Meets::Open),
-    ("UPDATE {schema}.outbox_entries SET attempts = '{}'", Meets::Open),
-    ("UPDATE {schema}.outbox_entries SET attempts = '{{ada},{bob}}'", Meets::Open),
-    ("UPDATE {schema}.outbox_entries SET chosen = 'carol'", Meets::Open),
-    ("UPDATE {schema}.outbox_entries SET chosen = ''", Meets::Open),
-    ("UPDATE {schema}.outbox_entries SET content = convert_to(repeat('x', 262145), 'UTF8')", Meets::Open),
-    ("UPDATE {schema}.outbox_entries SET key = ''", Meets::Pending),
-    ("UPDATE {schema}.outbox_entries SET attempts = '{}'", Meets::Pending),
+    ("UPDATE {schema}.entities SET version = -1", "open"),
+    ("UPDATE {schema}.outbox_entries SET attempts = '{}'", "open"),
+    ("UPDATE {schema}.outbox_entries SET attempts = '{{ada},{bob}}'", "open"),
+    ("UPDATE {schema}.outbox_entries SET chosen = 'carol'", "open"),
+    ("UPDATE {schema}.outbox_entries SET chosen = ''", "open"),
+    ("UPDATE {schema}.outbox_entries SET content = convert_to(repeat('x', 262145), 'UTF8')", "open"),
+    ("UPDATE {schema}.outbox_entries SET key = ''", "pending"),
+    ("UPDATE {schema}.outbox_entries SET attempts = '{}'", "pending"),
 ];
 
 /// Tables that are not as setup made them, some with rows that were written since.
-const TABLES: &[(&str, Meets)] = &[
-    ("ALTER TABLE {schema}.claims RENAME until TO til", Meets::Get),
-    ("ALTER TABLE {schema}.claims ADD CONSTRAINT none CHECK (ended_at IS NULL) NOT VALID", Meets::Release),
-    ("ALTER TABLE {schema}.free_items DROP COLUMN item", Meets::Restore),
-    ("ALTER TABLE {schema}.claims ALTER until TYPE text", Meets::Get),
-    ("ALTER TABLE {schema}.records ALTER version TYPE numeric", Meets::Look),
-    (
-        "ALTER TABLE {schema}.records DROP CONSTRAINT records_check; UPDATE {schema}.records SET version = NULL",
-        Meets::Look,
-    ),
-    ("ALTER TABLE {schema}.tokens DROP CONSTRAINT tokens_pkey", Meets::Create),
+const TABLES: &[(&str, &str)] = &[
+    ("ALTER TABLE {schema}.claims RENAME until TO til", "bank get"),
+    ("ALTER TABLE {schema}.claims ADD CONSTRAINT none CHECK (ended_at IS NULL) NOT VALID", "release"),
+    ("ALTER TABLE {schema}.free_items DROP COLUMN item", "restore"),
+    ("ALTER TABLE {schema}.claims ALTER until TYPE text", "bank get"),
+    ("ALTER TABLE {schema}.records ALTER version TYPE numeric", "get"),
+    ("ALTER TABLE {schema}.records DROP CONSTRAINT records_check; UPDATE {schema}.records SET version = NULL", "get"),
+    ("ALTER TABLE {schema}.tokens DROP CONSTRAINT tokens_pkey", "create"),
     // Without the key, two callers would both be the first.
-    ("ALTER TABLE {schema}.records DROP CONSTRAINT records_pkey", Meets::Record),
-    ("ALTER TABLE {schema}.records DROP CONSTRAINT records_pkey", Meets::Begin),
-    ("ALTER TABLE {schema}.records DROP CONSTRAINT records_pkey", Meets::Setup),
-    ("DROP INDEX {schema}.claims_by_claim", Meets::Release),
-    ("DROP INDEX {schema}.claims_by_claim", Meets::Take),
-    ("DROP INDEX {schema}.claims_by_claim", Meets::Setup),
-    (
-        "DROP INDEX {schema}.claims_by_claim; CREATE INDEX claims_by_claim ON {schema}.claims (bank, claim)",
-        Meets::Setup,
-    ),
-    ("ALTER TABLE {schema}.free_items DROP CONSTRAINT free_items_pkey", Meets::Restore),
-    ("ALTER TABLE {schema}.free_items DROP CONSTRAINT free_items_pkey", Meets::Take),
-    ("ALTER TABLE {schema}.counter_ops DROP CONSTRAINT counter_ops_pkey", Meets::Value),
-    ("ALTER TABLE {schema}.entities RENAME emptied_at TO since", Meets::Open),
-    ("ALTER TABLE {schema}.outbox_entries ALTER attempts TYPE text USING attempts[1]", Meets::Choose),
-    ("DROP TABLE {schema}.outbox_entries", Meets::Pending),
+    ("ALTER TABLE {schema}.records DROP CONSTRAINT records_pkey", "record"),
+    ("ALTER TABLE {schema}.records DROP CONSTRAINT records_pkey", "begin"),
+    ("ALTER TABLE {schema}.records DROP CONSTRAINT records_pkey", "setup"),
+    ("DROP INDEX {schema}.claims_by_claim", "release"),
+    ("DROP INDEX {schema}.claims_by_claim", "take"),
+    ("DROP INDEX {schema}.claims_by_claim", "setup"),
+    ("DROP INDEX {schema}.claims_by_claim; CREATE INDEX claims_by_claim ON {schema}.claims (bank, claim)", "setup"),
+    ("ALTER TABLE {schema}.free_items DROP CONSTRAINT free_items_pkey", "restore"),
+    ("ALTER TABLE {schema}.free_items DROP CONSTRAINT free_items_pkey", "take"),
+    ("ALTER TABLE {schema}.counter_ops DROP CONSTRAINT counter_ops_pkey", "value"),
+    ("ALTER TABLE {schema}.entities RENAME emptied_at TO since", "open"),
+    ("ALTER TABLE {schema}.outbox_entries ALTER attempts TYPE text USING attempts[1]", "choose"),
+    ("DROP TABLE {schema}.outbox_entries", "pending"),
     (
         "ALTER TABLE {schema}.records ALTER state DROP NOT NULL, DROP CONSTRAINT records_check;
          UPDATE {schema}.records SET state = NULL",
-        Meets::Record,
+        "record",
     ),
     (
         "ALTER TABLE {schema}.records ALTER state DROP NOT NULL, DROP CONSTRAINT records_check;
          UPDATE {schema}.records SET state = NULL",
-        Meets::Begin,
+        "begin",
     ),
-    ("DELETE FROM {schema}.versions", Meets::Setup),
-    ("DELETE FROM {schema}.store", Meets::Setup),
+    ("DELETE FROM {schema}.versions", "setup"),
+    ("DELETE FROM {schema}.store", "setup"),
 ];
 
 /// Returns the call's answer in a schema with this damage.
-async fn answer(place: &Place, damage: &str, call: Meets) -> Result<Result<()>> {
+async fn answer(place: &Place, damage: &str, call: &str) -> Result<Result<()>> {
     let store = place.builder()?.connect(&owner_url(&place.database, "owner"))?;
     namespaces::fill(&store).await?;
-    store.counter(&"stock".parse()?, Strategy::default())?.value(&Key::new("stock")?).await?;
+    store.counter(&"stock".parse()?, Strategy::default())?.value(&id("stock")).await?;
     run(place.database.owner(), damage.replace("{schema}", &place.schema)).await?;
-    Ok(call.make(&store).await)
+    Ok(make(&store, call).await)
 }
 
 /// Returns whether the error has one of these kinds. A call that was retried ends with another kind. Only a read may
 /// leave open whether it was applied.
-fn is_said(answer: &Result<()>, call: Meets, kinds: &[ErrorKind]) -> bool {
+fn is_said(answer: &Result<()>, call: &str, kinds: &[ErrorKind]) -> bool {
     answer.as_ref().is_err_and(|error| {
-        let is_sure = error.certainty() == Certainty::NotApplied
-            || matches!(call, Meets::Look | Meets::Get | Meets::Open | Meets::Pending);
+        let is_sure =
+            error.certainty() == Certainty::NotApplied || ["bank get", "get", "open", "pending"].contains(&call);
         is_sure && kinds.contains(&error.kind())
     })
 }
 
 /// Checks all cases. If the tables are whole, the next case may reuse them.
-async fn all_are_said(cases: &[(&str, Meets)], kinds: &[ErrorKind], tables_are_whole: bool) -> Result<()> {
-    with_database(async |database| {
+async fn all_are_said(cases: &[(&str, &str)], kinds: &[ErrorKind], tables_are_whole: bool) -> Result<()> {
+    in_database(async |database| {
         let (mut damaged, mut unsaid) = (vec![], vec![]);
         for (damage, call) in cases {
             let place = database.place().await?;
-            let answer = answer(&place, damage, *call).await?;
-            if !is_said(&answer, *call, kinds) {
+            let answer = answer(&place, damage, call).await?;
+            if !is_said(&answer, call, kinds) {
                 unsaid.push(format!("{damage}: {answer:?}"));
             }
             damaged.extend((!tables_are_whole).then_some(place));

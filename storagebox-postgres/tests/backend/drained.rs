@@ -8,37 +8,36 @@ use storagebox_core::{Backend, ClaimId, Hold, Item, ItemBank, Released, Result, 
 use storagebox_postgres::PostgresStore;
 use tokio::task::JoinSet;
 
-use crate::scene::{count, session, tell, with_place};
+use crate::scene::{count, in_place, session, tell, with_place};
 use crate::support::{Behind, Buffers, Place, end_holds, failed, moved_clock, run};
 
 /// An old snapshot keeps every row that was ever free, so that no index entry may be skipped permanently.
-#[tokio::test]
-async fn a_take_reads_no_more_as_the_bank_drains_under_an_old_snapshot() -> Result<()> {
-    with_place(async |place| Buffers::of_takes(place, 10_000, true).await.map(|read| read.assert_flat())).await
+#[test]
+fn a_take_reads_no_more_as_the_bank_drains_under_an_old_snapshot() -> Result<()> {
+    with_place(async |place| Buffers::of_takes(place, 10_000, true).await.map(|read| read.assert_flat()))
 }
 
-#[tokio::test]
-async fn a_take_from_a_big_bank_that_is_nearly_drained_crosses_few_of_the_items_that_are_gone() -> Result<()> {
-    with_place(async |place| Buffers::of_a_section(place).await.map(|read| read.assert_flat())).await
+#[test]
+fn a_take_from_a_big_bank_that_is_nearly_drained_crosses_few_of_the_items_that_are_gone() -> Result<()> {
+    with_place(async |place| Buffers::of_a_section(place).await.map(|read| read.assert_flat()))
 }
 
 /// A cursor stops part-way, and another cursor begins at the same place. It crosses once the items that the first one
 /// did not look back at, which are in two cells, and never all items that are gone.
-#[tokio::test]
-async fn a_take_from_where_a_walk_began_that_stopped_part_way_crosses_few_of_the_items_that_are_gone() -> Result<()> {
-    with_place(async |place| Behind::walks(place, 0).await.map(|read| read.assert_within(4))).await
+#[test]
+fn a_take_from_where_a_walk_began_that_stopped_part_way_crosses_few_of_the_items_that_are_gone() -> Result<()> {
+    with_place(async |place| Behind::walks(place, 0).await.map(|read| read.assert_within(4)))
 }
 
 /// Takes in a batch look back at the places that single takes before them left.
-#[tokio::test]
-async fn a_take_from_where_a_walk_of_takes_alone_and_together_stopped_crosses_few_of_the_items_that_are_gone()
--> Result<()> {
-    with_place(async |place| Behind::walks(place, 3).await.map(|read| read.assert_within(4))).await
+#[test]
+fn a_take_from_where_a_walk_of_takes_alone_and_together_stopped_crosses_few_of_the_items_that_are_gone() -> Result<()> {
+    with_place(async |place| Behind::walks(place, 3).await.map(|read| read.assert_within(4)))
 }
 
-#[tokio::test]
-async fn an_empty_bank_reads_no_more_after_holds_that_have_ended() -> Result<()> {
-    with_place(async |place| Buffers::of_ended_holds(place).await.map(|read| read.assert_flat())).await
+#[test]
+fn an_empty_bank_reads_no_more_after_holds_that_have_ended() -> Result<()> {
+    with_place(async |place| Buffers::of_ended_holds(place).await.map(|read| read.assert_flat()))
 }
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -63,8 +62,8 @@ async fn bank_of_ended_holds(place: &Place) -> Result<(Arc<dyn ItemBank>, PgConn
 }
 
 /// The hold ends while its take is in progress, and other takes look past it.
-#[tokio::test]
-async fn a_hold_that_ended_before_its_take_did_is_found() -> Result<()> {
+#[test]
+fn a_hold_that_ended_before_its_take_did_is_found() -> Result<()> {
     with_place(async |place| {
         let (bank, _old) = bank_of_ended_holds(place).await?;
         bank.add(&[Item::new("item")?]).await?;
@@ -80,12 +79,11 @@ async fn a_hold_that_ended_before_its_take_did_is_found() -> Result<()> {
         assert!(matches!(taken, Taken::New(_)), "{taken:?}");
         Ok(())
     })
-    .await
 }
 
 /// The server's clock is set back, so that a hold ends before the time up to which takers have looked.
-#[tokio::test]
-async fn a_hold_that_ends_before_what_takers_pass_over_is_found() -> Result<()> {
+#[test]
+fn a_hold_that_ends_before_what_takers_pass_over_is_found() -> Result<()> {
     with_place(async |place| {
         let (bank, _old) = bank_of_ended_holds(place).await?;
         place.advance(24 * HOUR).await?;
@@ -101,7 +99,6 @@ async fn a_hold_that_ends_before_what_takers_pass_over_is_found() -> Result<()> 
         assert!(matches!(taken, Taken::New(_)), "{taken:?}");
         Ok(())
     })
-    .await
 }
 
 const TASKS: usize = 8;
@@ -158,8 +155,8 @@ async fn take_all(bank: &Arc<dyn ItemBank>) -> Result<usize> {
 }
 
 /// Only the item itself is left in its cell and section.
-#[tokio::test]
-async fn an_item_that_is_given_back_to_a_drained_bank_is_found() -> Result<()> {
+#[test]
+fn an_item_that_is_given_back_to_a_drained_bank_is_found() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.connect(&place.url_at(place.database.server()))?;
         let bank = store.item_bank(&"namespace".parse()?)?;
@@ -176,13 +173,12 @@ async fn an_item_that_is_given_back_to_a_drained_bank_is_found() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
 /// Takes empty cells while other calls give items back and add new ones, which splits the cells.
 #[tokio::test(flavor = "multi_thread")]
 async fn takers_find_every_item_that_is_put_back_or_added_where_others_have_drained() -> Result<()> {
-    with_place(async |place| {
+    in_place(async |place| {
         let store: PostgresStore = place.builder()?.connect(&place.url_at(place.database.server()))?;
         let bank = store.item_bank(&"namespace".parse()?)?;
         bank.counts().await?;

@@ -19,8 +19,8 @@ async fn drop_everywhere(place: &Place, name: &str, old: &PostgresStore) -> Resu
     Clients { name, old, fresh: &fresh }.drop_everywhere(&CALLS).await
 }
 
-#[tokio::test]
-async fn a_dropped_call_never_poisons_our_own_pool() -> Result<()> {
+#[test]
+fn a_dropped_call_never_poisons_our_own_pool() -> Result<()> {
     with_place(async |place| {
         for combining in [true, false] {
             let builder = place.builder()?.max_connections(1).combining(combining);
@@ -31,16 +31,14 @@ async fn a_dropped_call_never_poisons_our_own_pool() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_dropped_call_never_poisons_a_pool_that_was_handed_in() -> Result<()> {
+#[test]
+fn a_dropped_call_never_poisons_a_pool_that_was_handed_in() -> Result<()> {
     with_place(async |place| {
         let pool = PgPoolOptions::new().max_connections(1).test_before_acquire(false);
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
         let pool = pool.connect(&place.url_at(proxy.addr())).await.map_err(failed)?;
         drop_everywhere(place, "handed in", &place.builder()?.combining(false).from_pool(pool)?).await
     })
-    .await
 }

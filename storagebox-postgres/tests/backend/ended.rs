@@ -92,8 +92,8 @@ pub(crate) async fn sessions(place: &Place) -> Result<i64> {
     count(&place.database, &sql).await
 }
 
-#[tokio::test]
-async fn after_an_idle_session_was_ended_each_refusal_is_certain() -> Result<()> {
+#[test]
+fn after_an_idle_session_was_ended_each_refusal_is_certain() -> Result<()> {
     with_place(async |place| {
         let role = place.database.role();
         // Longer than a new session waits for its first call on a busy machine.
@@ -105,11 +105,10 @@ async fn after_an_idle_session_was_ended_each_refusal_is_certain() -> Result<()>
         }
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn after_an_administrator_ended_the_session_each_refusal_is_certain() -> Result<()> {
+#[test]
+fn after_an_administrator_ended_the_session_each_refusal_is_certain() -> Result<()> {
     with_place(async |place| {
         for store in each_way(place, &place.database.url()).await? {
             each_call_is_certain(&store, async || end_sessions(place).await.map(drop)).await?;
@@ -117,7 +116,6 @@ async fn after_an_administrator_ended_the_session_each_refusal_is_certain() -> R
         }
         Ok(())
     })
-    .await
 }
 
 /// A proxy that passes on every byte, until it closes all connections without a message.
@@ -165,8 +163,8 @@ impl Balancer {
 }
 
 /// The clock of the timers is moved forward, so that the connections count as idle for long.
-#[tokio::test]
-async fn after_a_balancer_closed_the_idle_connection_each_refusal_is_certain() -> Result<()> {
+#[test]
+fn after_a_balancer_closed_the_idle_connection_each_refusal_is_certain() -> Result<()> {
     with_place(async |place| {
         let balancer = Balancer::start(place.database.server()).await?;
         let url = place.url_at(balancer.address());
@@ -184,12 +182,11 @@ async fn after_a_balancer_closed_the_idle_connection_each_refusal_is_certain() -
         }
         Ok(())
     })
-    .await
 }
 
 /// The connection that the server ended is not given to the next call.
-#[tokio::test]
-async fn a_session_that_was_ended_is_lost_to_one_call_alone() -> Result<()> {
+#[test]
+fn a_session_that_was_ended_is_lost_to_one_call_alone() -> Result<()> {
     with_place(async |place| {
         let store = Arc::new(place.builder()?.max_connections(1).connect(&place.database.url())?);
         each_call_is_certain(&store, async || Ok(())).await?;
@@ -200,5 +197,4 @@ async fn a_session_that_was_ended_is_lost_to_one_call_alone() -> Result<()> {
         assert_eq!(sessions(place).await?, 1);
         Ok(())
     })
-    .await
 }

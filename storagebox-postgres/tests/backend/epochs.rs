@@ -1,15 +1,15 @@
 //! A process that stays open while its schema is emptied, created again or set up again.
 
 use storagebox_core::{
-    Backend, Certainty, Change, Counter, EntityLedger, ErrorKind, Item, ItemBank, Joins, Key, OrderedOptions,
+    Backend, Certainty, Change, Counter, EntityLedger, Error, ErrorKind, Item, ItemBank, Joins, Key, OrderedOptions,
     OrderedStore, Result, Retention, Strategy,
 };
 use storagebox_postgres::{PostgresStore, Statements};
+use storagebox_testkit::checks::calls;
 
 use crate::scene::{blocked, count, owner_url, session, tell, until, with_database, with_place};
 use crate::structure::{contents, tables};
 use crate::support::{Database, Place, failed, run};
-use crate::upgrade::calls::{self, Open, Refused};
 
 /// Calls about the store itself, which do not need the lost data.
 const OF_THE_STORE: [&str; 3] = ["maintain", "ping", "setup"];
@@ -17,18 +17,18 @@ const OF_THE_STORE: [&str; 3] = ["maintain", "ping", "setup"];
 const BOTH: [Statements; 2] = [Statements::Prepared, Statements::Simple];
 
 /// Opens a store and its namespaces as the role with the least rights.
-async fn open(place: &Place, statements: Statements) -> Result<(PostgresStore, Open)> {
+async fn open(place: &Place, statements: Statements) -> Result<PostgresStore> {
     let store = place.builder()?.statements(statements).connect(&place.database.url())?;
-    let open = calls::open(&store).await?;
-    Ok((store, open))
+    calls::make_all(&store, "old").await?;
+    Ok(store)
 }
 
 /// Checks that no call about lost data is answered, and that each error says what to do.
-fn assert_lost(refused: Vec<Refused>) {
+fn assert_lost(refused: Vec<(String, Option<Error>)>) {
     for (call, error) in refused {
         let Some(error) = error else { panic!("{call} was answered") };
         assert_eq!(error.certainty(), Certainty::NotApplied, "{call}: {error}");
-        if !OF_THE_STORE.contains(&call) {
+        if !OF_THE_STORE.contains(&&*call) {
             assert_eq!(error.kind(), ErrorKind::Corrupt, "{call}: {error}");
             assert!(error.to_string().contains("open the store again"), "{call}: {error}");
         }
@@ -40,51 +40,49 @@ async fn empty(database: &Database, schema: &str, tables: &[String]) -> Result<(
     run(database.owner(), format!("TRUNCATE {}", tables.join(", "))).await
 }
 
-#[tokio::test]
-async fn no_call_of_an_open_process_is_made_once_all_tables_were_emptied() -> Result<()> {
+#[test]
+fn no_call_of_an_open_process_is_made_once_all_tables_were_emptied() -> Result<()> {
     for statements in BOTH {
         with_place(async |place| {
             let (database, schema) = (&place.database, &place.schema);
-            let (store, open) = open(place, statements).await?;
+            let store = open(place, statements).await?;
             empty(database, schema, &tables(database, schema).await?).await?;
-            assert_lost(calls::all(&store, &open).await?);
+            assert_lost(calls::errors(&store, "old").await?);
             let again = place.builder()?.connect(&database.url())?;
             assert_eq!(again.item_bank(&"namespace".parse()?)?.counts().await.unwrap_err().kind(), ErrorKind::NotSetUp);
             assert_eq!(contents(database, schema).await?, Vec::<String>::new());
             Ok(())
-        })
-        .await?;
+        })?;
     }
     Ok(())
 }
 
 /// All tables are emptied except those about the schema itself. Another process has then created a namespace of each
 /// kind, some with other options.
-#[tokio::test]
-async fn no_call_of_an_open_process_is_made_in_namespaces_that_were_made_anew() -> Result<()> {
+#[test]
+fn no_call_of_an_open_process_is_made_in_namespaces_that_were_made_anew() -> Result<()> {
     for statements in BOTH {
         with_place(async |place| {
             let (database, schema) = (&place.database, &place.schema);
-            let (store, open) = open(place, statements).await?;
+            let store = open(place, statements).await?;
             let mut emptied = tables(database, schema).await?;
             emptied.retain(|table| !["versions", "store"].contains(&table.as_str()));
             empty(database, schema, &emptied).await?;
             let again = place.builder()?.connect(&database.url())?;
             make_otherwise(&again).await?;
             let before = contents(database, schema).await?;
-            assert_lost(calls::all(&store, &open).await?);
-            assert_lost(vec![("a new namespace", store.item_bank(&"new".parse()?)?.counts().await.err())]);
+            assert_lost(calls::errors(&store, "old").await?);
+            assert_lost(vec![("a new namespace".to_owned(), store.item_bank(&"new".parse()?)?.counts().await.err())]);
             assert_eq!(contents(database, schema).await?, before);
             again.ping().await
-        })
-        .await?;
+        })?;
     }
     Ok(())
 }
 
 /// The transaction that empties the namespaces has not committed yet, and the new namespace waits for it.
-#[tokio::test]
-async fn no_namespace_is_made_by_an_open_process_while_all_are_being_emptied() -> Result<()> {
+#[test]
+fn no_namespace_is_made_by_an_open_process_while_all_are_being_emptied() -> Result<()> {
     with_place(async |place| {
         let (database, schema) = (&place.database, &place.schema);
         let store = place.builder()?.connect(&place.url_at(database.server()))?;
@@ -94,11 +92,10 @@ async fn no_namespace_is_made_by_an_open_process_while_all_are_being_emptied() -
         let counts = tokio::spawn(async move { bank.counts().await });
         until("a namespace that waits", async || Ok(blocked(database, schema).await? == 1)).await?;
         tell(&mut emptying, "COMMIT").await?;
-        assert_lost(vec![("a new namespace", counts.await.map_err(failed)?.err())]);
+        assert_lost(vec![("a new namespace".to_owned(), counts.await.map_err(failed)?.err())]);
         assert_eq!(count(database, &format!("SELECT count(*) FROM {schema}.namespaces")).await?, 0);
         Ok(())
     })
-    .await
 }
 
 /// Creates the namespaces of an open process, some with other options than it knows.
@@ -113,8 +110,8 @@ async fn make_otherwise(store: &PostgresStore) -> Result<()> {
 }
 
 /// The new schema also has another memory, which the old process would violate.
-#[tokio::test]
-async fn no_call_of_an_open_process_is_made_in_a_schema_that_was_made_anew() -> Result<()> {
+#[test]
+fn no_call_of_an_open_process_is_made_in_a_schema_that_was_made_anew() -> Result<()> {
     const SCHEMA: &str = "anew";
     for statements in BOTH {
         with_database(async |database| {
@@ -122,58 +119,55 @@ async fn no_call_of_an_open_process_is_made_in_a_schema_that_was_made_anew() -> 
             let url = owner_url(database, SCHEMA);
             let store = builder()?.statements(statements).connect(&url)?;
             store.setup().await?;
-            let open = calls::open(&store).await?;
+            calls::make_all(&store, "old").await?;
             run(database.owner(), format!("DROP SCHEMA {SCHEMA} CASCADE")).await?;
             let again = builder()?.remember(Retention::Forever).connect(&url)?;
             again.setup().await?;
             make_otherwise(&again).await?;
             let before = contents(database, SCHEMA).await?;
-            let refused = calls::all(&store, &open).await?;
+            let refused = calls::errors(&store, "old").await?;
             assert!(refused.iter().all(|(_, error)| error.as_ref().is_some_and(is_corrupt)), "{refused:?}");
             assert_lost(refused);
-            assert_lost(vec![("a new namespace", store.item_bank(&"new".parse()?)?.counts().await.err())]);
+            assert_lost(vec![("a new namespace".to_owned(), store.item_bank(&"new".parse()?)?.counts().await.err())]);
             assert_eq!(contents(database, SCHEMA).await?, before);
             again.ping().await
-        })
-        .await?;
+        })?;
     }
     Ok(())
 }
 
-fn is_corrupt(error: &storagebox_core::Error) -> bool {
+fn is_corrupt(error: &Error) -> bool {
     error.kind() == ErrorKind::Corrupt
 }
 
 const NEW_EPOCH: &str = include_str!("../../sql/new_epoch.sql");
 
 /// All data that the process knows is there, as of some earlier time.
-#[tokio::test]
-async fn no_call_of_an_open_process_is_made_in_a_copy_with_a_new_epoch() -> Result<()> {
+#[test]
+fn no_call_of_an_open_process_is_made_in_a_copy_with_a_new_epoch() -> Result<()> {
     with_place(async |place| {
-        let (store, open) = open(place, Statements::Prepared).await?;
+        let store = open(place, Statements::Prepared).await?;
         run(place.database.owner(), NEW_EPOCH.replace("{schema}", &place.schema)).await?;
         let before = contents(&place.database, &place.schema).await?;
-        let refused = calls::all(&store, &open).await?;
+        let refused = calls::errors(&store, "old").await?;
         assert!(refused.iter().all(|(_, error)| error.as_ref().is_some_and(is_corrupt)), "{refused:?}");
         assert_lost(refused);
         assert_eq!(contents(&place.database, &place.schema).await?, before);
         place.builder()?.connect(&place.database.url())?.item_bank(&"old".parse()?)?.counts().await.map(drop)
     })
-    .await
 }
 
-#[tokio::test]
-async fn an_open_process_goes_on_when_the_schema_is_set_up_again() -> Result<()> {
+#[test]
+fn an_open_process_goes_on_when_the_schema_is_set_up_again() -> Result<()> {
     with_place(async |place| {
-        let (store, open) = open(place, Statements::Prepared).await?;
+        let store = open(place, Statements::Prepared).await?;
         let said = format!("SELECT epoch FROM {}.store", place.schema);
         let before = count(&place.database, &said).await?;
         place.builder()?.connect(&owner_url(&place.database, "again"))?.setup().await?;
         assert_eq!(count(&place.database, &said).await?, before);
-        for (call, refused) in calls::all(&store, &open).await? {
+        for (call, refused) in calls::errors(&store, "old").await? {
             assert!(refused.is_none(), "{call}: {refused:?}");
         }
         Ok(())
     })
-    .await
 }

@@ -21,8 +21,8 @@ fn answering(place: &Place, word: &str) -> String {
 }
 
 /// Consecutive takes use one cursor, which would cross the drained items at its place again.
-#[tokio::test]
-async fn a_hint_that_led_to_nothing_is_not_told_again() -> Result<()> {
+#[test]
+fn a_hint_that_led_to_nothing_is_not_told_again() -> Result<()> {
     for word in ["empty", "busy"] {
         with_place(async |place| {
             let builder = place.builder()?.combining(false);
@@ -41,8 +41,7 @@ async fn a_hint_that_led_to_nothing_is_not_told_again() -> Result<()> {
             let hints = count(&place.database, &format!("SELECT count(till) FROM {}.hints", place.schema)).await?;
             assert_eq!(hints, 1, "{word}");
             Ok(())
-        })
-        .await?;
+        })?;
     }
     Ok(())
 }

@@ -89,8 +89,8 @@ async fn calls(store: &PostgresStore, name: &str) -> Result<Duration> {
     }
 }
 
-#[tokio::test]
-async fn a_role_that_may_create_in_public_runs_nothing_with_the_rights_of_others() -> Result<()> {
+#[test]
+fn a_role_that_may_create_in_public_runs_nothing_with_the_rights_of_others() -> Result<()> {
     with_place(async |place| {
         let superuser = place.builder()?.connect(&owner_url(&place.database, "superuser"))?;
         let simple = place.builder()?.statements(Statements::Simple).connect(&place.database.url())?;
@@ -104,22 +104,20 @@ async fn a_role_that_may_create_in_public_runs_nothing_with_the_rights_of_others
         }
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn all_that_the_schema_means_lies_in_it_or_in_pg_catalog() -> Result<()> {
+#[test]
+fn all_that_the_schema_means_lies_in_it_or_in_pg_catalog() -> Result<()> {
     with_place(async |place| {
         assert_eq!(elsewhere(&place.database, &place.schema).await?, Vec::<String>::new());
         Ok(())
     })
-    .await
 }
 
 /// The schema's functions would run what its owner attached to its tables, with the rights of the role that created the
 /// functions.
-#[tokio::test]
-async fn a_schema_that_somebody_else_made_is_not_set_up_by_a_superuser() -> Result<()> {
+#[test]
+fn a_schema_that_somebody_else_made_is_not_set_up_by_a_superuser() -> Result<()> {
     with_place(async |place| {
         let database = &place.database;
         let intruder = Intruder::leaves(database, BETTER_MATCHES).await?;
@@ -132,7 +130,6 @@ async fn a_schema_that_somebody_else_made_is_not_set_up_by_a_superuser() -> Resu
         assert_eq!(kinds(outcomes), [Some(ErrorKind::Denied); 2]);
         Ok(())
     })
-    .await
 }
 
 fn kinds<const N: usize>(outcomes: [Result<()>; N]) -> [Option<ErrorKind>; N] {
@@ -148,8 +145,8 @@ const BAITED: [&str; 10] =
     ["viewed", "planned", "guarded", "indexed", "halved", "checked", "counted", "disguised", "stored", "lent"];
 
 /// A command checks whether there is a store before it sets one up.
-#[tokio::test]
-async fn a_look_at_a_schema_runs_nothing_of_what_its_maker_left_there() -> Result<()> {
+#[test]
+fn a_look_at_a_schema_runs_nothing_of_what_its_maker_left_there() -> Result<()> {
     with_place(async |place| {
         let database = &place.database;
         let intruder = Intruder::leaves(database, BETTER_MATCHES).await?;
@@ -172,11 +169,10 @@ async fn a_look_at_a_schema_runs_nothing_of_what_its_maker_left_there() -> Resul
         assert_eq!(unlike, Vec::<String>::new());
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn what_a_caller_has_in_its_temporary_schema_is_not_taken_for_ours() -> Result<()> {
+#[test]
+fn what_a_caller_has_in_its_temporary_schema_is_not_taken_for_ours() -> Result<()> {
     with_place(async |place| {
         let pool = PgPoolOptions::new().max_connections(1).connect(&place.database.url()).await;
         let pool = pool.map_err(failed)?;
@@ -187,5 +183,4 @@ async fn what_a_caller_has_in_its_temporary_schema_is_not_taken_for_ours() -> Re
         }
         Ok(())
     })
-    .await
 }

@@ -27,8 +27,8 @@ const ROUNDS: [(bool, bool); 2] = [(true, false), (false, true)];
 
 /// The pool has room for more calls than were left. The proxy runs in this test's own thread, so no answer is there
 /// before a call waits for it.
-#[tokio::test]
-async fn takes_that_were_polled_once_and_left_hold_up_no_others() -> Result<()> {
+#[test]
+fn takes_that_were_polled_once_and_left_hold_up_no_others() -> Result<()> {
     with_place(async |place| {
         fill(&place.builder()?.connect(&place.database.url())?, 1_000).await?;
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
@@ -52,11 +52,10 @@ async fn takes_that_were_polled_once_and_left_hold_up_no_others() -> Result<()> 
         }
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn an_opening_of_a_namespace_that_was_left_holds_up_no_others() -> Result<()> {
+#[test]
+fn an_opening_of_a_namespace_that_was_left_holds_up_no_others() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.connect(&place.database.url())?;
         let bank = store.item_bank(&"namespace".parse()?)?;
@@ -68,12 +67,11 @@ async fn an_opening_of_a_namespace_that_was_left_holds_up_no_others() -> Result<
         assert_eq!((opens.await?, waits.await?), (Counts::default(), Counts::default()));
         Ok(())
     })
-    .await
 }
 
 /// The refused calls were surely not applied, and the error says what to do.
-#[tokio::test]
-async fn a_pool_that_is_used_up_by_calls_that_were_left_says_so() -> Result<()> {
+#[test]
+fn a_pool_that_is_used_up_by_calls_that_were_left_says_so() -> Result<()> {
     with_place(async |place| {
         fill(&place.builder()?.connect(&place.database.url())?, 10).await?;
         for combining in [false, true] {
@@ -87,7 +85,7 @@ async fn a_pool_that_is_used_up_by_calls_that_were_left_says_so() -> Result<()> 
             let error = bank.take(&claims[0], Hold::Forever).await.unwrap_err();
             let found = (error.kind(), error.certainty());
             assert_eq!(found, (ErrorKind::Contention, Certainty::NotApplied), "{combining}: {error:?}");
-            assert!(error.to_string().contains("neither driven nor dropped"), "{combining}: {error}");
+            assert!(error.to_string().contains("neither awaited nor dropped"), "{combining}: {error}");
             drop((one, other, locked));
             let taken = async || Ok(bank.take(&claims[1], Hold::Forever).await.is_ok());
             until("a take on a connection that is free again", taken).await?;
@@ -95,5 +93,4 @@ async fn a_pool_that_is_used_up_by_calls_that_were_left_says_so() -> Result<()> 
         }
         Ok(())
     })
-    .await
 }

@@ -8,7 +8,7 @@ use storagebox_testkit::pgbouncer::{self, PgBouncer};
 use tokio::task::spawn_blocking;
 
 use crate::pools::{fill, takes};
-use crate::scene::{LONG, blocked, count, session, until, with_database, with_place};
+use crate::scene::{LONG, blocked, count, patient, session, until, with_database, with_place};
 use crate::support::{Database, failed, run};
 
 /// Gives the role this many connections, and the right to own what it sets up.
@@ -18,7 +18,7 @@ async fn limited(database: &Database, limit: usize) -> Result<()> {
     run(database.owner(), sql).await
 }
 
-/// Long for a call that waits for nobody, and far less than the timeout of a setup that waits for itself.
+/// Ample for a call that does not wait, and far less than the timeout of a setup that waits for itself.
 const SOON: Duration = Duration::from_secs(20);
 
 const WAYS: [(&str, Statements, bool); 3] = [
@@ -27,8 +27,8 @@ const WAYS: [(&str, Statements, bool); 3] = [
     ("simple", Statements::Simple, true),
 ];
 
-#[tokio::test]
-async fn a_role_with_one_connection_sets_up_and_serves_many_callers() -> Result<()> {
+#[test]
+fn a_role_with_one_connection_sets_up_and_serves_many_callers() -> Result<()> {
     with_database(async |database| {
         limited(database, 1).await?;
         for (schema, statements, combining) in WAYS {
@@ -45,7 +45,6 @@ async fn a_role_with_one_connection_sets_up_and_serves_many_callers() -> Result<
         }
         Ok(())
     })
-    .await
 }
 
 async fn sessions(database: &Database) -> Result<i64> {
@@ -53,8 +52,8 @@ async fn sessions(database: &Database) -> Result<i64> {
     count(database, &sql).await
 }
 
-#[tokio::test]
-async fn a_pool_of_one_that_was_handed_in_sets_up() -> Result<()> {
+#[test]
+fn a_pool_of_one_that_was_handed_in_sets_up() -> Result<()> {
     with_database(async |database| {
         limited(database, 1).await?;
         let pool = sqlx::postgres::PgPoolOptions::new().max_connections(1).connect(&database.url()).await;
@@ -63,11 +62,10 @@ async fn a_pool_of_one_that_was_handed_in_sets_up() -> Result<()> {
         fill(&store, 20).await?;
         takes(&store, "many", 10).await
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_session_pooler_with_one_connection_sets_up() -> Result<()> {
+#[test]
+fn a_session_pooler_with_one_connection_sets_up() -> Result<()> {
     with_database(async |database| {
         limited(database, 2).await?;
         let settings = pgbouncer::Settings::transactions().with("pool_mode", "session").with("default_pool_size", "1");
@@ -80,13 +78,12 @@ async fn a_session_pooler_with_one_connection_sets_up() -> Result<()> {
         fill(&store, 20).await?;
         takes(&store, "many", 10).await
     })
-    .await
 }
 
 /// Without combining, each caller wants its own connection, and the server has four: it refuses few callers, and the
 /// callers wait for the four.
-#[tokio::test]
-async fn callers_beside_a_limit_wait_for_the_connections_that_there_are() -> Result<()> {
+#[test]
+fn callers_beside_a_limit_wait_for_the_connections_that_there_are() -> Result<()> {
     with_place(async |place| {
         let role = place.database.role();
         run(place.database.owner(), format!("ALTER ROLE {role} CONNECTION LIMIT 4")).await?;
@@ -102,16 +99,15 @@ async fn callers_beside_a_limit_wait_for_the_connections_that_there_are() -> Res
         assert!(refused < 100, "{refused} sessions were begun for four hundred calls");
         Ok(())
     })
-    .await
 }
 
 /// A call that is dropped half-way closes its connection, which the server counts until the statement ends.
-#[tokio::test]
-async fn a_connection_that_was_closed_half_way_is_waited_for() -> Result<()> {
+#[test]
+fn a_connection_that_was_closed_half_way_is_waited_for() -> Result<()> {
     with_place(async |place| {
         let role = place.database.role();
         run(place.database.owner(), format!("ALTER ROLE {role} CONNECTION LIMIT 1")).await?;
-        let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))?;
+        let store = patient(place)?;
         fill(&store, 2).await?;
         let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
         let _ = bank.take(&claim, Hold::Forever).await?;
@@ -124,12 +120,11 @@ async fn a_connection_that_was_closed_half_way_is_waited_for() -> Result<()> {
         assert_eq!(bank.counts().await?.free, 1);
         Ok(())
     })
-    .await
 }
 
 /// The call with the only connection ends before the server refuses the others.
-#[tokio::test]
-async fn a_connection_that_was_given_back_meanwhile_serves_those_that_were_refused() -> Result<()> {
+#[test]
+fn a_connection_that_was_given_back_meanwhile_serves_those_that_were_refused() -> Result<()> {
     with_place(async |place| {
         let role = place.database.role();
         run(place.database.owner(), format!("ALTER ROLE {role} CONNECTION LIMIT 1")).await?;
@@ -137,5 +132,4 @@ async fn a_connection_that_was_given_back_meanwhile_serves_those_that_were_refus
         fill(&store, 8).await?;
         takes(&store, "few", 8).await
     })
-    .await
 }

@@ -31,8 +31,8 @@ async fn is_not_empty(place: &Place, bank: &dyn ItemBank, lock: &str) -> Result<
 }
 
 /// All items but two are locked, wherever the takers look first.
-#[tokio::test]
-async fn a_take_passes_over_items_that_another_has_locked() -> Result<()> {
+#[test]
+fn a_take_passes_over_items_that_another_has_locked() -> Result<()> {
     with_place(async |place| {
         let bank = bank(place, 32).await?;
         let lock = "SELECT FROM {schema}.free_items WHERE item NOT IN ('item-0', 'item-1') FOR UPDATE";
@@ -48,7 +48,6 @@ async fn a_take_passes_over_items_that_another_has_locked() -> Result<()> {
         assert_eq!(items, ["item-0", "item-1"]);
         Ok(())
     })
-    .await
 }
 
 async fn a_free_item_is_not_empty(place: &Place) -> Result<()> {
@@ -65,11 +64,10 @@ async fn a_lapsed_hold_is_not_empty(place: &Place) -> Result<()> {
 }
 
 /// Both cases run at once, because a take is retried for seconds before it reports the locks.
-#[tokio::test]
-async fn what_another_has_locked_is_not_empty() -> Result<()> {
+#[test]
+fn what_another_has_locked_is_not_empty() -> Result<()> {
     with_database(async |database| {
         let (free, lapsed) = (database.place().await?, database.place().await?);
         tokio::try_join!(a_free_item_is_not_empty(&free), a_lapsed_hold_is_not_empty(&lapsed)).map(drop)
     })
-    .await
 }

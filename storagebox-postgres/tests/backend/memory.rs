@@ -16,7 +16,7 @@ fn builder() -> Result<PostgresBuilder> {
     PostgresStore::builder().schema(SCHEMA)
 }
 
-/// A store that remembers for ever, with a fence of each kind, more than a year later.
+/// Returns a store that remembers for ever, with a fence of each kind that is more than a year old.
 async fn fenced_for_ever(database: &Arc<Database>) -> Result<PostgresStore> {
     let store = builder()?.remember(Retention::Forever).connect(&owner_url(database, "for-ever"))?;
     store.setup().await?;
@@ -26,8 +26,8 @@ async fn fenced_for_ever(database: &Arc<Database>) -> Result<PostgresStore> {
 }
 
 /// Upkeep by a client that did not know the memory removed fences that were to last for ever.
-#[tokio::test]
-async fn upkeep_goes_by_the_memory_of_the_store() -> Result<()> {
+#[test]
+fn upkeep_goes_by_the_memory_of_the_store() -> Result<()> {
     with_database(async |database| {
         let store = fenced_for_ever(database).await?;
         let says_nothing = builder()?.connect(&owner_url(database, "says-nothing"))?;
@@ -35,12 +35,11 @@ async fn upkeep_goes_by_the_memory_of_the_store() -> Result<()> {
         memory::assert_fenced(&store).await?;
         Ok(())
     })
-    .await
 }
 
 /// A URL with another memory ended fences that another client had made to last for ever.
-#[tokio::test]
-async fn a_store_of_another_memory_is_refused() -> Result<()> {
+#[test]
+fn a_store_of_another_memory_is_refused() -> Result<()> {
     with_database(async |database| {
         fenced_for_ever(database).await?;
         let before = contents(database, SCHEMA).await?;
@@ -49,12 +48,11 @@ async fn a_store_of_another_memory_is_refused() -> Result<()> {
         assert_eq!(contents(database, SCHEMA).await?, before);
         builder()?.remember(Retention::Forever).connect(&owner_url(database, "same"))?.ping().await
     })
-    .await
 }
 
 /// Without a setting, the memory is seven days, and a URL may say the same.
-#[tokio::test]
-async fn a_schema_of_which_nothing_was_said_remembers_for_seven_days() -> Result<()> {
+#[test]
+fn a_schema_of_which_nothing_was_said_remembers_for_seven_days() -> Result<()> {
     with_place(async |place| {
         let kept = format!("SELECT memory FROM {}.store", place.schema);
         assert_eq!(count(&place.database, &kept).await?, 7 * 24 * 3_600 * 1_000_000);
@@ -63,5 +61,4 @@ async fn a_schema_of_which_nothing_was_said_remembers_for_seven_days() -> Result
         assert_eq!(store.item_bank(&"namespace".parse()?)?.counts().await?, Counts::default());
         Ok(())
     })
-    .await
 }

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use sqlx::{AssertSqlSafe, Row, query};
 use storagebox_core::{
-    Backend, Begun, Commit, Committed, DedupId, DedupRepo, EntityChange, EntityLedger, Forgotten, Joins, Key, Lease,
-    LeaseRepo, MessageId, OpId, Payload, Recorded, Result, Retention, Version,
+    Backend, Begun, DedupId, DedupRepo, Forgotten, Lease, LeaseRepo, OpId, Payload, Recorded, Result, Retention,
+    Version,
 };
 use storagebox_postgres::PostgresStore;
+use storagebox_testkit::checks::entities::{commit_of, committed, split};
 use storagebox_testkit::postgres::{Postgres, Settings};
 use tokio::task::spawn_blocking;
 
@@ -48,14 +49,8 @@ async fn record(store: &PostgresStore, op: &str) -> Result<Version> {
 }
 
 async fn commit(store: &PostgresStore, op: &str) -> Result<()> {
-    let entities = store.entity_ledger(&"namespace".parse()?, &Joins::default())?;
-    let (key, message) = (Key::new("key")?, MessageId::new(op)?);
-    let opened = entities.open(&key, &message, None).await?.version;
-    let (change, attempt) = (EntityChange::Put("state".try_into()?), OpId::new(op)?);
-    let entry = Some("content".try_into()?);
-    let commit = Commit { key, message, opened, change, attempt, entry, consume: None, create: vec![] };
-    assert_eq!(entities.commit(&commit).await?, Committed::Committed);
-    Ok(())
+    let entities = split(store)?;
+    committed(&*entities, &commit_of(&*entities, op).await?).await
 }
 
 /// Gives out one more number of each kind, the last of them for ids whose rows are gone.
@@ -68,7 +63,7 @@ async fn give(place: &Place, store: &PostgresStore, op: &str) -> Result<Given> {
     let forgotten = store.dedup_repo(&"namespace".parse()?)?.forget(&DedupId::new("recorded")?, version).await?;
     assert_eq!(forgotten, Forgotten::Forgotten);
     commit(store, op).await?;
-    let entity = number(place, "SELECT version FROM {schema}.entities WHERE key = 'key'").await?;
+    let entity = number(place, "SELECT version FROM {schema}.entities WHERE key = 'entity'").await?;
     let lapse = "UPDATE {schema}.records SET until = now() - interval '1 minute' WHERE id = 'lapsing'";
     run(place.database.owner(), lapse.replace("{schema}", &place.schema)).await?;
     Ok(Given { fence: of_lease, version: of_record, entity })
@@ -79,8 +74,8 @@ async fn number(place: &Place, sql: &str) -> Result<i64> {
 }
 
 /// The sequence is as it was created, a little behind, or a minute and more behind.
-#[tokio::test]
-async fn numbers_go_on_where_the_sequence_was_left_behind() -> Result<()> {
+#[test]
+fn numbers_go_on_where_the_sequence_was_left_behind() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.connect(&place.database.url())?;
         let mut before = give(place, &store, "first").await?;
@@ -100,11 +95,10 @@ async fn numbers_go_on_where_the_sequence_was_left_behind() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn callers_that_find_the_sequence_behind_at_once_get_different_numbers() -> Result<()> {
+#[test]
+fn callers_that_find_the_sequence_behind_at_once_get_different_numbers() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.combining(false).connect(&place.database.url())?;
         let _warm = lease(&store, "warm", "op").await?;
@@ -122,7 +116,6 @@ async fn callers_that_find_the_sequence_behind_at_once_get_different_numbers() -
         assert_eq!(number(place, fences).await?, 0);
         Ok(())
     })
-    .await
 }
 
 /// A subscriber has the rows, but sequences are not replicated.

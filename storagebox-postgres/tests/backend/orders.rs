@@ -8,19 +8,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, Bounds, Change, ClaimId, Commit, Committed, Counted, Counter, EntityChange, EntityLedger, Hold, Item,
-    ItemBank, Joins, Key, Maintained, MessageId, OpId, Result, Retention, Strategy, TokenId, TokenStore,
+    Backend, Bounds, Change, ClaimId, Commit, Committed, Counted, Counter, EntityLedger, Hold, Item, ItemBank, Key,
+    Maintained, OpId, Result, Retention, Strategy, TokenId, TokenStore,
 };
 use storagebox_postgres::PostgresStore;
+use storagebox_testkit::checks::entities::{commit_at, joined};
+use storagebox_testkit::checks::id;
 
-use crate::scene::{LONG, blocked, count, session, tell, until, with_place};
+use crate::scene::{blocked, count, patient, session, tell, until, with_place};
 use crate::support::{Place, run};
 
 /// Returns a store whose sessions look for no deadlock, because that would let the other session through.
 async fn store(place: &Place) -> Result<PostgresStore> {
     let role = place.database.role();
     run(place.database.owner(), format!("ALTER ROLE {role} SET deadlock_timeout = '100s'")).await?;
-    place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))
+    patient(place)
 }
 
 /// Returns the call's answer. Another session runs two statements, the second once the call waits for the first.
@@ -35,7 +37,7 @@ async fn beside<T>(place: &Place, first: &str, second: &str, call: impl Future<O
 }
 
 /// Returns the items `one` and `two` in the order of their hashes, and statements that put them into the bank.
-async fn two_items(place: &Place) -> Result<[(Item, String); 2]> {
+pub(crate) async fn two_items(place: &Place) -> Result<[(Item, String); 2]> {
     let schema = &place.schema;
     let hash = |item: &str| format!("('x' || left(encode(sha256('{item}'), 'hex'), 16))::bit(64)::bigint");
     let sql = format!("SELECT ({} < {})::int::bigint", hash("one"), hash("two"));
@@ -53,8 +55,8 @@ async fn bank(place: &Place) -> Result<(PostgresStore, Arc<dyn ItemBank>)> {
 }
 
 /// The items were withdrawn in the opposite order, so they are in the opposite order on the disk.
-#[tokio::test]
-async fn restore_frees_items_in_the_order_of_add() -> Result<()> {
+#[test]
+fn restore_frees_items_in_the_order_of_add() -> Result<()> {
     with_place(async |place| {
         let [(low, first), (high, second)] = two_items(place).await?;
         let (_store, bank) = bank(place).await?;
@@ -67,12 +69,11 @@ async fn restore_frees_items_in_the_order_of_add() -> Result<()> {
         assert_eq!(restored.restored, 2);
         Ok(())
     })
-    .await
 }
 
 /// The hold of the later item ends first.
-#[tokio::test]
-async fn upkeep_frees_items_in_the_order_of_add() -> Result<()> {
+#[test]
+fn upkeep_frees_items_in_the_order_of_add() -> Result<()> {
     with_place(async |place| {
         let [(low, first), (high, second)] = two_items(place).await?;
         let (store, bank) = bank(place).await?;
@@ -87,15 +88,14 @@ async fn upkeep_frees_items_in_the_order_of_add() -> Result<()> {
         assert_eq!(bank.counts().await?.free, 2);
         Ok(())
     })
-    .await
 }
 
 const SHARDS: u16 = 6;
 
 /// The other session plays a batch. It finds its operation done on shard 3, which exists and which it only locks, and
 /// then counts on shard 5, which does not exist.
-#[tokio::test]
-async fn a_change_of_all_shards_locks_and_makes_them_in_the_order_of_a_batch() -> Result<()> {
+#[test]
+fn a_change_of_all_shards_locks_and_makes_them_in_the_order_of_a_batch() -> Result<()> {
     with_place(async |place| {
         let bounds = Bounds::between(0, 60)?;
         let strategy = Strategy::Sharded { shards: SHARDS, bounds, retention: Retention::Forever };
@@ -116,17 +116,13 @@ async fn a_change_of_all_shards_locks_and_makes_them_in_the_order_of_a_batch() -
         assert_eq!(counters.value(&key).await?, 41);
         Ok(())
     })
-    .await
 }
 
 /// The token that the commit consumes has its place among the tokens that it creates.
-#[tokio::test]
-async fn a_commit_locks_tokens_in_the_order_of_a_batch() -> Result<()> {
+#[test]
+fn a_commit_locks_tokens_in_the_order_of_a_batch() -> Result<()> {
     with_place(async |place| {
-        let (store, schema) = (store(place).await?, &place.schema);
-        let name = Some("tokens".parse()?);
-        let entities = store.entity_ledger(&"entities".parse()?, &Joins { incoming: name.clone(), outgoing: name })?;
-        let tokens = store.token_store(&"tokens".parse()?)?;
+        let ((entities, tokens), schema) = (joined(&store(place).await?)?, &place.schema);
         let made = |token: &str| {
             format!(
                 "INSERT INTO {schema}.tokens SELECT namespace, '{token}' FROM {schema}.namespaces WHERE kind = 'tokens'"
@@ -136,20 +132,11 @@ async fn a_commit_locks_tokens_in_the_order_of_a_batch() -> Result<()> {
         for (number, (first, second)) in [(made("a"), taken("m")), (taken("m"), made("z"))].into_iter().enumerate() {
             let given = TokenId::new("m")?;
             tokens.create_tokens(std::slice::from_ref(&given)).await?;
-            let commit = Commit {
-                key: Key::new(format!("{number}"))?,
-                message: MessageId::new("message")?,
-                opened: None,
-                change: EntityChange::Keep,
-                attempt: OpId::new("op")?,
-                entry: Some("content".try_into()?),
-                consume: Some(given),
-                create: ["z", "a"].map(TokenId::new).into_iter().collect::<Result<_>>()?,
-            };
+            let (key, create) = (id(&format!("{number}")), ["z", "a"].map(id).to_vec());
+            let commit = Commit { key, consume: Some(given), create, ..commit_at(None, "a") };
             assert_eq!(beside(place, &first, &second, entities.commit(&commit)).await?, Committed::Committed);
             run(place.database.owner(), format!("DELETE FROM {schema}.tokens")).await?;
         }
         Ok(())
     })
-    .await
 }

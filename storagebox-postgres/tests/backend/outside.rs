@@ -18,8 +18,8 @@ use crate::support::{Database, failed, moved_clock, run};
 /// Long enough for a call that a server answers, and the time that a test waits for the others.
 const SOON: Duration = Duration::from_secs(2);
 
-#[tokio::test]
-async fn writes_that_are_split_change_nothing() -> Result<()> {
+#[test]
+fn writes_that_are_split_change_nothing() -> Result<()> {
     with_place(async |place| {
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
         proxy.slice(true);
@@ -30,7 +30,6 @@ async fn writes_that_are_split_change_nothing() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
 #[tokio::test]
@@ -62,8 +61,8 @@ async fn a_name_that_leads_nowhere_is_refused_for_good() -> Result<()> {
 }
 
 /// The server's clock is the only one.
-#[tokio::test]
-async fn a_clock_that_is_set_back_ends_nothing_early_and_brings_nothing_back() -> Result<()> {
+#[test]
+fn a_clock_that_is_set_back_ends_nothing_early_and_brings_nothing_back() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.connect(&place.database.url())?;
         clocks::set_back(async |ahead| {
@@ -72,13 +71,12 @@ async fn a_clock_that_is_set_back_ends_nothing_early_and_brings_nothing_back() -
         })
         .await
     })
-    .await
 }
 
 /// Takers skip what others have locked. A transaction takes the last item, and then gives it back: the item was free
 /// all the time.
-#[tokio::test]
-async fn an_item_that_another_gives_back_is_not_called_none() -> Result<()> {
+#[test]
+fn an_item_that_another_gives_back_is_not_called_none() -> Result<()> {
     const MEANWHILE: usize = 3;
     with_place(async |place| {
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
@@ -97,12 +95,11 @@ async fn an_item_that_another_gives_back_is_not_called_none() -> Result<()> {
         assert_eq!(bank.counts().await?, Counts { free: 0, held: 1, spent: 0, withdrawn: 0 });
         Ok(())
     })
-    .await
 }
 
 /// Options used to be stored with their skew. Such a namespace opens with any skew.
-#[tokio::test]
-async fn a_namespace_that_was_stored_with_its_skew_opens_with_any() -> Result<()> {
+#[test]
+fn a_namespace_that_was_stored_with_its_skew_opens_with_any() -> Result<()> {
     with_place(async |place| {
         let sql = "UPDATE {schema}.namespaces SET options = '{options}' WHERE name = 'skews'";
         let sql = sql.replace("{schema}", &place.schema).replace("{options}", skews::STORED_BEFORE);
@@ -110,5 +107,4 @@ async fn a_namespace_that_was_stored_with_its_skew_opens_with_any() -> Result<()
         let open = async || Ok(Arc::new(place.builder()?.connect(&place.url_at(place.database.server()))?) as _);
         skews::stored_before(open, age).await
     })
-    .await
 }

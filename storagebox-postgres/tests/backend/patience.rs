@@ -5,12 +5,12 @@ use std::time::Duration;
 use storagebox_core::{Backend, ClaimId, Counter, Hold, Item, ItemBank, Key, Result, Strategy};
 use storagebox_postgres::Statements;
 
-use crate::scene::{LONG, blocked, count, session, until, with_place};
+use crate::scene::{LONG, blocked, count, patient, session, until, with_place};
 use crate::support::run;
 
 /// The server gives up first, and reports that nothing was applied.
-#[tokio::test]
-async fn a_statement_has_less_time_than_its_call() -> Result<()> {
+#[test]
+fn a_statement_has_less_time_than_its_call() -> Result<()> {
     with_place(async |place| {
         let schema = &place.schema;
         let told = format!(
@@ -18,18 +18,17 @@ async fn a_statement_has_less_time_than_its_call() -> Result<()> {
              RETURN (extract(epoch FROM current_setting('statement_timeout')::interval) * 1000)::bigint"
         );
         run(place.database.owner(), told).await?;
-        let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))?;
+        let store = patient(place)?;
         let told = store.counter(&"namespace".parse()?, Strategy::default())?.value(&Key::new("key")?).await?;
         let told = Duration::from_millis(told.unsigned_abs());
         assert!(told > LONG / 2 && told < LONG, "{told:?} of {LONG:?}");
         Ok(())
     })
-    .await
 }
 
 /// Simple statements set nothing for the session, as behind a pooler that drops its settings.
-#[tokio::test]
-async fn a_call_whose_client_is_gone_stops_waiting_for_a_lock() -> Result<()> {
+#[test]
+fn a_call_whose_client_is_gone_stops_waiting_for_a_lock() -> Result<()> {
     with_place(async |place| {
         let builder = place.builder()?.statements(Statements::Simple).call_timeout(LONG);
         let bank = builder.connect(&place.url_at(place.database.server()))?.item_bank(&"namespace".parse()?)?;
@@ -48,5 +47,4 @@ async fn a_call_whose_client_is_gone_stops_waiting_for_a_lock() -> Result<()> {
         let at_work = format!("{at_work} '{}'", place.schema);
         until("the end of its wait", async || Ok(count(&place.database, &at_work).await? == 0)).await
     })
-    .await
 }

@@ -93,26 +93,20 @@ impl Caller {
     }
 }
 
-#[tokio::test]
-async fn simple_statements_need_nothing_of_a_pooler() -> Result<()> {
+#[test]
+fn simple_statements_need_nothing_of_a_pooler() -> Result<()> {
     with_place(async |place| everybody_gets_the_own_answer(place, Settings::transactions(), Statements::Simple).await)
-        .await
 }
 
 /// Runs where the pooler knows prepared statements; another pooler cannot even be configured for them.
-#[tokio::test]
-async fn prepared_statements_need_a_pooler_that_keeps_them() -> Result<()> {
+#[test]
+fn prepared_statements_need_a_pooler_that_keeps_them() -> Result<()> {
     let settings = Settings::transactions().with_prepared_statements(200);
     match knows_prepared_statements().map_err(failed)? {
-        true => {
-            with_place(async |place| everybody_gets_the_own_answer(place, settings, Statements::Prepared).await).await
-        }
-        false => {
-            with_place(async |place| {
-                assert!(pooler(place, settings).await.is_err());
-                Ok(())
-            })
-            .await
-        }
+        true => with_place(async |place| everybody_gets_the_own_answer(place, settings, Statements::Prepared).await),
+        false => with_place(async |place| {
+            assert!(pooler(place, settings).await.is_err());
+            Ok(())
+        }),
     }
 }

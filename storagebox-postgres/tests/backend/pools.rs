@@ -63,23 +63,21 @@ async fn broken_connections_are_replaced(place: &Place, store: PostgresStore) ->
     Ok(())
 }
 
-#[tokio::test]
-async fn broken_connections_of_our_own_pool_are_replaced() -> Result<()> {
+#[test]
+fn broken_connections_of_our_own_pool_are_replaced() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.combining(false).connect(&place.database.url())?;
         broken_connections_are_replaced(place, store).await
     })
-    .await
 }
 
-#[tokio::test]
-async fn broken_connections_of_a_pool_that_was_handed_in_are_replaced() -> Result<()> {
+#[test]
+fn broken_connections_of_a_pool_that_was_handed_in_are_replaced() -> Result<()> {
     with_place(async |place| {
         let pool = PgPoolOptions::new().max_connections(8).connect(&place.database.url()).await;
         let store = place.builder()?.combining(false).from_pool(pool.map_err(failed)?)?;
         broken_connections_are_replaced(place, store).await
     })
-    .await
 }
 
 /// A timeout that always passes: in these tests no connection is ever free.
@@ -87,8 +85,8 @@ pub(crate) const SHORT: Duration = Duration::from_millis(500);
 
 /// A call waits for a connection no longer than for an answer, and has sent nothing by then. With combining, the first
 /// call waits alone, and the later calls wait for their turn or in a batch.
-#[tokio::test]
-async fn a_call_that_never_left_the_queue_of_its_pool_is_certain() -> Result<()> {
+#[test]
+fn a_call_that_never_left_the_queue_of_its_pool_is_certain() -> Result<()> {
     with_place(async |place| {
         let pool = PgPoolOptions::new().max_connections(1).connect(&place.database.url()).await;
         let pool = pool.map_err(failed)?;
@@ -109,7 +107,6 @@ async fn a_call_that_never_left_the_queue_of_its_pool_is_certain() -> Result<()>
         }
         Ok(())
     })
-    .await
 }
 
 /// Returns the errors of a few takes at once.
@@ -137,8 +134,8 @@ async fn a_call_for_which_no_connection_could_be_made_is_certain() -> Result<()>
 }
 
 /// The server goes on with the statement of a dropped call; no other call waits for it on its connection.
-#[tokio::test]
-async fn a_dropped_call_that_is_stuck_is_in_nobody_s_way() -> Result<()> {
+#[test]
+fn a_dropped_call_that_is_stuck_is_in_nobody_s_way() -> Result<()> {
     with_place(async |place| {
         let builder = place.builder()?.combining(false).max_connections(1).call_timeout(LONG);
         let store = builder.connect(&place.url_at(place.database.server()))?;
@@ -158,7 +155,6 @@ async fn a_dropped_call_that_is_stuck_is_in_nobody_s_way() -> Result<()> {
         drop(other);
         Ok(())
     })
-    .await
 }
 
 /// Returns a transaction that locks the claims until it is dropped.
@@ -170,8 +166,8 @@ pub(crate) async fn locked(place: &Place) -> Result<Transaction<'static, Postgre
 }
 
 /// The server took the item, but the caller gets no answer in time; the same claim gets it later.
-#[tokio::test]
-async fn a_call_that_hears_nothing_is_unknown_in_time() -> Result<()> {
+#[test]
+fn a_call_that_hears_nothing_is_unknown_in_time() -> Result<()> {
     with_place(async |place| {
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
         let patient = place.builder()?.call_timeout(LONG).connect(&place.database.url())?;
@@ -187,12 +183,11 @@ async fn a_call_that_hears_nothing_is_unknown_in_time() -> Result<()> {
         assert!(matches!(taken, Taken::Again(_)), "{taken:?}");
         store.close().await
     })
-    .await
 }
 
 /// Nothing is sent when a connection is taken from the store's own pool or given back.
-#[tokio::test]
-async fn a_reset_connection_is_lost_once() -> Result<()> {
+#[test]
+fn a_reset_connection_is_lost_once() -> Result<()> {
     with_place(async |place| {
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
         let store = place.builder()?.connect(&place.url_at(proxy.addr()))?;
@@ -207,5 +202,4 @@ async fn a_reset_connection_is_lost_once() -> Result<()> {
         assert_eq!((proxy.cuts(), store.item_bank(&"namespace".parse()?)?.counts().await?.held), (4, 4));
         Ok(())
     })
-    .await
 }

@@ -10,11 +10,11 @@ use storagebox_core::{
     Result, Retention, Taken,
 };
 use storagebox_postgres::{PostgresStore, Statements};
+use storagebox_testkit::checks::calls;
 use tokio::task::JoinSet;
 
-use crate::scene::{LONG, count, owner_url, with_database, with_place};
+use crate::scene::{LONG, count, owner_url, patient, with_database, with_place};
 use crate::support::{Place, failed, run};
-use crate::upgrade::calls;
 
 /// A trigger that fails with the row's id as its code. If there is a sequence of that name, it counts the failures, and
 /// only the first two happen: a sequence outlives a rollback.
@@ -58,8 +58,8 @@ async fn is_made_again(records: Arc<dyn DedupRepo>, code: &'static str) -> Resul
     Ok((!matches!(answer, Ok(Recorded::New(_)))).then(|| format!("{code}: {answer:?}")))
 }
 
-#[tokio::test]
-async fn each_code_of_the_server_is_certain_and_of_its_kind() -> Result<()> {
+#[test]
+fn each_code_of_the_server_is_certain_and_of_its_kind() -> Result<()> {
     with_place(async |place| {
         let schema = &place.schema;
         let count = |code| format!("CREATE SEQUENCE {schema}.\"times_{code}\";");
@@ -74,12 +74,11 @@ async fn each_code_of_the_server_is_certain_and_of_its_kind() -> Result<()> {
         assert_eq!(wrong, Vec::<String>::new());
         Ok(())
     })
-    .await
 }
 
 /// No data was read that could be damaged, and no table was refused.
-#[tokio::test]
-async fn what_refuses_a_connection_is_told_as_such() -> Result<()> {
+#[test]
+fn what_refuses_a_connection_is_told_as_such() -> Result<()> {
     with_place(async |place| {
         let (owner, role) = (place.database.owner(), place.database.role());
         run(owner, format!("CREATE DATABASE {role}_closed ALLOW_CONNECTIONS false")).await?;
@@ -87,8 +86,8 @@ async fn what_refuses_a_connection_is_told_as_such() -> Result<()> {
         run(owner, format!("REVOKE CONNECT ON DATABASE {role}_denied FROM PUBLIC")).await?;
         let url = place.database.url();
         let refused = [
-            (format!("{url}?options=-c%20nothing_of_the_kind%3D1"), ErrorKind::Misconfigured, "asks of the session"),
-            (format!("{url}?options=-c%20timezone%3DMars"), ErrorKind::Misconfigured, "asks of the session"),
+            (format!("{url}?options=-c%20nothing_of_the_kind%3D1"), ErrorKind::Misconfigured, "a session setting"),
+            (format!("{url}?options=-c%20timezone%3DMars"), ErrorKind::Misconfigured, "a session setting"),
             (format!("{url}?dbname={role}_closed"), ErrorKind::Unavailable, "takes no connections"),
             (format!("{url}?dbname={role}_denied"), ErrorKind::Denied, "may not use the database"),
         ];
@@ -102,7 +101,6 @@ async fn what_refuses_a_connection_is_told_as_such() -> Result<()> {
         run(owner, format!("DROP DATABASE {role}_closed")).await?;
         run(owner, format!("DROP DATABASE {role}_denied")).await
     })
-    .await
 }
 
 async fn bank_of(store: &PostgresStore) -> Result<Counts> {
@@ -110,7 +108,7 @@ async fn bank_of(store: &PostgresStore) -> Result<Counts> {
 }
 
 async fn bank(place: &Place) -> Result<Arc<dyn ItemBank>> {
-    let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))?;
+    let store = patient(place)?;
     let bank = store.item_bank(&"namespace".parse()?)?;
     bank.add(&[Item::new("item")?]).await?;
     Ok(bank)
@@ -119,8 +117,8 @@ async fn bank(place: &Place) -> Result<Arc<dyn ItemBank>> {
 const FREE: Counts = Counts { free: 1, held: 0, spent: 0, withdrawn: 0 };
 
 /// The trigger fires at each table that a take writes, after the other tables were written.
-#[tokio::test]
-async fn a_trigger_that_refuses_one_write_leaves_none_of_the_others() -> Result<()> {
+#[test]
+fn a_trigger_that_refuses_one_write_leaves_none_of_the_others() -> Result<()> {
     with_database(async |database| {
         for table in ["free_items", "claims", "bank_lapses"] {
             let place = database.place().await?;
@@ -142,12 +140,11 @@ async fn a_trigger_that_refuses_one_write_leaves_none_of_the_others() -> Result<
         }
         Ok(())
     })
-    .await
 }
 
 /// The statement is cancelled at its last write, twice: what was left of the first would block the second.
-#[tokio::test]
-async fn a_timeout_between_two_writes_leaves_neither() -> Result<()> {
+#[test]
+fn a_timeout_between_two_writes_leaves_neither() -> Result<()> {
     with_place(async |place| {
         let (bank, schema) = (bank(place).await?, &place.schema);
         let slow = format!(
@@ -169,7 +166,6 @@ async fn a_timeout_between_two_writes_leaves_neither() -> Result<()> {
         assert!(times >= 3, "made again after it was cancelled");
         Ok(())
     })
-    .await
 }
 
 /// Returns the rights that the README names: the statement that revokes each, and the statement that grants it again.
@@ -187,10 +183,10 @@ async fn rights(place: &Place) -> Result<Vec<(String, String)>> {
 }
 
 /// Checks that ping is denied, and every call that needs the right.
-async fn is_denied(store: &PostgresStore, open: &calls::Open, right: &str) -> Result<()> {
+async fn is_denied(store: &PostgresStore, right: &str) -> Result<()> {
     let ping = store.ping().await.expect_err(right);
     assert_eq!((ping.kind(), ping.certainty()), (ErrorKind::Denied, Certainty::NotApplied), "{right}: {ping}");
-    for (call, error) in calls::all(store, open).await? {
+    for (call, error) in calls::errors(store, "old").await? {
         let Some(error) = error else { continue };
         let found = (error.kind(), error.certainty());
         assert_eq!(found, (ErrorKind::Denied, Certainty::NotApplied), "{right}: {call}: {error}");
@@ -198,47 +194,45 @@ async fn is_denied(store: &PostgresStore, open: &calls::Open, right: &str) -> Re
     Ok(())
 }
 
-#[tokio::test]
-async fn a_right_that_is_revoked_is_denied_by_ping_and_nothing_is_half_done() -> Result<()> {
+#[test]
+fn a_right_that_is_revoked_is_denied_by_ping_and_nothing_is_half_done() -> Result<()> {
     with_place(async |place| {
-        let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))?;
-        let open = calls::open(&store).await?;
+        let store = patient(place)?;
+        calls::make_all(&store, "old").await?;
         let rights = rights(place).await?;
         assert!(rights.len() > 40, "{rights:?}");
         for (revoke, grant) in rights {
             run(place.database.owner(), revoke.clone()).await?;
-            is_denied(&store, &open, &revoke).await?;
+            is_denied(&store, &revoke).await?;
             run(place.database.owner(), grant).await?;
         }
         store.ping().await
     })
-    .await
 }
 
 /// The functions run with the owner's rights, which the owner can also revoke.
-#[tokio::test]
-async fn a_right_that_the_owner_lacks_is_denied_by_ping_and_by_each_call() -> Result<()> {
+#[test]
+fn a_right_that_the_owner_lacks_is_denied_by_ping_and_by_each_call() -> Result<()> {
     with_database(async |database| {
         let role = database.role();
         run(database.owner(), format!("GRANT CREATE ON DATABASE {role} TO {role}")).await?;
         let store = PostgresStore::builder().schema("own")?.connect(&database.url())?;
         store.setup().await?;
-        let open = calls::open(&store).await?;
+        calls::make_all(&store, "old").await?;
         for right in
             ["INSERT ON own.claims", "DELETE ON own.free_items", "UPDATE ON own.records", "UPDATE ON own.numbers"]
         {
             run(database.owner(), format!("REVOKE {right} FROM {role}")).await?;
-            is_denied(&store, &open, right).await?;
+            is_denied(&store, right).await?;
             run(database.owner(), format!("GRANT {right} TO {role}")).await?;
         }
         store.ping().await
     })
-    .await
 }
 
 /// Setup creates functions again, but no table, whose rows are lost.
-#[tokio::test]
-async fn a_function_that_was_dropped_is_missed_by_ping_and_made_by_setup() -> Result<()> {
+#[test]
+fn a_function_that_was_dropped_is_missed_by_ping_and_made_by_setup() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.connect(&owner_url(&place.database, "owner"))?;
         run(place.database.owner(), format!("DROP FUNCTION {}.bank_take", place.schema)).await?;
@@ -252,5 +246,4 @@ async fn a_function_that_was_dropped_is_missed_by_ping_and_made_by_setup() -> Re
         assert_eq!(store.setup().await.unwrap_err().kind(), ErrorKind::NotSetUp);
         Ok(())
     })
-    .await
 }

@@ -26,23 +26,21 @@ async fn may(place: &Place, sql: &'static str, role: &str) -> Result<Vec<String>
     found.fetch_all(place.database.owner()).await.map_err(failed)
 }
 
-#[tokio::test]
-async fn the_role_changes_no_table_but_through_a_function() -> Result<()> {
+#[test]
+fn the_role_changes_no_table_but_through_a_function() -> Result<()> {
     with_place(async |place| {
         assert_eq!(may(place, ON_TABLES, place.database.role()).await?, ["SELECT store", "SELECT versions"]);
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn nobody_calls_a_function_who_was_not_granted_it() -> Result<()> {
+#[test]
+fn nobody_calls_a_function_who_was_not_granted_it() -> Result<()> {
     with_place(async |place| {
         assert_eq!(may(place, ON_FUNCTIONS, "public").await?, Vec::<String>::new());
         assert!(may(place, ON_FUNCTIONS, place.database.role()).await?.len() > 40);
         Ok(())
     })
-    .await
 }
 
 /// A table and a function of a later version, created by the schema's owner.
@@ -51,8 +49,8 @@ const LATER: &str = "
     CREATE FUNCTION {schema}.later() RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
     AS 'INSERT INTO {schema}.later VALUES (7) RETURNING number'";
 
-#[tokio::test]
-async fn what_a_later_version_brings_is_covered_by_the_same_grants() -> Result<()> {
+#[test]
+fn what_a_later_version_brings_is_covered_by_the_same_grants() -> Result<()> {
     with_place(async |place| {
         let (schema, role) = (&place.schema, place.database.role());
         run(place.database.owner(), LATER.replace("{schema}", schema)).await?;
@@ -60,7 +58,6 @@ async fn what_a_later_version_brings_is_covered_by_the_same_grants() -> Result<(
         assert_eq!(as_role(&place.database, &format!("SELECT {schema}.later()")).await?, 7);
         Ok(())
     })
-    .await
 }
 
 async fn as_role(database: &Database, sql: &str) -> Result<i64> {

@@ -5,24 +5,46 @@ use std::time::Duration;
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection, query_scalar, raw_sql};
 use storagebox_core::Result;
+use storagebox_postgres::PostgresStore;
 pub(crate) use storagebox_testkit::checks::{drop_after, until};
+use tokio::runtime::Builder;
 
 use crate::support::{Database, Place, failed};
+
+/// Runs a test in a runtime of one thread.
+fn run(test: impl Future<Output = Result<()>>) -> Result<()> {
+    Builder::new_current_thread().enable_all().build().map_err(failed)?.block_on(test)
+}
 
 /// Longer than anything that a test waits for takes on a busy machine: no call gives up by itself.
 pub(crate) const LONG: Duration = Duration::from_secs(3_600);
 
-/// Runs a test in its own database.
-pub(crate) async fn with_database(test: impl AsyncFnOnce(&Arc<Database>) -> Result<()>) -> Result<()> {
+/// The same as [`with_database`], in the runtime of the caller.
+pub(crate) async fn in_database(test: impl AsyncFnOnce(&Arc<Database>) -> Result<()>) -> Result<()> {
     let database = Database::shared().await?;
     let outcome = test(&database).await;
     database.remove().await?;
     outcome
 }
 
+/// Runs a test in its own database.
+pub(crate) fn with_database(test: impl AsyncFnOnce(&Arc<Database>) -> Result<()>) -> Result<()> {
+    run(in_database(test))
+}
+
+/// The same as [`with_place`], in the runtime of the caller.
+pub(crate) async fn in_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
+    in_database(async |database| test(&database.place().await?).await).await
+}
+
 /// Runs a test in a schema that is set up, in its own database.
-pub(crate) async fn with_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
-    with_database(async |database| test(&database.place().await?).await).await
+pub(crate) fn with_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
+    run(in_place(test))
+}
+
+/// Returns a store of the role with the least rights whose calls wait for as long as a test does.
+pub(crate) fn patient(place: &Place) -> Result<PostgresStore> {
+    place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))
 }
 
 /// Returns the URL of the role that owns the schemas, for sessions of this name.

@@ -14,13 +14,12 @@ fn store(url: &str) -> Result<PostgresStore> {
     PostgresStore::builder().call_timeout(Duration::from_secs(30)).connect(url)
 }
 
-#[tokio::test]
-async fn a_wrong_password_is_denied_and_not_shown() -> Result<()> {
+#[test]
+fn a_wrong_password_is_denied_and_not_shown() -> Result<()> {
     with_database(async |database| {
         let nobody = database.url().replace(&format!("{}:", database.role()), "nobody_at_all:");
         secrets::are_denied(store, &[database.url().replace("hunter2-app", "hunter2-wrong"), nobody]).await
     })
-    .await
 }
 
 #[tokio::test]
@@ -28,24 +27,23 @@ async fn a_server_that_is_down_is_unavailable() -> Result<()> {
     secrets::where_nobody_listens(|port| store(&format!("postgres://ann:{SECRET}@127.0.0.1:{port}/namespace"))).await
 }
 
-#[tokio::test]
-async fn a_database_that_is_not_there_is_not_set_up() -> Result<()> {
+#[test]
+fn a_database_that_is_not_there_is_not_set_up() -> Result<()> {
     with_database(async |database| {
         let gone = store(&format!("{}_gone", database.url()))?;
         assert_eq!(secrets::refused_with_setup(&gone).await?.kind(), ErrorKind::NotSetUp);
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_closed_store_is_unavailable() -> Result<()> {
-    with_place(async |place| secrets::once_closed(&place.builder()?.connect(&place.database.url())?).await).await
+#[test]
+fn a_closed_store_is_unavailable() -> Result<()> {
+    with_place(async |place| secrets::once_closed(&place.builder()?.connect(&place.database.url())?).await)
 }
 
 /// The debug texts of a store show neither its URL nor its data.
-#[tokio::test]
-async fn nothing_public_shows_the_password_or_an_item() -> Result<()> {
+#[test]
+fn nothing_public_shows_the_password_or_an_item() -> Result<()> {
     with_place(async |place| {
         let url = place.database.url();
         assert!(url.contains(SECRET));
@@ -56,12 +54,11 @@ async fn nothing_public_shows_the_password_or_an_item() -> Result<()> {
         assert_none_shows(stores.into_iter().chain([promises, format!("{:?}", place.builder()?)]));
         Ok(())
     })
-    .await
 }
 
 /// No error shows the item of the failing call: codes are money.
-#[tokio::test]
-async fn no_error_shows_an_item() -> Result<()> {
+#[test]
+fn no_error_shows_an_item() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.connect(&place.database.url())?;
         let (bank, item) = (store.item_bank(&"namespace".parse()?)?, Item::new("code-hunter2")?);
@@ -76,5 +73,4 @@ async fn no_error_shows_an_item() -> Result<()> {
         assert_hidden(&bank.add(&[Item::new("new-hunter2")?]).await.unwrap_err());
         Ok(())
     })
-    .await
 }

@@ -6,12 +6,9 @@ use std::time::Duration;
 
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{Connection, PgConnection, query};
-use storagebox_core::{
-    Backend, Certainty, Counter, DedupId, DedupRepo, EntityLedger, ErrorKind, ItemBank, Joins, Key, LeaseRepo, OpId,
-    OrderedOptions, OrderedStore, Result, Strategy, TokenId, TokenStore,
-};
+use storagebox_core::{Backend, Certainty, ErrorKind, Result};
 use storagebox_postgres::PostgresStore;
-use storagebox_testkit::checks::names;
+use storagebox_testkit::checks::calls;
 use tokio::task::JoinSet;
 
 use crate::scene::{LONG, count, drop_after, owner_url, until, with_database, with_place};
@@ -42,8 +39,8 @@ async fn waiting(database: &Database, schema: &str) -> Result<i64> {
     count(database, &format!("{sql} '{schema}'")).await
 }
 
-#[tokio::test]
-async fn sixteen_tasks_and_four_processes_set_up_one_schema_at_once() -> Result<()> {
+#[test]
+fn sixteen_tasks_and_four_processes_set_up_one_schema_at_once() -> Result<()> {
     with_database(async |database| {
         let gate = gate(database).await?;
         let mut setups = JoinSet::new();
@@ -63,12 +60,11 @@ async fn sixteen_tasks_and_four_processes_set_up_one_schema_at_once() -> Result<
         is_whole(database, "crowd").await?;
         owners(database, "crowd")?.ping().await
     })
-    .await
 }
 
 /// Any role that may connect can hold the lock. A setup does not wait for it for ever, and its error names the holder.
-#[tokio::test]
-async fn a_setup_that_waits_in_vain_says_for_whom() -> Result<()> {
+#[test]
+fn a_setup_that_waits_in_vain_says_for_whom() -> Result<()> {
     with_database(async |database| {
         let _gate = gate(database).await?;
         let store = PostgresStore::builder().schema("late")?.call_timeout(Duration::from_secs(2));
@@ -77,12 +73,11 @@ async fn a_setup_that_waits_in_vain_says_for_whom() -> Result<()> {
         assert!(error.to_string().contains("(gate)"), "{error}");
         Ok(())
     })
-    .await
 }
 
 /// A statement of a setup may take longer than a call: it rebuilds what exists.
-#[tokio::test]
-async fn a_setup_takes_as_long_as_there_is_to_do() -> Result<()> {
+#[test]
+fn a_setup_takes_as_long_as_there_is_to_do() -> Result<()> {
     with_database(async |database| {
         let slow = "CREATE FUNCTION public.slow() RETURNS event_trigger LANGUAGE plpgsql
                 AS $$ BEGIN PERFORM pg_catalog.pg_sleep(2.2); END $$;
@@ -91,11 +86,10 @@ async fn a_setup_takes_as_long_as_there_is_to_do() -> Result<()> {
         let store = PostgresStore::builder().schema("slow")?.call_timeout(Duration::from_secs(2));
         store.connect(&owner_url(database, "slow"))?.setup().await
     })
-    .await
 }
 
-#[tokio::test]
-async fn all_tables_in_which_rows_come_and_go_are_vacuumed_alike() -> Result<()> {
+#[test]
+fn all_tables_in_which_rows_come_and_go_are_vacuumed_alike() -> Result<()> {
     with_place(async |place| {
         let settings = "SELECT count(DISTINCT ARRAY(
                 SELECT o FROM unnest(c.reloptions) o WHERE o LIKE 'autovacuum%' ORDER BY o
@@ -104,7 +98,6 @@ async fn all_tables_in_which_rows_come_and_go_are_vacuumed_alike() -> Result<()>
         assert_eq!(count(&place.database, &settings.replace("{schema}", &place.schema)).await?, 1);
         Ok(())
     })
-    .await
 }
 
 /// Starts this program again, which runs only the test below.
@@ -132,72 +125,32 @@ async fn is_whole(database: &Database, schema: &str) -> Result<()> {
     Ok(())
 }
 
-#[tokio::test]
-async fn an_error_names_the_call() -> Result<()> {
+#[test]
+fn without_a_schema_every_call_says_so_and_only_who_may_can_make_one() -> Result<()> {
     with_database(async |database| {
-        for combining in [true, false] {
-            let store = PostgresStore::builder().schema("later")?.combining(combining).connect(&database.url())?;
-            names::are_told(&store).await?;
+        let builder = || PostgresStore::builder().schema("later");
+        let stores = [builder()?.connect(&database.url())?, builder()?.combining(false).connect(&database.url())?];
+        for store in &stores {
+            calls::are_refused(store, ErrorKind::NotSetUp).await?;
+            assert_eq!(store.setup().await.unwrap_err().kind(), ErrorKind::Denied);
         }
-        Ok(())
-    })
-    .await
-}
-
-#[tokio::test]
-async fn without_a_schema_every_call_says_so_and_only_who_may_can_make_one() -> Result<()> {
-    with_database(async |database| {
-        let store = PostgresStore::builder().schema("later")?.connect(&database.url())?;
-        assert_eq!(store.ping().await.unwrap_err().kind(), ErrorKind::NotSetUp);
-        for (part, kind) in first_calls(&store).await? {
-            assert_eq!(kind, Some(ErrorKind::NotSetUp), "{part}");
-        }
-        assert_eq!(store.setup().await.unwrap_err().kind(), ErrorKind::Denied);
         owners(database, "later")?.setup().await?;
-        assert_eq!(store.ping().await.unwrap_err().kind(), ErrorKind::Denied);
-        for (part, kind) in first_calls(&store).await? {
-            assert_eq!(kind, Some(ErrorKind::Denied), "{part}");
-        }
-        Ok(())
+        calls::are_refused(&stores[0], ErrorKind::Denied).await
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_role_that_may_only_use_the_schema_finds_it_set_up() -> Result<()> {
+#[test]
+fn a_role_that_may_only_use_the_schema_finds_it_set_up() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.connect(&place.database.url())?;
         store.setup().await?;
         store.ping().await?;
-        for (part, kind) in first_calls(&store).await? {
-            assert_eq!(kind, None, "{part}");
-        }
-        Ok(())
+        calls::make_all(&store, "namespace").await
     })
-    .await
 }
 
-/// Returns the kind of error of the first call to a namespace of each kind.
-async fn first_calls(store: &PostgresStore) -> Result<Vec<(&'static str, Option<ErrorKind>)>> {
-    fn kind<T>(answer: Result<T>) -> Option<ErrorKind> {
-        answer.err().map(|error| error.kind())
-    }
-    let (op, hour) = (OpId::new("op")?, Duration::from_secs(3_600));
-    let entities = store.entity_ledger(&"namespace".parse()?, &Joins::default())?;
-    let ordered = store.ordered_store(&"namespace".parse()?, OrderedOptions::sequence())?;
-    Ok(vec![
-        ("bank", kind(store.item_bank(&"namespace".parse()?)?.counts().await)),
-        ("records", kind(store.dedup_repo(&"namespace".parse()?)?.get(&DedupId::new("id")?).await)),
-        ("leases", kind(store.lease_repo(&"namespace".parse()?)?.begin(&DedupId::new("id")?, &op, hour, None).await)),
-        ("tokens", kind(store.token_store(&"namespace".parse()?)?.exists(&TokenId::new("token")?).await)),
-        ("entities", kind(entities.pending(None, 10).await)),
-        ("counters", kind(store.counter(&"namespace".parse()?, Strategy::default())?.value(&Key::new("key")?).await)),
-        ("ordered", kind(ordered.get(&Key::new("key")?).await)),
-    ])
-}
-
-#[tokio::test]
-async fn a_dropped_setup_leaves_nothing_half_made() -> Result<()> {
+#[test]
+fn a_dropped_setup_leaves_nothing_half_made() -> Result<()> {
     with_database(async |database| {
         for waits in 0..MOST_WAITS {
             let schema = format!("dropped_{waits}");
@@ -216,7 +169,6 @@ async fn a_dropped_setup_leaves_nothing_half_made() -> Result<()> {
         }
         panic!("a setup is not through after {MOST_WAITS} points")
     })
-    .await
 }
 
 /// Returns whether the setup ended before it could be dropped, once its sessions have ended. Connecting has many points
@@ -234,28 +186,25 @@ async fn drop_setup_after(waits: usize, database: &Database, schema: &str) -> Re
 }
 
 /// An older library changes nothing in the schema.
-#[tokio::test]
-async fn the_schema_of_a_newer_library_is_refused_and_left_as_it_is() -> Result<()> {
+#[test]
+fn the_schema_of_a_newer_library_is_refused_and_left_as_it_is() -> Result<()> {
     with_database(async |database| {
         owners(database, "newer")?.setup().await?;
         run(database.owner(), "INSERT INTO newer.versions VALUES (99)".to_owned()).await?;
         let before = (structure(database, "newer").await?, contents(database, "newer").await?);
         let store = owners(database, "newer")?;
-        assert_eq!(store.setup().await.unwrap_err().kind(), ErrorKind::Unsupported);
-        assert_eq!(store.ping().await.unwrap_err().kind(), ErrorKind::Unsupported);
-        for (part, kind) in first_calls(&store).await? {
-            assert_eq!(kind, Some(ErrorKind::Unsupported), "{part}");
+        for (call, error) in calls::errors(&store, "namespace").await? {
+            assert_eq!(error.map(|error| error.kind()), Some(ErrorKind::Unsupported), "{call}");
         }
         let after = (structure(database, "newer").await?, contents(database, "newer").await?);
         assert!(after == before, "{:?} instead of {:?}", after.1, before.1);
         Ok(())
     })
-    .await
 }
 
 /// The server keeps texts unchanged only in UTF-8.
-#[tokio::test]
-async fn a_database_of_another_encoding_is_refused() -> Result<()> {
+#[test]
+fn a_database_of_another_encoding_is_refused() -> Result<()> {
     with_database(async |database| {
         let name = format!("{}_latin", database.role());
         let sql = format!("CREATE DATABASE {name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
@@ -266,5 +215,4 @@ async fn a_database_of_another_encoding_is_refused() -> Result<()> {
         assert_eq!(refused.kind(), ErrorKind::Unsupported, "{refused}");
         Ok(())
     })
-    .await
 }

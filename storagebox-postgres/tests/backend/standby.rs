@@ -4,13 +4,13 @@ use std::net::SocketAddr;
 
 use sqlx::{Connection, PgConnection, query_scalar};
 use storagebox_core::{Backend, Certainty, ErrorKind, Result};
+use storagebox_testkit::checks::calls;
 use storagebox_testkit::postgres::{Postgres, Settings};
 use tokio::task::spawn_blocking;
 
 use crate::ended::Balancer;
 use crate::scene::{LONG, owner_url, until};
 use crate::support::{Database, failed};
-use crate::upgrade::calls;
 
 /// Runs a query of the owner in the standby, about what has arrived there.
 async fn asked(url: &str, sql: &'static str) -> Result<bool> {
@@ -29,13 +29,13 @@ async fn a_standby_answers_nothing_until_it_is_promoted() -> Result<()> {
     let place = primary.place().await?;
     let balancer = Balancer::start(primary.server()).await?;
     let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(balancer.address()))?;
-    let open = calls::open(&store).await?;
+    calls::make_all(&store, "old").await?;
     let at_standby: SocketAddr = ([127, 0, 0, 1], standby.port()).into();
     let there = owner_url(&primary, "there").replace(&primary.server().to_string(), &at_standby.to_string());
     let has_all = "SELECT EXISTS (SELECT FROM pg_stat_replication WHERE replay_lsn = pg_current_wal_lsn())";
     until("the standby to have all", async || asked(&owner_url(&primary, "here"), has_all).await).await?;
     balancer.lead_to(at_standby);
-    for (call, error) in calls::all(&store, &open).await? {
+    for (call, error) in calls::errors(&store, "old").await? {
         let error = error.unwrap_or_else(|| panic!("{call} was answered"));
         let is_refused = error.kind() == ErrorKind::Unavailable && error.certainty() == Certainty::NotApplied;
         // The first call lost the connection that was closed just before, without a message.
@@ -48,7 +48,7 @@ async fn a_standby_answers_nothing_until_it_is_promoted() -> Result<()> {
         .map_err(failed)?;
     assert!(asked(&there, "SELECT pg_promote()").await?);
     store.ping().await?;
-    for (call, error) in calls::all(&store, &open).await? {
+    for (call, error) in calls::errors(&store, "old").await? {
         assert!(error.is_none(), "{call}: {error:?}");
     }
     Ok(())

@@ -42,8 +42,8 @@ async fn two_were_stuck(place: &Place) -> Result<()> {
     .await
 }
 
-#[tokio::test]
-async fn a_call_that_transaction_timeout_ends_is_made_again_on_another_connection() -> Result<()> {
+#[test]
+fn a_call_that_transaction_timeout_ends_is_made_again_on_another_connection() -> Result<()> {
     with_place(async |place| {
         for statements in [Statements::Prepared, Statements::Simple] {
             let (store, claim) = (store(place, statements)?, ClaimId::new("ada")?);
@@ -63,7 +63,6 @@ async fn a_call_that_transaction_timeout_ends_is_made_again_on_another_connectio
         }
         Ok(())
     })
-    .await
 }
 
 /// Checks a call of a bank, which names its claim, and a call of a counter that remembers no call.
@@ -88,8 +87,8 @@ async fn is_made_once(place: &Place, statements: Statements) -> Result<()> {
 }
 
 /// The server may have committed by then: a timeout that comes just before the commit ends the session after it.
-#[tokio::test]
-async fn a_session_that_is_ended_after_its_rows_were_sent_is_no_refusal() -> Result<()> {
+#[test]
+fn a_session_that_is_ended_after_its_rows_were_sent_is_no_refusal() -> Result<()> {
     with_place(async |place| {
         if !has_transaction_timeout(place, "300ms").await? {
             return Ok(());
@@ -111,13 +110,12 @@ async fn a_session_that_is_ended_after_its_rows_were_sent_is_no_refusal() -> Res
         }
         Ok(())
     })
-    .await
 }
 
 /// A connection of the caller's pool was left in a transaction, and the pool checks no connection before it gives it
 /// out.
-#[tokio::test]
-async fn after_an_idle_transaction_was_ended_the_next_call_is_certain_and_alone() -> Result<()> {
+#[test]
+fn after_an_idle_transaction_was_ended_the_next_call_is_certain_and_alone() -> Result<()> {
     with_place(async |place| {
         let (role, owner) = (place.database.role(), place.database.owner());
         run(owner, format!("ALTER ROLE {role} SET idle_in_transaction_session_timeout = '50ms'")).await?;
@@ -132,5 +130,4 @@ async fn after_an_idle_transaction_was_ended_the_next_call_is_certain_and_alone(
         assert_eq!(bank.take(&ClaimId::new("ada")?, Hold::Forever).await?, Taken::Empty);
         Ok(())
     })
-    .await
 }

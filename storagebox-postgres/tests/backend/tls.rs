@@ -34,15 +34,14 @@ async fn a_server_is_believed_by_its_authority_alone() -> Result<()> {
 }
 
 /// A client that asks for encryption does not go on without it.
-#[tokio::test]
-async fn a_server_without_encryption_is_refused_where_it_is_asked_for() -> Result<()> {
+#[test]
+fn a_server_without_encryption_is_refused_where_it_is_asked_for() -> Result<()> {
     crate::scene::with_place(async |place| {
         let url = format!("{}&sslmode=require", place.url_at(place.database.server()));
         let error = place.builder()?.connect(&url)?.ping().await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Misconfigured, "{error}");
         Ok(())
     })
-    .await
 }
 
 /// The authority is named without a mode, or with a mode in which the driver would not check it.

@@ -3,23 +3,17 @@
 use std::time::Duration;
 
 use storagebox_core::{Backend, Bounds, Cancelled, Change, Counted, Counter, Key, OpId, Result, Retention, Strategy};
-use storagebox_postgres::PostgresStore;
 use storagebox_testkit::workload::refusals::refused;
 
-use crate::scene::{LONG, blocked, count, session, tell, until, with_place};
+use crate::scene::{blocked, count, patient, session, tell, until, with_place};
 use crate::structure::contents;
-use crate::support::Place;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-fn store(place: &Place) -> Result<PostgresStore> {
-    place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))
-}
-
-#[tokio::test]
-async fn a_call_that_is_refused_leaves_no_row() -> Result<()> {
+#[test]
+fn a_call_that_is_refused_leaves_no_row() -> Result<()> {
     with_place(async |place| {
-        let store = store(place)?;
+        let store = patient(place)?;
         refused(&store, "first").await?;
         let before = contents(&place.database, &place.schema).await?;
         refused(&store, "second").await?;
@@ -30,15 +24,14 @@ async fn a_call_that_is_refused_leaves_no_row() -> Result<()> {
         );
         Ok(())
     })
-    .await
 }
 
 /// The change looks before any shard exists, waits for the first one, and finds no room when it has locked them all.
-#[tokio::test]
-async fn a_change_that_is_refused_behind_another_leaves_no_shard() -> Result<()> {
+#[test]
+fn a_change_that_is_refused_behind_another_leaves_no_shard() -> Result<()> {
     with_place(async |place| {
         let bounds = Bounds::between(0, 10)?;
-        let counters = store(place)?
+        let counters = patient(place)?
             .counter(&"namespace".parse()?, Strategy::Sharded { shards: 8, bounds, retention: Retention::Forever })?;
         let (key, schema) = (Key::new("key")?, &place.schema);
         counters.value(&key).await?;
@@ -56,12 +49,11 @@ async fn a_change_that_is_refused_behind_another_leaves_no_shard() -> Result<()>
         assert_eq!(count(&place.database, &shards).await?, 1, "shards that are there");
         Ok(())
     })
-    .await
 }
 
 /// A cancelled operation is fenced for its time; after that nothing of it is left.
-#[tokio::test]
-async fn a_cancel_of_an_unknown_key_leaves_its_fence_and_that_goes_too() -> Result<()> {
+#[test]
+fn a_cancel_of_an_unknown_key_leaves_its_fence_and_that_goes_too() -> Result<()> {
     with_place(async |place| {
         let retention = Retention::For(HOUR);
         let strategies = [
@@ -69,7 +61,7 @@ async fn a_cancel_of_an_unknown_key_leaves_its_fence_and_that_goes_too() -> Resu
             Strategy::Window { lifetime: HOUR, capacity: 10 },
             Strategy::Sharded { shards: 8, bounds: Bounds::at_least(0), retention },
         ];
-        let (store, schema) = (store(place)?, &place.schema);
+        let (store, schema) = (patient(place)?, &place.schema);
         for (number, strategy) in strategies.into_iter().enumerate() {
             let counters = store.counter(&format!("namespace {number}").parse()?, strategy)?;
             let cancelled = counters.cancel(&Key::new("key")?, &OpId::new("op")?).await?;
@@ -83,5 +75,4 @@ async fn a_cancel_of_an_unknown_key_leaves_its_fence_and_that_goes_too() -> Resu
         assert_eq!(count(&place.database, &counters).await?, 0);
         Ok(())
     })
-    .await
 }

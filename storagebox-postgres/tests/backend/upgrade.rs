@@ -4,7 +4,6 @@
 //! release, this command writes the newest dump again:
 //! `STORAGEBOX_WRITE_SCHEMA=1 cargo test -p storagebox-postgres --test backend the_newest`.
 
-pub(crate) mod calls;
 pub(crate) mod namespaces;
 
 use std::path::Path;
@@ -13,8 +12,9 @@ use std::{env, fs};
 
 use storagebox_core::{Backend, Certainty, ErrorKind, Result};
 use storagebox_postgres::{PostgresStore, Statements};
+use storagebox_testkit::checks::calls;
 
-use crate::scene::{count, owner_url, with_database};
+use crate::scene::{count, in_database, owner_url, with_database};
 use crate::structure::{contents, structure, tables};
 use crate::support::{Database, failed, run};
 
@@ -31,8 +31,8 @@ fn store(database: &Database) -> Result<PostgresStore> {
     namespaces::builder().connect(&owner_url(database, SCHEMA))
 }
 
-#[tokio::test]
-async fn a_schema_of_each_version_is_brought_up_to_date_with_all_that_it_holds() -> Result<()> {
+#[test]
+fn a_schema_of_each_version_is_brought_up_to_date_with_all_that_it_holds() -> Result<()> {
     for dump in DUMPS {
         with_database(async |database| {
             restore(database, dump).await?;
@@ -42,24 +42,23 @@ async fn a_schema_of_each_version_is_brought_up_to_date_with_all_that_it_holds()
             assert_eq!(count(database, &said).await?, before, "{dump}");
             store.ping().await?;
             namespaces::check(&store).await
-        })
-        .await?;
+        })?;
     }
     Ok(())
 }
 
 /// Not all processes are restarted at the moment of an upgrade.
-#[tokio::test]
-async fn an_open_process_is_refused_once_a_newer_one_has_upgraded_the_schema() -> Result<()> {
+#[test]
+fn an_open_process_is_refused_once_a_newer_one_has_upgraded_the_schema() -> Result<()> {
     for statements in [Statements::Prepared, Statements::Simple] {
         with_database(async |database| {
             let url = owner_url(database, SCHEMA);
             let old = PostgresStore::builder().statements(statements).connect(&url)?;
             old.setup().await?;
-            let open = calls::open(&old).await?;
+            calls::make_all(&old, "old").await?;
             upgrade(database).await?;
             let before = (structure(database, SCHEMA).await?, contents(database, SCHEMA).await?);
-            for (call, refused) in calls::all(&old, &open).await? {
+            for (call, refused) in calls::errors(&old, "old").await? {
                 let refused = refused.unwrap_or_else(|| panic!("{call} was answered"));
                 assert_eq!(refused.kind(), ErrorKind::Unsupported, "{call}: {refused}");
                 assert_eq!(refused.certainty(), Certainty::NotApplied, "{call}: {refused}");
@@ -68,8 +67,7 @@ async fn an_open_process_is_refused_once_a_newer_one_has_upgraded_the_schema() -
             let after = (structure(database, SCHEMA).await?, contents(database, SCHEMA).await?);
             assert!(after == before, "{:?} instead of {:?}", after.1, before.1);
             Ok(())
-        })
-        .await?;
+        })?;
     }
     Ok(())
 }
@@ -81,8 +79,8 @@ async fn upgrade(database: &Database) -> Result<()> {
     run(database.owner(), format!("BEGIN; INSERT INTO {SCHEMA}.versions VALUES ({newer}); {name} COMMIT")).await
 }
 
-#[tokio::test]
-async fn setting_up_again_changes_no_row() -> Result<()> {
+#[test]
+fn setting_up_again_changes_no_row() -> Result<()> {
     with_database(async |database| {
         let store = store(database)?;
         store.setup().await?;
@@ -92,14 +90,13 @@ async fn setting_up_again_changes_no_row() -> Result<()> {
         assert_eq!(contents(database, SCHEMA).await?, before);
         namespaces::check(&store).await
     })
-    .await
 }
 
 #[tokio::test]
 async fn the_newest_version_s_structure_is_that_of_its_dump() -> Result<()> {
     let newest = DUMPS[DUMPS.len() - 1];
     let fresh = with_fresh(newest).await?;
-    with_database(async |database| {
+    in_database(async |database| {
         restore(database, newest).await?;
         for table in tables(database, SCHEMA).await? {
             let held = contents(database, SCHEMA).await?;
@@ -123,7 +120,7 @@ fn without(these: &[String], those: &[String]) -> Vec<String> {
 /// Returns the structure of a fresh schema, and writes its dump if the environment asks for it.
 async fn with_fresh(dump: &str) -> Result<Vec<String>> {
     let mut fresh = vec![];
-    with_database(async |database| {
+    in_database(async |database| {
         let store = store(database)?;
         store.setup().await?;
         fresh = structure(database, SCHEMA).await?;

@@ -5,20 +5,16 @@ use std::time::Duration;
 use storagebox_core::{Backend, Change, Counted, Counter, ItemBank, Key, Maintained, Result, Strategy};
 use storagebox_postgres::PostgresStore;
 
-use crate::scene::{LONG, blocked, count, lapse, session, tell, until, with_place};
+use crate::scene::{blocked, count, lapse, patient, session, tell, until, with_place};
 use crate::support::{Place, run};
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
-fn store(place: &Place) -> Result<PostgresStore> {
-    place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))
-}
-
 /// Upkeep removes the old row after the operation finds it forgotten and before the operation takes its place.
-#[tokio::test]
-async fn an_operation_is_remembered_also_where_upkeep_removes_its_old_row_meanwhile() -> Result<()> {
+#[test]
+fn an_operation_is_remembered_also_where_upkeep_removes_its_old_row_meanwhile() -> Result<()> {
     with_place(async |place| {
-        let counters = store(place)?.counter(&"namespace".parse()?, Strategy::default())?;
+        let counters = patient(place)?.counter(&"namespace".parse()?, Strategy::default())?;
         let _ = counters.apply(&"key".parse()?, &Change::new("op".parse()?, 5)).await?;
         place.advance(8 * DAY).await?;
         let schema = &place.schema;
@@ -34,20 +30,19 @@ async fn an_operation_is_remembered_also_where_upkeep_removes_its_old_row_meanwh
         assert_eq!(counters.value(&Key::new("key")?).await?, 10);
         Ok(())
     })
-    .await
 }
 
 /// Returns a store whose bank has this many lapsed holds.
 async fn lapsed(place: &Place, holds: i64) -> Result<PostgresStore> {
-    let store = store(place)?;
+    let store = patient(place)?;
     store.item_bank(&"namespace".parse()?)?.counts().await?;
     run(place.database.owner(), lapse(&place.schema, holds)).await?;
     Ok(store)
 }
 
 /// Each step is committed before the next, so one slow step does not undo all others.
-#[tokio::test]
-async fn upkeep_goes_on_in_steps_of_a_thousand_rows() -> Result<()> {
+#[test]
+fn upkeep_goes_on_in_steps_of_a_thousand_rows() -> Result<()> {
     with_place(async |place| {
         let store = lapsed(place, 2_500).await?;
         assert_eq!(store.maintain(usize::MAX).await?, Maintained { deleted: 0, more: false });
@@ -61,11 +56,10 @@ async fn upkeep_goes_on_in_steps_of_a_thousand_rows() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn upkeep_says_that_there_is_more_when_it_has_freed_as_many_holds_as_it_may() -> Result<()> {
+#[test]
+fn upkeep_says_that_there_is_more_when_it_has_freed_as_many_holds_as_it_may() -> Result<()> {
     with_place(async |place| {
         let store = lapsed(place, 10).await?;
         let freed = format!("SELECT count(*) FROM {}.free_items", place.schema);
@@ -75,5 +69,4 @@ async fn upkeep_says_that_there_is_more_when_it_has_freed_as_many_holds_as_it_ma
         }
         Ok(())
     })
-    .await
 }

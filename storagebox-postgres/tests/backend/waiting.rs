@@ -7,12 +7,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection, raw_sql};
 use storagebox_core::{
-    Backend, Begun, Change, ClaimId, ClaimState, Commit, Committed, Confirmed, Counted, Counter, DedupId, DedupRepo,
-    End, EntityChange, EntityLedger, EntryId, Error, Hold, Item, ItemBank, Joins, Key, LeaseRepo, MessageId, OpId,
-    OrderedOptions, OrderedStore, Payload, Recorded, Released, Result, Retention, Stamp, Strategy, Taken, TokenId,
-    TokenStore, WriterId, Written,
+    Backend, Begun, Change, ClaimId, ClaimState, Commit, Confirmed, Counted, Counter, DedupId, DedupRepo, End,
+    EntityChange, EntityLedger, Error, Hold, Item, ItemBank, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore,
+    Payload, Recorded, Released, Result, Retention, Stamp, Strategy, Taken, TokenId, TokenStore, WriterId, Written,
 };
 use storagebox_postgres::PostgresStore;
+use storagebox_testkit::checks::entities::{commit_at, committed, entry, joined, version};
+use storagebox_testkit::checks::id;
 
 use crate::scene::{LONG, blocked, count, session, tell, until, with_place};
 use crate::support::{Place, failed, run};
@@ -53,8 +54,8 @@ const LEASE: &str = "INSERT INTO {schema}.records (namespace, id, state, op, fen
 const CLAIM: &str = "INSERT INTO {schema}.claims (bank, claim, state, h, item)
     SELECT namespace, 'ada', 'held', 0, 'other' FROM {schema}.namespaces";
 
-#[tokio::test]
-async fn a_lease_that_waited_lasts_from_then_on() -> Result<()> {
+#[test]
+fn a_lease_that_waited_lasts_from_then_on() -> Result<()> {
     with_place(async |place| {
         let leases = store(place).await?.lease_repo(&"namespace".parse()?)?;
         let (id, op, late) = (DedupId::new("id")?, OpId::new("op")?, OpId::new("late")?);
@@ -65,11 +66,10 @@ async fn a_lease_that_waited_lasts_from_then_on() -> Result<()> {
         assert!(matches!(begun, Begun::InFlight { .. }), "the lease was over when it was had: {begun:?}");
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_record_that_waited_is_kept_from_then_on() -> Result<()> {
+#[test]
+fn a_record_that_waited_is_kept_from_then_on() -> Result<()> {
     with_place(async |place| {
         let records = store(place).await?.dedup_repo(&"namespace".parse()?)?;
         let (id, op, value) = (DedupId::new("id")?, OpId::new("op")?, Payload::try_from("value")?);
@@ -80,11 +80,10 @@ async fn a_record_that_waited_is_kept_from_then_on() -> Result<()> {
         assert!(records.get(&id).await?.is_some(), "the record was over when it was made");
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_record_whose_neighbour_waited_is_kept_from_then_on() -> Result<()> {
+#[test]
+fn a_record_whose_neighbour_waited_is_kept_from_then_on() -> Result<()> {
     with_place(async |place| {
         let records = store(place).await?.dedup_repo(&"namespace".parse()?)?;
         records.get(&DedupId::new("id")?).await?;
@@ -98,7 +97,6 @@ async fn a_record_whose_neighbour_waited_is_kept_from_then_on() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
 async fn bank(place: &Place) -> Result<Arc<dyn ItemBank>> {
@@ -113,32 +111,26 @@ async fn assert_holds(bank: &Arc<dyn ItemBank>, claim: &str) -> Result<()> {
     Ok(())
 }
 
-#[tokio::test]
-async fn a_take_that_waited_holds_from_then_on() -> Result<()> {
-    with_place(async |place| {
-        let (bank, ada) = (bank(place).await?, ClaimId::new("ada")?);
-        let taken = after(place, 2 * HOUR, CLAIM, bank.take(&ada, Hold::For(HOUR))).await?;
-        assert!(matches!(taken, Taken::New(_)), "{taken:?}");
-        assert_holds(&bank, "ada").await
-    })
-    .await
+/// The item is free, or that of a hold that lapsed.
+#[test]
+fn a_take_that_waited_holds_from_then_on() -> Result<()> {
+    for lapsed in [false, true] {
+        with_place(async |place| {
+            let (bank, ada) = (bank(place).await?, ClaimId::new("ada")?);
+            if lapsed {
+                let _ = bank.take(&ClaimId::new("bob")?, Hold::For(HOUR)).await?;
+                place.advance(2 * HOUR).await?;
+            }
+            let taken = after(place, 2 * HOUR, CLAIM, bank.take(&ada, Hold::For(HOUR))).await?;
+            assert!(matches!(taken, Taken::New(_)), "{lapsed}: {taken:?}");
+            assert_holds(&bank, "ada").await
+        })?;
+    }
+    Ok(())
 }
 
-#[tokio::test]
-async fn a_take_of_a_lapsed_item_that_waited_holds_from_then_on() -> Result<()> {
-    with_place(async |place| {
-        let (bank, ada) = (bank(place).await?, ClaimId::new("ada")?);
-        let _ = bank.take(&ClaimId::new("bob")?, Hold::For(HOUR)).await?;
-        place.advance(2 * HOUR).await?;
-        let taken = after(place, 2 * HOUR, CLAIM, bank.take(&ada, Hold::For(HOUR))).await?;
-        assert!(matches!(taken, Taken::New(_)), "{taken:?}");
-        assert_holds(&bank, "ada").await
-    })
-    .await
-}
-
-#[tokio::test]
-async fn a_take_whose_neighbour_waited_holds_from_then_on() -> Result<()> {
+#[test]
+fn a_take_whose_neighbour_waited_holds_from_then_on() -> Result<()> {
     with_place(async |place| {
         let bank = bank(place).await?;
         bank.add(&[Item::new("second")?]).await?;
@@ -153,22 +145,20 @@ async fn a_take_whose_neighbour_waited_holds_from_then_on() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_release_that_waited_fences_from_then_on() -> Result<()> {
+#[test]
+fn a_release_that_waited_fences_from_then_on() -> Result<()> {
     with_place(async |place| {
         let (bank, ada) = (bank(place).await?, ClaimId::new("ada")?);
         assert_eq!(after(place, 2 * HOUR, CLAIM, bank.release(&ada)).await?, Released::Released);
         assert_eq!(bank.take(&ada, Hold::Forever).await?, Taken::Ended(End::Released));
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_confirm_that_waited_is_judged_by_then() -> Result<()> {
+#[test]
+fn a_confirm_that_waited_is_judged_by_then() -> Result<()> {
     with_place(async |place| {
         let (bank, ada) = (bank(place).await?, ClaimId::new("ada")?);
         let _ = bank.take(&ada, Hold::For(HOUR)).await?;
@@ -177,11 +167,10 @@ async fn a_confirm_that_waited_is_judged_by_then() -> Result<()> {
         assert_eq!(confirmed, Confirmed::Ended(End::Expired), "the hold was over when its row was had");
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_discard_that_waited_fences_from_then_on() -> Result<()> {
+#[test]
+fn a_discard_that_waited_fences_from_then_on() -> Result<()> {
     with_place(async |place| {
         let (tokens, token) = (store(place).await?.token_store(&"namespace".parse()?)?, TokenId::new("token")?);
         tokens.exists(&token).await?;
@@ -190,47 +179,33 @@ async fn a_discard_that_waited_fences_from_then_on() -> Result<()> {
         assert_eq!(tokens.create_tokens(&[token]).await?.gone, 1, "the fence was over when it was made");
         Ok(())
     })
-    .await
 }
 
 /// The entry is the last data of a deleted entity; the commit after it leaves nothing at all.
-#[tokio::test]
-async fn a_deletion_that_waited_is_remembered_from_then_on() -> Result<()> {
+#[test]
+fn a_deletion_that_waited_is_remembered_from_then_on() -> Result<()> {
     with_place(async |place| {
-        let tokens = Some("tokens".parse()?);
-        let (store, joins) = (store(place).await?, Joins { incoming: tokens.clone(), outgoing: tokens });
-        let (entities, token) = (store.entity_ledger(&"entities".parse()?, &joins)?, TokenId::new("token")?);
-        store.token_store(&"tokens".parse()?)?.create_tokens(std::slice::from_ref(&token)).await?;
-        let entry = EntryId { key: Key::new("key")?, message: MessageId::new("message")?, commit: OpId::new("first")? };
-        let version = async || Ok::<_, Error>(entities.open(&entry.key, &entry.message, None).await?.version);
-        let mut commit = Commit {
-            key: entry.key.clone(),
-            message: entry.message.clone(),
-            opened: None,
-            change: EntityChange::Delete,
-            attempt: entry.commit.clone(),
-            entry: Some("content".try_into()?),
-            consume: None,
-            create: vec![],
-        };
-        assert_eq!(entities.commit(&commit).await?, Committed::Committed);
+        let store = store(place).await?;
+        let (entities, tokens) = joined(&store)?;
+        tokens.create_tokens(&[id("token")]).await?;
+        let delete = Commit { change: EntityChange::Delete, ..commit_at(None, "first") };
+        committed(&*entities, &delete).await?;
         let locked = "SELECT FROM {schema}.entities FOR UPDATE";
-        assert!(after(place, 2 * HOUR, locked, entities.remove(&entry)).await?);
-        let opened = version().await?;
+        assert!(after(place, 2 * HOUR, locked, entities.remove(&entry("first"))).await?);
+        let opened = version(&*entities, "first").await?;
         assert!(opened.is_some(), "it was forgotten when its entry was removed");
-        commit = Commit { opened, attempt: OpId::new("second")?, entry: None, consume: Some(token), ..commit };
+        let commit = Commit { opened, attempt: id("second"), entry: None, consume: Some(id("token")), ..delete };
         let locked = "SELECT FROM {schema}.tokens FOR UPDATE";
-        assert_eq!(after(place, 2 * HOUR, locked, entities.commit(&commit)).await?, Committed::Committed);
-        assert!(version().await?.is_some(), "it was forgotten when it was committed");
+        after(place, 2 * HOUR, locked, committed(&*entities, &commit)).await?;
+        assert!(version(&*entities, "first").await?.is_some(), "it was forgotten when it was committed");
         assert_eq!(store.maintain(10).await?.deleted, 0);
         Ok(())
     })
-    .await
 }
 
 /// Another change is added while this one waits for the counter.
-#[tokio::test]
-async fn a_change_that_waited_is_added_to_what_is_there_by_then() -> Result<()> {
+#[test]
+fn a_change_that_waited_is_added_to_what_is_there_by_then() -> Result<()> {
     with_place(async |place| {
         let stock = store(place).await?.counter(&"namespace".parse()?, Strategy::default())?;
         let (key, change) = (Key::new("key")?, |op: &str| Ok::<_, Error>(Change::new(op.parse()?, 1)));
@@ -246,12 +221,11 @@ async fn a_change_that_waited_is_added_to_what_is_there_by_then() -> Result<()> 
         assert_eq!(stock.value(&key).await?, 12);
         Ok(())
     })
-    .await
 }
 
 /// A purge may have run meanwhile, and no older write may come back after it.
-#[tokio::test]
-async fn a_write_that_waited_is_too_old_by_then() -> Result<()> {
+#[test]
+fn a_write_that_waited_is_too_old_by_then() -> Result<()> {
     with_place(async |place| {
         let options = OrderedOptions::time();
         let (ordered, key) = (store(place).await?.ordered_store(&"namespace".parse()?, options)?, Key::new("key")?);
@@ -265,5 +239,4 @@ async fn a_write_that_waited_is_too_old_by_then() -> Result<()> {
         assert_eq!(ordered.get(&key).await?, None);
         Ok(())
     })
-    .await
 }

@@ -13,9 +13,9 @@ async fn far(place: &Place, combining: bool) -> Result<Far> {
     Ok(Far::new(proxy, store))
 }
 
-#[tokio::test]
+#[test]
 #[ignore = "it takes minutes: cargo xtask prove postgres"]
-async fn a_call_whose_reply_was_lost_is_found_done() -> Result<()> {
+fn a_call_whose_reply_was_lost_is_found_done() -> Result<()> {
     with_place(async |place| {
         let far = far(place, false).await?;
         far.fill().await?;
@@ -27,11 +27,10 @@ async fn a_call_whose_reply_was_lost_is_found_done() -> Result<()> {
         println!("cuts: {CUTS} replies lost after the call was done: each found it done, nothing was done twice");
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
+#[test]
 #[ignore = "it takes minutes: cargo xtask prove postgres"]
-async fn calls_that_were_lost_together_are_done_once_each() -> Result<()> {
-    with_place(async |place| far(place, true).await?.lose_together().await).await
+fn calls_that_were_lost_together_are_done_once_each() -> Result<()> {
+    with_place(async |place| far(place, true).await?.lose_together().await)
 }

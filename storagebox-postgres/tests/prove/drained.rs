@@ -2,7 +2,7 @@
 
 use storagebox_core::Result;
 
-use crate::scene::with_place;
+use crate::scene::in_place;
 use crate::support::Buffers;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -10,7 +10,7 @@ use crate::support::Buffers;
 async fn a_take_reads_no_more_than_three_times_as_much_from_a_drained_bank_of_any_size() -> Result<()> {
     for snapshot in [false, true] {
         for items in [10_000, 100_000, 1_000_000] {
-            with_place(async |place| {
+            in_place(async |place| {
                 let buffers = Buffers::of_takes(place, items, snapshot).await?;
                 println!("drained: {items} items, old snapshot {snapshot}: {buffers:?}");
                 buffers.assert_flat();

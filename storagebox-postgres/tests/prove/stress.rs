@@ -6,7 +6,7 @@ use storagebox_core::Result;
 use storagebox_postgres::PostgresStore;
 use storagebox_testkit::workload::waves::{CALLERS, Findings, IDS, wave};
 
-use crate::scene::with_place;
+use crate::scene::in_place;
 use crate::support::Place;
 
 const ROUNDS: usize = 10;
@@ -16,7 +16,7 @@ const CLIENTS: usize = 3;
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove postgres"]
 async fn nothing_is_lost_or_given_twice_under_stress() -> Result<()> {
-    with_place(async |place| {
+    in_place(async |place| {
         for combining in [false, true] {
             let clients = clients(place, combining)?;
             let start = Instant::now();

@@ -7,7 +7,7 @@ use storagebox_core::{Backend, ClaimId, Hold, ItemBank, Maintained, Result, Take
 use storagebox_postgres::PostgresStore;
 use tokio::task::JoinSet;
 
-use crate::scene::{count, lapse, with_place};
+use crate::scene::{count, in_place, lapse};
 use crate::support::{Place, run};
 
 const LAPSED: i64 = 300_000;
@@ -34,7 +34,7 @@ async fn take(store: PostgresStore, name: usize, is_over: Arc<AtomicBool>, taken
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove postgres"]
 async fn lapsed_holds_are_freed_however_many_while_takers_are_served() -> Result<()> {
-    with_place(async |place| {
+    in_place(async |place| {
         let upkeep = store(place)?;
         upkeep.item_bank(&"namespace".parse()?)?.counts().await?;
         run(place.database.owner(), lapse(&place.schema, LAPSED)).await?;

@@ -1,5 +1,5 @@
--- Takes so many items from that section, each in a step of its own, as a lane walks: on from the last one, and after a hundred
--- from anywhere.
+-- Takes {items} items from a section, each in a transaction of its own, as a cursor does: each take begins after the
+-- last item, and every hundredth take at a random place.
 DO $$
 DECLARE
     start bigint;

@@ -1,4 +1,5 @@
--- Takes so many items from that section for an hour or two, in no order, and confirms them, each in a step of its own.
+-- Takes {items} items from a section, with holds of one to two hours in no order, and confirms them. Each call is a
+-- transaction of its own.
 DO $$
 DECLARE
     shown text[];

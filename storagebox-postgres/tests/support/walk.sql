@@ -1,5 +1,6 @@
--- Takes so many items from a place on, each in a step of its own, as a lane walks: on from the last one, with what it told of
--- where there may be more. After every fourth one, so many are taken together.
+-- Takes {takes} items from a place on, each in a transaction of its own, as a cursor does: each take begins after the
+-- last item, with the last hint about where more items may be free. After every fourth take, takes {together} items
+-- together.
 DO $$
 DECLARE
     start bigint := {start};

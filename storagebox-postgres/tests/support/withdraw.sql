@@ -1,4 +1,4 @@
--- Withdraws the first so many of the items that are free in that section of the bank that is alone in the schema.
+-- Withdraws the first {items} free items of a section of the only bank of the schema.
 SELECT {schema}.bank_withdraw(b.namespace, pg_catalog.array_agg(i.h ORDER BY i.h, i.item), pg_catalog.array_agg(i.item ORDER BY i.h, i.item))
 FROM {schema}.namespaces b CROSS JOIN LATERAL (
     SELECT f.h, f.item FROM {schema}.free_items f WHERE f.bank = b.namespace AND f.h >= {section} ORDER BY f.h, f.item LIMIT {items}

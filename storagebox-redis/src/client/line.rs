@@ -61,7 +61,7 @@ pub(super) struct Counted {
     line: Arc<Line>,
     /// Bytes that were read before the driver asked for them.
     early: Vec<u8>,
-    /// Whether the driver has read since the last write, so that the server may have ended the stream meanwhile.
+    /// Whether the driver has read since the last write. If so, the server may have ended the stream since then.
     may_have_ended: bool,
 }
 

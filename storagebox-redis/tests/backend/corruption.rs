@@ -32,7 +32,7 @@ use storagebox_testkit::checks::corruption::{Call, Filling, Unnoticed, call, kin
 use storagebox_testkit::redis::Settings;
 use tokio::task::JoinSet;
 
-use crate::scene::with_server;
+use crate::scene::in_server;
 use crate::support::{Place, failed};
 use damage::Damage;
 use noted::Noted;
@@ -111,7 +111,7 @@ impl Damaging {
     async fn share(&self, part: &Part) -> Result<()> {
         // A server of its own, because another test could make it forget its scripts, which would be one more round
         // trip. Its dumps need not be compressed.
-        with_server(Settings::quick().with("rdbcompression", "no"), async |place| {
+        in_server(Settings::quick().with("rdbcompression", "no"), async |place| {
             let (mut scene, base) = (Scene::of(place, part).await?, place.key(part.tag));
             let mut all = BTreeMap::<Kind, Vec<Damage>>::new();
             for damage in Damage::all(place, &base).await? {

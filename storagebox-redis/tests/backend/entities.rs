@@ -1,65 +1,26 @@
 //! Entities, E-1 to E-8: the behaviour that is specific to this backend.
 
-mod costs;
-mod cursors;
 mod joined;
-mod processor;
+mod lost;
 mod upkeep;
 
-use std::sync::Arc;
-
-use storagebox_core::{
-    Backend, Commit, EntityChange, EntityLedger, EntryId, Joins, Key, MessageId, OpId, Payload, Result, TokenId,
-    TokenStore,
-};
+use storagebox_core::Result;
 use storagebox_redis::RedisStore;
+use storagebox_testkit::checks::{entities, processor};
 
-fn key() -> Result<Key> {
-    Key::new("entity")
+use crate::scene::{in_place, with_place};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn racing_copies_of_a_message_take_effect_once() -> Result<()> {
+    in_place(async |place| processor::racing_copies_take_effect_once([&place.store()?, &place.store()?]).await).await
 }
 
-fn message(name: &str) -> Result<MessageId> {
-    MessageId::new(name)
+#[test]
+fn one_commit_creates_as_many_tokens_as_there_are() -> Result<()> {
+    with_place(async |place| entities::creates_tokens(&place.store()?, &[1, 50, 1_001, 10_000]).await)
 }
 
-fn op(name: &str) -> Result<OpId> {
-    OpId::new(name)
-}
-
-fn token(name: &str) -> Result<TokenId> {
-    TokenId::new(name)
-}
-
-fn payload(text: &str) -> Result<Payload> {
-    Payload::try_from(text)
-}
-
-/// Returns the entry that the commit of this name adds.
-fn entry(name: &str) -> Result<EntryId> {
-    Ok(EntryId { key: key()?, message: message(name)?, commit: op(name)? })
-}
-
-fn split(store: &RedisStore) -> Result<Arc<dyn EntityLedger>> {
-    store.entity_ledger(&"entities".parse()?, &Joins::default())
-}
-
-/// Returns a ledger, and the token store that it joins.
-fn joined(store: &RedisStore) -> Result<(Arc<dyn EntityLedger>, Arc<dyn TokenStore>)> {
-    let joins = Joins { incoming: Some("tokens".parse()?), outgoing: Some("tokens".parse()?) };
-    Ok((store.entity_ledger(&"entities".parse()?, &joins)?, store.token_store(&"tokens".parse()?)?))
-}
-
-/// Returns a commit of a message that stores the message's name, based on the current version.
-async fn commit_of(entities: &dyn EntityLedger, name: &str) -> Result<Commit> {
-    let opened = entities.open(&key()?, &message(name)?, None).await?;
-    Ok(Commit {
-        key: key()?,
-        message: message(name)?,
-        opened: opened.version,
-        change: EntityChange::Put(payload(name)?),
-        attempt: op(name)?,
-        entry: Some(payload("content")?),
-        consume: None,
-        create: vec![],
-    })
+#[tokio::test]
+async fn what_cannot_be_kept_is_refused_before_the_server_is_asked() -> Result<()> {
+    entities::refuses_before_it_asks(&RedisStore::connect("redis://127.0.0.1:1")?, &entities::CURSORS).await
 }

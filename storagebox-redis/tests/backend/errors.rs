@@ -3,16 +3,17 @@
 use std::time::Duration;
 
 use redis::cmd;
-use storagebox_conformance::{Cut, Proxy};
-use storagebox_core::{Backend, Certainty, ClaimId, ErrorKind, Hold, Item, ItemBank, Result, Retired, Taken};
+use storagebox_conformance::Proxy;
+use storagebox_core::{Backend, Certainty, ClaimId, ErrorKind, Hold, Item, ItemBank, Result, Taken};
+use storagebox_testkit::checks::cuts;
 use storagebox_testkit::redis::Settings;
 
-use crate::scene::with_server;
+use crate::scene::{in_server, with_server};
 use crate::support::{Place, failed};
 
 /// The server refuses the script as a whole. Otherwise an item that was popped first would be lost.
-#[tokio::test]
-async fn a_server_out_of_memory_changes_nothing() -> Result<()> {
+#[test]
+fn a_server_out_of_memory_changes_nothing() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let bank = place.store()?.item_bank(&"namespace".parse()?)?;
         bank.add(&(0..100).map(|number| Item::new(format!("{number}"))).collect::<Result<Vec<_>>>()?).await?;
@@ -26,13 +27,12 @@ async fn a_server_out_of_memory_changes_nothing() -> Result<()> {
         assert!(matches!(bank.take(&"claim-0".parse()?, Hold::Forever).await?, Taken::New(_)));
         Ok(())
     })
-    .await
 }
 
 /// The memory limit is raised a little each time. The first script that is accepted exceeds it while it runs, and is
 /// still completed.
-#[tokio::test]
-async fn a_script_that_fills_the_memory_is_done_as_a_whole() -> Result<()> {
+#[test]
+fn a_script_that_fills_the_memory_is_done_as_a_whole() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let bank = place.store()?.item_bank(&"namespace".parse()?)?;
         bank.add(&[Item::new("one")?]).await?;
@@ -52,7 +52,6 @@ async fn a_script_that_fills_the_memory_is_done_as_a_whole() -> Result<()> {
         }
         Err(failed("the items never fitted"))
     })
-    .await
 }
 
 async fn used_memory(place: &Place) -> Result<u64> {
@@ -62,8 +61,8 @@ async fn used_memory(place: &Place) -> Result<u64> {
 }
 
 /// A replica's data may be old: a master that was replaced and does not know it yet would return outdated answers.
-#[tokio::test]
-async fn a_replica_neither_changes_nor_answers() -> Result<()> {
+#[test]
+fn a_replica_neither_changes_nor_answers() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let bank = place.store()?.item_bank(&"namespace".parse()?)?;
         bank.add(&[Item::new("one")?]).await?;
@@ -79,12 +78,11 @@ async fn a_replica_neither_changes_nor_answers() -> Result<()> {
         assert!(matches!(bank.take(&"ada".parse()?, Hold::Forever).await?, Taken::New(_)));
         Ok(())
     })
-    .await
 }
 
 /// This includes a replica that accepts changes, which it loses: only its role shows that.
-#[tokio::test]
-async fn a_store_that_is_opened_on_a_replica_is_unavailable() -> Result<()> {
+#[test]
+fn a_store_that_is_opened_on_a_replica_is_unavailable() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         place.store()?.item_bank(&"namespace".parse()?)?.add(&[Item::new("one")?]).await?;
         place.server.ask::<()>(cmd("REPLICAOF").arg("127.0.0.1").arg("1")).await?;
@@ -105,13 +103,12 @@ async fn a_store_that_is_opened_on_a_replica_is_unavailable() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
 /// The change was made and may be lost with this server. The caller gets `OutcomeUnknown`, and repeats the call until a
 /// replica has the change.
-#[tokio::test]
-async fn a_change_that_no_replica_has_in_time_is_unknown() -> Result<()> {
+#[test]
+fn a_change_that_no_replica_has_in_time_is_unknown() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let url = place.server.url_at(place.server.address());
 
@@ -123,12 +120,11 @@ async fn a_change_that_no_replica_has_in_time_is_unknown() -> Result<()> {
         assert!(matches!(near.take(&ClaimId::new("ada")?, Hold::Forever).await?, Taken::Empty | Taken::New(_)));
         Ok(())
     })
-    .await
 }
 
 /// A server that hangs does not delay a caller beyond the call timeout, and the next call uses a new connection.
-#[tokio::test]
-async fn a_call_that_outlasts_its_time_is_unknown() -> Result<()> {
+#[test]
+fn a_call_that_outlasts_its_time_is_unknown() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let url = place.server.url_at(place.server.address());
         let store = place.builder()?.call_timeout(Duration::from_millis(200)).connect(&url)?;
@@ -142,44 +138,14 @@ async fn a_call_that_outlasts_its_time_is_unknown() -> Result<()> {
         assert!(matches!(again, Taken::New(_) | Taken::Again(_)), "{again:?}");
         store.ping().await
     })
-    .await
 }
 
-/// Once the claim is released, the lost call may still arrive and forget the claim's fence.
 #[tokio::test(flavor = "multi_thread")]
-async fn holding_is_not_answered_after_a_lost_retire() -> Result<()> {
-    with_server(Settings::quick(), async |place| {
+async fn what_does_not_settle_a_lost_call_is_not_answered() -> Result<()> {
+    in_server(Settings::quick(), async |place| {
         let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
-        let bank = place.builder()?.connect(&place.server.url_at(proxy.addr()))?.item_bank(&"namespace".parse()?)?;
-        let claim = ClaimId::new("ada")?;
-        bank.add(&[Item::new("one")?]).await?;
-        let _ = bank.take(&claim, Hold::Forever).await?;
-        for cut in [Cut::RequestLost, Cut::ReplyLost] {
-            proxy.arm(cut, "ada", 0);
-            let error = bank.retire(&claim).await.unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{cut:?}: {error}");
-        }
-        assert_eq!(bank.retire(&claim).await?, Retired::Holding);
-        Ok(())
-    })
-    .await
-}
-
-/// The lost call may still arrive, and take an item that was added meanwhile.
-#[tokio::test(flavor = "multi_thread")]
-async fn empty_is_not_answered_after_a_lost_take() -> Result<()> {
-    with_server(Settings::quick(), async |place| {
-        let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
-        let bank = place.builder()?.connect(&place.server.url_at(proxy.addr()))?.item_bank(&"namespace".parse()?)?;
-        let claim = ClaimId::new("ada")?;
-        assert_eq!(bank.take(&claim, Hold::Forever).await?, Taken::Empty);
-        for cut in [Cut::RequestLost, Cut::ReplyLost] {
-            proxy.arm(cut, "ada", 0);
-            let error = bank.take(&claim, Hold::Forever).await.unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{cut:?}: {error}");
-        }
-        assert_eq!(bank.take(&claim, Hold::Forever).await?, Taken::Empty);
-        Ok(())
+        let store = place.builder()?.connect(&place.server.url_at(proxy.addr()))?;
+        cuts::leave_open(&proxy, &store).await
     })
     .await
 }

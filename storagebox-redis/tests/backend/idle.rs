@@ -13,7 +13,7 @@ use storagebox_redis::RedisStore;
 use storagebox_testkit::redis::{Redis, Settings};
 use tokio::task::spawn_blocking;
 
-use crate::scene::{with_place, with_server};
+use crate::scene::{in_server, with_place, with_server};
 use crate::support::{Place, failed};
 
 const TERM: Duration = Duration::from_secs(3_600);
@@ -76,14 +76,14 @@ async fn answers_are_certain(place: &Place) -> Result<()> {
     Certain::of(&place.store()?).await?.are_answered(async || end_all(&administrator)).await
 }
 
-#[tokio::test]
-async fn a_connection_ended_while_idle_leaves_no_answer_open() -> Result<()> {
-    with_server(Settings::quick(), answers_are_certain).await
+#[test]
+fn a_connection_ended_while_idle_leaves_no_answer_open() -> Result<()> {
+    with_server(Settings::quick(), answers_are_certain)
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_connection_ended_while_idle_leaves_no_answer_open_beside_a_runtime() -> Result<()> {
-    with_server(Settings::quick(), answers_are_certain).await
+    in_server(Settings::quick(), answers_are_certain).await
 }
 
 /// A TLS alert precedes the end of the connection.
@@ -108,8 +108,8 @@ fn administrator_of(server: &Redis, authority: Vec<u8>) -> Result<redis::Client>
 }
 
 /// A device on the network path forgot the connection, and resets it at its next use.
-#[tokio::test]
-async fn a_connection_forgotten_on_the_way_leaves_no_answer_open() -> Result<()> {
+#[test]
+fn a_connection_forgotten_on_the_way_leaves_no_answer_open() -> Result<()> {
     with_place(async |place| {
         let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
         let store = place.builder()?.connect(&place.server.url_at(proxy.addr()))?;
@@ -124,5 +124,4 @@ async fn a_connection_forgotten_on_the_way_leaves_no_answer_open() -> Result<()>
         }
         Ok(())
     })
-    .await
 }

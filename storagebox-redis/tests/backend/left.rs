@@ -39,9 +39,9 @@ async fn holds_up_no_other_as_it_connects(store: &RedisStore) -> Result<()> {
     left.await
 }
 
-#[tokio::test]
-async fn a_call_that_is_left_connecting_holds_up_no_other() -> Result<()> {
-    with_place(async |place| holds_up_no_other_as_it_connects(&place.store()?).await).await
+#[test]
+fn a_call_that_is_left_connecting_holds_up_no_other() -> Result<()> {
+    with_place(async |place| holds_up_no_other_as_it_connects(&place.store()?).await)
 }
 
 #[tokio::test]
@@ -56,8 +56,8 @@ async fn a_call_that_is_left_connecting_to_a_cluster_holds_up_no_other() -> Resu
     holds_up_no_other_as_it_connects(&place.store()?).await
 }
 
-#[tokio::test]
-async fn a_first_call_of_a_namespace_that_is_left_holds_up_no_other() -> Result<()> {
+#[test]
+fn a_first_call_of_a_namespace_that_is_left_holds_up_no_other() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
         store.ping().await?;
@@ -67,5 +67,4 @@ async fn a_first_call_of_a_namespace_that_is_left_holds_up_no_other() -> Result<
         others_are_answered(&store).await?;
         left.await.map(drop)
     })
-    .await
 }

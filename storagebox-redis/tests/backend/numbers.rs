@@ -27,8 +27,8 @@ fn numbers(random: &mut Rng) -> Vec<i64> {
     numbers
 }
 
-#[tokio::test]
-async fn sums_and_comparisons_are_exact() -> Result<()> {
+#[test]
+fn sums_and_comparisons_are_exact() -> Result<()> {
     let seed = fastrand::u64(..);
     println!("seed {seed}");
     let numbers = numbers(&mut Rng::with_seed(seed));
@@ -49,12 +49,11 @@ async fn sums_and_comparisons_are_exact() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
 /// Shows why the scripts do not use the numbers of Lua.
-#[tokio::test]
-async fn numbers_of_the_language_are_not_exact() -> Result<()> {
+#[test]
+fn numbers_of_the_language_are_not_exact() -> Result<()> {
     with_place(async |place| {
         let script = Script::new("return string.format('%.0f', tonumber(ARGV[1]) + tonumber(ARGV[2]))");
         let mut masters = place.server.masters().await?;
@@ -62,5 +61,4 @@ async fn numbers_of_the_language_are_not_exact() -> Result<()> {
         assert_eq!(sum, (1_i64 << 53).to_string());
         Ok(())
     })
-    .await
 }

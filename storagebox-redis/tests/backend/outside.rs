@@ -24,8 +24,8 @@ const SOON: Duration = Duration::from_secs(2);
 const LONG: Duration = Duration::from_secs(3_600);
 
 /// The server already knows the scripts, which are a hundred times as long as the calls.
-#[tokio::test]
-async fn writes_that_are_split_change_nothing() -> Result<()> {
+#[test]
+fn writes_that_are_split_change_nothing() -> Result<()> {
     with_place(async |place| {
         keeps_text(&place.store()?, "whole").await.map_err(failed)?;
         let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
@@ -33,18 +33,16 @@ async fn writes_that_are_split_change_nothing() -> Result<()> {
         let store = place.builder()?.call_timeout(LONG).connect(&place.server.url_at(proxy.addr()))?;
         keeps_text(&store, "split").await.map_err(failed)
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_server_that_is_stopped_for_a_while_loses_nothing() -> Result<()> {
+#[test]
+fn a_server_that_is_stopped_for_a_while_loses_nothing() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let url = place.server.url_at(place.server.address());
         let store = |patience| place.builder()?.call_timeout(patience).connect(&url);
         let own = place.server.own().expect("a server of its own");
         pauses::lose_nothing(&store(SOON)?, &store(LONG)?, "namespace", || own.pause()).await
     })
-    .await
 }
 
 /// The first label of the name is longer than a name may have, so no DNS server is asked.
@@ -58,8 +56,8 @@ async fn a_name_that_leads_nowhere_is_refused_for_good() -> Result<()> {
 }
 
 /// Errors for which the driver leaves out the server's text: each is certain, and says what is wrong.
-#[tokio::test]
-async fn a_database_or_a_kind_of_server_that_is_not_there_is_refused_at_once() -> Result<()> {
+#[test]
+fn a_database_or_a_kind_of_server_that_is_not_there_is_refused_at_once() -> Result<()> {
     with_server(Settings::quick().with("databases", "4"), async |place| {
         let mut set = cmd("ACL");
         set.arg("SETUSER").arg("narrow").arg("on").arg(format!(">{SECRET}")).arg("~*").arg("+@all").arg("-select");
@@ -70,10 +68,10 @@ async fn a_database_or_a_kind_of_server_that_is_not_there_is_refused_at_once() -
             .ask::<()>(cmd("ACL").arg("SETUSER").arg("default").arg("resetpass").arg(format!(">{SECRET}")))
             .await?;
         for (url, kind, told) in [
-            (format!("redis://:{SECRET}@{at}/7"), ErrorKind::Misconfigured, "no database of the number"),
+            (format!("redis://:{SECRET}@{at}/7"), ErrorKind::Misconfigured, "no database with the number"),
             (format!("redis://narrow:{SECRET}@{at}/1"), ErrorKind::Denied, "+select"),
-            (format!("redis://{at}/1"), ErrorKind::Denied, "wants a user and a password"),
-            (format!("redis+cluster://:{SECRET}@{at}"), ErrorKind::Misconfigured, "no node of a cluster"),
+            (format!("redis://{at}/1"), ErrorKind::Denied, "requires a user and a password"),
+            (format!("redis+cluster://:{SECRET}@{at}"), ErrorKind::Misconfigured, "not a cluster node"),
         ] {
             let error = RedisStore::builder().call_timeout(LONG).connect(&url)?.ping().await.unwrap_err();
             assert_eq!((error.kind(), error.certainty()), (kind, Certainty::NotApplied), "{error:?}");
@@ -82,18 +80,16 @@ async fn a_database_or_a_kind_of_server_that_is_not_there_is_refused_at_once() -
         }
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_server_that_is_no_sentinel_is_refused_at_once() -> Result<()> {
+#[test]
+fn a_server_that_is_no_sentinel_is_refused_at_once() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let url = format!("redis+sentinel://{}/mymaster", place.server.address());
         let error = RedisStore::builder().call_timeout(LONG).connect(&url)?.ping().await.unwrap_err();
         assert_eq!((error.kind(), error.certainty()), (ErrorKind::Misconfigured, Certainty::NotApplied), "{error:?}");
         Ok(())
     })
-    .await
 }
 
 /// A sentinel that is cut off from the others names a replica after a failover. The URL has four such sentinels before
@@ -134,8 +130,8 @@ async fn connections_of(server: &Redis) -> Result<u64> {
 }
 
 /// The clock is the server's, the only one that counts. Each call here carries its shift.
-#[tokio::test]
-async fn a_clock_that_is_set_back_ends_nothing_early_and_brings_nothing_back() -> Result<()> {
+#[test]
+fn a_clock_that_is_set_back_ends_nothing_early_and_brings_nothing_back() -> Result<()> {
     with_place(async |place| {
         clocks::set_back(async |ahead| {
             let moved = Moved::default();
@@ -144,7 +140,6 @@ async fn a_clock_that_is_set_back_ends_nothing_early_and_brings_nothing_back() -
         })
         .await
     })
-    .await
 }
 
 /// Returns how often the server has refused a call with this code.
@@ -155,8 +150,8 @@ async fn refusals(place: &Place, word: &str) -> Result<u64> {
 }
 
 /// Another client's script runs endlessly, until the administrator ends it.
-#[tokio::test]
-async fn a_call_outlasts_a_script_that_keeps_the_server_busy() -> Result<()> {
+#[test]
+fn a_call_outlasts_a_script_that_keeps_the_server_busy() -> Result<()> {
     with_server(Settings::quick().with("busy-reply-threshold", "1"), async |place| {
         let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
         let store = place.builder()?.call_timeout(LONG).connect(&place.server.url_at(proxy.addr()))?;
@@ -182,12 +177,11 @@ async fn a_call_outlasts_a_script_that_keeps_the_server_busy() -> Result<()> {
         assert!(refusals(place, "BUSY").await? > 1, "the call was refused meanwhile");
         Ok(())
     })
-    .await
 }
 
 /// A dump cannot be written where a directory is, just as on a full disk.
-#[tokio::test]
-async fn a_server_that_cannot_save_changes_nothing() -> Result<()> {
+#[test]
+fn a_server_that_cannot_save_changes_nothing() -> Result<()> {
     with_server(Settings::quick().with("save", "3600 1"), async |place| {
         let bank = place.store()?.item_bank(&"namespace".parse()?)?;
         bank.add(&[Item::new("one")?]).await?;
@@ -204,7 +198,6 @@ async fn a_server_that_cannot_save_changes_nothing() -> Result<()> {
         assert!(matches!(bank.take(&"ada".parse()?, Hold::Forever).await?, Taken::New(_)));
         Ok(())
     })
-    .await
 }
 
 /// Makes the server write a dump, and waits until it reports this status.
@@ -218,8 +211,8 @@ async fn save(place: &Place, status: &str) -> Result<()> {
 }
 
 /// The namespace was stored with its skew. It opens with any skew.
-#[tokio::test]
-async fn a_namespace_that_was_stored_with_its_skew_opens_with_any() -> Result<()> {
+#[test]
+fn a_namespace_that_was_stored_with_its_skew_opens_with_any() -> Result<()> {
     with_place(async |place| {
         let age = async || {
             let key = place.key("o.skews.0");
@@ -229,5 +222,4 @@ async fn a_namespace_that_was_stored_with_its_skew_opens_with_any() -> Result<()
         };
         skews::stored_before(async || Ok(Arc::new(place.store()?) as _), age).await
     })
-    .await
 }

@@ -37,8 +37,8 @@ async fn largest(place: &Place) -> Result<(u64, String)> {
     Ok(usages.into_iter().zip(keys).max().unwrap_or_default())
 }
 
-#[tokio::test]
-async fn no_key_grows_with_its_namespace() -> Result<()> {
+#[test]
+fn no_key_grows_with_its_namespace() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let store = place.store()?;
         store.token_store(&"namespace".parse()?)?.create_tokens(&tokens(0..MANY)?).await?;
@@ -48,7 +48,6 @@ async fn no_key_grows_with_its_namespace() -> Result<()> {
         assert!(size <= MOST, "{key} takes {size} bytes");
         Ok(())
     })
-    .await
 }
 
 async fn take_one(bank: Arc<dyn ItemBank>, number: usize) -> Result<Item> {
@@ -59,8 +58,8 @@ async fn take_one(bank: Arc<dyn ItemBank>, number: usize) -> Result<Item> {
 }
 
 /// Items leave the queue in their order, across the ends of its pieces, each once.
-#[tokio::test]
-async fn a_queue_of_many_pieces_loses_nothing() -> Result<()> {
+#[test]
+fn a_queue_of_many_pieces_loses_nothing() -> Result<()> {
     with_place(async |place| {
         let bank = place.store()?.item_bank(&"namespace".parse()?)?;
         bank.add(&items(0..3_000)?).await?;
@@ -84,7 +83,6 @@ async fn a_queue_of_many_pieces_loses_nothing() -> Result<()> {
         assert_eq!((restored.restored, bank.counts().await?.free), (1_500, 1_500));
         Ok(())
     })
-    .await
 }
 
 /// Fills a bucket without the library, which would need a hundred thousand names for each bucket.
@@ -106,8 +104,8 @@ async fn levels(place: &Place, tag: &str, fields: &[&str]) -> Result<Vec<Option<
 }
 
 /// A name that was added when there were fewer buckets is found when there are more, and belongs to the same claim.
-#[tokio::test]
-async fn names_are_found_when_there_are_more_buckets() -> Result<()> {
+#[test]
+fn names_are_found_when_there_are_more_buckets() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
         let (bank, namespace_) = (store.item_bank(&"namespace".parse()?)?, store.token_store(&"namespace".parse()?)?);
@@ -143,11 +141,10 @@ async fn names_are_found_when_there_are_more_buckets() -> Result<()> {
         assert_eq!(gone, storagebox_core::Consumed::Now);
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn there_are_more_buckets_once_they_are_full() -> Result<()> {
+#[test]
+fn there_are_more_buckets_once_they_are_full() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
         let (bank, namespace_) = (store.item_bank(&"namespace".parse()?)?, store.token_store(&"namespace".parse()?)?);
@@ -166,5 +163,4 @@ async fn there_are_more_buckets_once_they_are_full() -> Result<()> {
         assert_eq!(namespace_.create_tokens(&tokens(0..16_000)?).await?.already_live, 16_000);
         Ok(())
     })
-    .await
 }

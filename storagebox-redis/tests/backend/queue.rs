@@ -80,8 +80,8 @@ fn some(items: &[Item], random: &mut Rng) -> Vec<Item> {
     items.iter().filter(|_| random.u32(..4) == 0).cloned().collect()
 }
 
-#[tokio::test]
-async fn withdrawn_items_are_passed_over_and_counted_once() -> Result<()> {
+#[test]
+fn withdrawn_items_are_passed_over_and_counted_once() -> Result<()> {
     with_place(async |place| {
         let (bank, seed) = (place.store()?.item_bank(&"namespace".parse()?)?, Rng::new().u64(..));
         println!("seed {seed}");
@@ -95,12 +95,11 @@ async fn withdrawn_items_are_passed_over_and_counted_once() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
 /// One script passes over at most a thousand items. The next one continues where it stopped.
-#[tokio::test]
-async fn a_take_passes_over_any_number_of_withdrawn_items() -> Result<()> {
+#[test]
+fn a_take_passes_over_any_number_of_withdrawn_items() -> Result<()> {
     with_place(async |place| {
         let bank = place.store()?.item_bank(&"namespace".parse()?)?;
         let items = (0..2_101).map(|number| Item::new(format!("{number}"))).collect::<Result<Vec<_>>>()?;
@@ -113,5 +112,4 @@ async fn a_take_passes_over_any_number_of_withdrawn_items() -> Result<()> {
         assert_eq!(bank.counts().await?, Counts { held: 1, withdrawn: 2_100, ..Counts::default() });
         Ok(())
     })
-    .await
 }

@@ -61,8 +61,8 @@ fn neighbours(prefix: &str) -> Vec<String> {
     longer.chain([shorter]).collect()
 }
 
-#[tokio::test]
-async fn the_rules_open_every_part_of_their_store() -> Result<()> {
+#[test]
+fn the_rules_open_every_part_of_their_store() -> Result<()> {
     with_place(async |place| {
         let user = User::of(place, &place.prefix).await?;
         let store = user.store(&place.prefix)?;
@@ -72,12 +72,11 @@ async fn the_rules_open_every_part_of_their_store() -> Result<()> {
         store.maintain(10).await?;
         user.remove().await
     })
-    .await
 }
 
 /// The pattern `~shop:*` gave access to `shop:eu` too.
-#[tokio::test]
-async fn a_user_of_one_prefix_reaches_no_store_whose_prefix_begins_so() -> Result<()> {
+#[test]
+fn a_user_of_one_prefix_reaches_no_store_whose_prefix_begins_so() -> Result<()> {
     with_place(async |place| {
         let user = User::of(place, &place.prefix).await?;
         for prefix in neighbours(&place.prefix) {
@@ -97,12 +96,11 @@ async fn a_user_of_one_prefix_reaches_no_store_whose_prefix_begins_so() -> Resul
         }
         user.remove().await
     })
-    .await
 }
 
 /// Keys of any form, without the library.
-#[tokio::test]
-async fn the_pattern_is_that_of_the_store_s_keys_alone() -> Result<()> {
+#[test]
+fn the_pattern_is_that_of_the_store_s_keys_alone() -> Result<()> {
     with_place(async |place| {
         for prefix in ["shop", "shop:eu", "s.h-o_p:2", ":", "-", "9"] {
             let user = User::of(place, prefix).await?;
@@ -125,12 +123,11 @@ async fn the_pattern_is_that_of_the_store_s_keys_alone() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
 /// A user that existed before keeps nothing: no password, no key, no channel, no command, no second set of rights.
-#[tokio::test]
-async fn the_rules_take_away_what_a_user_had_before() -> Result<()> {
+#[test]
+fn the_rules_take_away_what_a_user_had_before() -> Result<()> {
     with_place(async |place| {
         let user = User::of(place, "shop").await?;
         let fresh = described(&user).await?;
@@ -140,7 +137,6 @@ async fn the_rules_take_away_what_a_user_had_before() -> Result<()> {
         assert_eq!(described(&user).await?, fresh);
         user.remove().await
     })
-    .await
 }
 
 /// Returns the server's description of a user, with its words in a fixed order.
@@ -152,8 +148,8 @@ async fn described(user: &User<'_>) -> Result<String> {
 
 /// After the store was opened, `ping` checks the rights that a change may need, also those to the server's clock and to
 /// some keys alone.
-#[tokio::test]
-async fn a_ping_asks_for_every_right() -> Result<()> {
+#[test]
+fn a_ping_asks_for_every_right() -> Result<()> {
     with_place(async |place| {
         let user = User::of(place, &place.prefix).await?;
         let store = user.store(&place.prefix)?;
@@ -173,12 +169,11 @@ async fn a_ping_asks_for_every_right() -> Result<()> {
         }
         user.remove().await
     })
-    .await
 }
 
 /// In a process that has opened nothing, whatever its first call is: no namespace is entered and nothing is created.
-#[tokio::test]
-async fn a_first_call_without_any_right_is_denied() -> Result<()> {
+#[test]
+fn a_first_call_without_any_right_is_denied() -> Result<()> {
     with_place(async |place| {
         let user = User::of(place, &place.prefix).await?;
         let before = keys(place).await?;
@@ -193,7 +188,6 @@ async fn a_first_call_without_any_right_is_denied() -> Result<()> {
         assert_eq!(keys(place).await?, before);
         user.remove().await
     })
-    .await
 }
 
 /// Returns the error of the first call of each part, each in a new store.
@@ -212,8 +206,8 @@ async fn first_calls(user: &User<'_>, prefix: &str) -> Result<Vec<Error>> {
 }
 
 /// Keys that may only be read, a command for other keys only, and the removal of all keys, each while a program runs.
-#[tokio::test]
-async fn rights_to_a_part_of_the_keys_lose_nothing() -> Result<()> {
+#[test]
+fn rights_to_a_part_of_the_keys_lose_nothing() -> Result<()> {
     with_place(async |place| {
         let user = User::of(place, &place.prefix).await?;
         let (store, prefix) = (user.store(&place.prefix)?, &place.prefix);
@@ -243,15 +237,14 @@ async fn rights_to_a_part_of_the_keys_lose_nothing() -> Result<()> {
         assert!(bank.take(&"ada".parse()?, Hold::Forever).await?.item().is_some());
         user.remove().await
     })
-    .await
 }
 
 /// Each command that scripts use, and the command that runs scripts.
-#[tokio::test]
-async fn a_command_that_the_server_lacks_is_named_before_anything_is_written() -> Result<()> {
+#[test]
+fn a_command_that_the_server_lacks_is_named_before_anything_is_written() -> Result<()> {
     for command in COMMANDS.lines().filter_map(|line| line.split(' ').next()).chain(["evalsha"]) {
         let settings = Settings::quick().with("rename-command", format!("{command} \"\""));
-        with_server(settings, async |_| Ok(())).await.map_or_else(
+        with_server(settings, async |_| Ok(())).map_or_else(
             |error| {
                 let (kind, certainty) = (error.kind(), error.certainty());
                 assert_eq!((kind, certainty), (ErrorKind::Unsupported, Certainty::NotApplied), "{command}: {error}");

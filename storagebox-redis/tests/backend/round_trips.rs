@@ -1,10 +1,8 @@
 //! The cost of a call: one round trip, counted by a proxy, once its connection and its namespace are open.
 
-use std::sync::Arc;
-
 use redis::cmd;
 use storagebox_conformance::Proxy;
-use storagebox_core::{Backend, DedupRepo, Result};
+use storagebox_core::{Backend, DedupRepo, ItemBank, Result};
 use storagebox_testkit::checks::round_trips::{Metered, remember_at_once};
 use storagebox_testkit::redis::Settings;
 
@@ -14,66 +12,59 @@ use crate::support::{Place, failed};
 async fn metered(place: &Place) -> Result<Metered> {
     let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
     let store = place.builder()?.connect(&place.server.url_at(proxy.addr()))?;
-    Ok(Metered::new(proxy, store))
+    Ok(Metered::new(store, move || proxy.round_trips()))
 }
 
-#[tokio::test]
-async fn each_call_is_one_round_trip_on_a_warm_connection() -> Result<()> {
+#[test]
+fn each_call_is_one_round_trip_on_a_warm_connection() -> Result<()> {
     with_place(async |place| {
         let mut metered = metered(place).await?;
         metered.every_call("first").await?;
         metered.noted.clear();
         metered.every_call("second").await?;
-        metered.assert_one_each();
+        metered.assert_one_each_but(&[]);
         Ok(())
     })
-    .await
 }
 
 /// The README's numbers for the first call. The server is this test's own, because another test could make it forget
 /// its scripts.
-#[tokio::test]
-async fn a_namespace_takes_three_round_trips_more_to_make_and_two_to_open() -> Result<()> {
+#[test]
+fn a_namespace_takes_three_round_trips_more_to_make_and_two_to_open() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         place.store()?.item_bank(&"another".parse()?)?.counts().await?;
         for expected in [4, 3] {
-            let mut metered = metered(place).await?;
+            let metered = metered(place).await?;
             metered.store.ping().await?;
             let bank = metered.store.item_bank(&"namespace".parse()?)?;
-            metered.note("counts", bank.counts()).await?;
-            assert_eq!(metered.noted, [("counts", expected)]);
+            assert_eq!(metered.cost_of(bank.counts()).await?.1, expected);
         }
         Ok(())
     })
-    .await
 }
 
 /// It also reads the server's `INFO`.
-#[tokio::test]
-async fn a_ping_is_two_round_trips() -> Result<()> {
+#[test]
+fn a_ping_is_two_round_trips() -> Result<()> {
     with_place(async |place| {
-        let mut metered = metered(place).await?;
-        let store = Arc::clone(&metered.store);
-        store.ping().await?;
-        metered.note("ping", store.ping()).await?;
-        assert_eq!(metered.noted, [("ping", 2)]);
+        let metered = metered(place).await?;
+        metered.store.ping().await?;
+        assert_eq!(metered.cost_of(metered.store.ping()).await?.1, 2);
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn items_go_a_thousand_to_a_round_trip() -> Result<()> {
+#[test]
+fn items_go_a_thousand_to_a_round_trip() -> Result<()> {
     with_place(async |place| {
-        assert_eq!(metered(place).await?.trips_to_add(5_000).await?, 5);
+        assert_eq!(metered(place).await?.cost_of_adding(5_000).await?, 5);
         Ok(())
     })
-    .await
 }
 
 /// No caller waits for an answer before the next one sends: they share one connection, and the server answers in order.
-#[tokio::test]
-async fn calls_of_many_callers_go_over_one_connection() -> Result<()> {
+#[test]
+fn calls_of_many_callers_go_over_one_connection() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
         let records = store.dedup_repo(&"namespace".parse()?)?;
@@ -84,7 +75,6 @@ async fn calls_of_many_callers_go_over_one_connection() -> Result<()> {
         assert_eq!(connections(place).await?, 2, "what is large goes over a connection of its own");
         Ok(())
     })
-    .await
 }
 
 /// Returns the number of connections of this test's user, from the server's list.

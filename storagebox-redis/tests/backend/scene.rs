@@ -5,21 +5,37 @@ use std::sync::Arc;
 use storagebox_core::Result;
 pub(crate) use storagebox_testkit::checks::until;
 use storagebox_testkit::redis::Settings;
+use tokio::runtime::Builder;
 use tokio::task::{JoinSet, spawn_blocking};
 
 use crate::support::{Place, Server, failed};
 
-/// Runs a test with a new store, on the server of this program.
-pub(crate) async fn with_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
+/// Runs a test in a runtime of one thread.
+fn run(test: impl Future<Output = Result<()>>) -> Result<()> {
+    Builder::new_current_thread().enable_all().build().map_err(failed)?.block_on(test)
+}
+
+/// The same as [`with_place`], in the runtime of the caller.
+pub(crate) async fn in_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
     let server = Server::shared().await?;
     let outcome = test(&server.place().await?).await;
     server.remove().await?;
     outcome
 }
 
-/// Runs a test with a new store, on a server of its own.
-pub(crate) async fn with_server(settings: Settings, test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
+/// Runs a test with a new store, on the server of this program.
+pub(crate) fn with_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
+    run(in_place(test))
+}
+
+/// The same as [`with_server`], in the runtime of the caller.
+pub(crate) async fn in_server(settings: Settings, test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
     test(&Server::alone(settings).await?.place().await?).await
+}
+
+/// Runs a test with a new store, on a server of its own.
+pub(crate) fn with_server(settings: Settings, test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
+    run(in_server(settings, test))
 }
 
 /// Ends the server of a test by SIGKILL and starts it again.

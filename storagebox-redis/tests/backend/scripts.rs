@@ -6,8 +6,8 @@ use storagebox_testkit::redis::Settings;
 
 use crate::scene::{kill, with_place, with_server};
 
-#[tokio::test]
-async fn a_script_that_was_flushed_is_told_again() -> Result<()> {
+#[test]
+fn a_script_that_was_flushed_is_told_again() -> Result<()> {
     with_place(async |place| {
         let bank = place.store()?.item_bank(&"namespace".parse()?)?;
         bank.add(&[Item::new("one")?, Item::new("two")?]).await?;
@@ -17,11 +17,10 @@ async fn a_script_that_was_flushed_is_told_again() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_server_that_was_killed_is_told_its_scripts_again() -> Result<()> {
+#[test]
+fn a_server_that_was_killed_is_told_its_scripts_again() -> Result<()> {
     with_server(Settings::durable(), async |place| {
         let bank = place.store()?.item_bank(&"namespace".parse()?)?;
         bank.add(&[Item::new("one")?]).await?;
@@ -30,12 +29,11 @@ async fn a_server_that_was_killed_is_told_its_scripts_again() -> Result<()> {
         assert_eq!(bank.take(&"ada".parse()?, Hold::Forever).await?.item(), first.item());
         Ok(())
     })
-    .await
 }
 
 /// A missing right is found before anything is written: a script that lacked it half-way would not be undone.
-#[tokio::test]
-async fn a_missing_right_is_denied_when_a_namespace_is_opened() -> Result<()> {
+#[test]
+fn a_missing_right_is_denied_when_a_namespace_is_opened() -> Result<()> {
     with_place(async |place| {
         let user = place.server.user();
         place.server.ask::<()>(cmd("ACL").arg("SETUSER").arg(user).arg("-lpop").arg("-zadd")).await?;
@@ -49,12 +47,11 @@ async fn a_missing_right_is_denied_when_a_namespace_is_opened() -> Result<()> {
         assert!(error.to_string().contains("+lpop +zadd"), "{error}");
         Ok(())
     })
-    .await
 }
 
 /// The user has access to its own keys only: another store on the same server is out of reach.
-#[tokio::test]
-async fn a_prefix_that_is_not_the_user_s_is_denied() -> Result<()> {
+#[test]
+fn a_prefix_that_is_not_the_user_s_is_denied() -> Result<()> {
     with_place(async |place| {
         let url = place.server.url_at(place.server.address());
         let store = storagebox_redis::RedisStore::builder().prefix("sbtest_other")?.connect(&url)?;
@@ -62,5 +59,4 @@ async fn a_prefix_that_is_not_the_user_s_is_denied() -> Result<()> {
         assert_eq!(error.kind(), ErrorKind::Denied, "{error}");
         Ok(())
     })
-    .await
 }

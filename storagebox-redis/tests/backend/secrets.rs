@@ -14,14 +14,13 @@ fn store(url: &str) -> Result<RedisStore> {
     RedisStore::builder().call_timeout(Duration::from_secs(30)).connect(url)
 }
 
-#[tokio::test]
-async fn a_wrong_password_is_denied_and_not_shown() -> Result<()> {
+#[test]
+fn a_wrong_password_is_denied_and_not_shown() -> Result<()> {
     with_place(async |place| {
         let url = place.server.url_at(place.server.address());
         let wrong = [url.replace("hunter2-app", "hunter2-wrong"), url.replace("sbtest_", "nobody_")];
         secrets::are_denied(store, &wrong).await
     })
-    .await
 }
 
 #[tokio::test]
@@ -29,14 +28,14 @@ async fn a_server_that_is_down_is_unavailable() -> Result<()> {
     secrets::where_nobody_listens(|port| store(&format!("redis://ann:{SECRET}@127.0.0.1:{port}"))).await
 }
 
-#[tokio::test]
-async fn a_closed_store_is_unavailable() -> Result<()> {
-    with_place(async |place| secrets::once_closed(&place.store()?).await).await
+#[test]
+fn a_closed_store_is_unavailable() -> Result<()> {
+    with_place(async |place| secrets::once_closed(&place.store()?).await)
 }
 
 /// The public types show neither the store's URL nor its data.
-#[tokio::test]
-async fn nothing_public_shows_the_password() -> Result<()> {
+#[test]
+fn nothing_public_shows_the_password() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
         let client = redis::Client::open(place.server.url()).map_err(failed)?;
@@ -47,12 +46,11 @@ async fn nothing_public_shows_the_password() -> Result<()> {
         assert_none_shows(stores.into_iter().chain([promises, format!("{:?}", place.builder()?)]));
         Ok(())
     })
-    .await
 }
 
 /// No error contains the item of the failed call: codes are money.
-#[tokio::test]
-async fn no_error_shows_an_item() -> Result<()> {
+#[test]
+fn no_error_shows_an_item() -> Result<()> {
     with_place(async |place| {
         let (bank, item) = (place.store()?.item_bank(&"namespace".parse()?)?, Item::new("code-hunter2")?);
         bank.add(&[item]).await?;
@@ -71,5 +69,4 @@ async fn no_error_shows_an_item() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }

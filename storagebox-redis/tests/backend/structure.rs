@@ -16,8 +16,8 @@ pub(crate) async fn keys(place: &Place) -> Result<Vec<String>> {
 }
 
 /// All keys of a namespace have its tag, so that a cluster has them in one slot, and no key expires by itself.
-#[tokio::test]
-async fn all_keys_of_a_namespace_are_in_one_slot_and_none_expires() -> Result<()> {
+#[test]
+fn all_keys_of_a_namespace_are_in_one_slot_and_none_expires() -> Result<()> {
     with_place(async |place| {
         let bank = place.store()?.item_bank(&"a}b".parse()?)?;
         bank.add(&(0..50).map(|number| Item::new(format!("{number}"))).collect::<Result<Vec<_>>>()?).await?;
@@ -35,13 +35,12 @@ async fn all_keys_of_a_namespace_are_in_one_slot_and_none_expires() -> Result<()
         assert_eq!(ends, vec![-1; of_namespace.len()], "{of_namespace:?}");
         Ok(())
     })
-    .await
 }
 
 /// The library and the scripts agree on the bucket of a claim: scripts that compute it find a claim that the library
 /// placed.
-#[tokio::test]
-async fn a_claim_is_where_its_scripts_look_for_it() -> Result<()> {
+#[test]
+fn a_claim_is_where_its_scripts_look_for_it() -> Result<()> {
     with_place(async |place| {
         let bank = place.store()?.item_bank(&"namespace".parse()?)?;
         bank.add(&(0..100).map(|number| Item::new(format!("{number}"))).collect::<Result<Vec<_>>>()?).await?;
@@ -55,12 +54,11 @@ async fn a_claim_is_where_its_scripts_look_for_it() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
 /// Ended operations leave nothing behind once they need not be remembered.
-#[tokio::test]
-async fn a_store_that_is_maintained_does_not_grow() -> Result<()> {
+#[test]
+fn a_store_that_is_maintained_does_not_grow() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
         let tokens = store.token_store(&"namespace".parse()?)?;
@@ -79,5 +77,4 @@ async fn a_store_that_is_maintained_does_not_grow() -> Result<()> {
         assert_eq!(sizes[1].len(), sizes[2].len(), "{sizes:?}");
         Ok(())
     })
-    .await
 }

@@ -6,8 +6,8 @@ use storagebox_testkit::workload::refusals::refused;
 use crate::scene::with_place;
 use crate::structure::keys;
 
-#[tokio::test]
-async fn a_call_that_is_refused_leaves_no_key() -> Result<()> {
+#[test]
+fn a_call_that_is_refused_leaves_no_key() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
         refused(&store, "first").await?;
@@ -19,5 +19,4 @@ async fn a_call_that_is_refused_leaves_no_key() -> Result<()> {
         assert_eq!(after, before);
         Ok(())
     })
-    .await
 }

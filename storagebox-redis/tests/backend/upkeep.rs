@@ -70,8 +70,8 @@ async fn aborted(place: &Place, count: usize) -> Result<()> {
 
 /// Regression: they were fields of one hash, which upkeep read as a whole for each one that it removed, and all that
 /// were over were removed together.
-#[tokio::test]
-async fn what_is_over_of_one_id_goes_one_by_one() -> Result<()> {
+#[test]
+fn what_is_over_of_one_id_goes_one_by_one() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let store = place.store()?;
         aborted(place, 1_000).await?;
@@ -89,12 +89,11 @@ async fn what_is_over_of_one_id_goes_one_by_one() -> Result<()> {
         assert!(in_scripts(&made) <= 990 * 2 + 100, "{made:?}");
         Ok(())
     })
-    .await
 }
 
 /// Regression: a thousand records of the largest size were removed in one step.
-#[tokio::test]
-async fn a_step_ends_few_records_that_are_large() -> Result<()> {
+#[test]
+fn a_step_ends_few_records_that_are_large() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, large) = (place.store()?, Payload::try_from(&vec![7; 256 * 1024][..])?);
         let (records, op) = (store.dedup_repo(&"namespace".parse()?)?, OpId::new("op")?);
@@ -110,12 +109,11 @@ async fn a_step_ends_few_records_that_are_large() -> Result<()> {
         assert!(records.list(None, 10).await?.entries.is_empty());
         Ok(())
     })
-    .await
 }
 
 /// This holds for ended claims and gone tokens too.
-#[tokio::test]
-async fn a_step_looks_at_few_entries() -> Result<()> {
+#[test]
+fn a_step_looks_at_few_entries() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let store = place.store()?;
         let bank = store.item_bank(&"namespace".parse()?)?;
@@ -129,26 +127,24 @@ async fn a_step_looks_at_few_entries() -> Result<()> {
         assert!(in_scripts(&made) <= 500 * 2 + 100, "{made:?}");
         Ok(())
     })
-    .await
 }
 
 /// A namespace's name is entered before the namespace is created. A process that died in between, or lacked a right,
 /// leaves the name.
-#[tokio::test]
-async fn a_namespace_that_was_named_and_never_made_is_nothing_to_upkeep() -> Result<()> {
+#[test]
+fn a_namespace_that_was_named_and_never_made_is_nothing_to_upkeep() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let namespaces = format!("{}:namespaces", place.key("store"));
         place.server.ask::<()>(cmd("SADD").arg(namespaces).arg("t.tokens.0")).await?;
         assert_eq!(place.store()?.maintain(10).await?.deleted, 0);
         Ok(())
     })
-    .await
 }
 
 /// The process that created the namespace died before it marked it. The namespace has no data, and the next process
 /// that opens it marks it.
-#[tokio::test]
-async fn a_namespace_that_was_made_and_not_marked_is_marked_when_it_is_opened() -> Result<()> {
+#[test]
+fn a_namespace_that_was_made_and_not_marked_is_marked_when_it_is_opened() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (made, tag) = (format!("{}:made", place.key("store")), "b.namespace.0");
         place.store()?.item_bank(&"namespace".parse()?)?.counts().await?;
@@ -162,7 +158,6 @@ async fn a_namespace_that_was_made_and_not_marked_is_marked_when_it_is_opened() 
         assert_eq!(store.maintain(10).await?.deleted, 1);
         Ok(())
     })
-    .await
 }
 
 /// Makes `count` deletions with this stamp.
@@ -181,8 +176,8 @@ fn is_halfway(outcome: Result<Maintained>) {
 }
 
 /// The second step finds data that it cannot read; the first step has deleted something.
-#[tokio::test]
-async fn upkeep_that_deleted_before_it_failed_does_not_say_not_applied() -> Result<()> {
+#[test]
+fn upkeep_that_deleted_before_it_failed_does_not_say_not_applied() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, gone) = (place.store()?, format!("{}:g:0", place.key("t.namespace.0")));
         let tokens: Vec<_> = (0..150).map(|number| TokenId::new(format!("{number}"))).collect::<Result<_>>()?;
@@ -195,11 +190,10 @@ async fn upkeep_that_deleted_before_it_failed_does_not_say_not_applied() -> Resu
         assert_eq!((error.kind(), error.certainty()), (ErrorKind::Corrupt, Certainty::NotApplied), "{error}");
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_purge_that_deleted_before_it_failed_does_not_say_not_applied() -> Result<()> {
+#[test]
+fn a_purge_that_deleted_before_it_failed_does_not_say_not_applied() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let values = tombstones(place, OrderedOptions::sequence(), 1, 1_100).await?;
         let (queue, cells) =
@@ -210,12 +204,11 @@ async fn a_purge_that_deleted_before_it_failed_does_not_say_not_applied() -> Res
         assert_eq!(place.server.ask::<i64>(cmd("ZCARD").arg(&queue)).await?, 100);
         Ok(())
     })
-    .await
 }
 
 /// Regression: a thousand were removed in one step.
-#[tokio::test]
-async fn a_step_looks_at_few_tombstones() -> Result<()> {
+#[test]
+fn a_step_looks_at_few_tombstones() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (seconds, _): (i64, i64) = place.server.ask(&cmd("TIME")).await?;
         tombstones(place, OrderedOptions::time(), seconds * 1_000, 450).await?;
@@ -226,12 +219,11 @@ async fn a_step_looks_at_few_tombstones() -> Result<()> {
         assert!(made["evalsha"] >= 5, "a step is of at most 100: {made:?}");
         Ok(())
     })
-    .await
 }
 
 /// There are more namespaces than one call lists.
-#[tokio::test]
-async fn every_namespace_of_many_has_its_upkeep() -> Result<()> {
+#[test]
+fn every_namespace_of_many_has_its_upkeep() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let store = place.store()?;
         let releases = (0..300).map(|number| {
@@ -243,5 +235,4 @@ async fn every_namespace_of_many_has_its_upkeep() -> Result<()> {
         assert_eq!(store.maintain(1_000).await?, Maintained { deleted: 300, more: false });
         Ok(())
     })
-    .await
 }

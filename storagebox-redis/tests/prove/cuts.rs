@@ -43,10 +43,10 @@ async fn warm(store: &dyn Backend) -> Result<()> {
     ordered.put(&other.parse()?, &other.try_into()?, &Stamp::new(1, other.parse()?)).await.map(drop)
 }
 
-#[tokio::test]
+#[test]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
-async fn a_call_whose_reply_was_lost_is_found_done() -> Result<()> {
-    with_place(async |place| each_is_found_done(&of_one(place).await?, "one node").await).await
+fn a_call_whose_reply_was_lost_is_found_done() -> Result<()> {
+    with_place(async |place| each_is_found_done(&of_one(place).await?, "one node").await)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -71,8 +71,8 @@ async fn each_is_found_done(far: &Far, on: &str) -> Result<()> {
 }
 
 /// The calls share one connection.
-#[tokio::test]
+#[test]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
-async fn calls_that_were_lost_together_are_done_once_each() -> Result<()> {
-    with_place(async |place| of_one(place).await?.lose_together().await).await
+fn calls_that_were_lost_together_are_done_once_each() -> Result<()> {
+    with_place(async |place| of_one(place).await?.lose_together().await)
 }

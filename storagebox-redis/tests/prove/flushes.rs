@@ -7,7 +7,7 @@ use redis::cmd;
 use storagebox_core::Result;
 use tokio::task::JoinSet;
 
-use crate::scene::{until, with_place};
+use crate::scene::{in_place, until};
 use storagebox_testkit::workload::{Caller, Namespaces, audit, fill};
 
 const FLUSHES: u64 = 200;
@@ -17,7 +17,7 @@ const ROUNDS: usize = 200;
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
 async fn scripts_that_are_forgotten_are_told_again() -> Result<()> {
-    with_place(async |place| {
+    in_place(async |place| {
         let namespaces = Namespaces::of(&place.store()?)?;
         fill(&namespaces, CALLERS * ROUNDS).await?;
         let answered = Arc::new(AtomicU64::new(0));

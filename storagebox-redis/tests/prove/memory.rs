@@ -5,7 +5,7 @@ use storagebox_core::{Backend, ClaimId, Hold, Item, ItemBank, Result, Taken};
 use storagebox_testkit::redis::Settings;
 use tokio::task::JoinSet;
 
-use crate::scene::with_server;
+use crate::scene::in_server;
 use crate::support::{Place, failed};
 
 const BATCH: usize = 100_000;
@@ -28,7 +28,7 @@ async fn ten_million_items_that_were_taken_are_small() -> Result<()> {
 }
 
 async fn are_small(count: usize) -> Result<()> {
-    with_server(Settings::quick(), async |place| {
+    in_server(Settings::quick(), async |place| {
         let (before, bank) = (memory(place).await?, place.store()?.item_bank(&"namespace".parse()?)?);
         for from in (0..count).step_by(BATCH) {
             let items = (from..from + BATCH).map(|number| Item::new(format!("CODE-{number:012}")));

@@ -4,7 +4,7 @@ use redis::cmd;
 use storagebox_core::{Backend, Item, ItemBank, Result, TokenId, TokenStore};
 use storagebox_testkit::redis::Settings;
 
-use crate::scene::with_server;
+use crate::scene::in_server;
 use crate::support::{Place, failed};
 
 const MANY: usize = 1_000_000;
@@ -15,7 +15,7 @@ const MOST: u64 = 4 * 1024 * 1024;
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
 async fn no_key_of_a_million_tokens_or_items_is_large() -> Result<()> {
-    with_server(Settings::quick(), async |place| {
+    in_server(Settings::quick(), async |place| {
         let (tokens, bank) =
             (place.store()?.token_store(&"namespace".parse()?)?, place.store()?.item_bank(&"namespace".parse()?)?);
         for from in (0..MANY).step_by(BATCH) {

@@ -10,7 +10,7 @@ use redis::cmd;
 use storagebox_conformance::{
     Declared, End, Harness, Options, Part, Profile, Sandbox, Selection, TestClock, certify, listed,
 };
-use storagebox_core::layer::{Answered, Call, Layer, Layered, Next};
+use storagebox_core::layer::{Call, Layer, Layered, Next, Response};
 use storagebox_core::{
     Backend, Certainty, ErrorKind, Hold, ItemState, Joins, ListedItem, Namespace, Result, async_trait,
 };
@@ -40,13 +40,13 @@ struct Heard {
 
 #[async_trait]
 impl Layer for Heard {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        let answer = next.call().await;
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        let answer = next.run().await;
         match answer.as_ref().map_err(|error| (error.kind(), error.certainty())) {
             // A call of many steps may have done some of them.
             Err((ErrorKind::Denied, _)) => drop(self.denied.fetch_add(1, Ordering::SeqCst)),
             Err((ErrorKind::Corrupt, _) | (_, Certainty::Unknown)) => {
-                lock(&self.faults).push(format!("{}: {:?}", call.operation, answer.as_ref().err()));
+                lock(&self.faults).push(format!("{}: {:?}", call.operation(), answer.as_ref().err()));
             }
             _ => {}
         }

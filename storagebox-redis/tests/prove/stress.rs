@@ -5,7 +5,7 @@ use std::time::Instant;
 use storagebox_core::Result;
 use storagebox_testkit::workload::waves::{CALLERS, Findings, IDS, wave};
 
-use crate::scene::with_place;
+use crate::scene::in_place;
 
 const ROUNDS: usize = 10;
 /// The number of clients, each with one connection.
@@ -14,7 +14,7 @@ const CLIENTS: usize = 3;
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
 async fn nothing_is_lost_or_given_twice_under_stress() -> Result<()> {
-    with_place(async |place| {
+    in_place(async |place| {
         let clients: Vec<_> = (0..CLIENTS).map(|_| place.store()).collect::<Result<_>>()?;
         let start = Instant::now();
         for round in 0..ROUNDS {

@@ -6,7 +6,7 @@ use redis::cmd;
 use storagebox_core::{Backend, Begun, DedupId, DedupRepo, LeaseRepo, OpId, Payload, Result, Retention};
 use storagebox_testkit::redis::Settings;
 
-use crate::scene::with_server;
+use crate::scene::in_server;
 use crate::support::{Place, failed};
 
 /// One per second for a week.
@@ -20,7 +20,7 @@ const WEEK: Duration = Duration::from_secs(7 * 24 * 3_600);
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
 async fn a_week_of_leases_of_one_id_goes_in_short_steps() -> Result<()> {
-    with_server(Settings::quick(), async |place| {
+    in_server(Settings::quick(), async |place| {
         let (store, id) = (place.store()?, DedupId::new("id")?);
         let leases = store.lease_repo(&"namespace".parse()?)?;
         for number in 0..OVER {
@@ -41,7 +41,7 @@ async fn a_week_of_leases_of_one_id_goes_in_short_steps() -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
 async fn a_thousand_large_records_end_in_short_steps() -> Result<()> {
-    with_server(Settings::quick(), async |place| {
+    in_server(Settings::quick(), async |place| {
         let (store, value) = (place.store()?, Payload::try_from(&vec![7; 256 * 1024][..])?);
         let (records, op) = (store.dedup_repo(&"namespace".parse()?)?, OpId::new("op")?);
         for number in 0..LARGE {

@@ -1,5 +1,6 @@
--- S-2 removes at most so many operations that are past their retention; counters go on knowing how many are stored.
+-- S-2 Deletes operations that are past their retention, and corrects the number of operations in their counters.
 -- ?1 now, ?2 limit
+-- Returns the number of deleted operations.
 UPDATE storagebox_counters SET ops = ops - gone.removed FROM (
     SELECT o.namespace, o.key, count(*) AS removed FROM (
         SELECT o.namespace, o.key FROM storagebox_namespaces b

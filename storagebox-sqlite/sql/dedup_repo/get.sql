@@ -1,4 +1,4 @@
--- D-4 the record, if its retention is not over.
+-- D-4 Reads a record that has not expired.
 -- ?1 name, ?2 now, ?3 id
 SELECT value, version FROM storagebox_records
 WHERE namespace = (SELECT number FROM storagebox_namespaces WHERE kind = 'records' AND name = ?1)

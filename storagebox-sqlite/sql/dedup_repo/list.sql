@@ -1,4 +1,4 @@
--- D-4 the records in the order of their ids, no expired one among them.
+-- D-4 Lists the records that have not expired, in the order of their ids.
 -- ?1 name, ?2 now, ?3 after, ?4 limit
 SELECT id, value, version FROM storagebox_records
 WHERE namespace = (SELECT number FROM storagebox_namespaces WHERE kind = 'records' AND name = ?1)

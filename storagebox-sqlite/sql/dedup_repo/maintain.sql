@@ -1,6 +1,6 @@
--- S-2 removes at most so many records: what is done and over, leaving its fence, and leases that lapsed longer ago than
--- operations are remembered.
+-- S-2 Deletes expired records, whose operations it fences, and lapsed leases whose memory is over.
 -- ?1 now, ?2 forgotten, ?3 limit
+-- Returns the number of deleted rows.
 INSERT OR REPLACE INTO storagebox_ended_ops (namespace, id, op, since)
 SELECT namespace, id, op, ?1 FROM storagebox_records WHERE state = 'done' AND rowid IN (
     SELECT rowid FROM storagebox_records

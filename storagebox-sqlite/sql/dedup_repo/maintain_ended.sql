@@ -1,5 +1,6 @@
--- S-2, D-7 removes at most so many fences of operations that are over for longer than that is remembered.
+-- S-2, D-7 Deletes the fences of operations whose memory is over.
 -- ?1 forgotten, ?2 limit
+-- Returns the number of deleted fences.
 DELETE FROM storagebox_ended_ops WHERE (namespace, id, op) IN (
     SELECT namespace, id, op FROM storagebox_ended_ops WHERE since <= ?1 ORDER BY since LIMIT ?2
 );

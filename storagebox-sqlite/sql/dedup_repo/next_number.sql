@@ -1,5 +1,5 @@
--- D-5 gives the namespace's next number, before what a record or a lease writes. It is above the numbers in the row too: after a
--- restore the namespace's last number may be older than the row.
+-- D-5 Increments the namespace's last number. The statements of a record or a lease follow and use the number.
+-- The number is also above the numbers in the id's row: after a restore the last number may be older than the row.
 -- ?1 namespace, ?2 id
 UPDATE storagebox_namespaces
 SET last_number = 1 + max(last_number, coalesce((

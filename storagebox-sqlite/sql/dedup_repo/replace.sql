@@ -1,5 +1,6 @@
--- D-1 puts a value in place of another. Shows its version.
+-- D-1 Replaces the value of a record. Before it: `next_number.sql`.
 -- ?1 namespace, ?2 id, ?3 value, ?4 op, ?5 version
+-- Returns the new version of the record.
 UPDATE storagebox_records
 SET value = ?3, version = (SELECT last_number FROM storagebox_namespaces WHERE number = ?1), replaced_by = ?4,
     replaced_version = ?5

@@ -1,6 +1,7 @@
--- E-1, E-6 what a commit is judged by: the entity, the commit that added the message's entry, and the message's token;
--- and the last version that any entity was given, which may be of an older copy than the entity. One row, also where there is nothing.
+-- E-1, E-6 Reads what decides about a commit: the entity, the commit that added the message's entry, the message's
+-- token, and the last version, which is the entity's if a restore made the namespace's lower.
 -- ?1 namespace, ?2 key, ?3 message, ?4 namespace of the token or null, ?5 token or null
+-- Returns always one row, with nulls for what does not exist.
 SELECT max(b.last_number, coalesce(e.version, 0)) AS last, e.version, e.gone_at, o.op AS added_by, t.op AS consumed_by, t.gone_at AS consumed_at
 FROM (SELECT 1)
 LEFT JOIN storagebox_namespaces b ON b.number = ?1

@@ -1,5 +1,6 @@
--- S-2, E-6 removes at most so many entities that are gone for longer than that is remembered.
+-- S-2, E-6 Deletes entities without state and entry whose memory is over.
 -- ?1 forgotten, ?2 limit
+-- Returns the number of deleted entities.
 DELETE FROM storagebox_entities WHERE rowid IN (
     SELECT rowid FROM storagebox_entities WHERE gone_at <= ?1 ORDER BY gone_at LIMIT ?2
 );

@@ -1,5 +1,5 @@
--- E-5 the entries of all entities in the order of their keys and messages.
--- ?1 name, ?2 now (not asked), ?3 key and ?4 message of the last one, ?5 limit
+-- E-5 Lists the entries of all entities, in the order of their keys and messages.
+-- ?1 name, ?2 now (unused), ?3 key and ?4 message of the last listed entry, ?5 limit
 SELECT key, message, op FROM storagebox_entries
 WHERE namespace = (SELECT number FROM storagebox_namespaces WHERE kind = 'entities' AND name = ?1)
   AND (key, message) > (?3, ?4)

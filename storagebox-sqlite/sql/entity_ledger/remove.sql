@@ -1,3 +1,3 @@
--- E-7 removes the message's entry, if it is the one that this commit added.
+-- E-7 Deletes the entry of a message, if this commit added it.
 -- ?1 namespace, ?2 key, ?3 message, ?4 commit
 DELETE FROM storagebox_entries WHERE namespace = ?1 AND key = ?2 AND message = ?3 AND op = ?4

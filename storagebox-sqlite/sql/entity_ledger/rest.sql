@@ -1,4 +1,4 @@
--- E-6 from now on the entity is remembered only for its version, if it has neither a state nor an entry.
+-- E-6 Begins the memory of an entity's version, if the entity has neither a state nor an entry.
 -- ?1 namespace, ?2 key, ?3 now
 UPDATE storagebox_entities SET gone_at = ?3
 WHERE namespace = ?1 AND key = ?2 AND state IS NULL

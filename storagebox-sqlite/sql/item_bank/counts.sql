@@ -1,4 +1,4 @@
--- IB-10 one snapshot; a hold that has lapsed counts as free.
+-- IB-10 Counts the items of a bank by state, in one snapshot. Items of lapsed holds count as free.
 -- ?1 name, ?2 now
 SELECT coalesce(sum(state = 'free' OR until <= ?2), 0) AS free,
        coalesce(sum(state = 'held' AND (until IS NULL OR until > ?2)), 0) AS held,

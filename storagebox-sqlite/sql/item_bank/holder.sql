@@ -1,4 +1,4 @@
--- IB-1 where an item is.
+-- IB-1 Reads the state of an item and its claim. The item of a lapsed hold is free.
 -- ?1 name, ?2 now, ?3 item
 SELECT CASE WHEN until <= ?2 THEN 'free' ELSE state END AS state, claim
 FROM storagebox_items

@@ -1,4 +1,4 @@
--- IB-10 the items in their order, each in one row wherever it is.
+-- IB-10 Lists the items of a bank in their order, whatever their state.
 -- ?1 name, ?2 now, ?3 after, ?4 limit
 SELECT item, CASE WHEN until <= ?2 THEN 'free' ELSE state END AS state, claim
 FROM storagebox_items

@@ -1,4 +1,4 @@
--- IB-6 frees the items of at most so many holds that have lapsed, ahead of any taker.
+-- IB-6 Ends claims whose holds have lapsed, and frees their items, so that takes find them free.
 -- ?1 now, ?2 limit
 INSERT INTO storagebox_ended_claims (bank, claim, why, ended_at)
 SELECT i.bank, i.claim, 'expired', i.until FROM storagebox_namespaces b

@@ -1,6 +1,6 @@
--- IB-2, IB-5 sets free items aside, those of holds that have lapsed among them; what is held or spent is left as it is.
--- Shows how many of each there were.
+-- IB-2, IB-5 Withdraws free items, including those of lapsed holds. Items that are held or spent are not changed.
 -- ?1 bank, ?2 items as JSON, ?3 now
+-- Returns how many were free, withdrawn, and in use.
 INSERT INTO storagebox_ended_claims (bank, claim, why, ended_at)
 SELECT bank, claim, 'expired', until FROM storagebox_items
 WHERE bank = ?1 AND item IN (SELECT value FROM json_each(?2)) AND until <= ?3;

@@ -1,5 +1,6 @@
--- D-5 records the result of a lease. Shows its version.
+-- D-5 Records the result of a lease. Before it: `next_number.sql`.
 -- ?1 namespace, ?2 id, ?3 value, ?4 until
+-- Returns the version of the record.
 UPDATE storagebox_records
 SET state = 'done', value = ?3, version = (SELECT last_number FROM storagebox_namespaces WHERE number = ?1), until = ?4,
     replaced_version = NULL

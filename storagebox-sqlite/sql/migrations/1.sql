@@ -1,10 +1,10 @@
--- Version 1: the tables. Text is compared by bytes (V-2): BINARY, SQLite's own collation, is that of UTF-8's bytes.
--- Moments are microseconds since 1970, by the clock of the process that wrote them.
+-- Version 1: the tables. Text is compared by its UTF-8 bytes (V-2), with SQLite's default collation BINARY.
+-- Times are microseconds since 1970, by the clock of the process that wrote them.
 
--- The store, in one row.
+-- The settings of the store, in one row.
 CREATE TABLE storagebox_store (
     one    INTEGER PRIMARY KEY CHECK (one = 1),
-    -- How long what has ended is remembered, by everybody, in microseconds; null is for ever.
+    -- How long ended operations, claims and tokens are remembered, in microseconds; null means for ever.
     memory INTEGER
 ) STRICT;
 
@@ -12,31 +12,31 @@ CREATE TABLE storagebox_namespaces (
     number      INTEGER PRIMARY KEY,
     kind        TEXT NOT NULL,
     name        TEXT NOT NULL,
-    -- How it was created (S-4), in words.
+    -- The options with which it was created (S-4), as text.
     options     TEXT NOT NULL,
-    -- How long operations (counters) or tombstones (ordered values) are kept, in microseconds; null is for ever.
+    -- How long operations (counters) or tombstones (ordered values) are kept, in microseconds; null means for ever.
     keeps       INTEGER,
-    -- The last version or fence of its records or entities: none repeats, whatever is forgotten (D-5, D-7, E-6).
+    -- The last version or fence of its records or entities, so that none repeats (D-5, D-7, E-6).
     last_number INTEGER NOT NULL DEFAULT 0,
     UNIQUE (kind, name)
 ) STRICT;
 
--- Items, each in one row for ever: where it is, and who has it (IB-1, IB-2).
+-- Items with their states and claims. A row is never deleted (IB-1, IB-2).
 CREATE TABLE storagebox_items (
     place INTEGER PRIMARY KEY,
     bank  INTEGER NOT NULL,
     item  TEXT NOT NULL,
     state TEXT NOT NULL CHECK (state IN ('free', 'held', 'spent', 'withdrawn')),
-    -- Null also for a spent item whose claim was retired.
+    -- Also null for a spent item whose claim was retired.
     claim TEXT,
-    -- The end of a hold, exclusive; null is for ever.
+    -- The end of a hold, exclusive; null means never.
     until INTEGER,
     UNIQUE (bank, item),
     CHECK (state IN ('held', 'spent') OR claim IS NULL),
     CHECK (state <> 'held' OR claim IS NOT NULL),
     CHECK (state = 'held' OR until IS NULL)
 ) STRICT;
--- One item for a claim (IB-3).
+-- At most one item per claim (IB-3).
 CREATE UNIQUE INDEX storagebox_items_by_claim ON storagebox_items (bank, claim) WHERE claim IS NOT NULL;
 CREATE INDEX storagebox_items_free ON storagebox_items (bank) WHERE state = 'free';
 CREATE INDEX storagebox_items_by_end ON storagebox_items (bank, until) WHERE until IS NOT NULL;
@@ -51,7 +51,7 @@ CREATE TABLE storagebox_ended_claims (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX storagebox_ended_claims_by_age ON storagebox_ended_claims (ended_at);
 
--- What was done for an id, or the lease under which it is being done.
+-- The record of an id, or the lease under which the work for the id is done.
 CREATE TABLE storagebox_records (
     namespace              INTEGER NOT NULL,
     id               TEXT NOT NULL,
@@ -62,17 +62,17 @@ CREATE TABLE storagebox_records (
     version          INTEGER,
     fence            INTEGER,
     fingerprint      TEXT,
-    -- The operation that put the present value in place of the one at that version.
+    -- The operation that wrote the present value by a replace, and the version that it replaced.
     replaced_by      TEXT,
     replaced_version INTEGER,
-    -- The end of a lease, or of what is done; null is for ever.
+    -- The end of a lease or of a record's retention; null means never.
     until            INTEGER,
     PRIMARY KEY (namespace, id),
     CHECK ((state = 'done') = (value IS NOT NULL))
 ) STRICT;
 CREATE INDEX storagebox_records_by_end ON storagebox_records (until) WHERE until IS NOT NULL;
 
--- Operations that are over, so that their late copies change nothing (D-7).
+-- Operations that have ended, so that late copies of their calls change nothing (D-7).
 CREATE TABLE storagebox_ended_ops (
     namespace   INTEGER NOT NULL,
     id    TEXT NOT NULL,
@@ -82,23 +82,23 @@ CREATE TABLE storagebox_ended_ops (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX storagebox_ended_ops_by_age ON storagebox_ended_ops (since);
 
--- Tokens: live, or gone and fenced.
+-- Tokens, which are live, or gone: consumed or discarded.
 CREATE TABLE storagebox_tokens (
     namespace     INTEGER NOT NULL,
     token   TEXT NOT NULL,
-    -- Who consumed it; null also for a token that was discarded.
+    -- The operation that consumed it; also null for a discarded token.
     op      TEXT,
     gone_at INTEGER,
     PRIMARY KEY (namespace, token)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX storagebox_tokens_by_age ON storagebox_tokens (gone_at) WHERE gone_at IS NOT NULL;
 
--- Entities that messages change; a null state is that of an entity that was deleted, or never stored.
+-- Entities that messages change. The state is null if the entity was deleted or never stored.
 CREATE TABLE storagebox_entities (
     namespace INTEGER NOT NULL,
     key       TEXT NOT NULL,
     version   INTEGER NOT NULL,
-    -- Since when there is neither a state nor an entry: the version is remembered from then on (E-6).
+    -- Since when the entity has neither a state nor an entry. The memory of its version begins then (E-6).
     gone_at   INTEGER,
     state     BLOB,
     PRIMARY KEY (namespace, key),
@@ -106,31 +106,31 @@ CREATE TABLE storagebox_entities (
 ) STRICT;
 CREATE INDEX storagebox_entities_by_age ON storagebox_entities (gone_at) WHERE gone_at IS NOT NULL;
 
--- What is left to do for a message that has changed its entity.
+-- The entries: messages that have changed their entity and are not finished.
 CREATE TABLE storagebox_entries (
     namespace INTEGER NOT NULL,
     key       TEXT NOT NULL,
     message   TEXT NOT NULL,
     -- The commit that added the entry: its first attempt.
     op        TEXT NOT NULL,
-    -- The other attempts, in the order of their registration, as JSON.
+    -- The attempts after the first, in the order of their registration, as JSON.
     later     TEXT NOT NULL DEFAULT '[]',
     chosen    TEXT,
     content   BLOB NOT NULL,
     PRIMARY KEY (namespace, key, message)
 ) STRICT;
 
--- The value of a counter. Shards are one row: the file has one writer anyway.
+-- The values of counters. A sharded counter has one row too, because the file has only one writer.
 CREATE TABLE storagebox_counters (
     namespace   INTEGER NOT NULL,
     key   TEXT NOT NULL,
     value INTEGER NOT NULL,
-    -- How many operations of it are stored at present.
+    -- The number of its stored operations.
     ops   INTEGER NOT NULL,
     PRIMARY KEY (namespace, key)
 ) STRICT, WITHOUT ROWID;
 
--- Operations on counters.
+-- The remembered operations on counters.
 CREATE TABLE storagebox_counter_ops (
     namespace   INTEGER NOT NULL,
     key   TEXT NOT NULL,
@@ -144,7 +144,7 @@ CREATE TABLE storagebox_counter_ops (
 CREATE INDEX storagebox_counter_ops_by_age ON storagebox_counter_ops (namespace, at);
 CREATE INDEX storagebox_counter_ops_by_key ON storagebox_counter_ops (namespace, key, at);
 
--- The newest write of a key; a null value is a tombstone (O-3).
+-- The newest write of each key. A null value is a tombstone (O-3).
 CREATE TABLE storagebox_ordered_values (
     namespace     INTEGER NOT NULL,
     key     TEXT NOT NULL,

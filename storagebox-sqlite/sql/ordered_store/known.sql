@@ -1,3 +1,4 @@
--- O-1 the newest write of a key; no row if there was none.
+-- O-1 Reads the newest write of a key.
 -- ?1 namespace, ?2 key
+-- Returns no row if there was none.
 SELECT at, writer, value FROM storagebox_ordered_values WHERE namespace = ?1 AND key = ?2

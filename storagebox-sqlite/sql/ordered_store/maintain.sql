@@ -1,5 +1,6 @@
--- S-2, O-3 purges tombstones of namespaces with time stamps that are past their age, at most so many.
+-- S-2, O-3 Purges tombstones that are past their age, in namespaces with time stamps.
 -- ?1 now, ?2 limit
+-- Returns the number of purged tombstones.
 DELETE FROM storagebox_ordered_values WHERE rowid IN (
     SELECT o.rowid FROM storagebox_namespaces b
     CROSS JOIN storagebox_ordered_values o INDEXED BY storagebox_tombstones_by_arrival

@@ -1,6 +1,7 @@
--- What no statement reports: an index that is gone, a table that was rebuilt without its key, and a trigger, which can drop a
--- write without an error.
+-- Finds damage to the schema that no other statement reports: a missing index, a table that was rebuilt without its
+-- primary key, and a trigger, which can discard a write without an error.
 -- ?1 the names of our tables and indexes, as JSON
+-- Returns the name of the first missing table or index and of the first trigger, or nulls.
 SELECT (
     SELECT min(w.value) FROM json_each(?1) w WHERE NOT EXISTS (
         SELECT 1 FROM sqlite_schema s WHERE s.name = w.value AND (s.type = 'index' OR EXISTS (

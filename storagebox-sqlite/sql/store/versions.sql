@@ -1,4 +1,4 @@
--- What every setup begins with: the versions that the tables have been brought to.
+-- The first statement of every setup: the table of the migrations that were applied.
 CREATE TABLE IF NOT EXISTS storagebox_versions (
     version    INTEGER PRIMARY KEY,
     applied_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP

@@ -1,2 +1,2 @@
--- Changes nothing, and is refused where nothing can be changed: a transaction that writes begins there all the same.
+-- Changes nothing, and fails if the file is read-only. `BEGIN IMMEDIATE` does not: it succeeds on a read-only file.
 DELETE FROM storagebox_store WHERE 0

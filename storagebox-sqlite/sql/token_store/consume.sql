@@ -1,4 +1,5 @@
--- T-5 one operation ends a live token; an unknown one leaves no trace. Shows whether it was this call, and who it was.
+-- T-5 Consumes a live token. An unknown token leaves no trace.
 -- ?1 namespace, ?2 token, ?3 now, ?4 op
+-- Returns whether this call consumed it, and the operation and the time of its end; no row if the token is unknown.
 UPDATE storagebox_tokens SET gone_at = ?3, op = ?4 WHERE namespace = ?1 AND token = ?2 AND gone_at IS NULL;
 SELECT changes() AS won, op, gone_at FROM storagebox_tokens WHERE namespace = ?1 AND token = ?2

@@ -1,5 +1,6 @@
--- T-1, T-10 a row if the token lives.
--- ?1 name, ?2 now (not asked), ?3 token
+-- T-1, T-10 Tests whether a token is live.
+-- ?1 name, ?2 now (unused), ?3 token
+-- Returns a row if it is.
 SELECT 1 FROM storagebox_tokens
 WHERE namespace = (SELECT number FROM storagebox_namespaces WHERE kind = 'tokens' AND name = ?1)
   AND token = ?3 AND gone_at IS NULL

@@ -1,4 +1,4 @@
-//! A call on its way: waiting, made, or withdrawn.
+//! A call: its function, its arguments and its progress.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -7,33 +7,33 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sqlx::SqliteConnection;
 use storagebox_core::{Error, Result};
 
-use super::known::known;
+use super::store_info::store_info;
 use super::{Inner, OpenNamespace, Step};
 
 pub(crate) type BoxFuture<'c, T> = Pin<Box<dyn Future<Output = T> + Send + 'c>>;
 
-/// What a call does with its step and its arguments. It may be asked to do so again, in another transaction.
+/// The function of a call. It may run again in another transaction.
 pub(crate) type Make<A, T> = for<'c, 's> fn(&'c mut Step<'s>, &'c A) -> BoxFuture<'c, Result<T>>;
 
-/// The same by statements each of which is its own transaction; `None` if they do not settle it.
+/// The function of a call without a transaction: each of its statements commits by itself. Returns `None` if the
+/// statements changed nothing and the call needs a transaction.
 pub(crate) type Once<A, T> = for<'c, 's> fn(&'c mut Step<'s>, &'c A) -> BoxFuture<'c, Result<Option<T>>>;
 
-/// A call as those see it who make it.
+/// A call without the types of its arguments and its answer.
 pub(super) trait Job: Send + Sync {
-    /// Does it, within a transaction, and keeps the answer.
+    /// Makes the call within a transaction, and keeps the answer.
     fn make<'c>(&'c self, connection: &'c mut SqliteConnection) -> BoxFuture<'c, Result<()>>;
 
-    /// Does it without a transaction around it, and keeps the answer: whether it is done. `None` if it is not of that
-    /// kind.
+    /// Makes the call without a transaction, if it can be, keeps the answer, and returns whether the call is done.
     fn make_at_once<'c>(&'c self, connection: &'c mut SqliteConnection) -> Option<BoxFuture<'c, Result<bool>>>;
 
-    /// It is committed.
+    /// Notes that the call is committed.
     fn committed(&self);
 
     fn progress(&self) -> &Progress;
 }
 
-/// How far a call is.
+/// The progress of a call.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     stage: AtomicU8,
@@ -45,24 +45,24 @@ const BEGUN: u8 = 1;
 const WITHDRAWN: u8 = 2;
 
 impl Progress {
-    /// Whether it is still wanted; from now on it cannot be withdrawn.
+    /// Begins the call, and returns whether it was not withdrawn before. A call that has begun cannot be withdrawn.
     pub(super) fn begin(&self) -> bool {
         let begun = self.stage.compare_exchange(WAITING, BEGUN, Ordering::SeqCst, Ordering::SeqCst);
         !matches!(begun, Err(WITHDRAWN))
     }
 
-    /// Nothing was done, so it waits again, if anybody waits for it.
+    /// Lets the call wait again after an attempt that changed nothing, unless it was withdrawn.
     pub(super) fn wait_again(&self) {
         self.ends.store(false, Ordering::SeqCst);
         let _withdrawn = self.stage.compare_exchange(BEGUN, WAITING, Ordering::SeqCst, Ordering::SeqCst);
     }
 
-    /// From now on it may have been applied.
+    /// Notes that the call may be applied from now on, because its commit begins.
     pub(super) fn end(&self) {
         self.ends.store(true, Ordering::SeqCst);
     }
 
-    /// Whether it may have been applied if its task is there no more: what was not committed is rolled back.
+    /// Returns whether the call may have been applied if its task is lost. Before its commit it is rolled back.
     pub(super) fn may_have_ended(&self) -> bool {
         self.ends.load(Ordering::SeqCst)
     }
@@ -71,13 +71,13 @@ impl Progress {
         self.stage.load(Ordering::SeqCst) == WITHDRAWN
     }
 
-    /// Whether it had not begun. One that had comes to its end, but does not begin again.
+    /// Withdraws the call, and returns whether it had not begun. A call that has begun goes on, but is not retried.
     fn withdraw(&self) -> bool {
         self.stage.swap(WITHDRAWN, Ordering::SeqCst) != BEGUN
     }
 }
 
-/// Withdraws a call whose caller is gone: it is not made if it did not begin.
+/// Withdraws the call when its caller drops this guard: a call that has not begun is not made.
 pub(super) struct Withdrawn(Arc<dyn Job>);
 
 impl Withdrawn {
@@ -85,7 +85,7 @@ impl Withdrawn {
         Self(job)
     }
 
-    /// Whether it did not begin, and will not.
+    /// Withdraws the call, and returns whether it did not begin and so never will.
     pub(super) fn now(&self) -> bool {
         self.0.progress().withdraw()
     }
@@ -97,7 +97,7 @@ impl Drop for Withdrawn {
     }
 }
 
-/// A call with its arguments, and its answer once it is made.
+/// A call with its arguments, and with its answer after it is made.
 pub(crate) struct Call<A, T> {
     inner: Arc<Inner>,
     place: Option<Arc<OpenNamespace>>,
@@ -115,7 +115,7 @@ impl<A, T> Call<A, T> {
         Self { inner, place, arguments, make, once: None, progress, answer }
     }
 
-    /// One that may be done without a transaction around it.
+    /// Sets the function that may make the call without a transaction.
     pub(crate) fn or_at_once(self, once: Once<A, T>) -> Self {
         Self { once: Some(once), ..self }
     }
@@ -133,8 +133,8 @@ impl<A: Send + Sync, T: Send> Call<A, T> {
         Step { connection, number, now, forgotten: now.forgotten(memory), is_open }
     }
 
-    /// What may be done without a transaction. A namespace that this process meets for the first time is judged within
-    /// one if it was asked for with a memory.
+    /// Returns the function that makes the call without a transaction, if the call has one. A namespace that this
+    /// handle has not opened needs a transaction if the store was opened with a `remember`, which is checked there.
     fn at_once(&self) -> Option<Once<A, T>> {
         let is_judged = self.inner.settings.options.remember.is_none();
         self.once.filter(|_| self.place.as_ref().is_some_and(|place| is_judged || place.is_open()))
@@ -144,14 +144,14 @@ impl<A: Send + Sync, T: Send> Call<A, T> {
         *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
     }
 
-    /// The namespace's number, and how long what has ended is remembered. A namespace that this process meets for the
-    /// first time is opened in the same transaction.
+    /// Returns the namespace's number and the store's memory in microseconds (`None`: for ever). The namespace is
+    /// opened in the same transaction if this handle has not opened it.
     async fn entered(&self, connection: &mut SqliteConnection) -> Result<(i64, Option<i64>)> {
         match &self.place {
             Some(place) => place.enter(connection).await,
             None => {
-                let known = known(connection).await?;
-                known.check(self.inner.settings.options.remember).map(|memory| (0, memory))
+                let info = store_info(connection).await?;
+                info.check(self.inner.settings.options.remember).map(|memory| (0, memory))
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Where connections come from: one that writes and a few that look, all ours, or a pool that the caller has.
+//! The connections: one writer and a few readers of our own, or a pool of the caller.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -12,28 +12,28 @@ use storagebox_core::{Error, Result};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout_at};
 
-use super::file::{self, Lasting, SidecarFiles};
+use super::file::{self, SidecarFiles, WatchedFile};
 use super::opened::Opened;
 use super::readers::Readers;
-use super::writing::{Place, Writing};
+use super::writer_slot::{WriterGuard, WriterSlot};
 use super::{Ask, Pauses, library, log};
 use crate::config::Settings;
 use crate::error;
 
-/// Statements that a connection keeps prepared; there are fewer than that.
+/// The number of prepared statements that a connection keeps. The library has fewer statements.
 const PREPARED: usize = 128;
 
 pub(crate) enum Connections {
-    /// Our own.
+    /// Connections that the store opens itself.
     Own(Box<Own>),
-    /// The caller's.
+    /// A pool of the caller.
     Shared(SqlitePool),
 }
 
 pub(crate) struct Own {
-    file: Lasting,
+    file: WatchedFile,
     options: SqliteConnectOptions,
-    writer: Mutex<Place>,
+    writer: Mutex<WriterSlot>,
     readers: Readers,
     is_closed: AtomicBool,
     call_timeout: Duration,
@@ -41,7 +41,7 @@ pub(crate) struct Own {
 
 impl Connections {
     pub(crate) fn own(path: &Path, settings: &Settings) -> Self {
-        // Waiting is ours: the driver would wait longer each time, and longest who came first.
+        // `Pauses` wait for locks, and not the driver, whose pauses grow, so that the oldest caller waits longest.
         let options = SqliteConnectOptions::new()
             .filename(path)
             .busy_timeout(Duration::ZERO)
@@ -50,7 +50,7 @@ impl Connections {
             .statement_cache_capacity(PREPARED)
             .disable_statement_logging();
         Self::Own(Box::new(Own {
-            file: Lasting::at(path.to_owned()),
+            file: WatchedFile::at(path.to_owned()),
             readers: Readers::new(&options),
             options,
             writer: Mutex::default(),
@@ -59,8 +59,8 @@ impl Connections {
         }))
     }
 
-    /// The connection that writes, when it is this caller's turn: to files that are still where they were opened.
-    pub(super) async fn writing(&self, is_wanted: impl Fn() -> bool) -> Result<Writing<'_>> {
+    /// Waits for the connection that writes. Returns `Corrupt` if its files are no longer the ones that were opened.
+    pub(super) async fn writing(&self, is_wanted: impl Fn() -> bool) -> Result<WriterGuard<'_>> {
         match self {
             Self::Own(own) => {
                 let mut place = own.writer.lock().await;
@@ -68,13 +68,13 @@ impl Connections {
                     Some(writer) => own.file.check().and_then(|()| writer.checked())?,
                     None => own.connect(is_wanted).await?,
                 };
-                Ok(Writing::own(place, writer))
+                Ok(WriterGuard::own(place, writer))
             }
-            Self::Shared(pool) => pool.acquire().await.map(Writing::Shared).map_err(error::before_commit),
+            Self::Shared(pool) => pool.acquire().await.map(WriterGuard::Shared).map_err(error::before_commit),
         }
     }
 
-    /// One look, which may be dropped at any time: it is one statement, made when there is a connection for it.
+    /// Runs one statement that reads, as soon as a connection is free. The future may be dropped at any time.
     pub(crate) async fn look<'q>(&self, ask: impl FnOnce() -> Ask<'q>) -> Result<Vec<SqliteRow>, sqlx::Error> {
         match self {
             Self::Own(own) => own.look(ask).await,
@@ -82,7 +82,7 @@ impl Connections {
         }
     }
 
-    /// A connection for `setup`, which creates the file if it does not exist.
+    /// Opens a connection for `setup`, and creates the file if it does not exist.
     pub(crate) async fn making(&self) -> Result<SqliteConnection> {
         let made = match self {
             Self::Own(own) => {
@@ -95,7 +95,7 @@ impl Connections {
         made.map_err(|error| self.explained(error))
     }
 
-    /// Refuses to go on in a file that is no more where it was opened. Of the caller's pool the file is not known.
+    /// Returns `Corrupt` if the opened file is no longer at its path. The path of a pool's file is not known.
     pub(super) fn are_still_there(&self) -> Result<()> {
         match self {
             Self::Own(own) => own.file.check(),
@@ -103,7 +103,7 @@ impl Connections {
         }
     }
 
-    /// Refuses a file that may only be read. Where a call of this process is writing, it may be written to.
+    /// Returns `Denied` if the file is read-only. If a call of this process is writing, the file is writable.
     pub(crate) async fn check_writable(&self) -> Result<()> {
         if matches!(self, Self::Own(own) if own.writer.try_lock().is_err()) {
             return Ok(());
@@ -111,28 +111,28 @@ impl Connections {
         let mut writing = self.writing(|| true).await?;
         let checked = library::check_writable(writing.connection()).await;
         checked.map_err(|error| self.explained(error))?;
-        writing.meet_sidecars().map(|()| writing.end(true))
+        writing.remember_sidecars().map(|()| writing.end(true))
     }
 
-    /// Moves the write-ahead log to the file and cuts it, as far as nobody is in the way.
+    /// Moves the write-ahead log to the file and truncates it. Does less, without an error, if the file is in use.
     pub(crate) async fn checkpoint(&self) -> Result<()> {
         let mut writing = self.writing(|| true).await?;
         let moved = writing.connection().execute(raw_sql("PRAGMA wal_checkpoint(TRUNCATE)")).await;
         match moved {
             Err(error) if !error::is_busy(&error) => Err(self.explained(error)),
             moved => {
-                let met = moved.map_or(Ok(()), |_| writing.meet_sidecars());
+                let met = moved.map_or(Ok(()), |_| writing.remember_sidecars());
                 met.map(|()| writing.end(true))
             }
         }
     }
 
-    /// Whether the same may be tried again after a pause; if not, what the error means here.
+    /// Returns `Ok` if the statement can be retried after a pause, and otherwise the mapped error.
     pub(crate) fn passes(&self, error: sqlx::Error, pauses: &Pauses) -> Result<()> {
         error::passes(error, self.path(), pauses.are_few())
     }
 
-    /// What a driver's error means here.
+    /// Maps a driver's error.
     pub(crate) fn explained(&self, error: sqlx::Error) -> Error {
         error::opening(error, self.path())
     }
@@ -144,17 +144,17 @@ impl Connections {
         }
     }
 
-    /// The files that are this store's alone; of the caller's pool none is known.
+    /// Returns the files of this store, and none for a pool.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         self.path().map(file::all).unwrap_or_default()
     }
 
-    /// Whether how much is on the disk when is the caller's choice, and not the library's.
+    /// Returns whether the connections are a caller's pool, whose pragmas decide about durability.
     pub(crate) fn are_shared(&self) -> bool {
         matches!(self, Self::Shared(_))
     }
 
-    /// Closes what is ours, after the transaction that is under way; the caller's pool is the caller's to close.
+    /// Closes our own connections after the current calls have ended. The caller closes its own pool.
     pub(crate) async fn close(&self) -> Result<()> {
         let Self::Own(own) = self else {
             return Ok(());
@@ -175,14 +175,14 @@ impl Own {
         }
     }
 
-    /// Refuses what a connection that is opened now would go on in; what stays beside the file, if it may.
+    /// Returns the sidecar files for a new connection, or `Corrupt` if the file or they were replaced or removed.
     fn are_still_there(&self) -> Result<SidecarFiles> {
-        self.file.meet()?;
+        self.file.remember()?;
         let sidecars = SidecarFiles::new(self.file.path())?;
         sidecars.check_shared().map(|()| sidecars)
     }
 
-    /// The same, of files that may be opened at all.
+    /// Does the same as `are_still_there`, and returns an error if the file may not be opened.
     fn are_fit(&self) -> Result<SidecarFiles> {
         let sidecars = self.are_still_there()?;
         file::check(self.file.path()).map(|()| sidecars)
@@ -198,12 +198,12 @@ impl Own {
             Some(reader) => reader,
             None => self.reader().await?,
         };
-        self.meet()?;
+        self.remember()?;
         let rows = self.readers.look(reader, ask()).await?;
-        self.meet().map(|()| rows)
+        self.remember().map(|()| rows)
     }
 
-    /// A connection that looks.
+    /// Opens a connection that reads.
     async fn reader(&self) -> Result<Opened, sqlx::Error> {
         let sidecars = self.are_fit().map_err(error::through)?;
         let has_log = sidecars.has_log();
@@ -213,21 +213,21 @@ impl Own {
         Ok(Opened::new(connection, has_log.then_some(sidecars)))
     }
 
-    /// A connection to the file that is there before it is opened and after. Where a log is beside it, SQLite goes on
-    /// with that, and need not be asked; it opens it with the first statement.
+    /// Opens a connection, and checks before and after that the file is the same. If `has_log`, SQLite uses the
+    /// existing write-ahead log from the first statement on. Otherwise the mode is set here.
     async fn opened(&self, has_log: bool) -> Result<SqliteConnection, sqlx::Error> {
-        self.meet()?;
+        self.remember()?;
         let mut connection = self.options.connect().await?;
         library::check(&mut connection).await?;
-        self.meet()?;
+        self.remember()?;
         if !has_log {
             log::keep(&mut connection).await?;
         }
         Ok(connection)
     }
 
-    fn meet(&self) -> Result<(), sqlx::Error> {
-        self.file.meet().map_err(error::through)
+    fn remember(&self) -> Result<(), sqlx::Error> {
+        self.file.remember().map_err(error::through)
     }
 
     async fn connect(&self, is_wanted: impl Fn() -> bool) -> Result<Opened> {

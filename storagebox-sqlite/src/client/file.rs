@@ -1,8 +1,8 @@
-//! The file: made for its owner alone, refused where a stranger may have put it, and the names of those that SQLite
-//! keeps beside it.
+//! The database file: how it is created for its owner alone, when it is refused because another user may have created
+//! it, and the names of the files that SQLite keeps beside it.
 
-mod owner;
-mod same;
+mod identity;
+mod ownership;
 mod sidecar_files;
 
 use std::ffi::OsString;
@@ -15,26 +15,26 @@ use storagebox_core::Result;
 
 use crate::error::{self, bad};
 
-pub(super) use same::Lasting;
+pub(super) use identity::WatchedFile;
 pub(super) use sidecar_files::SidecarFiles;
 
-/// What SQLite adds to the name of the file for those beside it.
+/// The suffixes of the files that SQLite keeps beside the database file.
 const BESIDE: [&str; 3] = ["-journal", "-shm", "-wal"];
 
-/// As many as Linux follows.
+/// The largest number of symbolic links that are followed, as on Linux.
 const LINKS: usize = 40;
 
-/// Closing any handle of a file gives up all locks that this process has on it, SQLite's too. So nobody opens the file
-/// to set it up while another has a handle of it that was made here.
+/// Held while this process has a handle of the file that SQLite did not open, so that another setup opens the file
+/// later. Closing any handle of a file releases all locks that the process has on it, SQLite's included.
 static MAKING: Mutex<()> = Mutex::new(());
 
-/// Makes the file, empty, unless it is there: nobody but its owner may read it, nor what SQLite keeps beside it, which
-/// gets the same rights. One that is there is not touched.
+/// Creates an empty file if none exists. Only its owner may read it and the files that SQLite keeps beside it, which
+/// get the same permissions. An existing file is checked and not changed.
 pub(super) fn make(path: &Path) -> Result<()> {
     let end = trusted(path)?;
     match create(&end) {
         Err(cause) if cause.kind() != io::ErrorKind::AlreadyExists => Err(error::not_made(cause, &end)),
-        // What is there now was perhaps not there before.
+        // Another process may have created the file since the first check.
         Ok(()) | Err(_) => check(path),
     }
 }
@@ -48,7 +48,8 @@ fn create(path: &Path) -> io::Result<()> {
     options.open(path).map(drop)
 }
 
-/// Refuses what SQLite should not open: it would take any file, whosever it is, and leave others beside a device.
+/// Returns an error if the path is not a regular file or belongs to another user. SQLite itself would open any file,
+/// and would create sidecar files beside a device.
 pub(super) fn check(path: &Path) -> Result<()> {
     let end = trusted(path)?;
     match fs::metadata(&end) {
@@ -57,16 +58,16 @@ pub(super) fn check(path: &Path) -> Result<()> {
     }
 }
 
-/// Where the path leads, if no stranger put anything there or on the way.
+/// Returns the end of the path's links, or `Denied` if another user may have created a link or one of the files.
 fn trusted(path: &Path) -> Result<PathBuf> {
-    let end = end_of_links(path, |link| owner::check(&[link.to_owned()]))?;
-    owner::check(&with_sidecars(&end))?;
+    let end = end_of_links(path, |link| ownership::check(&[link.to_owned()]))?;
+    ownership::check(&with_sidecars(&end))?;
     Ok(end)
 }
 
-/// The file and those beside it, under every name that leads there by links of the file itself.
+/// Returns the file and the files beside it, by the given path and by the path at the end of its links.
 pub(super) fn all(path: &Path) -> Vec<PathBuf> {
-    // Where links do not end, nothing is opened.
+    // If the links form a loop, no file is ever opened.
     let end = end_of_links(path, |_| Ok(())).unwrap_or_else(|_| path.to_owned());
     let by_link = (end != path).then(|| with_sidecars(&end));
     [with_sidecars(path), by_link.unwrap_or_default()].concat()
@@ -82,7 +83,7 @@ fn named(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Where a link leads, whether anything is there or not: SQLite makes the file there. Each link on the way is judged.
+/// Calls `judge` with each link, and returns the end of the links, where SQLite would create a missing file.
 fn end_of_links(path: &Path, judge: fn(&Path) -> Result<()>) -> Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..LINKS {
@@ -97,7 +98,7 @@ fn end_of_links(path: &Path, judge: fn(&Path) -> Result<()>) -> Result<PathBuf> 
     Err(bad("path", format_args!("must not lead through more than {LINKS} links")))
 }
 
-/// SQLite takes `file/`, to which a link may lead, for `file`.
+/// Removes a trailing slash, to which a link may lead: SQLite opens `file/` as `file`.
 fn of_a_file(path: PathBuf) -> PathBuf {
     match (path.parent(), path.file_name()) {
         (Some(folder), Some(name)) => folder.join(name),

@@ -1,4 +1,4 @@
-//! The SQLite that is linked, which another package of the program may have chosen, and whether a file may be written to.
+//! The checks of the linked SQLite, which another package of the program may have chosen, and of write permission.
 
 use sqlx::{Executor, SqliteConnection, query, query_scalar};
 use storagebox_core::{Error, Result};
@@ -7,10 +7,10 @@ use crate::error;
 
 const WRITABLE: &str = include_str!("../../sql/store/writable.sql");
 
-/// Versions before could lose what was committed when a log was begun anew.
+/// The oldest supported version. Earlier ones can lose committed changes when they restart a write-ahead log.
 const OLDEST: [u32; 3] = [3, 51, 3];
 
-/// Refuses one that does not keep what the library promises.
+/// Returns `Misconfigured` if the linked SQLite is too old.
 pub(crate) async fn check(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     let found: String = query_scalar("SELECT sqlite_version()").fetch_one(connection).await?;
     judge(&found).map_err(error::through)
@@ -22,13 +22,13 @@ fn judge(found: &str) -> Result<()> {
         return Ok(());
     }
     let why = format_args!(
-        "{found} is linked by a package of this program or by its machine, and 3.51.3 is needed: earlier ones can lose what \
-         was committed when they begin a log anew"
+        "{found} is linked by a package of this program or by its machine, but 3.51.3 or later is needed: earlier \
+        versions can lose commits when they reset the write-ahead log"
     );
     Err(Error::misconfigured("SQLite", why).on("sqlite"))
 }
 
-/// Refuses a file that may only be read. Whoever writes to it meanwhile shows that it may be written to.
+/// Returns an error if the file is read-only. A busy file is being written to, so it is writable.
 pub(crate) async fn check_writable(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     match connection.execute(query(WRITABLE)).await {
         Err(error) if !error::is_busy(&error) => Err(error),

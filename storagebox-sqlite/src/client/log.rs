@@ -1,14 +1,13 @@
-//! The write-ahead log: with it, nobody who looks is in the way of who writes.
+//! The write-ahead log, with which readers do not block writers.
 
 use sqlx::{SqliteConnection, query_scalar};
 
-use super::known::has_tables;
+use super::store_info::has_tables;
 
-/// The mode that SQLite names when a file has one.
+/// The journal mode of a file with a write-ahead log.
 pub(crate) const MODE: &str = "wal";
 
-/// A file that `VACUUM INTO` or a dump made has none, and says so to nobody. One that holds no storagebox is left as it
-/// is.
+/// Gives a store's file a write-ahead log if it has none, as after `VACUUM INTO` or a restored dump.
 pub(super) async fn keep(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     if !is_kept(connection).await? && has_tables(connection).await? {
         begin(connection).await?;
@@ -16,13 +15,13 @@ pub(super) async fn keep(connection: &mut SqliteConnection) -> Result<(), sqlx::
     Ok(())
 }
 
-/// Whether the file has one, which the connection has opened then.
+/// Returns whether the file has a write-ahead log. If so, the connection has opened it.
 pub(super) async fn is_kept(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
     let mode: String = query_scalar("PRAGMA journal_mode").fetch_one(connection).await?;
     Ok(mode == MODE)
 }
 
-/// Gives the file one, where its file system can have it; the mode that it has now.
+/// Gives the file a write-ahead log if its file system supports one, and returns its journal mode.
 pub(crate) async fn begin(connection: &mut SqliteConnection) -> Result<String, sqlx::Error> {
     query_scalar("PRAGMA journal_mode = WAL").fetch_one(connection).await
 }

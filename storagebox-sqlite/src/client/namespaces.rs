@@ -1,4 +1,4 @@
-//! A namespace: its number, and that it is opened the way it was created (S-3, S-4).
+//! Namespaces: their numbers, and the check that they are opened with the options of their creation (S-3, S-4).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,17 +11,19 @@ use tokio::time::timeout;
 
 pub(crate) use storagebox_core::backend::NamespaceKind as Kind;
 
-use super::known::Known;
-use super::{Ask, BoxFuture, Call, Client, Inner, Make, Once, Pauses, Texts, Turn, library, spawn_detached, whole};
+use super::store_info::StoreInfo;
+use super::{
+    Ask, Batching, BoxFuture, Call, Client, Inner, Make, Once, Pauses, Texts, integrity, library, spawn_detached,
+};
 use crate::error;
 
 const FOUND: &str = include_str!("../../sql/store/namespace.sql");
 const OPEN: &str = include_str!("../../sql/store/open_namespace.sql");
 
-/// What is read from their rows.
+/// The name of a row in errors.
 const NAMESPACE: &str = "a namespace";
 
-/// A namespace that is opened by its first call, in the same transaction.
+/// A handle on a namespace. Its first call opens the namespace, in the transaction of the call.
 #[derive(Debug)]
 pub(crate) struct OpenNamespace {
     client: Arc<Client>,
@@ -44,7 +46,7 @@ impl OpenNamespace {
         }
     }
 
-    /// With options that are kept with the namespace; how long, in microseconds, is what upkeep goes by.
+    /// Sets the stored options, and how many microseconds upkeep keeps operations or tombstones (`None`: for ever).
     pub(crate) fn with_options(mut self, options: String, keeps: Option<i64>) -> Self {
         self.options = options;
         self.keeps = keeps;
@@ -59,7 +61,7 @@ impl OpenNamespace {
         self.client.inner()
     }
 
-    /// One transaction about the namespace.
+    /// Makes a call on the namespace in one transaction.
     pub(crate) fn write<A, T>(
         self: &Arc<Self>,
         operation: &'static str,
@@ -71,10 +73,10 @@ impl OpenNamespace {
         T: Send + 'static,
     {
         let call = Call::new(self.inner(), Some(self), arguments, make);
-        self.client.write(operation, Turn::Shared, call)
+        self.client.write(operation, Batching::Shared, call)
     }
 
-    /// One statement, which is its own transaction, or, if that does not settle it, a transaction about the namespace.
+    /// Makes a call by statements that commit by themselves, or, if `once` returns `None`, in one transaction.
     pub(crate) fn write_at_once<A, T>(
         self: &Arc<Self>,
         operation: &'static str,
@@ -87,10 +89,10 @@ impl OpenNamespace {
         T: Send + 'static,
     {
         let call = Call::new(self.inner(), Some(self), arguments, make).or_at_once(once);
-        self.client.write(operation, Turn::Shared, call)
+        self.client.write(operation, Batching::Shared, call)
     }
 
-    /// One transaction for each batch of texts; any part of them may be done if one fails.
+    /// Makes one transaction per batch. If one fails, the batches before it stay applied.
     pub(crate) async fn write_each<T: Send + 'static>(
         self: &Arc<Self>,
         operation: &'static str,
@@ -99,9 +101,9 @@ impl OpenNamespace {
     ) -> Result<Vec<T>> {
         let mut answers = Vec::with_capacity(batches.len());
         for batch in batches {
-            let turn = if batch.is_bulk() { Turn::Alone } else { Turn::Shared };
+            let batching = if batch.is_bulk() { Batching::Alone } else { Batching::Shared };
             let call = Call::new(self.inner(), Some(self), batch, make);
-            match self.client.write(operation, turn, call).await {
+            match self.client.write(operation, batching, call).await {
                 Ok(answer) => answers.push(answer),
                 Err(error) if answers.is_empty() => return Err(error),
                 Err(error) => return Err(error.after_unresolved()),
@@ -110,8 +112,8 @@ impl OpenNamespace {
         Ok(answers)
     }
 
-    /// One look at the namespace: the rows of a statement whose first arguments are the namespace's name and the time,
-    /// which is read before the look, so that what was prolonged meanwhile is not called over.
+    /// Runs one statement that reads, and returns its rows. Its first arguments are the namespace's name and the time.
+    /// The time is read before the statement runs, so that a hold that is extended meanwhile does not look lapsed.
     pub(crate) async fn look(
         self: &Arc<Self>,
         operation: &'static str,
@@ -140,23 +142,23 @@ impl OpenNamespace {
         }
     }
 
-    /// The number that the namespace's rows have, within a transaction, and how long what has ended is remembered;
-    /// opens the namespace if nobody has done so in this file, which may have been restored since the last one.
+    /// Returns, within a transaction, the namespace's number and the store's memory in microseconds (`None`: for ever).
+    /// Creates the namespace if the file does not have it, as after a restore while the namespace is open.
     pub(super) async fn enter(&self, connection: &mut SqliteConnection) -> Result<(i64, Option<i64>)> {
         if self.is_open() {
             return self.enter_beside(connection).await;
         }
         self.check_durability(connection).await?;
         let entered = self.enter_beside(connection).await?;
-        whole::check_on(connection).await.map(|()| entered)
+        integrity::check_on(connection).await.map(|()| entered)
     }
 
-    /// The same in a transaction about another namespace, by which the connection was judged.
+    /// Does the same as `enter`, in a transaction that has checked the connection and the tables.
     pub(super) async fn enter_beside(&self, connection: &mut SqliteConnection) -> Result<(i64, Option<i64>)> {
         let ask = query(FOUND).bind(self.kind.name()).bind(self.name.as_str());
         let found = ask.fetch_all(&mut *connection).await.map_err(error::before_commit)?;
         let found = found.first().ok_or_else(|| error::unreadable(NAMESPACE))?;
-        let memory = Known::of(found)?.check(self.client.settings().options.remember)?;
+        let memory = StoreInfo::of(found)?.check(self.client.settings().options.remember)?;
         let number = match error::read(NAMESPACE, found.try_get("number"))? {
             Some(number) => self.check(found).map(|()| number),
             None => self.register(connection).await,
@@ -164,7 +166,7 @@ impl OpenNamespace {
         Ok((number?, memory))
     }
 
-    /// Whether this process has opened it.
+    /// Returns whether a call of this handle has opened the namespace.
     pub(super) fn is_open(&self) -> bool {
         self.is_open.load(Ordering::SeqCst)
     }
@@ -177,7 +179,7 @@ impl OpenNamespace {
         error::read(NAMESPACE, made.try_get("number"))
     }
 
-    /// The transaction that opened the namespace is committed.
+    /// Notes that the transaction that opened the namespace is committed.
     pub(super) fn opened(&self) {
         self.is_open.store(true, Ordering::SeqCst);
     }
@@ -191,7 +193,7 @@ impl OpenNamespace {
         Err(Error::misconfigured("namespace", why).on("sqlite"))
     }
 
-    /// A pool of the caller's has pragmas of its own; none may be weaker than what is promised.
+    /// Returns an error if the connections of the caller's pool are less durable than the store promises.
     async fn check_durability(&self, connection: &mut SqliteConnection) -> Result<()> {
         if !self.client.connections().are_shared() {
             return Ok(());
@@ -204,7 +206,7 @@ impl OpenNamespace {
             return Ok(());
         }
         let what = format_args!("a pool whose connections have `PRAGMA synchronous` = {found}");
-        let instead = format_args!("{} or more, or tell the builder `synchronous(Normal)`", asked.number());
+        let instead = format_args!("{} or more, or call `synchronous(Normal)` on the builder", asked.number());
         Err(Error::unsupported(what, instead).on("sqlite"))
     }
 }

@@ -1,4 +1,4 @@
-//! A connection of ours, and what stays beside its file for as long as it is open.
+//! One of our own connections, with the sidecar files that must stay while it is open.
 
 use std::mem;
 use std::sync::Arc;
@@ -8,12 +8,12 @@ use storagebox_core::Result;
 
 use super::file::SidecarFiles;
 
-/// A connection that holds SQLite's lock once it has read: from then on nobody removes its log. Before that, the last
-/// other connection that is closed does so rightly.
+/// An open connection. After its first read it holds SQLite's lock, and no other connection removes its log. Before
+/// that, the last other connection that closes removes the log, which is no error.
 pub(super) struct Opened {
-    /// Until it is closed.
+    /// `None` after it is closed.
     connection: Option<SqliteConnection>,
-    /// Until it has read. None for a file without a log, which no connection holds.
+    /// The sidecar files until the first read. `None` for a file without a log, which has no sidecar files.
     unmet: Option<SidecarFiles>,
     met: Option<Arc<SidecarFiles>>,
 }
@@ -24,22 +24,22 @@ impl Opened {
     }
 
     pub(super) fn connection(&mut self) -> &mut SqliteConnection {
-        self.connection.as_mut().expect("it is taken by what closes it, and it is not used after that")
+        self.connection.as_mut().expect("only `close` takes the connection, and nothing uses it after that")
     }
 
-    /// Refuses a log or shared memory that is no more where it was. Only after a statement that has read.
-    pub(super) fn meet(&mut self) -> Result<()> {
+    /// Returns `Corrupt` if the log or the shared memory was replaced or removed. Call it only after a first read.
+    pub(super) fn remember(&mut self) -> Result<()> {
         if let Some(unmet) = self.unmet.take_if(|unmet| unmet.has_log()) {
             self.met = Some(unmet.shared());
         }
-        self.met.as_ref().map_or(Ok(()), |met| met.meet())
+        self.met.as_ref().map_or(Ok(()), |met| met.remember())
     }
 
     pub(super) fn has_met(&self) -> bool {
         self.met.is_some()
     }
 
-    /// The same before a statement.
+    /// Checks the same before a statement, and returns the connection.
     pub(super) fn checked(self) -> Result<Self> {
         self.met.as_ref().map_or(Ok(()), |met| met.check())?;
         Ok(self)
@@ -47,7 +47,7 @@ impl Opened {
 
     pub(super) async fn close(mut self) -> Result<(), sqlx::Error> {
         self.leave_if_lost();
-        // A connection that opens the file while this one closes may find the log removed, and that is right.
+        // A connection that opens the file while this one closes may find the log removed, which is no error.
         self.met = None;
         match self.connection.take() {
             Some(connection) => connection.close().await,
@@ -55,8 +55,7 @@ impl Opened {
         }
     }
 
-    /// Where closing it would undo what others have committed, it is left open, with its thread, until the process
-    /// ends.
+    /// Leaves the connection and its thread open until the process ends, if closing it would undo commits of others.
     fn leave_if_lost(&mut self) {
         if let Some(met) = self.met.take_if(|met| met.is_lost()) {
             mem::forget(self.connection.take());

@@ -1,14 +1,13 @@
-//! Pauses between two attempts to get at the file.
+//! Pauses between attempts to lock the file.
 
 use std::time::Duration;
 
 use fastrand::Rng;
 
-/// Short pauses that do not grow: the caller that waits longest has the same chance as the newest one, and no caller
-/// starves, as it would if its pauses doubled.
+/// The shortest and the longest pause in microseconds. Pauses do not grow, so that the oldest caller does not starve.
 const BOUNDS: (u64, u64) = (500, 2_500);
 
-/// So many pauses outlast the making of a file.
+/// The number of pauses that takes longer than another process needs to create a file.
 const FEW: u32 = 20;
 
 /// The pauses of one call.
@@ -23,7 +22,7 @@ impl Pauses {
         Self { random: Rng::new(), made: 0 }
     }
 
-    /// Whether only a few were made.
+    /// Returns whether fewer than `FEW` pauses were made.
     pub(crate) fn are_few(&self) -> bool {
         self.made < FEW
     }

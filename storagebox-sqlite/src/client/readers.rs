@@ -1,4 +1,4 @@
-//! The connections that look.
+//! The connections that read.
 
 use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,18 +12,17 @@ use super::Ask;
 use super::opened::Opened;
 use crate::error;
 
-/// Readers do not wait for the writer, nor for each other.
+/// The largest number of readers. They wait neither for the writer nor for each other.
 const MOST: u32 = 4;
 
-/// Our own connections that look. The driver's pool would take one back in a task of the caller's runtime, which
-/// perhaps nobody drives any more.
+/// A pool of connections that read. The driver's pool would need the caller's runtime, which may no longer run.
 pub(super) struct Readers {
     options: SqliteConnectOptions,
     turns: Semaphore,
     idle: Mutex<Idle>,
 }
 
-/// Those that nobody uses.
+/// The connections that are not in use.
 #[derive(Default)]
 struct Idle {
     readers: Vec<Opened>,
@@ -36,7 +35,7 @@ impl Readers {
         Self { options, turns: Semaphore::new(MOST as usize), idle: Mutex::default() }
     }
 
-    /// Kept for as long as the connection is used.
+    /// Waits for a permit to use one connection. Keep the permit while the connection is used.
     pub(super) async fn turn(&self) -> Result<SemaphorePermit<'_>, sqlx::Error> {
         self.turns.acquire().await.map_err(|_| sqlx::Error::PoolClosed)
     }
@@ -49,12 +48,12 @@ impl Readers {
         self.options.connect().await
     }
 
-    /// One look, which is not answered from a log that is no more where it was: others do not see what is in it. The
-    /// connection is not kept if a file without a log is what it looked at, or if it did not come to that.
+    /// Runs a statement that reads. Returns an error if the log was replaced or removed, because other processes do not
+    /// see that log. The connection is reused only if it has read a file with a log.
     pub(super) async fn look(&self, mut reader: Opened, ask: Ask<'_>) -> Result<Vec<SqliteRow>, sqlx::Error> {
         let rows = ask.fetch_all(reader.connection()).await;
         if rows.is_ok() {
-            reader.meet().map_err(error::through)?;
+            reader.remember().map_err(error::through)?;
         }
         if reader.has_met() {
             self.give_back(reader);
@@ -69,12 +68,12 @@ impl Readers {
         }
     }
 
-    /// Closes them, after the looks that are under way, for which it waits until then: whether they came to their end.
+    /// Closes the connections after the current reads, for which it waits until `end`. Returns whether they ended.
     pub(super) async fn close(&self, end: Instant) -> bool {
         let ended = timeout_at(end, self.turns.acquire_many(MOST)).await.is_ok();
         let idle = mem::replace(&mut *self.lock(), Idle { readers: vec![], are_closed: true });
         for reader in idle.readers {
-            // What a look has read is answered, whatever comes after it.
+            // An error of closing a reader is ignored: its reads are already answered.
             let _closed = reader.close().await;
         }
         ended

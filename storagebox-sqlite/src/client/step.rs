@@ -1,4 +1,4 @@
-//! One call's part of a transaction.
+//! The part of a transaction that belongs to one call.
 
 use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
@@ -9,38 +9,37 @@ use super::OpenNamespace;
 use crate::clock::Micros;
 use crate::error;
 
-/// A statement, or some of them, with what it asks for.
+/// A statement, or several, with its arguments.
 pub(crate) type Ask<'q> = Query<'q, Sqlite, SqliteArguments>;
 
-/// What a call has while it is made: the file to itself, its namespace and the time.
+/// The connection, the namespace and the time with which a call is made.
 #[derive(Debug)]
 pub(crate) struct Step<'c> {
     pub(crate) connection: &'c mut SqliteConnection,
-    /// The number of the namespace, which a file that was restored meanwhile may have given another; so it is asked for
-    /// within each transaction. 0 for a call that is about all namespaces, or is made without a transaction.
+    /// The number of the namespace. It is read in each transaction, because a restored file may have given it another
+    /// number. It is 0 for a call on all namespaces and for a call without a transaction.
     pub(crate) number: i64,
-    /// Read after the file was to be had.
+    /// The time, read after the transaction has locked the file.
     pub(crate) now: Micros,
-    /// What ended then or before is forgotten. Nothing is for a call that is made without a transaction.
+    /// Everything that ended at this time or before is forgotten. A call without a transaction forgets nothing.
     pub(crate) forgotten: Micros,
-    /// Whether this process has met the namespace before. If not, a statement without a transaction judges it by itself
-    /// or changes nothing.
+    /// Whether this handle has opened the namespace. If not, a statement without a transaction must check it itself.
     pub(crate) is_open: bool,
 }
 
 impl Step<'_> {
-    /// The number of another namespace, which the same transaction changes and opens if nobody has done so.
+    /// Returns the number of another namespace that the same transaction changes. Creates it if it does not exist.
     pub(crate) async fn enter(&mut self, place: &OpenNamespace) -> Result<i64> {
         place.enter_beside(&mut *self.connection).await.map(|(number, _)| number)
     }
 
-    /// The same step in another namespace.
+    /// Returns the same step for another namespace.
     pub(crate) fn within(&mut self, number: i64) -> Step<'_> {
         let Self { now, forgotten, is_open, .. } = *self;
         Step { connection: &mut *self.connection, number, now, forgotten, is_open }
     }
 
-    /// Statements whose first argument is the namespace.
+    /// Prepares statements whose first argument is the namespace's number.
     pub(crate) fn ask<'q>(&self, sql: &'static str) -> Ask<'q> {
         query(sql).bind(self.number)
     }
@@ -49,18 +48,18 @@ impl Step<'_> {
         ask.fetch_all(&mut *self.connection).await.map_err(error::before_commit)
     }
 
-    /// The only row that the statements show, if there is one.
+    /// Returns the only row of the statements' result, if there is one.
     pub(crate) async fn row(&mut self, ask: Ask<'_>) -> Result<Option<SqliteRow>> {
         Ok(self.rows(ask).await?.pop())
     }
 
-    /// A number that the statements show.
+    /// Returns the number in the first column of the statements' only row.
     pub(crate) async fn number(&mut self, what: &'static str, ask: Ask<'_>) -> Result<i64> {
         let row = self.row(ask).await?.ok_or_else(|| error::unreadable(what))?;
         error::read(what, row.try_get(0))
     }
 
-    /// How many rows the statements changed.
+    /// Returns the number of rows that the statements changed.
     pub(crate) async fn change(&mut self, ask: Ask<'_>) -> Result<u64> {
         let done = ask.execute(&mut *self.connection).await.map_err(error::before_commit)?;
         Ok(done.rows_affected())

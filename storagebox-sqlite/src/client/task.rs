@@ -1,17 +1,17 @@
-//! Tasks of calls. A future that its caller has may be polled and then left, neither driven nor dropped: a connection
-//! in it would be nobody's, and nobody else's.
+//! Tasks of calls. A caller may poll a future once and then neither poll nor drop it. A connection inside that future
+//! would be blocked for all others, so calls run in tasks of their own.
 
 use storagebox_core::{Error, Result};
 use tokio::task::JoinSet;
 
 use super::call::BoxFuture;
 
-/// Does it in a task of its own, for as long as anybody waits for it.
+/// Runs the work in its own task, which ends if the returned future is dropped.
 pub(crate) fn spawn_detached<T: Send + 'static>(
     work: impl Future<Output = Result<T>> + Send + 'static,
 ) -> BoxFuture<'static, Result<T>> {
     Box::pin(async {
-        // It ends its task when it is dropped.
+        // A `JoinSet` aborts its tasks when it is dropped.
         let mut task = JoinSet::new();
         task.spawn(work);
         match task.join_next().await {

@@ -1,16 +1,16 @@
-//! Many texts as one argument.
+//! Many texts as one argument of a statement.
 
 use std::collections::BTreeSet;
 
 use storagebox_core::{Error, Result};
 
-/// Texts in one transaction: enough that its end costs little, few enough that nobody waits long for it.
+/// The largest number of texts in one transaction: enough for cheap commits, and not so many that others wait long.
 const BATCH: usize = 5_000;
 
-/// Texts in a call that may share its transaction with others.
+/// The largest number of texts in a call that shares its transaction with others.
 const SHARED: u64 = 64;
 
-/// Texts as a JSON array, which `json_each` takes apart, and how many they are.
+/// Texts as a JSON array for `json_each`, and their number.
 #[derive(Debug)]
 pub(crate) struct Texts {
     json: String,
@@ -18,7 +18,7 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    /// Each text once, in order, in as many batches as it takes.
+    /// Splits the distinct texts, in order, into batches.
     pub(crate) fn batches<'a>(texts: impl Iterator<Item = &'a str>) -> Result<Vec<Self>> {
         let distinct: Vec<_> = texts.collect::<BTreeSet<_>>().into_iter().collect();
         distinct.chunks(BATCH).map(Self::of).collect()
@@ -34,7 +34,7 @@ impl Texts {
         &self.json
     }
 
-    /// Whether they are worth a transaction of their own, for which nobody else has to wait.
+    /// Returns whether there are so many texts that they get their own transaction, so that small calls need not wait.
     pub(crate) fn is_bulk(&self) -> bool {
         self.count > SHARED
     }

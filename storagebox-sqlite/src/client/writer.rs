@@ -1,4 +1,4 @@
-//! Transactions: begun when the file is to be had, shared by the calls that came meanwhile.
+//! Transactions that write. Calls that arrive while the file is busy share the next transaction.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use storagebox_core::{Combine, Combined, Error, ErrorKind, Result, Spawn};
 use tokio::runtime::Handle;
 
 use super::call::Job;
-use super::writing::Writing;
+use super::writer_slot::WriterGuard;
 use super::{Inner, Pauses};
 use crate::error;
 
 type Answers = Vec<Combined<Result<()>>>;
 
-/// A call in the queue. No two are about the same: within a transaction they are made one after another.
+/// A call in the queue of the combiner. Its key is unique, because calls of a transaction run one after another.
 pub(super) struct Work(Arc<dyn Job>);
 
 impl Work {
@@ -27,7 +27,7 @@ impl Combine for Work {
     type Answer = ();
 
     const BACKEND: &'static str = "sqlite";
-    /// The caller names its own operation.
+    /// Replaced by `Client::write`, which knows the operation.
     const OPERATION: &'static str = "write";
 
     fn key(&self) -> usize {
@@ -35,7 +35,7 @@ impl Combine for Work {
     }
 }
 
-/// Starts tasks in the runtime that is there now; without one the work is dropped, and those who wait for it go alone.
+/// Returns a function that starts tasks in the current runtime. Without one, each waiting call is made alone.
 pub(super) fn spawner() -> Arc<Spawn> {
     match Handle::try_current() {
         Ok(runtime) => Arc::new(move |work| drop(runtime.spawn(work))),
@@ -48,7 +48,7 @@ pub(super) async fn together(inner: Arc<Inner>, works: Vec<Work>) -> Answers {
     make(&inner, &jobs).await
 }
 
-/// Makes the calls in one transaction: what became of each.
+/// Makes the calls in one transaction, and returns an answer for each.
 pub(super) async fn make(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Answers {
     match attempt(inner, jobs).await {
         Ok(answers) => answers,
@@ -59,10 +59,10 @@ pub(super) async fn make(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Answers {
     }
 }
 
-/// Tries until the file is to be had, for as long as anybody waits for it.
+/// Tries to lock the file until it succeeds or all calls are withdrawn, and then makes the calls.
 async fn attempt(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Result<Answers> {
     let mut writing = inner.connections.writing(|| is_wanted(jobs)).await?;
-    // Where the caller's pool waits for the file is not ours to know, and the time is read before.
+    // Not with a caller's pool: its connections may wait for the lock within the statement, after the time was read.
     if !inner.connections.are_shared()
         && let Some(made) = at_once(writing.connection(), jobs).await
     {
@@ -88,24 +88,24 @@ async fn attempt(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Result<Answers> {
     Ok(jobs.iter().map(|_| Combined::Answer(Err(unwanted()))).collect())
 }
 
-/// Gives the connection back, if it is as it was before. What was committed to files that were replaced meanwhile is
-/// not acknowledged.
-fn ended(inner: &Inner, mut writing: Writing<'_>, made: Result<Answers>, is_clean: bool) -> Result<Answers> {
+/// Gives the connection back if it is clean. Returns `OutcomeUnknown` if the files were replaced during the commit.
+fn ended(inner: &Inner, mut writing: WriterGuard<'_>, made: Result<Answers>, is_clean: bool) -> Result<Answers> {
     let answers = match made {
         Ok(answers) => answers,
         Err(error) => {
-            // A pool would hand it out again, in the middle of its transaction.
+            // The connection may be in the middle of a transaction, and a pool would hand it out again.
             writing.end(false);
             return Err(error);
         }
     };
-    let still_there = inner.connections.are_still_there().and_then(|()| writing.meet_sidecars());
+    let still_there = inner.connections.are_still_there().and_then(|()| writing.remember_sidecars());
     still_there.map_err(error::replaced_meanwhile)?;
     writing.end(is_clean);
     Ok(answers)
 }
 
-/// A call by itself, without a transaction around it; `None` if that did not settle it, or somebody was in the way.
+/// Makes a single call without a transaction. Returns `None` if the call needs a transaction, was withdrawn, or changed
+/// nothing because the file was busy.
 async fn at_once(connection: &mut SqliteConnection, jobs: &[Arc<dyn Job>]) -> Option<Result<Answers>> {
     let [job] = jobs else { return None };
     let making = job.make_at_once(connection)?;
@@ -130,12 +130,12 @@ fn is_wanted(jobs: &[Arc<dyn Job>]) -> bool {
     jobs.iter().any(|job| !job.progress().is_withdrawn())
 }
 
-/// Nobody reads it.
+/// The answer of a withdrawn call, which has no reader any more.
 fn unwanted() -> Error {
     Error::new(ErrorKind::Contention, "the call was withdrawn").on("sqlite")
 }
 
-/// What became of each, and whether the connection is as it was before.
+/// Makes the calls within the transaction, and returns their answers and whether the connection can be used again.
 async fn within(mut transaction: Transaction<'_, Sqlite>, jobs: &[Arc<dyn Job>]) -> (Result<Answers>, bool) {
     let made = match each(&mut transaction, jobs).await {
         Ok(made) => made,
@@ -154,7 +154,7 @@ async fn within(mut transaction: Transaction<'_, Sqlite>, jobs: &[Arc<dyn Job>])
     }
 }
 
-/// Each call in turn. A refusal is its answer: it comes before the first change of its step.
+/// Makes each call in turn. A refusal comes before the call's first change, so it does not end the transaction.
 async fn each(connection: &mut SqliteConnection, jobs: &[Arc<dyn Job>]) -> Result<Vec<Result<()>>> {
     let mut made = Vec::with_capacity(jobs.len());
     for job in jobs {
@@ -173,7 +173,7 @@ fn is_refusal(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Misconfigured | ErrorKind::Unsupported)
 }
 
-/// One call has its error; of many, each is made alone, so that none fails for its neighbour's sake.
+/// Returns the error to a single call. Several calls are made again alone, so that one failure fails no other call.
 fn rolled_back(jobs: &[Arc<dyn Job>], failed: Error) -> Result<Answers> {
     match jobs {
         [_] => Ok(vec![Combined::Answer(Err(failed))]),

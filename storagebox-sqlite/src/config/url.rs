@@ -1,4 +1,4 @@
-//! The URL: a path and our own keys.
+//! Parses the URL: a path and query keys.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ const KEYS: [&str; 5] = ["synchronous", "combining", "call_timeout", "remember",
 const SYNCHRONOUS: [(&str, Synchronous); 3] =
     [("full", Synchronous::Full), ("normal", Synchronous::Normal), ("extra", Synchronous::Extra)];
 
-/// Reads the URL into the builder and the path of the file.
+/// Applies the query keys of the URL to the builder, and returns it with the path of the file.
 pub(crate) fn read(mut builder: SqliteBuilder, url: &str) -> Result<(SqliteBuilder, PathBuf)> {
     plain_url(url)?;
     let rest = url.strip_prefix("sqlite:").ok_or_else(|| bad("url", "must begin with sqlite:"))?;
@@ -21,7 +21,7 @@ pub(crate) fn read(mut builder: SqliteBuilder, url: &str) -> Result<(SqliteBuild
     for (key, value) in keys(query) {
         builder = set(builder, key, value)?;
     }
-    // After two slashes there is no host: `sqlite://file.db` is `sqlite:file.db`, as elsewhere.
+    // No host follows two slashes: `sqlite://file.db` is the same as `sqlite:file.db`, as in other libraries.
     Ok((builder, PathBuf::from(decoded(path.strip_prefix("//").unwrap_or(path))?)))
 }
 

@@ -1,4 +1,4 @@
-//! A commit: what it goes by, and what it changes.
+//! Commits to entities.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ const KNOWN: &str = include_str!("../../sql/entity_ledger/known.sql");
 const PUT: &str = include_str!("../../sql/entity_ledger/put.sql");
 const ADD: &str = include_str!("../../sql/entity_ledger/add.sql");
 
-/// The namespaces of tokens that commits change as well.
+/// The namespaces of tokens that commits join.
 #[derive(Debug)]
 pub(super) struct Joined {
     incoming: Option<Arc<OpenNamespace>>,
@@ -30,7 +30,7 @@ impl Joined {
     }
 }
 
-/// A commit on its way, with the tokens that it changes and where they are.
+/// A commit, with the tokens that it changes and their namespaces.
 pub(super) struct Making {
     commit: Commit,
     consume: Option<(Arc<OpenNamespace>, (TokenId, OpId))>,
@@ -45,7 +45,7 @@ impl Making {
         Ok(Self { commit: commit.clone(), consume, create })
     }
 
-    /// Nothing is changed before all is judged, and every namespace is entered before that.
+    /// Makes the commit: enters the namespaces, then makes all checks, and only then changes rows.
     pub(super) async fn make(&self, step: &mut Step<'_>) -> Result<Committed> {
         let incoming = entered(step, self.consume.as_ref().map(|(place, _)| place)).await?;
         let outgoing = entered(step, self.create.as_ref().map(|(place, _)| place)).await?;
@@ -64,14 +64,14 @@ impl Making {
         Ok(Committed::Committed)
     }
 
-    async fn known(&self, step: &mut Step<'_>, incoming: Option<i64>) -> Result<Known> {
+    async fn known(&self, step: &mut Step<'_>, incoming: Option<i64>) -> Result<CommitState> {
         let token = self.consume.as_ref().map(|(_, (token, _))| token.as_str());
         let asked = step.ask(KNOWN).bind(self.commit.key.as_str()).bind(self.commit.message.as_str());
         let row = step.row(asked.bind(incoming).bind(token)).await?;
-        Known::of(&row.ok_or_else(|| unreadable(ENTITY))?, step.forgotten)
+        CommitState::of(&row.ok_or_else(|| unreadable(ENTITY))?, step.forgotten)
     }
 
-    /// Whether the token was live, if there is one to be consumed.
+    /// Consumes the token, and returns whether it was live. Returns `true` if the commit consumes no token.
     async fn consumes(&self, step: &mut Step<'_>, incoming: Option<i64>) -> Result<bool> {
         let Some((incoming, (_, consumed))) = incoming.zip(self.consume.as_ref()) else {
             return Ok(true);
@@ -117,9 +117,9 @@ async fn entered(step: &mut Step<'_>, place: Option<&Arc<OpenNamespace>>) -> Res
     }
 }
 
-/// What a commit is judged by, without what is forgotten.
-struct Known {
-    /// The last version that any entity was given.
+/// The stored state that decides about a commit, without what is forgotten.
+struct CommitState {
+    /// The last version of any entity of the namespace.
     last: Option<i64>,
     version: Option<Version>,
     /// The commit that added the message's entry.
@@ -128,7 +128,7 @@ struct Known {
     consumed_by: Option<String>,
 }
 
-impl Known {
+impl CommitState {
     fn of(row: &SqliteRow, forgotten: Micros) -> Result<Self> {
         let text = |column| read::<Option<String>>(ENTITY, row.try_get(column));
         let number = |column| read::<Option<i64>>(ENTITY, row.try_get(column));
@@ -145,7 +145,7 @@ impl Known {
         self.last.and_then(|last| last.checked_add(1)).ok_or_else(|| unreadable("the last version"))
     }
 
-    /// Whether this very commit was made before.
+    /// Returns whether this attempt was committed before.
     fn is_made_by(&self, attempt: &OpId) -> bool {
         [&self.added_by, &self.consumed_by].into_iter().flatten().any(|by| by == attempt.as_str())
     }

@@ -1,4 +1,4 @@
-//! Entries: their attempts, of which one is chosen, and their end.
+//! Entries: registering and choosing attempts, and removing entries.
 
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
@@ -15,12 +15,12 @@ const REST: &str = include_str!("../../sql/entity_ledger/rest.sql");
 
 pub(super) const ENTRY: &str = "an entry";
 
-/// Statements about the message of an entry.
+/// Prepares statements whose first arguments are the namespace, the key and the message of an entry.
 fn about<'q>(step: &Step<'_>, sql: &'static str, id: &'q EntryId) -> Ask<'q> {
     step.ask(sql).bind(id.key.as_str()).bind(id.message.as_str())
 }
 
-/// The entry, unless the message has none or another one now.
+/// Returns the entry, or `None` if the message has no entry or another commit's.
 async fn found(step: &mut Step<'_>, id: &EntryId) -> Result<Option<OutboxEntry>> {
     let row = step.row(about(step, FOUND, id).bind(id.commit.as_str())).await?;
     Ok(row.as_ref().map(beside).transpose()?.flatten())
@@ -60,12 +60,12 @@ pub(super) async fn remove(step: &mut Step<'_>, id: &EntryId) -> Result<bool> {
     Ok(removed > 0)
 }
 
-/// The entity is remembered from now on, if nothing is left of it but its version.
+/// Begins the memory of the entity's version now, if the entity has neither a state nor an entry.
 pub(super) async fn rest(step: &mut Step<'_>, key: &Key) -> Result<()> {
     step.change(step.ask(REST).bind(key.as_str()).bind(step.now.0)).await.map(drop)
 }
 
-/// The entry that a row shows beside other things, if it shows one.
+/// Reads the entry from the columns of a row, or returns `None` if the row has none.
 pub(super) fn beside(row: &SqliteRow) -> Result<Option<OutboxEntry>> {
     let Some(first) = op(row, "op")? else {
         return Ok(None);
@@ -84,7 +84,7 @@ fn op(row: &SqliteRow, column: &str) -> Result<Option<OpId>> {
     op.map(OpId::new).transpose().map_err(|_| unreadable(ENTRY))
 }
 
-/// The attempts beside the first, as JSON.
+/// Returns the attempts after the first, as JSON.
 fn later(entry: &OutboxEntry) -> Result<String> {
     let later: Vec<_> = entry.attempts.iter().skip(1).map(OpId::as_str).collect();
     serde_json::to_string(&later).map_err(|error| Error::invalid("attempts", "cannot be written").caused_by(error))

@@ -1,4 +1,4 @@
-//! Where a page of entries ends.
+//! Pages of pending entries.
 
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
@@ -8,7 +8,7 @@ use storagebox_core::{EntryId, Error, Key, MessageId, OpId, Result};
 use super::entry::ENTRY;
 use crate::error::{read, unreadable};
 
-/// The key and the message of an entry: in one text, which begins with the length of the key.
+/// The key and the message of an entry. As a text: the length of the key in bytes, a colon, the key and the message.
 pub(super) struct Position {
     key: Key,
     message: MessageId,
@@ -26,7 +26,7 @@ impl TryFrom<&str> for Position {
     }
 }
 
-/// The key and the message of the last entry that was listed; at the beginning, texts that come before all others.
+/// Returns the key and the message of the last listed entry, or empty texts, which sort first, at the beginning.
 pub(super) fn after(listing: &PageRequest) -> (String, String) {
     match Position::try_from(listing.after()) {
         Ok(after) => (after.key.as_str().to_owned(), after.message.as_str().to_owned()),
@@ -34,7 +34,7 @@ pub(super) fn after(listing: &PageRequest) -> (String, String) {
     }
 }
 
-/// An entry, and its position.
+/// An entry, and its position as text.
 pub(super) struct Listed {
     pub(super) entry: EntryId,
     pub(super) position: String,

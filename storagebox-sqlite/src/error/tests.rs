@@ -1,4 +1,4 @@
-//! What an error says of what was written.
+//! The kind and the certainty of errors.
 
 use sqlx::{Connection, SqliteConnection, raw_sql};
 
@@ -29,7 +29,7 @@ fn each_code_of_the_table_is_of_its_kind() {
     }
 }
 
-/// The disk may have more of it than the driver knows.
+/// More of a commit may be on the disk than the driver knows.
 #[test]
 fn a_commit_that_failed_may_have_been_applied() {
     for error in [sqlx::Error::WorkerCrashed, sqlx::Error::Io(io::ErrorKind::StorageFull.into())] {
@@ -38,7 +38,7 @@ fn a_commit_that_failed_may_have_been_applied() {
     }
 }
 
-/// Calls of one transaction are told the same, whichever comes first.
+/// All calls of one transaction get the same error.
 #[test]
 fn a_call_that_shared_the_fate_of_another_is_told_as_much() {
     let read_only = || Error::new(ErrorKind::Denied, "the file may not be opened").with("file", "a.db");
@@ -58,15 +58,14 @@ fn what_was_never_committed_was_not_applied() {
     }
 }
 
-/// What SQLite says when there is no page left.
+/// Returns the driver's error when the database has no free page.
 async fn full() -> sqlx::Error {
     let mut connection = SqliteConnection::connect("sqlite::memory:").await.unwrap();
     let fill = "CREATE TABLE t (bytes BLOB); PRAGMA max_page_count = 3; INSERT INTO t VALUES (zeroblob(100000))";
     raw_sql(fill).execute(&mut connection).await.unwrap_err()
 }
 
-/// Before the end of a transaction nothing was written for good; at its end, and in a statement that is its own
-/// transaction, who knows.
+/// Before a commit nothing is durable. At a commit, and in a statement without a transaction, the outcome is unknown.
 #[tokio::test]
 async fn a_disk_that_is_full_at_the_end_leaves_the_outcome_unknown() {
     let error = before_commit(full().await);

@@ -1,4 +1,4 @@
-//! What a claim is, and how it ends.
+//! Claims: their state and the calls that change it.
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, query};
@@ -21,10 +21,10 @@ pub(super) const GET: &str = include_str!("../../sql/item_bank/get.sql");
 const RELEASE: &str = include_str!("../../sql/item_bank/release.sql");
 const RETIRE: &str = include_str!("../../sql/item_bank/retire.sql");
 
-/// A claim by the clock (IB-6, IB-7).
+/// The state of a claim at a given time (IB-6, IB-7).
 enum ClaimStatus {
     Unknown,
-    /// It ended longer ago than that is remembered.
+    /// The claim ended, and its memory is over.
     Forgotten,
     Held(Held, Option<Micros>),
     Ended(End),
@@ -54,13 +54,13 @@ fn item(row: &SqliteRow) -> Result<Item> {
     Item::new(item).map_err(|_| unreadable("an item"))
 }
 
-/// What is forgotten by the memory that the row shows.
+/// Returns the latest end that is forgotten, by the store's memory in the row.
 fn forgotten(row: Option<&SqliteRow>, now: Micros) -> Result<Micros> {
     let memory = row.map_or(Ok(None), |row| read("a claim", row.try_get("memory")))?;
     Ok(now.forgotten(memory))
 }
 
-/// For a look: what it is, and nothing is changed.
+/// Returns the state of the claim for a read, which changes nothing.
 pub(super) fn state(row: Option<&SqliteRow>, now: Micros) -> Result<ClaimState> {
     Ok(match judged(row, now, forgotten(row, now)?)? {
         ClaimStatus::Unknown | ClaimStatus::Forgotten => ClaimState::Unknown,
@@ -69,7 +69,7 @@ pub(super) fn state(row: Option<&SqliteRow>, now: Micros) -> Result<ClaimState> 
     })
 }
 
-/// Within a step: what need not be remembered any more is removed, and the item of its hold is free.
+/// Returns the state of the claim within a transaction. Deletes a forgotten claim, and frees the item of its hold.
 async fn known(step: &mut Step<'_>, claim: &ClaimId) -> Result<ClaimStatus> {
     let row = step.row(step.ask(CLAIM).bind(claim.as_str())).await?;
     let judged = judged(row.as_ref(), step.now, step.forgotten)?;
@@ -80,12 +80,12 @@ async fn known(step: &mut Step<'_>, claim: &ClaimId) -> Result<ClaimStatus> {
     Ok(judged)
 }
 
-/// What a take answers a claim that is known (IB-3, IB-7).
+/// Returns the outcome of a take by a known claim (IB-3, IB-7), or `None` if the claim is new.
 pub(super) async fn answered(step: &mut Step<'_>, claim: &ClaimId) -> Result<Option<Taken>> {
     known(step, claim).await.map(to_a_take)
 }
 
-/// The same without a transaction: nothing is changed.
+/// Does the same as `answered` without a transaction, and changes nothing.
 pub(super) async fn seen(step: &mut Step<'_>, bank: &Namespace, claim: &ClaimId) -> Result<Option<Taken>> {
     let row = step.row(query(GET).bind(bank.as_str()).bind(step.now.0).bind(claim.as_str())).await?;
     judged(row.as_ref(), step.now, forgotten(row.as_ref(), step.now)?).map(to_a_take)

@@ -1,4 +1,4 @@
-//! Takes.
+//! Takes, with and without a transaction.
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, query};
@@ -12,7 +12,7 @@ const TAKE: &str = include_str!("../../sql/item_bank/take.sql");
 const TAKE_LAPSED: &str = include_str!("../../sql/item_bank/take_lapsed.sql");
 const TAKE_NEW: &str = include_str!("../../sql/item_bank/take_new.sql");
 
-/// A take, and of which bank.
+/// The arguments of a take.
 pub(super) struct Take {
     pub(super) bank: Namespace,
     pub(super) claim: ClaimId,
@@ -20,8 +20,9 @@ pub(super) struct Take {
 }
 
 impl Take {
-    /// Without a transaction, one statement for a claim that is new, which judges the tables and the bank by itself;
-    /// one that is known is looked at (IB-3), in a bank that was judged before.
+    /// Takes without a transaction. For a new claim it is one statement, which also checks the version of the tables
+    /// and that the bank exists. For a known claim (IB-3) it reads the claim, if this handle has opened the bank.
+    /// Returns `None` if the take needs a transaction.
     pub(super) async fn by_itself(&self, step: &mut Step<'_>) -> Result<Option<Taken>> {
         let ask = query(TAKE_NEW).bind(self.bank.as_str()).bind(VERSION);
         let ask = ask.bind(self.claim.as_str()).bind(end_of(self.hold, step.now));
@@ -32,7 +33,7 @@ impl Take {
         }
     }
 
-    /// Nobody else writes meanwhile, so what is not found is not there (IB-4).
+    /// Takes within a transaction, in which no other process writes: if no item is found, the bank is empty (IB-4).
     pub(super) async fn make(&self, step: &mut Step<'_>) -> Result<Taken> {
         let (claim, until) = (self.claim.as_str(), end_of(self.hold, step.now));
         if let Some(answer) = claim::answered(step, &self.claim).await? {

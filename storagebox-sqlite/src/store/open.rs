@@ -1,4 +1,4 @@
-//! How a store is opened: the end of its builder.
+//! The last step of the builder, which opens the store.
 
 use std::path::Path;
 

@@ -1,15 +1,15 @@
-//! Upkeep: what no promise needs any more goes, and the write-ahead log is moved to the file.
+//! Upkeep: deletes rows that no promise needs, and moves the write-ahead log to the file.
 
 use std::sync::Arc;
 
 use sqlx::query;
 use storagebox_core::{Maintained, Result};
 
-use crate::client::{Call, Client, Step, Turn, spawn_detached};
+use crate::client::{Batching, Call, Client, Step, spawn_detached};
 
 const REAP: &str = include_str!("../../sql/item_bank/reap.sql");
 
-/// The statements that delete, and what they are told besides how many.
+/// The statements that delete, and the times that are their first arguments. The last argument is the limit.
 const DELETE: [(&str, Cutoff); 7] = [
     (include_str!("../../sql/item_bank/maintain.sql"), Cutoff::Forgotten),
     (include_str!("../../sql/dedup_repo/maintain.sql"), Cutoff::Both),
@@ -30,10 +30,10 @@ enum Cutoff {
 pub(super) async fn maintain(client: &Client, max_entries: usize) -> Result<Maintained> {
     let most = i64::try_from(max_entries).unwrap_or(i64::MAX);
     let call = Call::new(client.inner(), None, most, |step, most| Box::pin(delete(step, *most)));
-    let deleted = client.write("maintain", Turn::Alone, call).await?;
+    let deleted = client.write("maintain", Batching::Alone, call).await?;
     let inner = Arc::clone(client.inner());
     let moved = spawn_detached(async move { inner.connections.checkpoint().await }).await;
-    // The deletion is committed.
+    // The deletion is committed, so an error here does not mean that nothing was done.
     moved.map_err(|error| error.after_unresolved().during("maintain"))?;
     Ok(Maintained { deleted, more: deleted == max_entries as u64 })
 }

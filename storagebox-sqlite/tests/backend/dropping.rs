@@ -1,5 +1,4 @@
-//! Futures that are dropped while they wait: no transaction stays open, the next call is answered rightly, and stays
-//! done.
+//! Futures that are dropped while they wait: no transaction stays open, and the next call has the right outcome.
 
 use storagebox_core::{Backend, DedupRepo, ErrorKind, Recorded, Result, Retention};
 use storagebox_testkit::checks::dropping::{Clients, Dropped};
@@ -24,8 +23,7 @@ async fn a_dropped_call_leaves_a_pool_that_was_handed_in_as_it_was() -> Result<(
     Clients { name: "handed in", old: &old, fresh: &fresh }.drop_everywhere(&Dropped::ALL).await
 }
 
-/// The runtime ends with calls under way; what they had begun is rolled back, or done, and the store works in another
-/// one.
+/// A runtime ends during calls. Their transactions are rolled back or committed, and the store works on.
 #[test]
 fn a_store_outlives_the_runtime_that_it_was_used_in() -> Result<()> {
     let runtime = || tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
@@ -48,7 +46,7 @@ fn a_store_outlives_the_runtime_that_it_was_used_in() -> Result<()> {
             let (id, value, op) = (id.parse()?, "value".try_into()?, "op".parse()?);
             let record = || records.record(&id, &value, &op, Retention::Forever);
             let recorded = match record().await {
-                // It shared a transaction whose end was cut off with the first runtime.
+                // The call shared a transaction whose commit was interrupted by the end of the first runtime.
                 Err(error) if error.kind() == ErrorKind::OutcomeUnknown => record().await,
                 recorded => recorded,
             };

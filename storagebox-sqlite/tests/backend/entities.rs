@@ -1,73 +1,39 @@
-//! Entities and their entries, E-1 to E-8: what of it is this backend's own.
+//! Entities and their entries (E-1 to E-8): the behaviour that is specific to this backend.
 
 mod damage;
-mod dropping;
-mod large;
 mod memory;
-mod processor;
-mod refused;
 
-use std::sync::Arc;
+use storagebox_core::{Commit, Committed, Result, Version};
+use storagebox_testkit::checks::entities::{self, commit_of, joined};
+use storagebox_testkit::checks::{id, processor};
 
-use storagebox_core::{
-    Backend, Commit, Committed, EntityChange, EntityLedger, EntryId, Joins, Key, MessageId, Namespace, OpId, Payload,
-    Result, TokenId, TokenStore,
-};
+use crate::support::Place;
 
-fn key() -> Key {
-    "entity".parse().unwrap()
+/// Of two clients on one file.
+#[tokio::test(flavor = "multi_thread")]
+async fn racing_copies_of_a_message_take_effect_once() -> Result<()> {
+    let place = Place::ready().await?;
+    processor::racing_copies_take_effect_once([&place.store()?, &place.store()?]).await
 }
 
-fn message(name: &str) -> MessageId {
-    name.parse().unwrap()
+#[tokio::test]
+async fn a_commit_creates_as_many_tokens_as_it_names() -> Result<()> {
+    let place = Place::ready().await?;
+    entities::creates_tokens(&place.store()?, &[1, 50, 12_000]).await
 }
 
-fn op(name: &str) -> OpId {
-    name.parse().unwrap()
+#[tokio::test]
+async fn what_cannot_be_kept_is_refused_before_the_file_is_opened() -> Result<()> {
+    entities::refuses_before_it_asks(&Place::bare()?.store()?, &entities::CURSORS).await
 }
 
-fn token(name: &str) -> TokenId {
-    name.parse().unwrap()
-}
-
-fn payload(text: &str) -> Payload {
-    Payload::try_from(text).unwrap()
-}
-
-fn namespace(name: &str) -> Namespace {
-    name.parse().unwrap()
-}
-
-/// The entry that the commit of this name adds.
-fn entry(name: &str) -> EntryId {
-    EntryId { key: key(), message: message(name), commit: op(name) }
-}
-
-fn split(store: &dyn Backend) -> Result<Arc<dyn EntityLedger>> {
-    store.entity_ledger(&namespace("entities"), &Joins::default())
-}
-
-fn joined(store: &dyn Backend) -> Result<(Arc<dyn EntityLedger>, Arc<dyn TokenStore>)> {
-    let joins = Joins { incoming: Some(namespace("tokens")), outgoing: Some(namespace("tokens")) };
-    Ok((store.entity_ledger(&namespace("entities"), &joins)?, store.token_store(&namespace("tokens"))?))
-}
-
-/// A commit of a message that puts its own name, against what is there.
-async fn commit_of(entities: &dyn EntityLedger, name: &str) -> Result<Commit> {
-    let opened = entities.open(&key(), &message(name), None).await?;
-    Ok(Commit {
-        key: key(),
-        message: message(name),
-        opened: opened.version,
-        change: EntityChange::Put(payload(name)),
-        attempt: op(name),
-        entry: Some(payload("content")),
-        consume: None,
-        create: vec![],
-    })
-}
-
-async fn committed(entities: &dyn EntityLedger, commit: &Commit) -> Result<()> {
-    assert_eq!(entities.commit(commit).await?, Committed::Committed, "{commit:?}");
+/// A stale commit is one whose version is gone, also if its token is gone as well.
+#[tokio::test]
+async fn the_version_is_judged_before_the_token() -> Result<()> {
+    let place = Place::ready().await?;
+    let (entities, _) = joined(&place.store()?)?;
+    let (opened, consume) = (Some(Version::new(99)), Some(id("never created")));
+    let stale = Commit { opened, consume, ..commit_of(&*entities, "a").await? };
+    assert_eq!(entities.commit(&stale).await?, Committed::Conflict);
     Ok(())
 }

@@ -1,9 +1,10 @@
-//! Files that are not what they should be, and what becomes of the log.
+//! Files that are not a store's, or not writable, and the write-ahead log of a file.
 
 use std::fs;
 
 use storagebox_core::{Backend, ErrorKind, Hold, Item, ItemBank, Result};
 use storagebox_sqlite::SqliteStore;
+use storagebox_testkit::checks::calls;
 
 use crate::support::{Place, failed};
 
@@ -11,10 +12,7 @@ use crate::support::{Place, failed};
 async fn a_folder_that_is_missing_is_named() -> Result<()> {
     let place = Place::bare()?;
     let store = SqliteStore::open(place.path().join("under").join("store.db"))?;
-    for error in [store.setup().await.unwrap_err(), store.ping().await.unwrap_err()] {
-        assert_eq!(error.kind(), ErrorKind::NotSetUp, "{error}");
-        assert!(error.to_string().contains("create this folder first"), "{error}");
-    }
+    calls::setup_is_refused(&store, ErrorKind::NotSetUp, "create this folder first").await;
     Ok(())
 }
 
@@ -22,10 +20,7 @@ async fn a_folder_that_is_missing_is_named() -> Result<()> {
 async fn a_folder_is_no_file() -> Result<()> {
     let place = Place::bare()?;
     let store = SqliteStore::open(place.path().parent().ok_or_else(|| failed("a folder"))?)?;
-    for error in [store.setup().await.unwrap_err(), store.ping().await.unwrap_err()] {
-        assert_eq!(error.kind(), ErrorKind::Misconfigured, "{error}");
-        assert!(error.to_string().contains("is a folder"), "{error}");
-    }
+    calls::setup_is_refused(&store, ErrorKind::Misconfigured, "is a folder").await;
     Ok(())
 }
 
@@ -35,14 +30,8 @@ async fn what_is_no_database_is_said_and_left_alone() -> Result<()> {
     let text = "a letter, and no database. ".repeat(100);
     fs::write(place.path(), &text).map_err(failed)?;
     let store = place.store()?;
-    for error in [
-        store.setup().await.unwrap_err(),
-        store.ping().await.unwrap_err(),
-        store.item_bank(&"namespace".parse()?)?.take(&"ada".parse().unwrap(), Hold::Forever).await.unwrap_err(),
-    ] {
-        assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
-        assert!(error.to_string().contains("is not a SQLite database"), "{error}");
-    }
+    calls::setup_is_refused(&store, ErrorKind::Corrupt, "is not a SQLite database").await;
+    calls::are_refused(&store, ErrorKind::Corrupt).await?;
     assert_eq!(fs::read_to_string(place.path()).map_err(failed)?, text);
     Ok(())
 }
@@ -91,7 +80,7 @@ mod rights {
         Ok(fs::metadata(path).map_err(failed)?.mode() & 0o777)
     }
 
-    /// Codes are money: whoever else has an account on the machine reads none of them.
+    /// Items such as voucher codes have a value, so other users of the machine must not read the file.
     #[tokio::test]
     async fn a_file_that_is_made_is_for_its_owner_alone() -> Result<()> {
         let place = Place::bare()?;

@@ -1,4 +1,4 @@
-//! Pools that the caller has.
+//! Stores on a pool of the caller.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, mpsc};
@@ -59,7 +59,7 @@ async fn one_that_only_reads_is_denied() -> Result<()> {
     Ok(())
 }
 
-/// Nobody gives a connection back: the call is not made, and says so.
+/// If no connection becomes free, the call is not made and returns `Contention`.
 #[tokio::test]
 async fn one_without_a_free_connection_is_contention() -> Result<()> {
     let place = Place::ready().await?;
@@ -77,7 +77,7 @@ async fn one_without_a_free_connection_is_contention() -> Result<()> {
     Ok(())
 }
 
-/// A pool of one connection, whose commits are told to the hook first; they fail if it says so.
+/// Creates a pool of one connection with a commit hook. A commit fails if the hook returns `false`.
 fn hooked(place: &Place, hook: impl Fn() -> bool + Send + Sync + 'static) -> SqlitePool {
     let hook = Arc::new(hook);
     let options = SqlitePoolOptions::new().max_connections(1).after_connect(move |connection, _| {
@@ -104,7 +104,7 @@ async fn one_whose_commit_failed_is_fit_for_the_next_call() -> Result<()> {
     Ok(())
 }
 
-/// The deletion is committed, and the log cannot be cut after it.
+/// The deletion is committed, and truncating the log after it fails.
 #[tokio::test]
 async fn upkeep_that_stops_after_its_deletion_may_have_been_applied() -> Result<()> {
     let (place, closes) = (Place::ready().await?, Arc::new(OnceLock::<SqlitePool>::new()));
@@ -125,7 +125,7 @@ async fn upkeep_that_stops_after_its_deletion_may_have_been_applied() -> Result<
     Ok(())
 }
 
-/// Its commit is under way for longer than a call may take.
+/// The commit takes longer than the timeout of a call.
 #[tokio::test]
 async fn a_setup_whose_time_ends_with_its_commit_may_have_been_applied() -> Result<()> {
     let place = Place::bare()?;

@@ -1,4 +1,4 @@
-//! Futures that are polled and then left, neither driven nor dropped: nobody else waits for them.
+//! Futures that are polled and then neither polled again nor dropped: no other call waits for them.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -23,7 +23,7 @@ fn items(name: &str, count: usize) -> Result<Vec<Item>> {
     (0..count).map(|number| Item::new(format!("{name}-{number}"))).collect()
 }
 
-/// As many others as there are of a call that was left.
+/// Makes ten takes, which must not wait for a call that was left.
 async fn ten_take_beside(store: &SqliteStore, name: &str) -> Result<()> {
     let (bank, mut takes) = (store.item_bank(&"namespace".parse()?)?, JoinSet::new());
     for number in 0..10 {
@@ -35,7 +35,7 @@ async fn ten_take_beside(store: &SqliteStore, name: &str) -> Result<()> {
     store.item_bank(&"namespace".parse()?)?.counts().await.map(drop)
 }
 
-/// A call that takes a transaction of its own.
+/// Adds so many items that the call gets its own transaction.
 async fn add_many(store: SqliteStore, name: String) -> Result<()> {
     store.item_bank(&"namespace".parse()?)?.add(&items(&name, 1_500)?).await.map(drop)
 }
@@ -44,7 +44,7 @@ async fn make(call: Dropped, store: SqliteStore, id: String) -> Result<()> {
     call.make(&store, &id).await
 }
 
-/// Each call is left at its first point, then another of its kind at its second, and so on until one is through.
+/// Leaves a call of each kind at its first point, another at its second point, and so on until one completes.
 async fn leave_everywhere(store: &SqliteStore) -> Result<()> {
     store.item_bank(&"namespace".parse()?)?.add(&items("first", 2_000)?).await?;
     let mut left: Vec<Left<()>> = vec![];
@@ -79,7 +79,7 @@ async fn a_call_that_is_left_holds_no_connection_of_a_pool_that_was_handed_in() 
     leave_everywhere(&place.builder().from_pool(place.pool())?).await
 }
 
-/// There are four connections that look.
+/// More reads are left than there are readers, which are four.
 #[tokio::test]
 async fn looks_that_are_left_hold_up_no_others() -> Result<()> {
     let place = Place::ready().await?;
@@ -113,7 +113,7 @@ async fn remember(store: SqliteStore, id: &'static str) -> Result<()> {
     Ok(())
 }
 
-/// Until it can do nothing but wait for the file.
+/// Polls the call until it only waits for the file.
 async fn drive_for_a_while(call: &mut Left<()>) {
     for _ in 0..20 {
         assert!(poll_fn(|context| Poll::Ready(call.as_mut().poll(context).is_pending())).await);
@@ -121,7 +121,7 @@ async fn drive_for_a_while(call: &mut Left<()>) {
     }
 }
 
-/// Two runtimes of one thread each, of which the first has a call that waits for the file.
+/// Two runtimes with one thread each. The first one has a call that waits for the file.
 struct Runtimes {
     place: Place,
     first: Runtime,
@@ -144,7 +144,7 @@ impl Runtimes {
     }
 }
 
-/// As where each thread has a runtime, which it drives while it has a call.
+/// As in a program in which each thread has its own runtime, and drives it only during its calls.
 #[test]
 fn a_runtime_that_is_driven_for_its_own_calls_keeps_no_other_waiting() -> Result<()> {
     let (runtimes, writer) = Runtimes::new(Duration::from_secs(10))?;
@@ -152,19 +152,19 @@ fn a_runtime_that_is_driven_for_its_own_calls_keeps_no_other_waiting() -> Result
     runtimes.second.block_on(drive_for_a_while(&mut other));
     runtimes.second.block_on(writer.close()).map_err(failed)?;
     runtimes.first.block_on(runtimes.one)?;
-    // Nobody drives the first one any more.
+    // The first runtime is not driven any more.
     runtimes.second.block_on(other)?;
     drop(runtimes.place);
     Ok(())
 }
 
-/// Nobody else writes to the file, but for what rests with that runtime.
+/// No other process writes to the file: only the call in the runtime that is not driven keeps it.
 #[test]
 fn who_waits_for_a_runtime_that_nobody_drives_is_told_so() -> Result<()> {
     let (runtimes, writer) = Runtimes::new(Duration::from_millis(200))?;
     runtimes.second.block_on(writer.close()).map_err(failed)?;
     let error = runtimes.second.block_on(remember(runtimes.store.clone(), "other")).unwrap_err();
     assert_eq!((error.kind(), error.certainty()), (ErrorKind::Contention, Certainty::NotApplied));
-    assert!(error.to_string().contains("a runtime that nobody drives any more"), "{error}");
+    assert!(error.to_string().contains("a runtime that no longer runs"), "{error}");
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Connections that look belong to no runtime, and hold the log from what they read on.
+//! Connections that read belong to no runtime, and hold the log from their first read on.
 
 use std::fs;
 use std::time::Duration;
@@ -10,14 +10,14 @@ use tokio::time::timeout;
 
 use crate::support::{Place, failed};
 
-/// Longer than any of these calls may take on the slowest machine.
+/// Longer than any of these calls takes on the slowest machine.
 const EVER: Duration = Duration::from_secs(60);
 
 fn runtime() -> Result<Runtime> {
     Builder::new_current_thread().enable_all().build().map_err(failed)
 }
 
-/// A store that is set up, with nothing open, and a fresh one on the same file.
+/// Sets up a file, closes its store, and returns a new store on the file, which has opened nothing yet.
 fn ready(call_timeout: Duration) -> Result<(Place, SqliteStore)> {
     let runtime = runtime()?;
     let place = runtime.block_on(Place::ready())?;
@@ -30,13 +30,13 @@ fn ready(call_timeout: Duration) -> Result<(Place, SqliteStore)> {
     Ok((place, store))
 }
 
-/// The numbers of files that were removed are given to these.
+/// Creates files that get the inodes of removed files.
 fn make_other_files(place: &Place) -> Result<()> {
     let folder = place.path().with_file_name("");
     (0..20).try_for_each(|number| fs::write(folder.join(format!("other-{number}")), "x")).map_err(failed)
 }
 
-/// There are four connections that look.
+/// More reads are made than there are readers, which are four, each in its own runtime.
 #[test]
 fn looks_that_have_ended_keep_no_connection_in_a_runtime_that_nobody_drives() -> Result<()> {
     let (_place, store) = ready(Duration::from_secs(1))?;
@@ -49,7 +49,7 @@ fn looks_that_have_ended_keep_no_connection_in_a_runtime_that_nobody_drives() ->
     runtime()?.block_on(async { timeout(EVER, store.close()).await.map_err(failed)? })
 }
 
-/// A health check in a runtime of its own, and then work.
+/// A program makes a health check in one runtime, and then works in another one.
 #[test]
 fn what_a_look_met_lasts_for_no_longer_than_its_connection() -> Result<()> {
     let (place, store) = ready(EVER)?;
@@ -72,7 +72,7 @@ fn what_a_look_met_lasts_for_no_longer_than_its_connection() -> Result<()> {
     })
 }
 
-/// Nobody else holds its log, and it goes with it.
+/// No other connection holds the log, so closing the store removes it.
 #[tokio::test]
 async fn a_store_that_is_closed_after_looks_leaves_no_log() -> Result<()> {
     let place = Place::ready().await?;
@@ -86,7 +86,7 @@ async fn a_store_that_is_closed_after_looks_leaves_no_log() -> Result<()> {
     store.close().await
 }
 
-/// A call of another runtime has the connection that writes, and does not come to its end.
+/// A call in another runtime has the connection that writes, and does not end.
 #[test]
 fn a_store_with_a_call_that_rests_is_closed_in_time_or_says_why_not() -> Result<()> {
     let (place, store) = ready(Duration::from_millis(200))?;
@@ -101,7 +101,7 @@ fn a_store_with_a_call_that_rests_is_closed_in_time_or_says_why_not() -> Result<
         let closed = timeout(EVER, store.close()).await.map_err(failed)?;
         let error = closed.unwrap_err();
         assert_eq!((error.kind(), error.certainty()), (ErrorKind::Contention, Certainty::NotApplied));
-        assert!(error.to_string().contains("a runtime that nobody drives any more"), "{error}");
+        assert!(error.to_string().contains("a runtime that no longer runs"), "{error}");
         Ok::<_, Error>(())
     })?;
     drop(resting);

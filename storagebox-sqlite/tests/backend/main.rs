@@ -1,4 +1,4 @@
-//! What this backend promises beyond the suite: the cost of a call, what it does with a file, and how it waits.
+//! Promises of this backend beyond the suite: the cost of calls, the checks of the file, and how calls wait.
 #![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
 
 mod costs;

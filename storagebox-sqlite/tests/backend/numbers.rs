@@ -1,18 +1,18 @@
-//! Versions and fences where a part of the tables is of an older copy than the rest.
+//! Versions and fences after some tables were restored from an older copy than the others.
 
 use std::time::Duration;
 
 use sqlx::{Connection as _, query};
 use storagebox_core::{
-    Backend as _, Begun, Commit, Committed, Completed, DedupRepo as _, EntityChange, EntityLedger as _, Joins,
-    LeaseRepo as _, Payload, Recorded, Replaced, Result, Retention,
+    Backend as _, Begun, Completed, DedupRepo as _, LeaseRepo as _, Payload, Recorded, Replaced, Result, Retention,
 };
+use storagebox_testkit::checks::entities::{commit_at, committed, split, version};
 
 use crate::support::{Place, failed};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// The namespaces as they were before any of the rows.
+/// Restores the namespaces to their state before any other row.
 async fn put_back(place: &Place) -> Result<()> {
     let mut raw = place.raw().await?;
     query("UPDATE storagebox_namespaces SET last_number = 0").execute(&mut raw).await.map_err(failed)?;
@@ -67,22 +67,11 @@ async fn a_version_is_above_those_of_its_row() -> Result<()> {
 #[tokio::test]
 async fn an_entitys_version_is_above_that_of_its_row() -> Result<()> {
     let place = Place::ready().await?;
-    let entities = place.store()?.entity_ledger(&"namespace".parse()?, &Joins::default())?;
+    let entities = split(&place.store()?)?;
     let mut last = None;
     for number in 0..4 {
-        let message = format!("message-{number}").parse()?;
-        let commit = Commit {
-            key: "key".parse()?,
-            opened: last,
-            change: EntityChange::Put(Payload::try_from("state")?),
-            attempt: format!("op-{number}").parse()?,
-            entry: Some(Payload::try_from("entry")?),
-            consume: None,
-            create: vec![],
-            message,
-        };
-        assert_eq!(entities.commit(&commit).await?, Committed::Committed);
-        let next = entities.open(&commit.key, &commit.message, None).await?.version;
+        committed(&*entities, &commit_at(last, &format!("message-{number}"))).await?;
+        let next = version(&*entities, "look").await?;
         assert!(next > last, "{next:?} after {last:?}");
         last = next;
         put_back(&place).await?;

@@ -1,4 +1,4 @@
-//! Faults from outside: a disk that is full, a clock that is set back, and bytes in a table that are no text.
+//! External faults: a full disk, a clock that is set back, and bytes in a text column that are not text.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ async fn a_clock_that_is_set_back_ends_nothing_early_and_brings_nothing_back() -
     .await
 }
 
-/// SQLite's own word for it is the same, whether the disk has no room or the file may not grow.
+/// Limits the size of the file. SQLite returns the same error as for a full disk.
 async fn let_grow(pool: &SqlitePool, pages: i64) -> Result<()> {
     let sql = format!("PRAGMA max_page_count = {pages}");
     pool.execute(AssertSqlSafe(sql)).await.map(drop).map_err(failed)
@@ -33,7 +33,7 @@ async fn pages(pool: &SqlitePool) -> Result<i64> {
     query_scalar("PRAGMA page_count").fetch_one(pool).await.map_err(failed)
 }
 
-/// The largest of any record.
+/// Returns the largest value of a record.
 fn value() -> Result<Payload> {
     Payload::new(vec![7; 256 * 1024])
 }
@@ -47,7 +47,7 @@ fn is_of_a_full_disk(error: &Error) {
     assert!(error.is_retryable() && error.to_string().contains("the disk is full"), "{error}");
 }
 
-/// One call finds no room, and neither do those that share its transaction, if they need room too. Nobody else fails.
+/// A call fails if it needs space, alone or in a shared transaction. Calls that need none succeed.
 #[tokio::test]
 async fn a_full_disk_changes_nothing() -> Result<()> {
     let place = Place::ready().await?;
@@ -74,7 +74,8 @@ async fn a_full_disk_changes_nothing() -> Result<()> {
     Ok(())
 }
 
-/// A column of text takes any bytes. A take by itself is over before its item is read, and so it is unknown.
+/// A text column accepts any bytes. A take without a transaction is committed before its item is read, so its outcome
+/// is unknown.
 #[tokio::test]
 async fn bytes_that_are_no_text_are_corrupt() -> Result<()> {
     let place = Place::ready().await?;
@@ -94,7 +95,7 @@ async fn bytes_that_are_no_text_are_corrupt() -> Result<()> {
     Ok(())
 }
 
-/// The skew was stored by then; it opens with any.
+/// Earlier versions stored the skew with the namespace. Such a namespace opens with any skew.
 #[tokio::test]
 async fn a_namespace_that_was_stored_with_its_skew_opens_with_any() -> Result<()> {
     let place = Place::ready().await?;

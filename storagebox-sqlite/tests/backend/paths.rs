@@ -1,4 +1,4 @@
-//! Paths that mean one thing to SQLite and another to the rest of the system, and what a stranger put at one.
+//! Paths that SQLite and the system read differently, and files that another user created.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use storagebox_core::{Backend, ErrorKind, Item, ItemBank, Result};
 use storagebox_sqlite::SqliteStore;
+use storagebox_testkit::checks::calls;
 
 use crate::support::{Place, failed};
 
@@ -23,7 +24,7 @@ async fn used(store: &SqliteStore) -> Result<()> {
     store.item_bank(&"namespace".parse()?)?.counts().await.map(drop)
 }
 
-/// The files in a folder that this process has open.
+/// Returns the files in a folder that this process has open.
 #[cfg(target_os = "linux")]
 fn open_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let handles = fs::read_dir("/proc/self/fd").map_err(failed)?;
@@ -31,7 +32,8 @@ fn open_in(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files.filter(|file| file.starts_with(folder)).collect())
 }
 
-/// Each folder of a place is its own, so that none sees what another left.
+/// Opens a store by this spelling of its path in a new folder. Asserts that the process opens only files that
+/// `SqliteStore::files` returns. Returns whether the path was accepted.
 #[cfg(target_os = "linux")]
 async fn opens_only_what_it_names(spelling: &str) -> Result<bool> {
     let place = Place::bare()?;
@@ -57,8 +59,8 @@ async fn opens_only_what_it_names(spelling: &str) -> Result<bool> {
     Ok(true)
 }
 
-/// What writes elsewhere goes by the names: a log that was not among them was replaced, and one code went to two
-/// people.
+/// Programs rely on the returned names to leave the files alone. A log that was missing among them was once replaced,
+/// and one item was given away twice.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn what_is_open_is_named_and_for_its_owner_alone_however_the_path_is_spelled() -> Result<()> {
@@ -76,41 +78,36 @@ async fn links_without_an_end_are_refused() -> Result<()> {
     let place = Place::bare()?;
     symlink("store.db", place.path()).map_err(failed)?;
     let store = place.store()?;
-    for error in [store.setup().await.unwrap_err(), store.ping().await.unwrap_err()] {
-        assert_eq!(error.kind(), ErrorKind::Misconfigured, "{error}");
-        assert!(error.to_string().contains("40 links"), "{error}");
-    }
+    calls::setup_is_refused(&store, ErrorKind::Misconfigured, "40 links").await;
     Ok(())
 }
 
-/// As root SQLite opened the device, and left a journal beside it.
+/// Regression: as root, SQLite opened the device and left a journal beside it.
 #[tokio::test]
 async fn a_device_and_a_socket_are_no_files() -> Result<()> {
     let place = Place::bare()?;
     let _socket = UnixListener::bind(place.path()).map_err(failed)?;
     for path in [PathBuf::from("/dev/null"), place.path()] {
         let store = SqliteStore::open(&path)?;
-        for error in [store.setup().await.unwrap_err(), store.ping().await.unwrap_err()] {
-            assert_eq!(error.kind(), ErrorKind::Misconfigured, "{error}");
-            assert!(error.to_string().contains("must be a file"), "{error}");
-        }
+        calls::setup_is_refused(&store, ErrorKind::Misconfigured, "must be a file").await;
     }
     assert!(!Path::new("/dev/null-journal").exists());
     Ok(())
 }
 
-/// A file that could not be made is not left to SQLite, which would make one that everybody may read.
+/// If the file cannot be created, SQLite must not create it: every user could read it.
 #[tokio::test]
 async fn why_a_file_could_not_be_made_is_told() -> Result<()> {
     let place = Place::bare()?;
     let store = SqliteStore::open(place.path().with_file_name("x".repeat(256)))?;
     let error = store.setup().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
-    assert!(error.to_string().contains("could not be made"), "{error}");
+    assert!(error.to_string().contains("could not be created"), "{error}");
     Ok(())
 }
 
-/// Only root can give a file away. Who runs this as another user sees that what is one's own is used.
+/// Asserts that the store is refused if the file belongs to another user. Only root can change the owner; for other
+/// users this asserts that their own file is used.
 async fn is_refused_if_a_strangers(place: &Place, theirs: &Path) -> Result<()> {
     let is_theirs = std::os::unix::fs::lchown(theirs, Some(STRANGER), None).is_ok();
     let store = place.store()?;
@@ -143,7 +140,7 @@ async fn a_strangers_link_in_a_folder_for_everybody_is_not_followed() -> Result<
     Ok(())
 }
 
-/// Everybody may read it, and would read the codes.
+/// The file's owner could read all items.
 #[tokio::test]
 async fn a_strangers_database_in_a_folder_for_everybody_is_not_used() -> Result<()> {
     let place = for_everybody()?;
@@ -163,11 +160,11 @@ async fn a_strangers_file_beside_the_database_is_not_used() -> Result<()> {
     Ok(())
 }
 
-/// In a folder of one's own, somebody else's file is there because one wants it to be.
+/// Another user cannot create files in this folder, so its owner wants the file there.
 #[tokio::test]
 async fn another_users_database_in_a_folder_of_ones_own_is_used() -> Result<()> {
     let place = Place::ready().await?;
-    // Nobody but root can, and it is used either way.
+    // Only root can change the owner. The file must be used in both cases.
     let _ = chown(place.path(), Some(STRANGER), None);
     used(&place.store()?).await
 }

@@ -1,4 +1,4 @@
-//! Files that are replaced or removed while a process works with them, and those that were restored.
+//! Files that are replaced, removed or restored while a process works with them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,7 +14,7 @@ use storagebox_sqlite::SqliteStore;
 
 use crate::support::{Place, failed};
 
-/// A store with two items, of which one is taken.
+/// Opens a store with two items, one of them taken.
 async fn in_use() -> Result<(Place, SqliteStore)> {
     let place = Place::ready().await?;
     let store = place.store()?;
@@ -24,7 +24,7 @@ async fn in_use() -> Result<(Place, SqliteStore)> {
     Ok((place, store))
 }
 
-/// A copy of the file, as who keeps a backup makes it.
+/// Makes a copy of the file, as a backup does.
 async fn copied(place: &Place) -> Result<PathBuf> {
     let copy = place.path().with_extension("copy");
     let into = query("VACUUM INTO ?1").bind(copy.to_str().ok_or_else(|| failed("a path"))?);
@@ -34,7 +34,7 @@ async fn copied(place: &Place) -> Result<PathBuf> {
     Ok(copy)
 }
 
-/// Puts the copy in its place.
+/// Replaces the file by a copy.
 async fn restore(place: &Place) -> Result<()> {
     let copy = copied(place).await?;
     remove(place, &["-wal", "-shm"])?;
@@ -48,10 +48,10 @@ fn remove(place: &Place, suffixes: &[&str]) -> Result<()> {
 
 fn is_refused(error: &Error) {
     assert_eq!((error.kind(), error.certainty()), (ErrorKind::Corrupt, Certainty::NotApplied), "{error}");
-    assert!(error.to_string().contains("since it was opened"), "{error}");
+    assert!(error.to_string().contains("after it was opened"), "{error}");
 }
 
-/// Everything that the store is asked.
+/// Asserts that every call is refused.
 async fn is_refused_everything(store: &SqliteStore) -> Result<()> {
     let bank = store.item_bank(&"namespace".parse()?)?;
     for error in [
@@ -76,7 +76,7 @@ async fn a_process_whose_file_was_replaced_gives_nothing_that_another_gives() ->
     let bobs = new.item_bank(&"namespace".parse()?)?.take(&"bob".parse()?, Hold::Forever).await?;
     assert_eq!(bobs.item(), Some(&Item::new("B")?));
     is_refused_everything(&old).await?;
-    // It is not the last one of the new file, whose log it would remove.
+    // The closing store must not remove the log, which belongs to the new file.
     old.close().await?;
     assert_eq!(new.item_bank(&"namespace".parse()?)?.take(&"bob".parse()?, Hold::Forever).await?.item(), bobs.item());
     Ok(())
@@ -89,18 +89,6 @@ async fn a_process_whose_file_was_removed_says_so_and_makes_none() -> Result<()>
     remove(&place, &["", "-wal", "-shm"])?;
     is_refused_everything(&store).await?;
     assert!(!place.path().exists());
-    Ok(())
-}
-
-/// What was acknowledged since the last checkpoint is nowhere else.
-#[cfg(unix)]
-#[tokio::test]
-async fn a_process_whose_log_was_removed_writes_nothing_more() -> Result<()> {
-    let (place, store) = in_use().await?;
-    remove(&place, &["-wal", "-shm"])?;
-    is_refused(
-        &store.item_bank(&"namespace".parse()?)?.take(&"eve".parse().unwrap(), Hold::Forever).await.unwrap_err(),
-    );
     Ok(())
 }
 
@@ -125,7 +113,7 @@ async fn a_look_is_refused_where_a_change_is() -> Result<()> {
     Ok(())
 }
 
-/// The files beside it are those of another file of this name by then.
+/// By then the sidecar files belong to another database file of this name.
 #[cfg(unix)]
 #[tokio::test]
 async fn a_look_is_refused_where_another_process_made_the_files_anew() -> Result<()> {
@@ -183,7 +171,7 @@ const FILE: &str = "STORAGEBOX_SQLITE_ELSEWHERE_FILE";
 const SQL: &str = "STORAGEBOX_SQLITE_ELSEWHERE_SQL";
 const ANSWER: &str = "the other process found: ";
 
-/// What another process does, which has nothing in common with this one but the files; the text that it found.
+/// Runs SQL in another process, which shares only the files with this one, and returns the text that it found.
 fn elsewhere(place: &Place, sql: &str) -> Result<String> {
     let mut program = Command::new(env::current_exe().map_err(failed)?);
     program.args(["--exact", "replaced::as_another_process", "--ignored", "--nocapture"]);
@@ -207,7 +195,7 @@ async fn as_another_process() -> Result<()> {
 const BOB_TAKES: &str = "UPDATE storagebox_items SET state = 'held', claim = 'bob' WHERE item = 'B' RETURNING item";
 const BOB_HAS: &str = "SELECT coalesce(group_concat(item), 'nothing') FROM storagebox_items WHERE claim = 'bob'";
 
-/// The locks of those who write are in it.
+/// The shared memory holds the locks of writers.
 #[cfg(unix)]
 #[tokio::test]
 async fn a_process_whose_shared_memory_was_removed_gives_nothing_that_another_gives() -> Result<()> {
@@ -218,48 +206,32 @@ async fn a_process_whose_shared_memory_was_removed_gives_nothing_that_another_gi
     Ok(())
 }
 
-/// Its own commits are in a log that nobody else sees; they must not be moved to the file over those of others.
+/// Its own commits are in a log that nobody else sees; they must not be moved to the file over those of others, whether
+/// the store is closed, dropped, or refused and then closed.
 #[cfg(unix)]
-async fn moves_nothing(end: impl AsyncFnOnce(SqliteStore) -> Result<()>) -> Result<()> {
-    let place = Place::ready().await?;
-    let old = place.store()?;
-    old.item_bank(&"namespace".parse()?)?.add(&[Item::new("A")?, Item::new("B")?]).await?;
-    old.maintain(1).await?;
-    let _ = old.item_bank(&"namespace".parse()?)?.take(&"ada".parse()?, Hold::Forever).await?;
-    remove(&place, &["-wal", "-shm"])?;
-    elsewhere(&place, BOB_TAKES)?;
-    end(old).await?;
-    assert_eq!(elsewhere(&place, "PRAGMA integrity_check")?, "ok");
-    assert_eq!(elsewhere(&place, BOB_HAS)?, "B");
+#[tokio::test]
+async fn a_process_whose_log_was_removed_moves_nothing_to_the_file() -> Result<()> {
+    for end in ["closed", "dropped", "refused"] {
+        let place = Place::ready().await?;
+        let old = place.store()?;
+        let bank = old.item_bank(&"namespace".parse()?)?;
+        bank.add(&[Item::new("A")?, Item::new("B")?]).await?;
+        old.maintain(1).await?;
+        let _ = bank.take(&"ada".parse()?, Hold::Forever).await?;
+        remove(&place, &["-wal", "-shm"])?;
+        elsewhere(&place, BOB_TAKES)?;
+        if end == "refused" {
+            is_refused(&bank.take(&"eve".parse()?, Hold::Forever).await.unwrap_err());
+        }
+        drop(bank);
+        match end {
+            "dropped" => drop(old),
+            _ => old.close().await?,
+        }
+        assert_eq!(elsewhere(&place, "PRAGMA integrity_check")?, "ok", "{end}");
+        assert_eq!(elsewhere(&place, BOB_HAS)?, "B", "{end}");
+    }
     Ok(())
-}
-
-#[cfg(unix)]
-#[tokio::test]
-async fn a_process_whose_log_was_removed_moves_nothing_to_the_file_when_it_is_closed() -> Result<()> {
-    moves_nothing(async |old| old.close().await).await
-}
-
-#[cfg(unix)]
-#[tokio::test]
-async fn a_process_whose_log_was_removed_moves_nothing_to_the_file_when_its_store_is_dropped() -> Result<()> {
-    moves_nothing(async |old| {
-        drop(old);
-        Ok(())
-    })
-    .await
-}
-
-#[cfg(unix)]
-#[tokio::test]
-async fn a_process_that_is_refused_because_its_log_was_removed_moves_nothing_to_the_file() -> Result<()> {
-    moves_nothing(async |old| {
-        is_refused(
-            &old.item_bank(&"namespace".parse()?)?.take(&"eve".parse().unwrap(), Hold::Forever).await.unwrap_err(),
-        );
-        old.close().await
-    })
-    .await
 }
 
 /// It has connections that look, and none that writes.
@@ -281,7 +253,7 @@ async fn a_process_that_only_looks_and_whose_log_was_removed_moves_nothing_to_th
     Ok(())
 }
 
-/// SQLite maps the shared memory of a file once in each process: a connection that is opened anew has the removed one.
+/// SQLite maps the shared memory of a file once per process, so a new connection uses the removed shared memory.
 #[cfg(unix)]
 #[tokio::test]
 async fn a_store_that_is_opened_anew_in_a_process_whose_log_was_removed_is_refused_too() -> Result<()> {
@@ -296,7 +268,7 @@ async fn a_store_that_is_opened_anew_in_a_process_whose_log_was_removed_is_refus
     Ok(())
 }
 
-/// Overwrites what the file has by what the copy has.
+/// Overwrites the file's tables with those of the copy.
 async fn put_back(place: &Place, copy: &Path) -> Result<()> {
     let mut raw = place.raw().await?;
     let attach = query("ATTACH ?1 AS copy").bind(copy.to_str().ok_or_else(|| failed("a path"))?);
@@ -308,7 +280,7 @@ async fn put_back(place: &Place, copy: &Path) -> Result<()> {
     raw.close().await.map_err(failed)
 }
 
-/// The bank of a process that goes on while a copy is put back which knows nothing of it.
+/// Opens a bank, and then restores a copy of the file in which the bank does not exist.
 async fn put_back_below() -> Result<(Place, Arc<dyn ItemBank>)> {
     let place = Place::ready().await?;
     let copy = copied(&place).await?;
@@ -318,12 +290,12 @@ async fn put_back_below() -> Result<(Place, Arc<dyn ItemBank>)> {
     Ok((place, adas))
 }
 
-/// A copy is put back while others work, as `.restore` of the command `sqlite3` does it: the file stays the same one.
+/// The copy is restored during work, as `.restore` of the command `sqlite3` does: the file stays the same.
 #[tokio::test]
 async fn a_namespace_that_a_copy_does_not_have_is_not_taken_for_another() -> Result<()> {
     let (place, adas) = put_back_below().await?;
     place.store()?.item_bank(&"bobs".parse()?)?.add(&[Item::new("B")?]).await?;
-    // By one statement, by a transaction, and by a look.
+    // By one statement, by a transaction, and by a read.
     assert_eq!(adas.take(&"ada".parse()?, Hold::Forever).await?.item(), None);
     assert_eq!(adas.counts().await?, Counts::default());
     assert_eq!(adas.holder(&Item::new("B")?).await?, ItemState::Unknown);
@@ -331,7 +303,7 @@ async fn a_namespace_that_a_copy_does_not_have_is_not_taken_for_another() -> Res
     Ok(())
 }
 
-/// The claim of the same name in another namespace is another's.
+/// Another namespace has a claim with the same id.
 #[tokio::test]
 async fn a_claim_that_a_copy_does_not_have_is_not_taken_for_another_namespaces() -> Result<()> {
     let (place, adas) = put_back_below().await?;

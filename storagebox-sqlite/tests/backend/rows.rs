@@ -1,4 +1,4 @@
-//! Rows that somebody else changed.
+//! Rows that another program changed.
 
 use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqliteRow, SqliteSynchronous};
@@ -15,7 +15,7 @@ fn whatever_a_row_holds() -> Result<()> {
     let runtime = Runtime::new().map_err(failed)?;
     let place = runtime.block_on(Place::ready())?;
     let _within = runtime.enter();
-    // What is put back need not last.
+    // The rows that are restored need not be durable.
     let file = File(SqlitePool::connect_lazy_with(place.options().synchronous(SqliteSynchronous::Off)));
     let store = place.store()?;
     runtime.block_on(rows::fill(&store))?;
@@ -23,7 +23,7 @@ fn whatever_a_row_holds() -> Result<()> {
     runtime.block_on(store.close())
 }
 
-/// The file, past the library.
+/// The tables of the file, without the library.
 struct File(SqlitePool);
 
 impl File {
@@ -43,7 +43,7 @@ impl File {
         self.texts(format!("SELECT name FROM pragma_table_info('{table}')")).await
     }
 
-    /// What shows a row whole, and tells it from others.
+    /// Returns an SQL expression with all columns of a row, which identifies the row.
     async fn name(&self, table: &str) -> Result<String> {
         let quoted: Vec<_> = self.columns(table).await?.iter().map(|column| format!("quote({column})")).collect();
         Ok(quoted.join("||','||"))
@@ -113,7 +113,7 @@ impl Tables for File {
     }
 }
 
-/// Bytes come as bytes or, by their last bit, as a text that is none.
+/// Returns the SQL for a value. Bytes become a blob, or, depending on their last bit, a text that is not valid.
 fn held(value: &Value) -> &'static str {
     match value {
         Value::Bytes(bytes) if bytes.last().is_some_and(|byte| byte % 2 == 1) => "CAST(? AS TEXT)",

@@ -1,4 +1,4 @@
-//! What a call leaves behind that changes nothing: no row.
+//! Calls that change nothing leave no row.
 
 use sqlx::{AssertSqlSafe, query_scalar};
 use storagebox_core::Result;
@@ -6,7 +6,7 @@ use storagebox_testkit::workload::refusals::refused;
 
 use crate::support::{Place, failed};
 
-/// How many rows each table has.
+/// Returns the number of rows of each table.
 async fn rows(place: &Place) -> Result<Vec<(String, i64)>> {
     let mut file = place.raw().await?;
     let tables = query_scalar("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name");

@@ -1,4 +1,4 @@
-//! Tables that something else changed: what no statement would miss is asked when a namespace is opened.
+//! Changes to the schema by other programs that no statement would report. They are found when a namespace is opened.
 
 use sqlx::{AssertSqlSafe, Connection, Executor, raw_sql};
 use storagebox_core::{
@@ -7,7 +7,7 @@ use storagebox_core::{
 
 use crate::support::{Place, failed};
 
-/// What the first call of a namespace, `ping` and `setup` answer once this was done to the file.
+/// Runs SQL on the file, and asserts the error of the first call on a namespace, of `ping` and of `setup`.
 async fn are_refused(done: &str, kind: ErrorKind) -> Result<()> {
     let place = Place::ready().await?;
     let mut raw = place.raw().await?;
@@ -25,7 +25,7 @@ async fn are_refused(done: &str, kind: ErrorKind) -> Result<()> {
     Ok(())
 }
 
-/// A record was new for each caller, and an operation of a counter was applied each time.
+/// Regression: every caller recorded a new value, and a repeated operation of a counter was applied again.
 #[tokio::test]
 async fn a_trigger_that_may_make_nothing_of_a_write_is_refused() -> Result<()> {
     for table in ["records", "items", "counter_ops", "tokens"] {
@@ -36,7 +36,7 @@ async fn a_trigger_that_may_make_nothing_of_a_write_is_refused() -> Result<()> {
     Ok(())
 }
 
-/// `setup` said that all was set up, and each call that setup was to be run.
+/// Regression: `setup` succeeded, and each call returned that `setup` must be run.
 #[tokio::test]
 async fn an_index_or_a_key_that_is_gone_is_said() -> Result<()> {
     for gone in [
@@ -53,7 +53,7 @@ async fn an_index_or_a_key_that_is_gone_is_said() -> Result<()> {
     Ok(())
 }
 
-/// Another program's tables in the same file.
+/// The file also has tables of another program.
 #[tokio::test]
 async fn a_trigger_on_a_table_of_the_callers_is_none_of_ours() -> Result<()> {
     let place = Place::ready().await?;

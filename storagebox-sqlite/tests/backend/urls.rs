@@ -1,4 +1,4 @@
-//! What a store is opened with: everything that makes no sense is refused before any file is touched.
+//! URLs and settings: invalid ones are refused before any file is opened.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The SQLite that is linked: versions before 3.51.3 could lose what was committed when a log was begun anew.
+//! The linked SQLite. Versions before 3.51.3 can lose committed changes when they restart a write-ahead log.
 
 use sqlx::query_scalar;
 use storagebox_core::Result;

@@ -1,4 +1,4 @@
-//! How a call waits for others that write: until its time is over, and then it is not made.
+//! Calls that wait for another writer: a call that does not begin within its timeout is not made.
 
 use std::future::ready;
 use std::pin::pin;
@@ -14,7 +14,7 @@ use tokio::time::sleep;
 
 use crate::support::{Place, failed};
 
-/// A place whose file somebody else is writing to.
+/// Runs a test on a file to which another connection is writing.
 async fn with_a_writer(
     test: impl AsyncFnOnce(&Place, sqlx::Transaction<'_, sqlx::Sqlite>) -> Result<()>,
 ) -> Result<()> {
@@ -39,7 +39,7 @@ async fn a_call_that_cannot_begin_in_time_was_not_made_and_never_is() -> Result<
         }
         other.rollback().await.map_err(failed)?;
         let counters = place.store()?.counter(&"namespace".parse()?, Strategy::default())?;
-        // Whatever was still on its way is behind this one.
+        // If the refused calls were still waiting, they would be made before this one.
         let _ = counters.apply(&"key".parse()?, &Change::new("last".parse()?, 5)).await?;
         assert_eq!(counters.value(&"key".try_into()?).await?, 5);
         Ok(())
@@ -47,8 +47,8 @@ async fn a_call_that_cannot_begin_in_time_was_not_made_and_never_is() -> Result<
     .await
 }
 
-/// A take by itself is tried without a transaction first. On a busy machine its time may be over in the middle of that,
-/// and it is told that nothing is known; then it asks again, as a caller does.
+/// A take is first tried without a transaction. On a busy machine its timeout may end during that, and its outcome is
+/// unknown. Then the test repeats the take, as a caller would.
 #[tokio::test]
 async fn a_take_that_cannot_begin_in_time_takes_nothing() -> Result<()> {
     let place = Place::ready().await?;
@@ -67,7 +67,7 @@ async fn a_take_that_cannot_begin_in_time_takes_nothing() -> Result<()> {
     }
     assert_eq!((error.kind(), error.certainty()), (ErrorKind::Contention, Certainty::NotApplied));
     transaction.rollback().await.map_err(failed)?;
-    // By a client that is not as short of time.
+    // By a client with a longer timeout.
     assert_eq!(bank.take(&"bob".parse()?, Hold::Forever).await?.item(), Some(&"a".try_into()?));
     Ok(())
 }
@@ -119,7 +119,7 @@ async fn setup_waits_too() -> Result<()> {
     setup.await.map_err(failed)?
 }
 
-/// The clock is read when the file is to be had, and not when the call is made.
+/// The clock is read after the file is locked, and not when the call begins to wait.
 #[tokio::test]
 async fn a_hold_that_ends_while_its_confirm_waits_is_expired() -> Result<()> {
     let (place, minute) = (Place::ready().await?, Duration::from_secs(60));

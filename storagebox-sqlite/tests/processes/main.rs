@@ -1,4 +1,4 @@
-//! Many processes on one file: each makes its calls and says what it was told, and all of it is so.
+//! Many processes on one file: each makes calls and prints the outcomes, and the file must agree with all of them.
 #![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
 
 use std::process::ExitCode;
@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
-/// None of them is told that the file is locked, and none is left behind: a worker ends with its first error.
+/// A worker ends with its first error, so no call may fail because the file is locked or because it waited too long.
 fn eight_at_once() -> Result<(), Failed> {
     let (runtime, place) = (Runtime::new()?, Place::bare()?);
     let start = |number| Worker::start(&place.path(), &format!("worker-{number}"), ROUNDS);
@@ -41,7 +41,7 @@ fn eight_at_once() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Beside others that go on; the next one of the same name carries on with the same ids.
+/// Other workers go on meanwhile. The next worker of the same name continues with the same ids.
 fn killed_half_way() -> Result<(), Failed> {
     let (runtime, place) = (Runtime::new()?, Place::bare()?);
     let beside: Vec<_> = ["one", "other"]

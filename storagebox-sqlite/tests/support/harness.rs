@@ -1,4 +1,4 @@
-//! The suite's harness: a file for each case.
+//! The suite's harness: one file per case.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,15 +12,15 @@ use storagebox_testkit::checks::harness;
 
 use super::place::{Place, failed};
 
-/// Longer than a case may stand still, so that no call ends because the machine is busy.
+/// The timeout of calls. It is longer than a case may make no progress, so no call times out on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// How the stores under test are set up.
+/// The settings of the stores under test.
 #[derive(Clone, Copy, Debug)]
 pub struct SetUp {
     pub name: &'static str,
     pub combining: bool,
-    /// Whether the stores are on pools that were handed in.
+    /// Whether the stores use pools of the caller.
     pub pools: bool,
 }
 
@@ -32,7 +32,7 @@ impl SetUp {
 #[derive(Debug)]
 pub struct SqliteHarness(pub SetUp);
 
-/// Opens a file as another process of the suite.
+/// Opens a store on the file in another process of the suite.
 pub async fn open_beside(path: String) -> Result<Arc<dyn Backend>> {
     Ok(Arc::new(SqliteStore::builder().clock(ManualClock::new()).call_timeout(PATIENCE).open(path)?))
 }
@@ -59,7 +59,7 @@ impl Harness for SqliteHarness {
     async fn bare(&self) -> Result<Box<dyn Sandbox>> {
         let place = Place::bare()?;
         if self.0.pools {
-            // The program's own pool opens a file that is there.
+            // A pool of the caller opens only an existing file.
             place.empty_file().await?;
         }
         Ok(Box::new(File { place, set_up: self.0 }))
@@ -92,7 +92,7 @@ impl Sandbox for File {
     }
 }
 
-/// Past the library: the tables as they are.
+/// Reads the items directly from the tables.
 const AUDIT: &str = "
     SELECT i.item, CASE WHEN i.until <= ?2 THEN 'free' ELSE i.state END AS state, i.claim
     FROM storagebox_items i JOIN storagebox_namespaces b ON b.number = i.bank

@@ -1,4 +1,4 @@
-//! What the tests of this backend share: files of their own, a clock that is moved by hand, and other processes.
+//! Shared by the tests of this backend: files for one case, a clock that a test moves, and other processes.
 
 #![allow(dead_code, unused_imports, unreachable_pub, reason = "each test program uses a part of it")]
 

@@ -1,4 +1,4 @@
-//! A file for one case, in a folder that goes with it.
+//! A file for one case, in a folder that is deleted with it.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,11 +12,11 @@ use storagebox_sqlite::{SqliteBuilder, SqliteStore};
 use storagebox_testkit::{Failure, Folder};
 use tempfile::TempDir;
 
-/// All places of this program are in it: it goes with the program, also with one that is killed.
+/// The folder of all places of this program. It is deleted when the program ends, even if the program is killed.
 static FOLDER: LazyLock<Result<Folder, Failure>> =
     LazyLock::new(|| Folder::new_in(Path::new(env!("CARGO_TARGET_TMPDIR")), "sqlite"));
 
-/// A folder with a store in it.
+/// A folder with the file of a store.
 #[derive(Debug)]
 pub struct Place {
     folder: TempDir,
@@ -24,14 +24,14 @@ pub struct Place {
 }
 
 impl Place {
-    /// With no file yet.
+    /// Creates a place without a file.
     pub fn bare() -> Result<Self> {
         let parent = FOLDER.as_ref().map_err(failed)?;
         let folder = tempfile::tempdir_in(parent.path()).map_err(failed)?;
         Ok(Self { folder, clock: ManualClock::new() })
     }
 
-    /// With a file that is set up.
+    /// Creates a place with a file that is set up.
     pub async fn ready() -> Result<Self> {
         let place = Self::bare()?;
         place.store()?.setup().await?;
@@ -55,17 +55,17 @@ impl Place {
         options.synchronous(SqliteSynchronous::Full).disable_statement_logging()
     }
 
-    /// Past the library.
+    /// Opens a connection of the driver, without the library.
     pub async fn raw(&self) -> Result<SqliteConnection> {
         self.options().connect().await.map_err(failed)
     }
 
-    /// Makes the file, with nothing in it.
+    /// Creates an empty file.
     pub async fn empty_file(&self) -> Result<()> {
         self.options().create_if_missing(true).connect().await.map_err(failed)?.close().await.map_err(failed)
     }
 
-    /// A pool as a caller has one.
+    /// Creates a pool, as a caller would.
     pub fn pool(&self) -> SqlitePool {
         SqlitePoolOptions::new().max_connections(4).connect_lazy_with(self.options())
     }

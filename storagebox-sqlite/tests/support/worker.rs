@@ -1,4 +1,4 @@
-//! Other processes on a file: this test program, started once more, which makes calls and says what it was told.
+//! Other processes on a file: this test program is started again, makes calls and prints their outcomes.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -23,25 +23,25 @@ const ROUNDS: &str = "STORAGEBOX_SQLITE_WORKER_ROUNDS";
 /// The counter that all workers share.
 const SHARED: &str = "everybody's";
 
-/// The namespaces of all workers of a file.
+/// The name of all namespaces of the workers.
 const NAMESPACE: &str = "workers";
 
-/// A worker on its way.
+/// A running worker.
 #[derive(Debug)]
 pub struct Worker {
     child: Child,
-    /// Its end is what asks the worker to end.
+    /// Closing it asks the worker to end.
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     acked: Vec<String>,
 }
 
-/// What workers were told: the item of each round, by its id.
+/// The outcomes of workers: the item of each round, by the id of the round.
 #[derive(Debug, Default)]
 pub struct Acked(pub BTreeMap<String, String>);
 
 impl Worker {
-    /// Makes so many rounds, or fewer if it is ended before.
+    /// Starts a worker that makes this number of rounds, or fewer if it is ended before.
     pub fn start(file: &Path, name: &str, rounds: usize) -> io::Result<Self> {
         let mut child = Command::new(env::current_exe()?)
             .env(FILE, file)
@@ -56,7 +56,7 @@ impl Worker {
         Ok(Self { child, input, output, acked: vec![] })
     }
 
-    /// Ends it by SIGKILL, in the middle of whatever it does after so many rounds.
+    /// Waits for this number of rounds, and kills the worker by SIGKILL during its next calls.
     pub fn killed_after(mut self, rounds: usize) -> io::Result<Acked> {
         self.wait_for(rounds)?;
         self.child.kill()?;
@@ -65,14 +65,14 @@ impl Worker {
         Ok(self.into_acked())
     }
 
-    /// Asks it to end after so many rounds.
+    /// Waits for this number of rounds, and asks the worker to end.
     pub fn ended_after(mut self, rounds: usize) -> io::Result<Acked> {
         self.wait_for(rounds)?;
         drop(self.input.take());
         self.finished()
     }
 
-    /// Waits until it has made its rounds.
+    /// Waits until the worker has made all its rounds.
     pub fn finished(mut self) -> io::Result<Acked> {
         self.read_rest()?;
         match self.child.wait()?.success() {
@@ -92,7 +92,7 @@ impl Worker {
         Ok(())
     }
 
-    /// What was written before the end; a line without its end was not.
+    /// Reads the remaining output. An incomplete last line is ignored.
     fn read_rest(&mut self) -> io::Result<()> {
         let mut rest = String::new();
         self.output.read_to_string(&mut rest)?;
@@ -107,7 +107,7 @@ impl Worker {
 }
 
 impl Acked {
-    /// Everything that workers were told is so, and no item was given twice.
+    /// Asserts that the file agrees with all outcomes, and that no item was given away twice.
     pub async fn audit(&self, file: &Path) -> Result<()> {
         let store = SqliteStore::open(file)?;
         let (bank, records) = (store.item_bank(&NAMESPACE.parse()?)?, store.dedup_repo(&NAMESPACE.parse()?)?);
@@ -129,7 +129,7 @@ impl Acked {
         store.close().await
     }
 
-    /// The number of all rounds that were counted.
+    /// Returns the number of rounds that the workers counted.
     pub async fn counted(file: &Path) -> Result<i64> {
         let store = SqliteStore::open(file)?;
         let counted = store.counter(&NAMESPACE.parse()?, Strategy::default())?.value(&Key::new(SHARED)?).await?;
@@ -137,7 +137,7 @@ impl Acked {
     }
 }
 
-/// What a worker's main does instead of its tests.
+/// Runs a worker instead of the tests if this process was started as one, and returns its exit code.
 pub fn be_a_worker_if_asked() -> Option<ExitCode> {
     let (file, name) = (env::var_os(FILE)?, env::var(NAME).ok()?);
     let rounds = env::var(ROUNDS).ok()?.parse().ok()?;
@@ -156,9 +156,9 @@ pub fn be_a_worker_if_asked() -> Option<ExitCode> {
     })
 }
 
-/// Until it has made its rounds, or its standard input ends.
+/// Works until all rounds are made or the standard input ends.
 async fn work(file: PathBuf, name: &str, rounds: usize) -> Result<()> {
-    // As long as a machine under load may take.
+    // Longer than a call takes on a busy machine.
     let store = SqliteStore::builder().call_timeout(Duration::from_secs(60)).open(file)?;
     store.setup().await?;
     let (told, ended) = tokio::sync::oneshot::channel::<()>();
@@ -184,7 +184,7 @@ async fn make_rounds(store: &SqliteStore, name: &str, rounds: usize) -> Result<(
     Ok(())
 }
 
-/// A worker of the same name may have been there before.
+/// Returns the first round that no earlier worker of this name has recorded.
 async fn first_round(store: &SqliteStore, name: &str) -> Result<usize> {
     let records = store.dedup_repo(&NAMESPACE.parse()?)?;
     let mut round = 0;
@@ -194,7 +194,7 @@ async fn first_round(store: &SqliteStore, name: &str) -> Result<usize> {
     Ok(round)
 }
 
-/// Takes an item of its own, records it, and counts itself; the same again is the same.
+/// Adds and takes an item, records it, and counts the round. A repetition has the same effect.
 async fn one_round(store: &SqliteStore, id: &str) -> Result<String> {
     let bank = store.item_bank(&NAMESPACE.parse()?)?;
     bank.add(&[Item::new(format!("item-of-{id}"))?]).await?;

@@ -7,10 +7,10 @@ use tracing::warn;
 
 use crate::delivery::Settle;
 
-/// The default of how often a message may end its worker before it is parked, before `MORE` is added.
+/// The value in place of `park_after` in the limit of lone runs, if `park_after` is not set.
 const ENDS: u32 = 5;
 
-/// The number of allowed lone runs beyond that of attempts: a worker that was killed from outside is not its message's
+/// The number that is added to `park_after` in this limit: a worker that was killed from outside is not its message's
 /// fault.
 const MORE: u32 = 3;
 

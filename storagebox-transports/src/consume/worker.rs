@@ -65,9 +65,8 @@ impl<D: Delivery> Worker<D> {
         held < self.settings.concurrency.saturating_add(self.settings.prefetch) && self.held_up_until().is_none()
     }
 
-    /// Returns the latest moment until which the loop waits because a message runs alone or is to run alone. It takes
-    /// nothing meanwhile, because what it takes could end with the worker. Returns `None` if the loop does not wait for
-    /// that.
+    /// Returns until when the loop takes no messages because a message runs alone or is to run alone: a message that it
+    /// took could end with the worker. Returns `None` if the loop may take messages.
     pub(super) fn held_up_until(&self) -> Option<Instant> {
         self.busy.until().filter(|_| self.busy.is_alone() || self.suspect().is_some())
     }

@@ -85,7 +85,7 @@ impl Run {
     /// no harm.
     pub(super) async fn is_given_back(&self) {
         if let Err(error) = self.note(Note::Settled(self.delivery)).await {
-            debug!(%error, "it was not noted that a message is given back");
+            debug!(%error, "the note that a message was given back could not be written");
         }
     }
 
@@ -94,7 +94,7 @@ impl Run {
         if self.delivery > 1
             && let Err(error) = self.notes.stream.purge().filter(&self.subject).await
         {
-            debug!(%error, "a note on a message that is over stays for a while");
+            debug!(%error, "the note on a finished message could not be deleted; it expires later");
         }
     }
 

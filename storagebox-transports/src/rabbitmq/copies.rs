@@ -47,7 +47,7 @@ fn header<'a>(properties: &'a BasicProperties, name: &str) -> Result<Option<&'a 
         return Ok(None);
     };
     let text = value.as_long_string().map(LongString::as_bytes).and_then(|bytes| std::str::from_utf8(bytes).ok());
-    text.map(Some).ok_or_else(|| Malformed(format!("its header {name} is no text")))
+    text.map(Some).ok_or_else(|| Malformed(format!("its header {name} is not text")))
 }
 
 fn value<'a>(properties: &'a BasicProperties, name: &str) -> Option<&'a AMQPValue> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
-use storagebox_core::layer::{Answered, Call, Layer, Layered, Next};
+use storagebox_core::layer::{Call, Layer, Layered, Next, Response};
 use storagebox_core::{
     Backend, BoxError, Decision, Error, ErrorKind, Joins, Message, MissingToken, Payload, Processor, async_trait,
 };
@@ -59,7 +59,7 @@ struct Down;
 
 #[async_trait]
 impl Layer for Down {
-    async fn around(&self, _: &Call<'_>, _: Next<'_>) -> storagebox_core::Result<Answered> {
+    async fn call(&self, _: &Call<'_>, _: Next<'_>) -> storagebox_core::Result<Response> {
         Err(Error::new(ErrorKind::Unavailable, "it is down"))
     }
 }

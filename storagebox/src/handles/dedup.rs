@@ -4,14 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox_core::layer::LayeredPart;
+use storagebox_core::layer::{LayeredPart, Policy};
 use storagebox_core::{
     Aborted, Backend, Completed, DedupId, DedupRepo, Entry, Error, ErrorKind, Fence, Forgotten, Lease, LeaseExtended,
     LeaseRepo, ListedRecord, Listing, Namespace, Payload, Replaced, Result, Retention, Version,
 };
 
 use crate::handles::{Begin, IntoValue, Operation, Record, Run};
-use crate::policy::{HeartbeatDeadline, Policy};
+use crate::policy::HeartbeatDeadline;
 
 /// Work that is done once per id, and its results (articles 1 and 3).
 ///

@@ -6,13 +6,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use storagebox_core::layer::Policy;
 use storagebox_core::{
     DedupId, Error, Fence, Fingerprint, LeaseRepo, OpId, Ran, Result, Retention, Retry, RunError, RunOptions, Timer,
 };
 use tokio::runtime::Handle;
 
 use crate::handles::IntoValue;
-use crate::policy::Policy;
 
 /// A run of work. Awaiting it runs the work: see [`Dedup::run`](crate::Dedup::run).
 #[must_use = "a run begins when it is awaited"]
@@ -137,7 +137,7 @@ where
         let timer = Arc::clone(timer);
         Box::pin(async move {
             let ((id, options), leases) = (of?, leases?);
-            let without = |_| Error::misconfigured("runtime", "is not tokio's, which alone goes on without the caller");
+            let without = |_| Error::misconfigured("runtime", "must be tokio's: only its tasks outlive the caller");
             let runtime = Handle::try_current().map_err(without)?;
             let spawn = move |task| runtime.spawn(task);
             storagebox_core::run_to_end(leases, timer, spawn, &id, &options, work).await

@@ -6,6 +6,7 @@ use storagebox_core::{Deduplicator, Handler, Namespace, OneTimeTokens, OrderedOp
 
 use super::Store;
 use crate::handles::{Bank, Counters, Dedup, IntoValue, OrderedValues, ProcessorBuilder, Tokens, all};
+use crate::policy::bounding;
 
 /// Opens the parts of a store.
 ///
@@ -24,7 +25,7 @@ impl Store {
     /// Opens the deduplication of this name: its runs, and the records of their results. A backend may have records
     /// without leases; then the runs return `Unsupported`.
     pub fn dedup(&self, name: impl IntoValue<Namespace>) -> Result<Dedup> {
-        Dedup::open(&self.backend, &self.policy.bounding(&self.inner), name.into_value()?, &self.policy)
+        Dedup::open(&self.backend, &bounding(&self.policy, &self.inner), name.into_value()?, &self.policy)
     }
 
     /// Opens the tokens of this name.

@@ -18,14 +18,6 @@ const AHEAD: Duration = HOUR;
 
 /// Runs with a clock that is first an hour ahead and is then set back. `at` returns a store whose clock is this far
 /// ahead of its first time; each call of `at` invalidates the store before.
-///
-/// # Errors
-///
-/// Returns the errors of the store.
-///
-/// # Panics
-///
-/// Panics if something has two holders, ends early, comes back, or is forgotten.
 pub async fn set_back(mut at: impl AsyncFnMut(Duration) -> Result<Arc<dyn Backend>>) -> Result<()> {
     let before = Scene::of(at(AHEAD).await?)?;
     let (item, lease) = before.set().await?;

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use storagebox_conformance::{Cut, Proxy};
 use storagebox_core::{
-    Backend, Change, ClaimId, Consumed, Counted, Counter, DedupId, DedupRepo, Hold, Item, ItemBank, Key, OpId,
-    OrderedOptions, OrderedStore, Payload, Recorded, Result, Retention, Stamp, Strategy, Taken, TokenId, TokenStore,
-    WriterId, Written,
+    Backend, Change, ClaimId, Consumed, Counted, Counter, DedupId, DedupRepo, ErrorKind, Hold, Item, ItemBank, Key,
+    OpId, OrderedOptions, OrderedStore, Payload, Recorded, Result, Retention, Retired, Stamp, Strategy, Taken, TokenId,
+    TokenStore, WriterId, Written,
 };
 use tokio::task::JoinSet;
 
@@ -45,20 +45,12 @@ impl Far {
     }
 
     /// Adds an item for each call that is cut.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of the store.
     pub async fn fill(&self) -> Result<()> {
         let items = (0..CUTS).map(|number| Item::new(format!("item-{number}")));
         self.store.item_bank(&"cuts".parse()?)?.add(&items.collect::<Result<Vec<_>>>()?).await.map(drop)
     }
 
     /// Makes one of the calls, whose reply is lost. Returns whether the answer says that the call was applied before.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of the store.
     pub async fn call(&self, number: usize) -> Result<bool> {
         let id = format!("cut-{number:04}");
         match number % 5 {
@@ -107,14 +99,6 @@ impl Far {
 
     /// Checks that nothing was applied twice after [`CUTS`] calls; `other_claims` is the number of other claims in the
     /// bank.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of the store.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the sums do not add up.
     pub async fn audit(&self, other_claims: usize) -> Result<()> {
         let each = CUTS / 5;
         let counts = self.store.item_bank(&"cuts".parse()?)?.counts().await?;
@@ -125,14 +109,6 @@ impl Far {
     }
 
     /// Loses the replies of batches, each of whose calls must find its own effect. Prints one line of results.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of the store, and an error if the store contradicts its answers.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the sums do not add up, or too few replies were lost.
     pub async fn lose_together(&self) -> Result<()> {
         let (namespaces, items) = (Namespaces::of(&*self.store)?, ROUNDS * CALLERS * 2);
         fill(&namespaces, items).await?;
@@ -162,6 +138,26 @@ impl fmt::Debug for Far {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Far").field("store", &self.store).finish_non_exhaustive()
     }
+}
+
+/// Loses a request and a reply of calls whose answers would not settle the lost attempt: it may still arrive, once an
+/// item was added or the claim was released.
+pub async fn leave_open(proxy: &Proxy, store: &dyn Backend) -> Result<()> {
+    let (bank, ada, bob) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?, ClaimId::new("bob")?);
+    bank.add(&[Item::new("item")?]).await?;
+    let _ = bank.take(&ada, Hold::Forever).await?;
+    assert_eq!(bank.take(&bob, Hold::Forever).await?, Taken::Empty);
+    for (number, cut) in [Cut::RequestLost, Cut::ReplyLost].into_iter().enumerate() {
+        proxy.arm(cut, ada.as_str(), 0);
+        let holding = bank.retire(&ada).await.expect_err("an answer that does not settle a lost retire");
+        proxy.arm(cut, bob.as_str(), 0);
+        let empty = bank.take(&bob, Hold::Forever).await.expect_err("an answer that does not settle a lost take");
+        assert_eq!((holding.kind(), empty.kind()), (ErrorKind::OutcomeUnknown, ErrorKind::OutcomeUnknown), "{cut:?}");
+        assert_eq!(proxy.cuts(), 2 * (number + 1), "{cut:?}");
+    }
+    assert_eq!(bank.retire(&ada).await?, Retired::Holding);
+    assert_eq!(bank.take(&bob, Hold::Forever).await?, Taken::Empty);
+    Ok(())
 }
 
 async fn at_once(callers: Vec<Caller>) -> Result<Vec<Caller>> {

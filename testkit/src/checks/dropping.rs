@@ -1,11 +1,12 @@
 //! Futures that are dropped while they wait: the next call gets the right answer, and its effect stays.
 
 use storagebox_core::{
-    Backend, Change, ClaimId, Counted, Counter, DedupId, DedupRepo, Hold, Item, ItemBank, Recorded, Result, Retention,
-    Strategy, TokenId, TokenStore,
+    Backend, Change, ClaimId, Commit, Counted, Counter, DedupId, DedupRepo, Hold, Item, ItemBank, Recorded, Result,
+    Retention, Strategy, TokenId, TokenStore,
 };
 
 use super::drop_after;
+use super::entities::{commit_at, committed, joined};
 
 /// More waits than any call has.
 const MOST_WAITS: usize = 200;
@@ -18,6 +19,7 @@ pub enum Dropped {
     Record,
     Apply,
     Create,
+    Commit,
     Look,
     Maintain,
     Setup,
@@ -25,14 +27,10 @@ pub enum Dropped {
 
 impl Dropped {
     /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::Take, Self::Record, Self::Apply, Self::Create, Self::Look, Self::Maintain, Self::Setup];
+    pub const ALL: [Self; 8] =
+        [Self::Take, Self::Record, Self::Apply, Self::Create, Self::Commit, Self::Look, Self::Maintain, Self::Setup];
 
     /// Makes the call, with this id if it has one.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of the store.
     pub async fn make(self, store: &dyn Backend, id: &str) -> Result<()> {
         let name = "namespace".parse()?;
         match self {
@@ -46,6 +44,12 @@ impl Dropped {
                 store.counter(&name, Strategy::default())?.apply(&id.parse()?, &change).await.map(drop)
             }
             Self::Create => store.token_store(&name)?.create_tokens(&[TokenId::new(id)?]).await.map(drop),
+            Self::Commit => {
+                let (entities, tokens) = joined(store)?;
+                let consume: Option<TokenId> = Some(id.parse()?);
+                tokens.create_tokens(consume.as_slice()).await?;
+                committed(&*entities, &Commit { key: id.parse()?, consume, ..commit_at(None, id) }).await
+            }
             Self::Look => store.item_bank(&name)?.counts().await.map(drop),
             Self::Maintain => store.maintain(10).await.map(drop),
             Self::Setup => store.setup().await,
@@ -66,14 +70,6 @@ pub struct Clients<'a> {
 
 impl Clients<'_> {
     /// Drops each of these calls at its first point, then at its second, and so on until the call completes.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of the store.
-    ///
-    /// # Panics
-    ///
-    /// Panics if a call never waits, or never ends, or a call after it gets a wrong answer.
     pub async fn drop_everywhere(&self, calls: &[Dropped]) -> Result<()> {
         let items: Vec<_> = (0..500).map(|number| Item::new(format!("{number}"))).collect::<Result<_>>()?;
         self.fresh.item_bank(&"namespace".parse()?)?.add(&items).await?;

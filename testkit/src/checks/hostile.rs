@@ -1,7 +1,7 @@
 //! Texts and values that would mean something else if they were not treated as data.
 
 use storagebox_conformance::keeps_text;
-use storagebox_core::{Backend, ClaimId, DedupId, DedupRepo, ErrorKind, Item, OpId, Payload, Result, Retention};
+use storagebox_core::{Backend, Result};
 
 use super::failed;
 
@@ -33,47 +33,10 @@ impl Texts {
     }
 
     /// Checks that the store keeps each text byte for byte, in every field of every part.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error that names the text and the field that failed.
     pub async fn are_kept(&self, store: &dyn Backend) -> Result<()> {
         for text in self.all() {
             keeps_text(store, &text).await.map_err(failed)?;
         }
         Ok(())
-    }
-}
-
-/// Stores a value with every byte, and the longest value.
-///
-/// # Errors
-///
-/// Returns the errors of the store.
-///
-/// # Panics
-///
-/// Panics if another value comes back.
-pub async fn payloads_are_bytes(records: &dyn DedupRepo) -> Result<()> {
-    let bytes: Vec<_> = (0..256 * 1024_usize).map(|byte| byte as u8).collect();
-    for value in [&bytes[..0], &bytes[..256], &bytes[..]] {
-        let (id, op) = (DedupId::new(format!("{}", value.len()))?, OpId::new("op")?);
-        let _ = records.record(&id, &Payload::try_from(value)?, &op, Retention::Forever).await?;
-        let found = records.get(&id).await?.ok_or_else(|| failed("nothing was recorded"))?;
-        assert!(found.value.as_bytes() == value, "{} bytes did not come back", value.len());
-    }
-    Ok(())
-}
-
-/// Checks that a text that no store could keep is no value, so that no call gets it.
-///
-/// # Panics
-///
-/// Panics if such a text makes a value.
-#[track_caller]
-pub fn what_cannot_be_kept_is_no_value() {
-    for text in ["a\0b".to_owned(), "\0".to_owned(), "x".repeat(1_025)] {
-        assert_eq!(Item::new(text.as_str()).expect_err("an item").kind(), ErrorKind::InvalidInput);
-        assert_eq!(ClaimId::new(text.as_str()).expect_err("an id").kind(), ErrorKind::InvalidInput);
     }
 }

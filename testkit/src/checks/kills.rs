@@ -37,14 +37,6 @@ impl Load {
 }
 
 /// Runs callers of every part, while `kill` ends and restarts the server twenty times. Prints one line of results.
-///
-/// # Errors
-///
-/// Returns the errors of the store or of `kill`, and an error if the store contradicts its answers.
-///
-/// # Panics
-///
-/// Panics if the sums do not add up.
 pub async fn outlives_twenty_kills(store: &dyn Backend, kill: impl AsyncFnMut() -> Result<()>) -> Result<()> {
     let (namespaces, load) = (Namespaces::of(store)?, Arc::new(Load::default()));
     fill(&namespaces, ITEMS).await?;

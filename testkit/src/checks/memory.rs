@@ -13,14 +13,6 @@ pub const LONG_AGO: Duration = Duration::from_secs(400 * 24 * 3_600);
 const SECOND: Duration = Duration::from_secs(1);
 
 /// Makes a fence of each kind: of a claim, of a token and of a lease.
-///
-/// # Errors
-///
-/// Returns the errors of the store.
-///
-/// # Panics
-///
-/// Panics if another operation has the lease.
 pub async fn fence_each_kind(store: &dyn Backend) -> Result<()> {
     let _ = store.item_bank(&"namespace".parse()?)?.release(&ClaimId::new("ada")?).await?;
     store.token_store(&"namespace".parse()?)?.discard(&[TokenId::new("token")?]).await?;
@@ -31,14 +23,6 @@ pub async fn fence_each_kind(store: &dyn Backend) -> Result<()> {
 }
 
 /// Checks that each fence of [`fence_each_kind`] holds, and that upkeep finds nothing to delete.
-///
-/// # Errors
-///
-/// Returns the errors of the store.
-///
-/// # Panics
-///
-/// Panics if a fence is gone.
 pub async fn assert_fenced(store: &dyn Backend) -> Result<()> {
     assert_eq!(store.maintain(1_000).await?.deleted, 0, "{}", store.backend());
     let taken = store.item_bank(&"namespace".parse()?)?.take(&ClaimId::new("ada")?, Hold::Forever).await?;
@@ -52,14 +36,6 @@ pub async fn assert_fenced(store: &dyn Backend) -> Result<()> {
 }
 
 /// Checks that a store with another memory refuses its first call. Each call uses a new store, which knows nothing yet.
-///
-/// # Errors
-///
-/// Returns the errors of the store if it cannot even be opened.
-///
-/// # Panics
-///
-/// Panics if one of the calls is answered.
 pub async fn another_is_refused<S: Backend>(another: impl Fn() -> Result<S>) -> Result<()> {
     let (known, new) = (another()?.item_bank(&"namespace".parse()?)?, another()?.item_bank(&"new".parse()?)?);
     for (call, outcome) in [
@@ -75,10 +51,6 @@ pub async fn another_is_refused<S: Backend>(another: impl Fn() -> Result<S>) -> 
 }
 
 /// Checks that the error says that the memory is another.
-///
-/// # Panics
-///
-/// Panics if the error says anything else.
 #[track_caller]
 pub fn assert_another(error: &Error) {
     assert_eq!(error.kind(), ErrorKind::Misconfigured, "{error}");

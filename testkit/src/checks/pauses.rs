@@ -12,14 +12,6 @@ const ITEMS: u64 = 10;
 /// Makes calls of two clients to a bank of this name while the server is stopped: `hasty` gives up soon, `patient`
 /// never. A call that gives up has an unknown outcome, or is unavailable if it only reads; the other one waits. Once
 /// the server goes on, each claim has one item, and no item is lost.
-///
-/// # Errors
-///
-/// Returns the errors of the store, and the reason why the server was not stopped.
-///
-/// # Panics
-///
-/// Panics if a call is answered while the server is stopped, or gets another answer than described above.
 pub async fn lose_nothing<P>(
     hasty: &dyn Backend,
     patient: &dyn Backend,

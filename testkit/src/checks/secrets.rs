@@ -11,10 +11,6 @@ use crate::port;
 pub const SECRET: &str = "hunter2";
 
 /// Checks that an error, its causes and its context show no secret.
-///
-/// # Panics
-///
-/// Panics if the error shows a secret.
 #[track_caller]
 pub fn assert_hidden(error: &Error) {
     let mut shown = format!("{error} {error:?} {:?}", error.context().collect::<Vec<_>>());
@@ -27,10 +23,6 @@ pub fn assert_hidden(error: &Error) {
 }
 
 /// Checks that texts built from secrets show none of them.
-///
-/// # Panics
-///
-/// Panics if a text shows a secret.
 #[track_caller]
 pub fn assert_none_shows(all: impl IntoIterator<Item = String>) {
     for shown in all {
@@ -39,14 +31,6 @@ pub fn assert_none_shows(all: impl IntoIterator<Item = String>) {
 }
 
 /// Returns the error of a first call. The error of a ping must have the same kind, and neither may show a secret.
-///
-/// # Errors
-///
-/// Returns the errors of the store if it cannot even open a namespace.
-///
-/// # Panics
-///
-/// Panics if one of the two is answered, or they are refused differently.
 pub async fn refused(store: &dyn Backend) -> Result<Error> {
     let (ping, call) = (refused_ping(store).await, refused_call(store).await?);
     assert_eq!(ping.kind(), call.kind(), "{}: {ping} {call}", store.backend());
@@ -54,14 +38,6 @@ pub async fn refused(store: &dyn Backend) -> Result<Error> {
 }
 
 /// The same as [`refused`], for a store whose setup is refused in the same way.
-///
-/// # Errors
-///
-/// Returns the errors of [`refused`].
-///
-/// # Panics
-///
-/// Panics as [`refused`] does.
 pub async fn refused_with_setup(store: &dyn Backend) -> Result<Error> {
     let (call, setup) = (refused(store).await?, store.setup().await.expect_err("a setup that was to be refused"));
     assert_hidden(&setup);
@@ -82,15 +58,7 @@ async fn refused_call(store: &dyn Backend) -> Result<Error> {
     Ok(error)
 }
 
-/// Checks stores at URLs whose password is wrong or whose user is unknown.
-///
-/// # Errors
-///
-/// Returns the errors of the store if it cannot even be opened.
-///
-/// # Panics
-///
-/// Panics if a store is not refused with `Denied`.
+/// Checks that stores at URLs with a wrong password or an unknown user are `Denied`.
 pub async fn are_denied<S: Backend>(connect: impl Fn(&str) -> Result<S>, urls: &[String]) -> Result<()> {
     for (number, url) in urls.iter().enumerate() {
         let error = refused_with_setup(&connect(url)?).await?;
@@ -99,15 +67,7 @@ pub async fn are_denied<S: Backend>(connect: impl Fn(&str) -> Result<S>, urls: &
     Ok(())
 }
 
-/// Checks a store at a port where no server listens.
-///
-/// # Errors
-///
-/// Returns the error that there is no such port, or the errors of the store.
-///
-/// # Panics
-///
-/// Panics if a call is not refused with `Unavailable`.
+/// Checks that a store at a port where no server listens is `Unavailable`, and nothing was applied.
 pub async fn where_nobody_listens<S: Backend>(connect: impl FnOnce(u16) -> Result<S>) -> Result<()> {
     let store = connect(port::free().map_err(failed)?)?;
     let error = refused_with_setup(&store).await?;
@@ -116,15 +76,7 @@ pub async fn where_nobody_listens<S: Backend>(connect: impl FnOnce(u16) -> Resul
     Ok(())
 }
 
-/// Checks a store that answered and is then closed.
-///
-/// # Errors
-///
-/// Returns the errors of the store.
-///
-/// # Panics
-///
-/// Panics if a call after that is not refused with `Unavailable`.
+/// Checks that a store that answered and is then closed is `Unavailable`.
 pub async fn once_closed(store: &dyn Backend) -> Result<()> {
     store.ping().await?;
     store.close().await?;

@@ -20,16 +20,8 @@ async fn look(store: &dyn Backend, options: OrderedOptions) -> Result<()> {
     store.ordered_store(&"skews".parse()?, options)?.get(&Key::new("key")?).await.map(drop)
 }
 
-/// Checks that the namespace `skews` opens with any skew. `age` makes the store believe that an earlier version created
-/// it.
-///
-/// # Errors
-///
-/// Returns the errors of the store.
-///
-/// # Panics
-///
-/// Panics if it also opens with another tombstone age or other stamps, or if a handle does not use its own skew.
+/// Checks that the namespace `skews` opens with any skew, which its handle then uses, and with nothing else that differs.
+/// `age` makes the store believe that an earlier version created it.
 pub async fn stored_before(
     open: impl AsyncFn() -> Result<Arc<dyn Backend>>,
     age: impl AsyncFnOnce() -> Result<()>,

@@ -7,11 +7,7 @@ use storagebox_core::{Error, ErrorKind, Result};
 
 use super::secrets::assert_hidden;
 
-/// Returns the error of a URL that makes no sense.
-///
-/// # Panics
-///
-/// Panics if the URL is accepted, refused as anything else, or shown with its secret.
+/// Returns the error of a URL that makes no sense: it is `Misconfigured` and shows no secret.
 #[track_caller]
 pub fn refused<S: Debug>(connect: impl FnOnce(&str) -> Result<S>, url: &str) -> Error {
     let error = connect(url).expect_err("a URL that makes no sense");
@@ -21,21 +17,13 @@ pub fn refused<S: Debug>(connect: impl FnOnce(&str) -> Result<S>, url: &str) -> 
 }
 
 /// The same as [`refused`], with an error that gives the reason.
-///
-/// # Panics
-///
-/// Panics as [`refused`] does, and if the error does not give the reason.
 #[track_caller]
 pub fn refused_because<S: Debug>(connect: impl FnOnce(&str) -> Result<S>, url: &str, because: &str) {
     let error = refused(connect, url);
     assert!(error.to_string().contains(because), "{url}: {error}");
 }
 
-/// Edits these valid URLs at random. Each edited URL is accepted, or refused as one that makes no sense.
-///
-/// # Panics
-///
-/// Panics if an edited URL makes the store panic, is refused as anything else, or is shown with its whole secret.
+/// Edits these valid URLs at random. Each edited URL is accepted, or refused as [`refused`] demands.
 pub fn whatever<S: Debug>(connect: impl Fn(&str) -> Result<S> + RefUnwindSafe, known: &[&str]) {
     for url in known {
         assert!(connect(url).is_ok(), "{url}");

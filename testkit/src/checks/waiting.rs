@@ -14,10 +14,6 @@ use super::failed;
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Repeats a check until it holds.
-///
-/// # Errors
-///
-/// Returns the error of the check, or an error if the time is over.
 pub async fn until(what: &str, mut is_so: impl AsyncFnMut() -> Result<bool>) -> Result<()> {
     let looking = async {
         while !is_so().await? {

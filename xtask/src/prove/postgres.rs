@@ -55,7 +55,7 @@ fn killed_once(released: &Released, round: u32) -> Result<bool> {
     let out = |number| format!("given-{number}.csv");
     // Each process also loads the bank; existing items do not change.
     let begin = |number| {
-        let files = ["hand-out", &bank, "--items", "items.csv", "--ids", "ids.csv", "--out", &out(number)];
+        let files = ["hand-out", &bank, "--items", "items.csv", "--ids", "ids.csv", "--force", "--out", &out(number)];
         BackgroundCommand::begin(released.command(&[&files[..], &["--concurrency", "8", "--json"]].concat()))
     };
     let mut processes = (0..PROCESSES).map(begin).collect::<Result<Vec<_>>>()?;

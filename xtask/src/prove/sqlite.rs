@@ -60,7 +60,7 @@ fn killed() -> Result<String> {
         let before = round * PEOPLE;
         let served = kill_half_way(&released, round, before)?;
         workspace::write(released.path("ids.csv"), ids(round, 0))?;
-        captured(released.command(&["hand-out", "items", "--ids", "ids.csv", "--out", "given.csv"]))?;
+        captured(released.command(&["hand-out", "items", "--ids", "ids.csv", "--out", "given.csv", "--force"]))?;
         released.check_reports(["given.csv".to_owned()].into_iter(), PEOPLE)?;
         ensure!((1..PEOPLE).contains(&served), "{served} of {PEOPLE} people were served when the command was killed");
         audit(&released, before + PEOPLE)?;
@@ -70,7 +70,7 @@ fn killed() -> Result<String> {
 
 /// Kills a run half-way. Returns the number of people that it served.
 fn kill_half_way(released: &Released, round: usize, before: usize) -> Result<usize> {
-    let command = released.command(&["hand-out", "items", "--ids", "-", "--out", "given.csv"]);
+    let command = released.command(&["hand-out", "items", "--ids", "-", "--out", "given.csv", "--force"]);
     let (mut run, mut input) = BackgroundCommand::begin_with_input(command)?;
     let first: String = ids(round, 0).split_inclusive('\n').take(1 + (round * 7) % (PEOPLE - 1)).collect();
     input.write_all(first.as_bytes())?;
@@ -92,7 +92,7 @@ fn at_once() -> Result<String> {
     for number in 0..PROCESSES {
         let file = format!("ids-{number}.csv");
         workspace::write(released.path(&file), ids(0, number * PEOPLE / PROCESSES))?;
-        let command = released.command(&["hand-out", "items", "--ids", &file, "--out", &out(number)]);
+        let command = released.command(&["hand-out", "items", "--ids", &file, "--out", &out(number), "--force"]);
         runs.push(BackgroundCommand::begin(command)?);
     }
     for run in runs {

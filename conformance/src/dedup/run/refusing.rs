@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use storagebox_core::layer::{Answered, Call, Layer, LayeredPart, Next};
-use storagebox_core::{Begun, DedupId, Error, ErrorKind, Lease, LeaseRepo, OpId, Result, async_trait};
+use storagebox_core::layer::{Call, Layer, LayeredPart, Next, Request, Response};
+use storagebox_core::{Begun, DedupId, Error, ErrorKind, LeaseRepo, OpId, Result, async_trait};
 
 /// Refuses a number of completions, and each time, if `looks`, lets another operation try to begin.
 pub(super) struct Refusing {
@@ -44,11 +44,11 @@ impl Refusing {
 
 #[async_trait]
 impl Layer for Refusing {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        if call.operation != "complete" || !self.refuses() {
-            return next.call().await;
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        let Request::Complete { lease, .. } = call.request else { return next.run().await };
+        if !self.refuses() {
+            return next.run().await;
         }
-        let lease: Lease = call.argument().ok_or_else(|| Error::unknown("a complete without a lease"))?;
         if self.looks {
             self.look(&lease.id).await?;
         }

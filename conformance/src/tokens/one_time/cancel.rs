@@ -86,8 +86,8 @@ async fn start_late(world: &World, near: &Links, name: &str) -> Result<TokenLeas
     near.start(name, "bob", LONG).await
 }
 
-/// Returns the next point to drop a call at: every point of a store in this process, and ever fewer of those at which a
-/// client waits for its server. The cases of the parts drop each of their calls everywhere.
+/// Returns the next point at which to drop a call: all of the first points, as many as calls of a store in this process
+/// have, and then points with growing gaps. The cases of the parts drop each of their calls at every point.
 fn next(point: usize) -> usize {
     point + 1 + point / 8
 }

@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
-use storagebox_core::layer::{Answered, Call, Layer, Next};
+use storagebox_core::layer::{Call, Layer, Next, Response};
 use storagebox_core::{Result, async_trait};
 use tokio::task::yield_now;
 
@@ -62,9 +62,9 @@ pub(super) struct Steps;
 
 #[async_trait]
 impl Layer for Steps {
-    async fn around(&self, _call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+    async fn call(&self, _call: &Call<'_>, next: Next<'_>) -> Result<Response> {
         yield_now().await;
-        let answered = next.call().await;
+        let answered = next.run().await;
         yield_now().await;
         answered
     }

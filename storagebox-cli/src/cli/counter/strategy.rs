@@ -1,4 +1,4 @@
-//! A counter's strategy as people write it: its name, and its numbers after colons.
+//! Parses a strategy: its name, and its numbers after colons.
 
 use std::num::ParseIntError;
 use std::ops::Deref;

@@ -8,7 +8,7 @@ use storagebox::{Assigned, Store, async_trait};
 
 use crate::answer::Answer;
 use crate::cli::{Assign, Recover};
-use crate::commands::on_store::{OnStore, Outlet};
+use crate::commands::store_command::{Output, StoreCommand};
 use crate::exit::{Exit, Failure};
 use crate::step::{ASSIGN, RECOVER};
 
@@ -16,8 +16,8 @@ use crate::step::{ASSIGN, RECOVER};
 const PAGE: usize = 1_000;
 
 #[async_trait]
-impl OnStore for Assign {
-    async fn ask(self, store: &Store, out: Outlet<'_>) -> Result<Exit, Failure> {
+impl StoreCommand for Assign {
+    async fn ask(self, store: &Store, out: Output<'_>) -> Result<Exit, Failure> {
         let deduplicator = store.deduplicator(&self.of.name, &self.from.banks)?;
         for bank in &self.from.banks {
             let assigned = deduplicator.assign(&self.id, bank).await.map_err(|error| error.during(ASSIGN))?;
@@ -37,9 +37,9 @@ fn answer(args: &Assign, exit: Exit, outcome: &'static str) -> Answer {
 }
 
 #[async_trait]
-impl OnStore for Recover {
+impl StoreCommand for Recover {
     /// A page at a time, so that an interrupt finds its place; what is finished stays finished.
-    async fn ask(self, store: &Store, out: Outlet<'_>) -> Result<Exit, Failure> {
+    async fn ask(self, store: &Store, out: Output<'_>) -> Result<Exit, Failure> {
         let deduplicator = store.deduplicator(&self.of.name, &self.from.banks)?;
         let (mut total, mut cursor) = (Recovery::default(), None);
         loop {

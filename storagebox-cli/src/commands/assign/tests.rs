@@ -1,4 +1,4 @@
-//! Both commands over a store, with their answers.
+//! `assign` and `recover` on a store: answers.
 
 use clap::Parser;
 use serde_json::{Value, json};
@@ -42,11 +42,11 @@ async fn an_id_has_an_item_of_one_bank() {
     assert_eq!(ask("eve", ["monday", "friday"]).await, empty);
 }
 
-/// A bank that takes, and whose caller dies before it is told.
+/// The item is taken, and the caller dies before the answer.
 #[tokio::test]
 async fn what_was_left_half_way_is_finished() {
     let store = store(&[("monday", "seat-1")]).await;
-    // The first call records the intent, and the second takes.
+    // The first call records the intent, and the second one takes.
     let crashed = stops_after(&store, 1).deduplicator("seats", ["monday"]).unwrap();
     crashed.assign("ada", "monday").await.unwrap_err();
     let recovered = json!({ "namespace": "seats", "seen": 1, "finished": 1, "given_up": 0 });

@@ -1,10 +1,10 @@
-//! The bank's outcomes as answers, each with its exit code.
+//! The outcomes of a bank as answers with exit codes.
 
 use storagebox::bank::{ClaimState, Counts, End, Extended, HoldState, ItemState, Retired};
 use storagebox::values::Item;
 use storagebox::{Confirmed, Held, Released, Taken};
 
-use crate::answer::{Answer, Fact};
+use crate::answer::{Answer, Field};
 use crate::cli::{OfClaim, OfNamespace};
 use crate::exit::Exit;
 
@@ -89,7 +89,7 @@ pub(super) fn name(state: &ItemState) -> &'static str {
     }
 }
 
-/// The id whose claim has the item, where there is one.
+/// Returns the id whose claim has the item, if there is one.
 pub(super) fn claim(state: &ItemState) -> Option<&str> {
     match state {
         ItemState::Held(claim) | ItemState::Spent(Some(claim)) => Some(claim.as_str()),
@@ -114,6 +114,6 @@ fn held(answer: Answer, held: &Held) -> Answer {
     match held.hold {
         HoldState::Forever => answer.word("hold", "forever"),
         HoldState::Confirmed => answer.word("hold", "confirmed"),
-        HoldState::Remaining(remaining) => answer.word("hold", "timed").with("remaining", Fact::Lasts(remaining)),
+        HoldState::Remaining(remaining) => answer.word("hold", "timed").with("remaining", Field::Lasts(remaining)),
     }
 }

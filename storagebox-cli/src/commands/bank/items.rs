@@ -1,4 +1,4 @@
-//! `storagebox bank withdraw` and `restore`: items that are set aside, and free again.
+//! `storagebox bank withdraw` and `restore`: withdraws items, and makes them free again.
 
 use storagebox::Bank;
 use storagebox::values::Item;
@@ -37,7 +37,7 @@ fn given(args: &OfItems) -> storagebox::Result<Vec<Item>> {
     args.items.iter().map(|item| without_line_end(item).and_then(Item::new)).collect()
 }
 
-/// The answer is no if some items are not as was wanted, however often it is asked.
+/// Begins the answer. It is a no if some items could not be changed.
 fn counted(args: &OfItems, left: u64, rejected: Rejected) -> Answer {
     let exit = if left == 0 { Exit::Done } else { Exit::Nothing };
     Answer::new(rejected.exit(exit)).text("namespace", &args.of.name)

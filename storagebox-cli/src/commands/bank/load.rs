@@ -10,8 +10,8 @@ use crate::exit::{Exit, Failure};
 use crate::output::Reserved;
 
 pub(super) async fn run(args: &Load, bank: &Bank, reserved: &Reserved) -> Result<Answer, Failure> {
-    let Load { of, items, rejects, header } = args;
-    let batches = Batches::of_file(items, rejects.as_deref(), *header, "loading", reserved).await?;
+    let Load { of, items, lines } = args;
+    let batches = Batches::of_file(items, lines.rejects.as_deref(), lines.header, "loading", reserved).await?;
     let summed = batches.sum(|batch: Vec<Item>| async move {
         let done = bank.add(&batch).await?;
         Ok([done.added, done.already_present])

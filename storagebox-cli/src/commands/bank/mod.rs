@@ -18,12 +18,12 @@ use storagebox::{Bank, Store, async_trait};
 use crate::answer::Answer;
 use crate::cli::{self, Extend, OfClaim, OfItem, OfNamespace, Take, without_line_end};
 use crate::commands::listing;
-use crate::commands::on_store::{OnStore, Outlet};
+use crate::commands::store_command::{Output, StoreCommand};
 use crate::exit::{Exit, Failure};
 
 #[async_trait]
-impl OnStore for cli::Bank {
-    async fn ask(self, store: &Store, out: Outlet<'_>) -> Result<Exit, Failure> {
+impl StoreCommand for cli::Bank {
+    async fn ask(self, store: &Store, out: Output<'_>) -> Result<Exit, Failure> {
         let bank = &store.bank(&self.of().name)?;
         let answer = match self {
             Self::List(args) => return listing::list(|| bank.list(), args.limit, out.as_json, out.to).await,

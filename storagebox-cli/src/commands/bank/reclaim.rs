@@ -10,12 +10,12 @@ use crate::commands::batches::Batches;
 use crate::exit::{Exit, Failure};
 use crate::output::Reserved;
 
-/// How many claims are ended at once.
+/// The number of claims that are ended concurrently.
 const CONCURRENCY: usize = 64;
 
 pub(super) async fn run(args: &Reclaim, bank: &Bank, reserved: &Reserved) -> Result<Answer, Failure> {
-    let Reclaim { of, ids, rejects, header } = args;
-    let batches = Batches::of_file(ids, rejects.as_deref(), *header, "reclaiming", reserved).await?;
+    let Reclaim { of, ids, lines } = args;
+    let batches = Batches::of_file(ids, lines.rejects.as_deref(), lines.header, "reclaiming", reserved).await?;
     let ([released, expired, confirmed], rejected) = batches.sum(|ids| release(ids, bank)).await?;
     let exit = if confirmed == 0 { Exit::Done } else { Exit::Nothing };
     let answer = Answer::new(rejected.exit(exit)).text("namespace", &of.name).figure("released", released);

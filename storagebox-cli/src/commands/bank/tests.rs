@@ -1,4 +1,4 @@
-//! Each command over a store, with its answer and its exit code.
+//! Each command on a store: answers and exit codes.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use serde_json::{Value, json};
-use storagebox::layer::Call;
+use storagebox::layer::{Call, Request};
 use storagebox::values::Namespace;
 
 use super::*;
@@ -36,7 +36,7 @@ async fn lines(store: &Store, args: &[&str], as_json: bool) -> (Exit, String) {
     text(command(args), store, as_json).await
 }
 
-/// The answer of one line, without the bank and the id that it repeats.
+/// Returns the answer without the bank and the id.
 async fn answer(store: &Store, args: &[&str]) -> (Exit, Value) {
     let (exit, mut answer) = facts(command(args), store, [("namespace", "vouchers")]).await;
     if answer.get("outcome").is_some() {
@@ -166,7 +166,7 @@ async fn a_listing_ends_at_its_limit_and_repeats_nothing() {
     }
 }
 
-/// Takes a few writes, then fails as this.
+/// A writer that takes a few writes, and then fails with this error.
 struct Full(usize, io::ErrorKind);
 
 impl Write for Full {
@@ -202,7 +202,7 @@ async fn an_audit_shows_its_figures() {
     assert!(table.ends_with("audit                ok\n"), "{table}");
 }
 
-/// The first attempt was applied, so the second one says what stands there.
+/// The first attempt was applied, so the second one returns what it did.
 #[tokio::test(start_paused = true)]
 async fn a_lost_reply_is_asked_for_again() {
     let store = store(&["SAVE-1"]).await;
@@ -216,7 +216,7 @@ async fn a_lost_reply_is_asked_for_again() {
     assert_eq!(counts(&args("vouchers"), &bank()).await.unwrap().json()["spent"], 1);
 }
 
-/// It may still land, so that nobody can say that the bank was empty for this id.
+/// The lost attempt may still be applied, so the bank may not be empty for this id.
 #[tokio::test(start_paused = true)]
 async fn an_empty_bank_does_not_settle_a_lost_reply() {
     let store = store(&[]).await;
@@ -238,7 +238,7 @@ async fn a_load_that_is_run_again_adds_nothing() {
     assert_eq!(answer(&store, &load).await, (Exit::Done, figures(0, 2)));
 }
 
-/// However long the file, no call holds more than a batch.
+/// No call has more items than a batch.
 #[tokio::test]
 async fn a_load_comes_in_batches() {
     let directory = storagebox_testkit::Folder::new("cli-test").unwrap();
@@ -247,7 +247,9 @@ async fn a_load_comes_in_batches() {
     let longest = Arc::new(AtomicUsize::new(0));
     let seen = Arc::clone(&longest);
     let store = memory().layer(Instead(move |call: &Call<'_>| {
-        seen.fetch_max(call.argument::<Vec<Item>>().map_or(0, |items| items.len()), Ordering::Relaxed);
+        if let Request::AddItems { items, .. } = call.request {
+            seen.fetch_max(items.len(), Ordering::Relaxed);
+        }
         Ok(None)
     }));
     let cli::Bank::Load(args) = command(&["load", path.to_str().unwrap()]) else { panic!("no load") };

@@ -1,4 +1,4 @@
-//! URLs: what stands in them of the server, and the same at another address.
+//! The address of the server in a URL.
 
 use std::net::SocketAddr;
 
@@ -10,7 +10,7 @@ pub(super) fn scheme(url: &str) -> &str {
     url.split_once(':').map_or("", |(scheme, _)| scheme)
 }
 
-/// The URL without some of its query keys, which the suite sets itself, and the value of each that was there.
+/// Returns the URL without these keys of its query, and the values that they had.
 pub(super) fn without<'a>(url: &'a str, keys: &[&str]) -> (String, Vec<(&'a str, &'a str)>) {
     let (address, query) = url.split_once('?').unwrap_or((url, ""));
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
@@ -20,15 +20,19 @@ pub(super) fn without<'a>(url: &'a str, keys: &[&str]) -> (String, Vec<(&'a str,
     (rest, taken)
 }
 
-/// Where the server of this URL listens, if the URL says so by a name or a number.
+/// Returns the address of the server, if the URL has its name or number.
 pub(super) async fn of(url: &str, port: u16) -> Option<SocketAddr> {
     let url = Url::parse(url).ok()?;
     let found = spawn_blocking(move || url.socket_addrs(|| Some(port)).ok());
     found.await.ok()??.into_iter().next()
 }
 
-/// The same URL at another address.
-pub(super) fn moved(url: &str, to: SocketAddr) -> Result<String, Error> {
+/// Returns the URL, at the address of the proxy if there is one.
+pub(super) fn through(url: &str, proxy: Option<SocketAddr>) -> Result<String, Error> {
+    proxy.map_or_else(|| Ok(url.to_owned()), |proxy| moved(url, proxy))
+}
+
+fn moved(url: &str, to: SocketAddr) -> Result<String, Error> {
     let moved = Url::parse(url).ok().and_then(|mut url| {
         url.set_host(Some(&to.ip().to_string())).ok()?;
         url.set_port(Some(to.port())).ok()?;

@@ -1,4 +1,4 @@
-//! Prefixes in a new table of a service that speaks DynamoDB's protocol.
+//! Key prefixes in a new table of a service with DynamoDB's protocol.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,18 +12,17 @@ use aws_sdk_dynamodb::operation::delete_table::DeleteTableError;
 use aws_sdk_dynamodb::{Client, Config};
 use aws_smithy_http_client::Builder as Http;
 use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
-use storagebox::bank::ListedItem;
-use storagebox::parts::Backend;
+use storagebox::parts::Backend as _;
 use storagebox::time::ManualClock;
-use storagebox::values::Namespace;
 use storagebox::{DynamoStore, Error, ErrorKind, Result, async_trait};
-use storagebox_conformance::{Declared, Harness, Sandbox, TestClock, connected, listed};
+use storagebox_conformance::Declared;
 
-use super::{CALL_TIMEOUT, Ground, MARK, address};
+use super::cases::Case;
+use super::{CALL_TIMEOUT, MARK, TestTarget, address};
 
 const PORT: u16 = 80;
 
-/// What the suite sets itself.
+/// The keys of the query that the suite sets itself.
 const OURS: [&str; 4] = ["endpoint", "prefix", "call_timeout", "protect"];
 
 /// The table of one run.
@@ -34,14 +33,14 @@ pub(super) struct Table {
     region: String,
     table: String,
     upstream: Option<SocketAddr>,
-    /// How many tables beside it the cases of setups have.
+    /// The number of other tables, which cases of setups have.
     beside: Arc<AtomicU64>,
 }
 
 impl Table {
     pub(super) async fn at(url: &str) -> Result<Self> {
         let (rest, taken) = address::without(url, &OURS);
-        // Refuses what is no URL before anything is sent.
+        // Refuses an invalid URL before anything is sent.
         DynamoStore::connect(url)?;
         let endpoint = taken.iter().find(|(key, _)| *key == "endpoint");
         let endpoint = endpoint.map(|(_, value)| storagebox::parts::backend::url::decoded(value)).transpose()?;
@@ -57,7 +56,7 @@ impl Table {
         Ok(Self { query, region, endpoint, table, upstream, beside: Arc::default() })
     }
 
-    /// A store in a part of the table, at its endpoint or at another one.
+    /// Opens a store in a part of the table, at its endpoint or at another one.
     fn store(&self, prefix: &str, endpoint: Option<&str>, clock: &ManualClock) -> Result<DynamoStore> {
         let endpoint = endpoint.or(self.endpoint.as_deref());
         let endpoint = endpoint.map(|endpoint| format!("&endpoint={endpoint}")).unwrap_or_default();
@@ -66,7 +65,18 @@ impl Table {
         builder.clock(clock.clone()).call_timeout(CALL_TIMEOUT).connect(&url)
     }
 
-    /// Another one, which is not there.
+    /// Returns the place of a case: the items whose keys begin with this prefix.
+    fn case(self, prefix: String) -> Case {
+        let (clock, upstream) = (ManualClock::new(), self.upstream);
+        let of_stores = clock.clone();
+        let open = move |proxy: Option<SocketAddr>| {
+            let endpoint = proxy.map(|proxy| format!("http://{proxy}"));
+            self.store(&prefix, endpoint.as_deref(), &of_stores)
+        };
+        Case { upstream, ..Case::new(clock, open) }
+    }
+
+    /// Returns another table, which does not exist.
     fn beside(&self) -> Self {
         let number = self.beside.fetch_add(1, Ordering::Relaxed);
         Self { table: self.name_beside(number), ..self.clone() }
@@ -76,7 +86,7 @@ impl Table {
         format!("{}-{number}", self.table)
     }
 
-    /// A client of our own, past the library.
+    /// Returns a client without the library.
     async fn client(&self) -> Client {
         let http = Http::new().tls_provider(Provider::Rustls(CryptoMode::Ring)).build_https();
         let region = Region::new(self.region.clone());
@@ -93,22 +103,39 @@ fn failed(why: &'static str, error: impl std::error::Error + Send + Sync + 'stat
     Error::new(ErrorKind::Unavailable, why).caused_by(error)
 }
 
-/// Whether there is nothing to delete.
+/// Whether the table does not exist.
 fn is_missing(error: &SdkError<DeleteTableError>) -> bool {
     error.as_service_error().is_some_and(DeleteTableError::is_resource_not_found_exception)
 }
 
 #[async_trait]
-impl Ground for Table {
-    fn harness(&self) -> Box<dyn Harness> {
-        Box::new(Prefixes { table: self.clone(), next: AtomicU64::new(0) })
+impl TestTarget for Table {
+    /// The protocol tells no version.
+    fn name(&self) -> String {
+        format!("dynamodb at {}", self.endpoint.as_deref().unwrap_or(&self.region))
+    }
+
+    fn declared(&self) -> Declared {
+        let declared = Declared::all().without_restart("a service by its URL is not restarted");
+        match self.upstream {
+            Some(_) => declared,
+            None => declared.without_network("the proxy cannot read what is encrypted"),
+        }
+    }
+
+    async fn bare(&self, _: u64) -> Result<Case> {
+        Ok(self.beside().case(String::new()))
+    }
+
+    async fn fresh(&self, number: u64) -> Result<Case> {
+        Ok(self.clone().case(format!("{number}.")))
     }
 
     async fn prepare(&self) -> Result<()> {
         self.store("", None, &ManualClock::new())?.setup().await
     }
 
-    /// Asks once: who looks again and again does not wait for the driver to do so.
+    /// Asks once, because the caller repeats this.
     async fn reach(&self) -> Result<()> {
         let once = Config::builder().retry_config(RetryConfig::disabled());
         let describe = self.client().await.describe_table().table_name(&self.table);
@@ -130,67 +157,5 @@ impl Ground for Table {
 
     fn left(&self) -> String {
         format!("the table {}, and those whose names go on after it", self.table)
-    }
-}
-
-struct Prefixes {
-    table: Table,
-    next: AtomicU64,
-}
-
-#[async_trait]
-impl Harness for Prefixes {
-    /// The protocol tells no version.
-    fn name(&self) -> String {
-        let at = self.table.endpoint.as_deref().unwrap_or(&self.table.region);
-        format!("dynamodb at {at}")
-    }
-
-    fn declared(&self) -> Declared {
-        let declared = Declared::all()
-            .without_restart("a service by its URL is not restarted")
-            .without_processes("the command starts no others");
-        match self.table.upstream {
-            Some(_) => declared,
-            None => declared.without_network("the proxy cannot read what is encrypted"),
-        }
-    }
-
-    async fn bare(&self) -> Result<Box<dyn Sandbox>> {
-        Ok(Box::new(Prefix { table: self.table.beside(), prefix: String::new(), clock: ManualClock::new() }))
-    }
-
-    async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        Ok(Box::new(Prefix { table: self.table.clone(), prefix: format!("{number}."), clock: ManualClock::new() }))
-    }
-}
-
-struct Prefix {
-    table: Table,
-    prefix: String,
-    clock: ManualClock,
-}
-
-#[async_trait]
-impl Sandbox for Prefix {
-    async fn open(&self) -> Result<Arc<dyn Backend>> {
-        connected(self.table.store(&self.prefix, None, &self.clock)?).await
-    }
-
-    async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>> {
-        listed(&*self.open().await?, bank).await
-    }
-
-    fn clock(&self) -> Option<Arc<dyn TestClock>> {
-        Some(Arc::new(self.clock.clone()))
-    }
-
-    fn upstream(&self) -> Option<SocketAddr> {
-        self.table.upstream
-    }
-
-    async fn open_through(&self, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
-        Ok(Arc::new(self.table.store(&self.prefix, Some(&format!("http://{proxy}")), &self.clock)?))
     }
 }

@@ -1,27 +1,33 @@
 //! Stores in this process.
 
-use storagebox::{Error, MemoryStore, async_trait};
-use storagebox_conformance::{Embedded, Harness};
+use storagebox::time::ManualClock;
+use storagebox::{MemoryStore, Result, async_trait};
+use storagebox_conformance::Declared;
 
-use super::Ground;
+use super::TestTarget;
+use super::cases::Case;
 
 pub(super) struct Process;
 
 #[async_trait]
-impl Ground for Process {
-    fn harness(&self) -> Box<dyn Harness> {
-        Box::new(Embedded::new("memory", |clock| MemoryStore::builder().clock(clock).build()))
+impl TestTarget for Process {
+    fn name(&self) -> String {
+        "memory".to_owned()
     }
 
-    async fn reach(&self) -> Result<(), Error> {
-        Ok(())
+    fn declared(&self) -> Declared {
+        Declared::all()
+            .without_network("a store in this process has no server")
+            .without_restart("a store in this process ends with it")
     }
 
-    async fn remove(&self) -> Result<(), Error> {
-        Ok(())
+    async fn bare(&self, _: u64) -> Result<Case> {
+        let clock = ManualClock::new();
+        let store = MemoryStore::builder().clock(clock.clone()).build()?;
+        Ok(Case::new(clock, move |_| Ok(store.clone())))
     }
 
     fn left(&self) -> String {
-        "what is in this process".to_owned()
+        "nothing outside this process".to_owned()
     }
 }

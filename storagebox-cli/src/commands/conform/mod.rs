@@ -1,10 +1,12 @@
 //! `storagebox conform`: the conformance suite on the server at a URL.
 
-#[cfg_attr(
+#![cfg_attr(
     not(any(feature = "dynamo", feature = "postgres", feature = "redis")),
-    allow(dead_code, reason = "only a server has an address")
+    allow(dead_code, reason = "a store without a server has no address and needs no timeout")
 )]
+
 mod address;
+mod cases;
 #[cfg(feature = "dynamo")]
 mod dynamo;
 mod memory;
@@ -22,56 +24,66 @@ use std::time::Duration;
 
 use storagebox::parts::backend::url::plain_url;
 use storagebox::{Error, async_trait};
-use storagebox_conformance::{Certificate, End, Harness, Options, certify};
+use storagebox_conformance::{Certificate, Declared, End, Options, Sandbox, certify};
 use tokio::runtime::Handle;
 use tokio::task::spawn_blocking;
 use tokio::time::{sleep, timeout};
 
 use crate::cli::{Conform, Global};
 use crate::exit::{Exit, Failure};
-use crate::interrupt::{Caught, Signals};
+use crate::interrupt::{ENDS, Signals};
+use crate::message::{Kind, eprint_lines, eprint_message};
 use crate::progress::Progress;
-use crate::say::{Kind, say, say_lines};
 use crate::step::{CERTIFY, OPEN, REMOVE};
 use crate::store;
 
+use cases::{Case, Cases};
 use watch::{PAUSE, Watch, silence, unanswered};
 
-/// Longer than a case may stand still, so that no call ends because the machine is busy.
-#[cfg_attr(
-    not(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite")),
-    allow(dead_code, reason = "a store in memory needs no place and no patience")
-)]
+/// Longer than a case may make no progress, so that no call times out on a busy machine.
 const CALL_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// How long a server may take until the suite can begin; DynamoDB makes a table meanwhile.
+/// How long a server may take until the suite can begin. DynamoDB creates a table meanwhile.
 const START: Duration = Duration::from_secs(120);
 
-/// Part of the name of everything that a run makes on a server.
-#[cfg_attr(
-    not(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite")),
-    allow(dead_code, reason = "a store in memory needs no place and no patience")
-)]
+/// Part of the name of everything that a run creates on a server.
 const MARK: &str = "conform";
 
-/// Where the cases have their places, and how all of it goes in the end.
+/// The server, the folder or the process in which the cases have their stores.
 #[async_trait]
-trait Ground: Send + Sync {
-    /// The harness, for one run.
-    fn harness(&self) -> Box<dyn Harness>;
+trait TestTarget: Send + Sync {
+    /// Returns the name that reports show, with the version of the server if it tells one.
+    fn name(&self) -> String;
 
-    /// Makes what all places are in, if there is anything.
+    /// Returns what the suite can do here, apart from other processes.
+    fn declared(&self) -> Declared;
+
+    /// Creates whatever all cases share.
     async fn prepare(&self) -> Result<(), Error> {
         Ok(())
     }
 
-    /// Asks the server whether it is there, as somebody would who has just come.
-    async fn reach(&self) -> Result<(), Error>;
+    /// Returns the place of a case, which is not set up.
+    async fn bare(&self, number: u64) -> Result<Case, Error>;
 
-    /// Removes whatever the places left.
-    async fn remove(&self) -> Result<(), Error>;
+    /// Returns the place of a case, and sets it up.
+    async fn fresh(&self, number: u64) -> Result<Case, Error> {
+        let case = self.bare(number).await?;
+        case.open().await?.setup().await?;
+        Ok(case)
+    }
 
-    /// What the places may have left, in words, for somebody who has to remove it by hand.
+    /// Checks with a new connection that the server answers.
+    async fn reach(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Removes everything that the cases left.
+    async fn remove(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Names what the cases may have left, for a person who has to remove it by hand.
     fn left(&self) -> String;
 }
 
@@ -81,27 +93,28 @@ pub(crate) async fn run(args: Conform, global: &Global) -> Result<Exit, Failure>
         None => store::url(global)?,
     };
     plain_url(url).map_err(|error| error.during(OPEN))?;
-    let mut signals = Signals::listen(&Caught::ENDS).map_err(Failure::Runtime)?;
-    let ground: Arc<dyn Ground> = begun(OPEN, ground(url), &mut signals).await?.into();
-    let mut asked = 0;
-    let ended = match begun("setup", ground.prepare(), &mut signals).await {
-        Ok(()) => certified(&args, &ground, &mut signals, &mut asked).await,
+    let mut signals = Signals::listen(&ENDS).map_err(Failure::Runtime)?;
+    let target = begun(OPEN, target(url), &mut signals).await?;
+    let mut requests = 0;
+    let ended = match begun("setup", target.prepare(), &mut signals).await {
+        Ok(()) => certified(&args, &target, &mut signals, &mut requests).await,
         Err(failure) => Err(failure),
     };
-    // Before the removal, which may take its time.
+    // Before the removal, which may take long.
     let told = ended.and_then(|certificate| {
         reports::give(&certificate, &args.reports, global.json)?;
-        if asked > 0 { Err(Failure::Interrupted) } else { reports::exit(&certificate) }
+        if requests > 0 { Err(Failure::Interrupted) } else { reports::exit(&certificate) }
     });
-    let removed = match asked {
-        0 | 1 => removed(&*ground, &mut signals).await,
+    let removed = match requests {
+        0 | 1 => removed(&*target, &mut signals).await,
         _ => Err(Failure::Interrupted),
     };
-    let removed = removed.inspect_err(|_| say(Kind::Note, format_args!("what may be left: {}", ground.left())));
+    let removed =
+        removed.inspect_err(|_| eprint_message(Kind::Note, format_args!("what may be left: {}", target.left())));
     told.and_then(|exit| removed.map(|()| exit))
 }
 
-/// What a run begins with, unless the server or the person has no patience.
+/// Runs the first steps, for as long as the server may take and until a signal asks for the end.
 async fn begun<T>(
     step: &'static str,
     work: impl Future<Output = Result<T, Error>>,
@@ -114,50 +127,46 @@ async fn begun<T>(
     }
 }
 
-/// What the suite found, until the person has asked for its end so often: at the second time it is left as it is.
+/// Runs the suite. The first request to end drops the cases that run, the second one leaves everything as it is.
 async fn certified(
     args: &Conform,
-    ground: &Arc<dyn Ground>,
+    target: &Arc<dyn TestTarget>,
     signals: &mut Signals,
-    asked: &mut u32,
+    requests: &mut u32,
 ) -> Result<Certificate, Failure> {
-    let watch = Watch::of(ground);
-    let mut run = spawn_blocking(suite(args, ground.harness(), &watch));
+    let watch = Watch::of(target);
+    let mut run = spawn_blocking(suite(args, Cases::of(target), &watch));
     let ended = loop {
         tokio::select! {
             ended = &mut run => break ended,
             () = watch.keep() => {}
-            () = signals.request() => *asked += 1,
+            () = signals.request() => *requests += 1,
         }
-        if *asked > 1 {
+        if *requests > 1 {
             return Err(Failure::Interrupted);
         }
-        if *asked == 1 && !watch.stop().is_asked() {
-            say(Kind::Note, format_args!("dropping the cases under way, and removing what they made"));
+        if *requests == 1 && !watch.stop().is_asked() {
+            eprint_message(Kind::Note, format_args!("dropping the cases under way, and removing what they made"));
             watch.stop().now();
         }
     };
     let certificate = ended.map_err(Failure::Died)?.map_err(Failure::Certify)?;
     let Some(error) = watch.gone() else { return Ok(certificate) };
     let held = certificate.entries().iter().filter(|entry| entry.end == End::Held).count();
-    say(Kind::Note, format_args!("{held} cases held before; without the server there is no verdict"));
+    eprint_message(Kind::Note, format_args!("{held} cases held before; without the server there is no verdict"));
     Err(error.during(CERTIFY).into())
 }
 
-/// The run, which must not be inside a runtime.
-fn suite(
-    args: &Conform,
-    harness: Box<dyn Harness>,
-    watch: &Arc<Watch>,
-) -> impl FnOnce() -> Result<Certificate, String> + use<> {
+/// Returns the run, which must be called outside a runtime.
+fn suite(args: &Conform, harness: Cases, watch: &Arc<Watch>) -> impl FnOnce() -> Result<Certificate, String> + use<> {
     let (options, watch, runtime) = (options(args).stop(watch.stop()), Arc::clone(watch), Handle::current());
     move || {
-        let progress = Progress::of_cases("certifying", options.asked(&*harness) as u64);
+        let progress = Progress::of_cases("certifying", options.asked(&harness) as u64);
         certify(harness, options, |case, end| {
             progress.item();
             match end {
                 End::Failed(why) if runtime.block_on(watch.is_there()) => {
-                    say_lines(Kind::Error, &format!("{}: {why}", case.name()));
+                    eprint_lines(Kind::Error, &format!("{}: {why}", case.name()));
                 }
                 _ => {}
             }
@@ -165,29 +174,28 @@ fn suite(
     }
 }
 
-/// Removes what the places left, unless the server is gone or the person does not wait for it.
-async fn removed(ground: &dyn Ground, signals: &mut Signals) -> Result<(), Failure> {
+/// Removes what the cases left, unless the server is gone or a signal asks for the end.
+async fn removed(target: &dyn TestTarget, signals: &mut Signals) -> Result<(), Failure> {
     tokio::select! {
-        removed = remove(ground) => removed.map_err(|error| error.during(REMOVE).into()),
-        error = silence(ground, 1) => Err(error.during(REMOVE).into()),
+        removed = remove(target) => removed.map_err(|error| error.during(REMOVE).into()),
+        error = silence(target, 1) => Err(error.during(REMOVE).into()),
         () = signals.request() => Err(Failure::Interrupted),
     }
 }
 
-/// Tries it twice: the server may have just restarted, or have no connection left until it notices that the cases have
-/// ended.
+/// Tries twice: the server may have just restarted, or have no connection left until it notices the end of the cases.
 #[allow(clippy::disallowed_methods, reason = "a server comes back in real time")]
-async fn remove(ground: &dyn Ground) -> Result<(), Error> {
-    let removed = ground.remove().await;
+async fn remove(target: &dyn TestTarget) -> Result<(), Error> {
+    let removed = target.remove().await;
     if removed.is_ok() {
         return removed;
     }
     sleep(PAUSE).await;
-    ground.remove().await
+    target.remove().await
 }
 
 fn options(args: &Conform) -> Options {
-    let mut options = Options::new(args.profile.into()).parts(args.parts.iter().map(|part| (*part).into()));
+    let mut options = Options::new(args.profile).parts(args.parts.iter().copied());
     if let Some(minutes) = args.minutes {
         options = options.within(Duration::from_secs(60 * minutes));
     }
@@ -200,18 +208,18 @@ fn options(args: &Conform) -> Options {
     }
 }
 
-async fn ground(url: &str) -> Result<Box<dyn Ground>, Error> {
+async fn target(url: &str) -> Result<Arc<dyn TestTarget>, Error> {
     match address::scheme(url) {
-        "memory" => Ok(Box::new(memory::Process)),
+        "memory" => Ok(Arc::new(memory::Process)),
         #[cfg(feature = "sqlite")]
-        "sqlite" => Ok(Box::new(sqlite::Folder::at(url)?)),
+        "sqlite" => Ok(Arc::new(sqlite::Folder::at(url)?)),
         #[cfg(feature = "redis")]
-        "redis" | "rediss" => Ok(Box::new(redis::Keys::at(url).await?)),
+        "redis" | "rediss" => Ok(Arc::new(redis::Keys::at(url).await?)),
         #[cfg(feature = "postgres")]
-        "postgres" | "postgresql" => Ok(Box::new(postgres::Schemas::at(url).await?)),
+        "postgres" | "postgresql" => Ok(Arc::new(postgres::Schemas::at(url).await?)),
         #[cfg(feature = "dynamo")]
-        "dynamodb" => Ok(Box::new(dynamo::Table::at(url).await?)),
-        // What is no URL of a store is told as everywhere else.
+        "dynamodb" => Ok(Arc::new(dynamo::Table::at(url).await?)),
+        // Returns the usual error if it is no URL of a store.
         _ => storagebox::parts::open(url).await.and_then(|_| Err(not_one_server())),
     }
 }

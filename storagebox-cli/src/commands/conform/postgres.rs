@@ -1,52 +1,49 @@
-//! Schemas in the database of a server that speaks PostgreSQL's protocol.
+//! Schemas in a database of a server with PostgreSQL's protocol.
 
 use std::net::SocketAddr;
 use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use sqlx::error::DatabaseError;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions, Executor, Row, query, raw_sql};
-use storagebox::bank::ListedItem;
-use storagebox::parts::Backend;
-use storagebox::values::Namespace;
 use storagebox::{Error, ErrorKind, PostgresStore, Result, async_trait};
-use storagebox_conformance::{Declared, Harness, Part, Sandbox, TestClock, connected, listed};
+use storagebox_conformance::{Declared, Part, TestClock};
 use tokio::runtime::Handle;
 use tokio::task::block_in_place;
 use tokio::time::timeout;
 
-use crate::say::{Kind, say};
+use crate::message::{Kind, eprint_message};
 
+use super::cases::Case;
 use super::watch::{ANSWER, unanswered};
-use super::{CALL_TIMEOUT, Ground, MARK, address};
+use super::{CALL_TIMEOUT, MARK, TestTarget, address};
 
 const PORT: u16 = 5432;
 
-/// What a server says that has no connection left, and is there.
+/// The code with which a server refuses a connection because it has none left.
 const TOO_MANY_CONNECTIONS: &str = "53300";
 
-/// How the codes begin of a user, or a password, that the server does not accept.
+/// The class of the codes for a user or a password that the server does not accept.
 const WRONG_LOGIN: &str = "28";
 
-/// What somebody else holds may keep a schema from being dropped.
+/// Waits for locks of other sessions on a schema that is dropped.
 const WITH_PATIENCE: &str = "SET lock_timeout = '30s';";
 
-/// What the driver does not know, or the suite sets itself.
+/// The keys of the query that the driver does not know, or that the suite sets itself.
 const OURS: [&str; 6] = ["schema", "statements", "combining", "max_connections", "call_timeout", "remember"];
 
 /// The schemas of one run.
 #[derive(Clone)]
 pub(super) struct Schemas {
     url: String,
-    /// What the names of the schemas begin with.
+    /// The beginning of the names of the schemas.
     prefix: String,
     upstream: Option<SocketAddr>,
     name: String,
     owner: PgConnectOptions,
-    /// Those whose case has ended.
+    /// The schemas of cases that have ended, to be dropped.
     used: Arc<Mutex<Vec<String>>>,
 }
 
@@ -55,7 +52,7 @@ impl Schemas {
         let (plain, _) = address::without(url, &OURS);
         let (url, _) = address::without(url, &["schema", "call_timeout"]);
         let prefix = format!("storagebox_{MARK}_{:08x}", fastrand::u32(..));
-        // Refuses what is no URL before anything is sent.
+        // Refuses an invalid URL before anything is sent.
         PostgresStore::builder().schema(&prefix)?.connect(&url)?;
         let owner: PgConnectOptions = plain.parse().map_err(failed)?;
         let mut connection = connection(&owner).await?;
@@ -76,7 +73,7 @@ impl Schemas {
     }
 
     /// Drops the schemas of cases that have ended.
-    async fn sweep(&self) -> Result<()> {
+    async fn drop_unused(&self) -> Result<()> {
         let used = std::mem::take(&mut *self.used.lock().unwrap_or_else(PoisonError::into_inner));
         for schema in used {
             self.run(format!("DROP SCHEMA IF EXISTS {schema} CASCADE")).await?;
@@ -85,7 +82,7 @@ impl Schemas {
     }
 }
 
-/// A connection of our own, past the library. The suite has a runtime of its own, and a connection works in one alone.
+/// Connects without the library. Not a pool: the suite has its own runtime, and a connection works only in one.
 async fn connection(owner: &PgConnectOptions) -> Result<PgConnection> {
     timeout(ANSWER, owner.connect()).await.map_err(|_| unanswered(ANSWER))?.map_err(failed)
 }
@@ -100,9 +97,31 @@ fn failed(error: sqlx::Error) -> Error {
 }
 
 #[async_trait]
-impl Ground for Schemas {
-    fn harness(&self) -> Box<dyn Harness> {
-        Box::new(Fresh { schemas: self.clone(), next: AtomicU64::new(0) })
+impl TestTarget for Schemas {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn declared(&self) -> Declared {
+        let declared = Declared::all()
+            .without(Part::Strategies, "of the counters, PostgreSQL has Atomic, Marker, Window and Sharded")
+            .without_restart("a server by its URL is not restarted");
+        match self.upstream {
+            Some(_) => declared,
+            None => declared.without_network("the proxy cannot read what is encrypted, or found no address"),
+        }
+    }
+
+    async fn bare(&self, number: u64) -> Result<Case> {
+        self.drop_unused().await?;
+        let schema = Schema { schemas: self.clone(), name: format!("{}_{number}", self.prefix) };
+        let clock = SchemaClock { schemas: self.clone(), schema: schema.name.clone(), moved: Mutex::default() };
+        let mut case = Case::new(clock, move |proxy| schema.store(proxy));
+        case.upstream = self.upstream;
+        if self.url.contains("statements=simple") {
+            case.on_the_wire = in_hexadecimal;
+        }
+        Ok(case)
     }
 
     async fn reach(&self) -> Result<()> {
@@ -112,7 +131,7 @@ impl Ground for Schemas {
         }
     }
 
-    /// A case may have been dropped while its schema was being made.
+    /// Waits for setups first: a case may have been dropped while its schema was being created.
     async fn remove(&self) -> Result<()> {
         self.run(storagebox_postgres::wait_for_setups()).await?;
         let pattern = format!("{}\\_%", self.prefix.replace('_', "\\_"));
@@ -130,45 +149,16 @@ impl Ground for Schemas {
     }
 }
 
-struct Fresh {
-    schemas: Schemas,
-    next: AtomicU64,
-}
-
-#[async_trait]
-impl Harness for Fresh {
-    fn name(&self) -> String {
-        self.schemas.name.clone()
-    }
-
-    fn declared(&self) -> Declared {
-        let declared = Declared::all()
-            .without(Part::Strategies, "of the counters, PostgreSQL has Atomic, Marker, Window and Sharded")
-            .without_restart("a server by its URL is not restarted")
-            .without_processes("the command starts no others");
-        match self.schemas.upstream {
-            Some(_) => declared,
-            None => declared.without_network("the proxy cannot read what is encrypted, or found no address"),
-        }
-    }
-
-    async fn bare(&self) -> Result<Box<dyn Sandbox>> {
-        self.schemas.sweep().await?;
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{}_{number}", self.schemas.prefix);
-        Ok(Box::new(Schema { schemas: self.schemas.clone(), name, moved: Arc::default() }))
-    }
-}
-
+/// The schema of one case.
 struct Schema {
     schemas: Schemas,
     name: String,
-    moved: Arc<Mutex<Duration>>,
 }
 
 impl Schema {
-    fn at(&self, url: &str) -> Result<PostgresStore> {
-        PostgresStore::builder().schema(&self.name)?.call_timeout(CALL_TIMEOUT).connect(url)
+    fn store(&self, proxy: Option<SocketAddr>) -> Result<PostgresStore> {
+        let builder = PostgresStore::builder().schema(&self.name)?.call_timeout(CALL_TIMEOUT);
+        builder.connect(&address::through(&self.schemas.url, proxy)?)
     }
 }
 
@@ -178,46 +168,19 @@ impl Drop for Schema {
     }
 }
 
-#[async_trait]
-impl Sandbox for Schema {
-    async fn open(&self) -> Result<Arc<dyn Backend>> {
-        connected(self.at(&self.schemas.url)?).await
-    }
-
-    async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>> {
-        listed(&*self.open().await?, bank).await
-    }
-
-    fn clock(&self) -> Option<Arc<dyn TestClock>> {
-        let (schemas, schema) = (self.schemas.clone(), self.name.clone());
-        Some(Arc::new(Hand { schemas, schema, moved: Arc::clone(&self.moved) }))
-    }
-
-    fn upstream(&self) -> Option<SocketAddr> {
-        self.schemas.upstream
-    }
-
-    /// Simple statements have every argument in hexadecimal.
-    fn on_the_wire(&self, text: &str) -> Vec<u8> {
-        match self.schemas.url.contains("statements=simple") {
-            false => text.as_bytes().to_vec(),
-            true => text.bytes().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect(),
-        }
-    }
-
-    async fn open_through(&self, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
-        Ok(Arc::new(self.at(&address::moved(&self.schemas.url, proxy)?)?))
-    }
+/// Every argument of a simple statement is written in hexadecimal.
+fn in_hexadecimal(text: &str) -> Vec<u8> {
+    text.bytes().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect()
 }
 
 /// Moves the clock of a schema.
-struct Hand {
+struct SchemaClock {
     schemas: Schemas,
     schema: String,
-    moved: Arc<Mutex<Duration>>,
+    moved: Mutex<Duration>,
 }
 
-impl TestClock for Hand {
+impl TestClock for SchemaClock {
     fn advance(&self, duration: Duration) {
         self.set(|moved| moved + duration);
     }
@@ -227,7 +190,7 @@ impl TestClock for Hand {
     }
 }
 
-impl Hand {
+impl SchemaClock {
     fn set(&self, by: impl FnOnce(Duration) -> Duration) {
         let moved = {
             let mut moved = self.moved.lock().unwrap_or_else(PoisonError::into_inner);
@@ -239,8 +202,11 @@ impl Hand {
         let moved = block_in_place(|| Handle::current().block_on(moved));
         let moved = moved.unwrap_or_else(|_| Err(unanswered(ANSWER)));
         if let Err(error) = moved {
-            say(Kind::Error, format_args!("the clock of {} cannot be moved: {}", self.schema, error.message()));
-            // A case that goes on with the old time would say something false.
+            eprint_message(
+                Kind::Error,
+                format_args!("the clock of {} cannot be moved: {}", self.schema, error.message()),
+            );
+            // A case that goes on with the old time would give a wrong verdict.
             resume_unwind(Box::new("the clock cannot be moved"));
         }
     }

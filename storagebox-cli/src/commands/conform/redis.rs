@@ -1,28 +1,24 @@
-//! Prefixes of keys on a server that speaks Redis's protocol.
+//! Key prefixes on a server with Redis's protocol.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, RedisError, cmd};
-use storagebox::bank::ListedItem;
-use storagebox::parts::Backend;
-use storagebox::values::Namespace;
 use storagebox::{Error, ErrorKind, RedisStore, Result, async_trait};
-use storagebox_conformance::{Declared, Harness, Part, Sandbox, TestClock, connected, listed};
+use storagebox_conformance::{Declared, Part, TestClock};
 use storagebox_redis::Moved;
 
+use super::cases::Case;
 use super::watch::ANSWER;
-use super::{CALL_TIMEOUT, Ground, MARK, address};
+use super::{CALL_TIMEOUT, MARK, TestTarget, address};
 
 const PORT: u16 = 6379;
 
-/// What the suite sets itself.
+/// The keys of the query that the suite sets itself.
 const OURS: [&str; 2] = ["prefix", "call_timeout"];
 
-/// How the fields begin in which servers say what they are, the more special ones first.
+/// The fields in which servers tell their version, forks of Redis first.
 const VERSIONS: [(&str, &str); 4] = [
     ("valkey_version:", "valkey"),
     ("dragonfly_version:", "dragonfly"),
@@ -31,7 +27,6 @@ const VERSIONS: [(&str, &str); 4] = [
 ];
 
 /// The keys of one run.
-#[derive(Clone)]
 pub(super) struct Keys {
     url: String,
     prefix: String,
@@ -44,7 +39,7 @@ impl Keys {
         let (url, taken) = address::without(url, &OURS);
         let given = taken.iter().find(|(key, _)| *key == "prefix").map_or("storagebox", |(_, prefix)| prefix);
         let prefix = format!("{given}.{MARK}.{:08x}", fastrand::u32(..));
-        // Refuses what is no URL before anything is sent.
+        // Refuses an invalid URL before anything is sent.
         RedisStore::builder().prefix(&format!("{prefix}.0"))?.connect(&url)?;
         let plain = address::scheme(&url) == "redis";
         let upstream = if plain { address::of(&url, PORT).await } else { None };
@@ -61,7 +56,7 @@ fn failed(error: RedisError) -> Error {
     Error::new(kind, "the server could not be asked").caused_by(error)
 }
 
-/// A connection of our own, past the library.
+/// Connects without the library.
 async fn connection(url: &str) -> Result<MultiplexedConnection> {
     let address = url.split_once('?').map_or(url, |(address, _)| address);
     let client = Client::open(address).map_err(failed)?;
@@ -79,16 +74,34 @@ async fn version(url: &str) -> Result<String> {
 }
 
 #[async_trait]
-impl Ground for Keys {
-    fn harness(&self) -> Box<dyn Harness> {
-        Box::new(Prefixes { keys: self.clone(), next: AtomicU64::new(0) })
+impl TestTarget for Keys {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn declared(&self) -> Declared {
+        let declared = Declared::all()
+            .without(Part::Strategies, "of the counters, Redis has Atomic, Marker, Window and Sharded")
+            .without_restart("a server by its URL is not restarted");
+        match self.upstream {
+            Some(_) => declared,
+            None => declared.without_network("the proxy cannot read what is encrypted"),
+        }
+    }
+
+    async fn bare(&self, number: u64) -> Result<Case> {
+        let (moved, url) = (Moved::default(), self.url.clone());
+        let builder = RedisStore::builder().prefix(&format!("{}.{number}", self.prefix))?;
+        let builder = builder.moved(moved.clone()).call_timeout(CALL_TIMEOUT);
+        let open = move |proxy| builder.clone().connect(&address::through(&url, proxy)?);
+        Ok(Case { upstream: self.upstream, ..Case::new(ScriptClock(moved), open) })
     }
 
     async fn reach(&self) -> Result<()> {
         cmd("PING").query_async(&mut connection(&self.url).await?).await.map_err(failed)
     }
 
-    /// Until there is nothing: what a dropped case had sent may arrive meanwhile.
+    /// Removes until nothing is found: what a dropped case had sent may arrive meanwhile.
     async fn remove(&self) -> Result<()> {
         let mut server = connection(&self.url).await?;
         while self.remove_once(&mut server).await? {}
@@ -101,7 +114,7 @@ impl Ground for Keys {
 }
 
 impl Keys {
-    /// Whether there was anything to remove.
+    /// Removes what one scan finds. Returns whether it found anything.
     async fn remove_once(&self, server: &mut MultiplexedConnection) -> Result<bool> {
         let (mut cursor, mut found) = (0_u64, false);
         loop {
@@ -120,78 +133,10 @@ impl Keys {
     }
 }
 
-struct Prefixes {
-    keys: Keys,
-    next: AtomicU64,
-}
-
-#[async_trait]
-impl Harness for Prefixes {
-    fn name(&self) -> String {
-        self.keys.name.clone()
-    }
-
-    fn declared(&self) -> Declared {
-        let declared = Declared::all()
-            .without(Part::Strategies, "of the counters, Redis has Atomic, Marker, Window and Sharded")
-            .without_restart("a server by its URL is not restarted")
-            .without_processes("the command starts no others");
-        match self.keys.upstream {
-            Some(_) => declared,
-            None => declared.without_network("the proxy cannot read what is encrypted"),
-        }
-    }
-
-    async fn bare(&self) -> Result<Box<dyn Sandbox>> {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let prefix = format!("{}.{number}", self.keys.prefix);
-        let place =
-            Prefix { url: self.keys.url.clone(), prefix, upstream: self.keys.upstream, moved: Moved::default() };
-        Ok(Box::new(place))
-    }
-}
-
-struct Prefix {
-    url: String,
-    prefix: String,
-    upstream: Option<SocketAddr>,
-    moved: Moved,
-}
-
-impl Prefix {
-    fn at(&self, url: &str) -> Result<RedisStore> {
-        let builder = RedisStore::builder().prefix(&self.prefix)?.moved(self.moved.clone());
-        builder.call_timeout(CALL_TIMEOUT).connect(url)
-    }
-}
-
-#[async_trait]
-impl Sandbox for Prefix {
-    async fn open(&self) -> Result<Arc<dyn Backend>> {
-        connected(self.at(&self.url)?).await
-    }
-
-    async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>> {
-        listed(&*self.open().await?, bank).await
-    }
-
-    fn clock(&self) -> Option<Arc<dyn TestClock>> {
-        Some(Arc::new(Hand(self.moved.clone())))
-    }
-
-    fn upstream(&self) -> Option<SocketAddr> {
-        self.upstream
-    }
-
-    async fn open_through(&self, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
-        Ok(Arc::new(self.at(&address::moved(&self.url, proxy)?)?))
-    }
-}
-
 /// Moves the clock of the scripts.
-struct Hand(Moved);
+struct ScriptClock(Moved);
 
-impl TestClock for Hand {
+impl TestClock for ScriptClock {
     fn advance(&self, duration: Duration) {
         self.0.advance(duration);
     }

@@ -1,4 +1,4 @@
-//! What a run found, for people, programs and files.
+//! Reports of a run, for people and programs, and in files.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use crate::answer::line;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 
-/// Prints the certificate, and writes the files that were asked for.
+/// Prints the certificate, and writes the requested files.
 pub(super) fn give(certificate: &Certificate, reports: &[PathBuf], as_json: bool) -> Result<(), Failure> {
     for path in reports {
         let written = certificate.write(path);

@@ -1,4 +1,4 @@
-//! Whether the server is still there. Without it cases fail or wait, and that says nothing of the store.
+//! Checks that the server still answers. Without it cases fail or wait, which says nothing about the store.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -7,46 +7,46 @@ use storagebox::{Error, ErrorKind};
 use storagebox_conformance::Stop;
 use tokio::time::{sleep, timeout};
 
-use super::Ground;
+use super::TestTarget;
 
-/// Between two looks.
+/// The time between two checks.
 pub(super) const PAUSE: Duration = Duration::from_secs(5);
 
-/// A server that is there answers sooner, on a busy machine too.
+/// A server that runs answers sooner, even on a busy machine.
 pub(super) const ANSWER: Duration = Duration::from_secs(30);
 
-/// How often in a row the server may be silent while cases are under way: it may restart meanwhile.
-const LOOKS: u32 = 4;
+/// The number of failed checks in a row that end a run. Fewer may be a restart.
+const CHECKS: u32 = 4;
 
 /// Ends a run whose server is gone.
 pub(super) struct Watch {
-    ground: Arc<dyn Ground>,
+    target: Arc<dyn TestTarget>,
     stop: Stop,
     gone: Mutex<Option<Error>>,
 }
 
 impl Watch {
-    pub(super) fn of(ground: &Arc<dyn Ground>) -> Arc<Self> {
-        Arc::new(Self { ground: Arc::clone(ground), stop: Stop::new(), gone: Mutex::default() })
+    pub(super) fn of(target: &Arc<dyn TestTarget>) -> Arc<Self> {
+        Arc::new(Self { target: Arc::clone(target), stop: Stop::new(), gone: Mutex::default() })
     }
 
-    /// What ends the run.
+    /// Returns the request to end the run.
     pub(super) fn stop(&self) -> &Stop {
         &self.stop
     }
 
-    /// Ends the run when the server has been silent for long.
+    /// Ends the run when the server does not answer for long.
     pub(super) async fn keep(&self) {
-        let error = silence(&*self.ground, LOOKS).await;
+        let error = silence(&*self.target, CHECKS).await;
         self.end(error);
     }
 
-    /// Whether the server is there, now that a case has failed. If it is not, that was why, and the run ends.
+    /// Whether the server answers, after a case has failed. If it does not, that is the cause, and the run ends.
     pub(super) async fn is_there(&self) -> bool {
-        look(&*self.ground).await.map_err(|error| self.end(error)).is_ok()
+        check(&*self.target).await.map_err(|error| self.end(error)).is_ok()
     }
 
-    /// Why the run was ended, if the server is gone.
+    /// Returns why the run was ended, if the server is gone.
     pub(super) fn gone(&self) -> Option<Error> {
         self.gone.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -57,22 +57,22 @@ impl Watch {
     }
 }
 
-/// Waits until the server has been silent at so many looks in a row, and returns the last reason.
+/// Waits until this number of checks in a row have failed, and returns the last error.
 #[allow(clippy::disallowed_methods, reason = "a server is looked for in real time")]
-pub(super) async fn silence(ground: &dyn Ground, looks: u32) -> Error {
+pub(super) async fn silence(target: &dyn TestTarget, checks: u32) -> Error {
     let mut silent = 0;
     loop {
         sleep(PAUSE).await;
-        match look(ground).await {
+        match check(target).await {
             Ok(()) => silent = 0,
-            Err(error) if silent + 1 == looks => return error,
+            Err(error) if silent + 1 == checks => return error,
             Err(_) => silent += 1,
         }
     }
 }
 
-async fn look(ground: &dyn Ground) -> Result<(), Error> {
-    timeout(ANSWER, ground.reach()).await.unwrap_or_else(|_| Err(unanswered(ANSWER)))
+async fn check(target: &dyn TestTarget) -> Result<(), Error> {
+    timeout(ANSWER, target.reach()).await.unwrap_or_else(|_| Err(unanswered(ANSWER)))
 }
 
 pub(super) fn unanswered(time: Duration) -> Error {
@@ -84,16 +84,25 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use storagebox::async_trait;
-    use storagebox_conformance::Harness;
+    use storagebox_conformance::Declared;
 
+    use super::super::cases::Case;
     use super::*;
 
     /// Answers after so many looks, and then always.
     struct Restarting(AtomicU32);
 
     #[async_trait]
-    impl Ground for Restarting {
-        fn harness(&self) -> Box<dyn Harness> {
+    impl TestTarget for Restarting {
+        fn name(&self) -> String {
+            String::new()
+        }
+
+        fn declared(&self) -> Declared {
+            Declared::all()
+        }
+
+        async fn bare(&self, _: u64) -> Result<Case, Error> {
             unreachable!("nothing is run")
         }
 
@@ -107,30 +116,26 @@ mod tests {
             }
         }
 
-        async fn remove(&self) -> Result<(), Error> {
-            Ok(())
-        }
-
         fn left(&self) -> String {
             String::new()
         }
     }
 
-    fn watched(looks: u32) -> Arc<Watch> {
-        let ground: Arc<dyn Ground> = Arc::new(Restarting(looks.into()));
-        Watch::of(&ground)
+    fn watched(checks: u32) -> Arc<Watch> {
+        let target: Arc<dyn TestTarget> = Arc::new(Restarting(checks.into()));
+        Watch::of(&target)
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_server_that_restarts_is_waited_for() {
-        let watch = watched(LOOKS - 1);
+        let watch = watched(CHECKS - 1);
         timeout(Duration::from_secs(3_600), watch.keep()).await.unwrap_err();
         assert!(!watch.stop().is_asked() && watch.gone().is_none());
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_server_that_is_silent_for_long_ends_the_run() {
-        let watch = watched(LOOKS);
+        let watch = watched(CHECKS);
         watch.keep().await;
         assert!(watch.stop().is_asked());
         assert_eq!(watch.gone().unwrap().message(), "the server has not answered for 30 s");

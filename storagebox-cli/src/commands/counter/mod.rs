@@ -1,4 +1,4 @@
-//! `storagebox counter ...`: counters whose changes are applied once each.
+//! `storagebox counter ...`: counters that apply each operation once.
 
 mod log;
 mod promise;
@@ -11,17 +11,17 @@ use storagebox::counters::Cancelled;
 use storagebox::{Counted, Counters, Maintained, Store, Strategy, async_trait};
 
 use super::listing;
-use super::on_store::{OnStore, Outlet};
-use crate::answer::{Answer, Fact};
+use super::store_command::{Output, StoreCommand};
+use crate::answer::{Answer, Field};
 use crate::cli::{Add, Cancel, Compact, Counter, OfCounter, OfKeyAlone};
 use crate::exit::{Exit, Failure};
 
-/// How many operations are merged with one call.
+/// The number of operations that one call merges.
 const BATCH: usize = 1_000;
 
 #[async_trait]
-impl OnStore for Counter {
-    async fn ask(self, store: &Store, out: Outlet<'_>) -> Result<Exit, Failure> {
+impl StoreCommand for Counter {
+    async fn ask(self, store: &Store, out: Output<'_>) -> Result<Exit, Failure> {
         let answer = match self {
             Counter::Log(args) => {
                 let ledger = store.counters_with(&args.of.of.name, Strategy::Ledger)?;
@@ -90,7 +90,7 @@ async fn cancel(args: &Cancel, store: &Store) -> Result<Answer, Failure> {
     Ok(with_value(answer, value))
 }
 
-/// A batch at a time, so that an interrupt finds its place; what is merged stays merged.
+/// Merges in batches, so that a signal can stop it in between.
 async fn compact(args: &Compact, store: &Store) -> Result<Answer, Failure> {
     let Compact { of, older_than } = args;
     let ledger = store.counters_with(&of.of.name, Strategy::Ledger)?;
@@ -99,7 +99,7 @@ async fn compact(args: &Compact, store: &Store) -> Result<Answer, Failure> {
         let Maintained { deleted, more } = ledger.compact(&of.key, *older_than, BATCH).await?;
         merged += deleted;
         if !more {
-            return Ok(of_key(of, Exit::Done).with("merged", Fact::Figure(merged)));
+            return Ok(of_key(of, Exit::Done).with("merged", Field::Figure(merged)));
         }
         tokio::task::yield_now().await;
     }

@@ -2,7 +2,7 @@
 
 use storagebox::counters::{CounterPromise, Remember};
 
-use crate::answer::{Answer, Fact};
+use crate::answer::{Answer, Field};
 use crate::cli::Promise;
 use crate::exit::Exit;
 
@@ -10,11 +10,11 @@ pub(super) fn answer(args: &Promise, promise: CounterPromise) -> Answer {
     let answer = Answer::new(Exit::Done)
         .text("namespace", &args.of.name)
         .text("remembers", remembers(promise.remember))
-        .with("recognises_repeats", Fact::Flag(promise.recognises_repeats()))
-        .with("bounds_per_change", Fact::Flag(promise.bounds_per_change))
-        .with("answers_value", Fact::Flag(promise.answers_value))
-        .with("tells_mismatch", Fact::Flag(promise.tells_mismatch))
-        .with("snapshot", Fact::Flag(promise.snapshot));
+        .with("recognises_repeats", Field::Flag(promise.recognises_repeats()))
+        .with("bounds_per_change", Field::Flag(promise.bounds_per_change))
+        .with("answers_value", Field::Flag(promise.answers_value))
+        .with("tells_mismatch", Field::Flag(promise.tells_mismatch))
+        .with("snapshot", Field::Flag(promise.snapshot));
     match promise.capacity {
         Some(capacity) => answer.figure("capacity", capacity.into()),
         None => answer,

@@ -1,10 +1,10 @@
-//! Each command over a store, with its answer and its exit code.
+//! Each command on a store: answers and exit codes.
 
 use std::time::Duration;
 
 use clap::Parser;
 use serde_json::{Value, json};
-use storagebox::layer::{Answered, Call, Layer, Next};
+use storagebox::layer::{Call, Layer, Next, Response};
 use storagebox::time::{Timer, TokioTimer};
 use storagebox::{Error, async_trait};
 
@@ -13,14 +13,8 @@ use crate::cli::{Cli, Command};
 use crate::commands::asked::{ask, facts, text};
 use crate::commands::faulty::memory;
 
-/// With the namespace, where the command has one.
-fn line<'a>(args: &[&'a str]) -> Vec<&'a str> {
-    let namespace: &[_] = if args[0] == "plan" { &[] } else { &["counters"] };
-    [&["storagebox", "counter", args[0]], namespace, &args[1..]].concat()
-}
-
 fn command(args: &[&str]) -> Counter {
-    match Cli::parse_from(line(args)).command {
+    match Cli::parse_from([&["storagebox", "counter", args[0], "counters"], &args[1..]].concat()).command {
         Command::Counter(command) => command,
         other => panic!("{other:?}"),
     }
@@ -53,15 +47,15 @@ async fn an_operation_counts_once() {
     assert_eq!(answer(&store, &["get", "shoes"]).await, (Exit::Done, json!({ "value": -2 })));
 }
 
-/// Loses the reply to every change, after a while.
+/// A layer that loses the reply to every change, after a while.
 #[derive(Debug)]
 struct LosesLate(Duration);
 
 #[async_trait]
 impl Layer for LosesLate {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> storagebox::Result<Answered> {
-        let answered = next.call().await?;
-        if call.operation == "apply" {
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> storagebox::Result<Response> {
+        let answered = next.run().await?;
+        if call.operation() == "apply" {
             TokioTimer.sleep(self.0).await;
             return Err(Error::unknown("the reply was lost, as the test asked"));
         }
@@ -115,7 +109,7 @@ fn without_the_time(row: &str) -> String {
     [&cells[..4], &cells[5..]].concat().join(",")
 }
 
-/// Its length is checked with the command line, which does not show it; without a log it is refused.
+/// The length of a reason is checked with the command line, which does not show it. Without a log it is refused.
 #[tokio::test]
 async fn a_reason_that_nobody_could_read_is_bad_input() {
     let of = |reason: &str| {

@@ -1,10 +1,10 @@
-//! The outcomes of records as answers, each with its exit code.
+//! The outcomes of records as answers with exit codes.
 
 use storagebox::dedup::{Entry, Forgotten, Replaced, Version};
 use storagebox::{Payload, Recorded};
 
 use super::run::Ended;
-use crate::answer::{Answer, Fact};
+use crate::answer::{Answer, Field};
 use crate::cli::OfRecord;
 use crate::exit::Exit;
 
@@ -14,7 +14,7 @@ pub(super) fn recorded(of: &OfRecord, value: &Payload, recorded: &Recorded) -> A
         Recorded::Again(entry) => shown(outcome(of, Exit::Done, "again"), entry),
         Recorded::Existing(entry) => shown(outcome(of, Exit::Nothing, "existing"), entry),
         Recorded::InFlight { remaining } => {
-            outcome(of, Exit::Nothing, "in_flight").with("remaining", Fact::Lasts(*remaining))
+            outcome(of, Exit::Nothing, "in_flight").with("remaining", Field::Lasts(*remaining))
         }
         Recorded::Fenced => outcome(of, Exit::Nothing, "fenced"),
     }
@@ -52,7 +52,7 @@ fn version(answer: Answer, version: Version) -> Answer {
     answer.figure("version", version.number())
 }
 
-/// What is recorded: a run as what its command wrote, anything else as it is.
+/// Adds the record: the output of a run, or the value.
 pub(in crate::commands) fn shown(answer: Answer, entry: &Entry) -> Answer {
     let answer = version(answer, entry.version);
     match Ended::recorded_in(&entry.value) {

@@ -1,4 +1,4 @@
-//! `storagebox dedup ...`: what was done for an id, remembered.
+//! `storagebox dedup ...`: records, leases and runs.
 
 mod answers;
 mod lease;
@@ -12,12 +12,12 @@ use storagebox::dedup::{Forgotten, ListedRecord, Version};
 use storagebox::{Dedup, Store, async_trait};
 
 use super::listing::{self, Cell, Row};
-use super::on_store::{self, OnStore, Outlet};
+use super::store_command::{self, Output, StoreCommand};
 use crate::answer::Answer;
 use crate::cli::{self, Forget, GetRecord, Global, OfRecord, Record, Records, Replace, Run};
 use crate::content;
 use crate::exit::{Exit, Failure, RunFailure};
-use crate::interrupt::{Caught, Signals};
+use crate::interrupt::{self, Signals};
 use crate::output::Reserved;
 use crate::store;
 use crate::terminal;
@@ -29,20 +29,20 @@ pub(crate) async fn run(command: cli::Dedup, global: &Global) -> Result<Exit, Fa
             let args = Run { has_url: global.url.is_some(), ..args };
             once(&args, global).await.map_err(Failure::in_run)
         }
-        cli::Dedup::Lease(lease) => on_store::run(lease, global).await,
-        cli::Dedup::Records(records) => on_store::run(records, global).await,
+        cli::Dedup::Lease(lease) => store_command::run(lease, global).await,
+        cli::Dedup::Records(records) => store_command::run(records, global).await,
     }
 }
 
-/// The store is not closed with care: what was recorded is recorded, and the exit code is the command's.
+/// A failure to close the store is ignored: the run is recorded, and the exit code is the command's.
 async fn once(args: &Run, global: &Global) -> Result<Exit, Failure> {
-    let mut signals = Signals::listen(&Caught::ALL).map_err(Failure::Runtime)?;
+    let mut signals = Signals::listen(&interrupt::ALL).map_err(Failure::Runtime)?;
     let store = tokio::select! {
         store = store::ready(global) => store?,
         () = signals.request() => return Err(Failure::Run(RunFailure::NotRun)),
     };
     run::adopt_orphans();
-    // What the command wrote is passed on as it is, as if it ran here.
+    // The output of the command is passed on unescaped, as if it ran here.
     let (mut its_own, mut told) = (io::stdout(), terminal::stdout(true));
     let stdout: &mut (dyn Write + Send) = if global.json { &mut told } else { &mut its_own };
     let to = Outputs { stdout, stderr: &mut io::stderr(), as_json: global.json };
@@ -53,8 +53,8 @@ async fn once(args: &Run, global: &Global) -> Result<Exit, Failure> {
 }
 
 #[async_trait]
-impl OnStore for Records {
-    async fn ask(self, store: &Store, out: Outlet<'_>) -> Result<Exit, Failure> {
+impl StoreCommand for Records {
+    async fn ask(self, store: &Store, out: Output<'_>) -> Result<Exit, Failure> {
         let dedup = &store.dedup(&self.of().name)?;
         let answer = match self {
             Records::List(args) => return listing::list(|| dedup.list(), args.limit, out.as_json, out.to).await,
@@ -74,8 +74,8 @@ async fn record(args: &Record, dedup: &Dedup, reserved: &Reserved) -> Result<Ans
     Ok(answers::recorded(record, &value, &recorded))
 }
 
-async fn get(args: &GetRecord, dedup: &Dedup, out: Outlet<'_>) -> Result<Exit, Failure> {
-    let target = out.target(args.out.as_deref())?;
+async fn get(args: &GetRecord, dedup: &Dedup, out: Output<'_>) -> Result<Exit, Failure> {
+    let target = out.target(&args.output)?;
     let entry = dedup.get(&args.record.id).await?;
     match target {
         Some(target) => out.write(&target, entry.as_ref().map(|entry| &entry.value)),

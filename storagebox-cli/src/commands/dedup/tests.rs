@@ -1,4 +1,4 @@
-//! Each command over a store, with its answer and its exit code.
+//! Each command on a store: answers and exit codes.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ async fn lines(store: &Store, args: &[&str], as_json: bool) -> (Exit, Vec<u8>) {
     bytes(command(args), store, as_json).await
 }
 
-/// The answer of one line, without the namespace and the version.
+/// Returns the answer without the namespace and the version.
 async fn answer(store: &Store, args: &[&str]) -> (Exit, Value) {
     let (exit, mut answer) = facts(command(args), store, [("namespace", "records")]).await;
     answer.as_object_mut().unwrap().remove("version");
@@ -89,7 +89,7 @@ async fn any_bytes_go_in_from_a_file_and_come_out_into_one() {
     assert_eq!(lines(&store, &["get", "order-7", "--out", "-"], false).await, (Exit::Done, bytes.to_vec()));
     assert_eq!(lines(&store, &["get", "order-7", "--out", output], true).await, (Exit::Done, vec![]));
     assert_eq!(std::fs::read(output).unwrap(), bytes);
-    let (exit, shown) = lines(&store, &["get", "none", "--out", output], true).await;
+    let (exit, shown) = lines(&store, &["get", "none", "--out", output, "--force"], true).await;
     assert_eq!((exit, shown), (Exit::Nothing, vec![]));
     assert_eq!(std::fs::read(output).unwrap(), bytes);
 }

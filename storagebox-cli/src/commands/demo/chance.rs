@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fastrand::Rng;
-use storagebox::layer::{Answered, Call, Layer, Next};
+use storagebox::layer::{Call, Layer, Next, Response};
 use storagebox::{Error, ErrorKind, Result, async_trait};
 
-/// How often a call fails, by random numbers that a seed repeats: a bad network, as a layer.
+/// A layer that fails calls at random, as a bad network does. A seed repeats the failures.
 #[derive(Debug)]
 pub(crate) struct Chance {
     percent: u8,
@@ -24,7 +24,7 @@ enum Fate {
 }
 
 impl Chance {
-    /// Counts its faults there.
+    /// Creates the layer, which counts its faults in `faults`.
     pub(crate) fn new(percent: u8, seed: u64, faults: Arc<Faults>) -> Self {
         Self { percent, random: Mutex::new(Rng::with_seed(seed)), faults }
     }
@@ -38,7 +38,7 @@ impl Chance {
     }
 }
 
-/// How many calls failed, and how.
+/// The number of failed calls by kind.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     pub(crate) requests_lost: AtomicU64,
@@ -55,9 +55,9 @@ impl Faults {
 
 #[async_trait]
 impl Layer for Chance {
-    async fn around(&self, _: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+    async fn call(&self, _: &Call<'_>, next: Next<'_>) -> Result<Response> {
         match self.fate() {
-            Fate::Passes => next.call().await,
+            Fate::Passes => next.run().await,
             Fate::RequestLost => {
                 self.faults.requests_lost.fetch_add(1, Ordering::Relaxed);
                 Err(Error::new(ErrorKind::Unavailable, "the demo lost the request"))
@@ -67,7 +67,7 @@ impl Layer for Chance {
                 Err(Error::new(ErrorKind::Throttled, "the demo asks to slow down"))
             }
             Fate::ReplyLost => {
-                let _lost = next.call().await?;
+                let _lost = next.run().await?;
                 self.faults.replies_lost.fetch_add(1, Ordering::Relaxed);
                 Err(Error::unknown("the demo lost the reply"))
             }

@@ -1,4 +1,4 @@
-//! `storagebox demo`: the promises, watched under faults.
+//! `storagebox demo`: shows the promises under faults.
 
 mod chance;
 mod report;
@@ -20,16 +20,16 @@ use super::loss_aware::LossAwareBank;
 use crate::check::Mismatch;
 use crate::cli::{Demo, Global};
 use crate::exit::{Exit, Failure};
+use crate::message::{Kind, eprint_message};
 use crate::progress::Progress;
-use crate::say::{Kind, say};
 use crate::store::{self, is_memory};
 use crate::terminal;
 use chance::{Chance, Faults};
 
-/// Quick, because the faults are ours and pass.
+/// Short delays, because the demo makes the faults itself.
 const RETRY: Retry =
     Retry { attempts: 6, first_delay: Duration::from_millis(2), max_delay: Duration::from_millis(100) };
-/// How often a call that failed in spite of that is made anew, with the same id, before the demo gives up.
+/// How often the demo repeats a call that failed after all retries, with the same id.
 const ROUNDS: u32 = 100;
 
 pub(crate) async fn run(args: &Demo, global: &Global) -> Result<Exit, Failure> {
@@ -44,11 +44,11 @@ pub(crate) async fn run(args: &Demo, global: &Global) -> Result<Exit, Failure> {
 
 fn tell_what_stays(store: &Store, name: &Namespace) {
     if !is_memory(store) {
-        say(Kind::Note, format_args!("the bank {name} stays in the store"));
+        eprint_message(Kind::Note, format_args!("the bank {name} stays in the store"));
     }
 }
 
-/// What was seen.
+/// The figures of the demo.
 struct DemoReport {
     seed: u64,
     faults: Arc<Faults>,
@@ -83,7 +83,7 @@ async fn fill(items: u32, bank: &Bank) -> storagebox::Result<Loaded> {
     Ok(loaded)
 }
 
-/// Everybody's calls, in no order.
+/// Returns the calls of all people in random order.
 fn calls(args: &Demo, random: &mut Rng) -> storagebox::Result<Vec<ClaimId>> {
     let people: Result<Vec<_>, _> =
         (1..=args.people).map(|number| ClaimId::new(format!("person-{number:06}"))).collect();
@@ -117,7 +117,7 @@ fn answer(id: ClaimId, bank: &LossAwareBank) -> impl Future<Output = Result<Entr
     async move { Ok(task.await.map_err(Failure::Died)??) }
 }
 
-/// What every error that is worth a retry asks for: the same call again, with the same id.
+/// Repeats a call with the same id until it is answered.
 async fn until_answered(id: ClaimId, bank: &LossAwareBank) -> storagebox::Result<Entry> {
     let mut unresolved = false;
     for _ in 1..ROUNDS {

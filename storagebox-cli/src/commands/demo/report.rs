@@ -1,9 +1,9 @@
-//! What the demo showed, for people and for machines.
+//! The figures of the demo, for people and for programs.
 
 use std::sync::atomic::Ordering;
 
 use super::DemoReport;
-use crate::answer::{Answer, Fact};
+use crate::answer::{Answer, Field};
 use crate::check::Mismatch;
 use crate::cli::Demo;
 use crate::exit::Exit;
@@ -27,5 +27,5 @@ pub(super) fn answer(args: &Demo, shown: &DemoReport) -> Answer {
         .figure("free_left", audit.free_left)
         .figure("seed", *seed)
         .word("audit", verdict)
-        .with("mismatches", Fact::Json(mismatches.iter().map(Mismatch::json).collect()))
+        .with("mismatches", Field::Json(mismatches.iter().map(Mismatch::json).collect()))
 }

@@ -1,4 +1,4 @@
-//! The demo as a crowd under faults.
+//! The demo under faults.
 
 use clap::Parser;
 use serde_json::Value;
@@ -52,12 +52,12 @@ async fn without_faults_each_call_is_one() {
     assert_eq!([&json["new"], &json["again"]], [10, 40]);
 }
 
-/// What is shown is what was seen: a store that breaks its promise is caught.
+/// A store that breaks a promise is caught.
 #[tokio::test(start_paused = true)]
 async fn a_bad_store_fails_the_demo() {
-    let counts_one_more = tampers(&memory(), |counts: &mut Counts| counts.withdrawn += 1);
-    let lists_one_less = tampers(&memory(), |page: &mut Page<ListedItem>| drop(page.entries.pop()));
-    let forgets_claims = tampers(&memory(), |state| *state = ClaimState::Unknown);
+    let counts_one_more = tampers!(memory(), CountItems, |counts: &mut Counts| counts.withdrawn += 1);
+    let lists_one_less = tampers!(memory(), ListItems, |page: &mut Page<ListedItem>| drop(page.entries.pop()));
+    let forgets_claims = tampers!(memory(), GetClaim, |state: &mut ClaimState| *state = ClaimState::Unknown);
     for bad in [counts_one_more, lists_one_less, forgets_claims] {
         let (shown, json) = shown_of(&demo(&["--people", "10"]), &bad).await;
         assert!(!shown.mismatches.is_empty(), "{json}");

@@ -1,4 +1,4 @@
-//! Takes an item for each line of ids: many at once, answers in the order of the input.
+//! Takes an item for each line of ids, concurrently. The answers keep the order of the input.
 
 use std::pin::pin;
 
@@ -15,7 +15,7 @@ use crate::output::PendingCsv;
 use crate::progress::Progress;
 use crate::rejects::Rejects;
 
-/// One line of ids, with the answer of the bank or the reason why it was not asked.
+/// A line of ids, with the answer of the bank or the reason why the line was rejected.
 struct Answered {
     number: u64,
     ends_at: u64,
@@ -51,7 +51,7 @@ pub(super) async fn assign(
     Ok(())
 }
 
-/// Starts the line's own task at once, so that no more than the bound are under way, and all of them are.
+/// Spawns the task of a line at once: the buffer limits the number of tasks, and polls only some of them.
 fn start(
     line: Result<Line<ClaimId>, Failure>,
     bank: &LossAwareBank,

@@ -1,9 +1,9 @@
-//! Checks that the work was done as promised.
+//! Checks the result of a run.
 
 use storagebox::bank::Counts;
 
 use super::ledger::Summary;
-use crate::check::{Check, Comparison, Mismatch};
+use crate::check::{Check, Mismatch};
 use crate::commands::load::Loaded;
 
 /// All figures of a run.
@@ -12,12 +12,12 @@ pub(crate) struct Audit {
     pub loaded: Loaded,
     pub summary: Summary,
     pub rejected: u64,
-    /// Only if nobody else worked with the bank.
+    /// `None` if other programs may use the bank.
     pub change: Option<Change>,
     pub free_left: u64,
 }
 
-/// The bank before and after.
+/// The counts of the bank before and after.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Change {
     pub before: Counts,
@@ -28,29 +28,30 @@ impl Audit {
     pub(crate) fn mismatches(&self) -> Vec<Mismatch> {
         let mut compared = self.own_lines();
         compared.extend(self.change.iter().flat_map(|change| self.conservation(change)));
-        compared.into_iter().filter_map(Comparison::mismatch).collect()
+        compared.into_iter().flatten().collect()
     }
 
-    fn own_lines(&self) -> Vec<Comparison> {
+    fn own_lines(&self) -> Vec<Option<Mismatch>> {
         let summary = &self.summary;
         vec![
-            Check::NoSharedItem.none(summary.shared_items),
-            Check::SameItemEachLine.none(summary.changed_items),
-            Check::TakenOnce.none(summary.taken_twice),
+            Check::NO_SHARED_ITEM.none(summary.shared_items),
+            Check::SAME_ITEM_EACH_LINE.none(summary.changed_items),
+            Check::TAKEN_ONCE.none(summary.taken_twice),
         ]
     }
 
-    /// A call whose reply was lost may have done more than it could be told, which widens what is expected.
-    fn conservation(&self, change: &Change) -> Vec<Comparison> {
+    /// Checks that no item appeared or vanished. A call whose reply was lost may have done more, which widens the
+    /// range.
+    fn conservation(&self, change: &Change) -> Vec<Option<Mismatch>> {
         let Change { before, after } = change;
         let Loaded { added, perhaps_ours, .. } = self.loaded;
         let Summary { empty, new, perhaps_new, empty_and_given, .. } = self.summary;
         vec![
-            // Nothing comes free while nobody else works with the bank.
-            Check::EmptyStaysEmpty.none(empty_and_given),
-            Check::EmptyMeansEmpty.none(if empty > 0 { after.free } else { 0 }),
-            grown(Check::BankGrewByAdded, added, perhaps_ours, before.total(), after.total()),
-            grown(Check::TakenGrewByNew, new, perhaps_new, taken(before), taken(after)),
+            // No item becomes free while no other program uses the bank.
+            Check::EMPTY_STAYS_EMPTY.none(empty_and_given),
+            Check::EMPTY_MEANS_EMPTY.none(if empty > 0 { after.free } else { 0 }),
+            grown(Check::BANK_GREW_BY_ADDED, added, perhaps_ours, before.total(), after.total()),
+            grown(Check::TAKEN_GREW_BY_NEW, new, perhaps_new, taken(before), taken(after)),
         ]
     }
 }
@@ -59,7 +60,7 @@ fn taken(counts: &Counts) -> u64 {
     counts.held + counts.spent
 }
 
-fn grown(check: Check, surely: u64, perhaps: u64, before: u64, after: u64) -> Comparison {
+fn grown(check: Check, surely: u64, perhaps: u64, before: u64, after: u64) -> Option<Mismatch> {
     let surely = i128::from(surely);
     check.within(surely..=surely + i128::from(perhaps), i128::from(after) - i128::from(before))
 }

@@ -1,10 +1,10 @@
-//! What every line was answered, kept small: one entry an id, and each text once, shared with its item or id.
+//! The answers to all lines, in little memory: one entry per id, and each text once.
 
 use std::collections::{HashMap, HashSet};
 
 use storagebox::values::{ClaimId, Item};
 
-/// One line of ids and its answer.
+/// An id and the answer to its line.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub id: ClaimId,
@@ -16,7 +16,7 @@ pub(crate) enum Answer {
     New(Item),
     Again {
         item: Item,
-        /// An attempt of this very line, its reply lost, may have been the one that took the item.
+        /// An attempt of this line whose reply was lost may have taken the item.
         perhaps_ours: bool,
     },
     Empty,
@@ -24,7 +24,7 @@ pub(crate) enum Answer {
 }
 
 impl Entry {
-    /// The same, where a call before this one may have been what took the item.
+    /// Marks that an earlier, unresolved call of this line may have taken the item.
     pub(crate) fn after(mut self, unresolved: bool) -> Self {
         if let Answer::Again { perhaps_ours, .. } = &mut self.answer {
             *perhaps_ours |= unresolved;
@@ -32,7 +32,7 @@ impl Entry {
         self
     }
 
-    /// The line of the output file.
+    /// Returns the fields of the line in the output file.
     pub(crate) fn fields(&self) -> [&str; 3] {
         let (item, outcome) = match &self.answer {
             Answer::New(item) => (item.as_str(), "new"),
@@ -44,7 +44,7 @@ impl Entry {
     }
 }
 
-/// What the lines of one id were answered, all together.
+/// The answers to all lines of one id.
 #[derive(Debug, Default)]
 struct Person {
     item: Option<Item>,
@@ -53,7 +53,7 @@ struct Person {
     empty: bool,
 }
 
-/// Every answer so far, and what was wrong with them.
+/// All answers so far, and the faults among them.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     people: HashMap<ClaimId, Person>,
@@ -61,7 +61,7 @@ pub(crate) struct Ledger {
     summary: Summary,
 }
 
-/// The ledger in figures.
+/// The figures of the ledger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Summary {
     pub lines: u64,
@@ -72,13 +72,13 @@ pub(crate) struct Summary {
     pub distinct_ids: u64,
     /// Ids that have an item.
     pub given: u64,
-    /// Ids without a `new` line that may have taken their item here all the same.
+    /// Ids without a `new` line that may have taken their item in this run.
     pub perhaps_new: u64,
     /// Items seen with a second id.
     pub shared_items: u64,
-    /// Lines with another item than an earlier line of the same id.
+    /// Lines whose item differs from that of an earlier line of the same id.
     pub changed_items: u64,
-    /// Lines that took an item for an id which had taken one here.
+    /// Lines that took an item for an id that had taken one in this run.
     pub taken_twice: u64,
     /// Ids that met an empty bank on one line and have an item on another.
     pub empty_and_given: u64,
@@ -150,7 +150,7 @@ mod tests {
         ledger.summary()
     }
 
-    /// Also of ids that were served in an earlier run: what they are told then is no less false.
+    /// Also for ids that were served in an earlier run.
     #[test]
     fn an_item_of_two_ids_is_found_whatever_they_are_told() {
         for (first, second) in [(true, true), (true, false), (false, true), (false, false)] {

@@ -17,9 +17,9 @@ use super::load::{Loaded, load};
 use super::loss_aware::LossAwareBank;
 use crate::cli::{Global, HandOut};
 use crate::exit::{Exit, Failure};
+use crate::message::{Kind, eprint_message};
 use crate::output::PendingCsv;
 use crate::rejects::Rejects;
-use crate::say::{Kind, say};
 use crate::store::{self, is_memory};
 use crate::terminal;
 use assign::assign;
@@ -43,11 +43,14 @@ pub(crate) async fn run(args: HandOut, global: &Global) -> Result<Exit, Failure>
 
 fn warn_of_nothing(store: &Store, has_items: bool) {
     if is_memory(store) && !has_items {
-        say(Kind::Note, format_args!("memory: starts empty and --items was left out, so there is nothing to hand out"));
+        eprint_message(
+            Kind::Note,
+            format_args!("memory: starts empty and --items was left out, so there is nothing to hand out"),
+        );
     }
 }
 
-/// The work itself is done; nothing is published yet.
+/// The result of the work, which is not published yet.
 struct Done {
     audit: Audit,
     out: PendingCsv,
@@ -75,7 +78,7 @@ async fn hand_out(plan: Plan, store: &Store, name: &Namespace, alone: bool) -> R
     Ok(Done { audit, out, rejects })
 }
 
-/// Publishes what was written only if the audit holds; shows the audit in any case.
+/// Publishes the files only if the audit holds, and shows the audit in any case.
 fn finish(done: Done, global: &Global, to: &mut dyn Write) -> Result<Exit, Failure> {
     let Done { audit, out, rejects } = done;
     let (mismatches, rejected) = (audit.mismatches(), rejects.rejected());
@@ -83,7 +86,7 @@ fn finish(done: Done, global: &Global, to: &mut dyn Write) -> Result<Exit, Failu
         rejects.publish()?;
         out.publish()?;
     }
-    report::audit(to, &audit, &mismatches, global.json)?;
+    report::answer(&audit, &mismatches).print(to, global.json)?;
     match (mismatches.is_empty(), audit.summary.ids_without_item()) {
         (false, _) => Err(Failure::Audit(mismatches)),
         (true, 0) => Ok(rejected.exit(Exit::Done)),

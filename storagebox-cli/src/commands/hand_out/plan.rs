@@ -1,4 +1,4 @@
-//! Everything that can be refused before any work is done.
+//! Checks and opens the files of a run before any work is done.
 
 use crate::cli::HandOut;
 use crate::exit::Failure;
@@ -8,7 +8,7 @@ use crate::rejects::Rejects;
 
 const HEADER: [&str; 3] = ["id", "item", "outcome"];
 
-/// The files of a run, opened.
+/// The open files of a run.
 pub(super) struct Plan {
     pub items: Option<Lines>,
     pub ids: Lines,
@@ -25,7 +25,7 @@ impl Plan {
             return Err(Failure::StandardInputTwice);
         }
         let reserved = items.iter().chain([&ids]).try_fold(store, Reserved::and_input)?;
-        let out = Target::at(&args.out, &reserved)?;
+        let out = Target::at(&args.out, args.force, &reserved)?;
         let rejects = Rejects::at(args.rejects.as_deref(), &beside(args, &out), &reserved)?;
         if out.is_also(rejects.target()) {
             return Err(Failure::OutIsRejects);
@@ -44,7 +44,7 @@ impl Plan {
     }
 }
 
-/// `given.rejects.csv` goes beside `given.csv`.
+/// Returns the file beside which the list of rejects is written.
 fn beside(args: &HandOut, out: &Target) -> Source {
     match out.is_standard_output() {
         true => Source::StandardInput,

@@ -1,4 +1,4 @@
-//! What the audit says of stores that break their promises, and of those that only answer badly.
+//! The audit of stores that break their promises, and of stores that lose replies.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use clap::Parser;
 use futures_util::FutureExt;
 use storagebox::bank::{Added, End, HoldState};
-use storagebox::layer::{Answered, Call};
+use storagebox::layer::{Call, Response};
 use storagebox::values::Item;
 use storagebox::{Error, ErrorKind, Held, Result, Taken};
 use storagebox_testkit::Folder;
@@ -23,11 +23,11 @@ enum Fault {
     None,
     /// Every take is the first one, of the same item.
     SharesAnItem,
-    /// Every line of an id gets an item of its own.
+    /// Every line of an id gets another item.
     ForgetsTheClaim,
     /// Says `New` to an id that has its item already.
     AlwaysSaysNew,
-    /// Every call is applied, and its first reply lost.
+    /// Every call is applied, and its first reply is lost.
     LosesReplies,
     /// Says `Empty` to every third call.
     SometimesSaysEmpty,
@@ -45,8 +45,8 @@ fn store(fault: Fault) -> Store {
     let store = memory();
     match fault {
         Fault::None => store,
-        Fault::Boasts => tampers(&store, |added: &mut Added| added.added += 1),
-        Fault::AlwaysSaysNew => tampers(&store, |taken| match taken {
+        Fault::Boasts => tampers!(store, AddItems, |added: &mut Added| added.added += 1),
+        Fault::AlwaysSaysNew => tampers!(store, Take, |taken: &mut Taken| match taken {
             Taken::Again(held) => *taken = Taken::New(held.clone()),
             _ => {}
         }),
@@ -55,20 +55,20 @@ fn store(fault: Fault) -> Store {
     }
 }
 
-/// Invents the answer to a take, or first takes an item for a claim that no caller has. The first call adds.
+/// Returns a wrong answer to a take, or first takes an item for a claim of no caller. The first call adds.
 fn takes_badly(store: &Store, fault: Fault) -> Store {
     let (bank, takes) = (store.bank("items").unwrap(), AtomicUsize::new(1));
     store.clone().layer(Instead(move |call: &Call<'_>| -> Result<_> {
-        if call.operation != "take" {
+        if call.operation() != "take" {
             return Ok(None);
         }
         let number = takes.fetch_add(1, Ordering::Relaxed);
         Ok(match fault {
-            Fault::SharesAnItem => Some(Answered::of(new("SAVE-10"))),
-            Fault::ForgetsTheClaim => Some(Answered::of(new(&format!("SAVE-{number}")))),
+            Fault::SharesAnItem => Some(Response::Take(new("SAVE-10"))),
+            Fault::ForgetsTheClaim => Some(Response::Take(new(&format!("SAVE-{number}")))),
             Fault::Denies => return Err(Error::new(ErrorKind::Denied, "no right to take")),
-            Fault::Ends => Some(Answered::of(Taken::Ended(End::Released))),
-            Fault::SometimesSaysEmpty if number.is_multiple_of(3) => Some(Answered::of(Taken::Empty)),
+            Fault::Ends => Some(Response::Take(Taken::Ended(End::Released))),
+            Fault::SometimesSaysEmpty if number.is_multiple_of(3) => Some(Response::Take(Taken::Empty)),
             Fault::Leaks => {
                 let _ = bank.assign("nobody").now_or_never().unwrap()?;
                 None
@@ -82,7 +82,7 @@ fn new(item: &str) -> Taken {
     Taken::New(Held { item: Item::new(item).unwrap(), hold: HoldState::Forever })
 }
 
-/// One run on files of its own.
+/// A run on its own files.
 struct Run {
     directory: Folder,
     alone: bool,
@@ -99,7 +99,7 @@ impl Run {
         run
     }
 
-    /// Where only the command writes.
+    /// The folder in which only the command writes.
     fn files(&self) -> PathBuf {
         self.directory.path().join("files")
     }
@@ -110,7 +110,8 @@ impl Run {
 
     fn args(&self) -> (HandOut, Global) {
         let of = |name| self.path(name).into_os_string();
-        let start = ["storagebox", "--json", "--url=memory:", "hand-out", "items", "--concurrency=1"].map(Into::into);
+        let start = ["storagebox", "--json", "--url=memory:", "hand-out", "items", "--force", "--concurrency=1"]
+            .map(Into::into);
         let files = ["--items".into(), of("items"), "--ids".into(), of("ids"), "--out".into(), of("out.csv")];
         let Cli { command, global } = Cli::parse_from(start.into_iter().chain(files));
         let Command::HandOut(args) = command else { panic!("{command:?}") };
@@ -143,35 +144,35 @@ async fn a_sound_store_passes() {
 #[tokio::test]
 async fn an_item_of_two_ids_is_found() {
     let found = Run::with(Fault::SharesAnItem).mismatches().await;
-    assert!(found.contains(&(Check::NoSharedItem, 1)), "{found:?}");
+    assert!(found.contains(&(Check::NO_SHARED_ITEM, 1)), "{found:?}");
 }
 
 #[tokio::test]
 async fn two_items_of_one_id_are_found() {
     let found = Run::with(Fault::ForgetsTheClaim).mismatches().await;
-    assert!(found.contains(&(Check::SameItemEachLine, 3)), "{found:?}");
+    assert!(found.contains(&(Check::SAME_ITEM_EACH_LINE, 3)), "{found:?}");
 }
 
 #[tokio::test]
 async fn a_second_new_line_of_an_id_is_found() {
     let found = Run::with(Fault::AlwaysSaysNew).mismatches().await;
-    assert!(found.contains(&(Check::TakenOnce, 3)), "{found:?}");
+    assert!(found.contains(&(Check::TAKEN_ONCE, 3)), "{found:?}");
 }
 
 #[tokio::test]
 async fn items_that_are_not_there_are_found() {
-    assert_eq!(Run::with(Fault::Boasts).mismatches().await, [(Check::BankGrewByAdded, 4)]);
+    assert_eq!(Run::with(Fault::Boasts).mismatches().await, [(Check::BANK_GREW_BY_ADDED, 4)]);
 }
 
 #[tokio::test]
 async fn items_taken_for_nobody_are_found() {
-    assert_eq!(Run::with(Fault::Leaks).mismatches().await, [(Check::TakenGrewByNew, 3)]);
+    assert_eq!(Run::with(Fault::Leaks).mismatches().await, [(Check::TAKEN_GREW_BY_NEW, 3)]);
 }
 
 #[tokio::test]
 async fn a_false_empty_is_found_only_where_nothing_can_have_come_free() {
     let mut run = Run::with(Fault::SometimesSaysEmpty);
-    assert_eq!(run.mismatches().await, [(Check::EmptyStaysEmpty, 1), (Check::EmptyMeansEmpty, 2)]);
+    assert_eq!(run.mismatches().await, [(Check::EMPTY_STAYS_EMPTY, 1), (Check::EMPTY_MEANS_EMPTY, 2)]);
     run.alone = false;
     assert_eq!(run.mismatches().await, []);
 }

@@ -10,20 +10,20 @@ use storagebox::values::Key;
 use storagebox::{Maintained, OrderedValues, Stamp, Store, Written, async_trait};
 
 use super::listing::{self, Cell, Row};
-use super::on_store::{OnStore, Outlet};
+use super::store_command::{Output, StoreCommand};
 use crate::answer::Answer;
 use crate::cli::{Delete, GetValue, ListValues, OfKey, Ordered, Purge, Put, ResetKey};
 use crate::content;
 use crate::exit::{Exit, Failure};
+use crate::message::{Kind, eprint_message};
 use crate::output::Reserved;
-use crate::say::{Kind, say};
 
-/// How many deletes are forgotten with one call.
+/// The number of deletes that one call forgets.
 const BATCH: usize = 1_000;
 
 #[async_trait]
-impl OnStore for Ordered {
-    async fn ask(self, store: &Store, out: Outlet<'_>) -> Result<Exit, Failure> {
+impl StoreCommand for Ordered {
+    async fn ask(self, store: &Store, out: Output<'_>) -> Result<Exit, Failure> {
         let of = self.of();
         let values = &store.ordered_with(&of.namespace.name, of.options()?)?;
         let answer = match self {
@@ -38,9 +38,9 @@ impl OnStore for Ordered {
     }
 }
 
-/// A text that is no key itself may be what keys begin with, or what none can begin with.
-async fn list(args: &ListValues, values: &OrderedValues, out: Outlet<'_>) -> Result<Exit, Failure> {
-    let Outlet { as_json, to, .. } = out;
+/// Lists by prefix. A prefix need not be a valid key itself.
+async fn list(args: &ListValues, values: &OrderedValues, out: Output<'_>) -> Result<Exit, Failure> {
+    let Output { as_json, to, .. } = out;
     match args.prefix.as_deref().unwrap_or_default() {
         "" => listing::list(|| values.list(), args.limit, as_json, to).await,
         prefix => {
@@ -76,18 +76,18 @@ async fn delete(args: &Delete, values: &OrderedValues) -> Result<Answer, Failure
     Ok(answer(key, &stamp, &written))
 }
 
-/// Explains how old is too old, and what to set: a sequence number is not a time.
+/// Explains `too_old`, and what to set. A sequence number is no time.
 fn explain(of: &OfKey, own: &Stamp, written: &Written) {
     if let Written::TooOld { horizon } = written {
         let (at, oldest, age) = (time(own.at), time(*horizon), format_duration(of.of.tombstone_age));
-        say(
+        eprint_message(
             Kind::Note,
             format_args!(
                 "--at {at} is before {oldest}, which is --tombstone-age ({age}) behind the store's clock; a delete of a \
                  newer time may be forgotten by now"
             ),
         );
-        say(
+        eprint_message(
             Kind::Help,
             format_args!(
                 "load old values into a new namespace, with a --tombstone-age longer than the oldest of them is old on \
@@ -97,7 +97,7 @@ fn explain(of: &OfKey, own: &Stamp, written: &Written) {
     }
 }
 
-/// A stamp as the time that it stands for, if it is one.
+/// Formats a stamp, with its time if it can be one.
 fn time(at: i64) -> String {
     match Timestamp::from_millisecond(at) {
         Ok(time) if at >= 0 => format!("{at} ({time:.3})"),
@@ -105,7 +105,7 @@ fn time(at: i64) -> String {
     }
 }
 
-/// With the stamp that stands there now, where it is known.
+/// Returns the answer with the current stamp, if it is known.
 fn answer(of: &OfKey, own: &Stamp, written: &Written) -> Answer {
     let (exit, outcome, stands) = match written {
         Written::Applied => (Exit::Done, "applied", Some(own)),
@@ -121,8 +121,8 @@ fn answer(of: &OfKey, own: &Stamp, written: &Written) -> Answer {
     }
 }
 
-async fn get(args: &GetValue, values: &OrderedValues, out: Outlet<'_>) -> Result<Exit, Failure> {
-    let target = out.target(args.out.as_deref())?;
+async fn get(args: &GetValue, values: &OrderedValues, out: Output<'_>) -> Result<Exit, Failure> {
+    let target = out.target(&args.output)?;
     let found = values.get(&args.key.key).await?;
     match target {
         Some(target) => out.write(&target, found.as_ref().map(|found| &found.value)),
@@ -140,7 +140,7 @@ fn got(of: &OfKey, found: Option<Versioned>) -> Answer {
     }
 }
 
-/// With the stamp that stands there, if it is another.
+/// Resets the key, and shows the current stamp if it is another.
 async fn reset(args: &ResetKey, values: &OrderedValues) -> Result<Answer, Failure> {
     let ResetKey { key, stamp } = args;
     let stamp = stamp.that_stands();
@@ -151,7 +151,7 @@ async fn reset(args: &ResetKey, values: &OrderedValues) -> Result<Answer, Failur
     })
 }
 
-/// A batch at a time, so that an interrupt finds its place; what is forgotten stays forgotten.
+/// Purges in batches, so that a signal can stop it in between.
 async fn purge(args: &Purge, values: &OrderedValues) -> Result<Answer, Failure> {
     let mut purged = 0;
     loop {

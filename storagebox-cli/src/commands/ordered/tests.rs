@@ -1,4 +1,4 @@
-//! Each command over a store, with its answer and its exit code.
+//! Each command on a store: answers and exit codes.
 
 use std::time::SystemTime;
 
@@ -80,7 +80,7 @@ async fn times_are_stamps_and_those_too_far_ahead_are_refused() {
     }
 }
 
-/// As it happens: a program without a limit writes a stamp in microseconds, and then comes an honest write.
+/// A program without a limit has written a stamp in microseconds, which hides every correct write.
 #[tokio::test]
 async fn a_key_that_is_locked_is_reset_by_its_very_stamp() {
     let store = memory();
@@ -108,7 +108,7 @@ async fn a_key_that_is_locked_is_reset_by_its_very_stamp() {
     assert_eq!(told(&put(now)).await.1["outcome"], "applied");
 }
 
-/// The rows of article 4 are refused by default, with the oldest time that is taken, and loaded as the help says.
+/// The rows of article 4 are refused by default, with the oldest time that is accepted, and loaded as the help says.
 #[tokio::test]
 async fn old_rows_are_loaded_with_an_older_tombstone_age() {
     let store = memory();

@@ -1,4 +1,4 @@
-//! A manual page: the help of a command, and the sections that its help has no room for.
+//! A manual page: the help of a command, and further sections.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use clap_mangen::roff::{Roff, roman};
 
 use crate::cli::sections;
 
-/// What begins the exit codes at the end of a help.
+/// The heading of the exit codes in a help.
 const EXIT_CODES: &str = "Exit codes:\n";
 
 pub(super) fn write(command: &Command, to: &mut dyn Write) -> io::Result<()> {
@@ -34,7 +34,7 @@ pub(super) fn write(command: &Command, to: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// With what stands behind the options in the help before them.
+/// Moves the text after the options into the description.
 fn described(command: &Command, description: &str) -> Command {
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     let description = format!("{about}\n\n{description}");

@@ -1,4 +1,4 @@
-//! `storagebox token create` and `discard`: tokens from the command line, or a file of them.
+//! `storagebox token create` and `discard`: tokens from the command line or a file.
 
 use storagebox::Tokens;
 

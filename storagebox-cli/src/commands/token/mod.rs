@@ -1,4 +1,4 @@
-//! `storagebox token ...`: tokens that are made ahead and consumed once.
+//! `storagebox token ...`: tokens that are created first and consumed once.
 
 mod many;
 #[cfg(test)]
@@ -6,14 +6,14 @@ mod tests;
 
 use storagebox::{Consumed, Store, Tokens, async_trait};
 
-use super::on_store::{OnStore, Outlet};
+use super::store_command::{Output, StoreCommand};
 use crate::answer::Answer;
 use crate::cli::{Consume, OfToken, Token};
 use crate::exit::{Exit, Failure};
 
 #[async_trait]
-impl OnStore for Token {
-    async fn ask(self, store: &Store, out: Outlet<'_>) -> Result<Exit, Failure> {
+impl StoreCommand for Token {
+    async fn ask(self, store: &Store, out: Output<'_>) -> Result<Exit, Failure> {
         let tokens = &store.tokens(&self.of().name)?;
         let answer = match self {
             Token::Create(args) => many::create(&args, tokens, out.reserved).await?,

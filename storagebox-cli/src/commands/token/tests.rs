@@ -1,4 +1,4 @@
-//! Each command over a store, with its answer and its exit code.
+//! Each command on a store: answers and exit codes.
 
 use clap::Parser;
 use serde_json::{Value, json};

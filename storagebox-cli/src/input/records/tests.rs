@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 
 use super::*;
 
-/// Hands out a few bytes at a time, so that records are cut everywhere.
+/// A reader that returns a few bytes at a time, so that records are cut everywhere.
 struct Trickle(VecDeque<u8>, usize);
 
 impl Read for Trickle {
@@ -50,7 +50,7 @@ async fn an_open_quote_costs_its_own_line_alone() {
     assert_eq!(lines_and_texts(b"a\n\"open\nb\nc\n").await, expected);
 }
 
-/// A piece of it would be an id, or an item.
+/// A part of the line would become an id or an item.
 #[tokio::test]
 async fn a_malformed_line_is_rejected_whole_wherever_it_is_cut() {
     let record = |line, ends_at, first| Record { line, ends_at, first, quoted: false, alone: true };
@@ -71,7 +71,7 @@ async fn a_byte_order_mark_is_no_part_of_the_first_record() {
     }
 }
 
-/// As `cat` joins two files: with it, one person was two.
+/// As in files that `cat` joined. Otherwise one person would have two ids.
 #[tokio::test]
 async fn a_byte_order_mark_between_files_is_no_part_of_a_record() {
     for step in 1..9 {
@@ -127,7 +127,7 @@ async fn a_quote_left_open_for_too_long_costs_its_own_line_alone() {
     assert!(records[1..].iter().all(|record| record.first == Ok(b"line".to_vec())));
 }
 
-/// What the csv crate writes is read back, in whatever pieces it arrives, on the right lines.
+/// What the csv crate writes is read back on the right lines, in chunks of any size.
 #[tokio::test]
 async fn whatever_the_csv_crate_writes_is_read_back() {
     let seed = std::env::var("STORAGEBOX_TEST_SEED").map_or_else(|_| fastrand::u64(..), |seed| seed.parse().unwrap());
@@ -163,7 +163,7 @@ fn written(rows: &[Vec<String>], random: &mut fastrand::Rng) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-/// However a file reaches us, it has the same records, and nothing of it is left out.
+/// A file has the same records in chunks of any size, and no byte is skipped.
 #[test]
 fn whatever_a_file_holds() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -1,4 +1,4 @@
-//! What ends a run of `conform` before its end.
+//! Signals and lost servers during a run of `conform`.
 
 use std::process::{Child, Stdio};
 use std::thread::sleep;
@@ -17,7 +17,7 @@ tests_on! {
         a_run_that_is_interrupted_leaves_nothing;
 }
 
-/// After so many round trips cases are under way.
+/// After this number of round trips some cases are running.
 const UNDER_WAY: usize = 300;
 
 /// A run of the suite on the server behind a proxy.

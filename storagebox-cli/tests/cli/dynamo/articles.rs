@@ -1,4 +1,4 @@
-//! The tables of article 1's own package: opened, read, and left for good.
+//! The tables of article 1's Python package: opened, read and imported.
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{
@@ -10,12 +10,12 @@ use super::Table;
 use crate::stores::Store;
 use crate::support::Place;
 
-/// Of each table: its key, and its rows as the package writes them.
+/// The key of each table, and its rows as the package writes them.
 const KEYS: [&str; 2] = ["item", "deduplication_id"];
 const GIVEN: [(&str, &str); 3] = [("ada", "SAVE-1"), ("bob", "SAVE-2"), ("eve's \"#1\"", "SAVE-3")];
 const FREE: [&str; 4] = ["SAVE-4", "SAVE-5", "SAVE-6", "SAVE-7"];
 
-/// The two tables beside another one. They go with this value.
+/// The two tables, which are deleted when this is dropped.
 struct Articles(Table);
 
 impl Articles {
@@ -101,7 +101,7 @@ fn they_open_like_any_store() {
     assert!(other.stderr.contains(&items), "{}", other.stderr);
 }
 
-/// Into a table, and into a file.
+/// Imports into a table and into a file.
 #[test]
 fn each_id_keeps_its_item_in_another_store() {
     let articles = Articles::filled();
@@ -123,7 +123,7 @@ fn each_id_keeps_its_item_in_another_store() {
     }
 }
 
-/// The package could do that. One keeps it, the other is named, and the exit code says so.
+/// The package could give an item to two ids. One keeps it, the other one is listed, and the exit code is not 0.
 #[test]
 fn an_item_that_was_given_to_two_is_listed() {
     let articles = Articles::filled();

@@ -20,7 +20,7 @@ fn the_beginning_of_the_example_gives_each_person_one_code() {
     gives_each_person_one_code(1_000, 1_000, 830);
 }
 
-/// The first so many of the example's codes to the first so many of its lines, which are so many people.
+/// Hands out the first codes of the example to its first lines, which have this number of people.
 fn gives_each_person_one_code(codes: usize, lines: usize, people: usize) {
     let table = Table::ready();
     let place = table.place();

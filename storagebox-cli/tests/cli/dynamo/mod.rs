@@ -1,4 +1,4 @@
-//! The commands on a DynamoDB table, as child processes that have keys in their environment alone.
+//! The commands on a DynamoDB table, as child processes with credentials only in their environment.
 
 mod articles;
 mod hand_out;

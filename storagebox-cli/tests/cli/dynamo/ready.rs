@@ -1,4 +1,4 @@
-//! What a person is told while a table is not what it should be, and that keys are never shown.
+//! The errors of a table that is not as it should be. No error shows a key.
 
 use std::process::Command;
 
@@ -9,11 +9,11 @@ use crate::quiet::Quiet;
 use crate::ready::{COUNTS, SECRET, fails, run};
 use crate::stores::Store;
 
-/// Each with a part of the reason.
+/// URLs that cannot be opened, each with a part of the reason.
 pub(super) const WRONG_URLS: &[(&str, &str)] = &[
     ("dynamodb:hunter2", "must be dynamodb://region/table"),
     ("dynamodb://AKIA:hunter2@eu-west-1/shop", "credentials never stand in it"),
-    ("dynamodb://eu-west-1/shop?hunter2=on", "has a query key that is not known"),
+    ("dynamodb://eu-west-1/shop?hunter2=on", "has an unknown query key"),
     ("dynamodb://eu-west-1/shop?endpoint=http://AKIA:hunter2@host", "hold no credentials"),
     ("dynamodb://eu-west-1/shop?shards=hunter2", "must be a whole number"),
     ("dynamodb://eu-west-1/hunter2!", "must have 3 to 255 of the characters"),
@@ -41,7 +41,7 @@ async fn create_with_one_key(client: aws_sdk_dynamodb::Client, name: &str) {
     create.send().await.unwrap();
 }
 
-/// Nothing of the person who runs the tests is found either.
+/// The credentials of the user who runs the tests are not used.
 #[test]
 fn missing_keys_are_said_to_be_missing() {
     let table = Table::bare();
@@ -52,7 +52,7 @@ fn missing_keys_are_said_to_be_missing() {
     fails(ended.into(), "no credentials", "credentials");
 }
 
-/// Whole replies and the key's id are at hand in a driver that is asked for all it knows.
+/// The driver's log has whole replies and the id of the key.
 #[test]
 fn a_filter_for_everything_tells_no_secret() {
     const KEY: &str = "AKIA7D31F0C2E9B8";

@@ -1,4 +1,4 @@
-//! A table of one test, and the keys of those who use it.
+//! The table of one test, and credentials for it.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -12,19 +12,19 @@ use crate::ready::SECRET;
 use crate::stores::{Served, Store};
 use crate::support::Place;
 
-/// A stand-in checks no signature, so any keys will do.
+/// The emulator checks no signatures, so any credentials will do.
 const KEYS: [(&str, &str); 2] = [("AWS_ACCESS_KEY_ID", "storagebox"), ("AWS_SECRET_ACCESS_KEY", SECRET)];
 
-/// It goes with this value, if `setup` has made it.
+/// A table that is deleted when this is dropped, if `setup` has created it.
 pub(crate) struct Table {
     region: String,
     name: String,
-    /// Unless it is Amazon's own.
+    /// `None` for Amazon's own endpoint.
     endpoint: Option<String>,
 }
 
 impl Table {
-    /// On the server of this URL, not set up.
+    /// Chooses a table on the server of this URL, without setup.
     pub(super) fn on(server: &str) -> Self {
         let (place, query) = server.split_once('?').unwrap_or((server, ""));
         let (region, _) = place.strip_prefix("dynamodb://").unwrap().split_once('/').unwrap();
@@ -32,18 +32,18 @@ impl Table {
         Self { region: region.to_owned(), name: unique_name(), endpoint }
     }
 
-    /// Where the tables of article 1's package are that belong to this one.
+    /// Returns the URL of the tables of article 1's package that belong to this one.
     pub(super) fn url_of_articles(&self) -> String {
         let endpoint: String = self.endpoint.iter().map(|endpoint| format!("?endpoint={endpoint}")).collect();
         format!("dynamodb+articles://{}/{}{endpoint}", self.region, self.articles().join("/"))
     }
 
-    /// Their names: of the items, and of the records.
+    /// Returns the names of those tables: of the items, and of the records.
     pub(super) fn articles(&self) -> [String; 2] {
         ["items", "records"].map(|part| format!("{}-{part}", self.name))
     }
 
-    /// Past the library.
+    /// Calls the service without the library.
     pub(super) fn raw<T>(&self, act: impl AsyncFnOnce(Client, &str) -> T) -> T {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async { act(self.client().await, &self.name).await })
@@ -79,7 +79,7 @@ impl Store for Table {
         Self::on(servers::shared_dynamodb().unwrap().url())
     }
 
-    /// With time for a call on a machine that has other things to do: one that is made again is counted otherwise.
+    /// Sets a long timeout for busy machines, because a repeated call is counted differently.
     fn url(&self) -> String {
         let endpoint = self.endpoint.iter().map(|endpoint| format!("&endpoint={endpoint}"));
         let endpoint: String = endpoint.collect();
@@ -111,7 +111,7 @@ impl Served for Table {
         Place::new().on(&format!("dynamodb://eu-west-1/shop?endpoint=http://{address}")).knowing(KEYS)
     }
 
-    /// Where the stand-in listens.
+    /// Returns the address of the emulator.
     fn address(&self) -> &str {
         self.endpoint.as_deref().and_then(|endpoint| endpoint.strip_prefix("http://")).unwrap()
     }
@@ -119,12 +119,12 @@ impl Served for Table {
 
 impl Drop for Table {
     fn drop(&mut self) {
-        // It may never have been made.
+        // The table may never have been created.
         let _missing = self.raw(async |client, name| client.delete_table().table_name(name).send().await);
     }
 }
 
-/// Other test programs may use the same server.
+/// Returns a unique name, because other test programs may use the same server.
 fn unique_name() -> String {
     static MADE: AtomicU32 = AtomicU32::new(0);
     format!("sbcli-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed))

@@ -1,4 +1,4 @@
-//! Where commands write: never over the store, an input or what they did not write, and never for others to read.
+//! Where commands write: never over the store, an input or another file, and never for others to read.
 
 #[cfg(unix)]
 mod unix;
@@ -8,6 +8,10 @@ use std::fs;
 use crate::support::{Ended, Place};
 
 const STORE: &str = "storagebox.db";
+
+/// The commands that write one value.
+const GETS: [&[&str]; 2] =
+    [&["dedup", "get", "records", "order"], &["ordered", "get", "values", "key", "--stamps", "sequence"]];
 
 /// A bank with one item, a record, a value, and inputs of which each has a line that cannot be used.
 fn place() -> Place {
@@ -24,7 +28,7 @@ fn filled(place: Place) -> Place {
     place
 }
 
-/// Every command that writes a file, writing this one.
+/// Returns every command that writes a file, with this output.
 fn commands(output: &str) -> Vec<Vec<&str>> {
     let hand_out = ["hand-out", "b", "--items", "items.csv", "--ids", "ids.csv", "--out"];
     vec![
@@ -62,6 +66,10 @@ fn no_output_takes_the_place_of_the_store() {
     let whole = place.path(STORE);
     for output in [STORE, "./storagebox.db", "folder/../storagebox.db", "hard.csv", whole.to_str().unwrap()] {
         all_refuse(&place, output, "is the store's own file");
+        for get in GETS {
+            let refused = place.run(&[get, &["--out", output, "--force"]].concat()).exits(2);
+            assert!(refused.stderr.contains("is the store's own file"), "{}", refused.stderr);
+        }
     }
     is_whole(&place);
 }
@@ -82,13 +90,12 @@ fn a_link_does_not_hide_the_store() {
     let place = place();
     symlink(STORE, place.path("link.csv")).unwrap();
     symlink("link.csv", place.path("further.csv")).unwrap();
-    symlink("storagebox.db-wal", place.path("log.csv")).unwrap();
     symlink(".", place.path("here")).unwrap();
-    for output in ["link.csv", "further.csv", "log.csv", "here/storagebox.db", "here/storagebox.db-wal"] {
+    for output in ["link.csv", "further.csv", "here/storagebox.db", "here/storagebox.db-wal"] {
         all_refuse(&place, output, "is the store's own file");
     }
     is_whole(&place);
-    // And the store by a link, its file by its own name.
+    // The URL of the store may be a link, too.
     let place = place.on("sqlite:link.csv");
     for output in [STORE, "storagebox.db-wal", "link.csv"] {
         all_refuse(&place, output, "is the store's own file");
@@ -110,7 +117,7 @@ fn a_store_is_known_by_every_form_of_its_url() {
     is_whole(&place);
 }
 
-/// SQLite would lose its locks when the file is closed.
+/// Closing the file would release SQLite's locks.
 #[test]
 fn the_store_is_no_input_either() {
     let place = place();
@@ -150,74 +157,54 @@ fn an_input_through_standard_input_is_an_input() {
 }
 
 #[test]
-fn a_hard_link_to_an_input_is_the_input() {
+fn two_outputs_are_one_by_any_path() {
     let place = place();
-    fs::hard_link(place.path("items.csv"), place.path("hard.csv")).unwrap();
-    let refused = place.run(&["bank", "load", "b", "items.csv", "--rejects", "hard.csv"]).exits(2);
-    assert!(refused.stderr.contains("would overwrite items.csv"), "{}", refused.stderr);
+    let args = ["hand-out", "items", "--ids", "ids.csv", "--out", "new.csv", "--rejects", "./new.csv"];
+    let refused = place.run(&args).exits(2);
+    assert!(refused.stderr.contains("--out and --rejects are the same file"), "{}", refused.stderr);
 }
 
 #[test]
-fn two_outputs_are_one_by_any_name() {
+fn an_output_that_exists_is_refused_before_any_work() {
     let place = place();
-    place.write("given.csv", "old");
-    fs::hard_link(place.path("given.csv"), place.path("hard.csv")).unwrap();
-    for (out, rejects) in [("given.csv", "hard.csv"), ("new.csv", "NEW.csv"), ("new.csv", "./new.csv")] {
-        let args = ["hand-out", "items", "--ids", "ids.csv", "--out", out, "--rejects", rejects];
-        let refused = place.run(&args).exits(2);
-        assert!(refused.stderr.contains("--out and --rejects are the same file"), "{}", refused.stderr);
+    place.write("mine.csv", "mine");
+    all_refuse(&place, "mine.csv", "error: mine.csv exists");
+    assert_eq!(place.read("mine.csv"), "mine");
+    is_whole(&place);
+}
+
+#[test]
+fn force_replaces_the_output() {
+    let place = place();
+    let hand_out = ["hand-out", "b", "--ids", "ids.csv"];
+    for (command, written) in [(GETS[0], "paid"), (GETS[1], "5"), (&hand_out, "id,item,outcome\nada,A,")] {
+        place.write("mine.csv", "mine");
+        place.run(&[command, &["--out", "mine.csv", "--force"]].concat()).exits(0);
+        assert!(place.read("mine.csv").starts_with(written), "{command:?}");
     }
-    assert_eq!(place.read("given.csv"), "old");
 }
 
-/// Named or not, and by a link too.
 #[test]
-fn a_run_that_rejects_nothing_removes_nothing() {
+fn a_run_that_rejects_nothing_leaves_an_older_list() {
     let place = place();
     place.write("good.csv", "A\n");
-    place.write("mine.csv", "mine");
-    place.write("good.rejects.csv", "file,line,reason\nitems.csv,2,empty\n");
-    let load = ["bank", "load", "b", "good.csv"];
-    let named = place.run(&[&load[..], &["--rejects", "mine.csv"]].concat()).exits(0);
-    assert!(named.stderr.contains("mine.csv is older and stays as it is"), "{}", named.stderr);
-    let unnamed = place.run(&load).exits(0);
-    assert!(unnamed.stderr.contains("good.rejects.csv is older"), "{}", unnamed.stderr);
-    assert_eq!(place.read("mine.csv"), "mine");
-    assert!(place.path("good.rejects.csv").exists());
-    #[cfg(unix)]
-    {
-        std::os::unix::fs::symlink("mine.csv", place.path("link.csv")).unwrap();
-        place.run(&[&load[..], &["--rejects", "link.csv"]].concat()).exits(0);
-        assert_eq!(place.read("mine.csv"), "mine");
+    let list = "file,line,reason\nitems.csv,2,empty\n";
+    for (name, named) in [("mine.csv", &["--rejects", "mine.csv"][..]), ("good.rejects.csv", &[])] {
+        place.write(name, list);
+        let ended = place.run(&[&["bank", "load", "b", "good.csv"], named].concat()).exits(0);
+        assert!(ended.stderr.contains(&format!("{name} is older and stays as it is")), "{}", ended.stderr);
+        assert_eq!(place.read(name), list);
     }
 }
 
 #[test]
-fn a_file_that_happens_to_have_the_name_of_the_list_stays() {
+fn only_a_list_is_replaced_by_a_list() {
     let place = place();
     place.write("items.rejects.csv", "mine");
     let refused = place.run(&["bank", "load", "b", "items.csv"]).exits(2);
-    assert!(refused.stderr.contains("items.rejects.csv is there, and is no list of rejects"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("error: items.rejects.csv exists"), "{}", refused.stderr);
     assert_eq!(place.read("items.rejects.csv"), "mine");
     place.write("items.rejects.csv", "file,line,reason\nolder.csv,1,empty\n");
     place.run(&["bank", "load", "b", "items.csv"]).exits(0);
     assert_eq!(place.read("items.rejects.csv"), "file,line,reason\nitems.csv,2,empty\n");
-}
-
-/// The URL leads elsewhere than the person thinks.
-#[test]
-fn no_output_takes_the_place_of_another_store() {
-    let other = place();
-    let place = filled(Place::without_url());
-    let [database, log] = [STORE, "storagebox.db-wal"].map(|name| place.path(name));
-    fs::write(&log, b"\x37\x7f\x06\x82 and what was acknowledged").unwrap();
-    let before = fs::read(&database).unwrap();
-    fs::copy(&log, place.path("log.csv")).unwrap();
-    fs::write(place.path("journal.csv"), b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7").unwrap();
-    let place = place.on(&format!("sqlite:{}", other.path(STORE).display()));
-    for output in [STORE, "storagebox.db-wal", "storagebox.db-shm", "storagebox.db-journal", "log.csv", "journal.csv"] {
-        all_refuse(&place, output, "belongs to a SQLite database");
-    }
-    assert_eq!(fs::read(&database).unwrap(), before);
-    is_whole(&place);
 }

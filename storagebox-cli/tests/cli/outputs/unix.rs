@@ -1,4 +1,4 @@
-//! What a file system of Unix's has besides: rights, links, devices, pipes; and who was killed.
+//! Outputs on a Unix file system: modes, links, devices, pipes, and processes that are killed.
 
 use std::os::unix::fs::{FileTypeExt, MetadataExt, symlink};
 use std::process::Stdio;
@@ -34,18 +34,20 @@ fn what_holds_no_secret_is_for_everybody() {
     assert!(place.read("storagebox-bank-load.1").contains(".TH storagebox-bank-load 1"));
 }
 
-/// As `>` does.
 #[test]
-fn a_link_is_written_through_wherever_it_leads() {
+fn a_link_exists_wherever_it_leads() {
     let place = place();
     place.write("there.csv", "old");
     symlink("there.csv", place.path("link.csv")).unwrap();
     symlink("missing.csv", place.path("broken.csv")).unwrap();
-    for (link, real) in [("link.csv", "there.csv"), ("broken.csv", "missing.csv")] {
-        place.run(&["dedup", "get", "records", "order", "--out", link]).exits(0);
-        assert!(fs::symlink_metadata(place.path(link)).unwrap().is_symlink());
-        assert_eq!(place.read(real), "paid");
+    for link in ["link.csv", "broken.csv"] {
+        all_refuse(&place, link, "exists");
+        place.run(&[GETS[0], &["--out", link, "--force"]].concat()).exits(0);
+        assert!(fs::symlink_metadata(place.path(link)).unwrap().is_file(), "the link is replaced");
+        assert_eq!(place.read(link), "paid");
     }
+    assert_eq!(place.read("there.csv"), "old");
+    assert!(!place.path("missing.csv").exists());
 }
 
 #[test]
@@ -60,19 +62,16 @@ fn what_is_thrown_away_leaves_no_file() {
     assert_eq!(place.names().into_iter().filter(others).collect::<Vec<_>>(), before);
 }
 
-/// By a link, so that a fault would harm no more than this folder.
 #[test]
 fn standard_output_is_itself_by_another_name() {
     let place = place();
-    symlink("/dev/stdout", place.path("stdout")).unwrap();
-    for out in ["-", "stdout"] {
+    for out in ["-", "/dev/stdout"] {
         assert_eq!(place.run(&["dedup", "get", "records", "order", "--out", out]).exits(0).stdout, "paid");
         let args = ["hand-out", "b", "--ids", "ids.csv", "--rejects", "/dev/null", "--out", out];
         let ended = place.run(&args).exits(0);
         assert!(ended.stdout.starts_with("id,item,outcome\nada,A,"), "{}", ended.stdout);
         assert!(!ended.stdout.contains("audit") && ended.stderr.contains("audit"), "{}", ended.stderr);
     }
-    assert!(fs::symlink_metadata(place.path("stdout")).unwrap().is_symlink());
 }
 
 #[test]
@@ -87,16 +86,18 @@ fn a_pipe_gets_its_bytes_and_stays() {
     assert!(fs::metadata(place.path("pipe")).unwrap().file_type().is_fifo());
 }
 
-/// What is removed and still open has a path in `/proc` that leads nowhere.
+/// A deleted file that is still open has a dangling path in `/proc`.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_that_is_gone_is_no_place_to_write() {
     let place = place();
     let gone = fs::File::create(place.path("gone.csv")).unwrap();
     fs::remove_file(place.path("gone.csv")).unwrap();
-    let mut command = place.command(&["dedup", "get", "records", "order", "--out", "/proc/self/fd/0"]);
-    let ended: Ended = command.stdin(gone).output().unwrap().into();
-    assert!(ended.exits(2).stderr.contains("is not a file"));
+    for force in [&[][..], &["--force"]] {
+        let mut command = place.command(&[GETS[0], &["--out", "/proc/self/fd/0"], force].concat());
+        let ended: Ended = command.stdin(gone.try_clone().unwrap()).output().unwrap().into();
+        ended.exits(2);
+    }
     assert!(!place.names().iter().any(|name| name.starts_with("gone")), "{:?}", place.names());
 }
 
@@ -108,74 +109,28 @@ fn a_socket_is_no_place_to_write() {
     assert!(fs::metadata(place.path("socket")).unwrap().file_type().is_socket());
 }
 
-fn temporary(place: &Place) -> Vec<String> {
-    place.names().into_iter().filter(|name| name.ends_with(".tmp")).collect()
-}
-
-/// One that is alive keeps what it has begun; one that was killed does not.
+/// Until the work is done an output has no name, so that a killed run leaves nothing.
 #[test]
-fn what_a_killed_run_leaves_is_removed_by_the_next() {
-    let place = Place::with("A\n", "ada\n");
-    let args = ["hand-out", "items", "--items", "items.csv", "--ids", "-", "--out", "given.csv"];
+fn a_killed_run_leaves_no_file() {
+    let place = place();
+    let args = ["hand-out", "b", "--ids", "-", "--out", "given.csv", "--verbose"];
     let mut command = place.command(&args);
     let command = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut killed = command.spawn().unwrap();
-    std::io::Write::write_all(killed.stdin.as_mut().unwrap(), b"ada\n").unwrap();
-    // The note comes once the files are begun.
+    let before = place.names();
+    std::io::Write::write_all(killed.stdin.as_mut().unwrap(), b"ada\n\n").unwrap();
+    // The first call is logged when the files are begun.
     std::io::Read::read_exact(killed.stderr.as_mut().unwrap(), &mut [0; 5]).unwrap();
-    assert_eq!(temporary(&place).len(), 1);
-    place.hand_out(&[]).exits(0);
-    assert_eq!(temporary(&place).len(), 1);
     killed.kill().unwrap();
     killed.wait().unwrap();
-    assert_eq!(temporary(&place).len(), 1);
-    place.hand_out(&[]).exits(0);
-    assert_eq!(temporary(&place), [""; 0]);
+    let others = |name: &String| !name.starts_with(STORE);
+    assert_eq!(
+        place.names().into_iter().filter(others).collect::<Vec<_>>(),
+        before.into_iter().filter(others).collect::<Vec<_>>()
+    );
 }
 
-/// Whatever the mask says.
-#[test]
-fn a_file_that_is_replaced_keeps_its_rights_and_its_group() {
-    use std::os::unix::fs::{PermissionsExt, chown};
-    let place = place();
-    let is_root = rustix::process::geteuid().is_root();
-    for rights in [0o666, 0o664, 0o640, 0o400] {
-        place.write("given.csv", "old");
-        fs::set_permissions(place.path("given.csv"), fs::Permissions::from_mode(rights)).unwrap();
-        // Another group, which only root may always give a file to.
-        let group = if is_root { 4_242 } else { fs::metadata(place.path("given.csv")).unwrap().gid() };
-        chown(place.path("given.csv"), None, Some(group)).unwrap();
-        place.run(&["dedup", "get", "records", "order", "--out", "given.csv"]).exits(0);
-        assert_eq!(place.read("given.csv"), "paid");
-        assert_eq!(mode(&place, "given.csv"), rights, "{rights:o}");
-        assert_eq!(fs::metadata(place.path("given.csv")).unwrap().gid(), group);
-        fs::remove_file(place.path("given.csv")).unwrap();
-    }
-}
-
-/// Renamed to the name of the output while the run reads on.
-#[test]
-fn an_input_or_the_store_that_is_renamed_to_the_output_stays() {
-    for moved in ["items.csv", STORE] {
-        let place = place();
-        let before = fs::read(place.path(moved)).unwrap();
-        let args = ["hand-out", "b", "--items", "items.csv", "--ids", "-", "--out", "given.csv"];
-        let mut command = place.command(&args);
-        let mut run = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        std::io::Write::write_all(run.stdin.as_mut().unwrap(), b"ada\n").unwrap();
-        while temporary(&place).is_empty() {
-            assert!(run.try_wait().unwrap().is_none());
-            thread::yield_now();
-        }
-        fs::rename(place.path(moved), place.path("given.csv")).unwrap();
-        drop(run.stdin.take());
-        assert_ne!(run.wait().unwrap().code(), Some(0), "{moved}");
-        let after = fs::read(place.path("given.csv")).unwrap();
-        assert_eq!(after.get(..16), before.get(..16), "{moved}");
-    }
-}
-
-/// The output is what the command was run for: whoever does not get it is told.
+/// The output is the purpose of the command, so a closed pipe is an error.
 #[test]
 fn an_output_that_nobody_reads_is_a_failure() {
     let place = place();
@@ -194,7 +149,7 @@ fn an_output_that_nobody_reads_is_a_failure() {
     }
 }
 
-/// More than a pipe holds, so that its reader can go before all of it is written.
+/// The output is longer than a pipe can hold, so that the reader can go before all of it is written.
 #[test]
 fn a_pipe_whose_reader_goes_away_is_a_failure() {
     let place = place();
@@ -225,7 +180,7 @@ fn standard_outputs_take_the_place_of_no_store() {
         let command = if told { command.stdout(store) } else { command.stderr(store) };
         let ended: Ended = command.output().unwrap().into();
         let ended = ended.exits(2);
-        assert!(!told || ended.stderr.contains("standard output is the store's own file"), "{}", ended.stderr);
+        assert!(!told || ended.stderr.contains("/dev/stdout is the store's own file"), "{}", ended.stderr);
     }
     assert!(fs::read(place.path(STORE)).unwrap() == before);
     is_whole(&place);
@@ -240,28 +195,25 @@ fn the_name_of_a_folder_is_no_place_to_write() {
     assert!(!place.path("new").exists());
 }
 
-/// Nobody asked for that name, and the one who has it now may not know of the run at all.
+/// Another program's file, which a list must not replace because nobody named it.
 #[test]
-fn a_strangers_file_that_appears_under_the_name_of_the_list_stays() {
+fn a_file_that_appears_under_the_name_of_the_list_stays() {
     for was_there in [false, true] {
         let place = place();
         if was_there {
             place.write("given.rejects.csv", "file,line,reason\nolder.csv,1,empty\n");
         }
-        let args = ["hand-out", "b", "--ids", "-", "--out", "given.csv"];
+        let args = ["hand-out", "b", "--ids", "-", "--out", "given.csv", "--verbose"];
         let mut command = place.command(&args);
         let command = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut run = command.spawn().unwrap();
         std::io::Write::write_all(run.stdin.as_mut().unwrap(), b"ada\n\n").unwrap();
-        // The list, and the output.
-        while temporary(&place).len() < 2 {
-            assert!(run.try_wait().unwrap().is_none());
-            thread::yield_now();
-        }
+        // The first call is logged when the outputs are checked.
+        std::io::Read::read_exact(run.stderr.as_mut().unwrap(), &mut [0; 5]).unwrap();
         place.write("given.rejects.csv", "mine");
         let ended: Ended = run.wait_with_output().unwrap().into();
         let ended = ended.exits(2);
-        assert!(ended.stderr.contains("given.rejects.csv is there, and is no list"), "{}", ended.stderr);
+        assert!(ended.stderr.contains("given.rejects.csv exists"), "{}", ended.stderr);
         assert_eq!(place.read("given.rejects.csv"), "mine");
     }
 }

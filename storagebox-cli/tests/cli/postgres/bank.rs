@@ -4,7 +4,7 @@ use super::Database;
 use crate::stores::Store;
 use crate::till::Bank;
 
-/// What other programs changed behind the library's back is found.
+/// The audit finds changes that bypass the library.
 #[test]
 fn an_item_that_is_lost_or_held_twice_fails_the_audit() {
     let store = Database::ready();

@@ -1,4 +1,4 @@
-//! A database of one test, its owner, and a role that may only use what the owner has set up.
+//! The database of one test, its owner, and a role that may only use what the owner has set up.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,14 +12,14 @@ use crate::support::Place;
 
 const GRANTS: &str = include_str!("../../../../storagebox-postgres/sql/grants.sql");
 
-/// It goes with this value, and its role too. Both have one name.
+/// A database and a role of the same name. Dropping this deletes both.
 pub(crate) struct Database {
     server: String,
     name: String,
 }
 
 impl Database {
-    /// On the server of this URL, not set up.
+    /// Creates a database on the server of this URL, without setup.
     pub(super) fn on(server: &str) -> Self {
         let database = Self { server: server.to_owned(), name: unique_name() };
         let name = &database.name;
@@ -28,13 +28,13 @@ impl Database {
         database
     }
 
-    /// Gives the role what the backend's README names.
+    /// Grants the role the rights that the README of the backend lists.
     fn grant(&self) {
         let grants = GRANTS.replace("{schema}", "storagebox").replace("{role}", &self.name);
         psql(&self.owner(), &grants);
     }
 
-    /// The URL of the one who may create things.
+    /// Returns the URL of the owner.
     fn owner(&self) -> String {
         let (login, _) = self.server.rsplit_once('@').unwrap();
         format!("{login}@{}/{}", self.address(), self.name)
@@ -44,12 +44,12 @@ impl Database {
         format!("postgres://{}:{password}@{}/{database}", self.name, self.address())
     }
 
-    /// Commands of the role, with another password or on another database.
+    /// Returns a place for commands of the role, with this password and database.
     pub(super) fn place_with(&self, password: &str, database: &str) -> Place {
         Place::new().on(&self.url_with(password, database))
     }
 
-    /// Changes something past the library.
+    /// Changes the database without the library.
     pub(super) fn tamper(&self, statement: &str) {
         psql(&self.owner(), statement);
     }
@@ -68,7 +68,7 @@ impl Store for Database {
         Self::on(servers::shared_postgres().unwrap().url())
     }
 
-    /// Of the role with the least rights.
+    /// Returns the URL of the role with the least rights.
     fn url(&self) -> String {
         self.url_with(SECRET, &self.name)
     }
@@ -86,7 +86,7 @@ impl Store for Database {
         Place::new().on(&self.owner())
     }
 
-    /// With the rights that the backend's README names.
+    /// Sets the store up, and grants the role its rights.
     fn set_up(self) -> Self {
         self.place_of_owner().run(&["setup"]).exits(0);
         self.grant();
@@ -112,7 +112,7 @@ impl Drop for Database {
     }
 }
 
-/// Other test programs may use the same server.
+/// Returns a unique name, because other test programs may use the same server.
 fn unique_name() -> String {
     static MADE: AtomicU32 = AtomicU32::new(0);
     format!("sbcli_{}_{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed))

@@ -1,13 +1,13 @@
-//! What a person is told while a database is not what it should be, and that passwords are never shown.
+//! The errors of a database that is not as it should be. No error shows a password.
 
 use super::Database;
 use crate::ready::{COUNTS, SECRET, fails_by, is_ready, run};
 use crate::stores::Store;
 
-/// Each with a part of the reason.
+/// URLs that cannot be opened, each with a part of the reason.
 pub(super) const WRONG_URLS: &[(&str, &str)] = &[
     ("postgres:hunter2", "must begin with postgres:// or postgresql://"),
-    ("postgres://ada:hunter2@127.0.0.1/shop?hunter2=on", "has a query key that is not known"),
+    ("postgres://ada:hunter2@127.0.0.1/shop?hunter2=on", "has an unknown query key"),
     ("postgres://ada:hunter2@127.0.0.1/shop?statements=hunter2", "must be `prepared` or `simple`"),
     ("postgres://ada:hunter2@127.0.0.1:hunter2/shop", "cannot be read"),
 ];
@@ -36,7 +36,7 @@ fn a_wrong_password_is_refused() {
     }
 }
 
-/// However much is said of the calls.
+/// Not even with the most verbose log.
 #[test]
 fn the_password_is_not_among_what_is_said_of_calls() {
     let database = Database::ready();

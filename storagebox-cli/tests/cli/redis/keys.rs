@@ -11,14 +11,14 @@ use super::ready;
 use crate::stores::{Served, Store};
 use crate::support::Place;
 
-/// A prefix on a server. What is under it goes with this value.
+/// A key prefix on a server. Dropping this deletes its keys.
 pub(crate) struct Keys {
     server: String,
     prefix: String,
 }
 
 impl Keys {
-    /// On the server of this URL, not set up.
+    /// Creates a prefix on the server of this URL, without setup.
     pub(super) fn on(server: &str) -> Self {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let number = MADE.fetch_add(1, Ordering::Relaxed);
@@ -26,13 +26,13 @@ impl Keys {
         Self { server: server.trim_end_matches('/').to_owned(), prefix }
     }
 
-    /// The user and the password, if there are any, and the server's address.
+    /// Returns the user and the password, if there are any, and the address of the server.
     fn login(&self) -> (&str, &str) {
         let (_, rest) = self.server.split_once("://").unwrap_or_default();
         rest.rsplit_once('@').unwrap_or(("", rest))
     }
 
-    /// What the server says to a line.
+    /// Sends a line, and returns the answer of the server.
     fn ask(&self, line: &str) -> std::io::Result<String> {
         let (login, address) = self.login();
         let mut stream = TcpStream::connect(address)?;
@@ -82,7 +82,7 @@ impl Served for Keys {
 impl Drop for Keys {
     fn drop(&mut self) {
         let script = "for _, key in ipairs(redis.call('keys', ARGV[1])) do redis.call('unlink', key) end";
-        // A server that was killed has kept nothing.
+        // A killed server has no keys left.
         let _ = self.ask(&format!("EVAL \"{script}\" 0 {}:*", self.prefix));
     }
 }

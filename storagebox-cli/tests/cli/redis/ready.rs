@@ -1,4 +1,4 @@
-//! What a person is told while a server is not what it should be, and that passwords are never shown.
+//! The errors of a server that is not as it should be. No error shows a password.
 
 use storagebox_testkit::redis::{Redis, Settings};
 
@@ -7,10 +7,10 @@ use crate::ready::{COUNTS, fails, run};
 use crate::stores::Store;
 use crate::support::Place;
 
-/// Each with a part of the reason.
+/// URLs that cannot be opened, each with a part of the reason.
 pub(super) const WRONG_URLS: &[(&str, &str)] = &[
     ("redis:hunter2", "must begin with redis://"),
-    ("redis://ada:hunter2@host?hunter2=on", "has a query key that is not known"),
+    ("redis://ada:hunter2@host?hunter2=on", "has an unknown query key"),
     ("redis://ada:hunter2@host?remember=hunter2", "must be a duration with its unit"),
     ("rediss://ada:hunter2@host/vouchers", "url cannot be read"),
 ];

@@ -1,8 +1,8 @@
-//! What a command started and left behind: ended where there is no result, and left alone where there is one.
+//! Processes that a command started: ended if there is no result, and left alone if there is one.
 
 use super::*;
 
-/// It starts a process in its group, one in a session of its own, and one that loses its parent; all ignore requests.
+/// The command starts a process in its group, one in another session, and an orphan. All ignore requests to end.
 pub(super) const FAMILY: &str = "
     trap '' TERM INT HUP QUIT
     member() { echo $BASHPID >> pids; while test -e alive; do sleep 0.01; done; }
@@ -21,7 +21,7 @@ pub(super) const FAMILY: &str = "
 fn a_second_signal_kills_every_process_of_the_command() {
     let session = Session::new();
     let mut run = session.started(&[], FAMILY);
-    // Two that come together are one request.
+    // Two signals at once are one request.
     while run.runner.try_wait().unwrap().is_none() {
         run.signal(Signal::INT);
         thread::yield_now();
@@ -30,20 +30,20 @@ fn a_second_signal_kills_every_process_of_the_command() {
     session.all_have_ended(5);
 }
 
-/// Another has begun: under an old fence nothing may go on.
+/// Another runner has begun, so nothing with the old fence may go on.
 #[test]
 fn a_lost_lease_ends_every_process_of_the_command() {
     let session = Session::new();
     let options = ["--lease", "1s", "--fingerprint", "nightly"];
     let run = session.started(&options, FAMILY);
-    // Stopped in the middle of a call it would hold the file.
+    // A runner that is stopped during a call would lock the file.
     while session.is_in_the_way(&run, &options) {}
     let ended = run.ended().exits(125);
     assert!(ended.stderr.starts_with("error: the lease ran out while the command was running"), "{}", ended.stderr);
     session.all_have_ended(5);
 }
 
-/// By a process that notices it. What left the group of the command is beyond it.
+/// The guard kills the group. It does not reach processes that left the group.
 #[test]
 fn a_runner_that_is_killed_takes_the_group_of_its_command_with_it() {
     let session = Session::new();
@@ -58,7 +58,7 @@ fn a_runner_that_is_killed_takes_the_group_of_its_command_with_it() {
     session.all_have_ended(5);
 }
 
-/// A shell had it before it became the runner.
+/// It is a child of the shell that became the runner by `exec`.
 #[test]
 fn a_process_that_is_not_of_the_command_goes_on() {
     let session = Session::new();
@@ -71,7 +71,7 @@ fn a_process_that_is_not_of_the_command_goes_on() {
     assert!(is_alive(session.place.read("pid").trim()));
 }
 
-/// The next one begins when the lease is given back.
+/// The next run begins when the lease is returned.
 #[test]
 fn a_failure_that_is_not_recorded_leaves_no_process_behind() {
     let session = Session::new();
@@ -81,7 +81,7 @@ fn a_failure_that_is_not_recorded_leaves_no_process_behind() {
     session.all_have_ended(5);
 }
 
-/// It goes on: the command meant it to. It holds the output open, and its writing is not the command's.
+/// The command left it on purpose, so it goes on. It holds the output open, and what it writes is not recorded.
 #[test]
 fn what_a_recorded_command_leaves_behind_goes_on_and_is_not_waited_for() {
     let session = Session::new();

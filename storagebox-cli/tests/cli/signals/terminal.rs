@@ -1,4 +1,4 @@
-//! The same on a terminal, which sends Ctrl-C and Ctrl-Z to all of its foreground itself.
+//! Signals on a terminal, which sends those of Ctrl-C and Ctrl-Z to its whole foreground group.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -20,7 +20,7 @@ impl Session {
         self.in_the_foreground_by(&[], script)
     }
 
-    /// Started by a shell, perhaps.
+    /// Starts the run, by a shell if one is given.
     fn in_the_foreground_by(&self, shell: &[&str], script: &str) -> Foreground {
         let (ours, theirs) = terminal();
         let run = self.command(&[], script);
@@ -43,7 +43,7 @@ impl Foreground {
         self.keys.write_all(keys).unwrap();
     }
 
-    /// Up to a line that ends so.
+    /// Reads up to a line that ends with this text.
     fn shows(&mut self, end: &str) {
         let mut line = String::new();
         while !line.trim_end().ends_with(end) {
@@ -52,7 +52,7 @@ impl Foreground {
         }
     }
 
-    /// Reads and discards what the terminal shows: a terminal whose output is not read takes no more keys.
+    /// Discards what the terminal shows, because a terminal whose output is not read accepts no more keys.
     fn read_on(&self) {
         let mut shown = self.keys.try_clone().unwrap();
         thread::spawn(move || io::copy(&mut shown, &mut io::sink()));
@@ -74,7 +74,7 @@ fn a_command_reads_from_its_terminal() {
     assert!(session.is_recorded());
 }
 
-/// Here the command gets it beside its runner, and may end first.
+/// The command gets the signal together with its runner, and may end first.
 #[test]
 fn a_signal_to_a_group_with_the_command_in_it_is_never_recorded() {
     at_some_moment(|session, script, moment| {
@@ -102,7 +102,7 @@ fn the_interrupt_key_ends_every_process_of_the_command() {
     session.all_have_ended(2);
 }
 
-/// The terminal sends each of them to all; this program does not send it again.
+/// The terminal sends the signal to all, and the runner does not send it again.
 #[test]
 fn the_interrupt_key_reaches_the_command_once() {
     let session = Session::new();
@@ -130,7 +130,7 @@ fn pressing_the_interrupt_key_again_kills_every_process() {
     session.all_have_ended(5);
 }
 
-/// By the job control of a shell: the stop key stops both, and both are continued.
+/// By the job control of a shell: the key stops both, and both continue.
 #[test]
 fn the_stop_key_stops_the_command_and_its_runner() {
     let session = Session::new();
@@ -151,7 +151,7 @@ fn the_stop_key_stops_the_command_and_its_runner() {
     assert!(session.is_recorded());
 }
 
-/// From another terminal, to the runner alone.
+/// The signal comes from another terminal, only to the runner.
 #[test]
 fn a_signal_to_the_runner_on_a_terminal_reaches_what_the_command_started() {
     let session = Session::new();

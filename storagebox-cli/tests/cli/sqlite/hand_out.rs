@@ -1,4 +1,4 @@
-//! `hand-out` on a SQLite file: a crowd, and a run that does not end.
+//! `hand-out` on a SQLite file: a crowd, and a run that is killed.
 
 use super::File;
 use crate::stores::Store;

@@ -1,4 +1,4 @@
-//! What a person is told while a file is not what it should be.
+//! The errors of a file that is not as it should be.
 
 use std::fs;
 
@@ -7,13 +7,13 @@ use crate::ready::{COUNTS, fails, run};
 use crate::stores::Store;
 use crate::support::Place;
 
-/// Each with a part of the reason.
+/// URLs that cannot be opened, each with a part of the reason.
 pub(super) const WRONG_URLS: &[(&str, &str)] = &[
     ("sqlite:", "must not be empty"),
     ("sqlite:store.db/", "must name a file, not a folder"),
     ("sqlite::memory:", "use the backend `memory:`"),
-    ("sqlite:store.db?synchronus=full", "has the query key `synchronus`, which is not known"),
-    ("sqlite:store.db?mode=ro", "it may have `synchronous`, `combining`, `call_timeout`, `remember` and `wal_"),
+    ("sqlite:store.db?synchronus=full", "has the unknown query key `synchronus`"),
+    ("sqlite:store.db?mode=ro", "expected `synchronous`, `combining`, `call_timeout`, `remember` or `wal_"),
     ("sqlite:store.db?synchronous=off", "must be `full`, `normal` or `extra`"),
 ];
 
@@ -40,7 +40,7 @@ fn what_is_no_database_is_left_alone() {
     assert_eq!(fs::read_to_string(file.path()).unwrap(), "a letter. ".repeat(100));
 }
 
-/// SQLite takes `x/` for `x`, and an output replaced `x-wal`, the log of that: one code went to two people.
+/// SQLite opens `x` for `x/`, and an output replaced its log `x-wal`: one code went to two people.
 #[test]
 fn no_output_takes_the_place_of_a_log_however_the_store_is_spelled() {
     let mut place = Place::with("A\nB\n", "ada\n");

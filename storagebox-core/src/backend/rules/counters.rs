@@ -1,10 +1,10 @@
 //! How the counter strategies differ, for stores that have four of them.
 
 use crate::backend::micros_of;
-use crate::counter::{Bounds, Change};
-use crate::error::{Error, Result};
-use crate::strategy::{CounterPromise, Remember, Strategy};
-use crate::time::Retention;
+use crate::contract::counter::{Bounds, Change};
+use crate::contract::strategy::{CounterPromise, Remember, Strategy};
+use crate::values::error::{Error, Result};
+use crate::values::time::Retention;
 
 /// The rules of `Atomic`, `Marker`, `Window` or `Sharded`: the strategies of a store whose every step is atomic. The
 /// other strategies work around stores without such a step.

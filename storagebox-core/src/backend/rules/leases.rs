@@ -1,8 +1,8 @@
 //! The decisions of a [`LeaseRepo`](crate::LeaseRepo).
 
 use super::{IdLease, IdState, StoredTime};
-use crate::lease_repo::{Aborted, Begun, Completed, Fence, Lease};
-use crate::value::{DedupId, Fingerprint, OpId};
+use crate::contract::lease_repo::{Aborted, Begun, Completed, Fence, Lease};
+use crate::values::value::{DedupId, Fingerprint, OpId};
 
 impl<T> IdState<T> {
     /// D-6: returns the fingerprint of the id.

@@ -5,9 +5,9 @@ use std::cmp::Ordering;
 use std::time::Duration;
 
 use crate::backend::micros;
-use crate::error::{Error, Result};
-use crate::ordered_store::{OrderedOptions, Stamp, Stamping, Written};
-use crate::time::MAX_DURATION;
+use crate::contract::ordered_store::{OrderedOptions, Stamp, Stamping, Written};
+use crate::values::error::{Error, Result};
+use crate::values::time::MAX_DURATION;
 
 /// The rules of a namespace of ordered values.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,9 @@
 //! The decisions of a [`DedupRepo`](crate::DedupRepo).
 
 use super::StoredTime;
-use crate::dedup_repo::{Entry, Forgotten, Recorded, Replaced, Version};
-use crate::lease_repo::{Fence, Lease};
-use crate::value::{Fingerprint, OpId};
+use crate::contract::dedup_repo::{Entry, Forgotten, Recorded, Replaced, Version};
+use crate::contract::lease_repo::{Fence, Lease};
+use crate::values::value::{Fingerprint, OpId};
 
 /// The state of an id of records and leases, with the rules of both.
 ///

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::keys;
-use crate::error::{Error, Result};
+use crate::values::error::{Error, Result};
 
 /// Refuses a text that looks like another text: it contains a control character, a line separator or a character
 /// without width, or it begins or ends with a blank. A file or a variable often adds such a character to a name, and
@@ -52,7 +52,7 @@ pub fn plain(what: &'static str, text: &str) -> Result<()> {
 pub fn plain_url(url: &str) -> Result<()> {
     plain("url", url)?;
     if url.contains('#') {
-        return Err(Error::misconfigured("url", "must not hold a #, which is %23 in it"));
+        return Err(Error::misconfigured("url", "must not contain a #; write it as %23"));
     }
     let (address, query) = url.split_once('?').unwrap_or((url, ""));
     let mut parts = keys(query).flat_map(|(key, value)| [key, value]);

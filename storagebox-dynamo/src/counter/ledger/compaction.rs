@@ -1,18 +1,19 @@
-//! Compaction: old entries become one sum. First the sum takes them, by name, in one write; then their rows go; then
-//! the names go. The next compaction that finds names left in the sum continues from there.
+//! Compaction: adds old entries to the sum. One write adds their deltas and their names to the sum; then their rows are
+//! deleted; then the names are removed. A compaction that finds names in the sum first finishes the one before.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use storagebox_core::{Key, Maintained, Result};
 
+use super::DynamoLedger;
 use super::rows::{Sum, sum_key, time};
-use super::{DynamoLedger, contention};
-use crate::client::{Index, Look, Tag, Write, Wrote};
+use crate::client::{Index, Query, Tag, Write, Wrote};
 use crate::clock::Millis;
+use crate::error::contention;
 use crate::row::{Row, RowKey};
 
-/// Entries that one write of the sum takes. Their names are in it, and more of them make that write dearer.
+/// The number of entries that one write adds to the sum. Their names make that write larger.
 const BATCH: usize = 100;
-/// Deletes under way at once.
+/// The number of concurrent deletes.
 const AT_ONCE: usize = 16;
 
 pub(super) async fn compact(ledger: &DynamoLedger, key: &Key, horizon: Millis, limit: usize) -> Result<Maintained> {
@@ -31,7 +32,8 @@ pub(super) async fn compact(ledger: &DynamoLedger, key: &Key, horizon: Millis, l
     Ok(Maintained { deleted: merged as u64, more })
 }
 
-/// Merges one batch; how many entries it had. A sum that has our tag was written by an attempt whose end was lost.
+/// Merges one batch and returns its number of entries. A sum with the call's own tag was written by an attempt that did
+/// not end.
 async fn merge(ledger: &DynamoLedger, key: &Key, horizon: Millis, most: usize, tag: &Tag) -> Result<u64> {
     ledger.values.ready().await?;
     let sum = ledger.sum(key).await?;
@@ -52,7 +54,7 @@ async fn merge(ledger: &DynamoLedger, key: &Key, horizon: Millis, most: usize, t
     }
 }
 
-/// The sum with as many of the entries as fit, to be written in its place.
+/// Returns the next sum, with as many of the entries as do not overflow it.
 fn grown(sum: Sum, rows: &[Row]) -> Result<Sum> {
     let mut grown = Sum { writes: sum.writes + 1, taken: 0, ..sum };
     for row in rows {
@@ -64,14 +66,14 @@ fn grown(sum: Sum, rows: &[Row]) -> Result<Sum> {
     Ok(grown)
 }
 
-/// The oldest entries up to the horizon.
+/// Reads the oldest entries that are not younger than the horizon.
 async fn old_entries(ledger: &DynamoLedger, key: &Key, horizon: Millis, most: usize) -> Result<Vec<Row>> {
     let younger = time(Millis(horizon.0.saturating_add(1)));
-    let look = Look::at(&ledger.partition(key), Index::Order).and("o < :younger").value(":younger", younger);
-    Ok(ledger.client().query(&look.limit(most)).await?.rows)
+    let query = Query::of(&ledger.partition(key), Index::Order).and("o < :younger").value(":younger", younger);
+    Ok(ledger.client().query(&query.limit(most)).await?.rows)
 }
 
-/// Deletes the rows of the entries that the sum names, and then the names. If another did so meanwhile, it is done too.
+/// Deletes the rows of the entries that the sum names, and then the names. Succeeds if another call has done so.
 async fn finished(ledger: &DynamoLedger, key: &Key, sum: Sum) -> Result<Sum> {
     if sum.leaving.is_empty() {
         return Ok(sum);
@@ -87,7 +89,8 @@ async fn finished(ledger: &DynamoLedger, key: &Key, sum: Sum) -> Result<Sum> {
     Ok(next)
 }
 
-/// The very row that was seen: an operation that is used again after its compaction has another.
+/// Returns the deletion of an entry that the sum names. An operation that is used again after its compaction has a row
+/// with another tag.
 fn delete(partition: &str, sort: &str, tag: &str) -> Write {
     Write::delete(&RowKey::new(partition, sort)).only_if("begins_with(c, :tag)").value(":tag", tag)
 }

@@ -1,14 +1,15 @@
-//! Values that were read a short time ago.
+//! Values that were read recently.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use storagebox_core::Key;
 
 use crate::clock::{Millis, millis};
+use crate::lock::lock;
 
-/// More keys than this are forgotten all at once: a read is no loss.
+/// The largest number of keys. More of them clear the map, which costs only reads.
 const MOST: usize = 10_000;
 
 /// The last value of each key, and when its read began.
@@ -16,16 +17,16 @@ const MOST: usize = 10_000;
 pub(super) struct Recent(Mutex<HashMap<Key, (i64, Millis)>>);
 
 impl Recent {
-    /// The value as it was less than `max_age` ago. No value is so fresh that it counts as read now.
+    /// Returns a value that was read less than `max_age` ago. With an age of zero there is none.
     pub(super) fn find(&self, key: &Key, now: Millis, max_age: Duration) -> Option<i64> {
-        let (value, at) = self.lock().get(key).copied()?;
+        let (value, at) = lock(&self.0).get(key).copied()?;
         let age = now.0.checked_sub(at.0).filter(|age| *age >= 0)?;
         (age < millis(max_age)).then_some(value)
     }
 
-    /// Unless a later read was quicker.
+    /// Stores a value, unless a later read has stored its own.
     pub(super) fn keep(&self, key: &Key, value: i64, at: Millis) {
-        let mut recent = self.lock();
+        let mut recent = lock(&self.0);
         if recent.len() >= MOST && !recent.contains_key(key) {
             recent.clear();
         }
@@ -33,11 +34,6 @@ impl Recent {
         if kept.1 <= at {
             *kept = (value, at);
         }
-    }
-
-    /// Nothing panics with the lock held.
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, (i64, Millis)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -68,6 +64,6 @@ mod tests {
         for number in 0..=MOST {
             recent.keep(&Key::new(number.to_string()).unwrap(), 0, Millis(1));
         }
-        assert_eq!(recent.lock().len(), 1);
+        assert_eq!(lock(&recent.0).len(), 1);
     }
 }

@@ -2,10 +2,10 @@
 //!
 //! | `sk` | attributes |
 //! |---|---|
-//! | `op:` and the operation | `o` the time and the operation, `d` the delta (a fence has none), `c` the tag of the call that put it, and after a space the reason, if it had one |
-//! | `sum` | `d` what was compacted added, `k` how many changes it was, `u` the time of the last, `n` how often the row was written, `m` how many entries the last compaction took, `x` those of them that are still to be deleted, with their tags |
+//! | `op:` and the operation | `o` the time and the operation, `d` the delta (a fence has none), `c` the tag of the call that put it, and after a space the reason, if there is one |
+//! | `sum` | `d` the sum of the compacted changes, `k` their number, `u` the time of the last, `n` how often the row was written, `m` how many entries the last compaction merged, `x` those of them that are still to be deleted, with their tags |
 //!
-//! An entry's tag and its reason are in `c`, because the index has that.
+//! The tag and the reason of an entry are in `c`, because the index has that attribute.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use crate::client::{Tag, Write};
 use crate::clock::Millis;
 use crate::row::{Row, RowKey};
 
-/// What the sort key of an entry begins with, so that no operation is named as the sum is.
+/// The beginning of the sort key of an entry, so that no operation has the key of the sum.
 pub(super) const ENTRY: &str = "op:";
 
 pub(super) fn change_key(partition: String, op: &OpId) -> RowKey {
@@ -27,7 +27,7 @@ pub(super) fn sum_key(partition: String) -> RowKey {
     RowKey::new(partition, "sum")
 }
 
-/// Puts an entry, if its operation has none; a fence is one without a change.
+/// Returns the write of an entry whose operation has none. A fence is an entry without a change.
 pub(super) fn entry(key: &RowKey, op: &OpId, at: Millis, change: Option<&Change>, tag: &Tag) -> Write {
     let reason = change.and_then(|change| change.reason.as_ref());
     let call = reason.map_or(tag.as_str().to_owned(), |reason| format!("{} {}", tag.as_str(), reason.as_str()));
@@ -36,7 +36,7 @@ pub(super) fn entry(key: &RowKey, op: &OpId, at: Millis, change: Option<&Change>
     Write::put(row.with_some("d", delta)).only_if("attribute_not_exists(pk)")
 }
 
-/// Times as texts have the order of times.
+/// Returns a time as text. The texts have the order of the times.
 pub(super) fn time(at: Millis) -> String {
     format!("{:020}", at.0.max(0))
 }
@@ -45,18 +45,18 @@ pub(super) fn is_by(row: &Row, tag: &Tag) -> bool {
     tag_in(row) == Some(tag.as_str())
 }
 
-/// The tag of the call that put an entry. No tag begins with another.
+/// Returns the tag of the call that put the entry.
 fn tag_in(row: &Row) -> Option<&str> {
     row.text("c").map(|call| call.split_once(' ').map_or(call, |(tag, _)| tag))
 }
 
-/// Why the entry was put.
+/// Returns the reason of an entry.
 pub(super) fn reason_in(row: &Row) -> Result<Option<Reason>> {
     let reason = row.text("c").and_then(|call| call.split_once(' '));
     reason.map(|(_, reason)| row.needed("c", Reason::new(reason).ok())).transpose()
 }
 
-/// What an entry added, unless it is a fence.
+/// Returns the delta of an entry; `None` for a fence.
 pub(super) fn delta_in(row: &Row) -> Result<Option<i64>> {
     match row.has("d") {
         true => row.needed("d", row.number("d")).map(Some),
@@ -64,7 +64,7 @@ pub(super) fn delta_in(row: &Row) -> Result<Option<i64>> {
     }
 }
 
-/// When an entry was put, and its operation.
+/// Returns the time of an entry, and its operation.
 pub(super) fn place_in(row: &Row) -> Result<(i64, OpId)> {
     let place = row.text("o").and_then(read_place);
     row.needed("o", place)
@@ -76,7 +76,7 @@ pub(super) fn read_place(place: &str) -> Option<(i64, OpId)> {
     Some((at.parse().ok()?, OpId::new(op).ok()?))
 }
 
-/// What was compacted.
+/// The sum of the compacted changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sum {
     pub(super) delta: i64,
@@ -84,9 +84,9 @@ pub(super) struct Sum {
     pub(super) until: i64,
     /// How often the row was written; 0 if the row does not exist.
     pub(super) writes: i64,
-    /// How many entries the last compaction took.
+    /// How many entries the last compaction merged.
     pub(super) taken: u64,
-    /// The entries that are in the sum and still have their rows: sort keys and tags.
+    /// The entries that are in the sum and may still have a row: sort keys and tags.
     pub(super) leaving: HashMap<String, String>,
     pub(super) tag: Option<String>,
 }
@@ -106,13 +106,13 @@ impl Sum {
         })
     }
 
-    /// Whether the row is of an entry that the sum has already.
+    /// Returns whether the sum names the entry of this row.
     pub(super) fn has(&self, row: &Row) -> bool {
         let tag = row.text("sk").and_then(|sort| self.leaving.get(sort));
         tag.is_some_and(|tag| tag_in(row) == Some(tag))
     }
 
-    /// The sum with an entry more; `None` if it would leave `i64`. The entries that bring it back may be younger.
+    /// Returns the sum with another entry; `None` if it overflows. Younger entries may bring it back into the range.
     pub(super) fn with(mut self, row: &Row) -> Result<Option<Self>> {
         if let Some(delta) = delta_in(row)? {
             let Some(sum) = self.delta.checked_add(delta) else {
@@ -127,7 +127,7 @@ impl Sum {
         Ok(Some(self))
     }
 
-    /// Writes the sum in the place of the one that was seen.
+    /// Returns the write that replaces the sum that was read.
     pub(super) fn write(&self, key: &RowKey, tag: &Tag) -> Write {
         let text = |(sort, tag): (&String, &String)| (sort.clone(), AttributeValue::S(tag.clone()));
         let row = Row::new(key)
@@ -144,8 +144,8 @@ impl Sum {
         }
     }
 
-    /// As the log shows it, if any change is in it.
-    pub(super) fn shown(&self) -> Option<LedgerEntry> {
+    /// Returns the log entry of the sum; `None` if it has no changes.
+    pub(super) fn log_entry(&self) -> Option<LedgerEntry> {
         let Self { delta, changes, until, .. } = *self;
         (changes > 0).then_some(LedgerEntry::Sum { delta, changes, until_millis: until })
     }

@@ -24,7 +24,7 @@ pub(super) const PART: Part = Part {
     ],
 };
 
-/// Claims in every state, in the order in which they take.
+/// Claims in every state, in the order of their takes.
 const CLAIMS: [&str; 6] = ["HELD", "TIMED", "LAPSED", "CONFIRMED", "RELEASED", "RETIRED"];
 
 fn items(range: std::ops::Range<usize>) -> Result<Vec<Item>> {
@@ -41,7 +41,7 @@ fn fill<'a>(place: &'a Place, store: &'a DynamoStore, name: &'a str) -> Filling<
                 "LAPSED" => Hold::For(MINUTE),
                 _ => Hold::For(HOUR),
             };
-            // One after the other, so that each has an item of its own number.
+            // One item at a time, so that each claim gets the item of its number.
             bank.add(&items(number..number + 1)?).await?;
             let _ = bank.take(&id, hold).await?;
             match claim {

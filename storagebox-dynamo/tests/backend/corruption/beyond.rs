@@ -1,4 +1,4 @@
-//! Rows that are well formed, and say what no call of the library ever wrote.
+//! Well-formed rows with contents that the library never writes.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use storagebox_core::{ErrorKind, Result};
@@ -10,10 +10,10 @@ use super::{NAMESPACE, entities, ordered, put, records};
 use crate::scene::with_place;
 use crate::support::Place;
 
-/// One byte more than an id has.
+/// One byte more than the longest id.
 const TOO_LONG: usize = 513;
 
-/// Puts a copy of every row of these partitions, whose sort key is too long for an id.
+/// Copies every row of these partitions to a sort key that is too long for an id.
 async fn copy_under_no_id(place: &Place, part: &str) -> Result<()> {
     for ((partition, _), mut row) in snapshot(place).await? {
         if partition.contains(part) {
@@ -24,8 +24,8 @@ async fn copy_under_no_id(place: &Place, part: &str) -> Result<()> {
     Ok(())
 }
 
-#[tokio::test]
-async fn a_row_whose_key_is_no_id_is_corrupt_where_it_is_listed() -> Result<()> {
+#[test]
+fn a_row_whose_key_is_no_id_is_corrupt_where_it_is_listed() -> Result<()> {
     for (part, rows) in [(ordered::PART, ":keys:"), (records::PART, ":ids:")] {
         with_place(async |place| {
             let store = place.store().await?;
@@ -35,15 +35,14 @@ async fn a_row_whose_key_is_no_id_is_corrupt_where_it_is_listed() -> Result<()> 
             let list = calls.iter().find(|call| call.name == "list").unwrap();
             assert_eq!(list.make().await.unwrap_err().kind(), ErrorKind::Corrupt, "{rows}");
             Ok(())
-        })
-        .await?;
+        })?;
     }
     Ok(())
 }
 
 /// A row that says that it was written as often as a number can say.
-#[tokio::test]
-async fn a_count_that_cannot_grow_is_corrupt() -> Result<()> {
+#[test]
+fn a_count_that_cannot_grow_is_corrupt() -> Result<()> {
     for (part, names) in
         [(&SHARDED, ["n"].as_slice()), (&OPTIMISTIC, &["n"]), (&LEDGER, &["n", "k", "m"]), (&entities::PART, &["n"])]
     {
@@ -55,13 +54,12 @@ async fn a_count_that_cannot_grow_is_corrupt() -> Result<()> {
                 assert!(meets_the_end_of(place, name, &calls).await?, "{name} of {}", part.rows);
             }
             Ok(())
-        })
-        .await?;
+        })?;
     }
     Ok(())
 }
 
-/// Whether a call answered that a row is corrupt, where each of these counts is at its end; no other error is right.
+/// Sets these counts to their maximum. Returns whether a call returned `Corrupt`; it fails at any other error.
 async fn meets_the_end_of(place: &Place, name: &str, calls: &[Call]) -> Result<bool> {
     for (_, mut row) in snapshot(place).await?.into_iter().filter(|(_, row)| row.contains_key(name)) {
         row.insert(name.to_owned(), AttributeValue::N(i64::MAX.to_string()));

@@ -1,4 +1,4 @@
-//! Counters, by each strategy that keeps rows of its own kind.
+//! Counters, with each strategy that has rows of its own kind.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::support::Place;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// When a marker may go, whose call it was, and a fence instead of a change.
+/// The end of a marker's retention, its caller, and a fence in place of a change.
 const MARKERS: Unnoticed = &[
     ("op", "d", &["none"]),
     ("op", "g", &["a text", "beyond its range", "no whole number", "none"]),
@@ -65,7 +65,7 @@ fn change(op: &str, delta: i64) -> Result<Change> {
     Ok(Change::new(OpId::new(op)?, delta))
 }
 
-/// Whether operations of this strategy can be fenced.
+/// Returns whether operations of this strategy can be cancelled.
 fn has_fences(strategy: Strategy) -> bool {
     !matches!(strategy, Strategy::OptimisticHistory { .. })
 }

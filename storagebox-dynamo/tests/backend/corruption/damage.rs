@@ -1,4 +1,4 @@
-//! What may be done to an attribute of a row.
+//! The damage that can be done to an attribute of a row.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -11,7 +11,7 @@ use super::put;
 use crate::support::Place;
 
 type Row = HashMap<String, AttributeValue>;
-/// All rows of a place by their keys.
+/// All rows of a place, by their keys.
 pub(super) type Rows = BTreeMap<(String, String), Row>;
 
 /// A row with damage to one attribute.
@@ -29,19 +29,19 @@ fn text(row: &Row, name: &str) -> String {
     row[name].as_s().cloned().unwrap_or_default()
 }
 
-/// Attributes that the keys of table and index have, and one that DynamoDB alone looks at.
+/// The attributes of the keys of the table and the index, and the attribute that only DynamoDB reads.
 const KEYS: [&str; 3] = ["pk", "sk", "expires_at"];
 
 impl Damage {
-    /// Every damage to every row of a namespace that is tried.
+    /// Returns every damage to every row of a namespace.
     pub(super) fn all(rows: &Rows, base: &str) -> Vec<Self> {
-        // Only the opening of a namespace looks at its own row.
+        // The namespace's own row is read only when the namespace is opened.
         let is_own = |partition: &str| partition.strip_prefix(base).is_some_and(|part| part != "namespace");
         let of_namespace = rows.iter().filter(|((partition, _), _)| is_own(partition));
         of_namespace.flat_map(|(_, row)| damaged(row)).collect()
     }
 
-    /// In a few words, without what differs from row to row of the same kind.
+    /// Describes the damage in a few words, without what differs between rows of the same kind.
     pub(super) fn kind(&self, base: &str) -> (String, String) {
         let partition = text(&self.row, "pk");
         let part = partition.strip_prefix(base).unwrap_or(&partition).split(':').next().unwrap_or_default();
@@ -49,7 +49,7 @@ impl Damage {
         (format!("{part}{sum}"), self.what.clone())
     }
 
-    /// Whether a call of this name may have to do with the row.
+    /// Returns whether a call of this name may read the row.
     pub(super) fn concerns(&self, call: &str) -> bool {
         call.contains(&text(&self.row, "sk")) || !call.contains(" by ")
     }
@@ -82,13 +82,13 @@ fn damaged(row: &Row) -> Vec<Damage> {
     all
 }
 
-/// What there may be instead of a value.
+/// Returns wrong values for an attribute, each with its name. `None` removes the attribute.
 fn others(name: &str, value: &AttributeValue) -> Vec<(&'static str, Option<AttributeValue>)> {
     let number = AttributeValue::N("7".to_owned());
     let word = AttributeValue::S("unknown".to_owned());
     let mut all = vec![("none", None)];
     all.extend(match value {
-        // The index takes nothing but texts there.
+        // The index accepts only texts in this attribute.
         AttributeValue::S(_) if name == "o" => vec![("unknown", Some(word))],
         AttributeValue::S(_) => {
             vec![("unknown", Some(word)), ("empty", Some(AttributeValue::S(String::new()))), ("a number", Some(number))]

@@ -12,7 +12,7 @@ use crate::support::Place;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Ids in every state, with how many numbers each was given after the first.
+/// Ids in every state, each with the count of its numbers after the first one.
 const IDS: [(&str, u64); 10] = [
     ("DONE", 0),
     ("KEPT", 0),
@@ -26,7 +26,7 @@ const IDS: [(&str, u64); 10] = [
     ("REUSED", 1),
 ];
 
-/// The first number of every id of a namespace: the time in microseconds when it was filled.
+/// Returns the first number of every id of a namespace: the time at which it was filled, in microseconds.
 fn first(name: &str) -> u64 {
     let filled = ManualClock::new().now() + if name == NAMESPACE { Duration::ZERO } else { 2 * records::PAST };
     u64::try_from(filled.as_micros()).unwrap_or(u64::MAX)
@@ -42,6 +42,7 @@ pub(super) const PART: Part = Part {
         ("ids", "g", &["a text", "beyond its range", "no whole number", "none"]),
         ("ids", "p", &["none", "unknown"]),
         ("ids", "r", &["none", "unknown"]),
+        ("ids", "t", &["unknown"]),
         ("ids", "v", &["cut off"]),
         ("ids", "x", &["none"]),
         ("ids", "y", &["none"]),

@@ -1,56 +1,61 @@
-//! Commits whose answers are lost, or that land late.
+//! Commits whose answers are lost, or whose requests arrive late.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{Chosen, Commit, Committed, EntityLedger, ErrorKind, Registered, Result, TokenStore};
+use storagebox_testkit::checks::entities::{commit_of, entry, joined, key, split};
+use storagebox_testkit::checks::id;
 use storagebox_testkit::dynamodb::faults::Fault;
 
-use super::{commit_of, entry, exchange_of, joined, key, message, op, payload, split, token};
+use super::exchange_of;
 use crate::scene::{Gate, recorded, with_place};
 use crate::support::failed;
 
-/// From then on a token is not of this very moment.
+/// After this time, a token was not created in the same millisecond.
 const MOMENT: Duration = Duration::from_millis(1);
 
 const LOSSES: [Fault; 6] =
     [Fault::DropBefore, Fault::DropAfter, Fault::ErrorBefore, Fault::ErrorAfter, Fault::Torn, Fault::Twice];
 
-#[tokio::test]
-async fn a_commit_whose_answer_was_lost_is_made_once() -> Result<()> {
+#[test]
+fn a_commit_whose_answer_was_lost_is_made_once() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (entities, tokens) = joined(&store)?;
         for fault in LOSSES {
-            let (name, consumed) = (format!("{fault:?}"), token(&format!("in of {fault:?}")));
+            let (name, consumed) = (format!("{fault:?}"), id(&format!("in of {fault:?}")));
             tokens.create_tokens(std::slice::from_ref(&consumed)).await?;
             place.clock.advance(MOMENT);
             let consume = Some(consumed.clone());
             let commit = Commit { consume, ..exchange_of(&*entities, &name).await? };
             faults.script_for("TransactWriteItems", [fault]);
             assert_eq!(entities.commit(&commit).await?, Committed::Committed, "{fault:?}");
-            let opened = entities.open(&key(), &message(&name), Some(&consumed)).await?;
-            assert_eq!((opened.state, opened.token_is_live), (Some(payload(&name)), Some(false)), "{fault:?}");
-            assert_eq!(opened.entry.map(|entry| entry.attempts), Some(vec![op(&name)]), "{fault:?}");
+            let opened = entities.open(&key(), &id(&name), Some(&consumed)).await?;
+            assert_eq!(
+                (opened.state, opened.token_is_live),
+                (Some(name.as_str().try_into()?), Some(false)),
+                "{fault:?}"
+            );
+            assert_eq!(opened.entry.map(|entry| entry.attempts), Some(vec![id(&name)]), "{fault:?}");
             assert!(tokens.exists(&commit.create[1]).await?, "{fault:?}");
         }
         assert_eq!(faults.total(), LOSSES.len() as u64);
         Ok(())
     })
-    .await
 }
 
 /// It is made, and its clock has moved on when it is sent again: the table does not take it for the same transaction.
-#[tokio::test]
-async fn a_commit_that_finds_itself_made_says_so() -> Result<()> {
+#[test]
+fn a_commit_that_finds_itself_made_says_so() -> Result<()> {
     for has_entry in [true, false] {
         with_place(async |place| {
             let gate = Gate::default();
             let (store, faults) = gate.store(&place.table, place.builder()).await?;
             let (entities, tokens) = joined(&store)?;
-            tokens.create_tokens(&[token("in")]).await?;
+            tokens.create_tokens(&[id("in")]).await?;
             place.clock.advance(MOMENT);
-            let commit = Commit { consume: Some(token("in")), ..commit_of(&*entities, "a").await? };
+            let commit = Commit { consume: Some(id("in")), ..commit_of(&*entities, "a").await? };
             let commit = if has_entry { commit } else { Commit { entry: None, ..commit } };
             faults.script_for("TransactWriteItems", [Fault::DropAfter, Gate::HOLD]);
             let (late, repeated) = (Arc::clone(&entities), commit.clone());
@@ -63,41 +68,39 @@ async fn a_commit_that_finds_itself_made_says_so() -> Result<()> {
             assert_eq!(other.commit(&next).await?, Committed::Committed);
             gate.open();
             assert_eq!(late.await.map_err(failed)??, Committed::Committed, "with an entry: {has_entry}");
-            assert_eq!(other.open(&key(), &message("a"), None).await?.state, Some(payload("b")));
+            assert_eq!(other.open(&key(), &id("a"), None).await?.state, Some("b".try_into()?));
             Ok(())
-        })
-        .await?;
+        })?;
     }
     Ok(())
 }
 
 /// The token was not there, and is created before the lost attempt lands: what was answered stays true.
-#[tokio::test]
-async fn a_lost_attempt_consumes_no_token_that_was_created_after_the_answer() -> Result<()> {
+#[test]
+fn a_lost_attempt_consumes_no_token_that_was_created_after_the_answer() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (entities, tokens) = joined(&store)?;
-        assert!(!tokens.exists(&token("in")).await?);
+        assert!(!tokens.exists(&id("in")).await?);
         let commit = exchange_of(&*entities, "a").await?;
         faults.script_for("TransactWriteItems", [Fault::Parked]);
         assert_eq!(entities.commit(&commit).await?, Committed::TokenGone);
-        tokens.create_tokens(&[token("in")]).await?;
+        tokens.create_tokens(&[id("in")]).await?;
         faults.land().await;
-        let opened = entities.open(&key(), &message("a"), Some(&token("in"))).await?;
+        let opened = entities.open(&key(), &id("a"), Some(&id("in"))).await?;
         assert_eq!((opened.version, opened.token_is_live), (None, Some(true)));
         assert_eq!(entities.commit(&commit).await?, Committed::Committed, "one that knows the token");
         Ok(())
     })
-    .await
 }
 
 /// A condition beside a part that was not judged is no answer.
-#[tokio::test]
-async fn conflicts_and_throttles_are_no_answers() -> Result<()> {
+#[test]
+fn conflicts_and_throttles_are_no_answers() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (entities, tokens) = joined(&store)?;
-        tokens.create_tokens(&[token("in")]).await?;
+        tokens.create_tokens(&[id("in")]).await?;
         let commit = exchange_of(&*entities, "a").await?;
         let all = [Fault::Conflict, Fault::Throttle, Fault::Throttle, Fault::InProgress, Fault::Mixed];
         faults.script_for("TransactWriteItems", all);
@@ -105,16 +108,15 @@ async fn conflicts_and_throttles_are_no_answers() -> Result<()> {
         faults.script_for("TransactWriteItems", [Fault::Mixed; 8]);
         assert_eq!(entities.commit(&commit).await?, Committed::Committed, "again, each part once not judged");
         faults.script_for("TransactGetItems", [Fault::Conflict, Fault::Throttle, Fault::DropAfter, Fault::Torn]);
-        assert!(entities.open(&key(), &message("a"), Some(&token("in"))).await?.entry.is_some());
+        assert!(entities.open(&key(), &id("a"), Some(&id("in"))).await?.entry.is_some());
         assert!(faults.total() > 10);
         Ok(())
     })
-    .await
 }
 
 /// A table at its limit, all the time.
-#[tokio::test]
-async fn a_commit_that_is_never_made_changed_nothing() -> Result<()> {
+#[test]
+fn a_commit_that_is_never_made_changed_nothing() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let entities = split(&store)?;
@@ -122,14 +124,13 @@ async fn a_commit_that_is_never_made_changed_nothing() -> Result<()> {
         faults.script_for("TransactWriteItems", [Fault::Throttle; 100]);
         assert_eq!(entities.commit(&commit).await.unwrap_err().kind(), ErrorKind::Throttled);
         faults.heal();
-        assert!(entities.open(&key(), &message("a"), None).await?.version.is_none());
+        assert!(entities.open(&key(), &id("a"), None).await?.version.is_none());
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn attempts_and_choices_whose_answers_were_lost_are_made_once() -> Result<()> {
+#[test]
+fn attempts_and_choices_whose_answers_were_lost_are_made_once() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let entities = split(&store)?;
@@ -137,29 +138,28 @@ async fn attempts_and_choices_whose_answers_were_lost_are_made_once() -> Result<
             let name = format!("{fault:?}");
             let _ = entities.commit(&commit_of(&*entities, &name).await?).await?;
             faults.script_for("UpdateItem", [fault]);
-            let registered = entities.register(&entry(&name), &op("second")).await?;
+            let registered = entities.register(&entry(&name), &id("second")).await?;
             assert_eq!(registered, Registered::Registered, "{fault:?}");
             faults.script_for("UpdateItem", [fault]);
-            let Chosen::Chosen(entry) = entities.choose(&entry(&name), &op("second")).await? else {
+            let Chosen::Chosen(entry) = entities.choose(&entry(&name), &id("second")).await? else {
                 panic!("{fault:?}")
             };
-            assert_eq!((entry.chosen, entry.attempts.len()), (Some(op("second")), 2), "{fault:?}");
+            assert_eq!((entry.chosen, entry.attempts.len()), (Some(id("second")), 2), "{fault:?}");
         }
         Ok(())
     })
-    .await
 }
 
 /// A call that found no entry is lost, and what it asked for comes to be before it lands: what was answered stays true.
-#[tokio::test]
-async fn a_lost_attempt_changes_nothing_that_came_after_the_answer() -> Result<()> {
+#[test]
+fn a_lost_attempt_changes_nothing_that_came_after_the_answer() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let entities = split(&store)?;
         let (a, commit) = (entry("a"), commit_of(&*entities, "a").await?);
         faults.script_for("UpdateItem", [Fault::Parked, Gate::PASS, Fault::Parked, Gate::PASS, Fault::Parked]);
-        assert_eq!(entities.register(&a, &op("late")).await?, Registered::Gone);
-        assert_eq!(entities.choose(&a, &op("a")).await?, Chosen::Gone);
+        assert_eq!(entities.register(&a, &id("late")).await?, Registered::Gone);
+        assert_eq!(entities.choose(&a, &id("a")).await?, Chosen::Gone);
         assert!(!entities.remove(&a).await?);
         let _ = entities.commit(&commit).await?;
         let expected = entities.open(&key(), &a.message, None).await?;
@@ -167,38 +167,36 @@ async fn a_lost_attempt_changes_nothing_that_came_after_the_answer() -> Result<(
         assert_eq!(entities.open(&key(), &a.message, None).await?, expected);
 
         faults.script_for("UpdateItem", [Fault::Parked]);
-        assert_eq!(entities.choose(&a, &op("second")).await?, Chosen::Gone, "it is not registered");
-        assert_eq!(entities.register(&a, &op("second")).await?, Registered::Registered);
+        assert_eq!(entities.choose(&a, &id("second")).await?, Chosen::Gone, "it is not registered");
+        assert_eq!(entities.register(&a, &id("second")).await?, Registered::Registered);
         faults.land().await;
         assert_eq!(entities.open(&key(), &a.message, None).await?.entry.unwrap().chosen, None);
         Ok(())
     })
-    .await
 }
 
 /// The message has an entry, so a commit of another copy is a conflict; then the entry goes, and the version stays.
-#[tokio::test]
-async fn a_lost_commit_stays_a_conflict_once_the_entry_that_it_met_is_removed() -> Result<()> {
+#[test]
+fn a_lost_commit_stays_a_conflict_once_the_entry_that_it_met_is_removed() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let entities = split(&store)?;
         let _ = entities.commit(&commit_of(&*entities, "a").await?).await?;
-        let another = Commit { attempt: op("another"), ..commit_of(&*entities, "a").await? };
+        let another = Commit { attempt: id("another"), ..commit_of(&*entities, "a").await? };
         faults.script_for("TransactWriteItems", [Fault::Parked]);
         assert_eq!(entities.commit(&another).await?, Committed::Conflict);
         assert!(entities.remove(&entry("a")).await?);
-        let expected = entities.open(&key(), &message("a"), None).await?;
+        let expected = entities.open(&key(), &id("a"), None).await?;
         faults.land().await;
-        assert_eq!(entities.open(&key(), &message("a"), None).await?, expected);
+        assert_eq!(entities.open(&key(), &id("a"), None).await?, expected);
         assert_eq!(entities.commit(&another).await?, Committed::Committed, "one that finds no entry");
         Ok(())
     })
-    .await
 }
 
 /// Nobody can tell whether the lost attempt removed the entry, once the message has another one.
-#[tokio::test]
-async fn a_lost_removal_of_a_message_that_is_processed_again_is_unknown() -> Result<()> {
+#[test]
+fn a_lost_removal_of_a_message_that_is_processed_again_is_unknown() -> Result<()> {
     with_place(async |place| {
         let gate = Gate::default();
         let (store, faults) = gate.store(&place.table, place.builder()).await?;
@@ -208,13 +206,12 @@ async fn a_lost_removal_of_a_message_that_is_processed_again_is_unknown() -> Res
         faults.script_for("UpdateItem", [Fault::DropAfter, Gate::HOLD]);
         let late = tokio::spawn(async move { entities.remove(&entry("a")).await });
         gate.reached().await;
-        let again = Commit { attempt: op("again"), ..commit_of(&*other, "a").await? };
+        let again = Commit { attempt: id("again"), ..commit_of(&*other, "a").await? };
         assert_eq!(other.commit(&again).await?, Committed::Committed);
         gate.open();
         assert_eq!(late.await.map_err(failed)?.unwrap_err().kind(), ErrorKind::OutcomeUnknown);
         assert!(!other.remove(&entry("a")).await?);
-        assert!(other.open(&key(), &message("a"), None).await?.entry.is_some());
+        assert!(other.open(&key(), &id("a"), None).await?.entry.is_some());
         Ok(())
     })
-    .await
 }

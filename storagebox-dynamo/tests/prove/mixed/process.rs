@@ -1,4 +1,4 @@
-//! One of the processes: ours, which is this program again, or theirs, which is Python.
+//! One of the processes: this program started again, or a Python program with the package.
 
 use std::env;
 use std::fs;
@@ -17,7 +17,7 @@ pub(super) enum Kind {
     Theirs,
 }
 
-/// Where the two tables are.
+/// The addresses of the two tables.
 pub(super) struct Tables {
     pub(super) endpoint: String,
     pub(super) items: String,
@@ -30,9 +30,9 @@ pub(super) struct Process {
     command: Command,
     child: Child,
     told: PathBuf,
-    /// Says to the folder's keeper what is to end with the folder.
+    /// A file with the process id, by which the folder's owner ends the process with the folder.
     number: PathBuf,
-    /// How long that file was when it was started.
+    /// The length of the file `told` when the process was started.
     told_before: u64,
 }
 
@@ -45,7 +45,7 @@ impl Process {
             Kind::Ours => ours(tables, &list, &told)?,
             Kind::Theirs => theirs(tables, &list, &told)?,
         };
-        // The keys that every stand-in takes.
+        // Every emulator accepts these keys.
         command.env("AWS_ACCESS_KEY_ID", "storagebox").env("AWS_SECRET_ACCESS_KEY", "nothing");
         command.env("AWS_DEFAULT_REGION", "us-east-1").env("AWS_ENDPOINT_URL", &tables.endpoint);
         command.env("AWS_EC2_METADATA_DISABLED", "true").stdin(Stdio::null()).stdout(Stdio::null());
@@ -55,7 +55,7 @@ impl Process {
         process.register().map(|()| process)
     }
 
-    /// Whether it has not come to its end. One that failed is a failure of the test.
+    /// Returns whether the process is still running. Fails if the process failed.
     pub(super) fn is_at_work(&mut self) -> Result<bool> {
         match self.child.try_wait().map_err(failed)? {
             None => Ok(true),
@@ -64,7 +64,7 @@ impl Process {
         }
     }
 
-    /// Whether it has served somebody since it was started.
+    /// Returns whether the process has served an id since it was started.
     pub(super) fn has_begun(&self) -> bool {
         self.told_so_far() > self.told_before
     }
@@ -85,7 +85,7 @@ impl Process {
         fs::write(&self.number, self.child.id().to_string()).map_err(failed)
     }
 
-    /// What it was told so far: ids and items.
+    /// Returns the ids that were served so far, with their items.
     pub(super) fn told(&self) -> Result<Vec<(String, String)>> {
         let text = fs::read_to_string(&self.told).map_err(failed)?;
         let pair = |line: &str| line.split_once('\t').map(|(id, item)| (id.to_owned(), item.to_owned()));

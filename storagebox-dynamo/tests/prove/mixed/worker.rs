@@ -1,4 +1,4 @@
-//! A process of ours: takes an item for each id of a list, and writes down what it was told.
+//! A process of this library: takes an item for each id of a list, and writes the outcomes to a file.
 
 use std::collections::HashSet;
 use std::env;
@@ -13,20 +13,20 @@ use tokio::time::sleep;
 
 use crate::support::failed;
 
-/// The URL of the items.
+/// The variable with the URL of the items.
 pub(super) const ITEMS: &str = "STORAGEBOX_WORKER_ITEMS";
 pub(super) const RECORDS: &str = "STORAGEBOX_WORKER_RECORDS";
-/// A file of ids, one a line.
+/// The variable with the file of ids, one per line.
 pub(super) const IDS: &str = "STORAGEBOX_WORKER_IDS";
-/// A file of lines `id<TAB>item`, with which a worker that is started again goes on.
+/// The variable with the file of outcomes, in lines `id<TAB>item`. A restarted worker continues after its last line.
 pub(super) const TOLD: &str = "STORAGEBOX_WORKER_TOLD";
 
-/// Stands for the item that an id was not given.
+/// Written in place of an item for an id that got none.
 pub(super) const NONE: &str = "-";
 
-/// How many ids are served at once.
+/// The number of ids that are served at once.
 const AT_ONCE: usize = 4;
-/// How often an id is told that there is nothing before it is believed: Python workers may put something back.
+/// The number of attempts before an id gets no item: Python workers may give an item back.
 const TRIES: usize = 100;
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -47,7 +47,7 @@ fn variable(name: &str) -> Result<String> {
     env::var(name).map_err(|error| failed(format_args!("{name}: {error}")))
 }
 
-/// A line is written whole, by one call of the system.
+/// Serves an id. One system call writes the whole line.
 async fn serve(tables: &ArticleTables, id: &str, mut out: &File) -> Result<()> {
     let item = told(tables, id).await?;
     out.write_all(format!("{id}\t{item}\n").as_bytes()).map_err(failed)

@@ -1,52 +1,32 @@
 //! Commits that also change tokens: E-8.
 
 use storagebox_core::{Commit, Committed, ErrorKind, Result, TokenId};
+use storagebox_testkit::checks::entities::{commit_at, commit_of, committed, joined, key};
+use storagebox_testkit::checks::id;
 
-use super::{commit_at, commit_of, committed, joined, key, store};
-use crate::scene::{blocked, count, session, tell, until, with_place};
+use crate::scene::{blocked, count, patient, session, tell, until, with_place};
 use crate::support::run;
 
-fn tokens(prefix: &str, count: usize) -> Result<Vec<TokenId>> {
-    (0..count).map(|number| TokenId::new(format!("{prefix}-{number}"))).collect()
-}
-
-#[tokio::test]
-async fn any_number_of_tokens_is_created_before_and_behind_the_one_that_is_consumed() -> Result<()> {
-    with_place(async |place| {
-        let (entities, store) = joined(&store(place)?)?;
-        for (name, token, count) in [("a", "a", 0), ("b", "z", 1), ("c", "out-3", 6), ("d", "m", 6_000)] {
-            let token = TokenId::new(token)?;
-            store.create_tokens(std::slice::from_ref(&token)).await?;
-            let mut create = tokens(&format!("{name}-l"), count / 2)?;
-            create.extend(tokens(&format!("{name}-out"), count - count / 2)?);
-            create.extend(tokens(&format!("z-{name}"), count / 2)?);
-            let commit =
-                Commit { consume: Some(token.clone()), create: create.clone(), ..commit_of(&*entities, name).await? };
-            committed(&*entities, &commit).await?;
-            assert!(!store.exists(&token).await?);
-            assert_eq!(store.create_tokens(&create).await?.already_live, create.len() as u64);
-        }
-        Ok(())
-    })
-    .await
+fn tokens(prefix: &str, count: usize) -> Vec<TokenId> {
+    (0..count).map(|number| id(&format!("{prefix}-{number}"))).collect()
 }
 
 /// Another transaction has locked the token that a commit found live, and ends it: nothing of the commit stays, and its
 /// final answer says so.
-#[tokio::test]
-async fn a_token_that_another_ends_meanwhile_undoes_the_whole_commit() -> Result<()> {
+#[test]
+fn a_token_that_another_ends_meanwhile_undoes_the_whole_commit() -> Result<()> {
     for is_new in [true, false] {
         with_place(async |place| {
-            let (entities, store) = joined(&store(place)?)?;
+            let (entities, store) = joined(&patient(place)?)?;
             if !is_new {
-                committed(&*entities, &commit_at(None, "first")?).await?;
+                committed(&*entities, &commit_at(None, "first")).await?;
             }
             let token = TokenId::new("out-5")?;
             store.create_tokens(std::slice::from_ref(&token)).await?;
-            let before = entities.open(&key()?, &"a".try_into()?, Some(&token)).await?;
+            let before = entities.open(&key(), &id("a"), Some(&token)).await?;
             assert_eq!(before.token_is_live, Some(true));
             let commit = commit_of(&*entities, "a").await?;
-            let commit = Commit { consume: Some(token.clone()), create: tokens("out", 9)?, ..commit };
+            let commit = Commit { consume: Some(token.clone()), create: tokens("out", 9), ..commit };
             let schema = &place.schema;
             let ended = format!("UPDATE {schema}.tokens SET gone_at = now(), op = 'other'");
             let mut other = session(place, &ended).await?;
@@ -56,34 +36,32 @@ async fn a_token_that_another_ends_meanwhile_undoes_the_whole_commit() -> Result
             };
             let (answer, ()) = tokio::try_join!(entities.commit(&commit), end)?;
             assert_eq!(answer, Committed::TokenGone);
-            let after = entities.open(&key()?, &"a".try_into()?, None).await?;
+            let after = entities.open(&key(), &id("a"), None).await?;
             assert_eq!((after.version, after.state, after.entry), (before.version, before.state, before.entry));
             assert_eq!(count(&place.database, &format!("SELECT count(*) FROM {schema}.tokens")).await?, 1);
             Ok(())
-        })
-        .await?;
+        })?;
     }
     Ok(())
 }
 
 /// Nothing is made in a token namespace that is not the one that was opened.
-#[tokio::test]
-async fn a_commit_is_refused_where_the_namespace_of_its_tokens_is_lost() -> Result<()> {
+#[test]
+fn a_commit_is_refused_where_the_namespace_of_its_tokens_is_lost() -> Result<()> {
     with_place(async |place| {
-        let (entities, store) = joined(&store(place)?)?;
+        let (entities, store) = joined(&patient(place)?)?;
         let token = TokenId::new("in")?;
         store.create_tokens(std::slice::from_ref(&token)).await?;
-        let create = Commit { create: tokens("out", 1)?, ..commit_at(None, "a")? };
-        let consume = Commit { consume: Some(token.clone()), ..commit_at(None, "a")? };
-        committed(&*entities, &commit_at(None, "first")?).await?;
+        let create = Commit { create: tokens("out", 1), ..commit_at(None, "a") };
+        let consume = Commit { consume: Some(token.clone()), ..commit_at(None, "a") };
+        committed(&*entities, &commit_at(None, "first")).await?;
         run(place.database.owner(), format!("DELETE FROM {}.namespaces WHERE kind = 'tokens'", place.schema)).await?;
         for commit in [create, consume] {
             let refused = entities.commit(&commit).await.unwrap_err();
             assert_eq!(refused.kind(), ErrorKind::Corrupt, "{refused}");
         }
-        let refused = entities.open(&key()?, &"a".try_into()?, Some(&token)).await.unwrap_err();
+        let refused = entities.open(&key(), &id("a"), Some(&token)).await.unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Corrupt, "{refused}");
         Ok(())
     })
-    .await
 }

@@ -1,5 +1,5 @@
--- Schemas made before their time by a role that may create schemas, each with a `versions` that runs its maker's code with
--- the rights of whoever reads it, or plans to.
+-- Schemas that another role creates before the first setup. Reading their `versions`, or planning the read, runs that
+-- role's code with the reader's rights.
 CREATE SCHEMA viewed;
 CREATE FUNCTION viewed.spring() RETURNS integer LANGUAGE plpgsql AS $$
 BEGIN
@@ -16,7 +16,7 @@ BEGIN
 END $$;
 CREATE VIEW planned.versions AS SELECT planned.spring() AS version;
 
--- Plain tables, too: with a policy, with an index, statistics or a check that compute, with a column that has to be cast.
+-- Plain tables do so too: with a policy, with a function in an index, statistics or a check, or with a cast column.
 CREATE SCHEMA guarded;
 CREATE TABLE guarded.versions AS SELECT 1 AS version;
 CREATE POLICY sprung ON guarded.versions USING (viewed.spring() = 1);
@@ -51,11 +51,11 @@ CREATE SCHEMA stored;
 CREATE TABLE stored.versions AS SELECT 1 AS version;
 CREATE VIEW stored.store AS SELECT viewed.spring()::bigint AS epoch, 1::bigint AS memory;
 
--- In a schema that its owner lets others create in.
+-- In a schema whose owner lets other roles create objects.
 CREATE TABLE lent.versions AS SELECT 1 AS version;
 
 GRANT USAGE ON SCHEMA viewed, planned, guarded, indexed, halved, checked, counted, disguised, stored TO PUBLIC;
 GRANT SELECT ON viewed.versions, planned.versions, guarded.versions, indexed.versions, halved.versions, checked.versions,
     counted.versions, disguised.versions, stored.versions, stored.store, lent.versions TO PUBLIC;
--- What the making itself ran.
+-- What ran while they were created.
 DELETE FROM public.loot;

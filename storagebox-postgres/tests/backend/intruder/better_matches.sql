@@ -1,5 +1,5 @@
--- What a role can leave behind that may create things in `public`, and nothing else: matches for the operator
--- `bigint * interval` and for `sign(bigint)` that are better than the server's own, which take other types.
+-- Objects of a role that may only create objects in `public`: exact matches for `bigint * interval` and `sign(bigint)`,
+-- which are better matches than the server's own for other types.
 CREATE TABLE public.loot (victim text, hashes bigint);
 GRANT INSERT ON public.loot TO PUBLIC;
 

@@ -36,19 +36,18 @@ async fn every_call(place: &Place, settings: &str) -> Result<()> {
     store.maintain(1_000).await.map(drop)
 }
 
-#[tokio::test]
-async fn every_call_finds_what_is_meant_although_decoys_are_looked_at_first() -> Result<()> {
+#[test]
+fn every_call_finds_what_is_meant_although_decoys_are_looked_at_first() -> Result<()> {
     with_place(async |place| {
         let intruder = decoys(place, true).await?;
         let outcome = every_call(place, DECOYS_FIRST).await;
         intruder.goes().await?;
         outcome
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_setup_finds_what_is_meant_although_decoys_are_looked_at_first() -> Result<()> {
+#[test]
+fn a_setup_finds_what_is_meant_although_decoys_are_looked_at_first() -> Result<()> {
     with_place(async |place| {
         let intruder = decoys(place, true).await?;
         let url = format!("{}{DECOYS_FIRST}", owner_url(&place.database, "setup"));
@@ -59,13 +58,12 @@ async fn a_setup_finds_what_is_meant_although_decoys_are_looked_at_first() -> Re
         assert_eq!(found?, Vec::<String>::new());
         Ok(())
     })
-    .await
 }
 
 /// The functions' own search path is one protection, and this is the other: their names match the server's objects
 /// exactly.
-#[tokio::test]
-async fn no_decoy_is_a_better_match_even_for_functions_without_a_path_of_their_own() -> Result<()> {
+#[test]
+fn no_decoy_is_a_better_match_even_for_functions_without_a_path_of_their_own() -> Result<()> {
     with_place(async |place| {
         let intruder = decoys(place, false).await?;
         let strip = "SELECT string_agg(format('ALTER FUNCTION %s RESET search_path', oid::regprocedure), ';')
@@ -77,5 +75,4 @@ async fn no_decoy_is_a_better_match_even_for_functions_without_a_path_of_their_o
         intruder.goes().await?;
         outcome
     })
-    .await
 }

@@ -1,7 +1,8 @@
--- Statements that make decoys in `public`: operators and functions with the names of those of the server's that the
--- functions of a schema ($1) name, for every combination of the types that are used here. Each says so and fails if it is
--- run. Without $2 there is none that takes exactly what one of the server's own takes: those have their better match in
--- `pg_catalog`, wherever that is looked in first.
+-- Returns statements that create decoys in `public`: operators and functions with the names of those of the server that
+-- the functions of a schema ($1) use, for every combination of the types that are used here. A decoy that runs fails,
+-- and names itself.
+-- If $2 is false, no decoy takes exactly the types of one of the server's own. Those are found in `pg_catalog`, which
+-- is searched first.
 WITH single(type) AS (
     SELECT unnest('{boolean,integer,bigint,numeric,double precision,text,name,bytea,timestamptz,interval,tid}'::regtype[])
 ), every(type) AS (

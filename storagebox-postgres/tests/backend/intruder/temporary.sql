@@ -1,4 +1,4 @@
--- What a caller makes in its own temporary schema, which is looked in before any other for tables and types.
+-- Objects in the temporary schema of a caller, in which tables and types are looked up before all other schemas.
 CREATE TEMPORARY TABLE claims (loot text);
 CREATE TEMPORARY TABLE free_items (loot text);
 CREATE TEMPORARY TABLE pg_namespace (loot text);

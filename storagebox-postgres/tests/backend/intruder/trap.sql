@@ -1,4 +1,4 @@
--- A schema made before its time by a role that may create schemas, with a trap on the table that every setup writes to.
+-- A schema that another role creates before the first setup, with a trigger on the table to which every setup writes.
 CREATE SCHEMA trapped;
 CREATE TABLE trapped.versions (version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());
 CREATE FUNCTION trapped.spring() RETURNS trigger LANGUAGE plpgsql AS $$

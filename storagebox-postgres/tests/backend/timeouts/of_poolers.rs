@@ -48,8 +48,8 @@ async fn clients(place: &Place, console: &mut PgConnection, state: &str) -> Resu
     Ok(ports)
 }
 
-#[tokio::test]
-async fn after_a_pooler_closed_the_idle_connection_each_refusal_is_certain() -> Result<()> {
+#[test]
+fn after_a_pooler_closed_the_idle_connection_each_refusal_is_certain() -> Result<()> {
     with_place(async |place| {
         let (pooler, mut console) = told(place, Settings::transactions().with("client_idle_timeout", "0.05")).await?;
         for store in by_way_of(place, &pooler)? {
@@ -68,12 +68,11 @@ async fn after_a_pooler_closed_the_idle_connection_each_refusal_is_certain() -> 
         }
         Ok(())
     })
-    .await
 }
 
 /// The pooler's only connection to the server is in use, until two connections of the store have waited in vain.
-#[tokio::test]
-async fn a_call_that_a_pooler_never_passed_on_is_made_again() -> Result<()> {
+#[test]
+fn a_call_that_a_pooler_never_passed_on_is_made_again() -> Result<()> {
     with_place(async |place| {
         let settings = impatient().with("default_pool_size", "1");
         let (pooler, mut console) = told(place, settings).await?;
@@ -91,7 +90,6 @@ async fn a_call_that_a_pooler_never_passed_on_is_made_again() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }
 
 /// The pooler has not reached the server yet, and lets no client in before that.
@@ -161,8 +159,8 @@ async fn two_have_waited(place: &Place, console: &mut PgConnection) -> Result<()
 }
 
 /// Either the pooler closes its connection to the server, or the server does.
-#[tokio::test]
-async fn a_connection_behind_a_pooler_that_was_idle_is_replaced() -> Result<()> {
+#[test]
+fn a_connection_behind_a_pooler_that_was_idle_is_replaced() -> Result<()> {
     with_place(async |place| {
         let role = place.database.role();
         for (idle, of_role) in [("0.05", "0"), ("0", "250ms")] {
@@ -180,12 +178,11 @@ async fn a_connection_behind_a_pooler_that_was_idle_is_replaced() -> Result<()> 
         }
         Ok(())
     })
-    .await
 }
 
 /// No call leaves its transaction open between two messages, however long it waits for others.
-#[tokio::test]
-async fn a_pooler_that_ends_idle_transactions_ends_no_call() -> Result<()> {
+#[test]
+fn a_pooler_that_ends_idle_transactions_ends_no_call() -> Result<()> {
     with_place(async |place| {
         let pooler = pooler(place, Settings::transactions().with("idle_transaction_timeout", "0.05")).await?;
         for store in by_way_of(place, &pooler)? {
@@ -207,5 +204,4 @@ async fn a_pooler_that_ends_idle_transactions_ends_no_call() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }

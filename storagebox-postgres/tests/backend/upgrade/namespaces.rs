@@ -3,10 +3,12 @@
 use storagebox_core::{
     Backend, Begun, Bounds, Change, Chosen, ClaimId, ClaimState, Commit, Committed, Consumed, Counted, Counter,
     DedupId, DedupRepo, End, EntityChange, EntityLedger, EntryId, Forgotten, Hold, HoldState, Item, ItemBank,
-    ItemState, Joins, Key, LeaseRepo, MAX_DURATION, MessageId, OpId, OrderedOptions, OrderedStore, Payload, Recorded,
-    Result, Retention, Stamp, Strategy, TokenId, TokenStore, WriterId, Written,
+    ItemState, Joins, Key, LeaseRepo, MAX_DURATION, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Result,
+    Retention, Stamp, Strategy, TokenId, TokenStore, WriterId, Written,
 };
 use storagebox_postgres::{PostgresBuilder, PostgresStore};
+use storagebox_testkit::checks::entities::commit_at;
+use storagebox_testkit::checks::id;
 
 const WINDOW: Strategy = Strategy::Window { lifetime: MAX_DURATION, capacity: 10 };
 
@@ -47,10 +49,8 @@ pub(crate) async fn fill(store: &PostgresStore) -> Result<()> {
     ordered.delete(&Key::new("deleted")?, &stamp(5)?).await.map(drop)
 }
 
-fn commit_to(key: &str, change: EntityChange) -> Result<Commit> {
-    let (message, attempt) = (MessageId::new("message")?, OpId::new("ada")?);
-    let entry = Some("content".try_into()?);
-    Ok(Commit { key: key.try_into()?, message, opened: None, change, attempt, entry, consume: None, create: vec![] })
+fn commit_to(key: &str, change: EntityChange) -> Commit {
+    Commit { key: id(key), message: id("message"), change, ..commit_at(None, "ada") }
 }
 
 fn entry_of(commit: &Commit) -> EntryId {
@@ -60,8 +60,8 @@ fn entry_of(commit: &Commit) -> EntryId {
 /// Creates an entity with an entry of two attempts, and an entity that is deleted.
 async fn fill_entities(store: &PostgresStore) -> Result<()> {
     let entities = store.entity_ledger(&"namespace".parse()?, &Joins::default())?;
-    let stored = commit_to("stored", EntityChange::Put("state".try_into()?))?;
-    let deleted = commit_to("deleted", EntityChange::Delete)?;
+    let stored = commit_to("stored", EntityChange::Put("state".try_into()?));
+    let deleted = commit_to("deleted", EntityChange::Delete);
     for commit in [&stored, &deleted] {
         let _ = entities.commit(commit).await?;
     }
@@ -160,12 +160,12 @@ async fn check_tokens(store: &PostgresStore) -> Result<()> {
 
 async fn check_entities(store: &PostgresStore) -> Result<()> {
     let entities = store.entity_ledger(&"namespace".parse()?, &Joins::default())?;
-    let stored = commit_to("stored", EntityChange::Keep)?;
+    let stored = commit_to("stored", EntityChange::Keep);
     assert_eq!(entities.open(&stored.key, &stored.message, None).await?.state, Some("state".try_into()?));
     let chosen = entities.choose(&entry_of(&stored), &stored.attempt).await?;
     assert!(matches!(&chosen, Chosen::Chosen(entry) if entry.chosen == entry.attempts.get(1).cloned()), "{chosen:?}");
     assert_eq!(entities.pending(None, 10).await?.entries, [entry_of(&stored)]);
-    let deleted = commit_to("deleted", EntityChange::Delete)?;
+    let deleted = commit_to("deleted", EntityChange::Delete);
     assert_eq!(entities.commit(&deleted).await?, Committed::Conflict, "its version is kept");
     Ok(())
 }

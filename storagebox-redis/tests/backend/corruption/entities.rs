@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, Commit, EntityChange, EntityLedger as _, EntryId, Joins, Key, MessageId, OpId, Payload, Result, TokenId,
-    Version,
+    Backend, Commit, EntityChange, EntityLedger as _, EntryId, Joins, OpId, Payload, Result, TokenId, Version,
 };
 use storagebox_redis::RedisStore;
 use storagebox_testkit::checks::corruption::tokens::{self, tokens};
 use storagebox_testkit::checks::corruption::{Call, Filling, Unnoticed, call};
+use storagebox_testkit::checks::entities::commit_at;
+use storagebox_testkit::checks::id;
 
 use super::{Part, stands_damage};
 use crate::support::Place;
@@ -54,17 +55,17 @@ fn fill<'a>(place: &'a Place, store: &'a RedisStore, name: &'a str) -> Filling<'
         for (key, _) in &ENTITIES[..5] {
             let is_deleted = ["PAST", "RESTING"].contains(key);
             let change = if is_deleted { EntityChange::Delete } else { EntityChange::Put(Payload::try_from("state")?) };
-            let _ = entities.commit(&Commit { change, ..commit(key, None, "COMMIT")? }).await?;
+            let _ = entities.commit(&Commit { change, ..commit(key, None, "COMMIT") }).await?;
             if is_deleted || *key == "KEPT" {
-                entities.remove(&entry(key)?).await?;
+                entities.remove(&entry(key)).await?;
             } else {
-                let _ = entities.register(&entry(key)?, &OpId::new("SECOND")?).await?;
+                let _ = entities.register(&entry(key), &id("SECOND")).await?;
             }
             if *key == "PAST" {
                 place.moved.advance(LATER);
             }
         }
-        entities.choose(&entry("CHOSEN")?, &OpId::new("SECOND")?).await.map(drop)
+        entities.choose(&entry("CHOSEN"), &id("SECOND")).await.map(drop)
     })
 }
 
@@ -75,21 +76,13 @@ fn fill_with_tokens<'a>(place: &'a Place, store: &'a RedisStore, name: &'a str) 
     })
 }
 
-fn commit(key: &str, version: Option<u64>, attempt: &str) -> Result<Commit> {
-    Ok(Commit {
-        key: Key::new(key)?,
-        message: MessageId::new("MESSAGE")?,
-        opened: version.map(Version::new),
-        change: EntityChange::Keep,
-        attempt: OpId::new(attempt)?,
-        entry: Some(Payload::try_from("content")?),
-        consume: None,
-        create: vec![],
-    })
+fn commit(key: &str, version: Option<u64>, attempt: &str) -> Commit {
+    let (message, change) = (id("MESSAGE"), EntityChange::Keep);
+    Commit { key: id(key), message, change, ..commit_at(version.map(Version::new), attempt) }
 }
 
-fn entry(key: &str) -> Result<EntryId> {
-    Ok(EntryId { key: Key::new(key)?, message: MessageId::new("MESSAGE")?, commit: OpId::new("COMMIT")? })
+fn entry(key: &str) -> EntryId {
+    EntryId { key: id(key), message: id("MESSAGE"), commit: id("COMMIT") }
 }
 
 /// Returns every call of a ledger that joins no tokens, for each of the entities.
@@ -97,7 +90,7 @@ fn alone(store: &dyn Backend, name: &str) -> Result<Vec<Call>> {
     let all = store.entity_ledger(&name.parse()?, &Joins::default())?;
     let mut calls = vec![call!("pending", [all], all.pending(None, 100))];
     for (key, version) in ENTITIES {
-        let (entry, version) = (entry(key)?, (version > 0).then_some(version));
+        let (entry, version) = (entry(key), (version > 0).then_some(version));
         calls.push(call!(format!("open {key}"), [all, entry], all.open(&entry.key, &entry.message, None)));
         for attempt in ["SECOND", "THIRD"] {
             let (about, attempt) = (format!("{attempt} of {key}"), OpId::new(attempt)?);
@@ -108,7 +101,7 @@ fn alone(store: &dyn Backend, name: &str) -> Result<Vec<Call>> {
         }
         for (about, version, attempt) in [("", version, "OTHER"), (" again", None, "COMMIT"), (" anew", None, "OTHER")]
         {
-            let commit = commit(key, version, attempt)?;
+            let commit = commit(key, version, attempt);
             calls.push(call!(format!("commit {key}{about}"), [all, commit], all.commit(&commit)));
         }
         calls.push(call!(format!("remove {key}"), [all, entry], all.remove(&entry)));
@@ -121,10 +114,10 @@ fn joined(store: &dyn Backend, name: &str) -> Result<Vec<Call>> {
     let joins = Joins { incoming: Some(name.parse()?), outgoing: Some(name.parse()?) };
     let (all, mut calls) = (store.entity_ledger(&name.parse()?, &joins)?, vec![]);
     for token in ["LIVE", "CONSUMED", "DISCARDED", "FENCED", "NEW"] {
-        let (entry, its) = (entry("KEPT")?, TokenId::new(token)?);
+        let (entry, its) = (entry("KEPT"), TokenId::new(token)?);
         calls.push(call!(format!("open {token}"), [all, entry, its], all.open(&entry.key, &entry.message, Some(&its))));
         for attempt in ["OP", "OTHER"] {
-            let commit = Commit { consume: Some(its.clone()), ..commit("KEPT", Some(2), attempt)? };
+            let commit = Commit { consume: Some(its.clone()), ..commit("KEPT", Some(2), attempt) };
             let without = Commit { entry: None, change: EntityChange::Delete, ..commit.clone() };
             let create = Commit { create: tokens(&["NEW", "OTHER", "FENCED", "LIVE"])?, ..commit.clone() };
             calls.extend([
@@ -133,7 +126,7 @@ fn joined(store: &dyn Backend, name: &str) -> Result<Vec<Call>> {
                 call!(format!("commit {token} by {attempt}, more"), [all, create], all.commit(&create)),
             ]);
         }
-        let create = Commit { create: vec![its], ..commit("KEPT", Some(2), "OTHER")? };
+        let create = Commit { create: vec![its], ..commit("KEPT", Some(2), "OTHER") };
         calls.push(call!(format!("commit, create {token}"), [all, create], all.commit(&create)));
     }
     Ok(calls)

@@ -51,8 +51,8 @@ async fn give_a_new_epoch(place: &Place, admin: &mut Admin) -> Result<()> {
     Ok(())
 }
 
-#[tokio::test]
-async fn a_store_that_was_emptied_is_not_gone_on_with() -> Result<()> {
+#[test]
+fn a_store_that_was_emptied_is_not_gone_on_with() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, mut admin) = (place.store()?, place.server.node(0).await?);
         let calls = filled(place, &store).await?;
@@ -67,12 +67,11 @@ async fn a_store_that_was_emptied_is_not_gone_on_with() -> Result<()> {
         assert_eq!(store.item_bank(&"another".parse()?)?.counts().await.unwrap_err().kind(), ErrorKind::Corrupt);
         place.store()?.item_bank(&NAMESPACE.parse()?)?.counts().await.map(drop)
     })
-    .await
 }
 
 /// A client has read the epoch; the namespace does not exist yet.
-#[tokio::test]
-async fn a_namespace_of_an_epoch_that_is_over_is_not_made_in_the_next_one() -> Result<()> {
+#[test]
+fn a_namespace_of_an_epoch_that_is_over_is_not_made_in_the_next_one() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, mut admin) = (place.store()?, place.server.node(0).await?);
         // From here on, the server knows the scripts.
@@ -97,11 +96,10 @@ async fn a_namespace_of_an_epoch_that_is_over_is_not_made_in_the_next_one() -> R
         assert_eq!(anew.item_bank(&NAMESPACE.parse()?)?.counts().await?.total(), 0);
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_server_that_came_back_empty_is_not_gone_on_with() -> Result<()> {
+#[test]
+fn a_server_that_came_back_empty_is_not_gone_on_with() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let bank = place.store()?.item_bank(&NAMESPACE.parse()?)?;
         bank.counts().await?;
@@ -112,12 +110,11 @@ async fn a_server_that_came_back_empty_is_not_gone_on_with() -> Result<()> {
         assert_eq!((error.kind(), error.certainty()), (ErrorKind::Corrupt, Certainty::NotApplied), "{error}");
         Ok(())
     })
-    .await
 }
 
 /// A copy with the old epoch lacks the namespace.
-#[tokio::test]
-async fn a_namespace_that_a_copy_does_not_have_is_missed_until_another_creates_it() -> Result<()> {
+#[test]
+fn a_namespace_that_a_copy_does_not_have_is_missed_until_another_creates_it() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, mut admin) = (place.store()?, place.server.node(0).await?);
         store.item_bank(&"another".parse()?)?.counts().await?;
@@ -132,13 +129,12 @@ async fn a_namespace_that_a_copy_does_not_have_is_missed_until_another_creates_i
         assert_eq!(bank.counts().await?.total(), 0);
         store.item_bank(&"another".parse()?)?.counts().await.map(drop)
     })
-    .await
 }
 
 /// A copy has its old epoch. The operator who restores it gives it a new one, and the clients that used the lost data
 /// stop.
-#[tokio::test]
-async fn a_copy_that_was_put_back_and_has_a_new_epoch_is_not_gone_on_with() -> Result<()> {
+#[test]
+fn a_copy_that_was_put_back_and_has_a_new_epoch_is_not_gone_on_with() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, mut admin) = (place.store()?, place.server.node(0).await?);
         let calls = filled(place, &store).await?;
@@ -150,7 +146,6 @@ async fn a_copy_that_was_put_back_and_has_a_new_epoch_is_not_gone_on_with() -> R
         all_are_refused(&calls, ErrorKind::Corrupt, &mut admin).await?;
         place.store()?.item_bank(&NAMESPACE.parse()?)?.counts().await.map(drop)
     })
-    .await
 }
 
 /// A cluster's namespaces are on many nodes. A node that came back empty has lost its own, while the store still
@@ -173,8 +168,8 @@ async fn a_node_that_was_emptied_is_not_gone_on_with() -> Result<()> {
 }
 
 /// First one key of a namespace is lost, then all the others.
-#[tokio::test]
-async fn a_lost_namespace_is_made_anew_once_the_store_has_a_new_epoch() -> Result<()> {
+#[test]
+fn a_lost_namespace_is_made_anew_once_the_store_has_a_new_epoch() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, mut admin) = (place.store()?, place.server.node(0).await?);
         (bank::PART.fill)(place, &store, NAMESPACE).await?;
@@ -195,7 +190,6 @@ async fn a_lost_namespace_is_made_anew_once_the_store_has_a_new_epoch() -> Resul
         assert_eq!(anew.maintain(10).await?.deleted, 0);
         Ok(())
     })
-    .await
 }
 
 async fn keys_of(place: &Place) -> Result<Vec<String>> {
@@ -203,8 +197,8 @@ async fn keys_of(place: &Place) -> Result<Vec<String>> {
 }
 
 /// Regression: `setup` created another store, and the processes that started next did not learn of the loss.
-#[tokio::test]
-async fn setup_by_a_process_that_knew_what_was_lost_makes_nothing() -> Result<()> {
+#[test]
+fn setup_by_a_process_that_knew_what_was_lost_makes_nothing() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, mut admin) = (place.store()?, place.server.node(0).await?);
         store.item_bank(&NAMESPACE.parse()?)?.counts().await?;
@@ -217,12 +211,11 @@ async fn setup_by_a_process_that_knew_what_was_lost_makes_nothing() -> Result<()
         assert_eq!(store.setup().await.unwrap_err().kind(), ErrorKind::Corrupt);
         Ok(())
     })
-    .await
 }
 
 /// Regression: the process entered the namespace's name in the new store.
-#[tokio::test]
-async fn a_process_of_an_epoch_that_is_over_names_no_namespace_in_the_next_one() -> Result<()> {
+#[test]
+fn a_process_of_an_epoch_that_is_over_names_no_namespace_in_the_next_one() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, mut admin) = (place.store()?, place.server.node(0).await?);
         store.item_bank(&NAMESPACE.parse()?)?.counts().await?;
@@ -233,5 +226,4 @@ async fn a_process_of_an_epoch_that_is_over_names_no_namespace_in_the_next_one()
         assert_eq!(keys_of(place).await?, [place.key("store")]);
         Ok(())
     })
-    .await
 }

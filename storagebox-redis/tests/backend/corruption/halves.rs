@@ -17,7 +17,7 @@ use storagebox_testkit::redis::Settings;
 
 use super::watched::{Watch, words};
 use super::{NAMESPACE, Part, Scene, bank, entities, ordered, records};
-use crate::scene::with_server;
+use crate::scene::{in_server, with_server};
 use crate::support::failed;
 
 /// The writing commands of the scripts.
@@ -123,7 +123,7 @@ type Seeing<'a> = Pin<Box<dyn Future<Output = Result<Vec<String>>> + Send + 'a>>
 /// Checks the halves of the calls whose names begin with `of`. Those in `beyond` cannot be repaired, because they leave
 /// no trace of what they were to do.
 async fn mends_each_half(part: &Part, of: &str, see: See, beyond: &[&str]) -> Result<()> {
-    with_server(Settings::quick().with("rdbcompression", "no"), async |place| {
+    in_server(Settings::quick().with("rdbcompression", "no"), async |place| {
         let mut scene = Scene::of(place, part).await?;
         let (halves, seen) = scene.halves(part, see, of).await?;
         assert!(halves.len() > 3, "{} halves", halves.len());
@@ -253,8 +253,8 @@ async fn ordered_values_that_were_left_half_done_are_mended() -> Result<()> {
 
 /// Each call was tried several times, and then some calls worked. This leaves items that left the queue, a piece that
 /// is too long, counts that are too low, and items in no listed bucket.
-#[tokio::test]
-async fn what_many_halves_left_is_mended_together() -> Result<()> {
+#[test]
+fn what_many_halves_left_is_mended_together() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let store = place.store()?;
         let bank = store.item_bank(&NAMESPACE.parse()?)?;
@@ -277,12 +277,11 @@ async fn what_many_halves_left_is_mended_together() -> Result<()> {
         assert_eq!(of_bank_to_the_end(&store).await?, [format!("{:?}", [2_999, 1, 0, 0])]);
         Ok(())
     })
-    .await
 }
 
 /// The creation of a namespace and of a store was refused at its second write.
-#[tokio::test]
-async fn what_was_half_made_is_made() -> Result<()> {
+#[test]
+fn what_was_half_made_is_made() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let set = |tag: &str, field: &str, value: &str| cmd("HSET").arg(place.key(tag)).arg(field).arg(value).clone();
         place.server.ask::<()>(&set("o.namespace.0", "options", "whatever")).await?;
@@ -293,5 +292,4 @@ async fn what_was_half_made_is_made() -> Result<()> {
         store.setup().await?;
         store.ping().await
     })
-    .await
 }

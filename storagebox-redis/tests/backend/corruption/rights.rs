@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 
 use super::watched::words;
 use super::{Part, Scene, UPKEEP, bank, counters, entities, ordered, records, tokens};
-use crate::scene::with_server;
+use crate::scene::in_server;
 use crate::support::Place;
 
 const COMMANDS: &str = include_str!("../../../lua/commands.txt");
@@ -57,52 +57,31 @@ impl Scene<'_> {
 }
 
 async fn stands_without_each_right(part: &Part) -> Result<()> {
-    with_server(Settings::quick().with("rdbcompression", "no"), async |place| {
+    in_server(Settings::quick().with("rdbcompression", "no"), async |place| {
         let mut scene = Scene::of(place, part).await?;
         let used = scene.used().await?;
         let mut of_this_part = 0;
         for right in COMMANDS.lines().filter_map(|line| line.split(' ').next()) {
             of_this_part += usize::from(scene.stands_without(right, &used).await?);
         }
-        assert_eq!(scene.used().await?, used, "with all rights again");
-        assert!(scene.faults.is_empty(), "{} faults: {:#?}", scene.faults.len(), scene.faults);
-        assert!(of_this_part > 4, "the calls of the part use {of_this_part} rights");
+        assert_eq!(scene.used().await?, used, "{} with all rights again", part.tag);
+        assert!(scene.faults.is_empty(), "{}: {} faults: {:#?}", part.tag, scene.faults.len(), scene.faults);
+        assert!(of_this_part > 4, "the calls of {} use {of_this_part} rights", part.tag);
         Ok(())
     })
     .await
 }
 
 #[tokio::test]
-async fn a_bank_loses_nothing_when_a_right_is_taken_away() -> Result<()> {
-    stands_without_each_right(&bank::PART).await
-}
-
-#[tokio::test]
-async fn an_empty_bank_loses_nothing_when_a_right_is_taken_away() -> Result<()> {
-    stands_without_each_right(&bank::EMPTY).await
-}
-
-#[tokio::test]
-async fn records_lose_nothing_when_a_right_is_taken_away() -> Result<()> {
-    stands_without_each_right(&records::PART).await
-}
-
-#[tokio::test]
-async fn tokens_lose_nothing_when_a_right_is_taken_away() -> Result<()> {
-    stands_without_each_right(&tokens::PART).await
-}
-
-#[tokio::test]
-async fn entities_lose_nothing_when_a_right_is_taken_away() -> Result<()> {
-    stands_without_each_right(&entities::JOINED).await
-}
-
-#[tokio::test]
-async fn counters_lose_nothing_when_a_right_is_taken_away() -> Result<()> {
-    stands_without_each_right(&counters::PART).await
-}
-
-#[tokio::test]
-async fn ordered_values_lose_nothing_when_a_right_is_taken_away() -> Result<()> {
-    stands_without_each_right(&ordered::PART).await
+async fn no_part_loses_anything_when_a_right_is_taken_away() -> Result<()> {
+    tokio::try_join!(
+        stands_without_each_right(&bank::PART),
+        stands_without_each_right(&bank::EMPTY),
+        stands_without_each_right(&records::PART),
+        stands_without_each_right(&tokens::PART),
+        stands_without_each_right(&entities::JOINED),
+        stands_without_each_right(&counters::PART),
+        stands_without_each_right(&ordered::PART),
+    )
+    .map(drop)
 }

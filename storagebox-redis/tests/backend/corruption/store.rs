@@ -50,8 +50,8 @@ async fn open(store: &RedisStore, kind: &str, name: &str) -> Result<()> {
 
 const KINDS: [&str; 6] = ["b", "r", "t", "e", "c", "o"];
 
-#[tokio::test]
-async fn a_namespace_whose_key_is_of_another_type_is_not_opened() -> Result<()> {
+#[test]
+fn a_namespace_whose_key_is_of_another_type_is_not_opened() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
         for kind in KINDS {
@@ -65,11 +65,10 @@ async fn a_namespace_whose_key_is_of_another_type_is_not_opened() -> Result<()> 
         }
         Ok(())
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_store_whose_keys_are_of_another_type_is_corrupt_at_once() -> Result<()> {
+#[test]
+fn a_store_whose_keys_are_of_another_type_is_corrupt_at_once() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
         let (key, url) = (place.key("store"), place.server.url_at(place.server.address()));
@@ -90,11 +89,10 @@ async fn a_store_whose_keys_are_of_another_type_is_corrupt_at_once() -> Result<(
         elsewhere.setup().await?;
         open(&elsewhere, "b", "namespace").await
     })
-    .await
 }
 
-#[tokio::test]
-async fn a_store_whose_version_is_no_number_is_corrupt() -> Result<()> {
+#[test]
+fn a_store_whose_version_is_no_number_is_corrupt() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let set = cmd("HSET").arg(place.key("store")).arg("version").arg("garbage").clone();
         place.server.ask::<()>(&set).await?;
@@ -104,12 +102,11 @@ async fn a_store_whose_version_is_no_number_is_corrupt() -> Result<()> {
         is_corrupt("opening", open(&store, "b", "namespace").await);
         Ok(())
     })
-    .await
 }
 
 /// A corrupt namespace does not stop the upkeep of the others.
-#[tokio::test]
-async fn upkeep_goes_on_beside_a_corrupt_namespace() -> Result<()> {
+#[test]
+fn upkeep_goes_on_beside_a_corrupt_namespace() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let store = place.store()?;
         let names = ["a", "b", "c", "d"];
@@ -129,5 +126,4 @@ async fn upkeep_goes_on_beside_a_corrupt_namespace() -> Result<()> {
         }
         Ok(())
     })
-    .await
 }

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use redis::cmd;
-use storagebox_core::{Backend, Commit, Committed, EntityChange, EntityLedger, EntryId, Key, Result, Retention};
+use storagebox_core::{Backend, EntityChange, EntityLedger, Result, Retention};
 use storagebox_redis::RedisStore;
+use storagebox_testkit::checks::entities::{self, changed, commit_of, committed, key, split};
+use storagebox_testkit::checks::id;
 use storagebox_testkit::redis::Settings;
 
-use super::{commit_of, entry, key, message, payload, split};
-use crate::scene::{with_place, with_server};
+use crate::scene::{in_place, with_place, with_server};
 use crate::support::Place;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -22,39 +23,28 @@ async fn remembering(place: &Place, memory: Retention) -> Result<RedisStore> {
     Ok(store)
 }
 
-/// Creates and deletes entities with these numbers, without pending entries.
-async fn deleted(entities: &dyn EntityLedger, numbers: std::ops::Range<usize>) -> Result<()> {
-    for number in numbers {
-        let key = Key::new(format!("{number}"))?;
-        let commit = Commit { key: key.clone(), opened: None, ..commit_of(entities, "a").await? };
-        let commit = Commit { change: EntityChange::Delete, ..commit };
-        assert_eq!(entities.commit(&commit).await?, Committed::Committed);
-        assert!(entities.remove(&EntryId { key, ..entry("a")? }).await?);
-    }
-    Ok(())
+/// Returns the number of keys of the entities.
+async fn keys_left(place: &Place) -> Result<usize> {
+    Ok(place.server.ask::<Vec<String>>(cmd("KEYS").arg("*{e.entities.0}:*")).await?.len())
 }
 
-/// A forgotten entity leaves nothing on the server. With an unlimited memory, no entity is forgotten.
-#[tokio::test]
-async fn of_what_is_forgotten_nothing_is_left() -> Result<()> {
+/// A forgotten entity leaves nothing on the server.
+#[test]
+fn of_what_is_forgotten_nothing_is_left() -> Result<()> {
     with_server(Settings::quick(), async |place| {
-        for (memory, left) in [(Retention::For(WEEK), 0), (Retention::Forever, 251)] {
-            place.server.ask::<()>(&cmd("FLUSHALL")).await?;
-            let store = remembering(place, memory).await?;
-            let entities = split(&store)?;
-            deleted(&*entities, 0..250).await?;
-            place.moved.advance(WEEK + SECOND);
-            let all: Vec<_> =
-                [store.maintain(120).await?, store.maintain(120).await?, store.maintain(120).await?].into();
-            let counted: Vec<_> = all.iter().map(|done| (done.deleted, done.more)).collect();
-            let expected = if left == 0 { [(120, true), (120, true), (10, false)] } else { [(0, false); 3] };
-            assert_eq!(counted, expected, "{memory:?}");
-            let keys: Vec<String> = place.server.ask(cmd("KEYS").arg("*{e.entities.0}:*")).await?;
-            assert_eq!(keys.len(), left, "{keys:?}");
-        }
-        Ok(())
+        let store = remembering(place, Retention::For(WEEK)).await?;
+        entities::are_forgotten_in_budgets(&store, async || Ok(place.moved.advance(WEEK + SECOND))).await?;
+        assert_eq!(keys_left(place).await?, 0);
+        entities::are_forgotten(&store, WEEK, async |time| Ok(place.moved.advance(time))).await
     })
-    .await
+}
+
+#[test]
+fn with_an_unlimited_memory_nothing_is_forgotten() -> Result<()> {
+    with_place(async |place| {
+        let store = remembering(place, Retention::Forever).await?;
+        entities::are_never_forgotten(&store, async || Ok(place.moved.advance(100 * WEEK))).await
+    })
 }
 
 /// Runs upkeep in steps while the clock advances.
@@ -70,9 +60,9 @@ async fn tidies(place: &Place, store: &RedisStore) -> Result<()> {
 async fn commits_and_deletions(entities: &dyn EntityLedger) -> Result<()> {
     for number in 0..50 {
         let name = format!("{number}");
-        deleted(entities, number..number + 1).await?;
-        assert_eq!(entities.commit(&commit_of(entities, &name).await?).await?, Committed::Committed);
-        assert_eq!(entities.open(&key()?, &message(&name)?, None).await?.state, Some(payload(&name)?));
+        changed(entities, &name, EntityChange::Delete, true).await?;
+        committed(entities, &commit_of(entities, &name).await?).await?;
+        assert_eq!(entities.open(&key(), &id(&name), None).await?.state, Some(name.as_str().try_into()?));
     }
     Ok(())
 }
@@ -80,7 +70,7 @@ async fn commits_and_deletions(entities: &dyn EntityLedger) -> Result<()> {
 /// Upkeep of an entity disturbs no commit of another entity, and none of the same entity.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn upkeep_beside_commits_takes_nothing_away() -> Result<()> {
-    with_place(async |place| {
+    in_place(async |place| {
         let store = remembering(place, Retention::For(SECOND)).await?;
         let entities = split(&store)?;
         let upkeep = tidies(place, &store);

@@ -26,7 +26,7 @@ async fn what_is_promised_of_the_disk_is_asked_of_every_connection() {
     assert_eq!(Settings::default().synchronous, Synchronous::Full);
 }
 
-/// A file that is set up, and the connections of two stores of this process to it.
+/// Sets up a file, and returns the connections of two stores of this process to it.
 async fn two(folder: &storagebox_testkit::Folder) -> (Connections, Connections) {
     let settings = Settings { checkpoint_after: 0, ..Settings::default() };
     let path = folder.path().join("store.db");
@@ -36,12 +36,12 @@ async fn two(folder: &storagebox_testkit::Folder) -> (Connections, Connections) 
     (own(), own())
 }
 
-/// A transaction whose pages take long to move to the file.
+/// Commits a transaction whose pages take long to move to the file.
 async fn write(connections: &Connections) -> Result<()> {
     let mut writing = connections.writing(|| true).await?;
     let sql = "CREATE TABLE IF NOT EXISTS long (a); INSERT INTO long VALUES (randomblob(8000000))";
     writing.connection().execute(sql).await.map_err(error::before_commit)?;
-    writing.meet_sidecars()?;
+    writing.remember_sidecars()?;
     writing.end(true);
     Ok(())
 }
@@ -50,7 +50,7 @@ fn log(connections: &Connections) -> PathBuf {
     connections.path().unwrap().with_file_name("store.db-wal")
 }
 
-/// On a busy machine the first one may be closed at once; then the round shows nothing.
+/// On a busy machine the first store may be closed at once. Then the round tests nothing.
 #[tokio::test]
 async fn a_store_that_begins_while_another_is_closed_may_meet_another_log() {
     for round in 0..5 {

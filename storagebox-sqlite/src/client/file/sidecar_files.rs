@@ -1,4 +1,4 @@
-//! What SQLite keeps beside the file for as long as anybody has it open.
+//! The files that SQLite keeps beside an open database file.
 
 use std::fs;
 use std::mem;
@@ -7,52 +7,53 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use storagebox_core::Result;
 
-use super::same::{self, Identity, Lasting};
+use super::identity::{self, Identity, WatchedFile};
 use super::{end_of_links, named};
 
-/// Those of this process's connections. SQLite maps the shared memory of a file once in each process: a connection that
-/// is opened anew has what the others have, also what was removed.
-static MET: Mutex<Vec<Weak<SidecarFiles>>> = Mutex::new(Vec::new());
+/// The sidecar files of this process's connections. SQLite maps the shared memory of a file once per process: a new
+/// connection uses the mapping of the others, even if its file was removed.
+static OPEN_FILES: Mutex<Vec<Weak<SidecarFiles>>> = Mutex::new(Vec::new());
 
 fn lock() -> MutexGuard<'static, Vec<Weak<SidecarFiles>>> {
-    MET.lock().unwrap_or_else(PoisonError::into_inner)
+    OPEN_FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The write-ahead log, and the memory that processes share, where the locks of those who write are. They stand beside
-/// the end of the links, and stay for as long as a connection is open.
+/// The write-ahead log, and the shared memory, which holds the locks of writers. Both are beside the file at the end of
+/// the links, and must stay there while a connection is open.
 #[derive(Debug)]
 pub(in crate::client) struct SidecarFiles {
     file: (Option<Identity>, PathBuf),
-    log: Lasting,
-    memory: Lasting,
+    log: WatchedFile,
+    memory: WatchedFile,
 }
 
 impl SidecarFiles {
-    /// Of a connection that has read nothing yet.
+    /// Creates the files of a connection that has not read yet.
     pub(in crate::client) fn new(path: &Path) -> Result<Self> {
         let end = end_of_links(path, |_| Ok(()))?;
         let end = fs::canonicalize(&end).unwrap_or(end);
-        let (log, memory) = (Lasting::at(named(&end, "-wal")), Lasting::at(named(&end, "-shm")));
-        Ok(Self { file: (same::at(&end), end), log, memory })
+        let (log, memory) = (WatchedFile::at(named(&end, "-wal")), WatchedFile::at(named(&end, "-shm")));
+        Ok(Self { file: (identity::at(&end), end), log, memory })
     }
 
-    /// What this process's connections that have read the file have in common, from now on this one too.
+    /// Returns the sidecar files that all connections of this process to the file share, and adds them if this
+    /// connection is the first that has read.
     pub(in crate::client) fn shared(self) -> Arc<Self> {
-        let mut met = lock();
-        met.retain(|one| one.strong_count() > 0);
-        self.among(&met).unwrap_or_else(|| {
+        let mut open_files = lock();
+        open_files.retain(|one| one.strong_count() > 0);
+        self.among(&open_files).unwrap_or_else(|| {
             let sidecars = Arc::new(self);
-            met.push(Arc::downgrade(&sidecars));
+            open_files.push(Arc::downgrade(&sidecars));
             sidecars
         })
     }
 
-    /// Refuses others, or none, where those of this process met some.
+    /// Returns `Corrupt` if the sidecar files of this process's connections were replaced or removed.
     pub(in crate::client) fn check_shared(&self) -> Result<()> {
-        let met = lock();
-        match self.among(&met) {
+        let open_files = lock();
+        match self.among(&open_files) {
             Some(known) => known.check().or_else(|refused| match Arc::strong_count(&known) {
-                // The connection that had it was closed meanwhile, and may have removed it.
+                // Only this function still holds `known`: the last connection closed and may have removed the files.
                 1 => Ok(()),
                 _ => Err(refused),
             }),
@@ -60,31 +61,32 @@ impl SidecarFiles {
         }
     }
 
-    fn among(&self, met: &[Weak<Self>]) -> Option<Arc<Self>> {
-        met.iter().filter_map(Weak::upgrade).find(|one| one.file == self.file)
+    fn among(&self, open_files: &[Weak<Self>]) -> Option<Arc<Self>> {
+        open_files.iter().filter_map(Weak::upgrade).find(|one| one.file == self.file)
     }
 
     pub(in crate::client) fn has_log(&self) -> bool {
         self.log.path().exists()
     }
 
-    /// Those that are there are the ones from now on, unless others were met before.
-    pub(in crate::client) fn meet(&self) -> Result<()> {
-        self.log.meet().and_then(|()| self.memory.meet())
+    /// Remembers the files on the first call. Later calls return `Corrupt` if they were replaced or removed.
+    pub(in crate::client) fn remember(&self) -> Result<()> {
+        self.log.remember().and_then(|()| self.memory.remember())
     }
 
-    /// Refuses others, or none, where some were met.
+    /// Returns `Corrupt` if the remembered files were replaced or removed.
     pub(in crate::client) fn check(&self) -> Result<()> {
         self.log.check().and_then(|()| self.memory.check())
     }
 
-    /// Whether a connection that has them must not be closed: SQLite's last connection to a file moves its log to it
-    /// and removes what has the log's name, whosever they are. It does neither where the file itself is another.
+    /// Returns whether a connection with these files must not be closed. When SQLite closes its last connection to a
+    /// file, it moves its log to the file and removes the file with the log's name, even if that is another process's
+    /// log. It does neither if the database file itself was replaced.
     pub(in crate::client) fn is_lost(&self) -> bool {
-        self.check().is_err() && same::at(&self.file.1) == self.file.0
+        self.check().is_err() && identity::at(&self.file.1) == self.file.0
     }
 
-    /// A connection that has them is never closed: as long as this process lives, all who open the file are refused.
+    /// Keeps the files of a connection that is never closed: from now on, opening the file returns `Corrupt`.
     pub(in crate::client) fn lose(self: Arc<Self>) {
         lock().insert(0, Arc::downgrade(&self));
         mem::forget(self);

@@ -1,4 +1,4 @@
-//! What becomes of calls whose transaction, or whose end, fails.
+//! The outcomes of calls whose transaction or commit fails.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -26,7 +26,7 @@ async fn client(folder: &Folder) -> Result<Arc<Client>> {
     Ok(client)
 }
 
-/// Gives the connection that writes into the hands of a hook, which is told of each commit.
+/// Sets a commit hook on the connection that writes.
 async fn hooked(client: &Client, hook: impl Fn() -> bool + Send + 'static) -> Result<()> {
     let mut writing = client.connections().writing(|| true).await?;
     writing.connection().lock_handle().await.unwrap().set_commit_hook(hook);
@@ -34,7 +34,7 @@ async fn hooked(client: &Client, hook: impl Fn() -> bool + Send + 'static) -> Re
     Ok(())
 }
 
-/// A bank of two items behind a hook.
+/// Opens a bank with two items, and sets a commit hook.
 async fn bank(folder: &Folder, hook: impl Fn() -> bool + Send + 'static) -> Result<SqliteBank> {
     let client = client(folder).await?;
     let bank = SqliteBank::new(&client, &Namespace::new("namespace")?);
@@ -58,7 +58,7 @@ async fn a_take_by_itself_commits_once_and_asked_again_no_more_often() -> Result
     let other = bank.take(&bob, Hold::Forever).await?;
     assert!(matches!(other, Taken::New(_)), "{other:?}");
     assert_eq!(commits.load(Ordering::SeqCst), 3);
-    // The bank is empty: the statement changes nothing, and a transaction tells so.
+    // The bank is empty: the statement changes nothing, and the transaction after it returns `Empty`.
     assert_eq!(bank.take(&ClaimId::new("eve")?, Hold::Forever).await?, Taken::Empty);
     assert_eq!(commits.load(Ordering::SeqCst), 5);
     Ok(())
@@ -71,7 +71,7 @@ async fn the_first_look_of_a_namespace_commits_once_and_the_next_one_not() -> Re
     let client = client(&folder).await?;
     hooked(&client, move || counted.fetch_add(1, Ordering::SeqCst) < usize::MAX).await?;
     for expected in [1, 2] {
-        // Another handle is another first look, as that of another process.
+        // Each handle makes its own first call, as another process would.
         let bank = SqliteBank::new(&client, &Namespace::new("namespace")?);
         for _ in 0..2 {
             assert_eq!(bank.counts().await?.total(), 0);
@@ -81,20 +81,19 @@ async fn the_first_look_of_a_namespace_commits_once_and_the_next_one_not() -> Re
     Ok(())
 }
 
-/// What the driver says of a statement that could not end is no proof that it left nothing.
+/// The driver's error for a statement whose commit failed does not prove that the statement changed nothing.
 #[tokio::test]
 async fn a_take_by_itself_whose_end_fails_may_have_been_applied() -> Result<()> {
     let folder = Folder::new("sqlite-test").unwrap();
     let bank = bank(&folder, || false).await?;
     let ada = ClaimId::new("ada")?;
     assert_eq!(bank.take(&ada, Hold::Forever).await.unwrap_err().kind(), ErrorKind::OutcomeUnknown);
-    // The connection is not used again, and the next one has no hook.
+    // The connection is not used again. The next one has no hook.
     assert!(matches!(bank.take(&ada, Hold::Forever).await?, Taken::New(_)));
     Ok(())
 }
 
-/// A counter that would not know its change again leaves it to the caller, one that remembers asks for the same
-/// call.
+/// The error is retryable only if the counter remembers the change.
 #[tokio::test]
 async fn a_change_whose_end_fails_is_repeated_only_where_it_is_remembered() -> Result<()> {
     let (key, change) = (Key::new("key")?, Change::new(OpId::new("op")?, 1));
@@ -110,7 +109,7 @@ async fn a_change_whose_end_fails_is_repeated_only_where_it_is_remembered() -> R
     Ok(())
 }
 
-/// Runs this on the connection that writes.
+/// Runs SQL on the connection that writes.
 async fn run(client: &Client, sql: &str) -> Result<()> {
     let mut writing = client.connections().writing(|| true).await?;
     raw_sql(AssertSqlSafe(sql.to_owned())).execute(writing.connection()).await.unwrap();
@@ -118,11 +117,11 @@ async fn run(client: &Client, sql: &str) -> Result<()> {
     Ok(())
 }
 
-/// A record without a version, which no call writes.
+/// Inserts a record without a version, which no call ever writes.
 const DAMAGED: &str = "INSERT INTO storagebox_records (namespace, id, state, op, value)
     SELECT number, 'damaged', 'done', 'op', x'00' FROM storagebox_namespaces WHERE kind = 'records'";
 
-/// The first call waits for the file, and the others wait for the next transaction, which they share.
+/// The first call waits for the file. The others wait for the next transaction, which they share.
 #[tokio::test]
 async fn a_call_that_fails_fails_no_neighbour() -> Result<()> {
     let folder = Folder::new("sqlite-test").unwrap();
@@ -152,7 +151,7 @@ async fn a_call_that_fails_fails_no_neighbour() -> Result<()> {
     Ok(())
 }
 
-/// A take that finds no page for its claim was ended by the driver, which does not say how far it came.
+/// The driver ends a take that finds no free page for its claim, and does not say how far the take came.
 #[tokio::test]
 async fn a_take_by_itself_on_a_full_disk_may_have_been_applied() -> Result<()> {
     let folder = Folder::new("sqlite-test").unwrap();
@@ -160,7 +159,7 @@ async fn a_take_by_itself_on_a_full_disk_may_have_been_applied() -> Result<()> {
     let bank = SqliteBank::new(&client, &Namespace::new("namespace")?);
     let items: Vec<_> = (0..200).map(|number| Item::new(format!("{number}"))).collect::<Result<_>>()?;
     bank.add(&items).await?;
-    // No less than there are.
+    // SQLite raises the limit to the present number of pages.
     run(&client, "PRAGMA max_page_count = 1").await?;
     let claims = (0..200).map(|number| ClaimId::new(format!("{number:0>512}"))).collect::<Result<Vec<_>>>()?;
     let mut refused = None;
@@ -175,13 +174,13 @@ async fn a_take_by_itself_on_a_full_disk_may_have_been_applied() -> Result<()> {
     }
     let (claim, error) = refused.expect("there is no page left");
     assert_eq!((error.kind(), error.certainty()), (ErrorKind::OutcomeUnknown, Certainty::Unknown), "{error:?}");
-    // The connection was not kept, and the next one has no such limit.
+    // The connection was not kept. The next one has no limit.
     let taken = bank.take(claim, Hold::Forever).await?;
     assert!(matches!(taken, Taken::New(_) | Taken::Again(_)), "{taken:?}");
     Ok(())
 }
 
-/// The driver read it as version 0.
+/// Regression: the driver read the missing version as 0.
 #[tokio::test]
 async fn a_record_without_a_version_is_corrupt() -> Result<()> {
     let folder = Folder::new("sqlite-test").unwrap();

@@ -1,45 +1,44 @@
-//! Rows that somebody else changed: whoever reads them says that they are damaged, and changes nothing.
+//! Rows that another program damaged: calls that read them return `Corrupt` and change nothing.
+
+use std::sync::Arc;
 
 use sqlx::{AssertSqlSafe, Connection, Executor, raw_sql};
-use storagebox_core::{Commit, EntityLedger, Error, ErrorKind, Result};
+use storagebox_core::{EntityLedger, ErrorKind, Result};
+use storagebox_testkit::checks::entities::{commit_of, committed, entry, key, split};
+use storagebox_testkit::checks::id;
 
-use super::{commit_of, committed, entry, key, message, op, split};
 use crate::support::{Place, failed};
 
-/// Past the library, and past its checks.
-async fn change(place: &Place, sql: &'static str) -> Result<()> {
+/// An entity with an entry, which was then changed past the library and past its checks.
+async fn damaged(sql: &str) -> Result<(Place, Arc<dyn EntityLedger>)> {
+    let place = Place::ready().await?;
+    let entities = split(&place.store()?)?;
+    committed(&*entities, &commit_of(&*entities, "a").await?).await?;
     let mut file = place.raw().await?;
     let sql = format!("PRAGMA ignore_check_constraints = on; {sql}");
     file.execute(raw_sql(AssertSqlSafe(sql))).await.map_err(failed)?;
-    file.close().await.map_err(failed)
-}
-
-/// The errors of the calls that read an entry.
-async fn of_entries(entities: &dyn EntityLedger) -> Vec<Error> {
-    vec![
-        entities.open(&key(), &message("a"), None).await.unwrap_err(),
-        entities.register(&entry("a"), &op("b")).await.unwrap_err(),
-        entities.choose(&entry("a"), &op("a")).await.unwrap_err(),
-    ]
+    file.close().await.map_err(failed)?;
+    Ok((place, entities))
 }
 
 #[tokio::test]
 async fn an_entry_that_cannot_be_read_is_damage() -> Result<()> {
-    for sql in [
-        "UPDATE storagebox_entries SET later = ''",
-        "UPDATE storagebox_entries SET later = '[1]'",
-        "UPDATE storagebox_entries SET later = '{\"a\": 1}'",
-        "UPDATE storagebox_entries SET later = '[\"\"]'",
-        "UPDATE storagebox_entries SET later = CAST(x'ff' AS TEXT)",
-        "UPDATE storagebox_entries SET chosen = ''",
-        "UPDATE storagebox_entries SET content = zeroblob(300000)",
+    for value in [
+        "later = ''",
+        "later = '[1]'",
+        "later = '{\"a\": 1}'",
+        "later = '[\"\"]'",
+        "later = CAST(x'ff' AS TEXT)",
+        "chosen = ''",
+        "content = zeroblob(300000)",
     ] {
-        let place = Place::ready().await?;
-        let entities = split(&place.store()?)?;
-        committed(&*entities, &commit_of(&*entities, "a").await?).await?;
-        change(&place, sql).await?;
-        for error in of_entries(&*entities).await {
-            assert_eq!(error.kind(), ErrorKind::Corrupt, "{sql}: {error}");
+        let (_place, entities) = damaged(&format!("UPDATE storagebox_entries SET {value}")).await?;
+        for error in [
+            entities.open(&key(), &id("a"), None).await.unwrap_err(),
+            entities.register(&entry("a"), &id("b")).await.unwrap_err(),
+            entities.choose(&entry("a"), &id("a")).await.unwrap_err(),
+        ] {
+            assert_eq!(error.kind(), ErrorKind::Corrupt, "{value}: {error}");
         }
     }
     Ok(())
@@ -47,35 +46,26 @@ async fn an_entry_that_cannot_be_read_is_damage() -> Result<()> {
 
 #[tokio::test]
 async fn names_and_states_that_cannot_be_read_are_damage() -> Result<()> {
-    for sql in ["UPDATE storagebox_entries SET message = ''", "UPDATE storagebox_entries SET op = ''"] {
-        let place = Place::ready().await?;
-        let entities = split(&place.store()?)?;
-        committed(&*entities, &commit_of(&*entities, "a").await?).await?;
-        change(&place, sql).await?;
+    for column in ["message", "op"] {
+        let (_place, entities) = damaged(&format!("UPDATE storagebox_entries SET {column} = ''")).await?;
         // The page begins behind the smallest name that there may be.
         if let Err(error) = entities.pending(None, 10).await {
-            assert_eq!(error.kind(), ErrorKind::Corrupt, "{sql}: {error}");
+            assert_eq!(error.kind(), ErrorKind::Corrupt, "{column}: {error}");
         }
     }
-    let place = Place::ready().await?;
-    let entities = split(&place.store()?)?;
-    committed(&*entities, &commit_of(&*entities, "a").await?).await?;
-    change(&place, "UPDATE storagebox_entities SET state = zeroblob(300000)").await?;
-    let error = entities.open(&key(), &message("a"), None).await.unwrap_err();
+    let (_place, entities) = damaged("UPDATE storagebox_entities SET state = zeroblob(300000)").await?;
+    let error = entities.open(&key(), &id("a"), None).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
     Ok(())
 }
 
-/// There is no next version: nothing is changed.
+/// A commit fails without a change if there is no next version.
 #[tokio::test]
 async fn the_last_version_is_the_last() -> Result<()> {
-    let place = Place::ready().await?;
-    let entities = split(&place.store()?)?;
-    committed(&*entities, &commit_of(&*entities, "a").await?).await?;
-    change(&place, "UPDATE storagebox_namespaces SET last_number = 9223372036854775807").await?;
-    let before = entities.open(&key(), &message("a"), None).await?;
-    let next = Commit { attempt: op("next"), ..commit_of(&*entities, "next").await? };
+    let (_place, entities) = damaged("UPDATE storagebox_namespaces SET last_number = 9223372036854775807").await?;
+    let before = entities.open(&key(), &id("a"), None).await?;
+    let next = commit_of(&*entities, "next").await?;
     assert_eq!(entities.commit(&next).await.unwrap_err().kind(), ErrorKind::Corrupt);
-    assert_eq!(entities.open(&key(), &message("a"), None).await?, before);
+    assert_eq!(entities.open(&key(), &id("a"), None).await?, before);
     Ok(())
 }

@@ -1,11 +1,12 @@
-//! How long a version is remembered, and what upkeep leaves alone.
+//! How long a version is remembered, and what upkeep keeps.
 
 use std::time::Duration;
 
-use storagebox_core::{Backend, Commit, Committed, EntityChange, EntityLedger, Result, Retention, Version};
+use storagebox_core::{Backend, Commit, Committed, EntityChange, EntityLedger, Result, Retention};
 use storagebox_sqlite::SqliteStore;
+use storagebox_testkit::checks::entities::{self, changed, commit_at, commit_of, committed, joined, split, version};
+use storagebox_testkit::checks::id;
 
-use super::{commit_of, committed, entry, joined, key, message, payload, split, token};
 use crate::support::Place;
 
 const MEMORY: Duration = Duration::from_secs(60);
@@ -17,116 +18,58 @@ async fn remembering(memory: Retention) -> Result<(Place, SqliteStore)> {
     Ok((place, store))
 }
 
-async fn deleted(store: &SqliteStore, most: usize) -> Result<u64> {
-    Ok(store.maintain(most).await?.deleted)
-}
-
-/// An entity of which nothing is left but its version.
-async fn leave(entities: &dyn EntityLedger, name: &str) -> Result<Option<Version>> {
-    let key = name.parse()?;
-    let opened = entities.open(&key, &message(name), None).await?.version;
-    let commit = Commit { key, opened, change: EntityChange::Delete, ..commit_of(entities, name).await? };
-    committed(entities, &commit).await?;
-    let version = entities.open(&commit.key, &commit.message, None).await?.version;
-    assert!(entities.remove(&storagebox_core::EntryId { key: commit.key, ..entry(name) }).await?);
-    Ok(version)
-}
-
-/// By the clock alone: whether upkeep has been there makes no difference.
 #[tokio::test]
-async fn a_version_is_forgotten_by_the_clock() -> Result<()> {
+async fn a_deleted_entity_is_forgotten_from_its_last_entry_on() -> Result<()> {
     let (place, store) = remembering(Retention::For(MEMORY)).await?;
-    let entities = split(&store)?;
-    let version = leave(&*entities, "entity").await?;
-    let stale = Commit { opened: version, ..commit_of(&*entities, "late").await? };
-    place.clock.advance(MEMORY - Duration::from_micros(1));
-    assert_eq!(entities.open(&key(), &message("entity"), None).await?.version, version);
-    place.clock.advance(Duration::from_micros(1));
-    assert_eq!(entities.open(&key(), &message("entity"), None).await?.version, None);
-    assert_eq!(entities.commit(&stale).await?, Committed::Conflict);
-    let next = Commit { opened: None, ..stale };
-    committed(&*entities, &next).await?;
-    assert_eq!(deleted(&store, 10).await?, 0);
-    assert!(entities.open(&key(), &message("late"), None).await?.version > version);
-    Ok(())
-}
-
-#[tokio::test]
-async fn upkeep_leaves_what_has_an_entry_or_a_state() -> Result<()> {
-    let (place, store) = remembering(Retention::For(MEMORY)).await?;
-    let entities = split(&store)?;
-    for (name, change, is_removed) in
-        [("entry", EntityChange::Delete, false), ("state", EntityChange::Put(payload("state")), true)]
-    {
-        let commit = Commit { key: name.parse()?, change, ..commit_of(&*entities, name).await? };
-        committed(&*entities, &commit).await?;
-        if is_removed {
-            assert!(entities.remove(&storagebox_core::EntryId { key: commit.key, ..entry(name) }).await?);
-        }
-    }
-    place.clock.advance(MEMORY * 100);
-    assert_eq!(deleted(&store, 10).await?, 0);
-    assert!(entities.open(&"state".parse()?, &message("state"), None).await?.state.is_some());
-    // It is remembered from the removal of its last entry on, not from its last commit.
-    let id = storagebox_core::EntryId { key: "entry".parse()?, ..entry("entry") };
-    assert!(entities.remove(&id).await?);
-    assert!(!entities.remove(&id).await?);
-    place.clock.advance(MEMORY - Duration::from_secs(1));
-    assert_eq!(deleted(&store, 10).await?, 0);
-    assert!(entities.open(&id.key, &id.message, None).await?.version.is_some());
-    place.clock.advance(Duration::from_secs(1));
-    assert_eq!(deleted(&store, 10).await?, 1);
-    Ok(())
-}
-
-/// A commit in between begins the time anew, with an entry or without one.
-#[tokio::test]
-async fn a_commit_prolongs_what_is_remembered() -> Result<()> {
-    let (place, store) = remembering(Retention::For(MEMORY)).await?;
-    let (entities, tokens) = joined(&store)?;
-    tokens.create_tokens(&[token("in")]).await?;
-    leave(&*entities, "entity").await?;
-    place.clock.advance(MEMORY / 2);
-    let commit = Commit {
-        change: EntityChange::Keep,
-        entry: None,
-        consume: Some(token("in")),
-        ..commit_of(&*entities, "b").await?
-    };
-    committed(&*entities, &commit).await?;
-    place.clock.advance(MEMORY / 2);
-    assert_eq!(deleted(&store, 10).await?, 0);
-    committed(&*entities, &commit_of(&*entities, "c").await?).await?;
-    place.clock.advance(MEMORY);
-    assert_eq!(deleted(&store, 10).await?, 1, "the token alone");
-    assert!(entities.open(&key(), &message("c"), None).await?.version.is_some());
-    Ok(())
+    entities::are_forgotten(&store, MEMORY, async |time| Ok(place.clock.advance(time))).await
 }
 
 #[tokio::test]
 async fn upkeep_deletes_no_more_than_it_was_told_to() -> Result<()> {
     let (place, store) = remembering(Retention::For(MEMORY)).await?;
-    let entities = split(&store)?;
-    for number in 0..7 {
-        leave(&*entities, &format!("entity-{number}")).await?;
-    }
-    place.clock.advance(MEMORY);
-    let mut budgets = vec![];
-    for _ in 0..4 {
-        let maintained = store.maintain(3).await?;
-        budgets.push((maintained.deleted, maintained.more));
-    }
-    assert_eq!(budgets, [(3, true), (3, true), (1, false), (0, false)]);
-    Ok(())
+    entities::are_forgotten_in_budgets(&store, async || Ok(place.clock.advance(MEMORY))).await
 }
 
 #[tokio::test]
 async fn nothing_is_forgotten_by_a_memory_for_ever() -> Result<()> {
     let (place, store) = remembering(Retention::Forever).await?;
+    let long = Duration::from_secs(u64::from(u32::MAX));
+    entities::are_never_forgotten(&store, async || Ok(place.clock.advance(long))).await
+}
+
+/// Only the clock decides. It makes no difference whether upkeep has run.
+#[tokio::test]
+async fn a_version_is_forgotten_by_the_clock() -> Result<()> {
+    let (place, store) = remembering(Retention::For(MEMORY)).await?;
     let entities = split(&store)?;
-    let version = leave(&*entities, "entity").await?;
-    place.clock.advance(Duration::from_secs(u64::from(u32::MAX)));
-    assert_eq!(deleted(&store, 10).await?, 0);
-    assert_eq!(entities.open(&key(), &message("entity"), None).await?.version, version);
+    changed(&*entities, "entity", EntityChange::Delete, true).await?;
+    let old = version(&*entities, "entity").await?;
+    place.clock.advance(MEMORY - Duration::from_micros(1));
+    assert!(old.is_some() && version(&*entities, "entity").await? == old);
+    place.clock.advance(Duration::from_micros(1));
+    assert_eq!(version(&*entities, "entity").await?, None);
+    assert_eq!(entities.commit(&commit_at(old, "late")).await?, Committed::Conflict);
+    committed(&*entities, &commit_at(None, "late")).await?;
+    assert_eq!(store.maintain(10).await?.deleted, 0);
+    assert!(version(&*entities, "late").await? > old);
+    Ok(())
+}
+
+/// A commit restarts the memory, with or without an entry.
+#[tokio::test]
+async fn a_commit_prolongs_what_is_remembered() -> Result<()> {
+    let (place, store) = remembering(Retention::For(MEMORY)).await?;
+    let (entities, tokens) = joined(&store)?;
+    tokens.create_tokens(&[id("in")]).await?;
+    changed(&*entities, "entity", EntityChange::Delete, true).await?;
+    place.clock.advance(MEMORY / 2);
+    let (change, consume) = (EntityChange::Keep, Some(id("in")));
+    committed(&*entities, &Commit { change, entry: None, consume, ..commit_of(&*entities, "b").await? }).await?;
+    place.clock.advance(MEMORY / 2);
+    assert_eq!(store.maintain(10).await?.deleted, 0);
+    committed(&*entities, &commit_of(&*entities, "c").await?).await?;
+    place.clock.advance(MEMORY);
+    assert_eq!(store.maintain(10).await?.deleted, 1, "the token alone");
+    assert!(version(&*entities, "c").await?.is_some());
     Ok(())
 }

@@ -19,10 +19,6 @@ fn items(range: Range<usize>) -> Result<Vec<Item>> {
 }
 
 /// Makes claims and items in every state, except that no hold has lapsed yet.
-///
-/// # Errors
-///
-/// Returns the errors of the store.
 pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
     let bank = store.item_bank(&name.parse()?)?;
     bank.add(&items(0..12)?).await?;
@@ -42,10 +38,6 @@ pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
 }
 
 /// Returns every call, for each claim and each item.
-///
-/// # Errors
-///
-/// Returns the errors of the store.
 pub fn calls(store: &dyn Backend, name: &str) -> Result<Vec<Call>> {
     let bank = store.item_bank(&name.parse()?)?;
     let mut calls = vec![call!("counts", [bank], bank.counts()), call!("list", [bank], bank.list(None, 100))];

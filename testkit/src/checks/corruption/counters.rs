@@ -17,20 +17,12 @@ fn change(op: &str, delta: i64) -> Result<Change> {
 }
 
 /// Makes the first operation, which is forgotten half a lifetime before the others.
-///
-/// # Errors
-///
-/// Returns the errors of the store.
 pub async fn fill_first(store: &dyn Backend, name: &str) -> Result<()> {
     let (counters, key) = (store.counter(&name.parse()?, WINDOW)?, Key::new("KEY")?);
     counters.apply(&key, &change("OVER", 5)?).await.map(drop)
 }
 
 /// Makes an operation, and cancels one.
-///
-/// # Errors
-///
-/// Returns the errors of the store.
 pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
     let (counters, key) = (store.counter(&name.parse()?, WINDOW)?, Key::new("KEY")?);
     let _ = counters.apply(&key, &change("APPLIED", 7)?).await?;
@@ -38,10 +30,6 @@ pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
 }
 
 /// Returns every call, for each operation.
-///
-/// # Errors
-///
-/// Returns the errors of the store.
 pub fn calls(store: &dyn Backend, name: &str) -> Result<Vec<Call>> {
     let (counters, mut calls) = (store.counter(&name.parse()?, WINDOW)?, vec![]);
     for key in ["KEY", "NEW"] {

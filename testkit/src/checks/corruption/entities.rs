@@ -36,10 +36,6 @@ async fn commit(entities: &dyn EntityLedger, id: &EntryId, token: Option<&TokenI
 }
 
 /// Makes entities in every state, if the store has entities.
-///
-/// # Errors
-///
-/// Returns the errors of the store.
 pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
     let Some(entities) = ledger(store, name)? else { return Ok(()) };
     let token = TokenId::new("IN")?;
@@ -58,10 +54,6 @@ pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
 }
 
 /// Returns every call, for each of the entities and for one more.
-///
-/// # Errors
-///
-/// Returns the errors of the store.
 pub fn calls(store: &dyn Backend, name: &str) -> Result<Vec<Call>> {
     let Some(entities) = ledger(store, name)? else { return Ok(vec![]) };
     let mut calls = vec![call!("pending", [entities], entities.pending(None, 100))];

@@ -13,10 +13,6 @@ fn stamp(at: i64, writer: &str) -> Result<Stamp> {
 }
 
 /// Makes a value, and one that is deleted.
-///
-/// # Errors
-///
-/// Returns the errors of the store.
 pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
     let values = store.ordered_store(&name.parse()?, OrderedOptions::sequence())?;
     let value = Payload::try_from("value")?;
@@ -27,10 +23,6 @@ pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
 }
 
 /// Returns every call, for these keys.
-///
-/// # Errors
-///
-/// Returns the errors of the store.
 pub fn calls(store: &dyn Backend, name: &str, keys: &[&str]) -> Result<Vec<Call>> {
     let values = store.ordered_store(&name.parse()?, OrderedOptions::sequence())?;
     let mut calls =

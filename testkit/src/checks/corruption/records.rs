@@ -38,10 +38,6 @@ fn value() -> Result<Payload> {
 }
 
 /// Makes records and leases in every state.
-///
-/// # Errors
-///
-/// Returns the errors of the store.
 pub async fn fill(store: &dyn Backend, name: &str, numbers: Numbers) -> Result<()> {
     let (records, op, value) = (store.dedup_repo(&name.parse()?)?, OpId::new("OP")?, value()?);
     for (id, retention) in [
@@ -62,10 +58,6 @@ pub async fn fill(store: &dyn Backend, name: &str, numbers: Numbers) -> Result<(
 }
 
 /// Makes one more lease, which ends at once if its id or its operation says so.
-///
-/// # Errors
-///
-/// Returns the errors of the store.
 pub async fn lease(store: &dyn Backend, name: &str, (id, op, duration): Leased) -> Result<()> {
     let (leases, print) = (store.lease_repo(&name.parse()?)?, Fingerprint::new("PRINT")?);
     let begun = leases.begin(&DedupId::new(id)?, &OpId::new(op)?, duration, Some(&print)).await?;
@@ -78,10 +70,6 @@ pub async fn lease(store: &dyn Backend, name: &str, (id, op, duration): Leased) 
 }
 
 /// Returns every call about the record with this number, by this operation.
-///
-/// # Errors
-///
-/// Returns the errors of the store.
 pub fn of_records(store: &dyn Backend, name: &str, (id, number): (&str, u64), op: &str) -> Result<Vec<Call>> {
     let (records, value, version) = (store.dedup_repo(&name.parse()?)?, value()?, Version::new(number));
     let (about, id, op) = (format!("{id} by {op}"), DedupId::new(id)?, OpId::new(op)?);
@@ -102,10 +90,6 @@ pub fn of_records(store: &dyn Backend, name: &str, (id, number): (&str, u64), op
 }
 
 /// Returns every call about the lease whose id has this number, by this operation.
-///
-/// # Errors
-///
-/// Returns the errors of the store.
 pub fn of_leases(store: &dyn Backend, name: &str, (id, number): (&str, u64), op: &str) -> Result<Vec<Call>> {
     let (leases, value, print) = (store.lease_repo(&name.parse()?)?, value()?, Fingerprint::new("PRINT")?);
     let about = format!("{id} by {op}");

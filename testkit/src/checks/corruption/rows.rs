@@ -46,10 +46,6 @@ pub trait Tables: Send + Sync {
 }
 
 /// Fills a store with data in every table.
-///
-/// # Errors
-///
-/// Returns the errors of the store.
 pub async fn fill(store: &dyn Backend) -> Result<()> {
     bank::fill(store, NAME).await?;
     counters::fill_first(store, NAME).await?;
@@ -75,16 +71,8 @@ fn calls(store: &dyn Backend) -> Result<Vec<Call>> {
     Ok(calls)
 }
 
-/// Changes the rows of a [filled](fill) store, and after each change makes one of the calls that read the row.
-///
-/// # Panics
-///
-/// Panics if a call panics, fails with an error that blames anything but the stored data, or changes something and
-/// reports that it did not.
-///
-/// # Errors
-///
-/// Returns an error if the tables cannot be read or changed.
+/// Changes the rows of a [filled](fill) store, and after each change makes one of the calls that read the row. A call that
+/// fails blames the stored data, and says that nothing was applied only if nothing was changed.
 pub fn whatever(runtime: &Runtime, store: &dyn Backend, tables: &dyn Tables) -> Result<()> {
     let rows: BTreeMap<_, _> =
         runtime.block_on(tables.keep())?.into_iter().map(|row| (format!("{} {}", row.table, row.name), row)).collect();

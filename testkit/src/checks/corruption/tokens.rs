@@ -5,19 +5,11 @@ use storagebox_core::{Backend, OpId, Result, TokenId, TokenStore};
 use super::{Call, call};
 
 /// Returns tokens of these names.
-///
-/// # Errors
-///
-/// Returns an error if a name is not valid for a token.
 pub fn tokens(names: &[&str]) -> Result<Vec<TokenId>> {
     names.iter().map(|name| TokenId::new(*name)).collect()
 }
 
 /// Makes tokens in every state.
-///
-/// # Errors
-///
-/// Returns the errors of the store.
 pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
     let store = store.token_store(&name.parse()?)?;
     store.create_tokens(&tokens(&["LIVE", "CONSUMED", "DISCARDED"])?).await?;
@@ -26,10 +18,6 @@ pub async fn fill(store: &dyn Backend, name: &str) -> Result<()> {
 }
 
 /// Returns every call, for each of these tokens.
-///
-/// # Errors
-///
-/// Returns the errors of the store.
 pub fn calls(store: &dyn Backend, name: &str, names: &[&str]) -> Result<Vec<Call>> {
     let store = store.token_store(&name.parse()?)?;
     let mut calls = vec![];

@@ -1,4 +1,4 @@
-//! Whether the claim that is said to have an item shows that item.
+//! Checks that the claim of a listed item shows that item.
 
 use storagebox::bank::{ClaimState, HoldState, ItemState, ListedItem};
 use storagebox::values::{ClaimId, Item};
@@ -14,7 +14,7 @@ pub(super) struct Claimed {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Agrees,
-    /// It agrees no more because the item moved on since it was listed.
+    /// The item has changed since it was listed.
     Changed,
     AtOdds(ClaimId),
 }
@@ -31,8 +31,9 @@ impl Claimed {
         Some(Self { item: listed.item, claim, spent })
     }
 
-    /// An item and its claim change together, so if they still disagree while the item stays where it was listed,
-    /// no change in between explains it. The second look is for an id that was retired and took its item anew.
+    /// Compares the item with its claim. Both change together, so if they still disagree while the item is where it was
+    /// listed, no change in between explains it. The claim is read twice, because its id may have been retired and have
+    /// taken the item again.
     pub(super) async fn look(self, bank: &Bank) -> Result<Verdict> {
         if self.is_shown(bank).await? {
             return Ok(Verdict::Agrees);

@@ -13,7 +13,7 @@ use storagebox::Bank;
 use storagebox::bank::{Counts, ItemState, ListedItem};
 use storagebox::values::ClaimId;
 
-use crate::check::{Check, Comparison, Mismatch};
+use crate::check::{Check, Mismatch};
 use crate::cli::OfNamespace;
 use crate::commands::pages::{PAGE, Pages};
 use crate::exit::{Exit, Failure};
@@ -21,9 +21,9 @@ use crate::progress::Progress;
 use claims::Verdict;
 use seen::Seen;
 
-/// How many claims are asked for at once.
+/// The number of claims that are read concurrently.
 const CONCURRENCY: usize = 64;
-/// How many claims at odds are named; the rest is counted.
+/// The number of claims at odds that are named. The others are only counted.
 const NAMED: usize = 10;
 
 pub(super) async fn run(
@@ -38,13 +38,13 @@ pub(super) async fn run(
     if mismatches.is_empty() { Ok(Exit::Done) } else { Err(Failure::BankAudit(mismatches)) }
 }
 
-/// The counts at the end, and what does not agree.
+/// Returns the counts at the end, and the mismatches.
 pub(crate) async fn audit_of(bank: &Bank) -> storagebox::Result<(Counts, Vec<Mismatch>)> {
     let audit = audit(bank).await?;
     Ok((audit.after, audit.mismatches()))
 }
 
-/// What the listing showed, between two counts.
+/// The figures of a listing, and the counts before and after it.
 #[derive(Debug, Default)]
 struct Audit {
     before: Counts,
@@ -53,7 +53,7 @@ struct Audit {
     without_state: u64,
     listed_again: u64,
     claims: u64,
-    /// Items that another program changed between the listing and the look at their claim.
+    /// Items that another program changed after they were listed.
     changed: u64,
     at_odds: u64,
     /// The first of the claims at odds.
@@ -111,29 +111,29 @@ impl Audit {
         }
     }
 
-    /// Whether nobody was seen to change the bank meanwhile, so that the sums can be compared.
+    /// Whether no other program was seen to change the bank, so that the sums can be compared.
     fn is_at_rest(&self) -> bool {
         self.before == self.after && self.changed == 0
     }
 
     fn mismatches(&self) -> Vec<Mismatch> {
         let mut compared =
-            vec![Check::ListedInAState.none(self.without_state), Check::ClaimShowsItem.none(self.at_odds)];
+            vec![Check::LISTED_IN_A_STATE.none(self.without_state), Check::CLAIM_SHOWS_ITEM.none(self.at_odds)];
         if self.is_at_rest() {
             compared.extend(self.sums());
         }
-        compared.into_iter().filter_map(Comparison::mismatch).collect()
+        compared.into_iter().flatten().collect()
     }
 
-    /// An item that changes during the listing may be shown twice, so that is a sum too.
-    fn sums(&self) -> [Comparison; 5] {
+    /// Returns the checks for a bank at rest. An item that changes during the listing may be listed twice.
+    fn sums(&self) -> [Option<Mismatch>; 5] {
         let Self { before, listed, .. } = self;
         [
-            Check::ListedOnce.none(self.listed_again),
-            Check::FreeAsCounted.exactly(before.free, listed.free),
-            Check::HeldAsCounted.exactly(before.held, listed.held),
-            Check::SpentAsCounted.exactly(before.spent, listed.spent),
-            Check::WithdrawnAsCounted.exactly(before.withdrawn, listed.withdrawn),
+            Check::LISTED_ONCE.none(self.listed_again),
+            Check::FREE_AS_COUNTED.exactly(before.free, listed.free),
+            Check::HELD_AS_COUNTED.exactly(before.held, listed.held),
+            Check::SPENT_AS_COUNTED.exactly(before.spent, listed.spent),
+            Check::WITHDRAWN_AS_COUNTED.exactly(before.withdrawn, listed.withdrawn),
         ]
     }
 }

@@ -1,10 +1,10 @@
-//! The audit, for people and for machines.
+//! The audit, for people and for programs.
 
 use serde_json::Value;
 
 use super::super::answers::figures;
 use super::Audit;
-use crate::answer::{Answer, Fact};
+use crate::answer::{Answer, Field};
 use crate::check::Mismatch;
 use crate::cli::OfNamespace;
 use crate::exit::Exit;
@@ -16,10 +16,10 @@ pub(super) fn answer(of: &OfNamespace, audit: &Audit, mismatches: &[Mismatch]) -
     figures(answer, &audit.listed)
         .figure("claims_checked", audit.claims)
         .figure("claims_at_odds", audit.at_odds)
-        .with("at_odds", Fact::Texts(named))
+        .with("at_odds", Field::Texts(named))
         .word("audit", verdict(audit, mismatches))
-        .with("counts_checked", Fact::Json(audit.is_at_rest().into()))
-        .with("mismatches", Fact::Json(json))
+        .with("counts_checked", Field::Json(audit.is_at_rest().into()))
+        .with("mismatches", Field::Json(json))
 }
 
 fn verdict(audit: &Audit, mismatches: &[Mismatch]) -> &'static str {

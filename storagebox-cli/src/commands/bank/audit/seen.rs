@@ -1,11 +1,11 @@
-//! Which items were listed already, in 16 bytes each however long they are.
+//! The set of listed items, with 16 bytes per item of any length.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
 use storagebox::values::Item;
 
-/// Two keyed hashes of 64 bits: among ten million items the odds that any two look alike are below 1 in 10^24.
+/// Two keyed hashes of 64 bits: among ten million items the probability of a collision is below 1 in 10^24.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     keys: [RandomState; 2],
@@ -13,7 +13,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Whether the item was not there yet.
+    /// Inserts the item. Returns whether it is new.
     pub(super) fn insert(&mut self, item: &Item) -> bool {
         self.prints.insert(self.keys.each_ref().map(|key| key.hash_one(item)))
     }

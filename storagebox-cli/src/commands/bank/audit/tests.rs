@@ -1,8 +1,8 @@
-//! What the audit finds in banks that break their promises, and what it takes for the work of others.
+//! What the audit finds in banks that break their promises, and in banks that other programs change.
 
 use futures_util::FutureExt;
 use storagebox::bank::{ClaimState, HoldState};
-use storagebox::layer::{Answered, Call};
+use storagebox::layer::{Call, Request, Response};
 use storagebox::values::Item;
 use storagebox::{Cursor, Error, ErrorKind, Page, Store};
 
@@ -37,23 +37,23 @@ async fn found(store: &Store) -> Vec<(Check, i128)> {
     mismatches.into_iter().map(|mismatch| (mismatch.check, mismatch.found)).collect()
 }
 
-/// Begins a listing with an empty page, and lists one entry at a time.
+/// A listing that begins with an empty page, and has one entry per page.
 fn lists_in_dribs(store: &Store) -> Store {
     let bank = store.bank("vouchers").unwrap();
     let one = move |after: Option<&Cursor>| bank.list().page(after, 1).now_or_never().unwrap();
     store.clone().layer(Instead(move |call: &Call<'_>| {
-        let Some(after) = call.argument::<Option<Cursor>>() else { return Ok(None) };
-        let page = match after {
+        let Request::ListItems { cursor, .. } = call.request else { return Ok(None) };
+        let page = match cursor {
             None => Page { entries: vec![], next: Some(Cursor::new("start")) },
             Some(start) if start.as_str() == "start" => one(None)?,
-            after => one(after.as_ref())?,
+            after => one(after)?,
         };
-        Ok(Some(Answered::of(page)))
+        Ok(Some(Response::ListItems(page)))
     }))
 }
 
 fn shows_another(store: &Store) -> Store {
-    tampers(store, |state| {
+    tampers!(store, GetClaim, |state: &mut ClaimState| {
         if let ClaimState::Held(held) = state {
             held.item = Item::new("ANOTHER").unwrap();
         }
@@ -62,7 +62,7 @@ fn shows_another(store: &Store) -> Store {
 
 /// No claim is known.
 fn forgets_claims(store: &Store) -> Store {
-    tampers(store, |state| *state = ClaimState::Unknown)
+    tampers!(store, GetClaim, |state: &mut ClaimState| *state = ClaimState::Unknown)
 }
 
 #[tokio::test]
@@ -90,26 +90,26 @@ async fn short_and_empty_pages_and_lost_replies_are_no_mismatch() {
 
 #[tokio::test]
 async fn an_item_that_is_listed_twice_is_found() {
-    // The last entry of a page stands in place of the first, too.
+    // The last entry of a page is also listed in place of the first one.
     let twice = |page: &mut Page<ListedItem>| page.entries[0] = page.entries[page.entries.len() - 1].clone();
-    let found = found(&tampers(&store().await, twice)).await;
-    assert!(found.contains(&(Check::ListedOnce, 1)), "{found:?}");
+    let found = found(&tampers!(store().await, ListItems, twice)).await;
+    assert!(found.contains(&(Check::LISTED_ONCE, 1)), "{found:?}");
 }
 
 #[tokio::test]
 async fn an_item_that_is_counted_and_not_listed_is_found() {
     let store = store().await;
-    let audit = audited(&tampers(&store, |page: &mut Page<ListedItem>| drop(page.entries.pop()))).await;
+    let audit = audited(&tampers!(store, ListItems, |page: &mut Page<ListedItem>| drop(page.entries.pop()))).await;
     assert_eq!(audit.mismatches().len(), 1, "{audit:?}");
-    let counts_one_more = tampers(&store, |counts: &mut Counts| counts.withdrawn += 1);
-    assert_eq!(found(&counts_one_more).await, [(Check::WithdrawnAsCounted, 1)]);
+    let counts_one_more = tampers!(store, CountItems, |counts: &mut Counts| counts.withdrawn += 1);
+    assert_eq!(found(&counts_one_more).await, [(Check::WITHDRAWN_AS_COUNTED, 1)]);
 }
 
 #[tokio::test]
 async fn an_item_without_a_state_is_found() {
     let stateless = |page: &mut Page<ListedItem>| page.entries[0].state = ItemState::Unknown;
-    let found = found(&tampers(&store().await, stateless)).await;
-    assert!(found.contains(&(Check::ListedInAState, 1)), "{found:?}");
+    let found = found(&tampers!(store().await, ListItems, stateless)).await;
+    assert!(found.contains(&(Check::LISTED_IN_A_STATE, 1)), "{found:?}");
 }
 
 #[tokio::test]
@@ -121,13 +121,13 @@ async fn a_claim_that_does_not_show_its_item_is_found_and_named() {
         let mut named: Vec<_> = audit.named.iter().map(ClaimId::as_str).collect();
         named.sort_unstable();
         assert_eq!(named, ["ada", "bob", "cyd"]);
-        assert_eq!(found(&store).await, [(Check::ClaimShowsItem, 3)]);
+        assert_eq!(found(&store).await, [(Check::CLAIM_SHOWS_ITEM, 3)]);
     }
 }
 
 #[tokio::test]
 async fn a_spent_item_whose_claim_may_still_release_it_is_found() {
-    let audit = audited(&tampers(&store().await, |state| {
+    let audit = audited(&tampers!(store().await, GetClaim, |state: &mut ClaimState| {
         if let ClaimState::Held(held) = state {
             held.hold = HoldState::Forever;
         }
@@ -136,14 +136,14 @@ async fn a_spent_item_whose_claim_may_still_release_it_is_found() {
     assert_eq!(audit.named, [ClaimId::new("cyd").unwrap()]);
 }
 
-/// Each held item comes free between the listing and the look at its claim.
+/// Each held item becomes free between the listing and the reading of its claim.
 #[tokio::test]
 async fn the_work_of_others_is_no_mismatch() {
     let store = store().await;
     let another = store.bank("vouchers").unwrap();
     let releases = store.clone().layer(Instead(move |call: &Call<'_>| {
-        if let ("get", Some(claim)) = (call.operation, call.argument::<ClaimId>()) {
-            let _ = another.release(claim).now_or_never().unwrap()?;
+        if let Request::GetClaim { claim, .. } = call.request {
+            let _ = another.release(claim.clone()).now_or_never().unwrap()?;
         }
         Ok(None)
     }));

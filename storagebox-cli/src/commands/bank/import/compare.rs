@@ -1,35 +1,36 @@
-//! The two banks beside each other.
+//! Compares the two banks.
 
 use storagebox::values::ClaimId;
 
 use super::contents::{Contents, Place};
-use crate::check::{Check, Comparison as Compared, Mismatch};
+use crate::check::{Check, Mismatch};
 
-/// How many ids are named; the rest is counted.
+/// The number of ids that are named. The others are only counted.
 const NAMED: usize = 1_000;
 
-/// How the bank here differs from the one there.
+/// The differences between the bank here and the one there.
 #[derive(Debug, Default)]
 pub(super) struct Comparison {
-    /// Ids that have an item there and not here.
+    /// Ids that do not have their items here.
     ids: u64,
-    /// Free there and not here.
+    /// Items that are free there and not here.
     free: u64,
-    /// Here alone, or an id's here that has it not there.
+    /// Items that only this bank has, or that another id has here.
     foreign: u64,
-    /// Ids that can take nothing here.
+    /// Ids whose claims have ended here.
     ended: u64,
-    /// Of two ids there, or free and an id's.
+    /// Items that are listed twice.
     doubled: u64,
-    /// There, and of a kind that is not imported.
+    /// Items there in a state that is not imported.
     left_out: u64,
     pub(super) changed: u64,
-    /// The first of the ids that have another item here, or none.
+    /// The first ids that have another item here, or none.
     named: Vec<ClaimId>,
 }
 
 impl Comparison {
-    /// What an import cannot make good: all that is here must be there, and in the same hands if in any.
+    /// Returns what an import cannot repair: every item here must be there too, and an item of an id must be that id's
+    /// there.
     pub(super) fn obstacles(there: &Contents, here: &Contents) -> Self {
         let mut found = Self::default();
         for (item, place) in here.places() {
@@ -42,13 +43,13 @@ impl Comparison {
         found
     }
 
-    /// An id that is to have its item here can take nothing.
+    /// Enters an id that cannot take its item, because its claim has ended.
     pub(super) fn enter_ended(&mut self, id: &ClaimId) {
         self.ended += 1;
         self.name(id);
     }
 
-    /// Everything, after an import.
+    /// Compares everything after an import.
     pub(super) fn whole(there: &Contents, here: &Contents) -> Self {
         let mut found = Self { doubled: there.doubled + here.doubled, ..Self::default() };
         for (item, place) in there.places() {
@@ -100,14 +101,14 @@ impl Comparison {
 
     pub(super) fn mismatches(&self) -> Vec<Mismatch> {
         let compared = [
-            Check::IdsAsImported.none(self.ids),
-            Check::FreeAsImported.none(self.free),
-            Check::NothingElse.none(self.foreign),
-            Check::NoneEnded.none(self.ended),
-            Check::GivenOnceThere.none(self.doubled),
-            Check::AllCarried.none(self.left_out),
-            Check::NoChangeThere.none(self.changed),
+            Check::IDS_AS_IMPORTED.none(self.ids),
+            Check::FREE_AS_IMPORTED.none(self.free),
+            Check::NOTHING_ELSE.none(self.foreign),
+            Check::NONE_ENDED.none(self.ended),
+            Check::GIVEN_ONCE_THERE.none(self.doubled),
+            Check::ALL_CARRIED.none(self.left_out),
+            Check::NO_CHANGE_THERE.none(self.changed),
         ];
-        compared.into_iter().filter_map(Compared::mismatch).collect()
+        compared.into_iter().flatten().collect()
     }
 }

@@ -1,4 +1,4 @@
-//! A bank as one reading of it shows it.
+//! The contents of a bank, as one listing shows them.
 
 use std::collections::HashMap;
 
@@ -10,14 +10,14 @@ use storagebox::{Bank, Result};
 use crate::commands::pages::{PAGE, Pages};
 use crate::progress::Progress;
 
-/// How many claims are asked for at once.
+/// The number of claims that are read concurrently.
 const CONCURRENCY: usize = 64;
 
-/// Where an item is, as far as an import has to know.
+/// The state of an item, as far as an import needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Free,
-    /// For good.
+    /// Held without an end.
     Given(ClaimId),
     Aside,
     /// Held for a while, or spent.
@@ -27,9 +27,9 @@ pub(super) enum Place {
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     items: HashMap<Item, Place>,
-    /// Ids that are said to have an item which another has, and items that are free and an id's.
+    /// Items that are listed twice: for two ids, or as free and for an id.
     pub(super) doubled: u64,
-    /// The ids among them that have no item in `items`.
+    /// The ids of such items that have no item in `items`.
     pub(super) second: Vec<ClaimId>,
 }
 
@@ -48,8 +48,8 @@ impl Contents {
         Ok(contents)
     }
 
-    /// An item that is listed twice is where it counts most: an id's, before it is anything else; and of two ids the
-    /// first one's, so that every reading says the same.
+    /// Enters a listed item. If it is listed twice, an id counts before any other state, and of two ids the smaller
+    /// one, so that every listing gives the same result.
     pub(super) fn enter(&mut self, item: Item, place: Place) {
         let Some(known) = self.items.get_mut(&item) else {
             self.items.insert(item, place);
@@ -91,7 +91,7 @@ impl Contents {
         self.given().count() as u64
     }
 
-    /// How many items are in another place in the other one, or in one of the two alone.
+    /// Counts the items whose state differs in the other bank, or which only one of the two has.
     pub(super) fn differences(&self, other: &Self) -> u64 {
         let moved = self.items.iter().filter(|(item, place)| other.place(item) != Some(place)).count();
         let new = other.items.keys().filter(|item| self.place(item).is_none()).count();
@@ -99,7 +99,7 @@ impl Contents {
     }
 }
 
-/// A listing does not say for how long a claim has its item.
+/// Reads the claim too, because a listing does not tell how long a hold lasts.
 async fn placed(entry: ListedItem, bank: &Bank) -> Result<(Item, Place)> {
     let place = match entry.state {
         ItemState::Free => Place::Free,

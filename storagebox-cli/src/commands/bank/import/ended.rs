@@ -1,4 +1,4 @@
-//! Ids that can take nothing here: no listing shows a claim that has ended.
+//! Finds ids whose claims have ended here, which no listing shows.
 
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use storagebox::bank::ClaimState;
@@ -8,11 +8,11 @@ use storagebox::{Bank, Result};
 use super::compare::Comparison;
 use crate::progress::Progress;
 
-/// How many claims are asked for at once.
+/// The number of claims that are read concurrently.
 const CONCURRENCY: usize = 64;
 const BATCH: usize = 1_000;
 
-/// Asks for each id that is to be imported, before anything is written.
+/// Reads the claim of each id that is to be imported, before anything is written.
 pub(super) async fn enter_all(obstacles: &mut Comparison, missing: &[(&Item, &ClaimId)], into: &Bank) -> Result<()> {
     let progress = Progress::of_items("checking ids", missing.len() as u64);
     for batch in missing.chunks(BATCH) {

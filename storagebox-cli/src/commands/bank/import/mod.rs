@@ -1,8 +1,7 @@
-//! `storagebox bank import`: the ids of another bank, each with its item, and its free items.
+//! `storagebox bank import`: copies the ids of another bank with their items, and its free items.
 //!
-//! No call of a bank gives an id a certain item. So each is put into a bank in which nothing else is free, and taken
-//! for its id; what was free here is set aside until all ids have theirs. Every step names a state or carries its id,
-//! so that it may be repeated, and the next run finds how far the last one came by reading both banks.
+//! No call of a bank assigns a given item to an id. So all free items are withdrawn, and each item is added alone and
+//! taken for its id. Every step can be repeated, and the next run finds out what is missing by reading both banks.
 
 mod compare;
 mod contents;
@@ -41,18 +40,18 @@ async fn of_store(args: &Import, other: &Store, into: &Bank) -> Result<Imported,
     import(&other.bank(name)?, into).await
 }
 
-/// What was done, and what does not agree.
+/// What was imported, and the differences that remain.
 #[derive(Debug, Default)]
 struct Imported {
     ids: u64,
     free: u64,
     copied: Copied,
-    /// Nothing was written, because this bank is not what the other one could have become.
+    /// Nothing was written, because this bank holds something that the other one does not.
     is_refused: bool,
     compared: Comparison,
 }
 
-/// Reads both, copies what is missing, and reads both again.
+/// Reads both banks, copies what is missing, and compares both again.
 async fn import(from: &Bank, into: &Bank) -> Result<Imported, Failure> {
     let (there, here) = (Contents::read(from).await?, Contents::read(into).await?);
     let mut obstacles = Comparison::obstacles(&there, &here);
@@ -76,7 +75,7 @@ impl Imported {
     fn verdict(self) -> Result<Exit, Failure> {
         let mismatches = self.compared.mismatches();
         match (mismatches.is_empty(), self.is_refused) {
-            // Its name may be mistyped.
+            // An empty bank may be a mistyped name.
             (true, _) if self.ids + self.free == 0 => Ok(Exit::Nothing),
             (true, _) => Ok(Exit::Done),
             (false, true) => Err(Failure::NotImported(mismatches)),

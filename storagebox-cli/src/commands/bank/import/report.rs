@@ -1,9 +1,9 @@
-//! What was imported, for people and for machines.
+//! The result of an import, for people and for programs.
 
 use serde_json::Value;
 
 use super::Imported;
-use crate::answer::{Answer, Fact};
+use crate::answer::{Answer, Field};
 use crate::check::Mismatch;
 use crate::cli::Import;
 use crate::exit::Exit;
@@ -18,9 +18,9 @@ pub(super) fn answer(args: &Import, imported: &Imported) -> Answer {
         .figure("free_there", imported.free)
         .figure("ids_imported", imported.copied.ids)
         .figure("free_imported", imported.copied.free)
-        .with("at_odds", Fact::Texts(named))
+        .with("at_odds", Field::Texts(named))
         .word("audit", verdict(imported, &mismatches))
-        .with("mismatches", Fact::Json(json))
+        .with("mismatches", Field::Json(json))
 }
 
 fn verdict(imported: &Imported, mismatches: &[Mismatch]) -> &'static str {

@@ -1,4 +1,4 @@
-//! What an import leaves behind, whatever happens in between.
+//! The result of an import, whatever happens in between.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -28,7 +28,7 @@ fn id(text: &str) -> ClaimId {
     ClaimId::new(text).unwrap()
 }
 
-/// Three of seven items are given.
+/// A bank that has given three of seven items.
 async fn source() -> Bank {
     filled(empty()).await
 }
@@ -45,11 +45,11 @@ async fn states(bank: &Bank) -> BTreeMap<Item, ItemState> {
     bank.list().all().await.unwrap().into_iter().map(|entry| (entry.item, entry.state)).collect()
 }
 
-/// The bank, from which another program takes before each call of this operation.
+/// A bank from which another program takes before each call of this operation.
 fn taken_from(store: &Store, operation: &'static str) -> Bank {
     let another = of(store);
     let takes = move |call: &Call<'_>| {
-        if call.operation == operation {
+        if call.operation() == operation {
             let _ = another.assign(format!("late-{}", fastrand::u64(..))).now_or_never().unwrap()?;
         }
         Ok(None)
@@ -65,7 +65,7 @@ async fn imported(from: &Bank, into: &Bank) -> Imported {
     import(from, into).await.unwrap_or_else(|failure| panic!("{failure}"))
 }
 
-/// Everybody is given there what he has here, and nobody is given what another has.
+/// Each id has the same item in both banks, and no item has two ids.
 async fn ensure_same(from: &Bank, into: &Bank) {
     assert_eq!(states(into).await, states(from).await);
     for id in IDS {
@@ -86,7 +86,7 @@ async fn each_id_keeps_its_item_and_a_repeat_does_nothing() {
     assert_eq!(again.verdict().unwrap(), Exit::Done);
 }
 
-/// In every step, whose effect is there or not.
+/// A run may be killed in every step, before or after its effect.
 #[tokio::test]
 async fn an_import_that_was_killed_in_any_step_goes_on() {
     let mut stops = 0;
@@ -109,7 +109,7 @@ async fn an_import_that_was_killed_in_any_step_goes_on() {
     assert!(stops > 10, "only {stops} steps");
 }
 
-/// Also while the resumed run is killed, wherever that is.
+/// The resumed run may be killed too.
 #[tokio::test]
 async fn an_import_that_is_killed_again_and_again_comes_to_its_end() {
     for each in [3, 4, 5, 7] {
@@ -117,7 +117,7 @@ async fn an_import_that_is_killed_again_and_again_comes_to_its_end() {
         let into = of(&store);
         let mut runs = 0;
         loop {
-            // Reading takes some calls; each run comes a little further.
+            // Reading takes some calls, so that each run goes a little further.
             let stopped = of(&stops_after(&store, each + runs));
             runs += 1;
             if import(&from, &stopped).await.is_ok() {
@@ -148,7 +148,7 @@ async fn a_bank_that_holds_something_else_is_refused_and_left_as_it_is() {
     for into in [foreign, other_hands] {
         let before = states(&into).await;
         let refused = imported(&from, &into).await;
-        assert_eq!((checks(&refused), refused.is_refused), (vec![Check::NothingElse], true));
+        assert_eq!((checks(&refused), refused.is_refused), (vec![Check::NOTHING_ELSE], true));
         assert_eq!(states(&into).await, before);
         let failure = refused.verdict().unwrap_err();
         assert_eq!(failure.exit(), Exit::StoreFailed);
@@ -156,7 +156,7 @@ async fn a_bank_that_holds_something_else_is_refused_and_left_as_it_is() {
     }
 }
 
-/// The first item is in another's hands, which cannot be undone; so no second one is put there.
+/// Another id has the first item, which cannot be undone, so no second one is added.
 #[tokio::test]
 async fn a_bank_that_is_taken_from_is_noticed_with_the_first_id() {
     let (from, store) = (source().await, memory());
@@ -174,7 +174,7 @@ async fn what_was_given_there_meanwhile_is_told_and_imported_by_the_next_run() {
     let (store, into) = (memory(), empty());
     let from = filled(of(&store)).await;
     let told = imported(&taken_from(&store, "counts"), &into).await;
-    assert_eq!(checks(&told), [Check::IdsAsImported, Check::NoChangeThere]);
+    assert_eq!(checks(&told), [Check::IDS_AS_IMPORTED, Check::NO_CHANGE_THERE]);
     assert_eq!(told.compared.named().len(), 1);
     assert_eq!(told.verdict().unwrap_err().exit(), Exit::StoreFailed);
     let next = imported(&from, &into).await;
@@ -190,12 +190,12 @@ async fn what_is_not_for_good_is_left_out_and_counted() {
     let free = states(&from).await.into_iter().find(|(_, state)| *state == ItemState::Free).unwrap().0;
     from.withdraw([free]).await.unwrap();
     let left_out = imported(&from, &into).await;
-    assert_eq!(checks(&left_out), [Check::AllCarried]);
+    assert_eq!(checks(&left_out), [Check::ALL_CARRIED]);
     assert_eq!((left_out.copied.ids, left_out.copied.free), (2, 2));
     assert_eq!(left_out.compared.mismatches()[0].found, 3);
 }
 
-/// The package could give an item to two, and free one that was given.
+/// The Python package could give an item to two ids, and free an item that an id has.
 #[test]
 fn an_item_of_two_ids_is_the_first_ones_and_the_other_is_named() {
     for order in [["ada", "bob"], ["bob", "ada"]] {
@@ -233,8 +233,7 @@ async fn the_answer_names_the_ids_and_no_item() {
     assert!(!answer.to_string().contains("SAVE"), "{answer}");
 }
 
-/// An id that was released here takes nothing any more. That can be known before anything is written, as of all else
-/// that an import cannot make good; nobody else took anything.
+/// An id that was released here takes nothing any more, which the import finds before it writes anything.
 #[tokio::test]
 async fn an_id_that_ended_here_is_an_obstacle_before_anything_is_written() {
     let (from, into) = (source().await, empty());
@@ -250,8 +249,7 @@ async fn an_id_that_ended_here_is_an_obstacle_before_anything_is_written() {
     assert_eq!(states(&into).await, BTreeMap::new(), "something was written");
 }
 
-/// A second run is begun while the first, thought dead, is at work. Neither may leave an id with another's item for
-/// good.
+/// A second run begins while the first one is still running. Neither may leave an id with another id's item.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_imports_at_once_give_nobody_anothers_item() {
     let from = empty();

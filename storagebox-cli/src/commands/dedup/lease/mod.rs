@@ -7,16 +7,16 @@ use storagebox::dedup::{Aborted, Begun, Completed, LeaseExtended};
 use storagebox::{Dedup, Store, async_trait};
 
 use super::answers::{outcome, shown};
-use crate::answer::{Answer, Fact};
+use crate::answer::{Answer, Field};
 use crate::cli::{Begin, Complete, ExtendLease, Lease, OfLease};
-use crate::commands::on_store::{OnStore, Outlet};
+use crate::commands::store_command::{Output, StoreCommand};
 use crate::content;
 use crate::exit::{Exit, Failure};
 use crate::output::Reserved;
 
 #[async_trait]
-impl OnStore for Lease {
-    async fn ask(self, store: &Store, out: Outlet<'_>) -> Result<Exit, Failure> {
+impl StoreCommand for Lease {
+    async fn ask(self, store: &Store, out: Output<'_>) -> Result<Exit, Failure> {
         let dedup = &store.dedup(&self.of().name)?;
         let answer = match self {
             Lease::Begin(args) => begin(&args, dedup).await?,
@@ -42,7 +42,7 @@ async fn begin(args: &Begin, dedup: &Dedup) -> Result<Answer, Failure> {
         }
         Begun::Done(entry) => shown(outcome(record, Exit::Done, "done"), &entry),
         Begun::InFlight { remaining } => {
-            outcome(record, Exit::Nothing, "in_flight").with("remaining", Fact::Lasts(remaining))
+            outcome(record, Exit::Nothing, "in_flight").with("remaining", Field::Lasts(remaining))
         }
         Begun::Mismatch => outcome(record, Exit::Nothing, "mismatch"),
         Begun::Fenced => outcome(record, Exit::Nothing, "fenced"),

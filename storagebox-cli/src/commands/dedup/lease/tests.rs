@@ -1,4 +1,4 @@
-//! Each command over a store, with its answer and its exit code.
+//! Each command on a store: answers and exit codes.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ async fn begin(store: &Store, op: &str) -> (Exit, Value) {
     answer(store, &["begin", "order-7", "--op", op, "--for", "1m"]).await
 }
 
-/// The number of a lease that has begun.
+/// Begins a lease, and returns its fence.
 async fn begun(store: &Store, op: &str) -> String {
     let (exit, answer) = begin(store, op).await;
     assert_eq!((exit, &answer["outcome"]), (Exit::Done, &json!("started")), "{answer}");

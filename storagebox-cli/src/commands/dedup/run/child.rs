@@ -1,4 +1,4 @@
-//! The command itself: started, followed to its end, and ended where the run has no result.
+//! Starts the command, follows it to its end, and ends what is left of it if the run has no result.
 
 use std::io;
 use std::process::{ExitStatus, Stdio};
@@ -16,10 +16,10 @@ use super::stage::Stage;
 use super::tree::{self, Tree};
 use crate::cli::Run;
 use crate::interrupt::ChildEnds;
-use crate::say::{Kind, say};
+use crate::message::{Kind, eprint_message};
 use crate::store;
 
-/// Why a command that was to run leaves no record.
+/// Why a command leaves no record.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Stopped {
     #[error("it cannot be started: {0}")]
@@ -36,7 +36,7 @@ pub(super) enum Stopped {
     Record(#[from] storagebox::Error),
 }
 
-/// Runs the command to its end; dropping the future kills it, because another has begun then.
+/// Runs the command to its end. Dropping the future kills the command, because another runner has begun then.
 pub(super) async fn run(args: &Run, fence: Fence, live: bool, stage: &Stage) -> Result<Payload, Stopped> {
     // Before the command starts, so that its end is not missed.
     let ends = ChildEnds::listen()?;
@@ -44,7 +44,7 @@ pub(super) async fn run(args: &Run, fence: Fence, live: bool, stage: &Stage) -> 
     let _before_the_child_is_dropped = KilledOnDrop(stage);
     let result = result(&mut child, ends, args, live, stage).await;
     if result.is_err() {
-        // The lease is given back after this: nothing of this run may be at work beside the next.
+        // The lease is returned after this, and no process of this run may overlap with the next run.
         end_what_is_left(stage, || stage.insists()).await;
     }
     result
@@ -80,13 +80,13 @@ fn spawn(args: &Run, fence: Fence, stage: &Stage) -> io::Result<Child> {
     Ok(child)
 }
 
-/// It may hold a password, and what the command says of its environment is recorded for everybody. A storagebox in the
-/// command is told, so that it does not take the store that nobody named for the one that was meant.
+/// Withholds the URL, because it may hold a password and the output is recorded. The other variable keeps a
+/// `storagebox` in the command from using the default store instead.
 fn withhold_url(command: &mut Command) {
     command.env_remove(store::URL).env_remove(store::FROM_URL).env(store::URL_WITHHELD, "1");
 }
 
-/// Until the command has ended, and its output is complete. What it left behind is not waited for.
+/// Waits until the command has ended and its output is complete, but not for the processes that it left behind.
 async fn follow(
     pipes: (ChildStdout, ChildStderr),
     end: impl Future<Output = io::Result<Result<u8, Stopped>>>,
@@ -104,10 +104,10 @@ async fn follow(
     try_join3(end, stdout, stderr).await.map(|(ended, (), ())| ended)
 }
 
-/// The exit code, if that is a result. A signal after this changes nothing: the command has ended by itself.
+/// Waits for the end of the command, and returns the exit code if it is a result. A signal after this changes nothing.
 ///
-/// The status is asked for after the system's word of it alone. A signal that both this program and the command got came
-/// before that word, and is heard before it.
+/// The status is read only after the notification of the system. A signal that both this program and the command got
+/// comes before that notification, and is handled before it.
 async fn end(child: &mut Child, mut ends: ChildEnds, args: &Run, stage: &Stage) -> io::Result<Result<u8, Stopped>> {
     let status = loop {
         ends.next().await;
@@ -127,8 +127,8 @@ async fn end(child: &mut Child, mut ends: ChildEnds, args: &Run, stage: &Stage) 
     Ok(judged)
 }
 
-/// An end by a signal is no result, and what a command does because of a signal is none either, whatever its exit code:
-/// many end with 0 then, their work half done.
+/// Returns the exit code if it is a result. An end by a signal is none, nor is any exit code after a signal: many
+/// commands end with 0 then, with their work half done.
 fn judged(status: ExitStatus, stage: &Stage) -> Result<u8, Stopped> {
     match status.code() {
         _ if stage.was_interrupted() => Err(Stopped::Interrupted(status)),
@@ -137,13 +137,16 @@ fn judged(status: ExitStatus, stage: &Stage) -> Result<u8, Stopped> {
     }
 }
 
-/// Until nothing is left of the command, or the system does not let it end.
+/// Ends all processes of the command, and warns if some cannot be ended.
 pub(super) async fn end_what_is_left(stage: &Stage, with_force: impl Fn() -> bool) {
     let Some(tree) = stage.tree() else { return };
     if tree.end(with_force).await {
         stage.is_gone();
     } else {
-        say(Kind::Warning, format_args!("processes that the command started are still there, and cannot be ended"));
+        eprint_message(
+            Kind::Warning,
+            format_args!("processes that the command started are still there, and cannot be ended"),
+        );
     }
 }
 

@@ -1,7 +1,7 @@
-//! A second process of this program, which ends a command whose runner was killed.
+//! The guard: a second process of this program that ends a command whose runner was killed.
 //!
-//! It waits at a pipe that the system closes with the runner, however that ends. It is in a group of its own, so that what
-//! kills the group of the runner does not reach it. What left the group of the command is beyond it.
+//! It reads from a pipe that the system closes when the runner ends in any way. It has its own process group, so that a
+//! signal to the group of the runner does not reach it. It does not reach processes that left the group of the command.
 
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
@@ -15,16 +15,16 @@ use super::tree::Tree;
 /// The only argument of a guard.
 const GUARD: &str = "guard-a-run";
 
-/// What the guard is told when the command may go on, or is gone.
+/// The line that tells the guard to do nothing.
 const DONE: &str = "done\n";
 
 #[derive(Debug)]
 pub(super) struct Guard(Child);
 
 impl Guard {
-    /// It starts while the command does.
+    /// Starts the guard, before the command.
     pub(super) fn start() -> Option<Self> {
-        // A test is another program.
+        // The executable of a test is another program.
         let program = if cfg!(test) { None } else { myself() };
         let mut command = Command::new(program?);
         command
@@ -39,25 +39,25 @@ impl Guard {
         Some(Self(child))
     }
 
-    /// From here on the guard ends the group, if this program does not call it off.
+    /// Tells the guard which group to kill when this program ends.
     pub(super) fn guards(&self, group: Pid) {
         self.tell(&format!("{}\n", group.as_raw_nonzero()));
     }
 
-    /// One that has gone is told nothing.
+    /// A guard that has ended is ignored.
     fn tell(&self, line: &str) {
         let _ = self.0.stdin.as_ref().map(|mut pipe| pipe.write_all(line.as_bytes()));
     }
 }
 
-/// Calls the guard off. It may have just begun, and is not waited for.
+/// Tells the guard to do nothing. It is not waited for.
 impl Drop for Guard {
     fn drop(&mut self) {
         self.tell(DONE);
     }
 }
 
-/// This program, also after another version took its place.
+/// Returns the path of this program, also if the file was replaced by another version.
 fn myself() -> Option<std::path::PathBuf> {
     match cfg!(target_os = "linux") {
         true => Some("/proc/self/exe".into()),
@@ -65,7 +65,7 @@ fn myself() -> Option<std::path::PathBuf> {
     }
 }
 
-/// Whether this process was started as a guard. It has done its work then.
+/// Runs the guard if this process was started as one. Returns whether it was.
 pub(crate) fn was_asked_for() -> bool {
     let is_guard = std::env::args_os().skip(1).eq([OsStr::new(GUARD)]);
     if is_guard {

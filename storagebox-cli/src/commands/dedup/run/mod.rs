@@ -1,4 +1,4 @@
-//! `storagebox dedup run`: a command once for an id, its output and exit code for everybody.
+//! `storagebox dedup run`: runs a command once per id, and gives its output and exit code to all callers.
 
 mod child;
 #[cfg(unix)]
@@ -32,7 +32,7 @@ use crate::cli::Run;
 use crate::content::write_to;
 use crate::exit::{Exit, RunFailure};
 use crate::interrupt::Signals;
-use crate::say::{Kind, say};
+use crate::message::{Kind, eprint_message};
 use child::{Stopped, end_what_is_left};
 pub(crate) use record::Ended;
 use record::Output;
@@ -40,7 +40,7 @@ use stage::Stage;
 pub(super) use tree::adopt_orphans;
 use watched::Watched;
 
-/// Both of the standard outputs, which are the command's.
+/// The standard outputs, which show the output of the command.
 pub(super) struct Outputs<'a> {
     pub stdout: &'a mut (dyn Write + Send),
     pub stderr: &'a mut (dyn Write + Send),
@@ -71,7 +71,7 @@ pub(super) async fn run(
     }
 }
 
-/// Runs to the end, or to the signal that ends it.
+/// Runs until the end, or until a signal ends it.
 async fn heard(
     args: &Run,
     store: &Store,
@@ -86,14 +86,14 @@ async fn heard(
     let mut running = pin!(run.into_future());
     loop {
         tokio::select! {
-            // A signal before what it did to the command.
+            // A signal is handled before the end of the command that it caused.
             biased;
-            caught = signals.next() => if stage.hears(caught) {
+            signal = signals.next() => if stage.hears(signal) {
                 return Err(stage.why_interrupted());
             },
             ran = &mut running => {
                 if matches!(ran, Ok(Ran::Fenced)) {
-                    // Another's may be at work.
+                    // Another runner may have begun.
                     stage.result_is_lost();
                     end_what_is_left(stage, || true).await;
                 }
@@ -107,8 +107,8 @@ fn fingerprint(args: &Run) -> Result<Fingerprint, Error> {
     args.fingerprint.clone().map_or_else(|| of_command_line(args), Ok)
 }
 
-/// A hash, because an argument may be longer than a fingerprint, or a secret. Each argument with its length, so that
-/// no two command lines look alike.
+/// Hashes the command line, because an argument may be a secret or longer than a fingerprint. Each argument is hashed
+/// with its length, so that different command lines differ.
 fn of_command_line(args: &Run) -> Result<Fingerprint, Error> {
     let mut hash = Sha256::new();
     for argument in &args.command {
@@ -142,12 +142,12 @@ fn why_failed(error: Error, stage: &Stage) -> RunFailure {
     }
 }
 
-/// How a caller came by what a command wrote.
+/// How a caller got the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Ran,
     Replayed,
-    /// It ran here and failed, and that was not to be recorded.
+    /// The command ran here and failed, and failures are not recorded.
     NotRecorded,
 }
 
@@ -204,5 +204,5 @@ impl Outputs<'_> {
 
 fn warn_of_length(bytes: u64) {
     let what = "more than a record holds: later callers get an error in its place";
-    say(Kind::Warning, format_args!("the command wrote {bytes} bytes, {what}"));
+    eprint_message(Kind::Warning, format_args!("the command wrote {bytes} bytes, {what}"));
 }

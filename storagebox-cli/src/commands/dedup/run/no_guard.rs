@@ -1,4 +1,4 @@
-//! Where the console ends a command with its runner.
+//! No guard: on Windows the console ends a command with its runner.
 
 #[derive(Debug)]
 pub(super) enum Guard {}

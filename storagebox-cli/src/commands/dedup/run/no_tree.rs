@@ -1,8 +1,9 @@
-//! Where there are no signals: the console tells all of its programs itself, and dropping a command ends it alone.
+//! No process tree: Windows has no signals. The console notifies all its programs, and dropping a command ends only
+//! that.
 
 use tokio::process::Command;
 
-use crate::interrupt::Caught;
+use crate::interrupt::Signal;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tree;
@@ -22,7 +23,7 @@ impl Tree {
         self
     }
 
-    pub(super) fn pass_on(self, _: Caught) {}
+    pub(super) fn pass_on(self, _: Signal) {}
 
     pub(super) fn kill(self) {}
 

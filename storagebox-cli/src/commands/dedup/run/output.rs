@@ -1,4 +1,4 @@
-//! What a command writes: shown as it comes, and kept for the record.
+//! Passes the output of a command on as it comes, and keeps it for the record.
 
 use std::io;
 use std::time::Duration;
@@ -12,20 +12,20 @@ use super::record::{Ended, Output};
 
 const CHUNK_BYTES: usize = 16 * 1024;
 
-/// How long the output may stay open after the command's end and still count: a filter that the command did not wait for
-/// writes its last lines meanwhile.
+/// How long output is still read after the end of the command: a filter that the command did not wait for writes its
+/// last lines in this time.
 const LAST_LOOK: Duration = Duration::from_millis(500);
 
-/// What came through a pipe: the beginning, as long as a record can hold, and how much it was.
+/// The output through a pipe: as much of it as a record can hold, and the number of all bytes.
 #[derive(Debug, Default)]
 pub(super) struct Stream {
     kept: Vec<u8>,
     bytes: u64,
-    /// Why not all of it was shown, unless nobody reads it any more.
+    /// Why not all of it was shown. A closed pipe is no reason.
     pub(super) unshown: Option<io::Error>,
 }
 
-/// An end of a pipe that knows how much is in it.
+/// The reading end of a pipe, which can tell how much is in it.
 pub(super) trait Pipe: AsyncRead + Unpin {
     fn waiting_bytes(&self) -> io::Result<u64>;
 }
@@ -37,7 +37,7 @@ impl<T: AsyncRead + Unpin + std::os::fd::AsFd> Pipe for T {
     }
 }
 
-/// The system does not say it.
+/// Windows does not tell.
 #[cfg(not(unix))]
 impl<T: AsyncRead + Unpin> Pipe for T {
     fn waiting_bytes(&self) -> io::Result<u64> {
@@ -46,9 +46,9 @@ impl<T: AsyncRead + Unpin> Pipe for T {
 }
 
 impl Stream {
-    /// Until the output is closed, or the command has ended (`over` has no sender any more) and left it open to others:
-    /// then what was in the pipe at that time is the end of it. A reader that has gone has read enough; the command runs
-    /// on.
+    /// Reads until the output is closed, or until the command has ended (`over` has lost its sender) and left it open
+    /// to other processes: then what is in the pipe at that time is the end of the output. If the reader of `to` has
+    /// gone, the command goes on.
     pub(super) async fn tee(
         &mut self,
         mut from: impl Pipe,
@@ -91,20 +91,21 @@ impl Stream {
     }
 }
 
-/// So many bytes, which are there.
+/// Reads this number of bytes, which are in the pipe.
 async fn rest(from: &mut impl Pipe, bytes: u64) -> io::Result<Vec<u8>> {
     let mut rest = vec![];
     from.take(bytes).read_to_end(&mut rest).await?;
     Ok(rest)
 }
 
-/// What comes until the output is closed, if that is soon and it is not much; otherwise nothing of it is the command's.
+/// Reads until the output is closed, if that is soon and it is not much. Otherwise nothing of it is the command's
+/// output.
 async fn late(from: &mut impl Pipe) -> io::Result<Vec<u8>> {
     let mut late = vec![];
     let most = MAX_PAYLOAD_BYTES as u64 + 1;
     let is_closed = match timeout(LAST_LOOK, from.take(most).read_to_end(&mut late)).await {
         Ok(read) => read? <= MAX_PAYLOAD_BYTES,
-        // Where the system does not say how much was in the pipe, it is among this.
+        // On Windows this contains the rest of the pipe.
         Err(_) => cfg!(not(unix)),
     };
     Ok(if is_closed { late } else { vec![] })

@@ -1,4 +1,4 @@
-//! How a run is recorded: a line of JSON that says how it ended, then what it wrote, byte for byte.
+//! The record of a run: a line of JSON with the exit code, then the bytes of the output.
 
 use serde::{Deserialize, Serialize};
 use storagebox::Payload;
@@ -20,7 +20,7 @@ pub(crate) enum Output {
         stdout: Vec<u8>,
         stderr: Vec<u8>,
     },
-    /// More than a record can hold.
+    /// The output is longer than a record can hold.
     TooLong {
         bytes: u64,
     },
@@ -30,7 +30,7 @@ pub(crate) enum Output {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Header {
-    /// The version of this format, under a name that no other value is likely to have.
+    /// The version of this format. The name marks a record of a run among other values.
     storagebox_run: u8,
     exit_code: u8,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,7 +44,7 @@ struct Header {
 const VERSION: u8 = 1;
 
 impl Ended {
-    /// With what was written, if a record can hold it.
+    /// Keeps the output if a record can hold it.
     pub(super) fn with(exit_code: u8, stdout: Vec<u8>, stderr: Vec<u8>) -> Self {
         let bytes = (stdout.len() + stderr.len()) as u64;
         let ended = Self { exit_code, output: Output::Kept { stdout, stderr } };
@@ -58,7 +58,7 @@ impl Ended {
         Payload::new(self.encoded())
     }
 
-    /// The run that a value records, if it records one.
+    /// Returns the run that a value records, if it records one.
     pub(crate) fn recorded_in(value: &Payload) -> Option<Self> {
         let end = value.as_bytes().iter().position(|byte| *byte == b'\n')?;
         let (header, rest) = (&value.as_bytes()[..end], &value.as_bytes()[end + 1..]);
@@ -74,7 +74,7 @@ impl Ended {
         (header.storagebox_run == VERSION).then_some(Self { exit_code: header.exit_code, output })
     }
 
-    /// Added to an answer.
+    /// Adds the exit code and the output to an answer.
     pub(crate) fn shown(&self, answer: Answer) -> Answer {
         let answer = answer.figure("exit_code", self.exit_code.into());
         match &self.output {
@@ -98,13 +98,13 @@ impl Ended {
                 [&[], &[]]
             }
         };
-        // A struct of numbers always becomes JSON.
+        // A struct of numbers can always be serialised.
         let header = serde_json::to_vec(&header).unwrap_or_default();
         [&header, b"\n".as_slice(), bodies[0], bodies[1]].concat()
     }
 }
 
-/// Without the bytes, which may hold a secret.
+/// Omits the bytes, which may hold a secret.
 impl std::fmt::Debug for Output {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

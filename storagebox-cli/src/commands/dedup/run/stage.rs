@@ -1,4 +1,4 @@
-//! How far a run has come, and what a signal does there.
+//! The state of a run, and what a signal does in each phase.
 
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,24 +7,24 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::exit::RunFailure;
-use crate::interrupt::{Caught, ONE_REQUEST};
+use crate::interrupt::{ENDS, ONE_REQUEST, Signal};
 
 use super::guard::Guard;
 use super::tree::Tree;
 
-/// How long a process may take to end that was killed; the system may hold it, or it may be another user's.
+/// How long a killed process may take to end. The system may hold it, or it may be another user's.
 pub(super) const DEATH: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
-    /// The store was not asked yet, or said that another runs it.
+    /// The command has not started: the store was not asked yet, or another runner has the lease.
     #[default]
     Waiting,
-    /// The command runs, or has ended without a result while other processes of it are still there.
+    /// The command runs, or has ended without a result and left processes.
     Running(Tree),
     /// The command has ended without a result, and no process of it is left.
     Gone,
-    /// The command has ended by itself, with this code. What it left behind may go on, if the result is recorded.
+    /// The command has ended by itself with this code. Processes that it left may go on if the result is recorded.
     Ended(u8, Tree),
 }
 
@@ -32,26 +32,26 @@ enum Phase {
 #[derive(Debug, Default)]
 struct Requests {
     first: Option<Instant>,
-    heard: Vec<Caught>,
-    /// When force was asked for.
+    heard: Vec<Signal>,
+    /// When the command was first killed.
     forced: Option<Instant>,
 }
 
-/// What a request to end asks for.
+/// What is done on a request to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asks {
     ForTheEnd,
     Again,
     WithForce,
-    /// Force was used, and did not help.
+    /// The command was killed and has not ended.
     ToLeave,
 }
 
 impl Requests {
-    fn weigh(&mut self, caught: Caught, now: Instant) -> Asks {
+    fn weigh(&mut self, signal: Signal, now: Instant) -> Asks {
         if now.duration_since(*self.first.get_or_insert(now)) < ONE_REQUEST {
-            let is_heard = self.heard.contains(&caught);
-            self.heard.push(caught);
+            let is_heard = self.heard.contains(&signal);
+            self.heard.push(signal);
             return if is_heard { Asks::Again } else { Asks::ForTheEnd };
         }
         match now.duration_since(*self.forced.get_or_insert(now)) {
@@ -64,16 +64,16 @@ impl Requests {
 #[derive(Debug, Default)]
 struct State {
     phase: Phase,
-    /// Whether another was seen to run it.
+    /// Whether another runner had the lease.
     waited: bool,
     requests: Requests,
-    /// Requests since the command ended.
+    /// The number of requests since the command ended.
     asked_at_the_end: u32,
     unshown: Option<io::Error>,
     guard: Option<Guard>,
 }
 
-/// Where one run is.
+/// The state of a run, which its parts share.
 #[derive(Debug, Default)]
 pub(super) struct Stage {
     state: Mutex<State>,
@@ -84,7 +84,7 @@ impl Stage {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Another runs it; whether that is news.
+    /// Notes that another runner has the lease. Returns whether that is new.
     pub(super) fn wait(&self) -> bool {
         let mut state = self.lock();
         !std::mem::replace(&mut state.waited, true)
@@ -103,14 +103,14 @@ impl Stage {
         state.guard = guard;
     }
 
-    /// No process of the command is left.
+    /// Notes that no process of the command is left.
     pub(super) fn is_gone(&self) {
         let mut state = self.lock();
         state.phase = Phase::Gone;
         state.guard = None;
     }
 
-    /// The command itself has ended, and its id may be another's.
+    /// Notes that the command has ended. Its process id may be reused.
     pub(super) fn leader_ended(&self) {
         let mut state = self.lock();
         if let Phase::Running(tree) = state.phase {
@@ -118,7 +118,7 @@ impl Stage {
         }
     }
 
-    /// The command has ended by itself, and that is its result.
+    /// Notes the result of a command that has ended by itself.
     pub(super) fn ended(&self, exit_code: u8) {
         let mut state = self.lock();
         if let Phase::Running(tree) = state.phase {
@@ -127,7 +127,7 @@ impl Stage {
         }
     }
 
-    /// The result was not recorded, and never will be.
+    /// Notes that the result will never be recorded.
     pub(super) fn result_is_lost(&self) {
         let mut state = self.lock();
         if let Phase::Ended(_, tree) = state.phase {
@@ -135,7 +135,7 @@ impl Stage {
         }
     }
 
-    /// How the command ended, if it ran here and ended by itself.
+    /// Returns the exit code, if the command ran here and ended by itself.
     pub(super) fn exit_code(&self) -> Option<u8> {
         match self.lock().phase {
             Phase::Ended(exit_code, _) => Some(exit_code),
@@ -143,7 +143,7 @@ impl Stage {
         }
     }
 
-    /// The processes of the command, unless its result stands.
+    /// Returns the processes of the command, unless it has a result.
     pub(super) fn tree(&self) -> Option<Tree> {
         match self.lock().phase {
             Phase::Running(tree) => Some(tree),
@@ -151,12 +151,12 @@ impl Stage {
         }
     }
 
-    /// The command's output was wanted and could not be written.
+    /// Notes why the output of the command could not be written.
     pub(super) fn could_not_show(&self, why: Option<io::Error>) {
         self.lock().unshown = why;
     }
 
-    /// Why the output of the command was not shown, if it was not.
+    /// Returns why the output of the command could not be written.
     pub(super) fn unshown(&self) -> Option<io::Error> {
         self.lock().unshown.take()
     }
@@ -166,39 +166,39 @@ impl Stage {
         self.lock().requests.first.is_some()
     }
 
-    /// Whether that was asked with force.
+    /// Whether the command was killed on request.
     pub(super) fn insists(&self) -> bool {
         self.lock().requests.forced.is_some()
     }
 
-    /// A signal came. Whether this process ends at once: a command that runs gets the signal and is waited for, and one
-    /// that has ended is recorded, unless somebody insists.
+    /// Handles a signal. Returns whether this process ends at once. A running command gets the signal and is waited
+    /// for, and the result of one that has ended is recorded, unless the request is repeated.
     #[allow(clippy::disallowed_methods, reason = "people and programs send signals in real time")]
-    pub(super) fn hears(&self, caught: Caught) -> bool {
+    pub(super) fn hears(&self, signal: Signal) -> bool {
         let mut state = self.lock();
         match state.phase {
-            Phase::Waiting => caught.asks_for_the_end(),
-            Phase::Running(tree) if !caught.asks_for_the_end() => {
-                tree.pass_on(caught);
+            Phase::Waiting => ENDS.contains(&signal),
+            Phase::Running(tree) if !ENDS.contains(&signal) => {
+                tree.pass_on(signal);
                 false
             }
             Phase::Running(tree) => {
-                let asks = state.requests.weigh(caught, Instant::now());
+                let asks = state.requests.weigh(signal, Instant::now());
                 match asks {
-                    Asks::ForTheEnd => tree.pass_on(caught),
+                    Asks::ForTheEnd => tree.pass_on(signal),
                     Asks::WithForce => tree.kill(),
                     Asks::Again | Asks::ToLeave => {}
                 }
                 asks == Asks::ToLeave
             }
             Phase::Ended(..) | Phase::Gone => {
-                state.asked_at_the_end += u32::from(caught.asks_for_the_end());
+                state.asked_at_the_end += u32::from(ENDS.contains(&signal));
                 state.asked_at_the_end > 1
             }
         }
     }
 
-    /// What a signal ended, if this process ends at once.
+    /// Returns the failure for a process that a signal ends at once.
     pub(super) fn why_interrupted(&self) -> RunFailure {
         match self.lock().phase {
             Phase::Waiting => RunFailure::NotRun,

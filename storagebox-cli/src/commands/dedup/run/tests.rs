@@ -1,11 +1,11 @@
-//! A command run once over a store: what each caller gets.
+//! What each caller of a run gets.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::Parser;
 use serde_json::{Value, json};
 use storagebox::dedup::{Begun, LeaseExtended};
-use storagebox::layer::{Answered, Call};
+use storagebox::layer::{Call, Response};
 use storagebox::{ErrorKind, Result, Retention};
 use storagebox_testkit::Folder;
 
@@ -27,7 +27,7 @@ struct Ran {
     stderr: Vec<u8>,
 }
 
-/// As it is for whoever comes later; the first one's output goes to this process's own.
+/// Runs the command, and returns what a later caller sees. The first caller's output goes to that of the test.
 async fn ran(store: &Store, args: &Run, as_json: bool) -> Result<Ran, RunFailure> {
     let (mut stdout, mut stderr) = (vec![], vec![]);
     let to = Outputs { stdout: &mut stdout, stderr: &mut stderr, as_json };
@@ -139,15 +139,15 @@ async fn a_runner_that_died_is_waited_for_no_longer_than_its_lease() {
     assert_eq!(id, "nightly");
 }
 
-/// A store that takes leases away, or cannot record the end of a run for so many attempts.
+/// A store that takes leases away, or fails the first `refusals` attempts to record a result.
 fn bad(takes_away: bool, refusals: usize) -> Store {
     let refusals = AtomicUsize::new(refusals);
-    memory().layer(Instead(move |call: &Call<'_>| -> Result<Option<Answered>> {
+    memory().layer(Instead(move |call: &Call<'_>| -> Result<Option<Response>> {
         let refuses =
             || refusals.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
-        match call.operation {
+        match call.operation() {
             "complete" if refuses() => Err(Error::new(ErrorKind::Unavailable, "as the test asked")),
-            "extend" if takes_away => Ok(Some(Answered::of(LeaseExtended::Fenced))),
+            "extend" if takes_away => Ok(Some(Response::ExtendLease(LeaseExtended::Fenced))),
             _ => Ok(None),
         }
     }))

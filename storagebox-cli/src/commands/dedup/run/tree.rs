@@ -1,9 +1,9 @@
-//! The processes of a command: the one that was started, what that one started, and what they left behind.
+//! The processes of a command: the first one, its descendants, and the orphans among these.
 //!
-//! Where there is no terminal the command has a process group of its own, so that a signal reaches all of it, and reaches
-//! it through this program alone. On a terminal it stays in the group of this program: Ctrl-C, Ctrl-Z and reading are
-//! the terminal's business with that group. On Linux this program also adopts every process that loses its parent, in
-//! whatever group or session it is.
+//! Without a terminal the command has its own process group, so that a signal reaches all its processes, and only
+//! through this program. On a terminal it stays in the group of this program, because Ctrl-C, Ctrl-Z and input belong
+//! to the foreground group. On Linux this program also adopts every process that loses its parent, in any group or
+//! session.
 
 #[cfg(any(target_os = "android", target_os = "linux"))]
 mod adopted;
@@ -15,23 +15,23 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, getpgid, getpgrp, kill_process, kill_process_group, test_kill_process_group};
+use rustix::process::{Pid, getpgid, getpgrp, kill_process, kill_process_group, test_kill_process_group};
 use rustix::termios::tcgetpgrp;
 use tokio::process::Command;
 use tokio::time::{Instant, sleep};
 
 use super::stage::DEATH;
-use crate::interrupt::Caught;
+use crate::interrupt::{ENDS, Signal};
 
 pub(in crate::commands::dedup) use adopted::adopt_orphans;
 
-/// How long what a command left behind may take to end by itself.
+/// How long processes that a command left may take to end after SIGTERM.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Between two looks at what is left.
+/// The time between two checks for processes.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
-/// The process that was started, and how to reach the others.
+/// The first process of the command, and how to reach the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tree {
     leader: Pid,
@@ -39,7 +39,7 @@ pub(super) struct Tree {
     leader_is_there: bool,
 }
 
-/// Puts the command into a group of its own, unless a terminal talks with the group of this program.
+/// Puts the command into its own group, unless this program has a terminal. Returns whether it did.
 pub(super) fn set_apart(command: &mut Command) -> bool {
     let has_group = File::open("/dev/tty").is_err();
     if has_group {
@@ -54,38 +54,29 @@ impl Tree {
         Some(Self { leader, has_group, leader_is_there: true })
     }
 
-    /// The group of its own that the command has, if it has one.
+    /// Returns the command's own group, if it has one.
     pub(super) fn group(self) -> Option<Pid> {
         self.has_group.then_some(self.leader)
     }
 
-    /// What is left when the first process has ended and its id may be another's.
+    /// Returns the tree without its first process, whose id may be reused after its end.
     pub(super) fn without_leader(self) -> Self {
         Self { leader_is_there: false, ..self }
     }
 
     /// Passes a signal on, unless the terminal has sent it to the command too.
-    pub(super) fn pass_on(self, caught: Caught) {
-        let signal = match caught {
-            Caught::HangUp => Signal::HUP,
-            Caught::Interrupt => Signal::INT,
-            Caught::Quit => Signal::QUIT,
-            Caught::Alarm => Signal::ALARM,
-            Caught::Terminate => Signal::TERM,
-            Caught::User1 => Signal::USR1,
-            Caught::User2 => Signal::USR2,
-        };
-        let of_terminals = matches!(caught, Caught::HangUp | Caught::Interrupt | Caught::Quit);
+    pub(super) fn pass_on(self, signal: Signal) {
+        let of_terminals = matches!(signal, Signal::HUP | Signal::INT | Signal::QUIT);
         if !(of_terminals && !self.has_group && is_in_the_foreground()) {
             self.send(signal);
         }
-        if caught.asks_for_the_end() {
-            // A process that is stopped cannot end before it goes on.
+        if ENDS.contains(&signal) {
+            // A stopped process cannot end before it continues.
             self.send(Signal::CONT);
         }
     }
 
-    /// A child of this program that is none of a command's.
+    /// Registers a child of this program that does not belong to a command.
     pub(super) fn leave_out(process: Pid) {
         adopted::leave_out(process);
     }
@@ -94,13 +85,13 @@ impl Tree {
         self.send(Signal::KILL);
     }
 
-    /// A process that has just ended gets nothing.
+    /// Sends the signal to all processes. One that has just ended is ignored.
     fn send(self, signal: Signal) {
         let by_group = self.has_group && (self.leader_is_there || !adopted::are_known());
         if by_group {
             let _ = kill_process_group(self.leader, signal);
         } else if self.leader_is_there {
-            // The leader last: what it started is found by it.
+            // The leader last, because its descendants are found by it.
             for process in adopted::below(self.leader).into_iter().chain([self.leader]) {
                 let _ = kill_process(process, signal);
             }
@@ -112,26 +103,27 @@ impl Tree {
         }
     }
 
-    /// Takes note of those that have ended, so that the system forgets them.
+    /// Reaps the orphans that have ended.
     pub(super) fn reap(self) {
         adopted::reap(self.leader_is_there.then_some(self.leader));
     }
 
-    /// What lost its parent and is still there.
+    /// Returns the orphans that still run.
     fn orphans(self) -> Vec<Pid> {
         adopted::orphans(self.leader_is_there.then_some(self.leader))
     }
 
-    /// Whether no process is left. Linux may leave one out while another ends.
+    /// Whether no process is left. Reads the orphans twice, because Linux may omit one while another ends.
     fn is_gone(self) -> bool {
         self.reap();
         let has_group = self.has_group && !adopted::are_known() && test_kill_process_group(self.leader).is_ok();
         !has_group && self.orphans().is_empty() && self.orphans().is_empty()
     }
 
-    /// Ends what the command left behind: asks, waits, and kills, at once if `insists`. Whether nothing is left.
+    /// Ends what the command left: sends SIGTERM, waits, and kills, at once if `insists`. Returns whether nothing is
+    /// left.
     ///
-    /// From the top down: what is below a process becomes an orphan by its end.
+    /// This works from the top down: the children of a process become orphans when it ends.
     #[allow(clippy::disallowed_methods, reason = "processes end in real time")]
     pub(super) async fn end(self, insists: impl Fn() -> bool) -> bool {
         let begun = Instant::now();
@@ -159,7 +151,7 @@ impl Tree {
     }
 }
 
-/// Whether what the terminal sends reaches the group of this program.
+/// Whether signals of the terminal reach the group of this program.
 fn is_in_the_foreground() -> bool {
     let foreground = File::open("/dev/tty").and_then(|terminal| Ok(tcgetpgrp(&terminal)?));
     foreground.is_ok_and(|foreground| foreground == getpgrp())

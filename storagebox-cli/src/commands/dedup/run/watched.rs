@@ -1,15 +1,15 @@
-//! The calls of a run: each is logged, and what they answer shows whether another runner is at work.
+//! Watches the calls of a run: logs each, and tells the user when another runner has the lease.
 
 use std::sync::Arc;
 
 use storagebox::dedup::Begun;
-use storagebox::layer::{Answered, Call, Layer, Next};
+use storagebox::layer::{Call, Layer, Next, Response};
 use storagebox::{Result, async_trait};
 use tracing::{Instrument, debug, debug_span};
 
 use super::stage::Stage;
+use crate::message::{Kind, eprint_message};
 use crate::progress::Waiting;
-use crate::say::{Kind, say};
 
 #[derive(Debug)]
 pub(super) struct Watched {
@@ -30,7 +30,7 @@ impl Watched {
                 self.waiting.end();
                 let why = "it failed, was interrupted, or its lease ran out";
                 let what = "the run that was under way left no result";
-                say(Kind::Note, format_args!("{what} ({why}); running the command here"));
+                eprint_message(Kind::Note, format_args!("{what} ({why}); running the command here"));
             }
             _ => self.waiting.end(),
         }
@@ -39,14 +39,14 @@ impl Watched {
 
 #[async_trait]
 impl Layer for Watched {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        let Call { backend, operation, .. } = *call;
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        let (backend, operation) = (call.backend, call.operation());
         let span = debug_span!("call", backend, operation);
-        let attempt = async { next.call().await.inspect_err(|error| debug!(%error, "an attempt failed")) };
-        let answered = attempt.instrument(span).await?;
-        if let Some(begun) = answered.outcome() {
+        let attempt = async { next.run().await.inspect_err(|error| debug!(%error, "an attempt failed")) };
+        let response = attempt.instrument(span).await?;
+        if let Response::Begin(begun) = &response {
             self.look_at(begun);
         }
-        Ok(answered)
+        Ok(response)
     }
 }

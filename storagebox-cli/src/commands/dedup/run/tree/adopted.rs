@@ -1,15 +1,16 @@
-//! The processes that Linux gives to this program because they lost their parent.
+//! Orphans: Linux makes processes that lost their parent children of this program.
 
 use std::fs;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rustix::process::{Pid, WaitOptions, getpgid, getpid, set_child_subreaper, waitpid};
 
-/// The children of this program that are no command's: a shell may have had them before it became this program.
+/// Children of this program that do not belong to a command, such as those of a shell that became this program by
+/// `exec`.
 static OTHERS: OnceLock<Mutex<Vec<Pid>>> = OnceLock::new();
 
-/// From here on every process of a command becomes a child of this program when it loses its parent. Where the system
-/// refuses that, the command's group is all that is reached.
+/// Makes this program the parent of every process of a command that loses its own. If the system refuses, only the
+/// group of the command is reached.
 pub(in crate::commands::dedup) fn adopt_orphans() {
     let me = getpid();
     if me == Pid::INIT || set_child_subreaper(Some(me)).is_ok() {
@@ -17,20 +18,20 @@ pub(in crate::commands::dedup) fn adopt_orphans() {
     }
 }
 
-/// Whether the orphans that come to this program are the command's. To the first process of a container come those of
-/// all others too; whatever is left there ends with it.
+/// Whether all orphans are the command's. The first process of a container also gets those of other programs, and
+/// whatever is left ends with the container.
 pub(super) fn are_known() -> bool {
     OTHERS.get().is_some() && getpid() != Pid::INIT
 }
 
-/// A child of this program that is no command's.
+/// Registers a child of this program that does not belong to a command.
 pub(super) fn leave_out(process: Pid) {
     if let Some(others) = OTHERS.get() {
         others.lock().unwrap_or_else(PoisonError::into_inner).push(process);
     }
 }
 
-/// The children of this program other than the command itself.
+/// Returns the orphans of the command, if they are known.
 pub(super) fn orphans(leader: Option<Pid>) -> Vec<Pid> {
     if are_known() { came(leader) } else { vec![] }
 }
@@ -49,7 +50,7 @@ fn came(leader: Option<Pid>) -> Vec<Pid> {
     came
 }
 
-/// What was started by a process, and by what that started, and shares its group.
+/// Returns the descendants of a process that are in its group.
 pub(super) fn below(process: Pid) -> Vec<Pid> {
     let group = getpgid(Some(process)).ok();
     let (mut below, mut next) = (vec![], 0);
@@ -63,7 +64,7 @@ pub(super) fn below(process: Pid) -> Vec<Pid> {
     below
 }
 
-/// Each thread has its own list.
+/// Returns the children of a process. Each thread has its own list.
 fn children(process: Pid) -> Vec<Pid> {
     let tasks = fs::read_dir(format!("/proc/{}/task", process.as_raw_nonzero())).into_iter().flatten().flatten();
     let lists = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());

@@ -1,4 +1,4 @@
-//! Where a process that lost its parent goes elsewhere: the group of the command is all that is known of it.
+//! No orphans: on other systems they go to another process, and only the group of the command is known.
 
 use rustix::process::Pid;
 

@@ -1,0 +1,103 @@
+//! The harness of every target: a numbered place for each case.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use storagebox::bank::ListedItem;
+use storagebox::parts::Backend;
+use storagebox::values::Namespace;
+use storagebox::{ErrorKind, Result, async_trait};
+use storagebox_conformance::{Declared, Harness, Sandbox, TestClock, listed};
+
+use super::TestTarget;
+
+/// The harness of one run.
+pub(super) struct Cases {
+    target: Arc<dyn TestTarget>,
+    next: AtomicU64,
+}
+
+impl Cases {
+    pub(super) fn of(target: &Arc<dyn TestTarget>) -> Self {
+        Self { target: Arc::clone(target), next: AtomicU64::new(0) }
+    }
+
+    fn number(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+#[async_trait]
+impl Harness for Cases {
+    fn name(&self) -> String {
+        self.target.name()
+    }
+
+    fn declared(&self) -> Declared {
+        self.target.declared().without_processes("the command starts no others")
+    }
+
+    async fn bare(&self) -> Result<Box<dyn Sandbox>> {
+        Ok(Box::new(self.target.bare(self.number()).await?))
+    }
+
+    async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
+        Ok(Box::new(self.target.fresh(self.number()).await?))
+    }
+}
+
+/// Opens a store at the server, or at the address of a proxy in front of it.
+type Opener = Box<dyn Fn(Option<SocketAddr>) -> Result<Arc<dyn Backend>> + Send + Sync>;
+
+/// The place of one case.
+pub(super) struct Case {
+    pub(super) opener: Opener,
+    pub(super) clock: Arc<dyn TestClock>,
+    /// The server, if the proxy can read what is sent to it.
+    pub(super) upstream: Option<SocketAddr>,
+    /// What a text looks like in a request.
+    pub(super) on_the_wire: fn(&str) -> Vec<u8>,
+}
+
+impl Case {
+    pub(super) fn new<B: Backend>(
+        clock: impl TestClock + 'static,
+        opener: impl Fn(Option<SocketAddr>) -> Result<B> + Send + Sync + 'static,
+    ) -> Self {
+        let opener = Box::new(move |proxy| Ok(Arc::new(opener(proxy)?) as _));
+        Self { opener, clock: Arc::new(clock), upstream: None, on_the_wire: |text| text.into() }
+    }
+}
+
+#[async_trait]
+impl Sandbox for Case {
+    /// Returns a connected store, because a case must not drop its first call while that connects.
+    async fn open(&self) -> Result<Arc<dyn Backend>> {
+        let store = (self.opener)(None)?;
+        match store.ping().await {
+            Err(error) if error.kind() != ErrorKind::NotSetUp => Err(error),
+            _ => Ok(store),
+        }
+    }
+
+    async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>> {
+        listed(&*self.open().await?, bank).await
+    }
+
+    fn clock(&self) -> Option<Arc<dyn TestClock>> {
+        Some(Arc::clone(&self.clock))
+    }
+
+    fn upstream(&self) -> Option<SocketAddr> {
+        self.upstream
+    }
+
+    fn on_the_wire(&self, text: &str) -> Vec<u8> {
+        (self.on_the_wire)(text)
+    }
+
+    async fn open_through(&self, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
+        (self.opener)(Some(proxy))
+    }
+}

@@ -1,0 +1,271 @@
+//! The waiting calls by key, and the turn that they wait for.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use futures_channel::oneshot::{Canceled, Receiver, Sender};
+
+use super::{Combine, Combined, Combiner, Spawn};
+use crate::values::error::Result;
+
+/// The largest number of batches that wait, in total and per key.
+const ROOM: usize = 256;
+const ROOM_OF_A_KEY: usize = 16;
+/// The largest number of batches in progress that have outlasted the stall timeout.
+const MOST_OVERTAKEN: usize = 4;
+
+pub(super) type Reply<C> = Combined<Result<<C as Combine>::Answer>>;
+
+pub(super) struct Waiting<C: Combine> {
+    pub(super) call: C,
+    pub(super) reply: Sender<Reply<C>>,
+    /// Starts a task in the runtime of the caller.
+    pub(super) spawn: Arc<Spawn>,
+}
+
+/// Identifies a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TurnId {
+    number: u64,
+    /// Whether the turn is one call in the future of its caller, which may not be polled any more.
+    is_alone: bool,
+}
+
+/// A turn whose task has not been started.
+pub(super) struct Next {
+    pub(super) turn: TurnId,
+    pub(super) spawn: Arc<Spawn>,
+    /// Whether other calls are likely to arrive at once, so that the task yields to them first.
+    pub(super) expects_others: bool,
+}
+
+/// The calls of one key. It exists while one of them waits or is in progress.
+struct KeyQueue<C: Combine> {
+    calls: BTreeMap<u64, Waiting<C>>,
+    is_busy: bool,
+}
+
+pub(super) struct Queue<C: Combine> {
+    queues: HashMap<C::Key, KeyQueue<C>>,
+    /// The keys whose first call can begin, by the number of that call. While there are any, there is a turn.
+    ready: BTreeMap<u64, C::Key>,
+    waiting: usize,
+    most: usize,
+    /// The number of calls in the last batch.
+    last_batch: usize,
+    /// The turn that all calls wait for.
+    turn: Option<TurnId>,
+    /// The number of batches in progress that outlasted the stall timeout.
+    overtaken: usize,
+    is_watched: bool,
+    /// The last number of a call or a turn.
+    last_number: u64,
+}
+
+impl<C: Combine> Queue<C> {
+    pub(super) fn new(most: usize) -> Self {
+        Self {
+            queues: HashMap::new(),
+            ready: BTreeMap::new(),
+            waiting: 0,
+            most,
+            last_batch: 0,
+            turn: None,
+            overtaken: 0,
+            is_watched: false,
+            last_number: 0,
+        }
+    }
+
+    fn number(&mut self) -> u64 {
+        self.last_number += 1;
+        self.last_number
+    }
+
+    fn begin(&mut self, is_alone: bool) -> TurnId {
+        let ticket = TurnId { number: self.number(), is_alone };
+        self.turn = Some(ticket);
+        ticket
+    }
+
+    /// Begins a turn for one call, if there is no turn and no call of the key is in progress.
+    pub(super) fn begin_alone(&mut self, key: &C::Key) -> Option<TurnId> {
+        if self.turn.is_some() || self.queues.contains_key(key) {
+            return None;
+        }
+        self.queues.insert(key.clone(), KeyQueue { calls: BTreeMap::new(), is_busy: true });
+        Some(self.begin(true))
+    }
+
+    /// Adds the call and returns its number, or `None` if the queue is full.
+    pub(super) fn wait(&mut self, key: &C::Key, waiting: Waiting<C>) -> Option<u64> {
+        let number = self.number();
+        let is_full = self.waiting >= self.most * ROOM;
+        let of_key =
+            self.queues.entry(key.clone()).or_insert_with(|| KeyQueue { calls: BTreeMap::new(), is_busy: false });
+        if is_full || of_key.calls.len() >= self.most * ROOM_OF_A_KEY {
+            self.line_up(key);
+            return None;
+        }
+        of_key.calls.insert(number, waiting);
+        self.waiting += 1;
+        self.line_up(key);
+        Some(number)
+    }
+
+    /// Removes a call whose caller was dropped.
+    fn withdraw(&mut self, key: &C::Key, number: u64) {
+        let withdrawn = self.queues.get_mut(key).and_then(|of_key| of_key.calls.remove(&number));
+        if withdrawn.is_some() {
+            self.waiting -= 1;
+            self.ready.remove(&number);
+            self.line_up(key);
+        }
+    }
+
+    /// Marks the first call of the key as ready if no call of the key is in progress. Removes an empty queue.
+    fn line_up(&mut self, key: &C::Key) {
+        let Some(of_key) = self.queues.get(key).filter(|of_key| !of_key.is_busy) else { return };
+        match of_key.calls.first_key_value() {
+            Some((number, _)) => drop(self.ready.insert(*number, key.clone())),
+            None => drop(self.queues.remove(key)),
+        }
+    }
+
+    /// Takes the longest waiting call of each ready key, up to a batch, and marks the keys as busy.
+    pub(super) fn batch(&mut self) -> (Vec<C::Key>, Vec<Waiting<C>>) {
+        let (mut keys, mut batch) = (Vec::new(), Vec::new());
+        while batch.len() < self.most
+            && let Some((number, key)) = self.ready.pop_first()
+        {
+            if let Some(of_key) = self.queues.get_mut(&key) {
+                batch.extend(of_key.calls.remove(&number));
+                of_key.is_busy = true;
+            }
+            keys.push(key);
+        }
+        self.waiting -= batch.len();
+        self.last_batch = batch.len();
+        (keys, batch)
+    }
+
+    /// Marks the keys as not busy.
+    pub(super) fn release(&mut self, keys: Vec<C::Key>) {
+        for key in keys {
+            if let Some(of_key) = self.queues.get_mut(&key) {
+                of_key.is_busy = false;
+            }
+            self.line_up(&key);
+        }
+    }
+
+    /// Returns the id of the next turn of a task, or `None` if the turn was overtaken.
+    pub(super) fn go_on(&mut self, ticket: TurnId) -> Option<TurnId> {
+        (self.turn == Some(ticket)).then(|| self.begin(false))
+    }
+
+    /// Ends a turn. Returns the turn that follows it.
+    pub(super) fn end(&mut self, ticket: TurnId, keys: Vec<C::Key>) -> Option<Next> {
+        self.release(keys);
+        match self.turn == Some(ticket) {
+            true => self.turn = None,
+            false => self.overtaken -= counted(ticket),
+        }
+        // Callers that were just answered may have their next call ready.
+        self.next(true)
+    }
+
+    /// Begins a turn for a new call and the other waiting calls, if there is no turn. If the last batch had several
+    /// calls, others are likely to arrive with this one.
+    pub(super) fn begin_with_others(&mut self) -> Option<Next> {
+        self.next(self.last_batch > 1)
+    }
+
+    fn next(&mut self, expects_others: bool) -> Option<Next> {
+        match self.turn {
+            Some(_) => None,
+            None => self.begin_batch(expects_others),
+        }
+    }
+
+    /// Begins another turn, if the turn that was seen is still in progress and may be overtaken.
+    pub(super) fn overtake(&mut self, seen: Option<TurnId>) -> Option<Next> {
+        let late = self.turn.filter(|turn| Some(*turn) == seen)?;
+        let overtaken = self.overtaken + counted(late);
+        if overtaken > MOST_OVERTAKEN {
+            return None;
+        }
+        let next = self.begin_batch(true)?;
+        self.overtaken = overtaken;
+        Some(next)
+    }
+
+    /// Begins a turn in the runtime of the caller whose ready call waits longest.
+    fn begin_batch(&mut self, expects_others: bool) -> Option<Next> {
+        let (number, key) = self.ready.first_key_value()?;
+        let spawn = Arc::clone(&self.queues.get(key)?.calls.get(number)?.spawn);
+        Some(Next { turn: self.begin(false), spawn, expects_others })
+    }
+
+    /// Removes and returns all waiting calls.
+    pub(super) fn give_up(&mut self) -> Vec<Waiting<C>> {
+        self.ready.clear();
+        self.waiting = 0;
+        let calls = self.queues.values_mut().flat_map(|of_key| std::mem::take(&mut of_key.calls).into_values());
+        let left = calls.collect();
+        self.queues.retain(|_, of_key| of_key.is_busy);
+        left
+    }
+
+    pub(super) fn turn(&self) -> Option<TurnId> {
+        self.turn
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting == 0
+    }
+
+    /// Marks the queue as watched, and returns whether it was not.
+    pub(super) fn is_to_be_watched(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_watched, true)
+    }
+
+    pub(super) fn is_watched_no_more(&mut self) {
+        self.is_watched = false;
+    }
+}
+
+/// Returns how many batches an overtaken turn counts for. A call that is made alone counts for none: it began when
+/// there was no turn, and its caller may have left it.
+fn counted(ticket: TurnId) -> usize {
+    usize::from(!ticket.is_alone)
+}
+
+/// A place in the queue. Dropping it removes the call.
+pub(super) struct QueueTicket<C: Combine> {
+    combiner: Arc<Combiner<C>>,
+    key: C::Key,
+    number: u64,
+    answer: Receiver<Reply<C>>,
+    is_answered: bool,
+}
+
+impl<C: Combine> QueueTicket<C> {
+    pub(super) fn new(combiner: Arc<Combiner<C>>, key: C::Key, number: u64, answer: Receiver<Reply<C>>) -> Self {
+        Self { combiner, key, number, answer, is_answered: false }
+    }
+
+    pub(super) async fn reply(mut self) -> Result<Reply<C>, Canceled> {
+        let reply = (&mut self.answer).await;
+        self.is_answered = true;
+        reply
+    }
+}
+
+impl<C: Combine> Drop for QueueTicket<C> {
+    fn drop(&mut self) {
+        if !self.is_answered {
+            self.combiner.lock().withdraw(&self.key, self.number);
+        }
+    }
+}

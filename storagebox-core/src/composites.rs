@@ -1,0 +1,8 @@
+//! What stands on the traits alone, and so works with every backend.
+
+pub(crate) mod deduplicator;
+pub mod layer;
+pub(crate) mod listing;
+pub(crate) mod one_time_tokens;
+pub(crate) mod processor;
+pub(crate) mod run;

@@ -1,0 +1,94 @@
+//! Retries of calls, and their time limit.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tracing::field::Empty;
+use tracing::{Instrument, Span, debug, debug_span};
+
+use super::{Call, Kind, Layer, Next, Response};
+use crate::backend::Attempts;
+use crate::backend::race::{First, first_of};
+use crate::backend::retry::Retry;
+use crate::values::error::{Error, Result};
+use crate::values::time::Timer;
+
+/// Retries a call for as long as its errors are retryable and its deadline has not passed.
+///
+/// A [`Batch`](Kind::Batch) has no deadline: its time depends on its size, and the backend bounds each of its steps.
+///
+/// A call that may be retried has a span `call`. Its field `attempts` says how often the call was made, if more than
+/// once.
+///
+/// # Guarantees
+///
+/// - ER-4: as in [`Retry`]. A call that is not [repeatable](Call::repeatable) is not made again after an unknown
+///   outcome, nor is a change of a counter once half of the time has passed for which the counter remembers it.
+///
+/// # Errors
+///
+/// After the deadline `OutcomeUnknown`, as for a backend's own call timeout; `Unavailable` for a [`Read`](Kind::Read),
+/// which applied nothing.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// How often a call is retried; `None` makes a single attempt.
+    pub retry: Option<Retry>,
+    /// The time limit of a call with all its attempts.
+    pub deadline: Option<Duration>,
+    /// Measures the deadline and the pauses between attempts.
+    pub timer: Arc<dyn Timer>,
+}
+
+#[async_trait]
+impl Layer for Policy {
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        match self.deadline.filter(|_| call.kind() != Kind::Batch) {
+            Some(within) => self.bounded(within, call, next).await,
+            None => self.attempts(call, next).await,
+        }
+    }
+}
+
+impl Policy {
+    async fn bounded(&self, within: Duration, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        // Lazy: a call that is answered at once does not start the timer.
+        let over = async { self.timer.sleep(within).await };
+        match first_of(self.attempts(call, next), over).await {
+            First::Left(answer) => answer,
+            First::Right(()) => {
+                let message = format!("there was no answer within {within:?}");
+                Err(Error::new(call.kind().of_no_answer(), message).during(call.operation()).on(call.backend))
+            }
+        }
+    }
+
+    async fn attempts(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        let Some(retry) = self.retry else { return next.run().await };
+        let (timer, span, number) = (&*self.timer, span(call), AtomicU32::new(0));
+        let first = timer.now();
+        let attempts = Attempts::new(call.remembered_for(), || timer.now().saturating_sub(first));
+        let attempt = || {
+            let attempt = async {
+                count(&span, &number);
+                next.run().await.inspect_err(|error| debug!(%error, "an attempt failed"))
+            };
+            attempts.make(|left| timer.sleep(left), attempt)
+        };
+        retry.call(timer, attempt).instrument(span.clone()).await
+    }
+}
+
+fn count(span: &Span, number: &AtomicU32) {
+    let number = number.fetch_add(1, Ordering::Relaxed) + 1;
+    if number > 1 {
+        span.record("attempts", number);
+    }
+}
+
+fn span(call: &Call<'_>) -> Span {
+    let Call { backend, part, namespace, .. } = *call;
+    let (operation, namespace) = (call.operation(), namespace.map(tracing::field::display));
+    debug_span!("call", backend, %part, operation, namespace, attempts = Empty)
+}

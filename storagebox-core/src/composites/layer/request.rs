@@ -1,0 +1,117 @@
+//! What is called, with its arguments, and what the store answered: a variant per operation of each part.
+
+use std::fmt;
+
+use super::Kind;
+use crate::backend::calls::calls;
+use crate::contract::settles::Settles;
+
+/// Replaces the lifetime of an argument's type.
+macro_rules! argument {
+    ($new:lifetime, & $life:lifetime $($of:tt)*) => { &$new $($of)* };
+    ($new:lifetime, Option<& $life:lifetime $of:ty>) => { Option<&$new $of> };
+    ($new:lifetime, $small:ty) => { $small };
+}
+
+/// Says whether an outcome settles an earlier attempt. The outcome of a batch always does: it reports what the batch did
+/// and what it left. The outcome of a read always does, because a lost read has no effect.
+macro_rules! settles {
+    (Change, $outcome:ident) => {
+        $outcome.settles()
+    };
+    ($other:ident, $outcome:ident) => {
+        true
+    };
+}
+
+macro_rules! requests {
+    ($($part:ident $($tell:ident -> $told:ty)? {
+        $($kind:ident $name:ident = $method:ident<$($life:lifetime),*>($($arg:ident: [$($ty:tt)*]),*) -> $out:ty;)*
+    })*) => {
+        /// An operation with its arguments.
+        ///
+        /// Ids may be names or addresses of people. `Debug` shows only the operation, and a log should show no more.
+        #[derive(Clone, Copy)]
+        #[non_exhaustive]
+        pub enum Request<'a> {
+            /// [`Backend::setup`](crate::Backend::setup)
+            Setup,
+            /// [`Backend::ping`](crate::Backend::ping)
+            Ping,
+            /// [`Backend::maintain`](crate::Backend::maintain)
+            Maintain {
+                /// The argument `max_entries`.
+                max_entries: usize,
+            },
+            /// [`Backend::close`](crate::Backend::close)
+            Close,
+            $($(
+                #[doc = concat!("[`", stringify!($part), "::", stringify!($method), "`](crate::", stringify!($part),
+                    "::", stringify!($method), ")")]
+                #[non_exhaustive]
+                $name { $(
+                    #[doc = concat!("The argument `", stringify!($arg), "`.")]
+                    $arg: argument!('a, $($ty)*),
+                )* },
+            )*)*
+        }
+
+        impl Request<'_> {
+            /// Returns the name of the trait's method, such as `take`.
+            pub fn operation(&self) -> &'static str {
+                match self {
+                    Self::Setup => "setup",
+                    Self::Ping => "ping",
+                    Self::Maintain { .. } => "maintain",
+                    Self::Close => "close",
+                    $($(Self::$name { .. } => stringify!($method),)*)*
+                }
+            }
+
+            /// Returns what the operation may do.
+            pub fn kind(&self) -> Kind {
+                match self {
+                    Self::Ping => Kind::Read,
+                    Self::Setup | Self::Maintain { .. } | Self::Close => Kind::Batch,
+                    $($(Self::$name { .. } => Kind::$kind,)*)*
+                }
+            }
+        }
+
+        /// The outcome of an operation, on its way back through the layers.
+        #[derive(Clone, Debug)]
+        #[must_use = "the operation may have failed"]
+        #[non_exhaustive]
+        pub enum Response {
+            /// Of [`Request::Setup`]
+            Setup(()),
+            /// Of [`Request::Ping`]
+            Ping(()),
+            /// Of [`Request::Maintain`]
+            Maintain(Maintained),
+            /// Of [`Request::Close`]
+            Close(()),
+            $($(
+                #[doc = concat!("Of [`Request::", stringify!($name), "`]")]
+                $name($out),
+            )*)*
+        }
+
+        impl Settles for Response {
+            fn settles(&self) -> bool {
+                match self {
+                    Self::Setup(()) | Self::Ping(()) | Self::Maintain(_) | Self::Close(()) => true,
+                    $($(Self::$name(_outcome) => settles!($kind, _outcome),)*)*
+                }
+            }
+        }
+    };
+}
+
+calls!(requests);
+
+impl fmt::Debug for Request<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.operation())
+    }
+}

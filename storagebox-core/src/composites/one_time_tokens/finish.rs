@@ -1,0 +1,98 @@
+//! The steps after a result is recorded. Each step may be repeated, by any caller, at any time.
+
+use super::OneTimeTokens;
+use super::outcome::TokenBegun;
+use super::used::{Places, Used};
+use crate::composites::deduplicator::Recovery;
+use crate::contract::dedup_repo::{Entry, Recorded};
+use crate::values::error::{Error, ErrorKind, Result};
+use crate::values::page::Cursor;
+use crate::values::time::Retention;
+use crate::values::value::{OpId, TokenId};
+
+/// The number of results of earlier uses that one call replaces. There is at most one, unless the token is created
+/// again and used while others finish.
+const MAX_EARLIER: usize = 8;
+
+impl OneTimeTokens {
+    /// Finishes the commits of callers that crashed and that no later call has finished, one page of records at a time.
+    ///
+    /// # Guarantees
+    ///
+    /// - OT-4 above. Calls in progress are not disturbed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe. Recover again from the same cursor.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if the limit is 0 or the cursor cannot be read; `Corrupt` for a record that cannot be read. The
+    /// other records of the page are finished before the first error is returned. A page whose record cannot be read
+    /// fails again until the record is removed; a greater limit goes past it.
+    pub async fn recover(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Recovery> {
+        let page = self.records.list(cursor, limit).await?;
+        let mut recovery = Recovery { next: page.next, ..Recovery::default() };
+        let mut failed = None;
+        for listed in page.entries {
+            recovery.seen += 1;
+            let Some(token) = Places::unfinished(&listed.id) else { continue };
+            match self.recovered(token, &listed.entry).await {
+                Ok(()) => recovery.finished += 1,
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+        failed.map_or(Ok(recovery), Err)
+    }
+
+    async fn recovered(&self, token: Result<TokenId>, committed: &Entry) -> Result<()> {
+        let token = token?;
+        self.finish(&token, &Places::of(&token)?, committed).await.map(drop).map_err(Error::after_unresolved)
+    }
+
+    /// Finishes a commit. The record that never expires is forgotten last: until then it says that the token is used
+    /// and with what result, and every call that finds it repeats all these steps.
+    pub(super) async fn finish(&self, token: &TokenId, places: &Places, committed: &Entry) -> Result<Used> {
+        let used = Used::decode(committed, token)?;
+        self.keep_result(places, committed, &used.op).await.map_err(Error::after_unresolved)?;
+        self.tokens.discard(std::slice::from_ref(token)).await.map_err(Error::after_unresolved)?;
+        // Whatever the outcome, the record of this commit no longer exists.
+        let _ = self.records.forget(&places.begun, committed.version).await.map_err(Error::after_unresolved)?;
+        Ok(used)
+    }
+
+    /// Records the result for its replay. `Fenced` means that it was recorded before and has expired. An existing
+    /// result is that of an earlier use: the token was forgotten and created again within the time to replay it.
+    async fn keep_result(&self, places: &Places, committed: &Entry, op: &OpId) -> Result<()> {
+        let Places { result, .. } = places;
+        for _ in 0..MAX_EARLIER {
+            let retention = Retention::For(self.replay);
+            match self.records.record(result, &committed.value, op, retention).await? {
+                Recorded::New(_) | Recorded::Again(_) | Recorded::Fenced => return Ok(()),
+                Recorded::Existing(earlier) => drop(self.records.forget(result, earlier.version).await?),
+                Recorded::InFlight { .. } => return Err(used_for_something_else()),
+            }
+        }
+        Err(Error::new(ErrorKind::Contention, "other callers kept changing the token's result"))
+    }
+
+    /// Returns the answer for a token that is not live. Only reads, unless a commit is not finished.
+    pub(super) async fn gone(&self, token: &TokenId, places: &Places, caller: &OpId) -> Result<TokenBegun> {
+        if let Some(committed) = self.records.get(&places.begun).await? {
+            return Ok(told(self.finish(token, places, &committed).await?, caller));
+        }
+        match self.records.get(&places.result).await? {
+            Some(entry) => Ok(told(Used::decode(&entry, token)?, caller)),
+            None => Ok(TokenBegun::Gone),
+        }
+    }
+}
+
+/// Returns the answer for a caller of a used token.
+pub(super) fn told(used: Used, caller: &OpId) -> TokenBegun {
+    if used.caller == *caller { TokenBegun::Replayed(used.result) } else { TokenBegun::Gone }
+}
+
+pub(super) fn used_for_something_else() -> Error {
+    Error::misconfigured("one-time tokens", "share the records of this name with other code")
+}

@@ -1,0 +1,168 @@
+//! The lease of a run: beginning it, keeping it alive, and ending it with or without a result.
+
+use std::any::Any;
+use std::convert::Infallible;
+use std::future::{pending, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::task::Poll;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_channel::oneshot;
+use tracing::warn;
+
+use super::{Ran, RunOptions, result};
+use crate::backend::race::{First, first_of, let_others_on};
+use crate::contract::lease_repo::{Begun, Completed, Lease, LeaseExtended, LeaseRepo};
+use crate::values::error::{Error, Result};
+use crate::values::ids::{Ids, RandomIds};
+use crate::values::time::{Timer, checked_duration};
+use crate::values::value::{DedupId, OpId, Payload};
+
+/// The longest wait between two checks of another runner's lease.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// The shortest wait between two checks, so that a store that reports no remaining time for a lease, but does not end
+/// it, is not called without a pause.
+const LOOK_SOON: Duration = Duration::from_millis(1);
+
+pub(super) struct Runner<'a> {
+    pub(super) repo: &'a dyn LeaseRepo,
+    pub(super) timer: &'a dyn Timer,
+    pub(super) options: &'a RunOptions,
+}
+
+impl Runner<'_> {
+    /// Begins a lease. Returns the outcome and the greatest age that the lease may have.
+    pub(super) async fn begin(&self, id: &DedupId) -> Result<(Begun, Duration)> {
+        self.options.retention.checked()?;
+        checked_duration("lease", self.options.lease)?;
+        let op = match &self.options.take_up {
+            Some(runner) => runner.clone(),
+            None => OpId::new(RandomIds.fresh())?,
+        };
+        let started = self.timer.now();
+        loop {
+            let asked = self.timer.now();
+            let begun = self.begin_once(id, &op).await?;
+            let Begun::InFlight { remaining } = begun else {
+                return Ok((begun, self.age(asked)));
+            };
+            let waited = self.timer.now().saturating_sub(started);
+            let left = self.options.wait.unwrap_or_default().saturating_sub(waited);
+            if left.is_zero() {
+                return Ok((begun, self.age(asked)));
+            }
+            self.timer.sleep(left.min(remaining.clamp(LOOK_SOON, LOOK_AGAIN))).await;
+        }
+    }
+
+    async fn begin_once(&self, id: &DedupId, op: &OpId) -> Result<Begun> {
+        let Self { repo, options, .. } = self;
+        let fingerprint = options.fingerprint.as_ref();
+        options.retry.call(self.timer, || repo.begin(id, op, options.lease, fingerprint)).await
+    }
+
+    /// Returns the greatest possible age of a lease that was requested at `asked`. A lease that is taken up may have
+    /// any age. Any other lease may have been begun by an attempt whose answer was lost.
+    fn age(&self, asked: Duration) -> Duration {
+        match self.options.take_up {
+            Some(_) => Duration::MAX,
+            None => self.timer.now().saturating_sub(asked),
+        }
+    }
+
+    /// Extends the lease until it is lost. An unreachable store does not prove that the lease is lost: the next
+    /// extension, which then comes sooner, may succeed.
+    pub(super) async fn extend_until_lost(&self, lease: &Lease, age: Duration) {
+        let duration = self.options.lease;
+        let mut beat = (duration / 3).saturating_sub(age);
+        loop {
+            self.timer.sleep(beat).await;
+            let_others_on().await;
+            beat = match self.repo.extend(lease, duration).await {
+                Ok(LeaseExtended::Extended) => duration / 3,
+                Ok(LeaseExtended::Fenced) => return,
+                Err(error) => {
+                    // The id may be a secret of the caller, such as an idempotency key.
+                    let id_bytes = lease.id.as_str().len();
+                    warn!(id_bytes, fence = lease.fence.number(), %error, "a run's lease was not extended");
+                    duration / 12
+                }
+            }
+        }
+    }
+
+    /// Records the result, and keeps the lease alive in the meantime. Only the answer of the record says that the lease
+    /// is lost, because an extension also fails once the result has been recorded.
+    pub(super) async fn record(
+        &self,
+        lease: &Lease,
+        result: Bytes,
+        alive: Pin<&mut impl Future<Output = ()>>,
+    ) -> Result<Ran> {
+        let result = result::recorded(result)?;
+        let for_ever = async {
+            alive.await;
+            pending::<Infallible>().await
+        };
+        match first_of(self.complete(lease, &result), for_ever).await {
+            First::Left(ran) => ran,
+            First::Right(never) => match never {},
+        }
+    }
+
+    /// Completes the lease. The work was done, so no error may say that nothing was applied.
+    async fn complete(&self, lease: &Lease, result: &Payload) -> Result<Ran> {
+        let Self { repo, timer, options } = self;
+        let end = timer.now().saturating_add(options.record_within);
+        let call = || repo.complete(lease, result, options.retention);
+        let completed = options.retry.call_until(*timer, end, call).await;
+        Ok(match completed.map_err(Error::after_unresolved)? {
+            Completed::Completed(entry) | Completed::Again(entry) => result::to_ran(entry.value, Ran::Done),
+            Completed::Fenced => Ran::Fenced,
+        })
+    }
+
+    /// Aborts the lease. An error is ignored: the lease then lapses by itself, and the run returns the work's own
+    /// failure in either case.
+    pub(super) async fn give_back(&self, lease: &Lease) {
+        let _ = self.options.retry.call(self.timer, || self.repo.abort(lease)).await;
+    }
+}
+
+/// Keeps a lease alive while the work runs.
+pub(super) trait Heartbeat {
+    /// Returns when the lease is lost. Sends `begun` once the work may start.
+    fn keep_alive(
+        self,
+        runner: &Runner<'_>,
+        lease: &Lease,
+        age: Duration,
+        begun: oneshot::Sender<()>,
+    ) -> impl Future<Output = ()> + Send;
+}
+
+/// Extends a lease in the future of the run itself.
+pub(super) struct Within;
+
+impl Heartbeat for Within {
+    async fn keep_alive(self, runner: &Runner<'_>, lease: &Lease, age: Duration, begun: oneshot::Sender<()>) {
+        let _unheard = begun.send(());
+        runner.extend_until_lost(lease, age).await;
+    }
+}
+
+/// The payload of a panic.
+pub(super) type Panic = Box<dyn Any + Send>;
+
+/// Returns the output, or the payload of the panic that ended the future. The future is not used after a panic.
+pub(super) async fn to_its_end<T>(work: impl Future<Output = T>) -> Result<T, Panic> {
+    let mut work = pin!(work);
+    poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context))) {
+        Ok(polled) => polled.map(Ok),
+        Err(panic) => Poll::Ready(Err(panic)),
+    })
+    .await
+}

@@ -1,0 +1,9 @@
+//! What calls take and return in every part: texts and bytes, times, pages, messages and errors.
+
+pub(crate) mod clock;
+pub(crate) mod error;
+pub(crate) mod ids;
+pub(crate) mod message;
+pub(crate) mod page;
+pub(crate) mod time;
+pub(crate) mod value;

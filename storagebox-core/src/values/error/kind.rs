@@ -1,0 +1,86 @@
+//! The kinds of errors, by what the caller does next, and what each kind says about the call.
+
+/// The kind of an [`Error`](crate::Error), by what the caller does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// An argument exceeds a stated limit, perhaps a text that a user typed. The caller must change it.
+    InvalidInput,
+    /// The address of the store, a setting or the options of a namespace are wrong, whatever the call. The operator of
+    /// the program must correct them; no user input is the cause.
+    Misconfigured,
+    /// A payload exceeds its limit. The caller must make it smaller.
+    TooLarge,
+    /// The store is not set up for storagebox. The caller must run `setup()` once.
+    NotSetUp,
+    /// This backend does not support the call. The caller must choose another way; the message names one.
+    Unsupported,
+    /// Other calls interfered and nothing was applied. The caller may retry later. Always certain.
+    Contention,
+    /// The store asked for fewer requests and nothing was applied. The caller may retry later, more slowly. Always
+    /// certain.
+    Throttled,
+    /// The store could not be reached and nothing was applied. The caller may retry later. Always certain.
+    Unavailable,
+    /// The call may have been applied. The caller must call again with the same id to find out, unless the error is not
+    /// [retryable](crate::Error::is_retryable): then the store would not recognise the call.
+    OutcomeUnknown,
+    /// The store refused the credentials or the permission. The caller must grant it.
+    Denied,
+    /// The store holds what the library did not write, or lacks what it wrote. The caller must examine what the message
+    /// describes.
+    Corrupt,
+}
+
+/// Whether a failed call may have taken effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Certainty {
+    /// The call surely changed nothing and never will.
+    NotApplied,
+    /// The call may have been applied, or may still be. The same call with the same id resolves the outcome, if the
+    /// error is [retryable](crate::Error::is_retryable).
+    Unknown,
+}
+
+/// The advice if the store would not recognise a repeated call.
+pub(super) const LOOK_FIRST: &str = "read the value first: a second call may apply the change twice";
+
+impl ErrorKind {
+    /// Returns what the caller does next, as the end of a sentence.
+    pub fn advice(self) -> &'static str {
+        match self {
+            Self::InvalidInput => "change the argument",
+            Self::Misconfigured => "correct the configuration",
+            Self::TooLarge => "make it smaller",
+            Self::NotSetUp => "run setup() once, then call again",
+            Self::Unsupported => "choose another way or another backend",
+            Self::Contention => "call again later",
+            Self::Throttled => "call again later, more slowly",
+            Self::Unavailable => "call again when the store can be reached",
+            Self::OutcomeUnknown => "call again with the same id",
+            Self::Denied => "grant the right or correct the credentials",
+            Self::Corrupt => "examine the store before anything else",
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::InvalidInput => "invalid input",
+            Self::Misconfigured => "misconfigured",
+            Self::TooLarge => "too large",
+            Self::NotSetUp => "not set up",
+            Self::Unsupported => "unsupported",
+            Self::Contention => "contention",
+            Self::Throttled => "throttled",
+            Self::Unavailable => "unavailable",
+            Self::OutcomeUnknown => "outcome unknown",
+            Self::Denied => "denied",
+            Self::Corrupt => "corrupt record",
+        }
+    }
+
+    /// Returns whether the same call, with the same id, may succeed later without any other change.
+    pub(super) fn is_retryable(self) -> bool {
+        matches!(self, Self::Contention | Self::Throttled | Self::Unavailable | Self::OutcomeUnknown)
+    }
+}

@@ -1,0 +1,120 @@
+//! How often an attempt is repeated, and after which pauses.
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use storagebox_core::backend::{Backoff, Setback};
+use storagebox_core::{Certainty, ErrorKind};
+use tokio::time::Instant;
+
+use crate::error::lacks_credentials;
+
+tokio::task_local! {
+    /// The deadline of the call in progress.
+    pub(super) static END: Instant;
+}
+
+/// The attempts of a call so far, by the cause of their failure, and the time that is left.
+#[derive(Debug, Default)]
+pub(super) struct CallBackoff {
+    conflicts: u32,
+    failures: u32,
+    open: u32,
+    /// How many repetitions are left, if their number is limited.
+    left: Option<u32>,
+    /// The beginning of the current attempt, and the deadline of the call. `None` outside of a call.
+    time: Option<(Instant, Instant)>,
+}
+
+/// The pauses after one kind of failure.
+#[derive(Clone, Copy)]
+struct Pauses {
+    first_millis: u64,
+    longest_millis: u64,
+    most: u32,
+}
+
+/// After a conflict.
+const CONFLICTS: Pauses = Pauses { first_millis: 2, longest_millis: 200, most: 60 };
+/// After a throttle, a lost reply or a failed read.
+const FAILURES: Pauses = Pauses { first_millis: 10, longest_millis: 1_600, most: 12 };
+/// While a lost attempt may still arrive. Most arrive soon, and then the next attempt can return an outcome.
+const OPEN: Pauses = Pauses { first_millis: 10, longest_millis: 80, most: 4 };
+/// How often a read is repeated before its call starts again.
+const READS: u32 = 3;
+
+/// Returns when a call with this timeout begins and when it ends. A part of another call ends with that call.
+#[allow(clippy::disallowed_methods, reason = "how long the client makes attempts")]
+pub(super) fn begin_and_end(timeout: Duration) -> (Instant, Instant) {
+    let now = Instant::now();
+    let end = now + timeout;
+    (now, END.try_get().map_or(end, |of_call| of_call.min(end)))
+}
+
+impl CallBackoff {
+    /// Creates the backoff of a call.
+    pub(super) fn of_call(begun: Instant, end: Instant) -> Self {
+        Self { time: Some((begun, end)), ..Self::default() }
+    }
+
+    /// Creates the backoff of a read within the call in progress.
+    #[allow(clippy::disallowed_methods, reason = "how long the client makes attempts")]
+    pub(super) fn of_read() -> Self {
+        let time = END.try_get().ok().map(|end| (Instant::now(), end));
+        Self { time, left: Some(READS), ..Self::default() }
+    }
+
+    fn pause(&mut self, setback: Setback<'_>) -> Option<Duration> {
+        let Setback::Failed(error) = setback else {
+            return OPEN.next(&mut self.open);
+        };
+        match error.kind() {
+            _ if !error.is_retryable() || error.source().is_some_and(lacks_credentials) => None,
+            ErrorKind::Contention => CONFLICTS.next(&mut self.conflicts),
+            ErrorKind::Throttled | ErrorKind::Unavailable | ErrorKind::OutcomeUnknown => {
+                FAILURES.next(&mut self.failures)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns whether another attempt that takes as long as the last one would end before the deadline. After a
+    /// certain failure an attempt that is cut off would make the outcome unknown, so it is not begun.
+    #[allow(clippy::disallowed_methods, reason = "how long the client makes attempts")]
+    fn has_time_for(&mut self, pause: Duration, is_certain: bool) -> bool {
+        let Some((begun, end)) = &mut self.time else { return true };
+        let now = Instant::now();
+        let lasts = if is_certain { now.duration_since(*begun) } else { Duration::ZERO };
+        *begun = now + pause;
+        *begun + lasts < *end
+    }
+}
+
+impl Backoff for CallBackoff {
+    fn after(&mut self, setback: Setback<'_>) -> Option<Duration> {
+        if let Some(left) = &mut self.left {
+            *left = left.checked_sub(1)?;
+        }
+        let is_certain = matches!(setback, Setback::Failed(error) if error.certainty() == Certainty::NotApplied);
+        let pause = self.pause(setback)?;
+        self.has_time_for(pause, is_certain).then_some(pause)
+    }
+}
+
+impl Pauses {
+    /// Returns a random pause below a ceiling that doubles, so that callers that collided once do not collide again.
+    #[allow(clippy::disallowed_methods, reason = "jitter is chance; no promise depends on it")]
+    fn next(self, made: &mut u32) -> Option<Duration> {
+        if *made == self.most {
+            return None;
+        }
+        let ceiling = self.first_millis.saturating_mul(1 << (*made).min(20)).min(self.longest_millis);
+        *made += 1;
+        Some(Duration::from_micros(fastrand::u64(500..=ceiling * 1_000)))
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "the pause between two attempts; no promise depends on it")]
+pub(crate) async fn wait(pause: Duration) {
+    tokio::time::sleep(pause).await;
+}

@@ -1,0 +1,47 @@
+//! The tags by which calls recognise their own writes.
+
+use std::fmt::Write as _;
+
+use storagebox_core::{Ids, RandomIds};
+
+use crate::row::Row;
+
+/// A random text that a call writes into each row that it changes. All attempts of the call use the same tag, so a row
+/// with the tag was written by this call: after a lost reply, that tells its own write from another call's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tag(String);
+
+impl Tag {
+    pub(crate) fn fresh() -> Self {
+        Self(RandomIds.fresh())
+    }
+
+    /// Returns a tag of one attempt, for rows that later writes compare by their tag: each write of the row then has
+    /// another tag, also if two attempts of one call are made.
+    pub(crate) fn of_attempt(&self) -> Self {
+        Self(format!("{}.{}", self.0, Self::fresh().0))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns whether this call wrote the row last.
+    pub(crate) fn is_on(&self, row: &Row) -> bool {
+        row.text("t").is_some_and(|tag| self.wrote(tag))
+    }
+
+    /// Returns whether this is a tag of the call or of an attempt of it. All tags of calls have the same length, so
+    /// none begins with another.
+    pub(crate) fn wrote(&self, tag: &str) -> bool {
+        tag.starts_with(self.as_str())
+    }
+}
+
+/// Returns the bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
