@@ -51,27 +51,14 @@ pub fn in_other_set_ups<S>(
     outcomes.into_iter().find(|outcome| *outcome != ExitCode::SUCCESS).unwrap_or(ExitCode::SUCCESS)
 }
 
-/// How a kind of server is ended and restarted.
-#[allow(missing_debug_implementations, reason = "functions show nothing")]
-pub struct Acts<S> {
-    /// Ends the server as an operator does.
-    pub stop: fn(&S) -> Result<(), Failure>,
-    /// Kills the server with SIGKILL.
-    pub kill: fn(&S) -> Result<(), Failure>,
-    /// Restarts the server with the data that it had written.
-    pub start_again: fn(&S) -> Result<(), Failure>,
-}
-
-impl<S> Acts<S> {
-    /// Ends the server of a case and restarts it.
-    pub fn restart(&self, own: Option<&S>, how: Restart) -> Result<()> {
-        let server = own.ok_or_else(|| failed("this server is not the case's own"))?;
-        let end = match how {
-            Restart::Clean => self.stop,
-            Restart::Kill => self.kill,
-        };
-        block_in_place(|| end(server).and_then(|()| (self.start_again)(server))).map_err(failed)
-    }
+/// Ends the server of a case and restarts it. Fails if the case does not have its own server.
+pub fn restart<S: Deref<Target = OwnServer>>(own: Option<&S>, how: Restart) -> Result<()> {
+    let server = own.ok_or_else(|| failed("this server is not the case's own"))?;
+    let end = match how {
+        Restart::Clean => OwnServer::stop,
+        Restart::Kill => OwnServer::kill,
+    };
+    block_in_place(|| end(server).and_then(|()| server.start_again())).map_err(failed)
 }
 
 /// Returns an item from a row of a table: from the name of its state, and the claim if there is one.
