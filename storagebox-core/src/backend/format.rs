@@ -42,7 +42,7 @@ impl StoreFormat {
             return Ok(());
         }
         let (store, version) = (self.store, self.version);
-        let what = format!("the {store}'s version {found}: this library knows up to {version}, and it");
+        let what = format!("version {found} of the {store}, which is newer than this library's version {version},");
         Err(Error::unsupported(what, "a newer storagebox").on(self.backend))
     }
 

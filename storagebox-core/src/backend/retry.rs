@@ -203,5 +203,5 @@ where
 
 /// Returns the error for an answer that does not settle an earlier attempt.
 pub(crate) fn open() -> Error {
-    Error::unknown("an earlier attempt's answer was lost, and it may still take effect")
+    Error::unknown("the answer of an earlier attempt was lost, and that attempt may still take effect")
 }

@@ -36,10 +36,10 @@ pub fn is_loopback(host: &str) -> bool {
 /// known keys.
 pub fn unknown(key: &str, value: &str, known: &[&str]) -> Error {
     let own = match is_surely_a_key(key, value) {
-        true => format!("the query key `{key}`, which"),
-        false => "a query key that".to_owned(),
+        true => format!("the unknown query key `{key}`"),
+        false => "an unknown query key".to_owned(),
     };
-    Error::misconfigured("url", format_args!("has {own} is not known; it may have {}", listed(known, "and")))
+    Error::misconfigured("url", format_args!("has {own}; expected {}", listed(known, "or")))
 }
 
 /// Returns whether the text is a word of letters with a value, like every known key. Any other text may be the end of a
@@ -156,10 +156,10 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_not_known_is_named_with_those_that_are() {
+    fn unknown_query_key_is_refused_with_the_known_keys() {
         let told = |key, value| unknown(key, value, &["call_timeout", "memory", "wait"]).message().to_owned();
-        let known = "is not known; it may have `call_timeout`, `memory` and `wait`";
-        assert_eq!(told("call_timout", "9"), format!("url has the query key `call_timout`, which {known}"));
+        let known = "expected `call_timeout`, `memory` or `wait`";
+        assert_eq!(told("call_timout", "9"), format!("url has the unknown query key `call_timout`; {known}"));
         for (key, value) in [
             ("hunter2", "on"),
             ("ter@host/db", ""),
@@ -170,13 +170,13 @@ mod tests {
             ("\u{1b}abc", "1"),
             ("abcdefghijklmnopqrstuvwxyz", "1"),
         ] {
-            assert_eq!(told(key, value), format!("url has a query key that {known}"), "{key}");
+            assert_eq!(told(key, value), format!("url has an unknown query key; {known}"), "{key}");
         }
-        assert!(unknown("key", "1", &["one"]).message().ends_with("it may have `one`"));
+        assert!(unknown("key", "1", &["one"]).message().ends_with("; expected `one`"));
     }
 
     #[test]
-    fn what_is_not_a_word_is_told_the_words() {
+    fn unknown_word_is_refused_with_the_known_words() {
         assert_eq!(one_of("kind", "b", &[("a", 1), ("b", 2), ("c", 3)]).unwrap(), 2);
         assert_eq!(refused(one_of("kind", "d", &[("a", 1), ("b", 2), ("c", 3)])), "kind must be `a`, `b` or `c`");
         assert_eq!(refused(switch("it", "yes")), "it must be `on` or `off`");

@@ -267,7 +267,7 @@ impl Assignment<'_> {
             Recorded::New(version) => Ok(Observed { state, version }),
             Recorded::Again(entry) | Recorded::Existing(entry) => Observed::read(self.id, &entry),
             Recorded::InFlight { .. } | Recorded::Fenced => {
-                Err(Error::misconfigured("dedup repository", "is used for something else as well").with("id", self.id))
+                Err(Error::misconfigured("dedup repository", "is also used by other code").with("id", self.id))
             }
         }
     }
@@ -331,7 +331,7 @@ impl Assignment<'_> {
         let bank = self.dedup.bank_named(&intent.bank)?;
         let claim = intent.claim(self.id)?;
         if let Released::Confirmed = bank.release(&claim).await? {
-            return Err(Error::corrupt(format_args!("the claim {claim:?}"), "it was confirmed by a stranger"));
+            return Err(Error::corrupt(format_args!("the claim {claim:?}"), "it was confirmed by other code"));
         }
         self.choose(observed).await
     }

@@ -42,7 +42,7 @@ type Read<'a, T> = Box<dyn Fn(Option<Cursor>, usize) -> ReadPage<'a, T> + Send +
 /// assert_eq!(page.entries.len() + rest.entries.len(), 2);
 /// # Ok(()) }
 /// ```
-#[must_use = "a listing is read when it is polled"]
+#[must_use = "a listing reads nothing until it is polled"]
 pub struct Listing<'a, T> {
     position: Position<'a, T>,
     entries: vec::IntoIter<T>,

@@ -213,7 +213,7 @@ impl OneTimeTokens {
             Begun::InFlight { remaining } => self.in_use(remaining, &token, &places, &caller).await,
             Begun::Done(committed) => Ok(told(self.finish(&token, &places, &committed).await?, &caller)),
             Begun::Mismatch => Err(used_for_something_else()),
-            Begun::Fenced => Err(Error::new(ErrorKind::Contention, "the lease ended while it began")),
+            Begun::Fenced => Err(Error::new(ErrorKind::Contention, "the lease expired while `begin` was running")),
         }
     }
 

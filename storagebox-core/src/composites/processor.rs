@@ -216,7 +216,7 @@ impl Processor {
     pub async fn abandon(&self, message: &Message) -> Result<Abandoned, ProcessError> {
         let guard = Guard::of(message, &self.guards.missing)?;
         if guard == Guard::Open {
-            return Err(Error::invalid("message", "carries no token, and nothing would tell its copies").into());
+            return Err(Error::invalid("message", "carries no token, so its copies cannot be recognised").into());
         }
         for _ in 0..MAX_ROUNDS {
             let (opened, is_open) = self.open(message, &guard).await?;

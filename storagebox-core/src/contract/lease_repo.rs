@@ -144,7 +144,7 @@ pub trait LeaseRepo: Send + Sync {
 
 /// The outcome of `begin`, the start of a lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[must_use = "another may have the lease"]
+#[must_use = "another caller may have the lease"]
 pub enum Begun {
     /// The caller has the lease, a new one or the one that it already had.
     Started(Lease),

@@ -270,7 +270,7 @@ pub enum Written {
 
 /// The outcome of `reset` on an ordered value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[must_use = "another stamp may stand there"]
+#[must_use = "the key may have another stamp"]
 pub enum Reset {
     /// The key has no stamp any more: the next write is applied.
     Reset,

@@ -55,7 +55,7 @@ async fn a_recorded_message_that_is_not_finished_needs_its_policy() {
 
     let (entity, message) = ("entity".parse().unwrap(), "m".parse().unwrap());
     let refused = endpoint.processor(Sends(1)).resume(&entity, &message).await.unwrap_err();
-    assert!(refused.to_string().contains("is not Dedup any more"), "{refused}");
+    assert!(refused.to_string().contains("is no longer Dedup"), "{refused}");
 
     *endpoint.queue.is_down.lock().unwrap() = false;
     assert_eq!(processor.resume(&entity, &message).await.unwrap(), Some(Outcome::Resumed { sent: 1 }));
@@ -63,7 +63,7 @@ async fn a_recorded_message_that_is_not_finished_needs_its_policy() {
 }
 
 #[tokio::test]
-async fn what_could_not_be_kept_is_refused_before_any_call() {
+async fn invalid_retention_or_abandon_is_refused_before_any_call() {
     let endpoint = Endpoint::new(false, false);
     let records = endpoint.store.dedup_repo(&name("received")).unwrap();
     let policy = MissingToken::Dedup { records, retention: Retention::For(std::time::Duration::ZERO) };

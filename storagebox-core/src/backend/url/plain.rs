@@ -52,7 +52,7 @@ pub fn plain(what: &'static str, text: &str) -> Result<()> {
 pub fn plain_url(url: &str) -> Result<()> {
     plain("url", url)?;
     if url.contains('#') {
-        return Err(Error::misconfigured("url", "must not hold a #, which is %23 in it"));
+        return Err(Error::misconfigured("url", "must not contain a #; write it as %23"));
     }
     let (address, query) = url.split_once('?').unwrap_or((url, ""));
     let mut parts = keys(query).flat_map(|(key, value)| [key, value]);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_character_that_makes_another_name_is_told_with_its_place() {
+    fn invisible_character_in_a_url_is_refused_with_its_place() {
         for (text, told) in [
             ("sqlite:a\n", "ends with a line feed (U+000A)"),
             ("sqlite:a\r\n", "ends with a line feed (U+000A)"),

@@ -80,7 +80,7 @@ macro_rules! requests {
 
         /// The outcome of an operation, on its way back through the layers.
         #[derive(Clone, Debug)]
-        #[must_use = "a call without its response is a call that failed"]
+        #[must_use = "the operation may have failed"]
         #[non_exhaustive]
         pub enum Response {
             /// Of [`Request::Setup`]

@@ -73,7 +73,7 @@ impl OneTimeTokens {
                 Recorded::InFlight { .. } => return Err(used_for_something_else()),
             }
         }
-        Err(Error::new(ErrorKind::Contention, "other results of the token kept coming between"))
+        Err(Error::new(ErrorKind::Contention, "other callers kept changing the token's result"))
     }
 
     /// Returns the answer for a token that is not live. Only reads, unless a commit is not finished.
@@ -94,5 +94,5 @@ pub(super) fn told(used: Used, caller: &OpId) -> TokenBegun {
 }
 
 pub(super) fn used_for_something_else() -> Error {
-    Error::misconfigured("one-time tokens", "the records of this name are used for something else as well")
+    Error::misconfigured("one-time tokens", "share the records of this name with other code")
 }

@@ -32,7 +32,7 @@ pub enum Peeked {
 
 /// The outcome of [`OneTimeTokens::begin`](crate::OneTimeTokens::begin).
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[must_use = "another may use the token"]
+#[must_use = "another caller may be using the token"]
 pub enum TokenBegun {
     /// This call may use the token.
     Started(TokenLease),
@@ -51,7 +51,7 @@ pub enum TokenBegun {
 
 /// The outcome of [`OneTimeTokens::commit`](crate::OneTimeTokens::commit).
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[must_use = "another may have used the token"]
+#[must_use = "another caller may have used the token"]
 pub enum TokenCommitted {
     /// The token is used. This is the recorded result: that of the first commit with this lease.
     Committed(Payload),

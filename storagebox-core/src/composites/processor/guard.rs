@@ -79,6 +79,6 @@ fn recorded(message: &MessageId) -> Result<DedupId> {
 fn policy_changed() -> Error {
     Error::misconfigured(
         "policy for messages without a token",
-        "is not Dedup any more, and a message that came under it is not finished; set it until nothing is pending",
+        "is no longer Dedup, but a message accepted under Dedup is unfinished; set Dedup until no message is pending",
     )
 }

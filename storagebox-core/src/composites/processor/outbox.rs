@@ -117,9 +117,9 @@ impl Outbox {
     }
 
     fn route(&self) -> Result<&Route> {
-        self.route.as_ref().ok_or_else(|| {
-            Error::misconfigured("processor", "has nowhere to send messages, and one is to be sent; call `sends`")
-        })
+        self.route
+            .as_ref()
+            .ok_or_else(|| Error::misconfigured("processor", "has messages to send, but no dispatcher; call `sends`"))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::values::error::Error;
 
 /// The outcome of [`Processor::process`](super::Processor::process). The copy may be acknowledged after each of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use = "a duplicate is also what a lost token looks like"]
+#[must_use = "`Duplicate` may also mean that the token was lost"]
 pub enum Outcome {
     /// This call changed the entity.
     Processed {
@@ -29,7 +29,7 @@ pub enum Outcome {
 
 /// The outcome of [`Processor::abandon`](super::Processor::abandon).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use = "a message that has changed its entity is not given up"]
+#[must_use = "a message that has changed its entity cannot be abandoned"]
 pub enum Abandoned {
     /// The message is given up: every copy of it is a duplicate from now on.
     Abandoned,

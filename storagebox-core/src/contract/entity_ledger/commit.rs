@@ -61,13 +61,13 @@ impl Commit {
     /// commit that neither adds an entry nor consumes a token.
     pub fn checked(&self, joins: &Joins) -> Result<()> {
         if self.consume.is_some() && joins.incoming.is_none() {
-            return Err(Error::invalid("consume", "names a token, and the ledger joins no incoming tokens"));
+            return Err(Error::invalid("consume", "names a token, but the ledger was opened without incoming tokens"));
         }
         if !self.create.is_empty() && joins.outgoing.is_none() {
-            return Err(Error::invalid("create", "names tokens, and the ledger joins no outgoing tokens"));
+            return Err(Error::invalid("create", "names tokens, but the ledger was opened without outgoing tokens"));
         }
         if self.entry.is_none() && !self.create.is_empty() {
-            return Err(Error::invalid("entry", "is missing, and nobody would send the messages of the new tokens"));
+            return Err(Error::invalid("entry", "is missing, so the messages of the new tokens would never be sent"));
         }
         if self.entry.is_none() && self.consume.is_none() {
             return Err(Error::invalid("entry", "is missing, and the commit consumes no token either"));

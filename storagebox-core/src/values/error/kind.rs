@@ -43,7 +43,7 @@ pub enum Certainty {
 }
 
 /// The advice if the store would not recognise a repeated call.
-pub(super) const LOOK_FIRST: &str = "look at the value first: a second call may apply the change twice";
+pub(super) const LOOK_FIRST: &str = "read the value first: a second call may apply the change twice";
 
 impl ErrorKind {
     /// Returns what the caller does next, as the end of a sentence.
