@@ -133,7 +133,7 @@ fn is_of_a_folder(text: &str) -> bool {
 
 const OF_A_FOLDER: &str = "must name a file, not a folder: it must not end in a slash, `.` or `..`";
 
-const IN_MEMORY: &str = "must be a file; for a store that is gone with its process, use the backend `memory:`";
+const IN_MEMORY: &str = "must be a file; for a store that ends with its process, use the backend `memory:`";
 
 impl Settings {
     pub(crate) fn checked(self) -> Result<Self> {

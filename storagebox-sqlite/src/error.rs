@@ -8,12 +8,12 @@ use storagebox_core::{Certainty, Error, ErrorKind, Result};
 
 /// The kind and the message of each known primary result code.
 const CODES: &[(i32, ErrorKind, &str)] = &[
-    (1, ErrorKind::NotSetUp, "the file holds no storagebox, or not all of it"),
+    (1, ErrorKind::NotSetUp, "the file has no storagebox tables, or not all of them"),
     (3, ErrorKind::Denied, "the file may not be opened"),
     (5, ErrorKind::Contention, "another process was writing to the file"),
     (6, ErrorKind::Contention, "another connection was writing to the file"),
     (7, ErrorKind::Unavailable, "there is not enough memory"),
-    (8, ErrorKind::Denied, "the file may be read and not written to"),
+    (8, ErrorKind::Denied, "the file may be read but not written"),
     (9, ErrorKind::Contention, "the statement was interrupted"),
     (11, ErrorKind::Corrupt, "the file is damaged; restore it from a copy"),
     (13, ErrorKind::Unavailable, "the disk is full"),
@@ -134,19 +134,19 @@ pub(crate) fn not_made(cause: io::Error, path: &Path) -> Error {
     let error = match cause.kind() {
         io::ErrorKind::NotFound => seen(path, Err(cause.kind().into())),
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            named(ErrorKind::Denied, "this process may not make the file")
+            named(ErrorKind::Denied, "this process may not create the file")
         }
-        _ => named(ErrorKind::Unavailable, "the file could not be made:"),
+        _ => named(ErrorKind::Unavailable, "the file could not be created:"),
     };
     error.caused_by(cause).with("file", path.display()).on("sqlite")
 }
 
 /// Returns the error for a file that was replaced or removed after it was opened.
 pub(crate) fn replaced(path: &Path, is_another: bool) -> Error {
-    let what = if is_another { "another file is" } else { "no file is left" };
+    let what = if is_another { "replaced by another file" } else { "removed" };
     let why = format!(
-        "{what} at {} since it was opened, and nothing is written to what was removed; end all programs that work with \
-         this store, see to it that the right file is there, and start them again",
+        "the file at {} was {what} after it was opened, and nothing is written to the old file; stop all programs \
+        that use this store, put the right file in place, and start them again",
         path.display()
     );
     Error::new(ErrorKind::Corrupt, why).with("file", path.display()).on("sqlite")
@@ -160,7 +160,7 @@ pub(crate) fn replaced_meanwhile(cause: Error) -> Error {
 /// Returns the error for a file or a link that another user created in a folder to which every user may write.
 pub(crate) fn a_strangers(path: &Path) -> Error {
     let why = format!(
-        "{} is another user's, in a folder that everybody may write to; name a file in a folder of your own",
+        "{} belongs to another user, in a folder that every user may write to; name a file in a folder of your own",
         path.display()
     );
     Error::new(ErrorKind::Denied, why).with("file", path.display()).on("sqlite")
@@ -171,14 +171,14 @@ fn seen(path: &Path, found: io::Result<Metadata>) -> Error {
     let named = |kind, what: &str, path: &Path| Error::new(kind, format!("{what} {}", path.display()));
     match found {
         Ok(found) if found.is_dir() => {
-            Error::misconfigured("path", format_args!("must be a file, and {} is a folder", path.display()))
+            Error::misconfigured("path", format_args!("must be a file, but {} is a folder", path.display()))
         }
         Ok(found) if !found.is_file() => {
-            Error::misconfigured("path", format_args!("must be a file, and {} is a device or the like", path.display()))
+            Error::misconfigured("path", format_args!("must be a file, but {} is a device or the like", path.display()))
         }
         Ok(_) => named(ErrorKind::Denied, "this process may not read and write the file and its folder:", path),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            named(ErrorKind::Denied, "this process may not look at the file", path)
+            named(ErrorKind::Denied, "this process may not access the file", path)
         }
         Err(_) if folder.is_dir() => named(ErrorKind::NotSetUp, "there is no file", path),
         Err(_) => named(ErrorKind::NotSetUp, "create this folder first, it does not exist:", folder),
@@ -188,8 +188,8 @@ fn seen(path: &Path, found: io::Result<Metadata>) -> Error {
 /// Returns the error for a call that did not begin within its timeout. It will not be made.
 pub(crate) fn not_begun(timeout: std::time::Duration) -> Error {
     let why = format!(
-        "the file was in use for {timeout:?}: others were writing to it, or a call of this process rests in a \
-         runtime that nobody drives any more"
+        "the file was in use for {timeout:?}: other callers were writing to it, or an unfinished call of this process \
+        is in a runtime that no longer runs"
     );
     Error::new(ErrorKind::Contention, why).on("sqlite")
 }
@@ -202,8 +202,8 @@ pub(crate) fn not_ended(timeout: std::time::Duration) -> Error {
 /// Returns the error for a store whose calls did not end while it was being closed.
 pub(crate) fn not_closed(timeout: std::time::Duration) -> Error {
     let why = format!(
-        "a call of this store was under way for all of {timeout:?}, or rests in a runtime that nobody drives any more; its \
-         connection stays open until the call has ended and the store is closed again or dropped"
+        "a call of this store did not end within {timeout:?}: it is still running, or it is in a runtime that no \
+        longer runs; its connection stays open until the call has ended and the store is closed again or dropped"
     );
     Error::new(ErrorKind::Contention, why).on("sqlite")
 }

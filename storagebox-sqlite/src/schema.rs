@@ -76,7 +76,7 @@ impl Setup {
         if !self.inner.connections.are_shared() {
             let mode = log::begin(connection).await.map_err(error::before_commit)?;
             if mode != log::MODE {
-                let what = format_args!("the journal mode {mode}, which is all that this file system has,");
+                let what = format_args!("the journal mode {mode}, the only one that this file system supports,");
                 return Err(Error::unsupported(what, "a folder on a local disk").on("sqlite"));
             }
         }

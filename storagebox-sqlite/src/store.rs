@@ -90,11 +90,9 @@ impl fmt::Debug for SqliteStore {
 fn durability(synchronous: Synchronous) -> &'static str {
     match synchronous {
         Synchronous::Normal => {
-            "what was acknowledged survives the death of every process; a machine that loses its power loses the last of it"
+            "acknowledged writes survive the end of every process; a power failure can lose the latest ones"
         }
-        Synchronous::Full | Synchronous::Extra => {
-            "what was acknowledged is on the disk, as far as the disk tells the truth"
-        }
+        Synchronous::Full | Synchronous::Extra => "acknowledged writes are on the disk, if the disk honours flushes",
     }
 }
 
@@ -130,7 +128,7 @@ impl Backend for SqliteStore {
             )
             .with("durability", durability(settings.synchronous))
             .with("processes", "any number on one machine; never over a network file system")
-            .with("clock", "the machine's; one that is set back prolongs what would expire")
+            .with("clock", "the clock of the machine; if it is set back, expiry is delayed")
             .remembers(settings.options.remember)
             .with("counters", "Atomic, Marker, Window and Sharded; the others are Unsupported")
     }

@@ -22,8 +22,8 @@ fn judge(found: &str) -> Result<()> {
         return Ok(());
     }
     let why = format_args!(
-        "{found} is linked by a package of this program or by its machine, and 3.51.3 is needed: earlier ones can lose what \
-         was committed when they begin a log anew"
+        "{found} is linked by a package of this program or by its machine, but 3.51.3 or later is needed: earlier \
+        versions can lose commits when they reset the write-ahead log"
     );
     Err(Error::misconfigured("SQLite", why).on("sqlite"))
 }

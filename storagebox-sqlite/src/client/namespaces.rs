@@ -204,7 +204,7 @@ impl OpenNamespace {
             return Ok(());
         }
         let what = format_args!("a pool whose connections have `PRAGMA synchronous` = {found}");
-        let instead = format_args!("{} or more, or tell the builder `synchronous(Normal)`", asked.number());
+        let instead = format_args!("{} or more, or call `synchronous(Normal)` on the builder", asked.number());
         Err(Error::unsupported(what, instead).on("sqlite"))
     }
 }

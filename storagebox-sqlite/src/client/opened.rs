@@ -24,7 +24,7 @@ impl Opened {
     }
 
     pub(super) fn connection(&mut self) -> &mut SqliteConnection {
-        self.connection.as_mut().expect("it is taken by what closes it, and it is not used after that")
+        self.connection.as_mut().expect("only `close` takes the connection, and nothing uses it after that")
     }
 
     /// Returns `Corrupt` if the log or the shared memory was replaced or removed. Call it only after a first read.

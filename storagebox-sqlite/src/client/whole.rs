@@ -32,11 +32,11 @@ pub(crate) fn check(rows: &[SqliteRow]) -> Result<()> {
     let row = rows.first().ok_or_else(|| error::unreadable(SCHEMA))?;
     let name = |column| error::read::<Option<String>>(SCHEMA, row.try_get(column));
     if let Some(missing) = name("missing")? {
-        let why = "it is gone, or was made anew without its key: put a whole copy of the file back";
+        let why = "it does not exist, or it was recreated without its key; restore a complete copy of the file";
         return Err(Error::corrupt(format_args!("`{missing}`"), why).on("sqlite"));
     }
     let Some(trigger) = name("trigger_name")? else { return Ok(()) };
-    let why = format!("the trigger `{trigger}` may make nothing of a write; drop it");
+    let why = format!("the trigger `{trigger}` can discard a write without an error; drop it");
     Err(Error::new(ErrorKind::Misconfigured, why).on("sqlite"))
 }
 

@@ -165,6 +165,6 @@ fn who_waits_for_a_runtime_that_nobody_drives_is_told_so() -> Result<()> {
     runtimes.second.block_on(writer.close()).map_err(failed)?;
     let error = runtimes.second.block_on(remember(runtimes.store.clone(), "other")).unwrap_err();
     assert_eq!((error.kind(), error.certainty()), (ErrorKind::Contention, Certainty::NotApplied));
-    assert!(error.to_string().contains("a runtime that nobody drives any more"), "{error}");
+    assert!(error.to_string().contains("a runtime that no longer runs"), "{error}");
     Ok(())
 }

@@ -101,7 +101,7 @@ fn a_store_with_a_call_that_rests_is_closed_in_time_or_says_why_not() -> Result<
         let closed = timeout(EVER, store.close()).await.map_err(failed)?;
         let error = closed.unwrap_err();
         assert_eq!((error.kind(), error.certainty()), (ErrorKind::Contention, Certainty::NotApplied));
-        assert!(error.to_string().contains("a runtime that nobody drives any more"), "{error}");
+        assert!(error.to_string().contains("a runtime that no longer runs"), "{error}");
         Ok::<_, Error>(())
     })?;
     drop(resting);

@@ -107,7 +107,7 @@ async fn why_a_file_could_not_be_made_is_told() -> Result<()> {
     let store = SqliteStore::open(place.path().with_file_name("x".repeat(256)))?;
     let error = store.setup().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
-    assert!(error.to_string().contains("could not be made"), "{error}");
+    assert!(error.to_string().contains("could not be created"), "{error}");
     Ok(())
 }
 

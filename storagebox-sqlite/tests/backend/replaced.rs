@@ -48,7 +48,7 @@ fn remove(place: &Place, suffixes: &[&str]) -> Result<()> {
 
 fn is_refused(error: &Error) {
     assert_eq!((error.kind(), error.certainty()), (ErrorKind::Corrupt, Certainty::NotApplied), "{error}");
-    assert!(error.to_string().contains("since it was opened"), "{error}");
+    assert!(error.to_string().contains("after it was opened"), "{error}");
 }
 
 /// Asserts that every call is refused.
