@@ -118,7 +118,7 @@ impl Client {
         let sql = &call::in_session(&self.settings, sql);
         let attempt = || async move {
             let rows = self.connections.rows(Ask::Text(sql)).await?;
-            rows.into_iter().next().ok_or_else(|| error::unreadable("a look at the schema"))
+            rows.into_iter().next().ok_or_else(|| error::unreadable("the check of the schema"))
         };
         self.settled(operation, attempt).await
     }
@@ -268,7 +268,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_attempt_is_made_that_would_outlast_the_call() {
+    fn attempt_that_would_outlast_the_call_is_not_made() {
         let minute = Duration::from_secs(60);
         let error = Error::new(ErrorKind::Contention, "others are in the way");
         let is_made_again = |lasted| {

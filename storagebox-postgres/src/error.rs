@@ -19,8 +19,9 @@ use codes::{
 
 /// The message for the error that `sql/store/is_namespace.sql` and `sql/store/is_store.sql` raise before anything is
 /// written.
-const NOT_THAT_OPENED: &str = "the schema is not as it was when it was opened: it was emptied or made anew, or a copy was put back. Stop \
-     every program that uses it and find out what is missing, as the README of storagebox-postgres says; then open the store again";
+const NOT_THAT_OPENED: &str = "the schema is not the one that was opened: it was emptied, recreated or restored from \
+    a copy. Stop every program that uses it and find out what is missing, as the README of storagebox-postgres says; \
+    then open the store again";
 
 /// Returns the error for a setting whose value makes no sense.
 pub(crate) fn bad(setting: &'static str, why: impl Display) -> Error {
@@ -106,13 +107,13 @@ pub(crate) fn is_last_word(error: &sqlx::Error) -> bool {
     })
 }
 
-const NO_ENCRYPTION: &str = "the server offers no encryption that sslmode accepts; without an sslmode, other machines are sent \
-     nothing in clear";
-const UNTRUSTED: &str = "the server's certificate, or what it says in place of one, was refused; `sslrootcert` names the file of the \
-     authority that has signed it, and the URL the host that it is for";
+const NO_ENCRYPTION: &str = "the server offers no encryption that sslmode accepts; without an sslmode, connections to \
+    other machines must be encrypted";
+const UNTRUSTED: &str = "the server's certificate, or its answer in place of one, was refused; check that \
+    `sslrootcert` names the file of the CA that signed it, and that the URL names its host";
 const NO_NAME: &str = "the host of the URL has no address: its name could not be looked up";
-const NO_CONNECTION: &str = "no connection was free in time: each call that is under way has one, also one that was polled and then \
-     left, neither driven nor dropped";
+const NO_CONNECTION: &str = "no connection was free in time: every call in progress holds one, including a call that \
+    was polled and then neither awaited nor dropped";
 
 /// Maps the error of a connection that could not be opened: nothing was sent. `files` are the files that it needed.
 pub(crate) fn connecting(error: sqlx::Error, files: &[(&'static str, String)]) -> Error {
@@ -185,7 +186,10 @@ pub(crate) fn pooling(error: PoolError<Error>) -> Error {
 
 /// Returns the error for a call that was never sent: its turn did not come in time, or it got no connection.
 pub(crate) fn unmade(timeout: Duration) -> Error {
-    let why = format!("its turn did not come within {timeout:?}, no connection could be made, or {NO_CONNECTION}");
+    let why = format!(
+        "the call was not sent within {timeout:?}: it waited for its turn, no connection could be made, \
+        or {NO_CONNECTION}"
+    );
     Error::new(ErrorKind::Contention, why).on("postgres")
 }
 
@@ -208,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_lost_on_the_way_may_have_been_applied() {
+    fn error_of_a_lost_connection_is_outcome_unknown() {
         for lost in [sqlx::Error::WorkerCrashed, sqlx::Error::Io(std::io::ErrorKind::ConnectionReset.into())] {
             let error = of(lost, true);
             assert_eq!((error.kind(), error.certainty()), (ErrorKind::OutcomeUnknown, Certainty::Unknown));

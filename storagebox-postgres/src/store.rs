@@ -162,10 +162,10 @@ impl Backend for PostgresStore {
             .with("atomicity", "one statement is one transaction, at READ COMMITTED")
             .with(
                 "durability",
-                "that of the server: with synchronous_commit on, what was acknowledged survives its crash",
+                "that of the server: with synchronous_commit on, acknowledged writes survive a crash of the server",
             )
-            .with("failover", "a replica that replicates asynchronously can lose what was acknowledged last")
-            .with("clock", "the server's, read after the lock that it decides about")
+            .with("failover", "an asynchronous replica can lose the latest acknowledged writes")
+            .with("clock", "the clock of the server, read after the lock is taken")
             .remembers(self.client.settings().options.remember)
             .with("counters", "Atomic, Marker, Window and Sharded; the others are Unsupported")
     }

@@ -15,7 +15,7 @@ BEGIN
     IF found.keyless IS NOT NULL THEN
         RAISE EXCEPTION 'the table % has no unique index', found.keyless USING ERRCODE = '42P10';
     ELSIF found.diverted IS NOT NULL THEN
-        RAISE EXCEPTION 'a trigger before each row, or a rule, may make nothing of a write to the table %', found.diverted
+        RAISE EXCEPTION 'a BEFORE ROW trigger or a rule can discard a write to the table % without an error', found.diverted
             USING ERRCODE = '27000';
     END IF;
 END $$;

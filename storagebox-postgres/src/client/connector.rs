@@ -142,7 +142,7 @@ impl Manager for Connector {
         // Boxed like `create`.
         match timeout(PING_TIMEOUT, Box::pin(slot.connection.ping())).await {
             Ok(Ok(())) => Ok(()),
-            _ => Err(RecycleError::message("the connection was closed while nobody used it")),
+            _ => Err(RecycleError::message("the connection was closed while it was idle")),
         }
     }
 }

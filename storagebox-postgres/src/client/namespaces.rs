@@ -104,7 +104,7 @@ impl OpenNamespace {
         if text("kind")? != self.kind.name() || text("name")? != self.name.as_str() {
             return Err(Error::misconfigured(
                 "namespace",
-                "has a name whose hash is another namespace's; choose another name",
+                "has a name with the same hash as the name of another namespace; choose another name",
             )
             .on("postgres"));
         }

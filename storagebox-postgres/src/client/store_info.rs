@@ -15,7 +15,7 @@ pub(crate) const VERSION: i32 = 2;
 pub(crate) const FORMAT: StoreFormat = StoreFormat::new("postgres", "schema", VERSION as i64);
 
 /// The name of the schema query in errors.
-const THE_LOOK: &str = "a look at the schema";
+const THE_LOOK: &str = "the check of the schema";
 
 /// The state of a schema, as the schema query found it.
 #[derive(Clone, Debug)]
@@ -71,7 +71,7 @@ impl Found {
     /// Returns `NotSetUp` if a table or a function does not exist.
     pub(crate) fn check_parts(&self) -> Result<()> {
         let Some(name) = &self.missing else { return Ok(()) };
-        let why = format!("`{name}` of the schema does not exist; setup makes functions again, and no table");
+        let why = format!("`{name}` does not exist in the schema; setup creates missing functions, not missing tables");
         Err(Error::new(ErrorKind::NotSetUp, why).on("postgres"))
     }
 
@@ -79,12 +79,12 @@ impl Found {
     /// write.
     pub(crate) fn check_tables(&self) -> Result<()> {
         if let Some(name) = &self.keyless {
-            let why = "it has no unique index: make it again, as it is in a new schema, or put a whole copy back";
+            let why = "it has no unique index; create the index as in a new schema, or restore a complete copy";
             return Err(Error::corrupt(format_args!("the table `{name}`"), why).on("postgres"));
         }
         let Some(name) = &self.diverted else { return Ok(()) };
         let why = format!(
-            "a trigger before each row, or a rule, may make nothing of a write to `{name}`; let a trigger run after it"
+            "a BEFORE ROW trigger or a rule can discard a write to `{name}` without an error; use an AFTER trigger"
         );
         Err(Error::new(ErrorKind::Misconfigured, why).on("postgres"))
     }
@@ -103,8 +103,8 @@ impl Found {
 }
 
 fn emptied() -> Error {
-    let why = "its table `store` is empty, so that nobody knows what was in it. Stop every program that uses it and find out what is \
-         missing; then put a copy back, or drop the schema and run setup";
+    let why = "its table `store` is empty, so it is unknown which data was lost. Stop every program that uses it and \
+        find out what is missing; then restore a copy, or drop the schema and run setup";
     Error::corrupt("the schema", why).on("postgres")
 }
 

@@ -13,7 +13,7 @@ const KEYS: &[(&str, &[&str], &str)] = &[
     (
         "target_session_attrs",
         &["any", "read-write", "primary"],
-        "must be `any`, `read-write` or `primary`: the store changes what it reads, and refuses a server that only reads",
+        "must be `any`, `read-write` or `primary`: the store writes, and refuses a read-only server",
     ),
     (
         "channel_binding",
@@ -31,11 +31,11 @@ const KEYS: &[(&str, &[&str], &str)] = &[
     ("connection_limit", &[], "is not known here; write max_connections"),
     ("pool_timeout", &[], "is not known here; write call_timeout, with its unit"),
     ("ssl", &[], "is not known here; write sslmode"),
-    ("sslpassword", &[], "is not supported: the driver reads no key with a password"),
-    ("sslcrl", &[], "is not supported: the driver reads no list of revoked certificates"),
+    ("sslpassword", &[], "is not supported: the driver cannot read a key with a password"),
+    ("sslcrl", &[], "is not supported: the driver cannot read a list of revoked certificates"),
     ("require_auth", &[], "is not supported by the driver; leave it out, and write sslmode=verify-full"),
     ("passfile", &[], "is not supported in the URL; set PGPASSFILE"),
-    ("service", &[], "is not supported; write out what the service stands for"),
+    ("service", &[], "is not supported; write the settings of the service into the URL"),
     ("fallback_application_name", &[], "is not known here; write application_name"),
 ];
 
@@ -66,7 +66,7 @@ pub(super) fn check_address(address: &str) -> Result<()> {
 }
 
 fn several(key: &'static str) -> storagebox_core::Error {
-    bad(key, "names several hosts, and the driver connects to one; write one, whose name leads to the primary")
+    bad(key, "names several hosts, but the driver connects to one; name one host that leads to the primary")
 }
 
 /// Reads the longest time to connect, in seconds; 0 is no limit.

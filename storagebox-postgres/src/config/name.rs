@@ -37,8 +37,8 @@ impl Schema {
         }
         Err(bad(
             "schema",
-            "must be 1 to 40 of a-z, 0-9 and _, begin with a letter or _, and not with pg_, which is the server's; public is \
-             everybody's",
+            "must be 1 to 40 of a-z, 0-9 and _, begin with a letter or _, but not with pg_, which is reserved; it \
+            must not be public, which all users share",
         ))
     }
 

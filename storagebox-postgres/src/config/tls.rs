@@ -39,7 +39,7 @@ pub(super) fn check_system(pairs: &[(&str, &str)]) -> Result<()> {
     let value = |key| pairs.iter().rev().find(|pair| pair.0 == key).map(|pair| pair.1);
     let is_weak = value("sslmode").is_some_and(|mode| !mode.eq_ignore_ascii_case("verify-full"));
     match value("sslrootcert") == Some(SYSTEM) && is_weak {
-        true => Err(bad("sslmode", "must be `verify-full` beside sslrootcert=system")),
+        true => Err(bad("sslmode", "must be `verify-full` with sslrootcert=system")),
         false => Ok(()),
     }
 }
@@ -70,7 +70,7 @@ fn understood(said: Option<&str>, found: PgSslMode) -> Result<()> {
     let is_found = |said: &str| said.parse().is_ok_and(|said: PgSslMode| discriminant(&said) == discriminant(&found));
     match said.is_none_or(is_found) {
         true => Ok(()),
-        false => Err(bad("sslmode", "is not what the driver reads; write it out, such as `verify-full`")),
+        false => Err(bad("sslmode", "is not a mode that the driver can read; write it out, such as `verify-full`")),
     }
 }
 
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_goes_to_another_machine_encrypted_unless_it_was_said_otherwise() {
+    fn password_goes_to_another_machine_encrypted_by_default() {
         for near in ["localhost", "LOCALHOST", "127.0.0.1", "127.9.9.9", "::1", "[::1]", "::ffff:127.0.0.1"] {
             assert_eq!(of(None, false, near), "Prefer", "{near}");
         }
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn an_authority_that_is_named_is_asked() {
+    fn named_ca_is_verified_in_every_mode_but_disable() {
         for host in ["localhost", "db.example.com"] {
             for said in [None, Some("allow"), Some("prefer"), Some("require"), Some("verify-full")] {
                 assert_eq!(of(said, true, host), "VerifyFull", "{said:?}");
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn an_authority_in_the_url_goes_before_a_mode_in_the_environment_alone() {
+    fn ca_in_the_url_overrides_the_mode_in_the_environment() {
         let of = |found, authority| {
             let said = Said { mode: Some(By::Environment), authority: Some(authority) };
             format!("{:?}", mode(found, &said, false))

@@ -25,16 +25,16 @@ pub(super) const CODES: &[(&str, ErrorKind, &str)] = &[
     ("0Z", ErrorKind::Misconfigured, REFUSED),
     ("10", ErrorKind::Misconfigured, REFUSED),
     ("20", ErrorKind::Misconfigured, REFUSED),
-    ("21", ErrorKind::Corrupt, "there are two rows where there is one at most"),
+    ("21", ErrorKind::Corrupt, "there are two rows where at most one is allowed"),
     ("22", ErrorKind::Corrupt, "a row holds a value that no call of the library wrote"),
-    ("23505 free_items_pkey", ErrorKind::Corrupt, "an item is among the free ones and elsewhere too"),
-    ("23505 withdrawn_items_pkey", ErrorKind::Corrupt, "an item is among the withdrawn ones and elsewhere too"),
-    ("23505", ErrorKind::Contention, "another call of the same id was under way"),
+    ("23505 free_items_pkey", ErrorKind::Corrupt, "an item is free and has another state at the same time"),
+    ("23505 withdrawn_items_pkey", ErrorKind::Corrupt, "an item is withdrawn and has another state at the same time"),
+    ("23505", ErrorKind::Contention, "another call with the same id was in progress"),
     // The schema has neither a foreign key nor an exclusion constraint.
     ("23503", ErrorKind::Misconfigured, REFUSED),
     ("23P01", ErrorKind::Misconfigured, REFUSED),
     ("23", ErrorKind::Corrupt, "a row breaks a constraint of its table"),
-    ("25006", ErrorKind::Unavailable, "the server only reads; connect to the primary"),
+    ("25006", ErrorKind::Unavailable, "the server is read-only; connect to the primary"),
     ("25P03", ErrorKind::Unavailable, IDLE),
     ("25P04", ErrorKind::Contention, "the server ended the transaction and its session, by transaction_timeout"),
     ("25", ErrorKind::Contention, IN_TRANSACTION),
@@ -49,14 +49,10 @@ pub(super) const CODES: &[(&str, ErrorKind, &str)] = &[
     ("40001", ErrorKind::Contention, "another transaction used the same rows"),
     ("40P01", ErrorKind::Contention, "another transaction used the same rows"),
     ("40002", ErrorKind::Corrupt, "a row breaks a constraint of its table"),
-    ("40000", ErrorKind::Contention, "the server undid the transaction"),
+    ("40000", ErrorKind::Contention, "the server rolled the transaction back"),
     ("42501", ErrorKind::Denied, "a right is missing, or row security is in the way; the cause says where"),
     ("42P01", ErrorKind::NotSetUp, "the schema or a table of it does not exist"),
-    (
-        "42883",
-        ErrorKind::NotSetUp,
-        "a function of the schema does not exist, or a column is not of the type that it needs",
-    ),
+    ("42883", ErrorKind::NotSetUp, "a function of the schema does not exist, or a column has the wrong type"),
     ("42P05", ErrorKind::Misconfigured, MIXED),
     ("42P17", ErrorKind::Misconfigured, NOT_TO_BE_CHANGED),
     ("42", ErrorKind::Corrupt, "a table is not as `setup` made it"),
@@ -85,22 +81,22 @@ const AT_LOGIN: &[(&str, ErrorKind, &str)] = &[
     (
         "42501",
         ErrorKind::Denied,
-        "the role may not use the database, or not set what the URL asks for; the cause says which",
+        "the role may not use the database, or may not set an option of the URL; the cause says which",
     ),
     ("42", ErrorKind::Misconfigured, SESSION),
     ("55000", ErrorKind::Unavailable, "the database takes no connections; the cause says why"),
 ];
 
 const SESSION: &str =
-    "the server refuses what the URL, or the role, asks of the session, such as `options`; the cause says what";
-const REFUSED: &str = "something beside the library refused the statement, such as a trigger or a limit of the server; the cause \
-     says what";
-pub(super) const NOT_TO_BE_CHANGED: &str = "the server refuses changes of a table: a publication that needs other columns or a replica identity, a \
-     policy, or a view in its place; the cause says which table";
+    "the server refuses a session setting of the URL or of the role, such as `options`; the cause says which";
+const REFUSED: &str = "something other than the library refused the statement, such as a trigger or a limit of the \
+    server; the cause says what";
+pub(super) const NOT_TO_BE_CHANGED: &str = "the server refuses changes of a table, because of a publication that \
+    needs other columns or a replica identity, a policy, or a view in place of the table; the cause says which table";
 const IDLE: &str = "the server had ended the idle session";
 const IN_TRANSACTION: &str =
-    "the connection was inside a transaction of other code; see the README on pools that are handed in";
-const MIXED: &str = "a pooler mixed prepared statements up; use statements=simple";
+    "the connection was inside a transaction of other code; see `A pool of your own` in the README";
+const MIXED: &str = "a pooler mixed up prepared statements of several sessions; use statements=simple";
 
 pub(super) fn known(code: &str) -> Option<(ErrorKind, &'static str)> {
     among(CODES, code)
@@ -128,7 +124,7 @@ pub(super) const CLIENT_IDLE: &str = "client_idle_timeout";
 /// The beginnings of PgBouncer's messages, in any version, while it has no connection to the server. One of them names
 /// the cause, and is cut off.
 pub(super) const NO_SERVER: [&str; 2] = ["server login has been failing", "pgbouncer cannot connect to server"];
-pub(super) const CUT_OFF: &str = "the pooler cannot reach the server, or log in there; the cause says what it knows";
+pub(super) const CUT_OFF: &str = "the pooler cannot reach the server or log in to it; the cause says more";
 pub(super) const QUERY_WAIT_TIMEOUT: &str = "query_wait_timeout";
 pub(super) const QUERY_WAIT: &str = "the pooler had no connection to the server in time (query_wait_timeout)";
 

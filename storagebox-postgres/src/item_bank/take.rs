@@ -90,7 +90,7 @@ impl Taker {
             }
             "busy" => {
                 cursor.leave();
-                Err(Error::new(ErrorKind::Contention, "others hold the last items").on("postgres"))
+                Err(Error::new(ErrorKind::Contention, "other calls hold the last items").on("postgres"))
             }
             _ => view.taken(),
         }

@@ -87,7 +87,7 @@ async fn a_pool_that_is_used_up_by_calls_that_were_left_says_so() -> Result<()> 
             let error = bank.take(&claims[0], Hold::Forever).await.unwrap_err();
             let found = (error.kind(), error.certainty());
             assert_eq!(found, (ErrorKind::Contention, Certainty::NotApplied), "{combining}: {error:?}");
-            assert!(error.to_string().contains("neither driven nor dropped"), "{combining}: {error}");
+            assert!(error.to_string().contains("neither awaited nor dropped"), "{combining}: {error}");
             drop((one, other, locked));
             let taken = async || Ok(bank.take(&claims[1], Hold::Forever).await.is_ok());
             until("a take on a connection that is free again", taken).await?;

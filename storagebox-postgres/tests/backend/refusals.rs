@@ -87,8 +87,8 @@ async fn what_refuses_a_connection_is_told_as_such() -> Result<()> {
         run(owner, format!("REVOKE CONNECT ON DATABASE {role}_denied FROM PUBLIC")).await?;
         let url = place.database.url();
         let refused = [
-            (format!("{url}?options=-c%20nothing_of_the_kind%3D1"), ErrorKind::Misconfigured, "asks of the session"),
-            (format!("{url}?options=-c%20timezone%3DMars"), ErrorKind::Misconfigured, "asks of the session"),
+            (format!("{url}?options=-c%20nothing_of_the_kind%3D1"), ErrorKind::Misconfigured, "a session setting"),
+            (format!("{url}?options=-c%20timezone%3DMars"), ErrorKind::Misconfigured, "a session setting"),
             (format!("{url}?dbname={role}_closed"), ErrorKind::Unavailable, "takes no connections"),
             (format!("{url}?dbname={role}_denied"), ErrorKind::Denied, "may not use the database"),
         ];
