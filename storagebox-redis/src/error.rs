@@ -7,23 +7,23 @@ use storagebox_core::backend::is_nameless;
 use storagebox_core::{Certainty, Error, ErrorKind};
 
 const FOREIGN: &str = "it is not what this version of the library writes";
-const MOVING: &str = "the slot is on its way to another node";
+const MOVING: &str = "the slot is being moved to another node";
 
 /// The meaning of the server's error codes. With these codes the server refuses a script before it runs.
 const CODES: &[(&str, ErrorKind, &str)] = &[
-    ("NOAUTH", ErrorKind::Denied, "the server wants a user and a password"),
+    ("NOAUTH", ErrorKind::Denied, "the server requires a user and a password"),
     ("WRONGPASS", ErrorKind::Denied, "the server refused the user or the password"),
     ("NOPERM", ErrorKind::Denied, "the user lacks a right; the README of storagebox-redis lists those that it needs"),
-    ("DENIED", ErrorKind::Denied, "the server is in protected mode, which lets in only its own machine"),
+    ("DENIED", ErrorKind::Denied, "the server is in protected mode and accepts only local connections"),
     ("OOM", ErrorKind::Unavailable, "the server is at its maxmemory"),
     ("LOADING", ErrorKind::Unavailable, "the server is still loading its data"),
-    ("READONLY", ErrorKind::Unavailable, "the server is a replica, which only reads"),
+    ("READONLY", ErrorKind::Unavailable, "the server is a read-only replica"),
     ("MASTERDOWN", ErrorKind::Unavailable, "the server is a replica that has lost its master"),
     ("MISCONF", ErrorKind::Unavailable, "the server cannot write to its disk"),
     ("NOREPLICAS", ErrorKind::Unavailable, "the server has fewer replicas than min-replicas-to-write"),
     ("CLUSTERDOWN", ErrorKind::Unavailable, "the cluster does not serve the slot"),
-    ("BUSY", ErrorKind::Contention, "another script has been running for long"),
-    ("MOVED", ErrorKind::Contention, "the slot is another node's by now"),
+    ("BUSY", ErrorKind::Contention, "another script has been running for a long time"),
+    ("MOVED", ErrorKind::Contention, "the slot has moved to another node"),
     ("ASK", ErrorKind::Contention, MOVING),
     ("TRYAGAIN", ErrorKind::Contention, MOVING),
 ];
@@ -123,14 +123,14 @@ pub(crate) fn connecting(error: RedisError) -> Error {
     Error::new(kind, message).caused_by(error).on("redis")
 }
 
-const UNFIT: &str = "the URL does not fit what is at its address; the cause says why";
+const UNFIT: &str = "the URL does not match the server at its address; the cause says why";
 pub(crate) const UNREACHABLE: &str = "the server could not be reached";
 
 /// Maps an error of resolving a host: the lookup failed, or the name has no address.
 pub(crate) fn resolving(error: io::Error) -> Error {
     match is_nameless(&error) {
         false => Error::new(ErrorKind::Unavailable, "the host's name could not be looked up"),
-        true => Error::misconfigured("host", "is no name that resolves to an address"),
+        true => Error::misconfigured("host", "does not resolve to an address"),
     }
     .caused_by(error)
     .on("redis")
@@ -139,18 +139,16 @@ pub(crate) fn resolving(error: io::Error) -> Error {
 /// Maps an error of a TLS handshake. What either side refused once, it refuses again.
 pub(crate) fn securing(error: io::Error) -> Error {
     let refused = match tls_error(&error) {
-        None => Error::new(ErrorKind::Unavailable, "the server ended the connection before TLS was agreed on"),
+        None => Error::new(ErrorKind::Unavailable, "the server ended the connection before TLS was negotiated"),
         Some(rustls::Error::AlertReceived(_)) => {
-            Error::new(ErrorKind::Denied, "the server refused the TLS of the client")
+            Error::new(ErrorKind::Denied, "the server refused the TLS connection of the client")
         }
         Some(rustls::Error::InvalidCertificate(_)) => {
             let why =
                 "is not trusted: `tls_ca_cert_file` names the CA that signed it; the cause says what is wrong with it";
             Error::misconfigured("the server's certificate", why)
         }
-        Some(_) => {
-            Error::misconfigured("rediss", "was asked for, and the server's TLS does not fit; the cause says why")
-        }
+        Some(_) => Error::misconfigured("rediss", "was asked for, but TLS could not be negotiated; the cause says why"),
     };
     refused.caused_by(error).on("redis")
 }
@@ -167,25 +165,25 @@ pub(crate) fn is_alert(error: &io::Error) -> bool {
 /// Returns the error for a connection that the server ended by a TLS alert after the handshake, when it checked the
 /// client's certificate.
 pub(crate) fn refusing(error: RedisError) -> Error {
-    Error::new(ErrorKind::Denied, "the server refused the TLS of the client: it wants another certificate")
+    Error::new(ErrorKind::Denied, "the server refused the TLS connection: it requires another client certificate")
         .caused_by(error)
         .on("redis")
 }
 
 /// Returns the error for data that is gone, or of another epoch, since the program opened it.
 pub(crate) fn of_another_epoch(keys: &str) -> Error {
-    let why = "it is not of the epoch that was opened: it was lost, alone or with all else, or a copy was put \
-         back. Stop every program that uses it and find out what is missing, as the README of storagebox-redis says; then open the \
-         store again";
-    Error::corrupt(format_args!("what begins with {keys}"), why).on("redis")
+    let why = "it has another epoch than when it was opened: the namespace or the whole store was lost, or a copy was \
+        restored. Stop every program that uses it and find out what is missing, as the README of storagebox-redis \
+        says; then open the store again";
+    Error::corrupt(format_args!("the store or namespace whose keys begin with {keys}"), why).on("redis")
 }
 
 /// Returns the error for a namespace that was created in this epoch and is gone.
 pub(crate) fn lost(keys: &str) -> Error {
-    let why = "the namespace was made and is gone: its node came back empty, or its key was evicted or deleted. Stop every program \
-         that uses the store, find out what is missing and give the store a new epoch, as the README of storagebox-redis says; then \
-         open it again";
-    Error::corrupt(format_args!("what begins with {keys}"), why).on("redis")
+    let why = "it was created and no longer exists: its node restarted empty, or its key was evicted or deleted. Stop \
+        every program that uses the store, find out what is missing and give the store a new epoch, as the README of \
+        storagebox-redis says; then open it again";
+    Error::corrupt(format_args!("the namespace whose keys begin with {keys}"), why).on("redis")
 }
 
 /// Returns the error for a missing right.
@@ -200,7 +198,7 @@ const REFUSED: &[(&str, ErrorKind, &str)] = &[
     (
         "unknown command",
         ErrorKind::Unsupported,
-        "the server does not know the command: `rename-command` took it away, or it is not Redis",
+        "the server does not know the command: `rename-command` removed it, or the server is not Redis",
     ),
     (
         "Error compiling script",
@@ -208,22 +206,22 @@ const REFUSED: &[(&str, ErrorKind, &str)] = &[
         "the server cannot read the script: it needs Redis 7.0 or later, or Valkey",
     ),
     ("Script killed by user", ErrorKind::Contention, "the administrator ended the script, which had written nothing"),
-    ("max number of clients reached", ErrorKind::Unavailable, "the server has as many clients as it takes"),
+    ("max number of clients reached", ErrorKind::Unavailable, "the server has reached its maximum number of clients"),
     // Errors of `SELECT` and of the first command to a cluster, whose own words the driver leaves out.
     ("DB index is out of range", ErrorKind::Misconfigured, NO_DATABASE),
     ("invalid DB index", ErrorKind::Misconfigured, NO_DATABASE),
     ("SELECT is not allowed in cluster mode", ErrorKind::Misconfigured, NO_DATABASE),
     ("has no permissions to run", ErrorKind::Denied, "the user lacks a right to select the database; it needs +select"),
-    ("Authentication required", ErrorKind::Denied, "the server wants a user and a password"),
-    (BUSY, ErrorKind::Contention, "another script has been running for long"),
+    ("Authentication required", ErrorKind::Denied, "the server requires a user and a password"),
+    (BUSY, ErrorKind::Contention, "another script has been running for a long time"),
     (
         "cluster support disabled",
         ErrorKind::Misconfigured,
-        "the server is no node of a cluster; its URL begins with redis:// or rediss://",
+        "the server is not a cluster node; its URL begins with redis:// or rediss://",
     ),
 ];
 
-const NO_DATABASE: &str = "the server has no database of the number that the URL names";
+const NO_DATABASE: &str = "the server has no database with the number in the URL";
 const BUSY: &str = "Redis is busy running a script";
 
 fn refused(error: &RedisError) -> Option<Error> {
@@ -235,8 +233,8 @@ fn refused(error: &RedisError) -> Option<Error> {
 /// Returns the error for missing commands: the server is not Redis, or its administrator removed or renamed them.
 fn removed(commands: &str) -> Error {
     let what = format!("a server without the command {}", commands.to_ascii_uppercase());
-    Error::unsupported(what, "one where no `rename-command` took away what the README of storagebox-redis lists")
-        .on("redis")
+    let instead = "a server without `rename-command` for the commands in the README of storagebox-redis";
+    Error::unsupported(what, instead).on("redis")
 }
 
 /// Returns the error for an answer that the library cannot read.

@@ -38,7 +38,7 @@ pub(crate) async fn namespace(client: &Client, kind: Kind, key: &str) -> Result<
     let outcome = repair.all(kind).await;
     if repair.mended > 0 {
         let mended = repair.mended;
-        tracing::warn!(key, mended, "upkeep mended what an older version of the library had left half done");
+        tracing::warn!(key, mended, "upkeep repaired incomplete writes of an older version of the library");
     }
     match outcome {
         Err(error) if repair.mended > 0 => Err(error.after_unresolved()),

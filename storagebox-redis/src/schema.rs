@@ -58,7 +58,7 @@ pub(crate) fn check(info: &str, settings: &Settings) -> Result<()> {
     match (fields("maxmemory_policy").find(|policy| evicts(policy)), settings.eviction) {
         (None, _) => Ok(()),
         (Some(policy), Eviction::Warn) => {
-            tracing::warn!(policy, "the server evicts keys when its memory is full, and promises with them");
+            tracing::warn!(policy, "the server evicts keys when its memory is full, which breaks guarantees");
             Ok(())
         }
         (Some(policy), Eviction::Refuse) => {

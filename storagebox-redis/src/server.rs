@@ -118,7 +118,7 @@ impl RedisServer {
         match found >= replicas {
             true => Ok(()),
             false => {
-                let why = format!("{found} of {replicas} replicas had it within {timeout:?}");
+                let why = format!("{found} of {replicas} replicas acknowledged the write within {timeout:?}");
                 Err(Error::unknown(why).on("redis"))
             }
         }

@@ -106,7 +106,7 @@ impl Backend for RedisStore {
             .with(
                     "eviction",
                     "setup and ping refuse a server that evicts keys which do not expire; with eviction=warn they only warn")
-            .with("clock", "the server's, read in the script; a clock that is set back prolongs what expires")
+            .with("clock", "the clock of the server, read in the script; if it is set back, expiry is delayed")
             .remembers(settings.options.remember)
             .with("counters", COUNTERS)
     }
@@ -159,14 +159,14 @@ impl Backend for RedisStore {
     }
 }
 
-const DURABILITY: &str = "that of the server: with `appendonly yes` and `appendfsync always` what was acknowledged survives \
-     the end of its process and of its machine; with `everysec` the last seconds can be lost with either, and without a log \
-     everything since the last dump";
+const DURABILITY: &str = "that of the server: with `appendonly yes` and `appendfsync always`, acknowledged writes \
+    survive a crash of the server and of its machine; with `everysec`, either can lose the last seconds, and without \
+    a log, everything since the last dump";
 
-const FAILOVER: &str = "a replica lacks what its master acknowledged last; promoted, it has lost that, so that an item can be \
-     given away twice";
+const FAILOVER: &str = "a replica lacks the latest acknowledged writes of its master; if it is promoted, they are \
+    lost, so that an item can be given away twice";
 
-const FAILOVER_AFTER_WAITING: &str = "what was acknowledged is on so many replicas; where another one is promoted it is lost, \
-     so that an item can be given away twice";
+const FAILOVER_AFTER_WAITING: &str = "acknowledged writes are on as many replicas as `wait` says; if another replica \
+    is promoted, they are lost, so that an item can be given away twice";
 
 const COUNTERS: &str = "Atomic, Marker, Window and Sharded, whose shards are one record; the others are Unsupported";

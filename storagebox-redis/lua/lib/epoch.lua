@@ -5,7 +5,7 @@ local epoch, head
 
 local function head_of(key, ...)
     local found = redis.call('HMGET', key, 'epoch', ...)
-    if found[1] ~= epoch then error({ err = 'EPOCH ' .. key .. ' is not of the epoch that was opened' }) end
+    if found[1] ~= epoch then error({ err = 'EPOCH ' .. key .. ' has another epoch than when it was opened' }) end
     return found
 end
 

@@ -5,7 +5,7 @@
 -- created in it or ''; the store, or '' on a cluster, which may have it on another node
 -- Returns the options with which the namespace was created and its epoch, each '' if it is gone
 if ARGV[5] ~= '' and redis.call('HGET', ARGV[5], 'epoch') ~= ARGV[3] then
-    error({ err = 'EPOCH the store is not of the epoch that was opened' })
+    error({ err = 'EPOCH the store has another epoch than when it was opened' })
 end
 local known = redis.call('HMGET', KEYS[1], 'options', 'epoch')
 -- Options without an epoch are the rest of a creation by an older version that was refused half-way: the namespace has

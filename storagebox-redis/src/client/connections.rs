@@ -196,7 +196,7 @@ async fn replicated(slot: &Slot, connection: &mut Connection, awaited: &ScriptCa
     if found >= wait.replicas {
         return Ok(());
     }
-    let why = format!("{found} of {} replicas had it within {:?}", wait.replicas, wait.timeout);
+    let why = format!("{found} of {} replicas acknowledged the write within {:?}", wait.replicas, wait.timeout);
     Err(Error::unknown(why).on("redis"))
 }
 

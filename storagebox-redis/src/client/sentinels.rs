@@ -7,8 +7,8 @@ use super::dial::Node;
 use crate::config::Access;
 use crate::error;
 
-const NO_MASTER: &str = "the sentinels know no master of the name in the URL";
-const NO_SENTINEL: &str = "leads to a server that is no sentinel";
+const NO_MASTER: &str = "the sentinels know no master with the name in the URL";
+const NO_SENTINEL: &str = "leads to a server that is not a sentinel";
 
 /// Returns the address that this sentinel gives for the master of this name.
 pub(super) async fn ask(

@@ -41,7 +41,7 @@ impl StoreInfo {
         check_text(answer.text(0)?)?;
         match (answer.text(1)?, memory(answer.text(2)?)) {
             (epoch, Some(memory)) if !epoch.is_empty() => Ok(Self { epoch: epoch.to_owned(), memory }),
-            _ => Err(Error::corrupt("the store", "it has no epoch, or no memory").on("redis")),
+            _ => Err(Error::corrupt("the store", "it has no epoch, or no valid `remember`").on("redis")),
         }
     }
 
@@ -57,7 +57,7 @@ fn check_text(version: &str) -> Result<()> {
         return Err(Error::new(ErrorKind::NotSetUp, "there is no store with this prefix").on("redis"));
     }
     version.parse().map_or_else(
-        |_| Err(Error::corrupt("the store's version", "it is no number").on("redis")),
+        |_| Err(Error::corrupt("the store's version", "it is not a number").on("redis")),
         |found| FORMAT.check(found),
     )
 }

@@ -112,8 +112,8 @@ impl Access {
         let chosen = CryptoProvider::get_default().cloned();
         let provider = chosen.unwrap_or_else(|| Arc::new(rustls::crypto::ring::default_provider()));
         let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-        let config =
-            config.map_err(|error| bad("tls", "has no version that the process's ciphers know").caused_by(error))?;
+        let config = config
+            .map_err(|error| bad("tls", "has no version that the ciphers of the process support").caused_by(error))?;
         let config = config.with_root_certificates(self.roots()?);
         let Some((certificate, key)) = &self.own else {
             return Ok(config.with_no_client_auth());
@@ -129,7 +129,7 @@ impl Access {
         let Some(authority) = &self.authority else {
             let machine = rustls_native_certs::load_native_certs();
             let (added, _) = roots.add_parsable_certificates(machine.certs);
-            let none = || bad("authority", "is not named, and the machine trusts no CA: `tls_ca_cert_file` names one");
+            let none = || bad("authority", "is not set, and the machine trusts no CA; `tls_ca_cert_file` names one");
             return if added > 0 { Ok(roots) } else { Err(none()) };
         };
         for certificate in certificates_in("authority", authority)? {

@@ -105,7 +105,7 @@ fn sentinel_login(builder: RedisBuilder, kind: Kind, access: &BTreeMap<&str, Str
     let (user, password) = (access.get("sentinel_user"), access.get("sentinel_password"));
     match (user, password, kind) {
         (None, None, _) => Ok(builder),
-        (_, _, Kind::Node | Kind::Cluster) => Err(bad("url", "has a login for sentinels and leads to none")),
+        (_, _, Kind::Node | Kind::Cluster) => Err(bad("url", "has a login for sentinels, but is not a sentinel URL")),
         (_, None, _) => Err(bad("url", "must have a `sentinel_password` with its `sentinel_user`")),
         (None, Some(password), _) => Ok(builder.sentinel_login(Login::with_password(password))),
         (Some(user), Some(password), _) => Ok(builder.sentinel_login(Login::new(user, password))),
@@ -153,7 +153,7 @@ fn cluster(_: &RedisBuilder, _: &str, _: &str) -> Result<At> {
 fn sentinels(scheme: &str, address: &str) -> Result<At> {
     let (address, watched) = address.split_once('/').unwrap_or((address, ""));
     if watched.is_empty() {
-        return Err(bad("url", "must name what the sentinels watch, as in redis+sentinel://host:port/mymaster"));
+        return Err(bad("url", "must name the sentinels' master, as in redis+sentinel://host:port/mymaster"));
     }
     let (login, hosts) = hosts(address);
     let sentinels = hosts.map(|host| node(scheme, host)).collect::<Result<_>>()?;
@@ -167,10 +167,10 @@ fn sentinels(_: &str, _: &str) -> Result<At> {
     Err(without("Sentinel", "sentinel"))
 }
 
-#[allow(dead_code, reason = "in a build with everything nobody is without")]
+#[allow(dead_code, reason = "unused in a build with all features")]
 fn without(what: &str, feature: &str) -> storagebox_core::Error {
     let instead = format!("the feature `{feature}` of the crate storagebox-redis");
-    storagebox_core::Error::unsupported(format_args!("{what}: in this build"), instead).on("redis")
+    storagebox_core::Error::unsupported(format_args!("{what} in this build"), instead).on("redis")
 }
 
 fn set(mut builder: RedisBuilder, key: &str, value: &str) -> Result<RedisBuilder> {

@@ -72,7 +72,7 @@ async fn what_one_replica_has_is_lost_when_another_is_promoted() -> Result<()> {
     let promises = store.promises();
     let failover = promises.entries.iter().find(|promise| promise.about == "failover");
     let failover = failover.ok_or_else(|| failed("nothing is promised about a failover"))?;
-    assert!(failover.statement.contains("where another one is promoted it is lost"), "{failover:?}");
+    assert!(failover.statement.contains("if another replica is promoted, they are lost"), "{failover:?}");
     Ok(())
 }
 

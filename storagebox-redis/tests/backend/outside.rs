@@ -70,10 +70,10 @@ async fn a_database_or_a_kind_of_server_that_is_not_there_is_refused_at_once() -
             .ask::<()>(cmd("ACL").arg("SETUSER").arg("default").arg("resetpass").arg(format!(">{SECRET}")))
             .await?;
         for (url, kind, told) in [
-            (format!("redis://:{SECRET}@{at}/7"), ErrorKind::Misconfigured, "no database of the number"),
+            (format!("redis://:{SECRET}@{at}/7"), ErrorKind::Misconfigured, "no database with the number"),
             (format!("redis://narrow:{SECRET}@{at}/1"), ErrorKind::Denied, "+select"),
-            (format!("redis://{at}/1"), ErrorKind::Denied, "wants a user and a password"),
-            (format!("redis+cluster://:{SECRET}@{at}"), ErrorKind::Misconfigured, "no node of a cluster"),
+            (format!("redis://{at}/1"), ErrorKind::Denied, "requires a user and a password"),
+            (format!("redis+cluster://:{SECRET}@{at}"), ErrorKind::Misconfigured, "not a cluster node"),
         ] {
             let error = RedisStore::builder().call_timeout(LONG).connect(&url)?.ping().await.unwrap_err();
             assert_eq!((error.kind(), error.certainty()), (kind, Certainty::NotApplied), "{error:?}");

@@ -40,9 +40,9 @@ async fn a_slot_on_its_way_stops_a_call_before_it_does_anything() -> Result<()> 
 }
 
 fn is_stopped(outcome: Result<()>) {
-    let error: Error = outcome.expect_err("the slot is on its way");
+    let error: Error = outcome.expect_err("the slot is being moved");
     assert_eq!((error.kind(), error.certainty()), (ErrorKind::Contention, Certainty::NotApplied), "{error}");
-    assert!(error.to_string().contains("on its way"), "{error}");
+    assert!(error.to_string().contains("is being moved"), "{error}");
 }
 
 /// Takes all items, and checks that none is missing and none comes twice.
