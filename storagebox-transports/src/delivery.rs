@@ -7,7 +7,7 @@ use storagebox_core::{BoxError, MessageId, Payload, TokenId};
 
 /// The error of a call with an outdated receipt.
 #[cfg(any(feature = "postgres", feature = "redis-streams"))]
-pub(crate) const STALE: &str = "the message is over, or it was handed out again since";
+pub(crate) const STALE: &str = "the message is finished, or it was delivered again since";
 
 /// One copy of a message, which belongs to this worker until its lease ends or it is settled.
 ///
@@ -94,5 +94,5 @@ pub enum Settle {
 
 /// The reason why a copy is no message of storagebox.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("this is no message of storagebox: {0}")]
+#[error("this is not a message of storagebox: {0}")]
 pub struct Malformed(pub String);

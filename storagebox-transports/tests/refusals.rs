@@ -57,7 +57,7 @@ fn assert_ended(consumed: &Consumed, said: &Said, kind: ErrorKind) {
     let error = consumed.error.as_ref().unwrap();
     assert_eq!((error.kind(), consumed.stream_errors), (kind, 1), "{error}: {:?}", std::error::Error::source(error));
     assert_eq!(said.lines("ERROR").len(), 1, "{}", said.text());
-    assert!(said.text().contains("it ends"), "{}", said.text());
+    assert!(said.text().contains("the worker stops"), "{}", said.text());
     assert!(!said.text().contains("hunter2"), "{}", said.text());
 }
 
@@ -108,7 +108,7 @@ async fn redis_refuses_a_password_a_right_a_command_and_a_key() {
 
 /// It would take its messages again and again, and end none.
 #[tokio::test]
-async fn redis_that_lets_nobody_finish_a_message_ends_the_loop() {
+async fn loop_ends_if_redis_refuses_to_settle() {
     let url = shared_redis().unwrap().url();
     let (queues, name) = (RedisQueues::connect(&user(url, &["+@all", "-xdel"]).await).unwrap(), unique());
     queues.setup(&name.parse().unwrap()).await.unwrap();
@@ -117,18 +117,18 @@ async fn redis_that_lets_nobody_finish_a_message_ends_the_loop() {
     let consumed = run(queues.deliveries(&name.parse().unwrap()), ConsumeOptions::default()).await;
     assert_eq!((consumed.duplicates, consumed.failed_settles), (1, 1));
     assert_eq!(consumed.error.unwrap().kind(), ErrorKind::Denied);
-    assert!(said.text().contains("XDEL") && said.text().contains("it ends"), "{}", said.text());
+    assert!(said.text().contains("XDEL") && said.text().contains("the worker stops"), "{}", said.text());
 }
 
 #[tokio::test]
-async fn redis_without_a_group_makes_it_and_says_so() {
+async fn missing_redis_group_is_created_with_a_warning() {
     let (said, _here) = Said::here(LevelFilter::INFO);
     let name = unique();
     let queues = RedisQueues::connect(shared_redis().unwrap().url()).unwrap();
     queues.dispatch(&[message(&name)]).await.unwrap();
     assert_eq!(worker(queues.deliveries(&name.parse().unwrap()), 1).await.duplicates, 1);
     assert_eq!(said.lines("WARN").len(), 1, "{}", said.text());
-    assert!(said.text().contains("made again") && said.text().contains(&name), "{}", said.text());
+    assert!(said.text().contains("created again") && said.text().contains(&name), "{}", said.text());
 }
 
 #[tokio::test]
@@ -152,14 +152,14 @@ async fn redis_without_a_group_that_the_user_may_make_is_waited_for() {
 
 /// One line, however many errors there are.
 #[tokio::test]
-async fn a_server_that_is_not_there_is_said_once() {
+async fn unreachable_server_is_logged_once() {
     let (said, _here) = Said::here(LevelFilter::INFO);
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let queues = RedisQueues::connect(&format!("redis://ann:hunter2@{free}")).unwrap();
     let until = tokio::time::sleep(Duration::from_secs(1));
     let consumed = run(queues.deliveries(&"orders".parse().unwrap()), ConsumeOptions::default().until(until)).await;
     assert!(consumed.stream_errors > 1 && consumed.error.is_none(), "{consumed:?}");
-    assert_eq!(said.lines("goes on asking").len(), 1, "{}", said.text());
+    assert_eq!(said.lines("keeps asking").len(), 1, "{}", said.text());
     assert!(!said.text().contains("hunter2"));
 }
 
@@ -194,7 +194,7 @@ async fn postgres_without_its_table_is_waited_for() {
     let (said, _here) = Said::here(LevelFilter::INFO);
     let queues = PostgresQueues::connect(&format!("{}?schema={}", shared_postgres().unwrap().url(), unique())).unwrap();
     let set_up = async {
-        while said.lines("goes on asking").is_empty() {
+        while said.lines("keeps asking").is_empty() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         queues.setup().await.unwrap();
@@ -263,7 +263,7 @@ fn a_url_is_refused_as_by_the_store() {
 }
 
 #[tokio::test]
-async fn nats_without_its_consumer_or_a_stream_makes_them_and_says_so() {
+async fn missing_nats_consumer_or_stream_is_created_with_a_warning() {
     let server = Nats::start().unwrap();
     let raw = jetstream::new(async_nats::connect(server.url()).await.unwrap());
     let (queues, queue) = (NatsQueues::connect(&server.url()).await.unwrap(), NatsQueue::new("orders"));
@@ -276,7 +276,7 @@ async fn nats_without_its_consumer_or_a_stream_makes_them_and_says_so() {
             Some(stream) => drop(raw.delete_stream(stream).await.unwrap()),
         }
         let send = async {
-            while said.lines("made again").is_empty() {
+            while said.lines("created again").is_empty() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
             queues.dispatch(&[message("orders")]).await.unwrap();

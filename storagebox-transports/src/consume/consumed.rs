@@ -13,7 +13,7 @@ use crate::delivery::Settle;
 /// A copy is counted by the decision about it. If its settlement failed, the copy is counted in `failed_settles` as
 /// well, and comes again.
 #[derive(Clone, Debug, Default)]
-#[must_use = "it has the error that ended the loop, if one did"]
+#[must_use = "the outcome has the error that ended the loop, if there was one"]
 #[non_exhaustive]
 pub struct Consumed {
     /// Copies that changed their entity.

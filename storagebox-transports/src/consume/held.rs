@@ -122,7 +122,7 @@ async fn extend(delivery: &impl Delivery, lease: Duration, patience: Duration) -
             false
         }
         Err(_) => {
-            debug!("the queue did not say whether a lease is extended");
+            debug!("the queue did not confirm the extension of a lease");
             false
         }
     }

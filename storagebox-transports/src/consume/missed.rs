@@ -28,7 +28,7 @@ impl Missed {
             }
         };
         if is_final(error.kind()) {
-            error!(error = text, "the queue refuses the worker, and no other attempt can help: it ends");
+            error!(error = text, "the worker stops: the queue refuses it, and a retry cannot help");
             return Some(Arc::new(error));
         }
         self.warn(&format!("{:?}", error.kind()), &text);
@@ -40,14 +40,11 @@ impl Missed {
         let text = with_causes(error.as_ref());
         match error.downcast::<Error>() {
             Ok(error) if matches!(error.kind(), ErrorKind::Denied | ErrorKind::Unsupported) => {
-                error!(
-                    error = text,
-                    "the queue cannot be told what became of a message, and no other attempt can help: it ends"
-                );
+                error!(error = text, "the worker stops: it cannot settle messages, and a retry cannot help");
                 Some(Arc::new(*error))
             }
             _ if self.is_due("unsettled") => {
-                warn!(error = text, "the queue was not told what became of a message, which comes again");
+                warn!(error = text, "settling a message failed; it may be delivered again");
                 None
             }
             _ => None,
@@ -56,7 +53,7 @@ impl Missed {
 
     fn warn(&mut self, kind: &str, error: &str) {
         match self.is_due(kind) {
-            true => warn!(error, "the queue gives no messages; the worker goes on asking"),
+            true => warn!(error, "the queue delivers no messages; the worker keeps asking"),
             false => debug!(error, "the queue gave no delivery"),
         }
     }

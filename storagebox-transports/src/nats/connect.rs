@@ -17,7 +17,7 @@ const FORM: Form = Form {
     schemes: &[("nats://", false), ("tls://", true)],
     beginning: "must be nats://user:password@host:port, or tls:// for encryption; commas separate several of one cluster",
     keys: &["tls"],
-    instead: "sends the password to another machine in clear; write tls://, or tls=off where that is wanted",
+    instead: "sends the password to another machine unencrypted; write tls://, or tls=off to allow it",
 };
 
 /// The last refusal of the server. The server reports it separately from the call, which then has no answer.
@@ -49,7 +49,7 @@ impl Refusals {
             return denied().caused_by(said).on("nats");
         }
         let (kind, message) = match missing(&error) {
-            true => (ErrorKind::NotSetUp, "the stream or its consumer is not there"),
+            true => (ErrorKind::NotSetUp, "the stream or its consumer does not exist"),
             false => (ErrorKind::Unavailable, "the server gave no message"),
         };
         Error::new(kind, message).caused_by(error).on("nats")
@@ -86,7 +86,7 @@ fn read(text: &str) -> Result<(Vec<String>, Option<Login>)> {
         return Err(FORM.bad("must have the same user and password in each address"));
     }
     if addresses.iter().any(|address| address.path.as_ref().is_some_and(|path| !path.is_empty())) {
-        return Err(FORM.bad("must have nothing behind the port"));
+        return Err(FORM.bad("must end after the port"));
     }
     Ok((addresses.iter().map(bare).collect(), login))
 }
@@ -124,15 +124,15 @@ fn tls() -> Result<ClientConfig> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let config =
-        config.map_err(|error| FORM.bad("needs a version of TLS that the process's ciphers know").caused_by(error))?;
+    let config = config
+        .map_err(|error| FORM.bad("needs a TLS version that the ciphers of the process support").caused_by(error))?;
     Ok(config.with_root_certificates(roots).with_no_client_auth())
 }
 
 fn unconnected(error: ConnectError) -> Error {
     let refused = match error.kind() {
         ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => denied(),
-        ConnectErrorKind::Tls => Error::misconfigured("tls", "was not agreed on; the cause says why"),
+        ConnectErrorKind::Tls => Error::misconfigured("tls", "could not be negotiated; the cause says why"),
         _ => Error::new(ErrorKind::Unavailable, "the server could not be reached"),
     };
     refused.caused_by(error).on("nats")
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_of_nats_is_refused() {
+    fn address_that_is_not_of_nats_is_refused() {
         for text in
             ["nats://ann:a@[::1],nats://ann:b@[::1]", "nats://ann:a@[::1],nats://[::1]", "nats://[::1]/db", "ws://a"]
         {

@@ -31,7 +31,7 @@ pub(super) async fn park(message: &Message, parking: &Parking) -> Result<(), Box
             message.context.get_or_create_stream(parking.stream.clone()).await?;
             tracing::warn!(
                 stream = parking.stream.name,
-                "the stream of the parked messages was gone and was made again"
+                "the stream of the parked messages was missing and was created again"
             );
             Ok(park_as_it_fits(message, parking).await?)
         }

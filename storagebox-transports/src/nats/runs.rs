@@ -85,7 +85,7 @@ impl Run {
     /// no harm.
     pub(super) async fn is_given_back(&self) {
         if let Err(error) = self.note(Note::Settled(self.delivery)).await {
-            debug!(%error, "it was not noted that a message is given back");
+            debug!(%error, "the note that a message was given back could not be written");
         }
     }
 
@@ -94,7 +94,7 @@ impl Run {
         if self.delivery > 1
             && let Err(error) = self.notes.stream.purge().filter(&self.subject).await
         {
-            debug!(%error, "a note on a message that is over stays for a while");
+            debug!(%error, "the note on a finished message could not be deleted; it expires later");
         }
     }
 
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_note_comes_back() {
+    fn note_is_read_back_as_it_was_written() {
         for note in [Note::Settled(u64::MAX), Note::Alone(u32::MAX)] {
             assert_eq!(read(note.to_string().as_bytes()), Some(note));
         }
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_delivery_that_nobody_settled_has_lapsed() {
+    fn only_an_unsettled_delivery_has_lapsed() {
         assert_eq!([lapsed(Some(Note::Settled(3)), 4), lapsed(Some(Note::Settled(2)), 4)], [None, Some(0)]);
         assert_eq!([lapsed(Some(Note::Alone(7)), 4), lapsed(None, 4)], [Some(7), Some(0)]);
     }

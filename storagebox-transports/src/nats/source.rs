@@ -50,7 +50,7 @@ impl Source {
     /// Creates a stream or a consumer that is gone. A worker that may not do so waits until another client does.
     async fn make_again(&self, error: &Error) {
         if error.kind() == ErrorKind::NotSetUp && self.connection.setup(&self.queue).await.is_ok() {
-            tracing::warn!(stream = self.queue.stream(), "the stream or its consumer was gone and was made again");
+            tracing::warn!(stream = self.queue.stream(), "the missing stream or consumer was created again");
         }
         // A refusal of this attempt is not about the next read.
         self.connection.refusals.forget();
@@ -61,7 +61,7 @@ impl Source {
             Some(messages) => messages,
             None => self.pull().await?,
         };
-        let message = messages.next().await.ok_or("the messages of NATS have ended")??;
+        let message = messages.next().await.ok_or("NATS ended the stream of messages")??;
         let (parking, delivery) = message.info().map_or((0, 1), |info| (info.stream_sequence, info.delivered));
         let run = runs.of(parking, u64::try_from(delivery).unwrap_or(1)).await?;
         self.messages = Some((messages, runs));

@@ -26,7 +26,7 @@ const FORM: Form = Form {
     schemes: &[("amqp://", false)],
     beginning: "must be amqp://user:password@host:port/vhost; the adapter has no TLS",
     keys: &["channel_max", "frame_max", "heartbeat", "tls"],
-    instead: "sends the password to another machine in clear; write tls=off where that is wanted, as in a tunnel",
+    instead: "sends the password to another machine unencrypted; write tls=off to allow it, as inside a tunnel",
 };
 
 /// The address of the broker, the login and the timeout of its answers.
@@ -42,7 +42,7 @@ impl Access {
         let (mut addresses, pairs) = FORM.read(text)?;
         let address = addresses.pop().filter(|_| addresses.is_empty()).ok_or_else(|| FORM.bad("must name one host"))?;
         if address.path.is_some() && text.split('?').next().is_some_and(|text| text.matches('/').count() > 3) {
-            return Err(FORM.bad("has a slash in its virtual host; it is %2F"));
+            return Err(FORM.bad("has a slash in its virtual host; write it as %2F"));
         }
         let authority = AMQPAuthority { host: address.host, port: address.port.unwrap_or(5672), ..Default::default() };
         let vhost = address.path.unwrap_or_else(|| "/".to_owned());
@@ -120,9 +120,9 @@ fn hush() {
 /// The meaning of the reply codes. A call with a code that is not in the table may have been applied.
 const CODES: &[(u16, ErrorKind, &str)] = &[
     (403, ErrorKind::Denied, "the broker refused the login, or the user lacks a right; the cause says which"),
-    (404, ErrorKind::NotSetUp, "the queue is not there"),
-    (405, ErrorKind::Contention, "another connection has the queue to itself"),
-    (406, ErrorKind::Corrupt, "the queue is not as `setup` makes it; the cause says in what"),
+    (404, ErrorKind::NotSetUp, "the queue does not exist"),
+    (405, ErrorKind::Contention, "another connection has exclusive use of the queue"),
+    (406, ErrorKind::Corrupt, "the queue differs from the one that `setup` creates; the cause says in what"),
     (540, ErrorKind::Unsupported, "the broker does not know the call; it needs RabbitMQ 3.10 or later"),
 ];
 
@@ -141,7 +141,7 @@ pub(super) fn error(error: lapin::Error) -> Error {
 
 fn of_vhost(said: &str) -> (ErrorKind, &'static str) {
     match said.contains("not found") {
-        true => (ErrorKind::NotSetUp, "the virtual host is not there"),
+        true => (ErrorKind::NotSetUp, "the virtual host does not exist"),
         false => (ErrorKind::Denied, "the user may not use the virtual host"),
     }
 }
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_of_rabbitmq_is_refused_and_not_shown() {
+    fn invalid_rabbitmq_address_is_refused_without_its_text() {
         for address in [
             "hunter2",
             "http://ann:hunter2@localhost",
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_what_it_says() {
+    fn every_part_of_a_rabbitmq_address_is_read() {
         let access = Access::new("amqp://ann:secret@[::1]:7/a%2fb?heartbeat=9").unwrap();
         let AMQPAuthority { host, port, userinfo } = &access.address.authority;
         assert_eq!((host.as_str(), *port, access.address.vhost.as_str()), ("::1", 7, "a/b"));
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_has_a_length() {
+    fn rabbitmq_name_over_255_bytes_is_refused() {
         assert!(short("x".repeat(255)).is_ok());
         assert!(short("x".repeat(256)).is_err());
     }

@@ -44,7 +44,7 @@ async fn send(
     match send_to(connection, to, message, properties.clone()).await {
         Err(error) if is_gone(&error) => {
             connection.setup(queue).await?;
-            tracing::warn!(queue = to, "the queue was gone and was made again");
+            tracing::warn!(queue = to, "the queue was missing and was created again");
             send_to(connection, to, message, properties).await
         }
         sent => sent,

@@ -48,7 +48,7 @@ impl Source {
     /// Creates a queue that is gone. A worker that may not do so waits until another client does.
     async fn make_again(&self, error: &BoxError) {
         if is_gone(error) && self.connection.setup(&self.queue).await.is_ok() {
-            tracing::warn!(queue = self.queue.name(), "the queue was gone and was made again");
+            tracing::warn!(queue = self.queue.name(), "the queue was missing and was created again");
         }
     }
 

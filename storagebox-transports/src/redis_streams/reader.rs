@@ -72,7 +72,7 @@ impl Reader {
     /// come again. A worker that may not create a group waits until another client does.
     async fn make_again(&self, error: Error) -> Result<()> {
         make_group(&self.server, &self.settings, &self.keys).await.map_err(|_| error)?;
-        warn!(queue = self.keys.stream, "the group of the queue was gone and was made again");
+        warn!(queue = self.keys.stream, "the group of the queue was missing and was created again");
         Ok(())
     }
 
