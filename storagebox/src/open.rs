@@ -112,7 +112,7 @@ fn scheme(url: &str) -> &str {
 fn no_such_backend(scheme: &str) -> Error {
     match SCHEMES.iter().find(|(known, _)| *known == scheme) {
         Some((_, feature)) => Error::unsupported(
-            format_args!("the scheme {scheme}: in this build"),
+            format_args!("the scheme {scheme} in this build"),
             format_args!("the feature `{feature}` of the crate storagebox"),
         ),
         None => {

@@ -137,7 +137,7 @@ where
         let timer = Arc::clone(timer);
         Box::pin(async move {
             let ((id, options), leases) = (of?, leases?);
-            let without = |_| Error::misconfigured("runtime", "is not tokio's, which alone goes on without the caller");
+            let without = |_| Error::misconfigured("runtime", "must be tokio's: only its tasks outlive the caller");
             let runtime = Handle::try_current().map_err(without)?;
             let spawn = move |task| runtime.spawn(task);
             storagebox_core::run_to_end(leases, timer, spawn, &id, &options, work).await
