@@ -105,9 +105,9 @@ impl Backend for RedbStore {
     fn promises(&self) -> Promises {
         Promises::of(BACKEND)
             .with("atomicity", "one write transaction is one step; writers take turns, readers read a snapshot")
-            .with("durability", "what was acknowledged is on the disk, as far as the disk tells the truth")
+            .with("durability", "acknowledged writes are on the disk, if the disk honours flushes")
             .with("processes", "one at a time; redb locks the file")
-            .with("clock", "the machine's; if it is set back, time stands still until it catches up")
+            .with("clock", "the clock of the machine; if it is set back, time stands still until it catches up")
             .remembers(Some(Retention::DEFAULT))
             .with("counters", "Atomic, Marker, Window and Sharded; the others are Unsupported")
     }

@@ -75,7 +75,7 @@ fn is_in_doubt(ended: Ended, value: i64) -> bool {
     let ended = ended.exits(3);
     let told: Value = serde_json::from_str(&ended.stderr).unwrap();
     assert_eq!((&told["certainty"], &told["retryable"]), (&json!("Unknown"), &json!(false)), "{told}");
-    assert!(told["help"].as_str().unwrap().contains("look at the value first"), "{told}");
+    assert!(told["help"].as_str().unwrap().contains("read the value first"), "{told}");
     assert!([1, 3].contains(&value), "the value is {value} after 2 on 1");
     true
 }

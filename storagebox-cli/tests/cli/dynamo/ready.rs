@@ -13,7 +13,7 @@ use crate::stores::Store;
 pub(super) const WRONG_URLS: &[(&str, &str)] = &[
     ("dynamodb:hunter2", "must be dynamodb://region/table"),
     ("dynamodb://AKIA:hunter2@eu-west-1/shop", "credentials never stand in it"),
-    ("dynamodb://eu-west-1/shop?hunter2=on", "has a query key that is not known"),
+    ("dynamodb://eu-west-1/shop?hunter2=on", "has an unknown query key"),
     ("dynamodb://eu-west-1/shop?endpoint=http://AKIA:hunter2@host", "hold no credentials"),
     ("dynamodb://eu-west-1/shop?shards=hunter2", "must be a whole number"),
     ("dynamodb://eu-west-1/hunter2!", "must have 3 to 255 of the characters"),

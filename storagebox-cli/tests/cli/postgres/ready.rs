@@ -7,7 +7,7 @@ use crate::stores::Store;
 /// Each with a part of the reason.
 pub(super) const WRONG_URLS: &[(&str, &str)] = &[
     ("postgres:hunter2", "must begin with postgres:// or postgresql://"),
-    ("postgres://ada:hunter2@127.0.0.1/shop?hunter2=on", "has a query key that is not known"),
+    ("postgres://ada:hunter2@127.0.0.1/shop?hunter2=on", "has an unknown query key"),
     ("postgres://ada:hunter2@127.0.0.1/shop?statements=hunter2", "must be `prepared` or `simple`"),
     ("postgres://ada:hunter2@127.0.0.1:hunter2/shop", "cannot be read"),
 ];

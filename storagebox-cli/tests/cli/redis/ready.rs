@@ -10,7 +10,7 @@ use crate::support::Place;
 /// Each with a part of the reason.
 pub(super) const WRONG_URLS: &[(&str, &str)] = &[
     ("redis:hunter2", "must begin with redis://"),
-    ("redis://ada:hunter2@host?hunter2=on", "has a query key that is not known"),
+    ("redis://ada:hunter2@host?hunter2=on", "has an unknown query key"),
     ("redis://ada:hunter2@host?remember=hunter2", "must be a duration with its unit"),
     ("rediss://ada:hunter2@host/vouchers", "url cannot be read"),
 ];

@@ -12,8 +12,8 @@ pub(super) const WRONG_URLS: &[(&str, &str)] = &[
     ("sqlite:", "must not be empty"),
     ("sqlite:store.db/", "must name a file, not a folder"),
     ("sqlite::memory:", "use the backend `memory:`"),
-    ("sqlite:store.db?synchronus=full", "has the query key `synchronus`, which is not known"),
-    ("sqlite:store.db?mode=ro", "it may have `synchronous`, `combining`, `call_timeout`, `remember` and `wal_"),
+    ("sqlite:store.db?synchronus=full", "has the unknown query key `synchronus`"),
+    ("sqlite:store.db?mode=ro", "expected `synchronous`, `combining`, `call_timeout`, `remember` or `wal_"),
     ("sqlite:store.db?synchronous=off", "must be `full`, `normal` or `extra`"),
 ];
 
