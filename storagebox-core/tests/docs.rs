@@ -125,7 +125,7 @@ const HIDDEN: [&str; 9] = [
 
 /// The documentation of the facade shows the core's values and outcomes to users of handles.
 #[test]
-fn what_a_handle_gives_names_no_trait() {
+fn docs_of_types_that_handles_return_name_no_trait() {
     let facade = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("storagebox").join("src/lib.rs");
     let facade = fs::read_to_string(facade).unwrap();
     let shown: Vec<_> = facade.split("\npub use storagebox_core::").skip(1).flat_map(names).collect();
@@ -183,7 +183,7 @@ fn item(line: &str) -> &str {
 
 /// Principle 5 of the contract: a default body would be weaker than its clause.
 #[test]
-fn only_what_opens_a_part_has_a_default_body() {
+fn only_methods_that_open_a_part_have_a_default_body() {
     let mut methods = 0;
     for name in TRAITS {
         let (file, text) = sources().into_iter().find(|(file, _)| file.ends_with(&format!("/{name}.rs"))).unwrap();

@@ -43,7 +43,7 @@ fn items(count: usize) -> Vec<Item> {
 }
 
 #[tokio::test]
-async fn each_call_is_told_with_its_part_and_its_namespace() -> Result<()> {
+async fn layer_gets_the_part_and_the_namespace_of_each_call() -> Result<()> {
     let counts = Arc::new(Counts::default());
     let store = around(Arc::clone(&counts));
     store.setup().await?;
@@ -72,7 +72,7 @@ async fn each_call_is_told_with_its_part_and_its_namespace() -> Result<()> {
 
 /// Opening a part, and methods that make no call, do not go through the layer.
 #[tokio::test]
-async fn what_is_no_call_passes_by() -> Result<()> {
+async fn opening_a_part_does_not_go_through_the_layer() -> Result<()> {
     let counts = Arc::new(Counts::default());
     let store = around(Arc::clone(&counts));
     assert_eq!((store.backend(), store.promises()), ("memory", MemoryStore::new().promises()));
@@ -83,7 +83,7 @@ async fn what_is_no_call_passes_by() -> Result<()> {
 }
 
 #[tokio::test]
-async fn of_two_answers_the_last_one_counts() -> Result<()> {
+async fn second_answer_of_a_layer_replaces_the_first() -> Result<()> {
     let bank = around(Twice).item_bank(&"vouchers".parse()?)?;
     bank.add(&items(2)).await?;
     assert!(matches!(bank.take(&"ada".parse()?, Hold::Forever).await?, Taken::Again(_)));
@@ -92,7 +92,7 @@ async fn of_two_answers_the_last_one_counts() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_outer_layer_is_asked_first() -> Result<()> {
+async fn outer_layer_is_called_first() -> Result<()> {
     let (outer, inner) = (Arc::new(Counts::default()), Arc::new(Counts::default()));
     let bank = put(Arc::clone(&outer), put(Twice, around(Arc::clone(&inner)))).item_bank(&"vouchers".parse()?)?;
     bank.counts().await?;
@@ -133,7 +133,7 @@ async fn a_detached_call_goes_through_the_inner_layers() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_layer_looks_at_an_outcome_changes_it_or_makes_its_own() -> Result<()> {
+async fn layer_may_read_change_or_replace_an_outcome() -> Result<()> {
     let bank = around(Lies).item_bank(&"vouchers".parse()?)?;
     assert_eq!(bank.take(&"ada".parse()?, Hold::Forever).await?, Taken::Ended(End::Released));
     bank.add(&items(1)).await?;
@@ -142,7 +142,7 @@ async fn a_layer_looks_at_an_outcome_changes_it_or_makes_its_own() -> Result<()>
 }
 
 #[tokio::test]
-async fn the_response_of_another_operation_is_no_answer() -> Result<()> {
+async fn response_of_another_operation_is_an_error() -> Result<()> {
     let bank = around(Borrows::default()).item_bank(&"vouchers".parse()?)?;
     bank.counts().await?;
     let error = bank.take(&"ada".parse().unwrap(), Hold::Forever).await.unwrap_err();
@@ -191,7 +191,7 @@ async fn holding_is_not_answered_after_a_lost_retire() -> Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_change_that_would_not_be_recognised_is_not_repeated() -> Result<()> {
+async fn change_that_the_store_would_not_recognise_is_not_retried() -> Result<()> {
     let key = Key::new("red-shoes")?;
     for (strategy, expected) in [(Strategy::Atomic, None), (Strategy::default(), Some(1))] {
         let stock = put(retries(), around(Loses::first(1))).counter(&"stock".parse()?, strategy)?;
@@ -210,7 +210,7 @@ async fn a_change_that_would_not_be_recognised_is_not_repeated() -> Result<()> {
 
 /// Nothing was applied, so a repetition cannot count twice.
 #[tokio::test(start_paused = true)]
-async fn a_change_that_was_refused_is_repeated_whatever_is_remembered() -> Result<()> {
+async fn refused_change_is_retried_even_without_a_memory() -> Result<()> {
     let stock =
         put(retries(), around(Fails::first(2, ErrorKind::Contention))).counter(&"stock".parse()?, Strategy::Atomic)?;
     assert_eq!(
@@ -222,7 +222,7 @@ async fn a_change_that_was_refused_is_repeated_whatever_is_remembered() -> Resul
 
 /// Without a retry layer too: the caller that gets the error must not repeat the call either.
 #[tokio::test]
-async fn a_lost_change_is_told_as_unrepeatable_without_retries() -> Result<()> {
+async fn lost_change_without_a_retry_layer_is_not_retryable() -> Result<()> {
     let stock = around(Loses::first(1)).counter(&"stock".parse()?, Strategy::Atomic)?;
     assert!(
         !stock
@@ -261,7 +261,7 @@ async fn a_deadline_bounds_all_attempts_together() -> Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deadline_leaves_alone_what_is_answered_in_time_and_what_has_any_size() -> Result<()> {
+async fn deadline_spares_calls_in_time_and_bulk_calls() -> Result<()> {
     let slow = Slow(Duration::from_secs(31));
     let bank = put(deadline(30), around(slow)).item_bank(&"vouchers".parse()?)?;
     assert_eq!(bank.add(&items(1)).await?.added, 1);

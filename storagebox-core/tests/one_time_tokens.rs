@@ -40,7 +40,7 @@ impl Layer for Meanwhile {
 }
 
 #[tokio::test]
-async fn a_lease_of_somebody_who_will_find_the_token_used_keeps_nobody_from_the_result() -> Result<()> {
+async fn begin_returns_the_result_despite_the_lease_of_a_late_caller() -> Result<()> {
     for (caller, expected) in [("ada", TokenBegun::Replayed(Payload::try_from("session")?)), ("eve", TokenBegun::Gone)]
     {
         let store = MemoryStore::new();

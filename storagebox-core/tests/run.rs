@@ -112,7 +112,7 @@ impl Subscriber for Warnings {
 
 /// Regression: the runner asked for ever, without a pause between two calls.
 #[tokio::test(start_paused = true)]
-async fn a_lease_of_which_nothing_is_left_is_not_asked_for_without_a_pause() -> Result<(), Box<dyn std::error::Error>> {
+async fn run_pauses_between_begins_if_the_lease_has_no_time_left() -> Result<(), Box<dyn std::error::Error>> {
     let asked = Arc::<NothingLeft>::default();
     let leases = behind(Arc::<NothingLeft>::clone(&asked), &jobs()?);
     let options = RunOptions::default().wait(Duration::from_millis(50));
@@ -126,7 +126,7 @@ async fn a_lease_of_which_nothing_is_left_is_not_asked_for_without_a_pause() -> 
 
 /// A lease has time for eight heartbeats that fail, and for three that succeed.
 #[tokio::test(start_paused = true)]
-async fn a_lease_that_cannot_be_extended_is_told_and_tried_more_often() -> Result<(), Box<dyn std::error::Error>> {
+async fn failed_lease_extension_is_logged_and_retried_more_often() -> Result<(), Box<dyn std::error::Error>> {
     let (warnings, leases) = (Arc::<AtomicUsize>::default(), jobs()?);
     let calls = AtomicUsize::new(0);
     let failing = Failing { operation: "extend", kind: ErrorKind::Unavailable, failures: 7, calls };
@@ -168,7 +168,7 @@ async fn work_that_fails_during_a_heartbeat_gives_its_lease_back() -> Result<(),
 /// The work was done. A caller that gets `NotApplied` would do it again, because it could not distinguish this from a
 /// run that never began.
 #[tokio::test(start_paused = true)]
-async fn a_run_whose_work_was_done_does_not_say_that_nothing_was() -> Result<(), Box<dyn std::error::Error>> {
+async fn run_that_cannot_record_its_done_work_is_unknown() -> Result<(), Box<dyn std::error::Error>> {
     for kind in [ErrorKind::Unavailable, ErrorKind::Throttled, ErrorKind::Contention, ErrorKind::Denied] {
         let leases = behind(Failing::to_record(kind), &jobs()?);
         let (id, options) = (DedupId::new("invoice-7")?, RunOptions::default());
@@ -194,7 +194,7 @@ impl Drop for Cancels {
 
 /// Regression: the handle was dropped at once, and the work with it.
 #[tokio::test]
-async fn a_run_to_its_end_goes_on_where_a_dropped_handle_cancels_its_task() {
+async fn run_to_end_continues_after_its_task_handle_is_dropped() {
     let jobs = jobs().unwrap();
     let (id, options) = (DedupId::new("job").unwrap(), RunOptions::default());
     let (begun, may_end) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
@@ -248,7 +248,7 @@ impl Timer for Jumps {
 }
 
 #[tokio::test]
-async fn heartbeats_let_the_work_go_on_where_no_time_is_waited_for() -> Result<()> {
+async fn work_continues_if_the_timer_never_waits() -> Result<()> {
     let jobs = jobs()?;
     let work = async |_| {
         tokio::task::yield_now().await;
@@ -287,7 +287,7 @@ async fn works_alone(leases: &dyn LeaseRepo, id: &DedupId, lease: Duration) -> R
 
 /// The first heartbeat comes at once, because the age of the lease is unknown.
 #[tokio::test(start_paused = true)]
-async fn a_lease_that_is_taken_up_shortly_before_its_end_is_extended_in_time() -> Result<()> {
+async fn lease_that_is_resumed_near_its_end_is_extended_in_time() -> Result<()> {
     let (leases, id, worker) = (jobs()?, DedupId::new("invoice-7")?, OpId::new("worker-3")?);
     let lease = Duration::from_secs(30);
     assert!(matches!(leases.begin(&id, &worker, lease, None).await?, Begun::Started(_)));
@@ -299,7 +299,7 @@ async fn a_lease_that_is_taken_up_shortly_before_its_end_is_extended_in_time() -
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lease_whose_beginning_was_answered_late_is_extended_in_time() -> Result<()> {
+async fn lease_with_a_late_begin_answer_is_extended_in_time() -> Result<()> {
     let (leases, id, lease) = (jobs()?, DedupId::new("invoice-7")?, Duration::from_secs(30));
     let loses = LosesBegin(lease - Duration::from_secs(2), AtomicUsize::new(0));
     let slow = behind(Arc::new(loses), &leases);

@@ -268,7 +268,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_attempt_is_made_that_would_outlast_the_call() {
+    fn attempt_that_would_outlast_the_call_is_not_made() {
         let minute = Duration::from_secs(60);
         let error = Error::new(ErrorKind::Contention, "others are in the way");
         let is_made_again = |lasted| {

@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_lost_on_the_way_may_have_been_applied() {
+    fn error_of_a_lost_connection_is_outcome_unknown() {
         for lost in [sqlx::Error::WorkerCrashed, sqlx::Error::Io(std::io::ErrorKind::ConnectionReset.into())] {
             let error = of(lost, true);
             assert_eq!((error.kind(), error.certainty()), (ErrorKind::OutcomeUnknown, Certainty::Unknown));

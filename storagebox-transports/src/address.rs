@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_read_whole() {
+    fn every_part_of_an_address_is_read() {
         let read = one("secret://ann%40x:p%3Ass@[2001:db8::1]:77/a%2fb?beat=9");
         let login = read.login.clone().unwrap();
         assert_eq!((login.user.as_str(), login.password.as_deref()), ("ann@x", Some("p:ss")));
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_refused_without_its_value() {
+    fn invalid_address_is_refused_without_its_text() {
         for (text, because) in [
             ("", "must begin with"),
             ("hunter2", "must begin with"),
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_login_goes_to_another_machine_encrypted_unless_it_was_said_otherwise() {
+    fn login_goes_to_another_machine_encrypted_by_default() {
         for far in ["db.example.com", "10.0.0.1", "[2001:db8::1]", "127.0.0.1.example.com"] {
             assert!(why(&format!("plain://ann:hunter2@{far}")).contains("in clear"), "{far}");
             assert!(why(&format!("plain://hunter2@{far}:7/x")).contains("in clear"), "{far}");

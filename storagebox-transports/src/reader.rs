@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_dropped_stream_was_reading_is_given_back() {
+    async fn delivery_that_a_dropped_stream_was_reading_is_given_back() {
         let slow = Slow::default();
         let mut stream = Box::pin(deliveries(slow.clone()));
         assert!(stream.next().now_or_never().is_none());
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_read_goes_on_where_the_stream_is_polled_again() {
+    async fn read_continues_when_the_stream_is_polled_again() {
         let slow = Slow::default();
         let mut stream = Box::pin(deliveries(slow.clone()));
         assert!(stream.next().now_or_never().is_none());

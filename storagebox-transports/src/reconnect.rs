@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_grow_to_an_end_and_begin_anew_after_a_success() {
+    fn pauses_grow_to_a_limit_and_start_over_after_a_success() {
         let mut pauses = Pauses::default();
         assert_eq!(pauses.pause(), None);
         let mut fail = || {

@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_and_not_shown() {
+    fn malformed_field_is_named_without_its_value() {
         let texts: [&[u8]; 3] = [b"secret\xff", b"secret\0", &[b's'; 513]];
         for text in texts {
             for error in [read(Some(text), None, Some(b"")), read(Some(b"1"), Some(text), Some(b""))] {

@@ -237,7 +237,7 @@ async fn a_delivery_that_was_dropped_comes_again() {
 }
 
 #[tokio::test]
-async fn no_note_is_left_of_a_message_that_is_over() {
+async fn finished_message_leaves_no_note() {
     let bench = Bench::new(LEASE).await;
     let mut deliveries = bench.deliveries();
     bench.send("order-7").await;
@@ -362,7 +362,7 @@ async fn the_stream_of_parked_messages_is_made_again() {
 
 /// Its message is another worker's by then, or over.
 #[tokio::test]
-async fn what_a_late_worker_says_does_no_harm() {
+async fn call_of_a_late_worker_does_no_harm() {
     let bench = Bench::new(LEASE).await;
     let mut deliveries = bench.deliveries();
     bench.send("order-7").await;
@@ -383,7 +383,7 @@ async fn what_a_late_worker_says_does_no_harm() {
 }
 
 #[tokio::test]
-async fn a_destination_that_nobody_takes_is_an_error() {
+async fn destination_without_a_stream_is_an_error() {
     let bench = Bench::new(LONG).await;
     for destination in ["nowhere.at-all", "no subject", "*", "two..dots"] {
         let message = Outgoing { destination: destination.try_into().unwrap(), ..bench.outgoing("id", "body") };
@@ -414,7 +414,7 @@ async fn a_queue_that_is_not_there_is_an_error_until_it_is() {
 }
 
 #[tokio::test]
-async fn what_was_acknowledged_outlives_a_killed_server() {
+async fn acknowledged_message_survives_a_killed_server() {
     let server = Nats::start().unwrap();
     let bench = Bench::at(&server.url(), Duration::from_secs(5)).await;
     let mut deliveries = bench.deliveries();

@@ -246,7 +246,7 @@ async fn a_delivery_that_was_dropped_comes_again() {
 /// What the broker sent already and nobody has taken, while what was taken is still under way.
 #[tokio::test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
-async fn what_a_dropped_stream_had_goes_to_another_one() {
+async fn deliveries_of_a_dropped_stream_go_to_another_stream() {
     let bench = Bench::new().await;
     let mut first = bench.deliveries();
     bench.send("one").await;
@@ -287,7 +287,7 @@ async fn a_stream_that_is_dropped_while_it_opens_keeps_nothing() {
 
 #[tokio::test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
-async fn a_stream_that_opens_too_slowly_keeps_nothing_from_itself() {
+async fn stream_that_opened_too_slowly_gets_its_message_later() {
     let mut queue = fresh().await;
     queue.queues = queue.queues.timeout(Duration::from_secs(3));
     let mut stream = queue.deliveries();
@@ -372,7 +372,7 @@ async fn a_copy_that_is_no_message_can_be_parked() {
 
 #[tokio::test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
-async fn what_workers_drop_too_often_is_parked() {
+async fn delivery_that_workers_drop_too_often_is_parked() {
     let bench = Bench::new().await;
     let queue = RabbitQueue::new(format!("{}-limited", bench.name)).delivery_limit(2);
     let bench = Bench { name: format!("{}-limited", bench.name), queue, ..bench };
@@ -435,7 +435,7 @@ async fn a_queue_that_is_not_there_is_an_error_until_it_is() {
 /// The broker cancels its consumers.
 #[tokio::test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
-async fn a_queue_that_is_deleted_and_made_again_is_read_on() {
+async fn queue_that_was_deleted_and_created_again_is_still_read() {
     let bench = Bench::new().await;
     let mut deliveries = bench.deliveries();
     bench.send("lost with the queue").await;
@@ -451,7 +451,7 @@ async fn a_queue_that_is_deleted_and_made_again_is_read_on() {
 
 #[tokio::test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
-async fn what_was_confirmed_outlives_a_killed_broker() {
+async fn confirmed_message_survives_a_killed_broker() {
     let server = RabbitMq::start().unwrap();
     let url = server.url();
     Bench::at_queue(&url, "kept").await;
@@ -527,7 +527,7 @@ async fn nothing_shows_a_secret() {
 
 #[tokio::test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
-async fn a_queue_that_is_gone_is_made_again() {
+async fn missing_rabbitmq_queue_is_created_again() {
     let bench = Bench::new().await;
     let mut deliveries = bench.deliveries();
     bench.holds_nothing(&mut deliveries).await;
@@ -558,7 +558,7 @@ async fn the_queues_of_parked_messages_and_of_retries_are_made_again() {
 
 #[tokio::test]
 #[ignore = "its broker takes a minute to start: cargo xtask prove transports"]
-async fn a_password_a_host_and_a_queue_of_another_shape_are_told_apart() {
+async fn wrong_password_vhost_and_queue_have_different_error_kinds() {
     let bench = Bench::new().await;
     let url = servers::shared_rabbitmq().unwrap().url();
     let (_, place) = url.rsplit_once('@').unwrap_or(("", url.trim_start_matches("amqp://")));

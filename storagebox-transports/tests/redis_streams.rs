@@ -163,7 +163,7 @@ async fn setup_may_be_called_again_and_what_was_sent_before_it_arrives() {
 
 /// What was handed out before comes again as well.
 #[tokio::test]
-async fn a_group_that_is_gone_is_made_again() {
+async fn missing_group_is_created_again() {
     let queue = fresh().await;
     let endpoint = Endpoint::new(&queue);
     endpoint.send("a", "entity").await;
@@ -179,7 +179,7 @@ async fn a_group_that_is_gone_is_made_again() {
 }
 
 #[tokio::test]
-async fn nothing_is_left_of_a_message_that_is_over() {
+async fn finished_message_leaves_nothing_behind() {
     let queue = fresh().await;
     let endpoint = Endpoint::new(&queue);
     endpoint.send("a", "entity").await;

@@ -108,7 +108,7 @@ async fn redis_refuses_a_password_a_right_a_command_and_a_key() {
 
 /// It would take its messages again and again, and end none.
 #[tokio::test]
-async fn redis_that_lets_nobody_finish_a_message_ends_the_loop() {
+async fn loop_ends_if_redis_refuses_to_settle() {
     let url = shared_redis().unwrap().url();
     let (queues, name) = (RedisQueues::connect(&user(url, &["+@all", "-xdel"]).await).unwrap(), unique());
     queues.setup(&name.parse().unwrap()).await.unwrap();
@@ -121,7 +121,7 @@ async fn redis_that_lets_nobody_finish_a_message_ends_the_loop() {
 }
 
 #[tokio::test]
-async fn redis_without_a_group_makes_it_and_says_so() {
+async fn missing_redis_group_is_created_with_a_warning() {
     let (said, _here) = Said::here(LevelFilter::INFO);
     let name = unique();
     let queues = RedisQueues::connect(shared_redis().unwrap().url()).unwrap();
@@ -152,7 +152,7 @@ async fn redis_without_a_group_that_the_user_may_make_is_waited_for() {
 
 /// One line, however many errors there are.
 #[tokio::test]
-async fn a_server_that_is_not_there_is_said_once() {
+async fn unreachable_server_is_logged_once() {
     let (said, _here) = Said::here(LevelFilter::INFO);
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let queues = RedisQueues::connect(&format!("redis://ann:hunter2@{free}")).unwrap();
@@ -263,7 +263,7 @@ fn a_url_is_refused_as_by_the_store() {
 }
 
 #[tokio::test]
-async fn nats_without_its_consumer_or_a_stream_makes_them_and_says_so() {
+async fn missing_nats_consumer_or_stream_is_created_with_a_warning() {
     let server = Nats::start().unwrap();
     let raw = jetstream::new(async_nats::connect(server.url()).await.unwrap());
     let (queues, queue) = (NatsQueues::connect(&server.url()).await.unwrap(), NatsQueue::new("orders"));

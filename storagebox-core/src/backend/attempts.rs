@@ -133,7 +133,7 @@ mod tests {
 
     /// The machine sleeps for an hour: the clock advances and the timer does not.
     #[test]
-    fn no_attempt_follows_a_lost_one_once_the_machine_has_slept_for_too_long() {
+    fn no_retry_of_a_lost_attempt_after_a_long_sleep_of_the_machine() {
         let clock: &'static ManualClock = Box::leak(Box::default());
         let attempts = Attempts::by(clock, Some(MINUTE), || Duration::ZERO);
         let lost = made(&attempts, Err(Error::unknown("lost"))).err();
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sleep_without_a_lost_attempt_before_it_is_in_nobodys_way() {
+    fn attempt_after_a_sleep_without_a_lost_attempt_is_made() {
         let clock: &'static ManualClock = Box::leak(Box::default());
         let attempts = Attempts::by(clock, Some(MINUTE), || Duration::ZERO);
         clock.advance(60 * MINUTE);

@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shorter_time_ends_first_and_a_panic_of_one_runtime_leaves_the_others_theirs() {
+    fn shorter_deadline_ends_first_even_after_a_waker_panicked() {
         let (watch, (sender, told)) = (a_watch(), mpsc::channel());
         let waker = Arc::new(Told(sender)).into();
         let _long = enter(watch, LONG, &waker);

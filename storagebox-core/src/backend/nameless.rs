@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_resolver_that_does_not_answer_may_answer_later() {
+    fn host_is_nameless_only_if_the_resolver_knows_no_such_name() {
         let lookup = |text: &str| Error::other(format!("failed to lookup address information: {text}"));
         assert!(is_nameless(&lookup("Name or service not known")));
         for later in ["Temporary failure in name resolution", "Try again"] {

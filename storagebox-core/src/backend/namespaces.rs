@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_namespace_that_is_opened_for_each_call_is_made_once() {
+    fn namespace_that_each_call_opens_is_created_once() {
         let (namespaces, mut made) = (OpenNamespaces::default(), 0);
         let name = Namespace::new("vouchers").unwrap();
         for _ in 0..10 {

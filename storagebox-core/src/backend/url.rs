@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_not_known_is_named_with_those_that_are() {
+    fn unknown_query_key_is_refused_with_the_known_keys() {
         let told = |key, value| unknown(key, value, &["call_timeout", "memory", "wait"]).message().to_owned();
         let known = "expected `call_timeout`, `memory` or `wait`";
         assert_eq!(told("call_timout", "9"), format!("url has the unknown query key `call_timout`; {known}"));
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_word_is_told_the_words() {
+    fn unknown_word_is_refused_with_the_known_words() {
         assert_eq!(one_of("kind", "b", &[("a", 1), ("b", 2), ("c", 3)]).unwrap(), 2);
         assert_eq!(refused(one_of("kind", "d", &[("a", 1), ("b", 2), ("c", 3)])), "kind must be `a`, `b` or `c`");
         assert_eq!(refused(switch("it", "yes")), "it must be `on` or `off`");

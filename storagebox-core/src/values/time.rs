@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_retention_reads_as_people_say_it() {
+    fn retention_is_displayed_in_readable_units() {
         let of = |seconds| Retention::For(Duration::from_secs(seconds)).to_string();
         assert_eq!(Retention::Forever.to_string(), "for ever");
         assert_eq!((of(604_800), of(86_400), of(7_200)), ("7 days".into(), "24 hours".into(), "2 hours".into()));

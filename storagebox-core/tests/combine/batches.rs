@@ -9,7 +9,7 @@ use tokio::task::yield_now;
 use crate::bench::{Bench, Call, Fate, Told, alone, meet, spawn, told};
 
 #[tokio::test]
-async fn a_call_is_made_at_once_and_alone_when_nothing_is_under_way() {
+async fn call_is_made_at_once_and_alone_if_no_other_is_in_progress() {
     let mut bench = Bench::new(8);
     for number in 0..3 {
         assert_eq!(bench.follower(Call("a", number)).await.await.unwrap(), alone(number, false));
@@ -18,7 +18,7 @@ async fn a_call_is_made_at_once_and_alone_when_nothing_is_under_way() {
 }
 
 #[tokio::test]
-async fn calls_that_come_meanwhile_go_together_in_their_order() {
+async fn calls_during_another_call_form_one_batch_in_order() {
     let (mut bench, gate) = (Bench::new(8), Arc::new(Notify::new()));
     let leader = bench.leader(&gate).await;
     let calls = [Call("a", 1), Call("b", 2), Call("c", 3)];
@@ -59,7 +59,7 @@ async fn calls_that_come_during_a_batch_make_the_next_one() {
 }
 
 #[tokio::test]
-async fn a_caller_that_is_dropped_cancels_nobody_and_is_skipped_while_it_waits() {
+async fn dropped_caller_is_skipped_and_cancels_no_other_call() {
     let (mut bench, gate) = (Bench::new(8), Arc::new(Notify::new()));
     let leader = bench.leader(&gate).await;
     let followers = bench.followers(&[Call("a", 1), Call("b", 2), Call("c", 3)]).await;
@@ -102,7 +102,7 @@ async fn each_call_that_its_batch_could_not_answer_is_made_alone() {
 }
 
 #[tokio::test]
-async fn a_batch_that_panics_is_lost_and_the_next_ones_are_not() {
+async fn batch_that_panics_does_not_affect_the_next_one() {
     let (mut bench, gate) = (Bench::new(8), Arc::new(Notify::new()));
     let _leader = bench.leader(&gate).await;
     let mut followers = bench.followers(&[Call("a", 1), Call("b", 2)]).await;
@@ -116,7 +116,7 @@ async fn a_batch_that_panics_is_lost_and_the_next_ones_are_not() {
 
 /// On several threads, calls arrive at any moment of a batch.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn among_many_callers_each_gets_the_own_answer() {
+async fn each_of_many_callers_gets_its_own_answer() {
     let batches = Arc::new(Mutex::new(vec![]));
     let noted = Arc::clone(&batches);
     let together = move |calls: Vec<Call>| {
@@ -151,7 +151,7 @@ async fn among_many_callers_each_gets_the_own_answer() {
 
 /// The runtime ends: the task of the batch is dropped before it begins.
 #[tokio::test]
-async fn those_whose_batch_is_never_begun_are_made_alone() {
+async fn calls_of_a_batch_that_never_began_are_made_alone() {
     let together = |calls: Vec<Call>| Box::pin(async move { meet(&calls, Fate::Answered) }) as _;
     let bench = Bench::of(Combiner::new(8, Box::new(together), Box::new(drop), None));
     for _ in 0..2 {

@@ -27,7 +27,7 @@ async fn poll_once(left: &mut Left) {
 const KEYS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
 
 #[tokio::test]
-async fn any_number_of_calls_alone_that_are_left_hold_up_others_for_the_patience_only() {
+async fn abandoned_lone_calls_delay_others_by_the_stall_timeout_only() {
     let (mut bench, mut left) = (Bench::new(8), vec![]);
     for (number, key) in (1..).zip(KEYS) {
         let mut one = call(&bench.combiner, Call(key, 0));
@@ -45,7 +45,7 @@ async fn any_number_of_calls_alone_that_are_left_hold_up_others_for_the_patience
 
 /// A turn that is not counted when it is overtaken must not be counted when it ends.
 #[tokio::test]
-async fn batches_that_stand_still_are_counted_whatever_became_of_calls_alone() {
+async fn stalled_batches_are_counted_after_a_lone_call_was_dropped() {
     let mut bench = Bench::new(1);
     let mut alone = call(&bench.combiner, Call("left", 0));
     poll_once(&mut alone).await;
@@ -64,7 +64,7 @@ async fn batches_that_stand_still_are_counted_whatever_became_of_calls_alone() {
 }
 
 #[tokio::test]
-async fn a_call_of_a_task_that_is_left_holds_up_nobody() {
+async fn abandoned_call_of_a_task_delays_no_other_call() {
     let mut bench = Bench::of_tasks(8);
     let mut left = call(&bench.combiner, Call("a", 0));
     poll_once(&mut left).await;
@@ -110,7 +110,7 @@ async fn answered(mut call: Left) -> Option<Told> {
 
 /// Each thread has a runtime, which it drives only during its own calls.
 #[test]
-fn what_waits_goes_on_where_it_is_driven_and_not_where_the_turn_before_ended() {
+fn waiting_call_continues_in_the_runtime_that_polls_it() {
     let (mut bench, first, second) = (Bench::of_tasks(8), runtime(), runtime());
     let (mut one, mut other) = (call(&bench.combiner, Call("one", 1)), call(&bench.combiner, Call("other", 2)));
     first.block_on(async {

@@ -173,7 +173,7 @@ async fn drop_all(callers: &[JoinHandle<Result<usize>>]) {
 
 /// The paused clock advances by itself while all tasks wait.
 #[tokio::test(start_paused = true)]
-async fn after_a_stall_all_who_are_left_are_answered_within_one_calls_time() {
+async fn waiting_callers_are_answered_within_one_call_after_a_stall() {
     let (runs, store) = Stalled::new();
     let (combiner, looks) = (store.combiner(Duration::from_millis(100)), Arc::<AtomicUsize>::default());
     let ask = |number| store.ask(&combiner, Looked { number, looks: Arc::clone(&looks) }, number);
@@ -213,7 +213,7 @@ async fn after_a_stall_all_who_are_left_are_answered_within_one_calls_time() {
 
 /// The number of times that a call is looked at does not depend on the number of waiting calls.
 #[tokio::test(start_paused = true)]
-async fn what_a_call_costs_does_not_grow_with_those_that_wait() {
+async fn cost_of_a_call_does_not_grow_with_the_waiting_calls() {
     let (runs, store) = Stalled::new();
     let (combiner, looks) = (store.combiner(Duration::from_secs(3_600)), Arc::<AtomicUsize>::default());
     let one_key = || Looked { number: 0, looks: Arc::clone(&looks) };

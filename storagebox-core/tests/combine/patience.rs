@@ -45,7 +45,7 @@ async fn a_batch_that_is_stuck_holds_up_nobody_else() {
 
 /// Whatever delays a key delays its next call too, which would only take another connection.
 #[tokio::test]
-async fn calls_of_a_key_that_is_under_way_wait_for_its_end() {
+async fn calls_of_a_key_wait_for_the_call_in_progress() {
     let (mut bench, gate) = (Bench::new(8), Arc::new(Notify::new()));
     let stuck = bench.leader_of(Call("a", 0), &gate).await;
     let same = bench.follower(Call("a", 1)).await;
@@ -64,7 +64,7 @@ async fn calls_of_a_key_that_is_under_way_wait_for_its_end() {
 }
 
 #[tokio::test]
-async fn whoever_gets_on_is_not_overtaken() {
+async fn batch_that_makes_progress_is_not_overtaken() {
     let (mut bench, gate) = (Bench::new(1), Arc::new(Notify::new()));
     let _leader = bench.leader(&gate).await;
     let followers = bench.followers(&[Call("a", 1), Call("b", 2), Call("c", 3)]).await;

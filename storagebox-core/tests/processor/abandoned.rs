@@ -5,7 +5,7 @@ use storagebox_core::{Abandoned, BoxError, Certainty, Decision, Message, Outcome
 use crate::endpoint::{Endpoint, Sends};
 
 #[tokio::test]
-async fn a_message_that_is_given_up_is_a_duplicate_from_then_on() {
+async fn abandoned_message_is_a_duplicate() {
     for joined in [false, true] {
         let endpoint = Endpoint::new(joined, joined);
         let (message, processor) = (endpoint.message("m").await, endpoint.processor(Sends(1)));
@@ -18,7 +18,7 @@ async fn a_message_that_is_given_up_is_a_duplicate_from_then_on() {
 }
 
 #[tokio::test]
-async fn a_message_that_was_not_sent_on_is_finished_and_not_given_up() {
+async fn abandon_of_a_message_with_unsent_output_returns_pending() {
     for joined in [false, true] {
         let endpoint = Endpoint::new(joined, joined);
         let (message, processor) = (endpoint.message("m").await, endpoint.processor(Sends(2)));
@@ -51,7 +51,7 @@ async fn a_handler_that_fails_leaves_the_message_as_it_was() {
 
 /// The tokens that a ledger joins may change from one start to the next.
 #[tokio::test]
-async fn what_was_begun_is_finished_by_a_ledger_that_joins_something_else() {
+async fn message_is_finished_by_a_ledger_that_joins_other_tokens() {
     for (before, after) in [(false, true), (true, false)] {
         let mut endpoint = Endpoint::new(before, before);
         let message = endpoint.message("m").await;
@@ -69,7 +69,7 @@ async fn what_was_begun_is_finished_by_a_ledger_that_joins_something_else() {
 }
 
 #[tokio::test]
-async fn a_handler_that_sends_without_a_way_out_changes_nothing() {
+async fn handler_that_sends_without_a_dispatcher_changes_nothing() {
     let endpoint = Endpoint::new(false, false);
     let message = endpoint.message("m").await;
     let processor = storagebox_core::Processor::new(endpoint.entities(), endpoint.tokens(), Sends(1));
@@ -82,7 +82,7 @@ async fn a_handler_that_sends_without_a_way_out_changes_nothing() {
 /// Whichever step fails after the commit, the caller's error says that the entity may have changed, and the next copy
 /// finishes the message.
 #[tokio::test]
-async fn a_step_that_fails_after_the_commit_is_made_up_for() {
+async fn step_that_fails_after_the_commit_is_done_by_the_next_copy() {
     let (resumed, cleaned) = (Outcome::Resumed { sent: 1 }, Outcome::Duplicate { cleaned: true });
     let steps = [("create_tokens", resumed), ("choose", resumed), ("consume", resumed), ("remove", cleaned)];
     for (step, expected) in steps {
@@ -102,7 +102,7 @@ async fn a_step_that_fails_after_the_commit_is_made_up_for() {
 
 /// Without a limit, every copy that arrives in the meantime would add an attempt.
 #[tokio::test]
-async fn tokens_that_cannot_be_created_for_long_leave_few_attempts() {
+async fn failing_token_creation_leaves_at_most_16_attempts() {
     let endpoint = Endpoint::new(false, false);
     let (message, processor) = (endpoint.message("m").await, endpoint.processor(Sends(2)));
     endpoint.calls.fail(Some("create_tokens"));
@@ -124,7 +124,7 @@ async fn tokens_that_cannot_be_created_for_long_leave_few_attempts() {
 }
 
 #[tokio::test]
-async fn giving_up_is_finished_by_giving_up_again() {
+async fn failed_abandon_is_finished_by_another_abandon() {
     let endpoint = Endpoint::new(false, false);
     let (message, processor) = (endpoint.message("m").await, endpoint.processor(Sends(1)));
     endpoint.calls.fail(Some("consume"));

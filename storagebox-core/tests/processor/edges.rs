@@ -7,7 +7,7 @@ use storagebox_core::{Decision, ErrorKind, Message, Outcome, Payload, ProcessErr
 use crate::endpoint::{Endpoint, Sends};
 
 #[tokio::test]
-async fn what_is_issued_again_is_processed_once() {
+async fn messages_that_are_issued_twice_are_processed_once() {
     let endpoint = Endpoint::new(false, false);
     let processor = endpoint.processor(Sends(0));
     for _ in 0..2 {
@@ -25,7 +25,7 @@ async fn what_is_issued_again_is_processed_once() {
 }
 
 #[tokio::test]
-async fn no_message_is_issued_before_its_token_is_there() {
+async fn message_is_issued_after_its_token_is_created() {
     let endpoint = Endpoint::new(false, false);
     *endpoint.queue.is_down.lock().unwrap() = true;
     endpoint.processor(Sends(0)).issue("order-7", [("a", "1")]).await.unwrap_err();

@@ -63,7 +63,7 @@ async fn a_recorded_message_that_is_not_finished_needs_its_policy() {
 }
 
 #[tokio::test]
-async fn what_could_not_be_kept_is_refused_before_any_call() {
+async fn invalid_retention_or_abandon_is_refused_before_any_call() {
     let endpoint = Endpoint::new(false, false);
     let records = endpoint.store.dedup_repo(&name("received")).unwrap();
     let policy = MissingToken::Dedup { records, retention: Retention::For(std::time::Duration::ZERO) };

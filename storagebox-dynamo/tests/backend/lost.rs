@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use storagebox_core::{
     Aborted, Added, Backend, Begun, Certainty, Change, ClaimId, ClaimState, Completed, Counter, DedupId, DedupRepo,
-    ErrorKind, Forgotten, Hold, Item, ItemBank, ItemState, Key, LeaseExtended, LeaseRepo, OpId, Payload, Recorded,
-    Replaced, Result, Retention, Strategy, Taken,
+    ErrorKind, Forgotten, Hold, Item, ItemBank, Key, LeaseExtended, LeaseRepo, OpId, Payload, Recorded, Replaced,
+    Result, Retention, Strategy, Taken,
 };
 use storagebox_testkit::dynamodb::faults::Fault;
 

@@ -16,7 +16,7 @@ BEGIN
         WHERE n.nspname OPERATOR(pg_catalog.=) '{schema}'::pg_catalog.name AND n.nspowner OPERATOR(pg_catalog.<>) r.oid
           AND r.rolname OPERATOR(pg_catalog.=) current_user AND r.rolsuper
     ) THEN
-        RAISE EXCEPTION 'the schema belongs to another role, and no superuser reads it' USING ERRCODE = '42501';
+        RAISE EXCEPTION 'the schema belongs to another role, so a superuser does not read it' USING ERRCODE = '42501';
     END IF;
     IF EXISTS (
         SELECT FROM pg_catalog.pg_namespace n JOIN pg_catalog.pg_class c ON c.relnamespace OPERATOR(pg_catalog.=) n.oid
@@ -36,7 +36,7 @@ BEGIN
                 AND k.contype OPERATOR(pg_catalog.=) 'c'::pg_catalog."char")
             OR EXISTS (SELECT FROM pg_catalog.pg_statistic_ext s WHERE s.stxrelid OPERATOR(pg_catalog.=) c.oid))
     ) THEN
-        RAISE EXCEPTION 'versions or store is no plain table of the schema''s owner' USING ERRCODE = '42501';
+        RAISE EXCEPTION 'versions or store is not a plain table of the schema''s owner' USING ERRCODE = '42501';
     END IF;
 END $$;
 SELECT coalesce(pg_catalog.max(v.version), 0) AS version, (SELECT s.epoch FROM ONLY {schema}.store s) AS epoch,

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_a_text_can_end_its_literal() {
+    fn no_text_can_end_its_sql_literal() {
         let call = FunctionCall::value("f").with("'); drop table x; --").with(vec!["\\'", "é"]);
         let sql = written(&call);
         assert!(!sql.contains("drop") && !sql.contains('\\') && sql.is_ascii(), "{sql}");
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_about_a_namespace_asks_whether_it_is_still_there() {
+    fn namespace_call_checks_that_the_namespace_still_exists() {
         let call = FunctionCall::value("f").about(Opened { number: 7, epoch: -8 }).with(true);
         let numbered = call.numbered(&Schema::default());
         let expected = format!(

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_look_names_every_table_and_function() {
+    fn schema_check_names_every_table_and_function() {
         let text = text_of_look(&Schema::default());
         for name in ["versions", "store", "claims", "numbers", "bank_take", "check_session", "is_version_2"] {
             assert!(text.contains(&format!(",{name}")) || text.contains(&format!("{{{name}")), "{name}");

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_call_that_never_left_or_was_refused_each_time_is_certain() {
+    async fn call_that_was_never_sent_or_always_refused_is_certain() {
         assert!(Progress::default().scope(async { end() }).await);
         let refused = async {
             leave().unwrap();
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_call_that_left_once_without_a_refusal_is_not() {
+    async fn call_that_was_sent_once_without_a_refusal_is_unknown() {
         let lost = async {
             leave().unwrap();
             back(Err::<(), _>(Error::unknown("lost"))).unwrap_err();
@@ -152,7 +152,7 @@ mod tests {
 
     /// The answer of the caller that gave up was that its call was not made.
     #[tokio::test]
-    async fn a_batch_does_not_leave_with_a_call_that_was_given_up() {
+    async fn batch_with_a_call_that_gave_up_is_not_sent() {
         let (patient, impatient) = (Progress::default(), Progress::default());
         assert!(impatient.clone().scope(async { end() }).await);
         let batch = vec![patient.clone(), impatient];

@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_url_names_is_found() {
+    fn parts_that_a_url_names_are_found() {
         for (address, what) in [
             ("postgres://", ""),
             ("postgres://db", "h"),
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_chooses_no_store() {
+    fn environment_variable_does_not_choose_the_store() {
         let refused =
             |what, variable| check_with(&named(what), |name| name == variable).map_err(|error| error.to_string());
         for (what, variable, part) in [

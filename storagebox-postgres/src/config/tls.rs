@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_goes_to_another_machine_encrypted_unless_it_was_said_otherwise() {
+    fn password_goes_to_another_machine_encrypted_by_default() {
         for near in ["localhost", "LOCALHOST", "127.0.0.1", "127.9.9.9", "::1", "[::1]", "::ffff:127.0.0.1"] {
             assert_eq!(of(None, false, near), "Prefer", "{near}");
         }
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn an_authority_that_is_named_is_asked() {
+    fn named_ca_is_verified_in_every_mode_but_disable() {
         for host in ["localhost", "db.example.com"] {
             for said in [None, Some("allow"), Some("prefer"), Some("require"), Some("verify-full")] {
                 assert_eq!(of(said, true, host), "VerifyFull", "{said:?}");
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn an_authority_in_the_url_goes_before_a_mode_in_the_environment_alone() {
+    fn ca_in_the_url_overrides_the_mode_in_the_environment() {
         let of = |found, authority| {
             let said = Said { mode: Some(By::Environment), authority: Some(authority) };
             format!("{:?}", mode(found, &said, false))

@@ -164,7 +164,7 @@ mod tests {
 
     /// The form that Cloud SQL's pages print.
     #[test]
-    fn a_login_needs_no_host_where_a_key_names_it() {
+    fn url_with_a_login_needs_no_host_if_a_key_names_it() {
         let (_, url) = read(PostgresBuilder::default(), "postgres://u:p%40@/d?host=/cloudsql/p:r:i").unwrap();
         let socket = url.options.get_socket().map(|folder| folder.display().to_string());
         assert_eq!(socket.as_deref(), Some("/cloudsql/p:r:i"));

@@ -129,18 +129,18 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_asks_anew_after_as_many_takes_as_a_cell_has_items() {
+    fn cursor_asks_again_after_one_cell_of_takes() {
         let expected: Vec<i64> = (1..=16).chain(18..=33).chain(35..40).collect();
         assert_eq!(hinted(40, 1_000), expected);
     }
 
     #[test]
-    fn a_cursor_asks_anew_at_the_end_of_what_it_was_told() {
+    fn cursor_asks_again_at_the_end_of_its_hint() {
         assert_eq!(hinted(8, 4), (1..=4).collect::<Vec<_>>());
     }
 
     #[test]
-    fn a_cursor_looks_back_when_it_asks() {
+    fn cursor_looks_back_to_the_start_of_its_hint() {
         let cursors = TakeCursors::default();
         let since = [(10, 20), (15, 20), (20, 20), (21, 40), (33, 40)].map(|(place, till)| {
             let mut cursor = cursors.begin();
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_begins_anew_after_its_steps() {
+    fn cursor_moves_to_a_random_place_after_its_steps() {
         let cursors = TakeCursors::default();
         for place in 0..i64::from(STEPS) - 1 {
             cursors.begin().go_on(place, 1_000, 1);

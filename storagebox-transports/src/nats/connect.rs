@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_of_nats_is_refused() {
+    fn address_that_is_not_of_nats_is_refused() {
         for text in
             ["nats://ann:a@[::1],nats://ann:b@[::1]", "nats://ann:a@[::1],nats://[::1]", "nats://[::1]/db", "ws://a"]
         {

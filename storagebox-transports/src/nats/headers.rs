@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn every_text_comes_back() {
+    fn every_header_text_is_read_back_as_it_was_written() {
         for id in ["order-7", " a ", "50%", "%41", "two\r\nlines", "\t", "été", "a:b"] {
             let headers = of(&outgoing(id, "token"));
             assert!(headers.get(ID).unwrap().as_str().bytes().all(|byte| byte.is_ascii_graphic()));
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_malformed() {
+    fn header_that_is_not_utf8_is_malformed() {
         let mut headers = HeaderMap::new();
         headers.insert(ID, "%ff");
         assert_eq!(text(&headers, ID), Err(Malformed(format!("its header {ID} is not UTF-8"))));

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_is_what_the_server_is_told() {
+    fn nats_configuration_has_the_values_of_the_builder() {
         let queue = NatsQueue::new("orders").subjects(["orders.a", "orders.b"]).consumer("worker").replicas(3);
         let queue = queue.lease(Duration::from_secs(7)).max_unsettled(5).prefetch(0).parked("dead", "dead.orders");
         let (consumer, stream) = (queue.consumer_config(), queue.stream_config());

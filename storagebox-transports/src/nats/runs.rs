@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_note_comes_back() {
+    fn note_is_read_back_as_it_was_written() {
         for note in [Note::Settled(u64::MAX), Note::Alone(u32::MAX)] {
             assert_eq!(read(note.to_string().as_bytes()), Some(note));
         }
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_delivery_that_nobody_settled_has_lapsed() {
+    fn only_an_unsettled_delivery_has_lapsed() {
         assert_eq!([lapsed(Some(Note::Settled(3)), 4), lapsed(Some(Note::Settled(2)), 4)], [None, Some(0)]);
         assert_eq!([lapsed(Some(Note::Alone(7)), 4), lapsed(None, 4)], [Some(7), Some(0)]);
     }

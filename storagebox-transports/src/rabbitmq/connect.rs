@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_of_rabbitmq_is_refused_and_not_shown() {
+    fn invalid_rabbitmq_address_is_refused_without_its_text() {
         for address in [
             "hunter2",
             "http://ann:hunter2@localhost",
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_what_it_says() {
+    fn every_part_of_a_rabbitmq_address_is_read() {
         let access = Access::new("amqp://ann:secret@[::1]:7/a%2fb?heartbeat=9").unwrap();
         let AMQPAuthority { host, port, userinfo } = &access.address.authority;
         assert_eq!((host.as_str(), *port, access.address.vhost.as_str()), ("::1", 7, "a/b"));
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_has_a_length() {
+    fn rabbitmq_name_over_255_bytes_is_refused() {
         assert!(short("x".repeat(255)).is_ok());
         assert!(short("x".repeat(256)).is_err());
     }

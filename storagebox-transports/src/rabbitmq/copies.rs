@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn every_id_comes_back() {
+    fn every_message_id_is_read_back_as_it_was_written() {
         for id in ["order-7".to_owned(), " a\r\n".to_owned(), "x".repeat(255), "x".repeat(512)] {
             let message = Outgoing {
                 id: id.as_str().try_into().unwrap(),
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_malformed() {
+    fn copy_without_the_headers_of_a_message_is_malformed() {
         assert!(received(BasicProperties::default()).is_err());
         assert!(received(with(&[(TOKEN, AMQPValue::LongLongInt(7))])).is_err());
         assert!(received(with(&[(ID, AMQPValue::LongString(vec![0xff].into()))])).is_err());

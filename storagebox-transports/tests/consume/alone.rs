@@ -55,7 +55,7 @@ async fn messages_whose_worker_ended_run_alone_and_first() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_the_loops_of_one_program_one_runs_a_message_alone() {
+async fn only_one_loop_of_a_program_runs_a_message_alone_at_a_time() {
     let (queues, log) = ([lapsed(&[("1", "a")]).await, lapsed(&[("2", "a")]).await], Log::default());
     let processor = slow(&log);
     let [one, other] = queues.each_ref().map(|queue| consume(first(queue, 1), entity_of, &processor, options()));

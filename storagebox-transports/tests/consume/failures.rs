@@ -104,7 +104,7 @@ async fn a_message_whose_entity_cannot_be_named_without_a_panic_is_parked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_can_never_be_processed_is_parked() {
+async fn message_that_can_never_be_processed_is_parked() {
     let queue = MemoryQueue::default();
     let endpoint = Endpoint::new(&queue);
     queue.put(Ok(received("no token", "a")));
@@ -129,7 +129,7 @@ async fn errors_of_the_stream_are_counted_and_followed_by_growing_pauses() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pause_after_an_error_keeps_nobody_from_ending() {
+async fn stop_ends_the_loop_during_the_pause_after_an_error() {
     let queue = MemoryQueue::default();
     queue.state().stream_errors = usize::MAX;
     let options = ConsumeOptions::default().until(tokio::time::sleep(100 * SECOND));
@@ -141,7 +141,7 @@ async fn a_pause_after_an_error_keeps_nobody_from_ending() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_settle_that_fails_is_counted_with_what_was_decided() {
+async fn failed_settle_is_counted_with_its_decision() {
     let queue = MemoryQueue::default();
     queue.put(Ok(received("1", "a")));
     let processor = processor(|_| async { Ok(Decision::keep()) });
@@ -152,7 +152,7 @@ async fn a_settle_that_fails_is_counted_with_what_was_decided() {
 
 /// A queue that refuses the worker for good, after it gave what came before.
 #[tokio::test(start_paused = true)]
-async fn an_error_that_no_attempt_can_help_against_ends_the_loop() {
+async fn error_that_no_retry_can_help_ends_the_loop() {
     for (kind, ends) in [
         (ErrorKind::Denied, true),
         (ErrorKind::Unsupported, true),
@@ -175,7 +175,7 @@ async fn an_error_that_no_attempt_can_help_against_ends_the_loop() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn errors_of_one_kind_are_said_once_in_five_minutes() {
+async fn errors_of_one_kind_are_logged_once_in_five_minutes() {
     let (said, _here) = Said::here(LevelFilter::INFO);
     let queue = MemoryQueue::default();
     queue.state().stream_errors = usize::MAX;

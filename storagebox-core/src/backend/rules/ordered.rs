@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_may_be_a_day_ahead_unless_it_is_said() {
+    fn time_stamp_may_be_a_day_ahead_by_default() {
         let day = i64::try_from(DAY.as_millis()).unwrap();
         let (time, free) = (rules(OrderedOptions::time()), Stamping::Time { max_skew: None });
         assert!(time.refused(&stamp(NOW + day), NOW).is_none());
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_stamp_is_told_its_unit() {
+    fn refused_stamp_error_names_the_likely_unit() {
         for (at, looks) in [
             (NOW * 1_000, ", and this one looks like microseconds"),
             (NOW * 1_000_000, ", and this one looks like nanoseconds"),

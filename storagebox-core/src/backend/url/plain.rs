@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_character_that_makes_another_name_is_told_with_its_place() {
+    fn invisible_character_in_a_url_is_refused_with_its_place() {
         for (text, told) in [
             ("sqlite:a\n", "ends with a line feed (U+000A)"),
             ("sqlite:a\r\n", "ends with a line feed (U+000A)"),

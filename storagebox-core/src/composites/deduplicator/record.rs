@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn no_cut_or_longer_record_is_read() {
+    fn assignment_record_that_is_cut_or_longer_is_refused() {
         for state in states() {
             let bytes = state.encode().unwrap().as_bytes().to_vec();
             for end in 0..bytes.len() {

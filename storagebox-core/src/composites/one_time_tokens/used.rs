@@ -92,14 +92,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_recorded_is_read_back() {
+    fn used_token_record_is_read_back_as_it_was_written() {
         for result in [b"".as_slice(), b"result", &[0, 255]] {
             assert_eq!(read(used(result).encode().unwrap().as_bytes()).unwrap(), used(result));
         }
     }
 
     #[test]
-    fn what_is_not_known_is_refused() {
+    fn used_token_record_that_is_unknown_cut_or_longer_is_refused() {
         assert!(matches!(read(b"2U"), Err(DecodeError::Format { found: b'2', .. })));
         assert!(matches!(read(b"1X"), Err(DecodeError::State(b'X'))));
         let bytes = used(b"result").encode().unwrap().as_bytes().to_vec();
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_has_room_for_the_names_of_its_records() {
+    fn the_longest_token_leaves_room_for_the_names_of_its_records() {
         assert!(Places::of(&TokenId::new("x".repeat(505)).unwrap()).is_ok());
         let error = Places::of(&TokenId::new("x".repeat(506)).unwrap()).err().unwrap();
         assert!(error.to_string().contains("at most 505 bytes, not 506"), "{error}");

@@ -115,14 +115,14 @@ mod tests {
     }
 
     #[test]
-    fn every_content_is_read_back() {
+    fn every_entry_content_is_read_back_as_it_was_written() {
         for content in contents() {
             assert_eq!(read(content.encode().unwrap().as_bytes()).unwrap(), content);
         }
     }
 
     #[test]
-    fn a_format_or_a_guard_that_is_not_known_is_refused() {
+    fn entry_with_an_unknown_format_or_guard_is_refused() {
         assert!(matches!(read(b"2O"), Err(DecodeError::Format { found: b'2', .. })));
         assert!(matches!(read(b"1X"), Err(DecodeError::State(b'X'))));
         assert!(matches!(read(b"1"), Err(DecodeError::Short)));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_is_refused_with_the_limit() {
+    fn messages_over_the_size_limit_are_refused_with_the_limit() {
         let body = Payload::new(vec![0; MAX_PAYLOAD_BYTES - 8]).unwrap();
         let output = Output { destination: "d".parse().unwrap(), body };
         let content = Content { guard: Guard::Open, outputs: vec![("a-0".parse().unwrap(), output)] };

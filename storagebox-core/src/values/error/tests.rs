@@ -68,7 +68,7 @@ fn the_kind_the_certainty_and_the_text_agree() {
 
 /// A call is unrepeatable only if its outcome is unknown: a call that was surely not applied may be repeated.
 #[test]
-fn what_would_not_be_known_again_is_repeated_only_if_it_was_not_applied() {
+fn unrepeatable_call_is_retryable_only_if_not_applied() {
     for error in made().into_iter().map(Error::unrepeatable) {
         let (kind, shown) = (error.kind(), error.to_string());
         let may_be_repeated = error.is_retryable();
@@ -82,7 +82,7 @@ fn what_would_not_be_known_again_is_repeated_only_if_it_was_not_applied() {
 /// An outer `Error` replaces an inner `Error` that knew less: the port refused, so the call was not applied, and no
 /// text says otherwise.
 #[test]
-fn the_cause_of_an_error_of_ours_is_kept_in_its_place() {
+fn cause_that_is_an_error_is_replaced_by_its_own_cause() {
     let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
     let inner = Error::unknown("the connection or the answer was lost").caused_by(refused);
     let error = Error::new(ErrorKind::Unavailable, "the server could not be reached").caused_by(inner);

@@ -59,7 +59,7 @@ mod tests {
     use crate::values::error::ErrorKind;
 
     #[test]
-    fn what_cannot_be_read_is_not_shown() {
+    fn unreadable_json_is_refused_without_its_text() {
         for (text, why) in [("\"hunter2\"", "another shape"), ("hunter2", "not JSON"), ("", "not JSON")] {
             let error = Payload::new(text).unwrap().parse_json::<u64>().unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Corrupt);
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn what_json_cannot_say_is_refused() {
+    fn value_without_a_json_form_is_refused() {
         let error = Payload::json(&HashMap::from([((1, 2), 3)])).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
         let error = Payload::json(&"x".repeat(crate::MAX_PAYLOAD_BYTES)).unwrap_err();
