@@ -61,7 +61,7 @@ pub(crate) fn help(error: &Error) -> &'static str {
         }
         ErrorKind::OutcomeUnknown => {
             "it may have taken effect, and running this again may do it twice, because this strategy does not remember \
-             what was done: look at the value first"
+             what was done: read the value first"
         }
         ErrorKind::InvalidInput | ErrorKind::Misconfigured | ErrorKind::Unsupported if operation == Some(OPEN) => {
             "correct --url or STORAGEBOX_URL; the README of the backend shows how its URLs are written"
