@@ -262,7 +262,7 @@ mod tests {
         }
     }
 
-    /// Cases of one clause have different causes, and the mistakes that break another clause come last.
+    /// Two cases of one clause may have different causes. The mistakes that break the case's own clause come first.
     #[test]
     fn causes_are_those_of_the_case() {
         let causes = |name: &str| {

@@ -199,7 +199,8 @@ fn message(
     Ok(Message { id, token, entity, body })
 }
 
-/// Processes a message. With a turn, waits for it, and runs the message only after the queue has recorded the lone run.
+/// Processes a message. A message that has to run alone (`turn`) waits until it is the only one, and until the queue has
+/// recorded that it runs alone.
 async fn process<D: Delivery>(
     held: &Held<D>,
     message: &Message,

@@ -31,7 +31,7 @@ const GRACE: Duration = Duration::from_secs(5);
 /// The time between two checks for processes.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
-/// The first process of the command, and how to reach the others.
+/// The first process of the command, and how to reach the processes that it started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tree {
     leader: Pid,
