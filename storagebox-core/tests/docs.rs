@@ -125,7 +125,7 @@ const HIDDEN: [&str; 9] = [
 
 /// The documentation of the facade shows the core's values and outcomes to users of handles.
 #[test]
-fn docs_of_types_that_handles_return_name_no_trait() {
+fn docs_of_types_returned_by_handles_mention_no_trait() {
     let facade = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("storagebox").join("src/lib.rs");
     let facade = fs::read_to_string(facade).unwrap();
     let shown: Vec<_> = facade.split("\npub use storagebox_core::").skip(1).flat_map(names).collect();

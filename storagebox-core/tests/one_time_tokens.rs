@@ -40,7 +40,7 @@ impl Layer for Meanwhile {
 }
 
 #[tokio::test]
-async fn begin_returns_the_result_despite_the_lease_of_a_late_caller() -> Result<()> {
+async fn begin_returns_the_result_although_a_late_caller_has_a_lease() -> Result<()> {
     for (caller, expected) in [("ada", TokenBegun::Replayed(Payload::try_from("session")?)), ("eve", TokenBegun::Gone)]
     {
         let store = MemoryStore::new();

@@ -28,7 +28,7 @@ const THIS: &str = "m = :made AND attribute_not_exists(s)";
 /// The condition that the token is unknown. A token that is not remembered any more is unknown too.
 const UNKNOWN: &str = "attribute_not_exists(pk) OR g <= :past";
 
-/// The tokens of one name.
+/// The tokens of one namespace.
 #[derive(Debug)]
 pub(crate) struct DynamoTokenStore {
     open: OpenNamespace,

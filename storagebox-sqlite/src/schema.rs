@@ -129,7 +129,8 @@ async fn run(connection: &mut SqliteConnection, sql: &'static str) -> Result<()>
     connection.execute(raw_sql(sql)).await.map(drop).map_err(error::before_commit)
 }
 
-/// Checks that the tables exist, have this library's version and the memory that was asked for, and can be written to.
+/// Checks that the tables exist, can be written to, and have this library's version and the `remember` time that was
+/// asked for.
 pub(crate) async fn ping(client: &Client) -> Result<()> {
     let (inner, limit) = (Arc::clone(client.inner()), client.settings().options.call_timeout);
     let found = timeout(limit, spawn_detached(async move { found(&inner).await })).await;

@@ -86,7 +86,7 @@ pub(crate) enum Part {
     Dependencies,
     /// Each broken store with 1,000 seeds, and the suite 10,000 times, in memory
     Memory,
-    /// The command killed on a SQLite file, and the suite in every set-up
+    /// Kills the command while it uses a SQLite file, and runs the suite in every set-up
     Sqlite,
     /// The backend under stress and kills, and the suite in every set-up
     Postgres,

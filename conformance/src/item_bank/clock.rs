@@ -84,7 +84,7 @@ enum Change {
 const CHANGES: [Change; 4] = [Change::Confirm, Change::Extend, Change::Release, Change::Take];
 
 impl Change {
-    /// Returns whether the answer says that `ada` holds the item.
+    /// Makes this change as `ada`. Returns whether its outcome says that she still holds the item.
     async fn keeps_it(self, bank: Arc<dyn ItemBank>) -> Result<bool, Failure> {
         let ada = ClaimId::new("ada")?;
         Ok(match self {

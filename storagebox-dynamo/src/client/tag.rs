@@ -16,8 +16,8 @@ impl Tag {
         Self(RandomIds.fresh())
     }
 
-    /// Returns a tag of one attempt, for rows that later writes compare by their tag: each write of the row then has
-    /// another tag, also if two attempts of one call are made.
+    /// Returns a tag that is unique to one attempt, not only to the call, for rows whose later writes are conditional on
+    /// the tag: two attempts of one call never write the same one.
     pub(crate) fn of_attempt(&self) -> Self {
         Self(format!("{}.{}", self.0, Self::fresh().0))
     }

@@ -146,7 +146,7 @@ const BAITED: [&str; 10] =
 
 /// A command checks whether there is a store before it sets one up.
 #[test]
-fn a_look_at_a_schema_runs_nothing_of_what_its_maker_left_there() -> Result<()> {
+fn ping_and_setup_run_no_code_that_an_intruder_left_in_the_schema() -> Result<()> {
     with_place(async |place| {
         let database = &place.database;
         let intruder = Intruder::leaves(database, BETTER_MATCHES).await?;

@@ -124,7 +124,7 @@ fn a_connection_that_was_closed_half_way_is_waited_for() -> Result<()> {
 
 /// The call with the only connection ends before the server refuses the others.
 #[test]
-fn a_connection_that_was_given_back_meanwhile_serves_those_that_were_refused() -> Result<()> {
+fn calls_that_the_server_refused_use_a_connection_given_back_meanwhile() -> Result<()> {
     with_place(async |place| {
         let role = place.database.role();
         run(place.database.owner(), format!("ALTER ROLE {role} CONNECTION LIMIT 1")).await?;

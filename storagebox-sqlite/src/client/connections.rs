@@ -175,7 +175,8 @@ impl Own {
         }
     }
 
-    /// Returns the sidecar files for a new connection, or `Corrupt` if the file or they were replaced or removed.
+    /// Returns the sidecar files for a new connection, or `Corrupt` if the database file or a
+    /// sidecar file was replaced or removed.
     fn are_still_there(&self) -> Result<SidecarFiles> {
         self.file.remember()?;
         let sidecars = SidecarFiles::new(self.file.path())?;

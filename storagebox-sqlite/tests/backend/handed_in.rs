@@ -61,7 +61,7 @@ async fn one_that_only_reads_is_denied() -> Result<()> {
 
 /// If no connection becomes free, the call is not made and returns `Contention`.
 #[tokio::test]
-async fn one_without_a_free_connection_is_contention() -> Result<()> {
+async fn a_call_without_a_free_pool_connection_is_contention() -> Result<()> {
     let place = Place::ready().await?;
     let pool = SqlitePoolOptions::new()
         .max_connections(1)

@@ -103,7 +103,7 @@ pub(in crate::dedup) async fn an_abort_of_the_lapsed_lease_itself_frees_the_id(w
     Ok(())
 }
 
-/// A record has no fingerprint. It settles the id, and every later caller gets it.
+/// A record settles the id although it has no fingerprint: every later caller gets the recorded value.
 pub(in crate::dedup) async fn a_record_settles_a_lapsed_lease(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     for (name, aborts) in [("job", false), ("aborted", true)] {

@@ -249,7 +249,7 @@ impl Dispatcher for Failing {
 struct Drawn(Mutex<Vec<String>>);
 
 impl Drawn {
-    /// Returns every token that an attempt with these ids may have.
+    /// Returns every token that an attempt could have created from the ids drawn so far.
     fn tokens(&self) -> Result<Vec<TokenId>> {
         let numbered =
             |id: &String| (0..OUTPUTS).map(|number| TokenId::new(format!("{id}-{number}"))).collect::<Vec<_>>();

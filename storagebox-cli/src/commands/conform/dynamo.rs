@@ -22,7 +22,7 @@ use super::{CALL_TIMEOUT, MARK, TestTarget, address};
 
 const PORT: u16 = 80;
 
-/// The keys of the query that the suite sets itself.
+/// The query keys of the URL that the suite overrides.
 const OURS: [&str; 4] = ["endpoint", "prefix", "call_timeout", "protect"];
 
 /// The table of one run.

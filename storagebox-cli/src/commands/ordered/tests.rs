@@ -66,7 +66,7 @@ async fn a_delete_is_remembered_until_it_is_purged() {
 }
 
 #[tokio::test]
-async fn times_are_stamps_and_those_too_far_ahead_are_refused() {
+async fn a_time_too_far_ahead_is_refused_unless_there_is_no_limit() {
     let store = memory();
     let ahead = ["put", "movie", "5", "--at", "2999-01-01T00:00:00Z", "--writer", "phone"];
     for skew in [&[][..], &["--max-skew", "1h"]] {

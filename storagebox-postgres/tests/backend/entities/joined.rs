@@ -14,7 +14,7 @@ fn tokens(prefix: &str, count: usize) -> Vec<TokenId> {
 /// Another transaction has locked the token that a commit found live, and ends it: nothing of the commit stays, and its
 /// final answer says so.
 #[test]
-fn a_token_that_another_ends_meanwhile_undoes_the_whole_commit() -> Result<()> {
+fn a_commit_is_undone_if_another_transaction_ends_its_token() -> Result<()> {
     for is_new in [true, false] {
         with_place(async |place| {
             let (entities, store) = joined(&patient(place)?)?;

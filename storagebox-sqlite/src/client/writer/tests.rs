@@ -95,7 +95,7 @@ async fn a_take_by_itself_whose_end_fails_may_have_been_applied() -> Result<()> 
 
 /// The error is retryable only if the counter remembers the change.
 #[tokio::test]
-async fn a_change_whose_end_fails_is_repeated_only_where_it_is_remembered() -> Result<()> {
+async fn a_change_whose_commit_fails_is_retryable_only_if_it_is_remembered() -> Result<()> {
     let (key, change) = (Key::new("key")?, Change::new(OpId::new("op")?, 1));
     for (strategy, may_be_repeated) in [(Strategy::Atomic, false), (Strategy::default(), true)] {
         let folder = Folder::new("sqlite-test").unwrap();
