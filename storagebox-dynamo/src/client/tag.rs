@@ -16,8 +16,8 @@ impl Tag {
         Self(RandomIds.fresh())
     }
 
-    /// Returns a tag that is unique to one attempt, not only to the call, for rows whose later writes are conditional on
-    /// the tag: two attempts of one call never write the same one.
+    /// Returns a tag that is unique to one attempt, not only to the call, for rows whose later writes are conditional
+    /// on the tag: two attempts of one call never write the same one.
     pub(crate) fn of_attempt(&self) -> Self {
         Self(format!("{}.{}", self.0, Self::fresh().0))
     }

@@ -81,8 +81,8 @@ impl Run {
         self.note(Note::Alone(self.lapsed.unwrap_or_default().saturating_add(1))).await
     }
 
-    /// Records that the message is given back. If the note is lost, the next run counts as the one after a crash and runs
-    /// alone, which does no harm.
+    /// Records that the message is given back. If the note is lost, the next run counts as the one after a crash and
+    /// runs alone, which does no harm.
     pub(super) async fn is_given_back(&self) {
         if let Err(error) = self.note(Note::Settled(self.delivery)).await {
             debug!(%error, "the note that a message was given back could not be written");
