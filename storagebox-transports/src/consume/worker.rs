@@ -199,8 +199,8 @@ fn message(
     Ok(Message { id, token, entity, body })
 }
 
-/// Processes a message. A message that has to run alone (`turn`) waits until it is the only one, and until the queue has
-/// recorded that it runs alone.
+/// Processes a message. A message that has to run alone (`turn`) waits until it is the only one, and until the queue
+/// has recorded that it runs alone.
 async fn process<D: Delivery>(
     held: &Held<D>,
     message: &Message,
