@@ -163,8 +163,8 @@ mod tests {
     #[test]
     fn a_url_has_no_comment_and_no_part_that_ends_with_a_blank() {
         for (url, told) in [
-            ("sqlite:codes.db # the shop's", "url must not hold a #"),
-            ("sqlite:codes.db#old", "url must not hold a #"),
+            ("sqlite:codes.db # the shop's", "url must not contain a #"),
+            ("sqlite:codes.db#old", "url must not contain a #"),
             ("sqlite:codes.db ?remember=7d", "the address of the url ends with a space (U+0020)"),
             ("sqlite:codes.db\u{a0}?remember=7d", "the address of the url ends with a blank (U+00A0)"),
             ("redis://h/0?prefix=shop &wait=1", "a key or a value of the url ends with a space (U+0020)"),
