@@ -179,7 +179,7 @@ mod tests {
             ("plain://ho st", "no host"),
             ("plain://:hunter2@127.0.0.1", "no user"),
             ("plain://ann:hunter2%@127.0.0.1", "hexadecimal"),
-            ("plain://127.0.0.1?bead=hunter2", "the query key `bead`"),
+            ("plain://127.0.0.1?bead=hunter2", "the unknown query key `bead`"),
             ("plain://127.0.0.1?tls=hunter2", "tls must be `off`"),
         ] {
             assert!(why(text).contains(because), "{text:?}: {}", why(text));
