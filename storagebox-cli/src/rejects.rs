@@ -67,7 +67,8 @@ impl Rejects {
         file.write([&source.to_string(), &line.to_string(), &reason.to_string()])
     }
 
-    /// Publishes the list and says so, which does not make the run a failure. Without rejected lines an older list stays.
+    /// Publishes the list and says so, which does not make the run a failure. Without rejected lines an older list
+    /// stays.
     pub(crate) fn publish(self) -> Result<(), Failure> {
         let (path, was_there) = (self.target.path(), self.target.is_there());
         match self.file {

@@ -27,7 +27,8 @@ use tracing::level_filters::LevelFilter;
 
 use said::Said;
 
-/// Consumes until so many messages, whose tokens are not in this store, were finished as duplicates, or the loop ends by itself.
+/// Consumes until so many messages, whose tokens are not in this store, were finished as duplicates, or the loop ends
+/// by itself.
 async fn worker<D: Delivery>(deliveries: impl Stream<Item = Result<D, BoxError>> + Send, messages: usize) -> Consumed {
     let (done, mut all) = mpsc::unbounded_channel();
     let enough = async move {

@@ -22,8 +22,8 @@ use crate::token_store::{self, RedbTokenStore};
 /// A store in a file. Clones share the file.
 ///
 /// redb locks the file, so one process at a time has it open, from its first call until it closes the store or ends.
-/// All clones of a store in a process share one open file. Calls need a runtime of tokio, on whose blocking threads they
-/// read and write.
+/// All clones of a store in a process share one open file. Calls need a runtime of tokio, on whose blocking threads
+/// they read and write.
 #[derive(Clone, Debug)]
 pub struct RedbStore {
     client: Arc<Client>,

@@ -42,8 +42,8 @@ impl Crashes {
         }
     }
 
-    /// Returns the output of the work, or `None` after the crash. The crash drops the work and its connections, which ends
-    /// the calls that the server handles for it.
+    /// Returns the output of the work, or `None` after the crash. The crash drops the work and its connections, which
+    /// ends the calls that the server handles for it.
     pub(crate) async fn run<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             output = work => Some(output),

@@ -7,9 +7,9 @@
 //! | `GET /requests/{id}` fetches the response | 200 | the same | 404 |
 //! | `DELETE /requests/{id}` ends it | 204 | 204 | 204 |
 //!
-//! A `DELETE` of an id that was never stored ends it too, so that a late `PUT` stores nothing. A `PUT` is answered 410 for
-//! as long as the store remembers ended operations; a later `PUT` may store the request again. During a `DELETE`, a `PUT`
-//! may be answered as if the request were stored.
+//! A `DELETE` of an id that was never stored ends it too, so that a late `PUT` stores nothing. A `PUT` is answered 410
+//! for as long as the store remembers ended operations; a later `PUT` may store the request again. During a `DELETE`, a
+//! `PUT` may be answered as if the request were stored.
 //!
 //! After 503 the client may repeat the call. `POST /pay` makes the same payment without this protocol.
 
@@ -110,8 +110,8 @@ impl Server {
         Ok(StatusCode::NO_CONTENT)
     }
 
-    /// Returns the request to end, or `None` if it has ended. An unknown id gets an empty request, so that forgetting it
-    /// fences a `PUT` that arrives later.
+    /// Returns the request to end, or `None` if it has ended. An unknown id gets an empty request, so that forgetting
+    /// it fences a `PUT` that arrives later.
     async fn ending(&self, id: &str) -> Result<Option<Entry>, Failed> {
         if let Some(known) = self.requests.get(id).await? {
             return Ok(Some(known));

@@ -119,7 +119,7 @@ fn twenty_shells_at_once_run_the_command_once_and_print_the_same<S: Store>() {
 fn a_runner_that_dies_is_followed_by_another<S: Store>() {
     let store = S::ready();
     let once = Once::at(store.place());
-    // The command ends when nobody reads its standard error any more.
+    // The command ends once its standard error is closed.
     let hangs = "echo run >> runs; echo started; while echo . >&2; do sleep 0.05; done";
     let options = ["--lease", "2s", "--fingerprint", "nightly"];
     let (mut runner, stdout) = once.started(&options, hangs);

@@ -206,7 +206,7 @@ fn an_old_output_is_replaced_at_success() {
     assert_eq!(place.names(), ["given.csv", "ids.csv", "items.csv"]);
 }
 
-/// The work is done although nobody reads the audit.
+/// The work is done although the output of the audit is closed.
 #[test]
 fn a_closed_pipe_is_no_failure() {
     let place = place();

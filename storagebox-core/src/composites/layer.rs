@@ -62,7 +62,8 @@ pub use request::{Request, Response};
 ///
 /// # Cancel safety
 ///
-/// A layer may drop a call that it has begun, as [`Policy`] does after its deadline. The outcome of the call is then unknown.
+/// A layer may drop a call that it has begun, as [`Policy`] does after its deadline. The outcome of the call is then
+/// unknown.
 ///
 /// # Errors
 ///

@@ -39,8 +39,8 @@ async fn sleeper(place: &Place) -> Result<(DynamoStore, Faults)> {
     Ok((builder.clock(clock).from_client(&client)?, faults))
 }
 
-/// Whether a lost attempt was applied is told by nothing that is left by then, so that no other is made. What an attempt
-/// left that is still under way is its own.
+/// Whether a lost attempt was applied is told by nothing that is left by then, so that no other is made. What an
+/// attempt left that is still under way is its own.
 #[test]
 fn a_change_is_applied_once() -> Result<()> {
     let retention = Retention::For(MINUTE);

@@ -206,8 +206,8 @@ async fn a_process_whose_shared_memory_was_removed_gives_nothing_that_another_gi
     Ok(())
 }
 
-/// Its own commits are in a log that nobody else sees; they must not be moved to the file over those of others, whether
-/// the store is closed, dropped, or refused and then closed.
+/// Its own commits are in a log that no other process sees; they must not be moved to the file over those of others,
+/// whether the store is closed, dropped, or refused and then closed.
 #[cfg(unix)]
 #[tokio::test]
 async fn a_process_whose_log_was_removed_moves_nothing_to_the_file() -> Result<()> {

@@ -55,8 +55,8 @@ pub async fn errors(store: &dyn Backend, namespace: &str) -> Result<Vec<(String,
     Ok(errors)
 }
 
-/// Checks that every call of every part, `maintain` and `ping` are refused with this kind, and that each error names its
-/// call.
+/// Checks that every call of every part, `maintain` and `ping` are refused with this kind, and that each error names
+/// its call.
 pub async fn are_refused(store: &dyn Backend, kind: ErrorKind) -> Result<()> {
     for (call, error) in errors_without_setup(store, "namespace").await? {
         let error = error.unwrap_or_else(|| panic!("{call} succeeded"));

@@ -108,8 +108,8 @@ pub async fn refuses_before_it_asks(store: &dyn Backend, cursors: &[&str]) -> Re
     Ok(())
 }
 
-/// Checks that a deleted entity is forgotten once `memory` is over since its deletion and the removal of its last entry,
-/// and that entities with a state or an entry stay.
+/// Checks that a deleted entity is forgotten once `memory` is over since its deletion and the removal of its last
+/// entry, and that entities with a state or an entry stay.
 pub async fn are_forgotten(
     store: &dyn Backend,
     memory: Duration,

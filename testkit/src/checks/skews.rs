@@ -20,7 +20,8 @@ async fn look(store: &dyn Backend, options: OrderedOptions) -> Result<()> {
     store.ordered_store(&"skews".parse()?, options)?.get(&Key::new("key")?).await.map(drop)
 }
 
-/// Checks that the namespace `skews` opens with any skew, which its handle then uses, and with nothing else that differs.
+/// Checks that the namespace `skews` opens with any skew, which its handle then uses, and with nothing else that
+/// differs.
 /// `age` makes the store believe that an earlier version created it.
 pub async fn stored_before(
     open: impl AsyncFn() -> Result<Arc<dyn Backend>>,

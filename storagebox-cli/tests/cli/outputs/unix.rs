@@ -195,7 +195,7 @@ fn the_name_of_a_folder_is_no_place_to_write() {
     assert!(!place.path("new").exists());
 }
 
-/// Another program's file, which a list must not replace because nobody named it.
+/// Another program's file. A list of rejects must not replace it, because the user did not name it.
 #[test]
 fn a_file_that_appears_under_the_name_of_the_list_stays() {
     for was_there in [false, true] {

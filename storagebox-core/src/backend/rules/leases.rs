@@ -42,8 +42,8 @@ impl<T> IdState<T> {
         }
     }
 
-    /// D-6, D-7: decides `abort`. `None`: ends the operation and leaves the id vacant, with the fingerprint if the lease
-    /// inherited it.
+    /// D-6, D-7: decides `abort`. `None`: ends the operation and leaves the id vacant, with the fingerprint if the
+    /// lease inherited it.
     pub fn abort(&self, lease: &Lease, has_ended: bool) -> Option<Aborted> {
         match has_ended {
             _ if self.holds(lease) => None,

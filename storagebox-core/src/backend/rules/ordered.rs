@@ -71,15 +71,15 @@ impl OrderedRules {
         rest.map_or(Cow::Borrowed(stored), |(_, rest)| Cow::Owned(format!("time stamps, {rest}")))
     }
 
-    /// Returns the purge horizon by the store's clock, both in milliseconds: no older stamp is accepted, so nothing older
-    /// need be remembered (O-3). `None` if stamps are no times.
+    /// Returns the purge horizon by the store's clock, both in milliseconds: no older stamp is accepted, so nothing
+    /// older need be remembered (O-3). `None` if stamps are no times.
     pub fn horizon(&self, clock: i64) -> Option<i64> {
         let age = i64::try_from(self.options.tombstone_age.as_millis()).unwrap_or(i64::MAX);
         self.is_timed().then(|| clock.saturating_sub(age))
     }
 
-    /// O-1, O-2, O-3, O-4: decides `put` and `delete` by the last write of the key, if it has any, and the store's clock in
-    /// milliseconds. `None`: replaces the last write of the key by this one, which is `Applied`.
+    /// O-1, O-2, O-3, O-4: decides `put` and `delete` by the last write of the key, if it has any, and the store's
+    /// clock in milliseconds. `None`: replaces the last write of the key by this one, which is `Applied`.
     ///
     /// ```
     /// use storagebox_core::backend::OrderedRules;
@@ -111,8 +111,8 @@ impl OrderedRules {
         Ok(decided.or_else(|| too_old().map(|horizon| Written::TooOld { horizon })))
     }
 
-    /// O-1, O-2: returns the answer to a write on a key with this last write; `None` if the write is newer: by time, then
-    /// by writer, then a delete over a put.
+    /// O-1, O-2: returns the answer to a write on a key with this last write; `None` if the write is newer: by time,
+    /// then by writer, then a delete over a put.
     pub fn compare(write: StampedValue<'_>, last: StampedValue<'_>) -> Option<Written> {
         match (write.0, write.1.is_none()).cmp(&(last.0, last.1.is_none())) {
             Ordering::Greater => None,
@@ -122,8 +122,8 @@ impl OrderedRules {
         }
     }
 
-    /// Returns the error of a stamp that is too far ahead of the store's clock, both in milliseconds (O-4); `None` if it
-    /// is not.
+    /// Returns the error of a stamp that is too far ahead of the store's clock, both in milliseconds (O-4); `None` if
+    /// it is not.
     pub fn refused(&self, stamp: &Stamp, clock: i64) -> Option<Error> {
         let most = i64::try_from(self.max_skew()?.as_millis()).unwrap_or(i64::MAX);
         (stamp.at > clock.saturating_add(most)).then(|| self.ahead(stamp, clock))

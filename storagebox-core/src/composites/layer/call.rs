@@ -12,7 +12,8 @@ use crate::values::value::Namespace;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Call<'a> {
-    /// The short name of the backend, such as `memory`; empty for a [`LayeredPart`](super::LayeredPart) that was created on its own.
+    /// The short name of the backend, such as `memory`; empty for a [`LayeredPart`](super::LayeredPart) that was
+    /// created on its own.
     pub backend: &'static str,
     /// The called part.
     pub part: Part,
@@ -138,7 +139,7 @@ impl<'a> Next<'a> {
     }
 
     /// Makes the call like [`Next::run`], with a copy of its arguments. The future outlives the caller, so a layer may
-    /// move it to another task, or await it after the caller has its answer.
+    /// move it to another task, or await it after the caller has its answer. Its errors are those of [`Next::run`].
     pub fn detached(&self) -> impl Future<Output = Result<Response>> + Send + use<> {
         let (detached, repeatable) = ((self.detach)(), self.call.repeatable);
         async move { detached.await.map_err(|error| if repeatable { error } else { error.unrepeatable() }) }

@@ -27,6 +27,11 @@ use crate::values::time::Timer;
 /// - ER-4: as in [`Retry`]. A call that is not [repeatable](Call::repeatable) is not made again after an unknown
 ///   outcome, nor is a change of a counter once half of the time has passed for which the counter remembers it.
 ///
+/// # Cancel safety
+///
+/// The same as for the call: after a dropped future or a deadline the outcome is unknown, and the same call resolves
+/// it.
+///
 /// # Errors
 ///
 /// After the deadline `OutcomeUnknown`, as for a backend's own call timeout; `Unavailable` for a [`Read`](Kind::Read),

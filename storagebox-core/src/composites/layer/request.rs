@@ -13,8 +13,8 @@ macro_rules! argument {
     ($new:lifetime, $small:ty) => { $small };
 }
 
-/// Says whether an outcome settles an earlier attempt. The outcome of a batch always does: it reports what the batch did
-/// and what it left. The outcome of a read always does, because a lost read has no effect.
+/// Says whether an outcome settles an earlier attempt. The outcome of a batch always does: it reports what the batch
+/// did and what it left. The outcome of a read always does, because a lost read has no effect.
 macro_rules! settles {
     (Change, $outcome:ident) => {
         $outcome.settles()

@@ -71,8 +71,8 @@ fn calls(store: &dyn Backend) -> Result<Vec<Call>> {
     Ok(calls)
 }
 
-/// Changes the rows of a [filled](fill) store, and after each change makes one of the calls that read the row. A call that
-/// fails blames the stored data, and says that nothing was applied only if nothing was changed.
+/// Changes the rows of a [filled](fill) store, and after each change makes one of the calls that read the row. A call
+/// that fails blames the stored data, and says that nothing was applied only if nothing was changed.
 pub fn whatever(runtime: &Runtime, store: &dyn Backend, tables: &dyn Tables) -> Result<()> {
     let rows: BTreeMap<_, _> =
         runtime.block_on(tables.keep())?.into_iter().map(|row| (format!("{} {}", row.table, row.name), row)).collect();
