@@ -39,8 +39,8 @@ async fn sleeper(place: &Place) -> Result<(DynamoStore, Faults)> {
     Ok((builder.clock(clock).from_client(&client)?, faults))
 }
 
-/// Whether a lost attempt was applied is told by nothing that is left by then, so that no other is made. What an
-/// attempt left that is still under way is its own.
+/// By then nothing in the store shows whether a lost attempt was applied, so no other attempt is made. An attempt that
+/// is still in progress recognises what it wrote itself.
 #[test]
 fn a_change_is_applied_once() -> Result<()> {
     let retention = Retention::For(MINUTE);
