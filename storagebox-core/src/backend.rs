@@ -20,7 +20,6 @@ pub mod url;
 
 pub use crate::contract::backend::Backend;
 pub use crate::contract::promises::{Maintained, Promise, Promises};
-pub use crate::contract::settles::Settled;
 pub use attempts::Attempts;
 pub use deadline::in_time;
 pub use format::StoreFormat;
@@ -29,7 +28,7 @@ pub use micros::{micros, micros_of, retention_of};
 pub use nameless::is_nameless;
 pub use namespaces::OpenNamespaces;
 pub use page_request::PageRequest;
-pub use retry::{Backoff, Setback, pauses, repeat};
+pub use retry::{Backoff, pauses, repeat};
 pub use rules::counters::CounterRules;
 pub use rules::ordered::OrderedRules;
 pub use store_options::StoreOptions;

@@ -9,6 +9,5 @@ pub(crate) mod lease_repo;
 pub(crate) mod ledger;
 pub(crate) mod ordered_store;
 pub(crate) mod promises;
-pub(crate) mod settles;
 pub(crate) mod strategy;
 pub(crate) mod token_store;

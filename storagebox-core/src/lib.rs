@@ -40,9 +40,9 @@ pub use contract::ledger::{Ledger, LedgerEntry};
 pub use contract::ordered_store::{
     ListedValue, OrderedOptions, OrderedStore, Reset, Stamp, Stamping, Versioned, Written,
 };
-pub use contract::settles::Settles;
 pub use contract::strategy::{CounterPromise, Remember, Strategy};
 pub use contract::token_store::{Consumed, Created, Discarded, TokenStore};
+pub use values::attempt::Attempt;
 pub use values::clock::{Clock, ManualClock, Reading, SystemClock};
 pub use values::error::{Certainty, Error, ErrorKind, Result};
 pub use values::ids::{Ids, RandomIds};

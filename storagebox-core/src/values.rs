@@ -1,5 +1,6 @@
 //! What calls take and return in every part: texts and bytes, times, pages, messages and errors.
 
+pub(crate) mod attempt;
 pub(crate) mod clock;
 pub(crate) mod error;
 pub(crate) mod ids;

@@ -20,7 +20,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use aws_sdk_dynamodb::Client as Driver;
-use storagebox_core::{Added, ClaimId, Counts, Error, Item, Result, Taken};
+use storagebox_core::{Added, Attempt, ClaimId, Counts, Error, Item, Result, Taken};
 use tracing::instrument;
 
 use crate::client::{Connection, Tag};
@@ -136,13 +136,22 @@ impl ArticleTables {
         Error: From<C::Error>,
     {
         let id = id.try_into().map_err(Error::from);
-        async move { self.assigned(&id?).await }
+        async move { self.assigned(Attempt::first(), &id?).await }
     }
 
     #[instrument(level = "trace", skip_all, name = "assign")]
-    async fn assigned(&self, id: &ClaimId) -> Result<Taken> {
+    async fn assigned(&self, attempt: Attempt, id: &ClaimId) -> Result<Taken> {
         let (tag, since) = (Tag::fresh(), self.0.candidates.fetches());
-        self.0.client().settle("assign", || Tables::assign(&self.0, id, &tag, since)).await
+        let assign = |attempt: Attempt| {
+            let tag = &tag;
+            async move {
+                match Tables::assign(&self.0, id, tag, since).await? {
+                    Taken::Empty => attempt.refused(Taken::Empty),
+                    taken => Ok(taken),
+                }
+            }
+        };
+        self.0.client().settle_attempts("assign", attempt, assign).await
     }
 
     /// Returns the item that was assigned to an id. Changes nothing.
@@ -156,7 +165,7 @@ impl ArticleTables {
     /// Safe: it only reads.
     #[instrument(level = "trace", skip_all)]
     pub async fn get(&self, id: &ClaimId) -> Result<Option<Item>> {
-        self.0.client().settled("get", || self.0.given(id)).await
+        self.0.client().settle("get", || self.0.given(id)).await
     }
 
     /// Adds items that are in neither table. Items that are free or recorded stay unchanged.

@@ -19,9 +19,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
+use storagebox_core::backend::repeat;
 use storagebox_core::backend::rules::StoredTime;
-use storagebox_core::backend::{Settled, repeat};
-use storagebox_core::{Certainty, Error, Result, Retention, Settles};
+use storagebox_core::{Attempt, Certainty, Error, Result, Retention};
 use tokio::time::Instant;
 
 use crate::clock::{Corrected, Millis, millis};
@@ -135,37 +135,43 @@ impl Client {
     }
 
     /// Makes a call: repeats the attempt, with the same ids and the same tag, until it returns an outcome, as long as
-    /// its errors and `call_timeout` allow. Returns no outcome that leaves open what a lost attempt may still do
-    /// (ER-4).
-    pub(crate) async fn settle<T, F>(&self, operation: &'static str, attempt: impl FnMut() -> F + Send) -> Result<T>
+    /// its errors and `call_timeout` allow.
+    pub(crate) async fn settle<T, F>(&self, operation: &'static str, mut attempt: impl FnMut() -> F + Send) -> Result<T>
     where
-        T: Settles,
+        F: Future<Output = Result<T>> + Send,
+    {
+        self.repeated(operation, false, |_| attempt()).await
+    }
+
+    /// Does the same for a call that can be refused. Each attempt knows whether one was lost before it (ER-5).
+    pub(crate) async fn settle_attempts<T, F>(
+        &self,
+        operation: &'static str,
+        first: Attempt,
+        mut attempt: impl FnMut(Attempt) -> F + Send,
+    ) -> Result<T>
+    where
+        F: Future<Output = Result<T>> + Send,
+    {
+        self.repeated(operation, first.is_repeated(), |is_any_lost| attempt(first.after_lost(is_any_lost))).await
+    }
+
+    async fn repeated<T, F>(
+        &self,
+        operation: &'static str,
+        is_any_lost: bool,
+        attempt: impl FnMut(bool) -> F + Send,
+    ) -> Result<T>
+    where
         F: Future<Output = Result<T>> + Send,
     {
         let timeout = self.settings.options.call_timeout;
         let (begun, end) = begin_and_end(timeout);
-        let attempts = repeat(CallBackoff::of_call(begun, end), wait, attempt);
+        let attempts = repeat(is_any_lost, CallBackoff::of_call(begun, end), wait, attempt);
         let answer = tokio::time::timeout_at(end, END.scope(end, attempts))
             .await
             .unwrap_or_else(|_| Err(Error::unknown(format!("there was no answer within {timeout:?}"))));
         answer.map_err(|error| error.on("dynamo").during(operation))
-    }
-
-    /// Makes a call whose outcome always settles a lost attempt: a read, or a write that names a state.
-    pub(crate) async fn settled<T, F>(
-        &self,
-        operation: &'static str,
-        mut attempt: impl FnMut() -> F + Send,
-    ) -> Result<T>
-    where
-        T: Send,
-        F: Future<Output = Result<T>> + Send,
-    {
-        let attempt = move || {
-            let attempt = attempt();
-            async move { attempt.await.map(Settled) }
-        };
-        self.settle(operation, attempt).await.map(|Settled(answer)| answer)
     }
 
     /// Makes the same call for each distinct value, many at once, each with a tag and attempts of its own. After an
@@ -185,7 +191,7 @@ impl Client {
         let is_alone = distinct.len() == 1;
         let calls = stream::iter(distinct).map(|value| {
             let (tag, change) = (Tag::fresh(), &change);
-            async move { self.settled(operation, || change(value.clone(), tag.clone())).await }
+            async move { self.settle(operation, || change(value.clone(), tag.clone())).await }
         });
         let outcomes = calls.buffer_unordered(AT_ONCE).try_collect().await;
         outcomes.map_err(|error: Error| if is_alone { error } else { error.after_unresolved() })
@@ -204,7 +210,7 @@ impl Client {
                 }
             }
         };
-        self.settled(operation, attempt).await
+        self.settle(operation, attempt).await
     }
 }
 

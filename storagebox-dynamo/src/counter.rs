@@ -26,7 +26,8 @@ mod values;
 use std::sync::Arc;
 
 use storagebox_core::{
-    Cancelled, Change, Counted, Counter, CounterPromise, Error, Key, Namespace, OpId, Result, Strategy, async_trait,
+    Attempt, Cancelled, Change, Counted, Counter, CounterPromise, Error, Key, Namespace, OpId, Result, Strategy,
+    async_trait,
 };
 use tracing::instrument;
 
@@ -107,15 +108,15 @@ impl DynamoCounter {
 #[async_trait]
 impl Counter for DynamoCounter {
     #[instrument(level = "trace", skip_all)]
-    async fn apply(&self, key: &Key, change: &Change) -> Result<Counted> {
+    async fn attempt_apply(&self, attempt: Attempt, key: &Key, change: &Change) -> Result<Counted> {
         self.rules.check(change)?;
         let applied = match &self.approach {
-            Approach::Atomic => atomic::apply(&self.values, key, change).await,
-            Approach::Optimistic(optimistic) => optimistic.apply(&self.values, key, change).await,
-            Approach::Token => token::apply(&self.values, key, change).await,
-            Approach::Marker(markers) => markers.apply(&self.values, key, change).await,
-            Approach::Set(set) => set.apply(&self.values, key, change).await,
-            Approach::Sharded(sharded) => sharded.apply(&self.values, key, change).await,
+            Approach::Atomic => atomic::apply(&self.values, attempt, key, change).await,
+            Approach::Optimistic(optimistic) => optimistic.apply(&self.values, attempt, key, change).await,
+            Approach::Token => token::apply(&self.values, attempt, key, change).await,
+            Approach::Marker(markers) => markers.apply(&self.values, attempt, key, change).await,
+            Approach::Set(set) => set.apply(&self.values, attempt, key, change).await,
+            Approach::Sharded(sharded) => sharded.apply(&self.values, attempt, key, change).await,
         };
         applied.map_err(|error| self.failed(error))
     }

@@ -51,7 +51,7 @@ impl DedupRepo for DynamoDedupRepo {
 
     #[instrument(level = "trace", skip_all)]
     async fn get(&self, id: &DedupId) -> Result<Option<Entry>> {
-        self.client().settled("get", || self.0.get(id)).await
+        self.client().settle("get", || self.0.get(id)).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -87,6 +87,6 @@ impl DedupRepo for DynamoDedupRepo {
     #[instrument(level = "trace", skip_all)]
     async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedRecord>> {
         let position = Position::read(cursor, limit)?;
-        self.client().settled("list", || self.0.list(&position, limit)).await
+        self.client().settle("list", || self.0.list(&position, limit)).await
     }
 }

@@ -215,7 +215,7 @@ impl EntityLedger for DynamoEntityLedger {
             (Some(tokens), Some(token)) => Some((&**tokens, token)),
             (None, Some(_)) => return Err(bad("token", "belongs to a namespace that this ledger does not join")),
         };
-        self.client().settled("open", || self.opened(key, message, incoming)).await
+        self.client().settle("open", || self.opened(key, message, incoming)).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -243,7 +243,7 @@ impl EntityLedger for DynamoEntityLedger {
             let removed = self.entities.removed(id, removal).await;
             removed.inspect_err(|error| removal.note(error))
         };
-        let removed = self.client().settled("remove", attempt).await?;
+        let removed = self.client().settle("remove", attempt).await?;
         let why = "an answer was lost, and the message has another entry since";
         removed.ok_or_else(|| Error::unknown(why).on("dynamo").during("remove"))
     }
@@ -256,7 +256,7 @@ impl EntityLedger for DynamoEntityLedger {
             let page = page::rows(open, (ENTRIES, Index::Order), position, limit, |query| query).await?;
             Ok(Page { entries: page.entries.iter().map(listed).collect::<Result<_>>()?, next: page.next })
         };
-        self.client().settled("pending", attempt).await
+        self.client().settle("pending", attempt).await
     }
 
     fn joins(&self) -> Joins {

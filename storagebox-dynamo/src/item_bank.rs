@@ -19,8 +19,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use storagebox_core::{
-    Added, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item, ItemBank, ItemState, ListedItem,
-    Namespace, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
+    Added, Attempt, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item, ItemBank, ItemState,
+    ListedItem, Namespace, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
 };
 use tracing::instrument;
 
@@ -79,22 +79,49 @@ impl ItemBank for DynamoBank {
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+    async fn attempt_take(&self, attempt: Attempt, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         let hold = hold.checked()?;
         let (tag, since) = (Tag::fresh(), self.0.candidates.fetches());
-        self.0.client().settle("take", || Bank::take(&self.0, claim, hold, &tag, since)).await
+        let take = |attempt: Attempt| {
+            let tag = &tag;
+            async move {
+                match Bank::take(&self.0, claim, hold, tag, since).await? {
+                    Taken::Empty => attempt.refused(Taken::Empty),
+                    taken => Ok(taken),
+                }
+            }
+        };
+        self.0.client().settle_attempts("take", attempt, take).await
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
+    async fn attempt_extend(&self, attempt: Attempt, claim: &ClaimId, hold: Hold) -> Result<Extended> {
         let (hold, tag) = (hold.checked()?, Tag::fresh());
-        self.0.client().settle("extend", || self.0.extend(claim, hold, &tag)).await
+        let extend = |attempt: Attempt| {
+            let tag = &tag;
+            async move {
+                match self.0.extend(claim, hold, tag).await? {
+                    Extended::Unknown => attempt.refused(Extended::Unknown),
+                    extended => Ok(extended),
+                }
+            }
+        };
+        self.0.client().settle_attempts("extend", attempt, extend).await
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn confirm(&self, claim: &ClaimId) -> Result<Confirmed> {
+    async fn attempt_confirm(&self, attempt: Attempt, claim: &ClaimId) -> Result<Confirmed> {
         let tag = Tag::fresh();
-        self.0.client().settle("confirm", || self.0.confirm(claim, &tag)).await
+        let confirm = |attempt: Attempt| {
+            let tag = &tag;
+            async move {
+                match self.0.confirm(claim, tag).await? {
+                    Confirmed::Unknown => attempt.refused(Confirmed::Unknown),
+                    confirmed => Ok(confirmed),
+                }
+            }
+        };
+        self.0.client().settle_attempts("confirm", attempt, confirm).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -105,7 +132,7 @@ impl ItemBank for DynamoBank {
 
     #[instrument(level = "trace", skip_all)]
     async fn get(&self, claim: &ClaimId) -> Result<ClaimState> {
-        self.0.client().settled("get", || self.0.state(claim)).await
+        self.0.client().settle("get", || self.0.state(claim)).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -114,20 +141,29 @@ impl ItemBank for DynamoBank {
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
+    async fn attempt_retire(&self, attempt: Attempt, claim: &ClaimId) -> Result<Retired> {
         let was_sent = AtomicBool::new(false);
-        self.0.client().settle("retire", || self.0.retire(claim, &was_sent)).await
+        let retire = |attempt: Attempt| {
+            let was_sent = &was_sent;
+            async move {
+                match self.0.retire(claim, was_sent).await? {
+                    Retired::Holding => attempt.refused(Retired::Holding),
+                    retired => Ok(retired),
+                }
+            }
+        };
+        self.0.client().settle_attempts("retire", attempt, retire).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn holder(&self, item: &Item) -> Result<ItemState> {
-        self.0.client().settled("holder", || self.0.holder(item)).await
+        self.0.client().settle("holder", || self.0.holder(item)).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedItem>> {
         let position = crate::page::Position::read(cursor, limit)?;
-        self.0.client().settled("list", || self.0.list(&position, limit)).await
+        self.0.client().settle("list", || self.0.list(&position, limit)).await
     }
 
     #[instrument(level = "trace", skip_all)]

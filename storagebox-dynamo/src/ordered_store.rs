@@ -110,7 +110,7 @@ impl DynamoOrderedStore {
     async fn purge_up_to(&self, age: Duration, limit: usize) -> Result<Maintained> {
         let client = self.client();
         let (mut deleted, end) = (0, buried_at(self.purgeable(age)));
-        for shard in 0..client.settled(PURGE, || self.open.shards()).await? {
+        for shard in 0..client.settle(PURGE, || self.open.shards()).await? {
             let mut from = None;
             loop {
                 let room = limit.saturating_sub(usize::try_from(deleted).unwrap_or(usize::MAX));
@@ -119,7 +119,7 @@ impl DynamoOrderedStore {
                 }
                 let query = Query::of(&self.open.partition("keys", shard), Index::Order).and("o <= :end");
                 let query = query.value(":end", end.as_str()).limit(room.min(1_000)).from(from);
-                let page = client.settled(PURGE, || client.query(&query)).await?;
+                let page = client.settle(PURGE, || client.query(&query)).await?;
                 for row in &page.rows {
                     deleted += u64::from(self.purged(row).await?);
                 }
@@ -200,7 +200,7 @@ impl OrderedStore for DynamoOrderedStore {
             let row = self.client().get(&self.key(key).await?).await?;
             row.as_ref().map_or(Ok(None), live)
         };
-        self.client().settled("get", attempt).await
+        self.client().settle("get", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -216,7 +216,7 @@ impl OrderedStore for DynamoOrderedStore {
             let entries = page.entries.iter().filter_map(|row| listed(row).transpose());
             Ok(Page { entries: entries.collect::<Result<_>>()?, next: page.next })
         };
-        self.client().settled("list", attempt).await
+        self.client().settle("list", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]

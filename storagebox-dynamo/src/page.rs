@@ -54,7 +54,7 @@ pub(crate) async fn rows(
         let partition = open.partition(part, shard);
         let from = after.map(|sort| key_in(index, &partition, sort));
         let query = narrowed(Query::of(&partition, index)).limit(limit - entries.len()).from(from);
-        let answers = open.client().settled("list", || open.client().query(&query)).await?;
+        let answers = open.client().settle("list", || open.client().query(&query)).await?;
         entries.extend(answers.rows);
         after = answers.next.map(|last| Row::from(last).sort().map(str::to_owned)).transpose()?;
         if after.is_none() {

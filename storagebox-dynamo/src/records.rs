@@ -91,7 +91,7 @@ impl Records {
         judge: impl Fn(&Record, Millis) -> Step<T> + Sync,
     ) -> Result<T> {
         let (past, tag) = (self.client().surely_past(), Tag::fresh());
-        self.client().settled(operation, || self.stepped((id, op), past, &judge, &tag)).await
+        self.client().settle(operation, || self.stepped((id, op), past, &judge, &tag)).await
     }
 
     async fn stepped<T: Send>(
@@ -141,7 +141,7 @@ impl Records {
         refused: impl Fn(&Record) -> Option<T> + Sync,
     ) -> Result<T> {
         let tag = Tag::fresh();
-        self.client().settled(operation, || self.changed((id, op), &change, &refused, &tag)).await
+        self.client().settle(operation, || self.changed((id, op), &change, &refused, &tag)).await
     }
 
     async fn changed<T: Send>(

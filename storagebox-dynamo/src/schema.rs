@@ -33,11 +33,11 @@ const CHECKS: u32 = 240;
 
 /// Creates the table and turns on its time to live and its backups, as far as that is not done yet.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
-    client.settled("setup", || create_or_check(client)).await?;
+    client.settle("setup", || create_or_check(client)).await?;
     wait_until_active(client).await.map_err(|error| error.during("setup"))?;
-    client.settled("setup", || turn_on_time_to_live(client)).await?;
+    client.settle("setup", || turn_on_time_to_live(client)).await?;
     match client.settings().protect {
-        true => client.settled("setup", || backups::turn_on(client)).await,
+        true => client.settle("setup", || backups::turn_on(client)).await,
         false => Ok(()),
     }
 }
@@ -52,7 +52,7 @@ async fn create_or_check(client: &Client) -> Result<()> {
 /// Checks that the service is reachable and that the table exists.
 pub(crate) async fn ping(client: &Client) -> Result<()> {
     let nothing = RowKey::alone(format!("{}namespace", client.settings().prefix));
-    client.settled("ping", || client.get(&nothing)).await.map(drop)
+    client.settle("ping", || client.get(&nothing)).await.map(drop)
 }
 
 async fn described(client: &Client) -> Result<Option<TableDescription>> {
@@ -119,7 +119,7 @@ fn check(table: &TableDescription) -> Result<()> {
 #[allow(clippy::disallowed_methods, reason = "the pause between two checks; no promise depends on it")]
 async fn wait_until_active(client: &Client) -> Result<()> {
     for _ in 0..CHECKS {
-        let table = client.settled("setup", || described(client)).await?;
+        let table = client.settle("setup", || described(client)).await?;
         if table.is_some_and(|table| table.table_status() == Some(&TableStatus::Active)) {
             return Ok(());
         }

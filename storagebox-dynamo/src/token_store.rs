@@ -186,7 +186,7 @@ impl TokenStore for DynamoTokenStore {
             let row = self.client().get(&self.key(token).await?).await?;
             self.is_live(row)
         };
-        self.client().settled("exists", attempt).await
+        self.client().settle("exists", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]

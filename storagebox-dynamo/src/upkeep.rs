@@ -60,7 +60,7 @@ impl Upkeep {
         let client = round.client;
         let mut from = lock(&self.position).clone();
         for _ in 0..PAGES {
-            let page = client.settled("maintain", || scan(client, from.clone())).await?;
+            let page = client.settle("maintain", || scan(client, from.clone())).await?;
             let mut rows = &page.rows[..];
             while !rows.is_empty() {
                 let left = most.saturating_sub(round.work());
@@ -142,7 +142,7 @@ impl<'a> Round<'a> {
         if let Some(known) = self.elsewhere.get(&key) {
             return Ok(*known);
         }
-        let namespace = self.client.settled("maintain", || self.client.get(&key)).await?;
+        let namespace = self.client.settle("maintain", || self.client.get(&key)).await?;
         // A damaged namespace is reported to the call that opens it. It must not keep upkeep from the other namespaces.
         let elsewhere = namespace.is_some_and(|row| !matches!(home_elsewhere(self.client, &row), Ok(None)));
         self.elsewhere.insert(key, elsewhere);
@@ -152,7 +152,7 @@ impl<'a> Round<'a> {
     async fn move_item(&mut self, name: Namespace, row: &Row) -> Result<()> {
         let client = self.client;
         let bank = &*self.banks.entry(name).or_insert_with_key(|name| Bank::for_upkeep(client, name));
-        self.moved += usize::from(client.settled("maintain", || bank.moved_back(row)).await?);
+        self.moved += usize::from(client.settle("maintain", || bank.moved_back(row)).await?);
         Ok(())
     }
 

@@ -3,13 +3,14 @@
 mod ledger;
 mod ops;
 mod shards;
+mod void_ops;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
 use storagebox_core::{
-    Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Error, Key, OpId, Remember, Result, Strategy,
+    Attempt, Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Error, Key, OpId, Remember, Result, Strategy,
     async_trait,
 };
 use tracing::instrument;
@@ -21,6 +22,7 @@ use crate::striped::Striped;
 pub(crate) use ledger::MemoryLedger;
 use ops::{Known, Ops};
 use shards::Shards;
+use void_ops::VoidOps;
 
 /// How long `Strategy::TransactionToken` recognises an operation, as on DynamoDB.
 const TOKEN: Duration = Duration::from_secs(600);
@@ -78,13 +80,24 @@ fn unsupported(what: impl fmt::Display, instead: &str) -> Error {
 struct Cell {
     shards: Shards,
     ops: Ops,
+    void: VoidOps<Time>,
 }
 
 impl Cell {
     /// Returns whether the cell can be deleted, as after a rejected change, which must leave no trace.
     fn is_new(&self) -> bool {
-        self.ops.is_empty() && self.shards.is_new()
+        self.ops.is_empty() && self.void.is_empty() && self.shards.is_new()
     }
+
+    /// Forgets at most `most` operations whose memory is over, and returns how many.
+    fn forget_up_to(&mut self, most: usize, memory: Remember, now: Time) -> usize {
+        let forgotten = self.ops.forget_up_to(most, memory, now);
+        forgotten + self.void.forget_up_to(most - forgotten, |since| is_past(memory, since, now))
+    }
+}
+
+fn is_past(memory: Remember, since: Time, now: Time) -> bool {
+    matches!(memory, Remember::For(duration) if since.after(duration) <= now)
 }
 
 impl MemoryCounter {
@@ -96,10 +109,12 @@ impl MemoryCounter {
     fn step<T>(&self, key: &Key, step: impl FnOnce(&mut Cell, Time) -> T) -> T {
         let mut cells = self.cells.lock_for(key);
         let now = self.settings.now();
-        let cell = cells
-            .entry(key.clone())
-            .or_insert_with(|| Cell { shards: Shards::new(self.rules.split), ops: Ops::default() });
-        cell.ops.forget(self.rules.memory, now);
+        let cell = cells.entry(key.clone()).or_insert_with(|| Cell {
+            shards: Shards::new(self.rules.split),
+            ops: Ops::default(),
+            void: VoidOps::default(),
+        });
+        cell.ops.forget_up_to(usize::MAX, self.rules.memory, now);
         let outcome = step(cell, now);
         if cell.is_new() {
             cells.remove(key);
@@ -121,20 +136,38 @@ impl MemoryCounter {
         }
     }
 
-    fn apply_new(&self, cell: &mut Cell, change: &Change, now: Time) -> Counted {
+    fn apply_new(&self, cell: &mut Cell, attempt: Attempt, change: &Change, now: Time) -> Result<Counted> {
+        if let Some(refusal) = cell.void.find(&change.op, attempt, |since| is_past(self.rules.memory, since, now)) {
+            return Ok(refusal);
+        }
         let value = match cell.shards.fits(change) {
             Ok(value) => value,
-            Err(rejected) => return rejected,
+            Err(refusal) => return self.refused(cell, attempt, change, refusal, now),
         };
         if self.rules.memory != Remember::None {
             if cell.ops.is_full(self.rules.capacity) {
-                return Counted::Full;
+                return self.refused(cell, attempt, change, Counted::Full, now);
             }
+            cell.void.forget(&change.op);
             let answer = self.answer(value);
             cell.ops.insert(change.op.clone(), Known::Applied { delta: change.delta, value: answer }, now);
         }
         cell.shards.add(&change.op, change.delta);
-        Counted::Applied { value: self.answer(value) }
+        Ok(Counted::Applied { value: self.answer(value) })
+    }
+
+    fn refused(
+        &self,
+        cell: &mut Cell,
+        attempt: Attempt,
+        change: &Change,
+        refusal: Counted,
+        now: Time,
+    ) -> Result<Counted> {
+        match self.rules.fences {
+            true => cell.void.refuse(&change.op, attempt, refusal, now, |since| is_past(self.rules.memory, since, now)),
+            false => attempt.refused(refusal),
+        }
     }
 
     /// Returns the value that an outcome reports: `None` for a sharded counter, whose sum other backends cannot read.
@@ -148,7 +181,7 @@ impl MemoryCounter {
         self.cells.spend(budget, |cells, budget| {
             let mut used = 0;
             for cell in cells.values_mut() {
-                used += cell.ops.forget_up_to(budget - used, self.rules.memory, now);
+                used += cell.forget_up_to(budget - used, self.rules.memory, now);
             }
             used
         })
@@ -158,14 +191,14 @@ impl MemoryCounter {
 #[async_trait]
 impl Counter for MemoryCounter {
     #[instrument(level = "trace", skip_all)]
-    async fn apply(&self, key: &Key, change: &Change) -> Result<Counted> {
+    async fn attempt_apply(&self, attempt: Attempt, key: &Key, change: &Change) -> Result<Counted> {
         self.check(change)?;
-        Ok(self.step(key, |cell, now| match cell.ops.find(&change.op) {
-            Some(Known::Cancelled) => Counted::Fenced,
-            Some(Known::Applied { delta, .. }) if *delta != change.delta => Counted::Mismatch,
-            Some(Known::Applied { value, .. }) => Counted::AlreadyApplied { value: *value },
-            None => self.apply_new(cell, change, now),
-        }))
+        self.step(key, |cell, now| match cell.ops.find(&change.op) {
+            Some(Known::Cancelled) => Ok(Counted::Fenced),
+            Some(Known::Applied { delta, .. }) if *delta != change.delta => Ok(Counted::Mismatch),
+            Some(Known::Applied { value, .. }) => Ok(Counted::AlreadyApplied { value: *value }),
+            None => self.apply_new(cell, attempt, change, now),
+        })
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -180,6 +213,7 @@ impl Counter for MemoryCounter {
             None if cell.ops.is_full(self.rules.capacity) => Cancelled::Full,
             None => {
                 cell.ops.insert(op.clone(), Known::Cancelled, now);
+                cell.void.forget(op);
                 Cancelled::Cancelled
             }
         }))

@@ -2,6 +2,7 @@
 //! needs both locks takes the claim's first. The clock is read after taking the lock of what it decides about.
 
 mod items;
+mod void_claims;
 
 use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,8 +11,8 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use storagebox_core::backend::rules::StoredTime;
 use storagebox_core::{
-    Added, ClaimId, ClaimState, Confirmed, Counts, Cursor, End, Extended, Held, Hold, HoldState, Item, ItemBank,
-    ItemState, ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
+    Added, Attempt, ClaimId, ClaimState, Confirmed, Counts, Cursor, End, Extended, Held, Hold, HoldState, Item,
+    ItemBank, ItemState, ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
 };
 use tracing::instrument;
 
@@ -20,6 +21,7 @@ use crate::config::Settings;
 use crate::striped::{STRIPES, Striped, not_ours, position};
 
 use items::{Place, Stripe};
+use void_claims::VoidClaims;
 
 /// A bank of a [`MemoryStore`](crate::MemoryStore).
 ///
@@ -27,7 +29,7 @@ use items::{Place, Stripe};
 #[derive(Debug)]
 pub struct MemoryBank {
     settings: Settings,
-    claims: Striped<HashTable<Claim>>,
+    claims: Striped<Claims>,
     items: Striped<Stripe>,
     walk: AtomicUsize,
 }
@@ -68,7 +70,14 @@ enum ClaimStatus {
     Ended { why: End },
 }
 
-type Claims<'a> = MutexGuard<'a, HashTable<Claim>>;
+/// The claims of a stripe.
+#[derive(Debug, Default)]
+struct Claims {
+    table: HashTable<Claim>,
+    void: VoidClaims,
+}
+
+type LockedClaims<'a> = MutexGuard<'a, Claims>;
 
 impl MemoryBank {
     pub(crate) fn new(settings: Settings) -> Self {
@@ -95,19 +104,27 @@ impl MemoryBank {
     /// # Errors
     ///
     /// Returns `InvalidInput` if the hold is out of range.
-    #[instrument(name = "take", level = "trace", skip_all)]
     pub fn take_now(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+        self.attempt_take_now(Attempt::first(), claim, hold)
+    }
+
+    #[instrument(name = "take", level = "trace", skip_all)]
+    fn attempt_take_now(&self, attempt: Attempt, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         hold.checked()?;
         let (mut claims, hash) = self.claims_of(claim);
         match self.judge(&mut claims, claim, hash) {
             ClaimStatus::Held { held, .. } => Ok(Taken::Again(held)),
             ClaimStatus::Ended { why } => Ok(Taken::Ended(why)),
-            ClaimStatus::Unknown => Ok(self.take_free(&mut claims, claim, hash, hold)),
+            ClaimStatus::Unknown if claims.void.contain(claim, attempt, &self.settings) => Ok(Taken::Empty),
+            ClaimStatus::Unknown => match self.take_free(&mut claims, claim, hash, hold) {
+                Taken::Empty => claims.void.refuse(claim, attempt, &self.settings, Taken::Empty),
+                taken => Ok(taken),
+            },
         }
     }
 
     /// Visits every stripe once, so that an item that stays free is found (IB-4). Each call starts one stripe further.
-    fn take_free(&self, claims: &mut Claims<'_>, claim: &ClaimId, hash: u64, hold: Hold) -> Taken {
+    fn take_free(&self, claims: &mut Claims, claim: &ClaimId, hash: u64, hold: Hold) -> Taken {
         let start = self.walk.fetch_add(1, Ordering::Relaxed);
         for stripe in (0..STRIPES).map(|step| start.wrapping_add(step) % STRIPES) {
             let mut items = self.items.lock(stripe);
@@ -124,13 +141,16 @@ impl MemoryBank {
     }
 
     #[instrument(name = "extend", level = "trace", skip_all)]
-    fn extend_now(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
+    fn extend_now(&self, attempt: Attempt, claim: &ClaimId, hold: Hold) -> Result<Extended> {
         hold.checked()?;
         let (mut claims, hash) = self.claims_of(claim);
+        if claims.void.contain(claim, attempt, &self.settings) {
+            return Ok(Extended::Unknown);
+        }
         let (at, held) = match self.judge(&mut claims, claim, hash) {
             ClaimStatus::Held { at, held } => (at, held),
             ClaimStatus::Ended { why } => return Ok(Extended::Ended(why)),
-            ClaimStatus::Unknown => return Ok(Extended::Unknown),
+            ClaimStatus::Unknown => return claims.void.refuse(claim, attempt, &self.settings, Extended::Unknown),
         };
         if held.hold == HoldState::Confirmed {
             return Ok(Extended::Confirmed(held));
@@ -148,29 +168,32 @@ impl MemoryBank {
     }
 
     #[instrument(name = "confirm", level = "trace", skip_all)]
-    fn confirm_now(&self, claim: &ClaimId) -> Confirmed {
+    fn confirm_now(&self, attempt: Attempt, claim: &ClaimId) -> Result<Confirmed> {
         let (mut claims, hash) = self.claims_of(claim);
+        if claims.void.contain(claim, attempt, &self.settings) {
+            return Ok(Confirmed::Unknown);
+        }
         let (at, held) = match self.judge(&mut claims, claim, hash) {
             ClaimStatus::Held { at, held } => (at, held),
-            ClaimStatus::Ended { why } => return Confirmed::Ended(why),
-            ClaimStatus::Unknown => return Confirmed::Unknown,
+            ClaimStatus::Ended { why } => return Ok(Confirmed::Ended(why)),
+            ClaimStatus::Unknown => return claims.void.refuse(claim, attempt, &self.settings, Confirmed::Unknown),
         };
         if held.hold == HoldState::Confirmed {
-            return Confirmed::Confirmed(held.item);
+            return Ok(Confirmed::Confirmed(held.item));
         }
         let mut items = self.items.lock(at.stripe.into());
         if items.held_by(at.index, claim, self.settings.now()).is_none() {
-            return Confirmed::Ended(End::Expired);
+            return Ok(Confirmed::Ended(End::Expired));
         }
         items.set(at.index, Place::Spent(Some(claim.clone())));
         self.set(&mut claims, claim, hash, State::Confirmed { at });
-        Confirmed::Confirmed(held.item)
+        Ok(Confirmed::Confirmed(held.item))
     }
 
     #[instrument(name = "release", level = "trace", skip_all)]
     fn release_now(&self, claim: &ClaimId) -> Released {
         let (mut claims, hash) = self.claims_of(claim);
-        let fence = |claims: &mut Claims<'_>| {
+        let fence = |claims: &mut Claims| {
             let ended = State::Ended { why: End::Released, since: self.settings.now() };
             self.set(claims, claim, hash, ended);
             Released::Released
@@ -211,20 +234,26 @@ impl MemoryBank {
     }
 
     #[instrument(name = "retire", level = "trace", skip_all)]
-    fn retire_now(&self, claim: &ClaimId) -> Retired {
+    fn retire_now(&self, attempt: Attempt, claim: &ClaimId) -> Result<Retired> {
         let (mut claims, hash) = self.claims_of(claim);
+        if claims.void.contain(claim, attempt, &self.settings) {
+            return Ok(Retired::Holding);
+        }
         match self.judge(&mut claims, claim, hash) {
-            ClaimStatus::Unknown => return Retired::Unknown,
+            ClaimStatus::Unknown => return Ok(Retired::Unknown),
             ClaimStatus::Ended { .. } => {}
             ClaimStatus::Held { at, held } if held.hold == HoldState::Confirmed => {
                 self.items.lock(at.stripe.into()).set(at.index, Place::Spent(None));
             }
-            ClaimStatus::Held { .. } => return Retired::Holding,
+            ClaimStatus::Held { .. } => {
+                return claims.void.refuse(claim, attempt, &self.settings, Retired::Holding);
+            }
         }
-        if let Ok(entry) = claims.find_entry(hash, |known| known.is(claim, hash)) {
+        if let Ok(entry) = claims.table.find_entry(hash, |known| known.is(claim, hash)) {
             entry.remove();
         }
-        Retired::Retired
+        claims.void.forget(claim);
+        Ok(Retired::Retired)
     }
 
     #[instrument(name = "list", level = "trace", skip_all)]
@@ -291,22 +320,22 @@ impl MemoryBank {
         let now = self.settings.now();
         self.claims.spend(budget, |claims, budget| {
             let mut used = 0;
-            claims.retain(|claim| {
+            claims.table.retain(|claim| {
                 let forget = used < budget && self.is_forgotten(claim.state, now);
                 used += usize::from(forget);
                 !forget
             });
-            used
+            used + claims.void.maintain(budget - used, &self.settings)
         })
     }
 
-    fn claims_of(&self, claim: &ClaimId) -> (Claims<'_>, u64) {
+    fn claims_of(&self, claim: &ClaimId) -> (LockedClaims<'_>, u64) {
         let hash = self.claims.hash(claim);
-        (self.claims.lock(Striped::<HashTable<Claim>>::stripe_of(hash)), hash)
+        (self.claims.lock(Striped::<Claims>::stripe_of(hash)), hash)
     }
 
-    fn set(&self, claims: &mut Claims<'_>, claim: &ClaimId, hash: u64, state: State) {
-        match claims.entry(hash, |known| known.is(claim, hash), |known| known.hash) {
+    fn set(&self, claims: &mut Claims, claim: &ClaimId, hash: u64, state: State) {
+        match claims.table.entry(hash, |known| known.is(claim, hash), |known| known.hash) {
             Entry::Occupied(mut entry) => entry.get_mut().state = state,
             Entry::Vacant(entry) => {
                 entry.insert(Claim { id: claim.clone(), hash, state });
@@ -314,8 +343,8 @@ impl MemoryBank {
         }
     }
 
-    fn judge(&self, claims: &mut Claims<'_>, claim: &ClaimId, hash: u64) -> ClaimStatus {
-        let Some(known) = claims.find(hash, |known| known.is(claim, hash)) else {
+    fn judge(&self, claims: &mut Claims, claim: &ClaimId, hash: u64) -> ClaimStatus {
+        let Some(known) = claims.table.find(hash, |known| known.is(claim, hash)) else {
             return ClaimStatus::Unknown;
         };
         match known.state {
@@ -382,16 +411,16 @@ impl ItemBank for MemoryBank {
         Ok(self.add_now(items))
     }
 
-    async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
-        self.take_now(claim, hold)
+    async fn attempt_take(&self, attempt: Attempt, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+        self.attempt_take_now(attempt, claim, hold)
     }
 
-    async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
-        self.extend_now(claim, hold)
+    async fn attempt_extend(&self, attempt: Attempt, claim: &ClaimId, hold: Hold) -> Result<Extended> {
+        self.extend_now(attempt, claim, hold)
     }
 
-    async fn confirm(&self, claim: &ClaimId) -> Result<Confirmed> {
-        Ok(self.confirm_now(claim))
+    async fn attempt_confirm(&self, attempt: Attempt, claim: &ClaimId) -> Result<Confirmed> {
+        self.confirm_now(attempt, claim)
     }
 
     async fn release(&self, claim: &ClaimId) -> Result<Released> {
@@ -406,8 +435,8 @@ impl ItemBank for MemoryBank {
         Ok(self.counts_now())
     }
 
-    async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
-        Ok(self.retire_now(claim))
+    async fn attempt_retire(&self, attempt: Attempt, claim: &ClaimId) -> Result<Retired> {
+        self.retire_now(attempt, claim)
     }
 
     #[instrument(level = "trace", skip_all)]

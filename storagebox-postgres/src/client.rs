@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use sqlx::postgres::PgRow;
 use storagebox_core::backend::micros_of;
-use storagebox_core::backend::{Backoff, Setback, Settled, in_time, pauses, repeat};
-use storagebox_core::{Certainty, Error, ErrorKind, Result, Settles};
+use storagebox_core::backend::{Backoff, in_time, pauses, repeat};
+use storagebox_core::{Attempt, Certainty, Error, ErrorKind, Result};
 use tokio::time::Instant;
 
 use crate::config::{Schema, Settings};
@@ -120,7 +120,7 @@ impl Client {
             let rows = self.connections.rows(Ask::Text(sql)).await?;
             rows.into_iter().next().ok_or_else(|| error::unreadable("the check of the schema"))
         };
-        self.settled(operation, attempt).await
+        self.settle(operation, attempt).await
     }
 
     /// Returns a connection for more than one statement.
@@ -144,46 +144,43 @@ impl Client {
     }
 
     /// Makes a call that begins now until an attempt answers it or its time is over, as [`repeated`](Self::repeated).
-    pub(crate) async fn settle<T, F>(&self, operation: &'static str, attempt: impl FnMut() -> F + Send) -> Result<T>
+    pub(crate) async fn settle<T, F>(&self, operation: &'static str, mut attempt: impl FnMut() -> F + Send) -> Result<T>
     where
-        T: Settles,
         F: Future<Output = Result<T>> + Send,
     {
-        let call = self.repeated(self.deadline(), AfterLostReply::Retry, attempt);
+        let call = self.repeated(self.deadline(), AfterLostReply::Retry, |_| attempt());
         self.in_time(call).await.map_err(|error| error.on("postgres").during(operation))
     }
 
-    /// Makes a call until an attempt answers it: after contention with pauses, and after a lost reply once more.
-    /// Returns no outcome that leaves open what a lost attempt may still do (ER-4). The caller bounds its time.
+    /// Does the same for a call that can be refused. Each attempt knows whether one was lost before it (ER-5).
+    pub(crate) async fn settle_attempts<T, F>(
+        &self,
+        operation: &'static str,
+        first: Attempt,
+        mut attempt: impl FnMut(Attempt) -> F + Send,
+    ) -> Result<T>
+    where
+        F: Future<Output = Result<T>> + Send,
+    {
+        let after_lost = AfterLostReply::after_batch(first.is_repeated());
+        let attempt = |is_any_lost| attempt(first.after_lost(is_any_lost));
+        let call = self.repeated(self.deadline(), after_lost, attempt);
+        self.in_time(call).await.map_err(|error| error.on("postgres").during(operation))
+    }
+
+    /// Makes a call until an attempt answers it: after contention with pauses, and after a lost reply once more. Each
+    /// attempt is told whether one was lost before it. The caller bounds its time.
     pub(crate) async fn repeated<T, F>(
         &self,
         deadline: Instant,
         after_lost: AfterLostReply,
-        attempt: impl FnMut() -> F + Send,
+        attempt: impl FnMut(bool) -> F + Send,
     ) -> Result<T>
     where
-        T: Settles,
         F: Future<Output = Result<T>> + Send,
     {
-        repeat(CallBackoff::new(deadline, after_lost, pauses()), wait, attempt).await
-    }
-
-    /// Like [`settle`](Self::settle), for a call whose every answer settles earlier attempts: it only reads, or it
-    /// moves a state that only goes forward.
-    pub(crate) async fn settled<T, F>(
-        &self,
-        operation: &'static str,
-        mut attempt: impl FnMut() -> F + Send,
-    ) -> Result<T>
-    where
-        T: Send,
-        F: Future<Output = Result<T>> + Send,
-    {
-        let attempt = move || {
-            let attempt = attempt();
-            async move { attempt.await.map(Settled) }
-        };
-        self.settle(operation, attempt).await.map(|Settled(answer)| answer)
+        let is_any_lost = after_lost == AfterLostReply::RetryAgain;
+        repeat(is_any_lost, CallBackoff::new(deadline, after_lost, pauses()), wait, attempt).await
     }
 
     /// Bounds a call by the call timeout. A call within another call counts as that call's progress.
@@ -210,7 +207,6 @@ fn unanswered(timeout: Duration) -> Error {
 
 /// Retries after contention with pauses while there is time, and after a lost reply once.
 struct CallBackoff<P> {
-    after_lost: AfterLostReply,
     reconnects: usize,
     pauses: P,
     deadline: Instant,
@@ -220,7 +216,7 @@ struct CallBackoff<P> {
 impl<P: Iterator<Item = Duration> + Send> CallBackoff<P> {
     fn new(deadline: Instant, after_lost: AfterLostReply, pauses: P) -> Self {
         let reconnects = usize::from(after_lost != AfterLostReply::Fail);
-        Self { after_lost, reconnects, pauses, deadline, begun: now() }
+        Self { reconnects, pauses, deadline, begun: now() }
     }
 
     /// Returns the next pause, if one more attempt of the same length ends in time. An attempt that is cut off would
@@ -234,10 +230,7 @@ impl<P: Iterator<Item = Duration> + Send> CallBackoff<P> {
 }
 
 impl<P: Iterator<Item = Duration> + Send> Backoff for CallBackoff<P> {
-    fn after(&mut self, setback: Setback<'_>) -> Option<Duration> {
-        let Setback::Failed(error) = setback else {
-            return None;
-        };
+    fn after(&mut self, error: &Error) -> Option<Duration> {
         match (error.kind(), error.certainty()) {
             (ErrorKind::Contention, Certainty::NotApplied) => self.pause(),
             (ErrorKind::OutcomeUnknown, _) if self.reconnects > 0 => {
@@ -246,10 +239,6 @@ impl<P: Iterator<Item = Duration> + Send> Backoff for CallBackoff<P> {
             }
             _ => None,
         }
-    }
-
-    fn begins_unresolved(&self) -> bool {
-        self.after_lost == AfterLostReply::RetryAgain
     }
 }
 
@@ -274,7 +263,7 @@ mod tests {
         let is_made_again = |lasted| {
             let mut backoff = CallBackoff::new(now() + minute, AfterLostReply::Retry, pauses());
             backoff.begun -= lasted;
-            backoff.after(Setback::Failed(&error)).is_some()
+            backoff.after(&error).is_some()
         };
         assert!(is_made_again(minute / 2) && !is_made_again(minute));
     }

@@ -8,8 +8,8 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 use storagebox_core::backend::Attempts;
 use storagebox_core::{
-    Cancelled, Change, Combined, Counted, Counter, CounterPromise, Error, Key, Namespace, OpId, Result, Strategy,
-    async_trait,
+    Attempt, Cancelled, Change, Combined, Counted, Counter, CounterPromise, Error, Key, Namespace, OpId, Result,
+    Strategy, async_trait,
 };
 use tokio::time::Instant;
 use tracing::instrument;
@@ -37,6 +37,7 @@ struct Counters {
 
 #[derive(Clone, Debug)]
 struct Apply {
+    attempt: Attempt,
     key: Key,
     change: Change,
 }
@@ -76,7 +77,16 @@ impl Counters {
         };
         let attempts = Attempts::new(self.rules.0.promise().remembers(), self.client().since_begin(deadline));
         let attempts = attempts.after_lost(after_lost == AfterLostReply::RetryAgain);
-        self.client().repeated(deadline, after_lost, || attempts.make(wait, self.once(apply))).await
+        let once = |is_any_lost| {
+            let attempt = apply.attempt.after_lost(is_any_lost);
+            async move {
+                match self.once(apply).await? {
+                    refusal @ (Counted::OutOfBounds | Counted::Overflow | Counted::Full) => attempt.refused(refusal),
+                    counted => Ok(counted),
+                }
+            }
+        };
+        self.client().repeated(deadline, after_lost, |is_any_lost| attempts.make(wait, once(is_any_lost))).await
     }
 
     async fn once(&self, apply: &Apply) -> Result<Counted> {
@@ -165,11 +175,12 @@ fn outcome(row: &PgRow, function: &'static str) -> Result<Applied> {
 #[async_trait]
 impl Counter for PostgresCounter {
     #[instrument(level = "trace", skip_all)]
-    async fn apply(&self, key: &Key, change: &Change) -> Result<Counted> {
+    async fn attempt_apply(&self, attempt: Attempt, key: &Key, change: &Change) -> Result<Counted> {
         self.counters.rules.0.check(change)?;
-        let apply = Apply { key: key.clone(), change: change.clone() };
+        let apply = Apply { attempt, key: key.clone(), change: change.clone() };
         let deadline = self.counters.client().deadline();
-        let made_alone = |lost| self.counters.alone(&apply, AfterLostReply::after_batch(lost), deadline);
+        let made_alone =
+            |lost| self.counters.alone(&apply, AfterLostReply::after_batch(attempt.is_repeated() || lost), deadline);
         let applied = combining::call(self.combiner.as_ref(), self.counters.client(), &apply, made_alone).await;
         applied.map_err(|error| self.promise().failed(error))
     }
@@ -201,7 +212,7 @@ impl Counter for PostgresCounter {
             let call = FunctionCall::value("counter_value").about(counters.opened().await?).with(key.as_str());
             read("counter_value", counters.client().row(&call).await?.try_get(0))
         };
-        counters.client().settled("value", attempt).await
+        counters.client().settle("value", attempt).await
     }
 
     fn promise(&self) -> CounterPromise {

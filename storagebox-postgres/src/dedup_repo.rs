@@ -54,7 +54,7 @@ async fn alone(
     after_lost: AfterLostReply,
     deadline: Instant,
 ) -> Result<Recorded> {
-    let attempt = || async {
+    let attempt = |_| async {
         let mut answers = recorded(records, std::slice::from_ref(record)).await?;
         answers.pop().ok_or_else(|| unreadable("dedup_record"))
     };
@@ -134,7 +134,7 @@ impl DedupRepo for PostgresDedupRepo {
             let call = FunctionCall::rows("dedup_get").about(self.records.opened().await?).with(id.as_str());
             self.client().rows(&call).await?.first().map(|row| entry(row, "dedup_get")).transpose()
         };
-        self.client().settled("get", attempt).await
+        self.client().settle("get", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -176,7 +176,7 @@ impl DedupRepo for PostgresDedupRepo {
             let entries = self.client().rows(&call).await?.iter().map(listed).collect::<Result<_>>()?;
             Ok(listing.page(entries, |last: &ListedRecord| last.id.as_str()))
         };
-        self.client().settled("list", attempt).await
+        self.client().settle("list", attempt).await
     }
 }
 

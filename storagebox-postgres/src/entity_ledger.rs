@@ -98,7 +98,7 @@ impl EntityLedger for PostgresEntityLedger {
                 .with(self.client().memory());
             answers::opened(&self.client().row(&call).await?)
         };
-        self.client().settled("open", attempt).await
+        self.client().settle("open", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -150,7 +150,7 @@ impl EntityLedger for PostgresEntityLedger {
             let page = listing.page(entries, |last: &Listed| &last.position);
             Ok(Page { entries: page.entries.into_iter().map(|listed| listed.entry).collect(), next: page.next })
         };
-        self.client().settled("pending", attempt).await
+        self.client().settle("pending", attempt).await
     }
 
     fn joins(&self) -> Joins {

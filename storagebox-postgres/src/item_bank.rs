@@ -10,8 +10,8 @@ use std::sync::Arc;
 use sqlx::postgres::PgRow;
 use storagebox_core::backend::PageRequest;
 use storagebox_core::{
-    Added, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item, ItemBank, ItemState, ListedItem,
-    Namespace, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
+    Added, Attempt, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item, ItemBank, ItemState,
+    ListedItem, Namespace, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
 };
 use tracing::instrument;
 
@@ -63,7 +63,7 @@ impl PostgresBank {
                 let call = call.clone().about(self.bank.opened().await?).with(hashes.clone()).with(items.clone());
                 self.client().row(&call).await
             };
-            match self.client().settled(operation, attempt).await {
+            match self.client().settle(operation, attempt).await {
                 Ok(answer) => answers.push(answer),
                 Err(error) if answers.is_empty() => return Err(error),
                 Err(error) => return Err(error.after_unresolved()),
@@ -95,29 +95,36 @@ impl ItemBank for PostgresBank {
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
-        self.takes.take(Take { claim: claim.clone(), hold: hold.checked()? }).await
+    async fn attempt_take(&self, attempt: Attempt, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+        self.takes.take(Take { attempt, claim: claim.clone(), hold: hold.checked()? }).await
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
+    async fn attempt_extend(&self, attempt: Attempt, claim: &ClaimId, hold: Hold) -> Result<Extended> {
         let hold = take::micros_of(hold.checked()?);
-        let attempt = || async move {
+        let extend = |attempt: Attempt| async move {
             let call = FunctionCall::value("bank_extend")
                 .about(self.bank.opened().await?)
                 .with(claim.as_str())
                 .with(hold)
                 .with(self.client().memory());
-            ClaimView::of(&self.client().row(&call).await?, "bank_extend")?.extended()
+            match ClaimView::of(&self.client().row(&call).await?, "bank_extend")?.extended()? {
+                Extended::Unknown => attempt.refused(Extended::Unknown),
+                extended => Ok(extended),
+            }
         };
-        self.client().settle("extend", attempt).await
+        self.client().settle_attempts("extend", attempt, extend).await
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn confirm(&self, claim: &ClaimId) -> Result<Confirmed> {
-        let attempt =
-            || async move { ClaimView::of(&self.about("bank_confirm", claim).await?, "bank_confirm")?.confirmed() };
-        self.client().settle("confirm", attempt).await
+    async fn attempt_confirm(&self, attempt: Attempt, claim: &ClaimId) -> Result<Confirmed> {
+        let confirm = |attempt: Attempt| async move {
+            match ClaimView::of(&self.about("bank_confirm", claim).await?, "bank_confirm")?.confirmed()? {
+                Confirmed::Unknown => attempt.refused(Confirmed::Unknown),
+                confirmed => Ok(confirmed),
+            }
+        };
+        self.client().settle_attempts("confirm", attempt, confirm).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -129,7 +136,7 @@ impl ItemBank for PostgresBank {
     #[instrument(level = "trace", skip_all)]
     async fn get(&self, claim: &ClaimId) -> Result<ClaimState> {
         let attempt = || async move { ClaimView::of(&self.about("bank_get", claim).await?, "bank_get")?.claim_state() };
-        self.client().settled("get", attempt).await
+        self.client().settle("get", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -138,13 +145,18 @@ impl ItemBank for PostgresBank {
             let call = FunctionCall::rows("bank_counts").about(self.bank.opened().await?);
             answers::counts(&self.client().row(&call).await?)
         };
-        self.client().settled("counts", attempt).await
+        self.client().settle("counts", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
-        let attempt = || async move { answers::retired(&self.about("bank_retire", claim).await?) };
-        self.client().settle("retire", attempt).await
+    async fn attempt_retire(&self, attempt: Attempt, claim: &ClaimId) -> Result<Retired> {
+        let retire = |attempt: Attempt| async move {
+            match answers::retired(&self.about("bank_retire", claim).await?)? {
+                Retired::Holding => attempt.refused(Retired::Holding),
+                retired => Ok(retired),
+            }
+        };
+        self.client().settle_attempts("retire", attempt, retire).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -156,7 +168,7 @@ impl ItemBank for PostgresBank {
                 .with(item.as_str());
             self.client().rows(&call).await?.first().map_or(Ok(ItemState::Unknown), answers::item_state)
         };
-        self.client().settled("holder", attempt).await
+        self.client().settle("holder", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -170,7 +182,7 @@ impl ItemBank for PostgresBank {
                 .with(listing.limit());
             answers::page(&self.client().rows(&call).await?, listing)
         };
-        self.client().settled("list", attempt).await
+        self.client().settle("list", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]

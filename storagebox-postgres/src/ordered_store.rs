@@ -74,7 +74,7 @@ impl Values {
     }
 
     async fn alone(&self, write: &Write, after_lost: AfterLostReply, deadline: Instant) -> Result<Written> {
-        let attempt = || async {
+        let attempt = |_| async {
             self.written(std::slice::from_ref(write)).await?.pop().ok_or_else(|| unreadable("ordered_write"))?
         };
         self.client().repeated(deadline, after_lost, attempt).await
@@ -171,7 +171,7 @@ impl OrderedStore for PostgresOrderedStore {
             let call = FunctionCall::rows("ordered_get").about(self.values.values.opened().await?).with(key.as_str());
             self.client().rows(&call).await?.first().map(|row| versioned(row, "ordered_get")).transpose()
         };
-        self.client().settled("get", attempt).await
+        self.client().settle("get", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -186,7 +186,7 @@ impl OrderedStore for PostgresOrderedStore {
             let entries = self.client().rows(&call).await?.iter().map(listed).collect::<Result<_>>()?;
             Ok(listing.page(entries, |last: &ListedValue| last.key.as_str()))
         };
-        self.client().settled("list", attempt).await
+        self.client().settle("list", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -215,6 +215,6 @@ impl OrderedStore for PostgresOrderedStore {
             let deleted: i64 = read("ordered_purge", self.client().row(&call).await?.try_get(0))?;
             Ok(Maintained { deleted: deleted.unsigned_abs(), more: deleted == limit })
         };
-        self.client().settled("purge", attempt).await
+        self.client().settle("purge", attempt).await
     }
 }

@@ -94,7 +94,7 @@ impl PostgresStore {
             call = call.with(self.client.memory());
         }
         let call = call.with(i64::try_from(most).unwrap_or(i64::MAX));
-        let row = self.client.settled("maintain", || self.client.row(&call)).await?;
+        let row = self.client.settle("maintain", || self.client.row(&call)).await?;
         Ok(read::<i64>(upkeep.function, row.try_get(0))?.unsigned_abs())
     }
 }

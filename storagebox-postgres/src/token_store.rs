@@ -64,7 +64,7 @@ impl PostgresTokenStore {
                     .with(self.client().memory());
                 self.client().row(&call).await
             };
-            match self.client().settled(operation, attempt).await {
+            match self.client().settle(operation, attempt).await {
                 Ok(answer) => answers.push(answer),
                 Err(error) if answers.is_empty() => return Err(error),
                 Err(error) => return Err(error.after_unresolved()),
@@ -80,7 +80,7 @@ async fn alone(
     after_lost: AfterLostReply,
     deadline: Instant,
 ) -> Result<Consumed> {
-    let attempt = || async {
+    let attempt = |_| async {
         let mut answers = consumed(tokens, std::slice::from_ref(consume)).await?;
         answers.pop().ok_or_else(|| unreadable("token_consume"))
     };
@@ -135,7 +135,7 @@ impl TokenStore for PostgresTokenStore {
             let call = FunctionCall::value("token_exists").about(self.tokens.opened().await?).with(token.as_str());
             read("token_exists", self.client().row(&call).await?.try_get(0))
         };
-        self.client().settled("exists", attempt).await
+        self.client().settle("exists", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]

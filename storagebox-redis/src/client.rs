@@ -21,8 +21,8 @@ use std::pin::{Pin, pin};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use storagebox_core::backend::{Backoff, Setback, Settled, in_time, pauses, repeat};
-use storagebox_core::{Certainty, Error, ErrorKind, Result, Retention, Settles};
+use storagebox_core::backend::{Backoff, in_time, pauses, repeat};
+use storagebox_core::{Attempt, Certainty, Error, ErrorKind, Result, Retention};
 
 use crate::config::Settings;
 use crate::error;
@@ -98,7 +98,7 @@ impl Client {
     /// Makes a call whose answer describes the store. Checks the store's version, and that the first call found the
     /// same store.
     pub(crate) async fn enter(&self, operation: &'static str, call: &ScriptCall<'_>) -> Result<Answer> {
-        let answer = self.settled(operation, || self.answer(call)).await?;
+        let answer = self.settle(operation, || self.answer(call)).await?;
         self.check_store(&answer).map_err(|error| error.during(operation))?;
         Ok(answer)
     }
@@ -128,49 +128,56 @@ impl Client {
     }
 
     /// Repeats a call until an attempt is answered. After contention it pauses first. After a lost reply it makes one
-    /// more attempt, or several on a cluster, whose driver has to find the new master. Never returns an outcome that
-    /// leaves open what a lost attempt may still do (ER-4).
-    pub(crate) async fn settle<T, F>(&self, operation: &'static str, attempt: impl FnMut() -> F + Send) -> Result<T>
+    /// more attempt, or several on a cluster, whose driver has to find the new master.
+    pub(crate) async fn settle<T, F>(&self, operation: &'static str, mut attempt: impl FnMut() -> F + Send) -> Result<T>
     where
-        T: Settles,
         F: Future<Output = Result<T>> + Send,
     {
-        self.settle_as(operation, AfterLostReply::Retry, attempt).await
+        self.repeated(operation, false, AfterLostReply::Retry, |_| attempt()).await
     }
 
-    /// Does the same as [`settle`](Self::settle), with a choice of what to do after a lost reply.
-    pub(crate) async fn settle_as<T, F>(
+    /// Does the same as [`settle`](Self::settle) for a call that can be refused. Each attempt knows whether one was lost
+    /// before it (ER-5).
+    pub(crate) async fn settle_attempts<T, F>(
         &self,
         operation: &'static str,
-        after: AfterLostReply,
-        attempt: impl FnMut() -> F + Send,
+        first: Attempt,
+        attempt: impl FnMut(Attempt) -> F + Send,
     ) -> Result<T>
     where
-        T: Settles,
+        F: Future<Output = Result<T>> + Send,
+    {
+        self.settle_attempts_as(operation, first, AfterLostReply::Retry, attempt).await
+    }
+
+    /// Does the same as [`settle_attempts`](Self::settle_attempts), with a choice of what to do after a lost reply.
+    pub(crate) async fn settle_attempts_as<T, F>(
+        &self,
+        operation: &'static str,
+        first: Attempt,
+        after: AfterLostReply,
+        mut attempt: impl FnMut(Attempt) -> F + Send,
+    ) -> Result<T>
+    where
+        F: Future<Output = Result<T>> + Send,
+    {
+        self.repeated(operation, first.is_repeated(), after, |is_any_lost| attempt(first.after_lost(is_any_lost))).await
+    }
+
+    async fn repeated<T, F>(
+        &self,
+        operation: &'static str,
+        is_any_lost: bool,
+        after: AfterLostReply,
+        attempt: impl FnMut(bool) -> F + Send,
+    ) -> Result<T>
+    where
         F: Future<Output = Result<T>> + Send,
     {
         let repeats = if after == AfterLostReply::Retry { self.connections.repeats() } else { 0 };
         // Pinned here, because each move would copy all of the call.
-        let call = pin!(repeat(CallBackoff { repeats, pauses: pauses() }, wait, attempt));
+        let call = pin!(repeat(is_any_lost, CallBackoff { repeats, pauses: pauses() }, wait, attempt));
         self.in_time(call).await.map_err(|error| error.on("redis").during(operation))
-    }
-
-    /// Does the same as [`settle`](Self::settle), for a call of which every answer settles earlier attempts: the call
-    /// only reads, or moves a state that only goes forward.
-    pub(crate) async fn settled<T, F>(
-        &self,
-        operation: &'static str,
-        mut attempt: impl FnMut() -> F + Send,
-    ) -> Result<T>
-    where
-        T: Send,
-        F: Future<Output = Result<T>> + Send,
-    {
-        let attempt = move || {
-            let attempt = attempt();
-            async move { attempt.await.map(Settled) }
-        };
-        self.settle(operation, attempt).await.map(|Settled(answer)| answer)
     }
 
     /// Limits a call to the call timeout. After a timeout the next call opens a new connection, because the server may
@@ -191,10 +198,7 @@ struct CallBackoff<P> {
 }
 
 impl<P: Iterator<Item = Duration> + Send> Backoff for CallBackoff<P> {
-    fn after(&mut self, setback: Setback<'_>) -> Option<Duration> {
-        let Setback::Failed(error) = setback else {
-            return None;
-        };
+    fn after(&mut self, error: &Error) -> Option<Duration> {
         match (error.kind(), error.certainty()) {
             (ErrorKind::Contention, Certainty::NotApplied) => self.pauses.next(),
             (ErrorKind::OutcomeUnknown, _) if self.repeats > 0 => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use storagebox_core::backend::{Attempts, CounterRules};
 use storagebox_core::{
-    Cancelled, Change, Counted, Counter, CounterPromise, Key, Namespace, OpId, Result, Strategy, async_trait,
+    Attempt, Cancelled, Change, Counted, Counter, CounterPromise, Key, Namespace, OpId, Result, Strategy, async_trait,
 };
 use tracing::instrument;
 
@@ -101,12 +101,18 @@ fn cancelled(answer: &Answer) -> Result<Cancelled> {
 #[async_trait]
 impl Counter for RedisCounter {
     #[instrument(level = "trace", skip_all)]
-    async fn apply(&self, key: &Key, change: &Change) -> Result<Counted> {
+    async fn attempt_apply(&self, attempt: Attempt, key: &Key, change: &Change) -> Result<Counted> {
         self.rules.check(change)?;
         let after = if self.rules.remembers() { AfterLostReply::Retry } else { AfterLostReply::Fail };
         let attempts = Attempts::new(self.promise().remembers(), since_now());
-        let attempt = || attempts.make(wait, self.apply_once(key, change));
-        let applied = self.client().settle_as("apply", after, attempt);
+        let apply = |attempt: Attempt| async move {
+            match self.apply_once(key, change).await? {
+                refusal @ (Counted::OutOfBounds | Counted::Overflow | Counted::Full) => attempt.refused(refusal),
+                counted => Ok(counted),
+            }
+        };
+        let apply = |attempt| attempts.make(wait, apply(attempt));
+        let applied = self.client().settle_attempts_as("apply", attempt, after, apply);
         applied.await.map_err(|error| self.promise().failed(error))
     }
 
@@ -127,7 +133,7 @@ impl Counter for RedisCounter {
             let call = self.counters.call(&VALUE).await?.with(key.as_str());
             self.client().answer(&call).await?.number(0)
         };
-        self.client().settled("value", attempt).await
+        self.client().settle("value", attempt).await
     }
 
     fn promise(&self) -> CounterPromise {

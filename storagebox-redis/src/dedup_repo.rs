@@ -85,7 +85,7 @@ impl DedupRepo for RedisDedupRepo {
             let answer = self.0.client().answer(&call).await?;
             (!answer.is_empty()).then(|| entry(&answer, 0)).transpose()
         };
-        self.0.client().settled("get", attempt).await
+        self.0.client().settle("get", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -115,7 +115,7 @@ impl DedupRepo for RedisDedupRepo {
             let call = self.0.call(&LIST).await?.with(after.as_str()).with(limit);
             listed(&self.0.client().answer(&call.in_bulk()).await?)
         };
-        self.0.client().settled("list", attempt).await
+        self.0.client().settle("list", attempt).await
     }
 }
 

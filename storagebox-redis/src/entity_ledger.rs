@@ -104,7 +104,7 @@ impl EntityLedger for RedisEntityLedger {
         if token.is_some() && self.incoming.is_none() {
             return Err(Error::invalid("token", "belongs to a namespace that this ledger does not join").on("redis"));
         }
-        self.client().settled("open", || self.open_once(key, message, token)).await
+        self.client().settle("open", || self.open_once(key, message, token)).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -140,7 +140,7 @@ impl EntityLedger for RedisEntityLedger {
             let call = self.entities.call(&PENDING).await?.with(after.as_str()).with(limit);
             answers::listed(&self.client().answer(&call.in_bulk()).await?)
         };
-        self.client().settled("pending", attempt).await
+        self.client().settle("pending", attempt).await
     }
 
     fn joins(&self) -> Joins {

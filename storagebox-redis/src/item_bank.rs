@@ -5,8 +5,8 @@ mod answers;
 use std::collections::HashSet;
 
 use storagebox_core::{
-    Added, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item, ItemBank, ItemState, ListedItem, Page,
-    Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
+    Added, Attempt, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item, ItemBank, ItemState,
+    ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
 };
 use tracing::instrument;
 
@@ -98,7 +98,7 @@ impl RedisBank {
                 let call = self.0.call(script).await?.with_all(batch);
                 self.0.client().answer(&call.in_bulk()).await
             };
-            match self.0.client().settled(operation, attempt).await {
+            match self.0.client().settle(operation, attempt).await {
                 Ok(answer) => answers.push(answer),
                 Err(error) if answers.is_empty() => return Err(error),
                 Err(error) => return Err(error.after_unresolved()),
@@ -135,26 +135,40 @@ impl ItemBank for RedisBank {
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+    async fn attempt_take(&self, attempt: Attempt, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         let hold = hold.checked()?;
-        self.0.client().settle("take", || self.take_once(claim, hold)).await
+        let take = |attempt: Attempt| async move {
+            match self.take_once(claim, hold).await? {
+                Taken::Empty => attempt.refused(Taken::Empty),
+                taken => Ok(taken),
+            }
+        };
+        self.0.client().settle_attempts("take", attempt, take).await
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
+    async fn attempt_extend(&self, attempt: Attempt, claim: &ClaimId, hold: Hold) -> Result<Extended> {
         let hold = micros_of(hold.checked()?);
-        let attempt = || async move {
+        let extend = |attempt: Attempt| async move {
             let call = self.0.call(&EXTEND).await?;
             let call = call.with(claim.as_str()).with(hold).with(self.0.client().memory());
-            answers::extended(&self.0.client().answer(&call).await?)
+            match answers::extended(&self.0.client().answer(&call).await?)? {
+                Extended::Unknown => attempt.refused(Extended::Unknown),
+                extended => Ok(extended),
+            }
         };
-        self.0.client().settle("extend", attempt).await
+        self.0.client().settle_attempts("extend", attempt, extend).await
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn confirm(&self, claim: &ClaimId) -> Result<Confirmed> {
-        let attempt = || async move { answers::confirmed(&self.about(&CONFIRM, claim).await?) };
-        self.0.client().settle("confirm", attempt).await
+    async fn attempt_confirm(&self, attempt: Attempt, claim: &ClaimId) -> Result<Confirmed> {
+        let confirm = |attempt: Attempt| async move {
+            match answers::confirmed(&self.about(&CONFIRM, claim).await?)? {
+                Confirmed::Unknown => attempt.refused(Confirmed::Unknown),
+                confirmed => Ok(confirmed),
+            }
+        };
+        self.0.client().settle_attempts("confirm", attempt, confirm).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -166,7 +180,7 @@ impl ItemBank for RedisBank {
     #[instrument(level = "trace", skip_all)]
     async fn get(&self, claim: &ClaimId) -> Result<ClaimState> {
         let attempt = || async move { answers::claim_state(&self.about(&GET, claim).await?) };
-        self.0.client().settled("get", attempt).await
+        self.0.client().settle("get", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -175,13 +189,18 @@ impl ItemBank for RedisBank {
             let call = self.0.call(&COUNTS).await?;
             answers::counts(&self.0.client().answer(&call).await?)
         };
-        self.0.client().settled("counts", attempt).await
+        self.0.client().settle("counts", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
-        let attempt = || async move { answers::retired(&self.about(&RETIRE, claim).await?) };
-        self.0.client().settle("retire", attempt).await
+    async fn attempt_retire(&self, attempt: Attempt, claim: &ClaimId) -> Result<Retired> {
+        let retire = |attempt: Attempt| async move {
+            match answers::retired(&self.about(&RETIRE, claim).await?)? {
+                Retired::Holding => attempt.refused(Retired::Holding),
+                retired => Ok(retired),
+            }
+        };
+        self.0.client().settle_attempts("retire", attempt, retire).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -190,7 +209,7 @@ impl ItemBank for RedisBank {
             let call = self.0.call(&HOLDER).await?.with(item.as_str());
             answers::item_state(&self.0.client().answer(&call).await?, 0)
         };
-        self.0.client().settled("holder", attempt).await
+        self.0.client().settle("holder", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -201,7 +220,7 @@ impl ItemBank for RedisBank {
                 let call = self.0.call(&LIST).await?.with(from.bucket).with(limit);
                 self.0.client().answer(&call.in_bulk()).await
             };
-            let answer = self.0.client().settled("list", attempt).await?;
+            let answer = self.0.client().settle("list", attempt).await?;
             let (entries, next) = answers::listed(&answer, &from, limit)?;
             match next {
                 Some(next) if entries.is_empty() => from = next,

@@ -100,7 +100,7 @@ async fn purge(client: &Client, call: &ScriptCall<'_>, most: usize, gone: &mut u
     let mut passed = 0;
     while *gone < most {
         let step = call.clone().with(most - *gone).with(passed);
-        let answer = client.settled("purge", || client.answer(&step)).await?;
+        let answer = client.settle("purge", || client.answer(&step)).await?;
         *gone += usize::try_from(answer.count(0)?).unwrap_or(usize::MAX);
         passed = answer.count(1)?;
         if answer.text(2)? != "more" {
@@ -135,7 +135,7 @@ impl OrderedStore for RedisOrderedStore {
             let answer = self.client().answer(&call).await?;
             (!answer.is_empty()).then(|| versioned(&answer, 0)).transpose()
         };
-        self.client().settled("get", attempt).await
+        self.client().settle("get", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -146,7 +146,7 @@ impl OrderedStore for RedisOrderedStore {
             let call = self.values.call(&LIST).await?.with(prefix.map(Key::as_str)).with(after.as_str());
             listed(&self.client().answer(&call.with(limit).in_bulk()).await?)
         };
-        self.client().settled("list", attempt).await
+        self.client().settle("list", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]

@@ -95,6 +95,6 @@ impl Repair<'_> {
     }
 
     async fn ask(&self, call: &ScriptCall<'_>) -> Result<Answer> {
-        self.client.settled("maintain", || self.client.answer(call)).await
+        self.client.settle("maintain", || self.client.answer(call)).await
     }
 }

@@ -37,7 +37,7 @@ pub(crate) async fn ping(client: &Client) -> Result<()> {
 
 /// Checks that the server's promises about memory and disk are sufficient.
 async fn check_server(client: &Client, operation: &'static str) -> Result<()> {
-    let info = client.settled(operation, || client.server_info()).await?;
+    let info = client.settle(operation, || client.server_info()).await?;
     check(&info, client.settings()).map_err(|error| error.during(operation))
 }
 

@@ -44,7 +44,7 @@ impl RedisTokenStore {
                 let call = self.0.call(script).await?.with(self.0.client().memory()).with_all(batch);
                 self.0.client().answer(&if is_large { call.in_bulk() } else { call }).await
             };
-            match self.0.client().settled(operation, attempt).await {
+            match self.0.client().settle(operation, attempt).await {
                 Ok(answer) => answers.push(answer),
                 Err(error) if answers.is_empty() => return Err(error),
                 Err(error) => return Err(error.after_unresolved()),
@@ -82,7 +82,7 @@ impl TokenStore for RedisTokenStore {
                 _ => Err(answer.unreadable()),
             }
         };
-        self.0.client().settled("exists", attempt).await
+        self.0.client().settle("exists", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]

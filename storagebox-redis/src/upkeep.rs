@@ -79,7 +79,7 @@ async fn steps<'a>(
 ) -> Result<()> {
     while *deleted < most {
         let call = call(STEP.min(most - *deleted));
-        let answer = client.settled("maintain", || client.answer(&call)).await?;
+        let answer = client.settle("maintain", || client.answer(&call)).await?;
         *deleted += usize::try_from(answer.count(0)?).unwrap_or(usize::MAX);
         if answer.text(1)? != "more" {
             break;

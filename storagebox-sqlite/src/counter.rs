@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sqlx::Row;
 use storagebox_core::backend::CounterRules;
 use storagebox_core::{
-    Cancelled, Change, Counted, Counter, CounterPromise, Key, Namespace, OpId, Result, Strategy, async_trait,
+    Attempt, Cancelled, Change, Counted, Counter, CounterPromise, Key, Namespace, OpId, Result, Strategy, async_trait,
 };
 use tracing::instrument;
 
@@ -146,7 +146,7 @@ async fn cancel(step: &mut Step<'_>, (key, op, rules): &(Key, OpId, CounterRules
 #[async_trait]
 impl Counter for SqliteCounter {
     #[instrument(level = "trace", skip_all)]
-    async fn apply(&self, key: &Key, change: &Change) -> Result<Counted> {
+    async fn attempt_apply(&self, attempt: Attempt, key: &Key, change: &Change) -> Result<Counted> {
         self.rules.check(change)?;
         let change = (key.clone(), change.clone(), self.rules);
         let applied = self.counters.write("apply", change, |step, change| Box::pin(apply(step, change)));

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use sqlx::Row;
 use storagebox_core::{
-    Added, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item, ItemBank, ItemState, ListedItem,
-    Namespace, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
+    Added, Attempt, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item, ItemBank, ItemState,
+    ListedItem, Namespace, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
 };
 use tracing::instrument;
 
@@ -54,7 +54,7 @@ impl ItemBank for SqliteBank {
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+    async fn attempt_take(&self, attempt: Attempt, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         let take = Take { bank: self.bank.name().clone(), claim: claim.clone(), hold: hold.checked()? };
         self.bank
             .write_at_once(
@@ -67,13 +67,13 @@ impl ItemBank for SqliteBank {
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
+    async fn attempt_extend(&self, attempt: Attempt, claim: &ClaimId, hold: Hold) -> Result<Extended> {
         let extend = (claim.clone(), hold.checked()?);
         self.bank.write("extend", extend, |step, (claim, hold)| Box::pin(claim::extend(step, claim, *hold))).await
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn confirm(&self, claim: &ClaimId) -> Result<Confirmed> {
+    async fn attempt_confirm(&self, attempt: Attempt, claim: &ClaimId) -> Result<Confirmed> {
         self.bank.write("confirm", claim.clone(), |step, claim| Box::pin(claim::confirm(step, claim))).await
     }
 
@@ -107,7 +107,7 @@ impl ItemBank for SqliteBank {
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
+    async fn attempt_retire(&self, attempt: Attempt, claim: &ClaimId) -> Result<Retired> {
         self.bank.write("retire", claim.clone(), |step, claim| Box::pin(claim::retire(step, claim))).await
     }
 

@@ -17,9 +17,9 @@ pub mod parts {
     pub use crate::open::open;
     pub use storagebox_core::backend;
     pub use storagebox_core::{
-        Backend, Change, Chosen, Combine, Combined, Combiner, Commit, Committed, Counter, DedupRepo, EntityLedger, Ids,
-        ItemBank, Joins, LeaseRepo, Ledger, Opened, OrderedStore, OutboxEntry, Promise, Promises, RandomIds,
-        Registered, RunBatch, RunOptions, Settles, Spawn, Spawner, StallTimeout, TokenStore, run, run_to_end,
+        Attempt, Backend, Change, Chosen, Combine, Combined, Combiner, Commit, Committed, Counter, DedupRepo,
+        EntityLedger, Ids, ItemBank, Joins, LeaseRepo, Ledger, Opened, OrderedStore, OutboxEntry, Promise, Promises,
+        RandomIds, Registered, RunBatch, RunOptions, Spawn, Spawner, StallTimeout, TokenStore, run, run_to_end,
         run_with_heartbeat,
     };
 }

@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::backend::race::{First, first_of};
-use crate::backend::retry::open;
-use crate::contract::settles::Settles;
+use crate::values::attempt::open;
 use crate::values::clock::{Clock, SystemClock};
 use crate::values::error::{Certainty, Result};
 
@@ -53,14 +52,14 @@ impl<S: Fn() -> Duration + Sync> Attempts<S> {
     /// # Errors
     ///
     /// The errors of the attempt. Once the operation of a lost attempt may be forgotten, `OutcomeUnknown`, which is not
-    /// [retryable](crate::Error::is_retryable), in place of an error or an outcome that asks for one more attempt.
+    /// [retryable](crate::Error::is_retryable), in place of an error that asks for one more attempt.
     pub async fn make<T, W>(
         &self,
         sleep: impl FnOnce(Duration) -> W + Send,
         attempt: impl Future<Output = Result<T>> + Send,
     ) -> Result<T>
     where
-        T: Settles + Send,
+        T: Send,
         W: Future<Output = ()> + Send,
     {
         self.check_remembered()?;
@@ -77,14 +76,10 @@ impl<S: Fn() -> Duration + Sync> Attempts<S> {
         self.while_remembered(answer)
     }
 
-    /// Returns the answer. If no further attempt may begin, an answer that asks for one is replaced by an error.
-    fn while_remembered<T: Settles>(&self, answer: Result<T>) -> Result<T> {
-        let Err(forgotten) = self.check_remembered() else { return answer };
-        match answer {
-            Ok(answer) if answer.settles() => Ok(answer),
-            Ok(_) => Err(forgotten),
-            Err(error) => Err(error.after_unresolved().unrepeatable()),
-        }
+    /// Returns the answer. If no further attempt may begin, an error is no longer one that asks for it.
+    fn while_remembered<T>(&self, answer: Result<T>) -> Result<T> {
+        let is_forgotten = self.check_remembered().is_err();
+        answer.map_err(|error| if is_forgotten { error.after_unresolved().unrepeatable() } else { error })
     }
 
     /// Returns an error if no further attempt may begin. The pause before an attempt counts too, so this is checked
@@ -115,14 +110,13 @@ mod tests {
     use std::task::{Context, Poll, Waker};
 
     use super::*;
-    use crate::backend::Settled;
     use crate::values::clock::ManualClock;
     use crate::values::error::Error;
 
     const MINUTE: Duration = Duration::from_secs(60);
 
     /// Makes an attempt whose outcome is ready at once.
-    fn made(attempts: &Attempts<impl Fn() -> Duration + Sync>, outcome: Result<Settled<u8>>) -> Result<Settled<u8>> {
+    fn made(attempts: &Attempts<impl Fn() -> Duration + Sync>, outcome: Result<u8>) -> Result<u8> {
         let sleep = |_| -> Pending<()> { pending() };
         let attempt = pin!(attempts.make(sleep, ready(outcome)));
         match attempt.poll(&mut Context::from_waker(Waker::noop())) {
@@ -139,7 +133,7 @@ mod tests {
         let lost = made(&attempts, Err(Error::unknown("lost"))).err();
         assert!(lost.is_some_and(|error| error.is_retryable()), "the minute has just begun");
         clock.advance(60 * MINUTE);
-        let next = made(&attempts, Ok(Settled(1))).err();
+        let next = made(&attempts, Ok(1)).err();
         assert!(next.is_some_and(|error| error.certainty() == Certainty::Unknown && !error.is_retryable()));
     }
 
@@ -148,6 +142,6 @@ mod tests {
         let clock: &'static ManualClock = Box::leak(Box::default());
         let attempts = Attempts::by(clock, Some(MINUTE), || Duration::ZERO);
         clock.advance(60 * MINUTE);
-        assert!(made(&attempts, Ok(Settled(1))).is_ok());
+        assert!(made(&attempts, Ok(1)).is_ok());
     }
 }

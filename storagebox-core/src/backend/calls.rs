@@ -21,6 +21,7 @@ pub(crate) mod names {
     pub(crate) use crate::contract::promises::Maintained;
     pub(crate) use crate::contract::strategy::CounterPromise;
     pub(crate) use crate::contract::token_store::{Consumed, Created, Discarded, TokenStore};
+    pub(crate) use crate::values::attempt::Attempt;
     pub(crate) use crate::values::page::{Cursor, Page};
     pub(crate) use crate::values::time::{Hold, Retention};
     pub(crate) use crate::values::value::{
@@ -40,13 +41,15 @@ macro_rules! calls {
         $write! {
             ItemBank {
                 Batch AddItems = add<'a>(items: [&'a [Item]]) -> Added;
-                Change Take = take<'a>(claim: [&'a ClaimId], hold: [Hold]) -> Taken;
-                Change ExtendClaim = extend<'a>(claim: [&'a ClaimId], hold: [Hold]) -> Extended;
-                Change Confirm = confirm<'a>(claim: [&'a ClaimId]) -> Confirmed;
+                Change Take = attempt_take<'a>(attempt: [Attempt], claim: [&'a ClaimId], hold: [Hold]) -> Taken;
+                Change ExtendClaim = attempt_extend<'a>(
+                    attempt: [Attempt], claim: [&'a ClaimId], hold: [Hold]
+                ) -> Extended;
+                Change Confirm = attempt_confirm<'a>(attempt: [Attempt], claim: [&'a ClaimId]) -> Confirmed;
                 Change Release = release<'a>(claim: [&'a ClaimId]) -> Released;
                 Read GetClaim = get<'a>(claim: [&'a ClaimId]) -> ClaimState;
                 Read CountItems = counts<>() -> Counts;
-                Change Retire = retire<'a>(claim: [&'a ClaimId]) -> Retired;
+                Change Retire = attempt_retire<'a>(attempt: [Attempt], claim: [&'a ClaimId]) -> Retired;
                 Read GetHolder = holder<'a>(item: [&'a Item]) -> ItemState;
                 Read ListItems = list<'a>(cursor: [Option<&'a Cursor>], limit: [usize]) -> Page<ListedItem>;
                 Batch Withdraw = withdraw<'a>(items: [&'a [Item]]) -> Withdrawn;
@@ -95,7 +98,9 @@ macro_rules! calls {
             }
 
             Counter promise -> CounterPromise {
-                Change Apply = apply<'a, 'b>(key: [&'a Key], change: [&'b Change]) -> Counted;
+                Change Apply = attempt_apply<'a, 'b>(
+                    attempt: [Attempt], key: [&'a Key], change: [&'b Change]
+                ) -> Counted;
                 Change Cancel = cancel<'a, 'b>(key: [&'a Key], op: [&'b OpId]) -> Cancelled;
                 Read GetCounter = value<'a>(key: [&'a Key]) -> i64;
             }

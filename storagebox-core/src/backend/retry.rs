@@ -6,7 +6,7 @@ use std::time::Duration;
 use backon::{BackoffBuilder, ExponentialBuilder};
 
 use super::race::let_others_on;
-use crate::contract::settles::Settles;
+use crate::values::attempt::Attempt;
 use crate::values::error::{Certainty, Error, Result};
 use crate::values::time::Timer;
 
@@ -14,25 +14,26 @@ use crate::values::time::Timer;
 ///
 /// # Guarantees
 ///
-/// - ER-4: the certainty of the whole call is the certainty of its least certain attempt. Once an attempt is
-///   unresolved, an outcome that does not [settle](Settles) it is not returned; the call returns `OutcomeUnknown`
-///   instead.
+/// - ER-4: the certainty of the whole call is the certainty of its least certain attempt.
+/// - ER-5: an attempt that follows an unresolved one is [repeated](Attempt::is_repeated), so a refusal makes the
+///   unresolved one void.
 ///
 /// # Example
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox::Result<()> {
 /// use storagebox::time::TokioTimer;
+/// use storagebox::bank::Hold;
 /// use storagebox::{Retry, Store, Taken};
 ///
 /// // A handle retries its calls by itself: `Store::with_retry` sets how.
 /// let store = Store::open("memory:").await?.with_retry(Retry { attempts: 10, ..Retry::default() });
 /// assert_eq!(store.bank("vouchers")?.assign("ada@example.com").await?, Taken::Empty);
 ///
-/// // `call` retries for a handle, or another implementation, that does not.
-/// let bank = store.without_retry().bank("vouchers")?;
-/// let taken = Retry::default().call(&TokioTimer, || bank.assign("ada@example.com")).await?;
-/// assert_eq!(taken, Taken::Empty);
+/// // `call` retries for an implementation that does not. Each attempt belongs to the same call.
+/// let (bank, claim) = (store.as_backend().item_bank(&"vouchers".parse()?)?, "ada@example.com".parse()?);
+/// let take = |attempt| bank.attempt_take(attempt, &claim, Hold::Forever);
+/// assert_eq!(Retry::default().call(&TokioTimer, take).await?, Taken::Empty);
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +61,8 @@ impl Retry {
     ///
     /// # Guarantees
     ///
-    /// - ER-4 above. The closure must make the same operation each time, with the same id.
+    /// - ER-4, ER-5 above. The closure must make the same operation each time, with the same id, and pass the attempt
+    ///   to a method that takes one.
     ///
     /// # Cancel safety
     ///
@@ -69,12 +71,20 @@ impl Retry {
     /// # Errors
     ///
     /// The error of the last attempt, marked as unresolved if any attempt was unresolved.
-    pub async fn call<T, Fut>(&self, timer: &dyn Timer, call: impl FnMut() -> Fut) -> Result<T>
+    pub async fn call<T, Fut>(&self, timer: &dyn Timer, mut call: impl FnMut(Attempt) -> Fut) -> Result<T>
     where
-        T: Settles,
         Fut: Future<Output = Result<T>>,
     {
-        repeat(Delays(self.delays()), |delay| timer.sleep(delay), call).await
+        let first = Attempt::first();
+        self.repeat(timer, |is_any_lost| call(first.after_lost(is_any_lost))).await
+    }
+
+    /// The same as `call`. The closure is told whether an earlier attempt was lost.
+    pub(crate) async fn repeat<T, Fut>(&self, timer: &dyn Timer, call: impl FnMut(bool) -> Fut) -> Result<T>
+    where
+        Fut: Future<Output = Result<T>>,
+    {
+        repeat(false, Delays(self.delays()), |delay| timer.sleep(delay), call).await
     }
 
     /// The same as `call`, but until `end`, with any number of attempts. If the delays are zero, the attempts without a
@@ -83,10 +93,9 @@ impl Retry {
         &self,
         timer: &dyn Timer,
         end: Duration,
-        call: impl FnMut() -> Fut,
+        mut call: impl FnMut() -> Fut,
     ) -> Result<T>
     where
-        T: Settles,
         Fut: Future<Output = Result<T>>,
     {
         // A delay of zero stays zero when it doubles.
@@ -97,7 +106,7 @@ impl Retry {
             let left = end.saturating_sub(timer.now());
             (!left.is_zero()).then(|| delay.min(left))
         });
-        repeat(Delays(delays), |delay| timer.sleep(delay), call).await
+        repeat(false, Delays(delays), |delay| timer.sleep(delay), |_| call()).await
     }
 
     /// Returns the delays between the attempts. The jitter is added to a delay, so the maximum is enforced after it.
@@ -117,34 +126,17 @@ impl Retry {
 struct Delays<I>(I);
 
 impl<I: Iterator<Item = Duration> + Send> Backoff for Delays<I> {
-    fn after(&mut self, setback: Setback<'_>) -> Option<Duration> {
+    fn after(&mut self, error: &Error) -> Option<Duration> {
         let delay = self.0.next();
-        delay.filter(|_| match setback {
-            Setback::Failed(error) => error.is_retryable(),
-            Setback::Open => true,
-        })
+        delay.filter(|_| error.is_retryable())
     }
-}
-
-/// Why an attempt does not answer its call.
-#[derive(Clone, Copy, Debug)]
-pub enum Setback<'a> {
-    /// The attempt failed.
-    Failed(&'a Error),
-    /// The attempt was answered, but an earlier attempt whose answer was lost may still take effect.
-    Open,
 }
 
 /// How often a call is retried, and after which pauses.
 pub trait Backoff: Send {
-    /// Returns the pause before the next attempt, or `None` if there is no next attempt. A pause of zero retries at
-    /// once.
-    fn after(&mut self, setback: Setback<'_>) -> Option<Duration>;
-
-    /// Returns whether the call was already made before the first attempt, without success and with an unknown outcome.
-    fn begins_unresolved(&self) -> bool {
-        false
-    }
+    /// Returns the pause between an attempt that failed with this error and the next one, or `None` if there is no next
+    /// attempt. A pause of zero retries at once.
+    fn after(&mut self, error: &Error) -> Option<Duration>;
 }
 
 /// Returns growing pauses for a call that meets contention, each with up to as much again at random: about five seconds
@@ -158,13 +150,13 @@ pub fn pauses() -> impl Iterator<Item = Duration> + Send + use<> {
         .build()
 }
 
-/// Makes a call until an attempt answers it, as long as the backoff allows.
+/// Makes a call until an attempt answers it, as long as the backoff allows. `is_any_lost` says whether the call was made
+/// before, with an unknown outcome. Each attempt is told whether an earlier one was lost.
 ///
 /// # Guarantees
 ///
-/// - ER-4: the certainty of the whole call is the certainty of its least certain attempt. An outcome that does not
-///   [settle](Settles) an earlier attempt is not returned. The closure must make the same operation each time, with the
-///   same id.
+/// - ER-4: the certainty of the whole call is the certainty of its least certain attempt. The closure must make the same
+///   operation each time, with the same id.
 ///
 /// # Cancel safety
 ///
@@ -174,34 +166,27 @@ pub fn pauses() -> impl Iterator<Item = Duration> + Send + use<> {
 ///
 /// The error of the last attempt, marked as unresolved if any attempt was unresolved.
 pub async fn repeat<T, F, P>(
+    mut is_any_lost: bool,
     mut backoff: impl Backoff,
     mut pause: impl FnMut(Duration) -> P,
-    mut attempt: impl FnMut() -> F,
+    mut attempt: impl FnMut(bool) -> F,
 ) -> Result<T>
 where
-    T: Settles,
     F: Future<Output = Result<T>>,
     P: Future<Output = ()>,
 {
-    let mut is_unresolved = backoff.begins_unresolved();
     loop {
-        let (next, error) = match attempt().await {
-            Ok(answer) if is_unresolved && !answer.settles() => (backoff.after(Setback::Open), open()),
+        let error = match attempt(is_any_lost).await {
             Ok(answer) => return Ok(answer),
-            Err(error) => (backoff.after(Setback::Failed(&error)), error),
+            Err(error) => error,
         };
-        is_unresolved |= error.certainty() == Certainty::Unknown;
-        match next {
+        is_any_lost |= error.certainty() == Certainty::Unknown;
+        match backoff.after(&error) {
             // Yields, so that a deadline around the call can end it.
             Some(delay) if delay.is_zero() => let_others_on().await,
             Some(delay) => pause(delay).await,
-            None if is_unresolved => return Err(error.after_unresolved()),
+            None if is_any_lost => return Err(error.after_unresolved()),
             None => return Err(error),
         }
     }
-}
-
-/// Returns the error for an answer that does not settle an earlier attempt.
-pub(crate) fn open() -> Error {
-    Error::unknown("the answer of an earlier attempt was lost, and that attempt may still take effect")
 }

@@ -10,12 +10,14 @@ pub(super) mod counters;
 mod leases;
 pub(super) mod ordered;
 mod records;
+mod void_calls;
 
 use std::time::Duration;
 
 pub use leases::started;
 pub use ordered::StampedValue;
 pub use records::{IdLease, IdRecord, IdState};
+pub use void_calls::VoidCalls;
 
 /// A time as a backend stores it.
 pub trait StoredTime: Copy + Ord {

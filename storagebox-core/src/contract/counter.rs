@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 
 use crate::contract::strategy::CounterPromise;
+use crate::values::attempt::Attempt;
 use crate::values::error::{Error, Result};
 use crate::values::value::{Key, OpId, Reason};
 
@@ -69,7 +70,26 @@ pub trait Counter: Send + Sync {
     /// # Backend notes
     ///
     /// `value` is `None` if the strategy cannot know it in its one step; `promise()` says so.
-    async fn apply(&self, key: &Key, change: &Change) -> Result<Counted>;
+    async fn apply(&self, key: &Key, change: &Change) -> Result<Counted> {
+        self.attempt_apply(Attempt::first(), key, change).await
+    }
+
+    /// Makes one attempt of [`apply`](Self::apply).
+    ///
+    /// # Guarantees
+    ///
+    /// - ER-5: `OutOfBounds`, `Overflow` or `Full` of a repeated attempt also makes the earlier attempts of the call void,
+    ///   for as long as the operation would be remembered. They are not applied later.
+    ///
+    /// # Cancel safety
+    ///
+    /// As for `apply`: make [one more attempt](Attempt::again) of the call.
+    ///
+    /// # Errors
+    ///
+    /// Those of `apply`. `OutcomeUnknown` if [too many](Attempt::MAX_VOID) calls of the operation are void already, or if
+    /// the strategy has no durable place for it: [`cancel`](Self::cancel) is `Unsupported` then.
+    async fn attempt_apply(&self, attempt: Attempt, key: &Key, change: &Change) -> Result<Counted>;
 
     /// Fences the operation, so that an attempt that is still in progress changes nothing when it arrives.
     ///

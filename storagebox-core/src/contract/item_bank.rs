@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+use crate::values::attempt::Attempt;
 use crate::values::error::Result;
 use crate::values::page::{Cursor, Page};
 use crate::values::time::Hold;
@@ -88,7 +89,25 @@ pub trait ItemBank: Send + Sync {
     /// # Errors
     ///
     /// `InvalidInput` if the hold is shorter than 1 ms or longer than a hundred years.
-    async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken>;
+    async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+        self.attempt_take(Attempt::first(), claim, hold).await
+    }
+
+    /// Makes one attempt of [`take`](Self::take).
+    ///
+    /// # Guarantees
+    ///
+    /// - ER-5: `Empty` of a repeated attempt also makes the earlier attempts of the call void. They take nothing later; they
+    ///   are answered `Empty`, or as the claim then is.
+    ///
+    /// # Cancel safety
+    ///
+    /// As for `take`: make [one more attempt](Attempt::again) of the call.
+    ///
+    /// # Errors
+    ///
+    /// Those of `take`. `OutcomeUnknown` if [too many](Attempt::MAX_VOID) calls of the claim are void already.
+    async fn attempt_take(&self, attempt: Attempt, claim: &ClaimId, hold: Hold) -> Result<Taken>;
 
     /// Extends a hold until now plus the given time, or for ever. It never shortens a hold.
     ///
@@ -103,7 +122,24 @@ pub trait ItemBank: Send + Sync {
     /// # Errors
     ///
     /// `InvalidInput` if the hold is shorter than 1 ms or longer than a hundred years.
-    async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended>;
+    async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
+        self.attempt_extend(Attempt::first(), claim, hold).await
+    }
+
+    /// Makes one attempt of [`extend`](Self::extend).
+    ///
+    /// # Guarantees
+    ///
+    /// - ER-5: `Unknown` of a repeated attempt also makes the earlier attempts of the call void. They extend no later hold.
+    ///
+    /// # Cancel safety
+    ///
+    /// As for `extend`: make [one more attempt](Attempt::again) of the call.
+    ///
+    /// # Errors
+    ///
+    /// Those of `extend`. `OutcomeUnknown` if [too many](Attempt::MAX_VOID) calls of the claim are void already.
+    async fn attempt_extend(&self, attempt: Attempt, claim: &ClaimId, hold: Hold) -> Result<Extended>;
 
     /// Makes the claim's hold permanent: its item is spent.
     ///
@@ -115,7 +151,24 @@ pub trait ItemBank: Send + Sync {
     /// # Cancel safety
     ///
     /// Safe. The item may be spent; confirm again.
-    async fn confirm(&self, claim: &ClaimId) -> Result<Confirmed>;
+    async fn confirm(&self, claim: &ClaimId) -> Result<Confirmed> {
+        self.attempt_confirm(Attempt::first(), claim).await
+    }
+
+    /// Makes one attempt of [`confirm`](Self::confirm).
+    ///
+    /// # Guarantees
+    ///
+    /// - ER-5: `Unknown` of a repeated attempt also makes the earlier attempts of the call void. They spend no item later.
+    ///
+    /// # Cancel safety
+    ///
+    /// As for `confirm`: make [one more attempt](Attempt::again) of the call.
+    ///
+    /// # Errors
+    ///
+    /// Those of `confirm`. `OutcomeUnknown` if [too many](Attempt::MAX_VOID) calls of the claim are void already.
+    async fn attempt_confirm(&self, attempt: Attempt, claim: &ClaimId) -> Result<Confirmed>;
 
     /// Ends the claim and frees its item.
     ///
@@ -155,7 +208,25 @@ pub trait ItemBank: Send + Sync {
     /// # Cancel safety
     ///
     /// Safe. The claim may have been forgotten; retire again.
-    async fn retire(&self, claim: &ClaimId) -> Result<Retired>;
+    async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
+        self.attempt_retire(Attempt::first(), claim).await
+    }
+
+    /// Makes one attempt of [`retire`](Self::retire).
+    ///
+    /// # Guarantees
+    ///
+    /// - ER-5: `Holding` of a repeated attempt also makes the earlier attempts of the call void. They do not forget the claim
+    ///   when it has ended.
+    ///
+    /// # Cancel safety
+    ///
+    /// As for `retire`: make [one more attempt](Attempt::again) of the call.
+    ///
+    /// # Errors
+    ///
+    /// Those of `retire`. `OutcomeUnknown` if [too many](Attempt::MAX_VOID) calls of the claim are void already.
+    async fn attempt_retire(&self, attempt: Attempt, claim: &ClaimId) -> Result<Retired>;
 
     /// Returns where an item is, and which claim has it.
     ///

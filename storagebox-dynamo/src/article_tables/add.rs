@@ -39,7 +39,7 @@ impl Tables {
 
     async fn not_free_of(&self, mut batch: Vec<Item>) -> Result<Vec<Item>> {
         let keys: Vec<_> = batch.iter().map(|item| key(item.as_str())).collect();
-        let free = self.client().settled("add", || self.client().rows(keys.clone())).await?;
+        let free = self.client().settle("add", || self.client().rows(keys.clone())).await?;
         let free: HashSet<_> = free.iter().filter_map(|row| row.text(ITEM)).collect();
         batch.retain(|item| !free.contains(item.as_str()));
         Ok(batch)
@@ -49,7 +49,7 @@ impl Tables {
     async fn leave_given(&self, items: &mut HashSet<Item>) -> Result<()> {
         let mut from = None;
         while !items.is_empty() {
-            let page = self.client().settled("add", || self.page(self.records(), None, from.clone())).await?;
+            let page = self.client().settle("add", || self.page(self.records(), None, from.clone())).await?;
             for record in &page.rows {
                 items.remove(&self.given_by(record)?);
             }
@@ -66,7 +66,7 @@ impl Tables {
         let (tag, mut added) = (Tag::fresh(), 0);
         while !batch.is_empty() {
             let writes: Vec<_> = batch.iter().map(|item| free(item, &tag)).collect();
-            match self.client().settled("add", || self.client().transact(&writes)).await? {
+            match self.client().settle("add", || self.client().transact(&writes)).await? {
                 Transacted::Done => return Ok(added + batch.len()),
                 Transacted::Refused(refusals) => {
                     added += refusals.iter().filter(|refusal| is_own(refusal, &tag)).count();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use storagebox_core::{
-    Added, ClaimId, ClaimState, Confirmed, Counts, Cursor, Error, Extended, Hold, Item, ItemBank, ItemState,
+    Added, Attempt, ClaimId, ClaimState, Confirmed, Counts, Cursor, Error, Extended, Hold, Item, ItemBank, ItemState,
     ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
 };
 use tracing::instrument;
@@ -28,21 +28,24 @@ impl ItemBank for ArticleBank {
         self.0.add(items).await
     }
 
-    async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+    async fn attempt_take(&self, attempt: Attempt, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         match hold.checked()? {
-            Hold::Forever => self.0.assigned(claim).await,
+            Hold::Forever => self.0.assigned(attempt, claim).await,
             Hold::For(_) => Err(no_room("a hold that ends")),
         }
     }
 
     /// Every hold is permanent already.
-    async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
+    async fn attempt_extend(&self, attempt: Attempt, claim: &ClaimId, hold: Hold) -> Result<Extended> {
         hold.checked()?;
         let given = self.0.get(claim).await?;
-        Ok(given.map_or(Extended::Unknown, |item| Extended::Extended(for_good(item))))
+        match given {
+            Some(item) => Ok(Extended::Extended(for_good(item))),
+            None => attempt.refused(Extended::Unknown),
+        }
     }
 
-    async fn confirm(&self, _: &ClaimId) -> Result<Confirmed> {
+    async fn attempt_confirm(&self, _: Attempt, _: &ClaimId) -> Result<Confirmed> {
         Err(no_room("confirming"))
     }
 
@@ -59,7 +62,7 @@ impl ItemBank for ArticleBank {
         self.0.counts().await
     }
 
-    async fn retire(&self, _: &ClaimId) -> Result<Retired> {
+    async fn attempt_retire(&self, _: Attempt, _: &ClaimId) -> Result<Retired> {
         Err(no_room("retiring"))
     }
 
@@ -71,7 +74,7 @@ impl ItemBank for ArticleBank {
     #[instrument(level = "trace", skip_all)]
     async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedItem>> {
         let position = Position::read(cursor, limit)?;
-        self.tables().client().settled("list", || self.tables().list(&position, limit)).await
+        self.tables().client().settle("list", || self.tables().list(&position, limit)).await
     }
 
     async fn withdraw(&self, _: &[Item]) -> Result<Withdrawn> {

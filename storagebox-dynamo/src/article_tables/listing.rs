@@ -79,13 +79,13 @@ impl Tables {
     /// found in one of them.
     pub(super) async fn holder(&self, item: &Item) -> Result<ItemState> {
         let keys = vec![key(item.as_str())];
-        let free = self.client().settled("holder", || self.client().rows(keys.clone())).await?;
+        let free = self.client().settle("holder", || self.client().rows(keys.clone())).await?;
         if free.iter().any(|row| row.text(ITEM) == Some(item.as_str())) {
             return Ok(ItemState::Free);
         }
         let mut from = None;
         loop {
-            let page = self.client().settled("holder", || self.page(self.records(), None, from.clone())).await?;
+            let page = self.client().settle("holder", || self.page(self.records(), None, from.clone())).await?;
             for record in &page.rows {
                 if self.given_by(record)? == *item {
                     return self.id_of(record).map(ItemState::Held);

@@ -35,7 +35,7 @@ impl Backend for ArticleTables {
 
     async fn ping(&self) -> Result<()> {
         for table in [self.0.items(), self.0.records()] {
-            self.0.client().settled("ping", || self.0.page(table, Some(1), None)).await?;
+            self.0.client().settle("ping", || self.0.page(table, Some(1), None)).await?;
         }
         Ok(())
     }

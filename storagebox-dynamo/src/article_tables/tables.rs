@@ -88,7 +88,7 @@ impl Tables {
     pub(super) async fn count(&self, table: &str) -> Result<u64> {
         let (mut count, mut from) = (0, None);
         loop {
-            let page = self.client.settled("counts", || self.counted(table, from.clone())).await?;
+            let page = self.client.settle("counts", || self.counted(table, from.clone())).await?;
             count += page.count;
             match page.next {
                 Some(next) => from = Some(next),

@@ -3,8 +3,8 @@
 use std::error::Error as _;
 use std::time::Duration;
 
-use storagebox_core::backend::{Backoff, Setback};
-use storagebox_core::{Certainty, ErrorKind};
+use storagebox_core::backend::Backoff;
+use storagebox_core::{Certainty, Error, ErrorKind};
 use tokio::time::Instant;
 
 use crate::error::lacks_credentials;
@@ -19,7 +19,6 @@ tokio::task_local! {
 pub(super) struct CallBackoff {
     conflicts: u32,
     failures: u32,
-    open: u32,
     /// How many repetitions are left, if their number is limited.
     left: Option<u32>,
     /// The beginning of the current attempt, and the deadline of the call. `None` outside of a call.
@@ -38,8 +37,6 @@ struct Pauses {
 const CONFLICTS: Pauses = Pauses { first_millis: 2, longest_millis: 200, most: 60 };
 /// After a throttle, a lost reply or a failed read.
 const FAILURES: Pauses = Pauses { first_millis: 10, longest_millis: 1_600, most: 12 };
-/// While a lost attempt may still arrive. Most arrive soon, and then the next attempt can return an outcome.
-const OPEN: Pauses = Pauses { first_millis: 10, longest_millis: 80, most: 4 };
 /// How often a read is repeated before its call starts again.
 const READS: u32 = 3;
 
@@ -64,10 +61,7 @@ impl CallBackoff {
         Self { time, left: Some(READS), ..Self::default() }
     }
 
-    fn pause(&mut self, setback: Setback<'_>) -> Option<Duration> {
-        let Setback::Failed(error) = setback else {
-            return OPEN.next(&mut self.open);
-        };
+    fn pause(&mut self, error: &Error) -> Option<Duration> {
         match error.kind() {
             _ if !error.is_retryable() || error.source().is_some_and(lacks_credentials) => None,
             ErrorKind::Contention => CONFLICTS.next(&mut self.conflicts),
@@ -91,12 +85,12 @@ impl CallBackoff {
 }
 
 impl Backoff for CallBackoff {
-    fn after(&mut self, setback: Setback<'_>) -> Option<Duration> {
+    fn after(&mut self, error: &Error) -> Option<Duration> {
         if let Some(left) = &mut self.left {
             *left = left.checked_sub(1)?;
         }
-        let is_certain = matches!(setback, Setback::Failed(error) if error.certainty() == Certainty::NotApplied);
-        let pause = self.pause(setback)?;
+        let is_certain = error.certainty() == Certainty::NotApplied;
+        let pause = self.pause(error)?;
         self.has_time_for(pause, is_certain).then_some(pause)
     }
 }

@@ -8,7 +8,7 @@ use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::scan::builders::ScanFluentBuilder;
 use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes, ReturnConsumedCapacity};
 use futures_util::FutureExt as _;
-use storagebox_core::backend::{Settled, repeat};
+use storagebox_core::backend::repeat;
 use storagebox_core::{Error, ErrorKind, Result};
 
 use super::Client;
@@ -125,11 +125,11 @@ where
     E: Send,
     F: Future<Output = std::result::Result<T, SdkError<E, HttpResponse>>> + Send,
 {
-    let attempt = || async {
+    let attempt = |_| async {
         let answer = send().boxed().await;
-        answer.map(Settled).map_err(|error| error::reading(to_error(error)))
+        answer.map_err(|error| error::reading(to_error(error)))
     };
-    repeat(CallBackoff::of_read(), wait, attempt).await.map(|Settled(answer)| answer)
+    repeat(false, CallBackoff::of_read(), wait, attempt).await
 }
 
 fn page(items: Option<Vec<Attributes>>, counts: [i32; 2], next: Option<Attributes>) -> RowPage {

@@ -1,20 +1,20 @@
 //! A bare addition (article 5, approach 1): one conditional update that nothing recognises afterwards.
 
 use aws_sdk_dynamodb::types::ReturnValue;
-use storagebox_core::{Change, Counted, Error, Key, Result};
+use storagebox_core::{Attempt, Change, Counted, Error, Key, Result};
 
 use super::room::Room;
-use super::values::{Values, value_in};
+use super::values::{Values, refused, value_in};
 use crate::client::{Write, Wrote};
 
 /// Applies a change. After a lost reply it is sent again only with `retry_atomic`, because it may then count twice.
-pub(super) async fn apply(values: &Values, key: &Key, change: &Change) -> Result<Counted> {
+pub(super) async fn apply(values: &Values, first: Attempt, key: &Key, change: &Change) -> Result<Counted> {
     let sends_again = values.client().settings().retry_atomic;
-    let attempt = || async move {
-        let answer = once(values, key, change).await;
+    let attempt = |attempt: Attempt| async move {
+        let answer = once(values, key, change).await.and_then(|counted| refused(attempt, counted));
         answer.map_err(|error| if sends_again { error } else { error.unrepeatable() })
     };
-    values.client().settle("apply", attempt).await
+    values.client().settle_attempts("apply", first, attempt).await
 }
 
 async fn once(values: &Values, key: &Key, change: &Change) -> Result<Counted> {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Cancelled, Change, Counted, Counter, CounterPromise, Cursor, Error, ErrorKind, Key, Ledger, LedgerEntry,
+    Attempt, Cancelled, Change, Counted, Counter, CounterPromise, Cursor, Error, ErrorKind, Key, Ledger, LedgerEntry,
     Maintained, Namespace, OpId, Page, Result, async_trait,
 };
 use tracing::instrument;
@@ -118,8 +118,9 @@ impl DynamoLedger {
 
 #[async_trait]
 impl Counter for DynamoLedger {
+    /// A ledger refuses nothing: it has neither bounds nor a value that could overflow. So no attempt has to be void.
     #[instrument(level = "trace", skip_all)]
-    async fn apply(&self, key: &Key, change: &Change) -> Result<Counted> {
+    async fn attempt_apply(&self, _: Attempt, key: &Key, change: &Change) -> Result<Counted> {
         self.rules.check(change)?;
         let tag = &Tag::fresh();
         let attempt = || async move {
@@ -150,7 +151,7 @@ impl Counter for DynamoLedger {
 
     #[instrument(level = "trace", skip_all)]
     async fn value(&self, key: &Key) -> Result<i64> {
-        self.client().settled("value", || self.added_up(key)).await
+        self.client().settle("value", || self.added_up(key)).await
     }
 
     fn promise(&self) -> CounterPromise {
@@ -164,7 +165,7 @@ impl Ledger for DynamoLedger {
     async fn log(&self, key: &Key, cursor: Option<&Cursor>, limit: usize) -> Result<Page<LedgerEntry>> {
         let (after, limit) = log::start_after(cursor, limit)?;
         let page = || log::page(self, key, after, limit);
-        self.client().settled("log", page).await
+        self.client().settle("log", page).await
     }
 
     #[instrument(level = "trace", skip_all)]

@@ -1,6 +1,6 @@
 //! One marker per operation, put in one transaction with its change (article 5, approach 5).
 
-use storagebox_core::{Cancelled, Change, Counted, Key, OpId, Result, Retention};
+use storagebox_core::{Attempt, Cancelled, Change, Counted, Key, OpId, Result, Retention};
 
 use super::room::Room;
 use super::values::Values;
@@ -29,7 +29,7 @@ impl Markers {
         Self { retention }
     }
 
-    pub(super) async fn apply(&self, values: &Values, key: &Key, change: &Change) -> Result<Counted> {
+    pub(super) async fn apply(&self, values: &Values, first: Attempt, key: &Key, change: &Change) -> Result<Counted> {
         let (room, tag) = (Room::of(change), &Tag::fresh());
         let update = &room.added(Write::update(&values.row(key)));
         let attempt = || async move {
@@ -38,7 +38,7 @@ impl Markers {
                 Marked::NoRoom(old) => room.rejected(old.as_ref()),
             }
         };
-        values.changed(attempt).await
+        values.changed(first, attempt).await
     }
 
     /// Makes one attempt: the marker and the writes of the change.

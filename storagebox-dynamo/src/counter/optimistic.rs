@@ -5,12 +5,12 @@
 
 use std::sync::Mutex;
 
-use storagebox_core::{Certainty, Change, Counted, Error, Key, Result};
+use storagebox_core::{Attempt, Certainty, Change, Counted, Error, Key, Result};
 
 use super::history::{History, Writer};
 use super::queue::Queue;
 use super::room::Room;
-use super::values::{Values, mark, value_in};
+use super::values::{Values, mark, refused, value_in};
 use crate::client::{Tag, Write, Wrote};
 use crate::error::contention;
 use crate::lock::lock;
@@ -75,10 +75,21 @@ impl Optimistic {
         Self { len, queue: Queue::new() }
     }
 
-    pub(super) async fn apply(&self, values: &Values, key: &Key, change: &Change) -> Result<Counted> {
+    pub(super) async fn apply(&self, values: &Values, first: Attempt, key: &Key, change: &Change) -> Result<Counted> {
         let (optimistic, row, by) = (self, values.row(key), mark(&Tag::fresh()));
         let call = OptimisticCall { optimistic, values, key, row, change, by, past: Mutex::default() };
-        let ended = values.client().settled("apply", || call.attempt()).await?;
+        let ended = {
+            let attempt = |attempt: Attempt| {
+                let call = &call;
+                async move {
+                    match call.attempt().await? {
+                        Ok(counted) => refused(attempt, counted).map(Ok),
+                        ended => Ok(ended),
+                    }
+                }
+            };
+            values.client().settle_attempts("apply", first, attempt).await?
+        };
         ended.map_err(|error| error.during("apply"))
     }
 }

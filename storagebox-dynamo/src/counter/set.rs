@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::ReturnValue;
-use storagebox_core::{Cancelled, Change, Counted, Error, Key, OpId, Result};
+use storagebox_core::{Attempt, Cancelled, Change, Counted, Error, Key, OpId, Result};
 
 use super::entries::{Entries, Entry, first, name};
 use super::room::Room;
@@ -67,7 +67,7 @@ impl Set {
         Self { capacity, lifetime }
     }
 
-    pub(super) async fn apply(&self, values: &Values, key: &Key, change: &Change) -> Result<Counted> {
+    pub(super) async fn apply(&self, values: &Values, first: Attempt, key: &Key, change: &Change) -> Result<Counted> {
         let entrant = &Entrant::new(values.row(key), &change.op, Some(change));
         let attempt = || async move {
             Ok(match self.enter(values, entrant).await? {
@@ -79,7 +79,7 @@ impl Set {
                 Entered::Full => Counted::Full,
             })
         };
-        values.changed(attempt).await
+        values.changed(first, attempt).await
     }
 
     pub(super) async fn cancel(&self, values: &Values, key: &Key, op: &OpId) -> Result<Cancelled> {

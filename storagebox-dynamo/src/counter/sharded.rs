@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use storagebox_core::{Bounds, Cancelled, Change, Counted, Key, OpId, Result, Retention};
+use storagebox_core::{Attempt, Bounds, Cancelled, Change, Counted, Key, OpId, Result, Retention};
 
 use super::marker::{Marked, Markers};
 use super::parts::{Part, add_up, lenders, share};
@@ -59,10 +59,10 @@ impl Sharded {
         Self { shards, bounds, markers: Markers::new(retention), queue: Queue::new() }
     }
 
-    pub(super) async fn apply(&self, values: &Values, key: &Key, change: &Change) -> Result<Counted> {
+    pub(super) async fn apply(&self, values: &Values, first: Attempt, key: &Key, change: &Change) -> Result<Counted> {
         let (own, tag, was_spread) = (self.own(change), Tag::fresh(), AtomicBool::new(false));
         let call = &ShardedCall { sharded: self, values, key, change, own, tag, was_spread };
-        values.changed(|| call.attempt()).await
+        values.changed(first, || call.attempt()).await
     }
 
     pub(super) async fn cancel(&self, values: &Values, key: &Key, op: &OpId) -> Result<Cancelled> {
@@ -76,7 +76,7 @@ impl Sharded {
             let parts = self.parts(values, key).await?;
             i64::try_from(total(&parts)).map_err(|_| contention())
         };
-        values.client().settled("value", sum).await
+        values.client().settle("value", sum).await
     }
 
     /// Returns whether a change is a delivery: it makes room that the shards would otherwise lend each other one by

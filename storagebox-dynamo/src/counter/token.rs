@@ -2,7 +2,7 @@
 //! approach 4).
 
 use sha2::{Digest, Sha256};
-use storagebox_core::{Change, Counted, Key, OpId, Result};
+use storagebox_core::{Attempt, Change, Counted, Key, OpId, Result};
 
 use super::room::Room;
 use super::values::Values;
@@ -10,7 +10,7 @@ use crate::client::{Transacted, Write, Wrote, hex};
 use crate::error::contention;
 
 /// Applies a change. The transaction has no tag and no time, because all attempts must send the same one.
-pub(super) async fn apply(values: &Values, key: &Key, change: &Change) -> Result<Counted> {
+pub(super) async fn apply(values: &Values, first: Attempt, key: &Key, change: &Change) -> Result<Counted> {
     let room = Room::of(change);
     let writes = [room.added(Write::update(&values.row(key)))];
     let (writes, token) = (&writes, &token(values, key, &change.op));
@@ -23,7 +23,7 @@ pub(super) async fn apply(values: &Values, key: &Key, change: &Change) -> Result
             Some(None) => Err(contention()),
         }
     };
-    values.changed(attempt).await
+    values.changed(first, attempt).await
 }
 
 /// Returns the token. The service knows tokens by account, so the token depends on the table too.

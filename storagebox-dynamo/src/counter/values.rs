@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 use storagebox_core::backend::Attempts;
-use storagebox_core::{Counted, Key, Namespace, OpId, Result};
+use storagebox_core::{Attempt, Counted, Key, Namespace, OpId, Result};
 
 use crate::client::{Client, Kind, OpenNamespace, Tag, wait};
 use crate::error::reading;
@@ -58,16 +58,17 @@ impl Values {
     }
 
     /// Makes a change: repeats the attempt until it returns an outcome, as long as its operation is remembered.
-    pub(super) async fn changed<F>(&self, mut attempt: impl FnMut() -> F + Send) -> Result<Counted>
+    pub(super) async fn changed<F>(&self, first: Attempt, mut attempt: impl FnMut() -> F + Send) -> Result<Counted>
     where
         F: Future<Output = Result<Counted>> + Send,
     {
         let attempts = &Attempts::new(self.remembered, self.client().since_now());
-        let attempt = move || {
+        let attempt = move |number: Attempt| {
             let attempt = attempt();
+            let attempt = async move { refused(number, attempt.await?) };
             async move { attempts.make(wait, attempt).await }
         };
-        self.client().settle("apply", attempt).await
+        self.client().settle_attempts("apply", first, attempt).await
     }
 
     pub(super) async fn read(&self, key: &Key) -> Result<i64> {
@@ -76,7 +77,7 @@ impl Values {
             self.ready().await?;
             self.client().get(&row).await?.as_ref().map_or(Ok(0), value_in)
         };
-        self.client().settled("value", read).await
+        self.client().settle("value", read).await
     }
 }
 
@@ -100,4 +101,12 @@ fn short<const N: usize>(text: &str) -> [u8; N] {
     let mut short = [0; N];
     short.copy_from_slice(&Sha256::digest(text)[..N]);
     short
+}
+
+/// Returns the outcome of an attempt. A refusal that leaves an earlier attempt open is an error.
+pub(super) fn refused(attempt: Attempt, counted: Counted) -> Result<Counted> {
+    match counted {
+        Counted::OutOfBounds | Counted::Overflow | Counted::Full => attempt.refused(counted),
+        counted => Ok(counted),
+    }
 }

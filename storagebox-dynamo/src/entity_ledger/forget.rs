@@ -32,7 +32,7 @@ impl Entities {
         // The call that needs a damaged row reports it. It must not keep upkeep from the other rows.
         let Some(version) = row.times("n") else { return Ok(false) };
         let (client, past) = (self.client(), self.client().surely_past().0);
-        if client.settled("maintain", || self.has_entries(key, past)).await? {
+        if client.settle("maintain", || self.has_entries(key, past)).await? {
             return Ok(false);
         }
         let delete = Write::delete(&row.key()?).only_if(format!("{FORGOTTEN} AND n = :version"));

@@ -63,7 +63,7 @@ impl Bank {
     /// Counts the items. An item that is neither held nor spent nor withdrawn is free, also one with a lapsed hold.
     /// Each page has `call_timeout`; all of them together have no timeout.
     pub(super) async fn counts(&self) -> Result<Counts> {
-        let shards = self.client().settled("counts", || self.open.shards()).await?;
+        let shards = self.client().settle("counts", || self.open.shards()).await?;
         let past = self.client().surely_past();
         let passes = (0..shards).flat_map(|shard| [(shard, Of::Items), (shard, Of::Claims)]);
         let tallies = stream::iter(passes).map(|(shard, of)| self.tally(shard, of, past));
@@ -77,7 +77,7 @@ impl Bank {
     async fn tally(&self, shard: u16, of: Of, past: Millis) -> Result<Tally> {
         let (mut query, mut tally) = (self.query(shard, of, past), Tally::default());
         loop {
-            let page = self.client().settled("counts", || self.client().query(&query)).await?;
+            let page = self.client().settle("counts", || self.client().query(&query)).await?;
             tally = tally + Tally::of_page(of, &page);
             if page.next.is_none() {
                 return Ok(tally);

@@ -5,12 +5,13 @@ use std::ops::Bound;
 use std::time::Duration;
 
 use storagebox_core::{
-    Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Cursor, Error, Key, Ledger, LedgerEntry, Maintained,
-    OpId, Page, Reason, Remember, Result, async_trait,
+    Attempt, Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Cursor, Error, Key, Ledger, LedgerEntry,
+    Maintained, OpId, Page, Reason, Remember, Result, async_trait,
 };
 use tracing::instrument;
 
 use super::unsupported;
+use super::void_ops::VoidOps;
 use crate::config::Settings;
 use crate::striped::{Striped, not_ours};
 
@@ -28,6 +29,7 @@ struct Entries {
     compacted: Option<Compacted>,
     by_time: BTreeMap<Place, Entry>,
     by_op: HashMap<OpId, Place>,
+    void: VoidOps<i64>,
 }
 
 /// The position of an entry in the log: its milliseconds since 1970, and its operation.
@@ -52,20 +54,22 @@ impl Entries {
     }
 
     fn insert(&mut self, op: &OpId, entry: Entry, now: i64) {
+        self.void.forget(op);
         self.by_op.insert(op.clone(), (now, op.clone()));
         self.by_time.insert((now, op.clone()), entry);
     }
 
-    fn apply(&mut self, change: &Change, now: i64) -> Counted {
+    fn apply(&mut self, attempt: Attempt, change: &Change, now: i64) -> Result<Counted> {
         match (self.find(&change.op), self.value.checked_add(change.delta)) {
-            (Some(Entry::Fence), _) => Counted::Fenced,
-            (Some(Entry::Change(delta, _)), _) if *delta != change.delta => Counted::Mismatch,
-            (Some(Entry::Change(..)), _) => Counted::AlreadyApplied { value: None },
-            (None, None) => Counted::Overflow,
+            (Some(Entry::Fence), _) => Ok(Counted::Fenced),
+            (Some(Entry::Change(delta, _)), _) if *delta != change.delta => Ok(Counted::Mismatch),
+            (Some(Entry::Change(..)), _) => Ok(Counted::AlreadyApplied { value: None }),
+            (None, None) => self.void.refuse(&change.op, attempt, Counted::Overflow, now, |_| false),
+            (None, Some(_)) if self.void.find(&change.op, attempt, |_| false).is_some() => Ok(Counted::Overflow),
             (None, Some(value)) => {
                 self.value = value;
                 self.insert(&change.op, Entry::Change(change.delta, change.reason.clone()), now);
-                Counted::Applied { value: None }
+                Ok(Counted::Applied { value: None })
             }
         }
     }
@@ -96,6 +100,7 @@ impl Entries {
 
     /// Merges at most `limit` of the oldest entries up to the horizon, and returns how many.
     fn compact(&mut self, horizon: i64, limit: usize) -> usize {
+        self.void.forget_up_to(usize::MAX, |since| since <= horizon);
         let mut merged = 0;
         while merged < limit && self.merge_first(horizon) {
             merged += 1;
@@ -124,7 +129,7 @@ impl Entries {
     }
 
     fn is_new(&self) -> bool {
-        self.by_time.is_empty() && self.compacted.is_none()
+        self.by_time.is_empty() && self.void.is_empty() && self.compacted.is_none()
     }
 }
 
@@ -197,11 +202,11 @@ impl MemoryLedger {
 #[async_trait]
 impl Counter for MemoryLedger {
     #[instrument(level = "trace", skip_all)]
-    async fn apply(&self, key: &Key, change: &Change) -> Result<Counted> {
+    async fn attempt_apply(&self, attempt: Attempt, key: &Key, change: &Change) -> Result<Counted> {
         if change.bounds != Bounds::NONE {
             return Err(unsupported("a ledger with bounds", "the counter strategy Marker"));
         }
-        Ok(self.step(key, |entries, now| entries.apply(change, now)))
+        self.step(key, |entries, now| entries.apply(attempt, change, now))
     }
 
     #[instrument(level = "trace", skip_all)]

@@ -38,11 +38,7 @@ impl Ops {
         capacity.is_some_and(|capacity| self.by_id.len() >= capacity as usize)
     }
 
-    /// Forgets every operation whose memory is over.
-    pub(super) fn forget(&mut self, memory: Remember, now: Time) {
-        self.forget_up_to(usize::MAX, memory, now);
-    }
-
+    /// Forgets at most `most` operations whose memory is over, the oldest first, and returns how many.
     pub(super) fn forget_up_to(&mut self, most: usize, memory: Remember, now: Time) -> usize {
         let mut forgotten = 0;
         while forgotten < most && self.forgets_the_oldest(memory, now) {

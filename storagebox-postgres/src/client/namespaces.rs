@@ -93,7 +93,7 @@ impl OpenNamespace {
             .with(self.name.as_str())
             .with(self.options.as_str())
             .with(self.keeps);
-        let open = self.client.settled("open", || async { self.check(&self.client.row(&call).await?) });
+        let open = self.client.settle("open", || async { self.check(&self.client.row(&call).await?) });
         // The call's own progress does not include opening the namespace.
         Progress::default().scope(open).await
     }

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use storagebox_core::backend::micros;
-use storagebox_core::{ClaimId, Combine, Combined, Error, ErrorKind, Held, Hold, HoldState, Item, Result, Taken};
+use storagebox_core::{
+    Attempt, ClaimId, Combine, Combined, Error, ErrorKind, Held, Hold, HoldState, Item, Result, Taken,
+};
 
 use tokio::time::Instant;
 
@@ -18,6 +20,7 @@ const MOST: usize = 64;
 
 #[derive(Clone, Debug)]
 pub(super) struct Take {
+    pub(super) attempt: Attempt,
     pub(super) claim: ClaimId,
     pub(super) hold: Hold,
 }
@@ -56,14 +59,24 @@ impl Takes {
     pub(super) async fn take(&self, take: Take) -> Result<Taken> {
         let taker = &self.taker;
         let deadline = taker.bank.client().deadline();
-        let alone = |lost| taker.alone(take.clone(), AfterLostReply::after_batch(lost), deadline);
+        let alone =
+            |lost| taker.alone(take.clone(), AfterLostReply::after_batch(take.attempt.is_repeated() || lost), deadline);
         combining::call(self.combiner.as_ref(), taker.bank.client(), &take, alone).await
     }
 }
 
 impl Taker {
     async fn alone(&self, take: Take, after_lost: AfterLostReply, deadline: Instant) -> Result<Taken> {
-        self.bank.client().repeated(deadline, after_lost, || self.once(&take)).await
+        let once = |is_any_lost| {
+            let (attempt, take) = (take.attempt.after_lost(is_any_lost), &take);
+            async move {
+                match self.once(take).await? {
+                    Taken::Empty => attempt.refused(Taken::Empty),
+                    taken => Ok(taken),
+                }
+            }
+        };
+        self.bank.client().repeated(deadline, after_lost, once).await
     }
 
     async fn once(&self, take: &Take) -> Result<Taken> {

@@ -104,7 +104,7 @@ impl OpenNamespace {
     async fn make(&self, was_made: bool) -> Result<()> {
         let open = ScriptCall::new(&OPEN, &self.key).with(self.options.as_str()).with(self.keeps);
         let open = open.with(self.client.epoch()).with(was_made).with(self.client.store_in_reach());
-        let answer = self.client.settled("open", || self.client.answer(&open)).await?;
+        let answer = self.client.settle("open", || self.client.answer(&open)).await?;
         self.check(&answer)
     }
 

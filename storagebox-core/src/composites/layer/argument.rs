@@ -4,6 +4,7 @@ use std::borrow::Borrow;
 use std::time::Duration;
 
 use crate::contract::dedup_repo::Version;
+use crate::values::attempt::Attempt;
 use crate::values::time::{Hold, Retention};
 
 /// An argument as the traits of the parts take it: borrowed, or small.
@@ -14,6 +15,27 @@ pub(super) trait Argument<'a>: Copy {
     fn own(self) -> Self::Owned;
 
     fn lend(owned: &'a Self::Owned) -> Self;
+
+    /// Returns the argument of an attempt that may follow a lost one. Only an [`Attempt`] is another one then.
+    fn after_lost(self, _is_any_lost: bool) -> Self {
+        self
+    }
+}
+
+impl Argument<'_> for Attempt {
+    type Owned = Self;
+
+    fn own(self) -> Self {
+        self
+    }
+
+    fn lend(owned: &Self) -> Self {
+        *owned
+    }
+
+    fn after_lost(self, is_any_lost: bool) -> Self {
+        Self::after_lost(self, is_any_lost)
+    }
 }
 
 impl<'a, T: ToOwned<Owned: Send + Sync + 'static> + ?Sized> Argument<'a> for &'a T {

@@ -112,15 +112,24 @@ pub struct Next<'a> {
     call: &'a Call<'a>,
     make: &'a Make<'a>,
     detach: &'a Detach<'a>,
+    is_any_lost: bool,
 }
 
-type Make<'a> = dyn Fn() -> BoxFuture<'a, Result<Response>> + Send + Sync + 'a;
+/// Makes the call. The argument says whether an earlier attempt was lost.
+type Make<'a> = dyn Fn(bool) -> BoxFuture<'a, Result<Response>> + Send + Sync + 'a;
 
-type Detach<'a> = dyn Fn() -> BoxFuture<'static, Result<Response>> + Send + Sync + 'a;
+type Detach<'a> = dyn Fn(bool) -> BoxFuture<'static, Result<Response>> + Send + Sync + 'a;
 
 impl<'a> Next<'a> {
     pub(super) fn new(call: &'a Call<'a>, make: &'a Make<'a>, detach: &'a Detach<'a>) -> Self {
-        Self { call, make, detach }
+        Self { call, make, detach, is_any_lost: false }
+    }
+
+    /// Returns the same call, made after an attempt whose outcome is unknown if `is_any_lost`. A refusal then also makes
+    /// the lost attempt void (ER-5). A layer that repeats calls uses it, as [`Policy`](super::Policy) does.
+    #[must_use]
+    pub fn after_lost(self, is_any_lost: bool) -> Self {
+        Self { is_any_lost, ..self }
     }
 
     /// Makes the call, with the same arguments each time.
@@ -134,14 +143,14 @@ impl<'a> Next<'a> {
     /// The errors of the call. After an unknown outcome of a call that the backend would not recognise, the error is
     /// not [retryable](crate::Error::is_retryable).
     pub fn run(&self) -> impl Future<Output = Result<Response>> + Send + use<'a> {
-        let Self { call, make, .. } = *self;
-        async move { make().await.map_err(|error| call.failed(error)) }
+        let Self { call, make, is_any_lost, .. } = *self;
+        async move { make(is_any_lost).await.map_err(|error| call.failed(error)) }
     }
 
     /// Makes the call like [`Next::run`], with a copy of its arguments. The future outlives the caller, so a layer may
     /// move it to another task, or await it after the caller has its answer. Its errors are those of [`Next::run`].
     pub fn detached(&self) -> impl Future<Output = Result<Response>> + Send + use<> {
-        let (detached, repeatable) = ((self.detach)(), self.call.repeatable);
+        let (detached, repeatable) = ((self.detach)(self.is_any_lost), self.call.repeatable);
         async move { detached.await.map_err(|error| if repeatable { error } else { error.unrepeatable() }) }
     }
 }

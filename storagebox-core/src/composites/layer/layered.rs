@@ -53,8 +53,8 @@ impl Layered {
         F: Future<Output = Result<Response>> + Send + 'static,
     {
         let call = Call::new(self.inner.backend(), request, Some(Duration::MAX));
-        let detach = || -> BoxFuture<'static, _> { Box::pin(make(Arc::clone(&self.inner))) };
-        let attempt = || -> BoxFuture<'_, _> { detach() };
+        let detach = |_| -> BoxFuture<'static, _> { Box::pin(make(Arc::clone(&self.inner))) };
+        let attempt = |_| -> BoxFuture<'_, _> { detach(false) };
         call.through(&*self.layer, Next::new(&call, &attempt, &detach), outcome).await
     }
 }

@@ -63,12 +63,13 @@ macro_rules! layered {
                 {
                     Box::pin(async move {
                         let call = self.call(Request::$name { $($arg),* });
-                        let make = || -> BoxFuture<'_, Result<Response>> {
-                            Box::pin(async { self.inner.$method($($arg),*).await.map(Response::$name) })
+                        let make = |_is_any_lost| -> BoxFuture<'_, Result<Response>> {
+                            $(let $arg = Argument::after_lost($arg, _is_any_lost);)*
+                            Box::pin(async move { self.inner.$method($($arg),*).await.map(Response::$name) })
                         };
-                        let detach = || -> BoxFuture<'static, Result<Response>> {
+                        let detach = |_is_any_lost| -> BoxFuture<'static, Result<Response>> {
                             let inner = Arc::clone(&self.inner);
-                            $(let $arg = Argument::own($arg);)*
+                            $(let $arg = Argument::own(Argument::after_lost($arg, _is_any_lost));)*
                             Box::pin(async move {
                                 inner.$method($(Argument::lend(&$arg)),*).await.map(Response::$name)
                             })

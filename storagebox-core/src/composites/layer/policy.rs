@@ -24,7 +24,7 @@ use crate::values::time::Timer;
 ///
 /// # Guarantees
 ///
-/// - ER-4: as in [`Retry`]. A call that is not [repeatable](Call::repeatable) is not made again after an unknown
+/// - ER-4, ER-5: as in [`Retry`]. A call that is not [repeatable](Call::repeatable) is not made again after an unknown
 ///   outcome, nor is a change of a counter once half of the time has passed for which the counter remembers it.
 ///
 /// # Cancel safety
@@ -74,14 +74,15 @@ impl Policy {
         let (timer, span, number) = (&*self.timer, span(call), AtomicU32::new(0));
         let first = timer.now();
         let attempts = Attempts::new(call.remembered_for(), || timer.now().saturating_sub(first));
-        let attempt = || {
+        let attempt = |is_any_lost| {
+            let made = next.after_lost(is_any_lost).run();
             let attempt = async {
                 count(&span, &number);
-                next.run().await.inspect_err(|error| debug!(%error, "an attempt failed"))
+                made.await.inspect_err(|error| debug!(%error, "an attempt failed"))
             };
             attempts.make(|left| timer.sleep(left), attempt)
         };
-        retry.call(timer, attempt).instrument(span.clone()).await
+        retry.repeat(timer, attempt).instrument(span.clone()).await
     }
 }
 

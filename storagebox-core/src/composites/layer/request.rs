@@ -4,24 +4,12 @@ use std::fmt;
 
 use super::Kind;
 use crate::backend::calls::calls;
-use crate::contract::settles::Settles;
 
 /// Replaces the lifetime of an argument's type.
 macro_rules! argument {
     ($new:lifetime, & $life:lifetime $($of:tt)*) => { &$new $($of)* };
     ($new:lifetime, Option<& $life:lifetime $of:ty>) => { Option<&$new $of> };
     ($new:lifetime, $small:ty) => { $small };
-}
-
-/// Says whether an outcome settles an earlier attempt. The outcome of a batch always does: it reports what the batch
-/// did and what it left. The outcome of a read always does, because a lost read has no effect.
-macro_rules! settles {
-    (Change, $outcome:ident) => {
-        $outcome.settles()
-    };
-    ($other:ident, $outcome:ident) => {
-        true
-    };
 }
 
 macro_rules! requests {
@@ -57,14 +45,14 @@ macro_rules! requests {
         }
 
         impl Request<'_> {
-            /// Returns the name of the trait's method, such as `take`.
+            /// Returns the operation, such as `take`: the name of the trait's method, without `attempt_`.
             pub fn operation(&self) -> &'static str {
                 match self {
                     Self::Setup => "setup",
                     Self::Ping => "ping",
                     Self::Maintain { .. } => "maintain",
                     Self::Close => "close",
-                    $($(Self::$name { .. } => stringify!($method),)*)*
+                    $($(Self::$name { .. } => operation_of(stringify!($method)),)*)*
                 }
             }
 
@@ -96,19 +84,14 @@ macro_rules! requests {
                 $name($out),
             )*)*
         }
-
-        impl Settles for Response {
-            fn settles(&self) -> bool {
-                match self {
-                    Self::Setup(()) | Self::Ping(()) | Self::Maintain(_) | Self::Close(()) => true,
-                    $($(Self::$name(_outcome) => settles!($kind, _outcome),)*)*
-                }
-            }
-        }
     };
 }
 
 calls!(requests);
+
+fn operation_of(method: &'static str) -> &'static str {
+    method.strip_prefix("attempt_").unwrap_or(method)
+}
 
 impl fmt::Debug for Request<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

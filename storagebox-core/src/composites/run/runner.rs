@@ -61,7 +61,7 @@ impl Runner<'_> {
     async fn begin_once(&self, id: &DedupId, op: &OpId) -> Result<Begun> {
         let Self { repo, options, .. } = self;
         let fingerprint = options.fingerprint.as_ref();
-        options.retry.call(self.timer, || repo.begin(id, op, options.lease, fingerprint)).await
+        options.retry.call(self.timer, |_| repo.begin(id, op, options.lease, fingerprint)).await
     }
 
     /// Returns the greatest possible age of a lease that was requested at `asked`. A lease that is taken up may have
@@ -128,7 +128,7 @@ impl Runner<'_> {
     /// Aborts the lease. An error is ignored: the lease then lapses by itself, and the run returns the work's own
     /// failure in either case.
     pub(super) async fn give_back(&self, lease: &Lease) {
-        let _ = self.options.retry.call(self.timer, || self.repo.abort(lease)).await;
+        let _ = self.options.retry.call(self.timer, |_| self.repo.abort(lease)).await;
     }
 }
 

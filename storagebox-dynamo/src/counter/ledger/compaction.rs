@@ -21,14 +21,14 @@ pub(super) async fn compact(ledger: &DynamoLedger, key: &Key, horizon: Millis, l
     while merged < limit {
         let (tag, most) = (&Tag::fresh(), BATCH.min(limit - merged));
         let batch = || merge(ledger, key, horizon, most, tag);
-        let taken = ledger.client().settled("compact", batch).await?;
+        let taken = ledger.client().settle("compact", batch).await?;
         merged += usize::try_from(taken).unwrap_or(usize::MAX);
         if taken == 0 {
             return Ok(Maintained { deleted: merged as u64, more: false });
         }
     }
     let left = || old_entries(ledger, key, horizon, 1);
-    let more = !ledger.client().settled("compact", left).await?.is_empty();
+    let more = !ledger.client().settle("compact", left).await?.is_empty();
     Ok(Maintained { deleted: merged as u64, more })
 }
 

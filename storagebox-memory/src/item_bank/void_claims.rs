@@ -1,0 +1,65 @@
+//! The calls of a claim that are void (ER-5).
+
+use std::collections::HashMap;
+
+use storagebox_core::backend::rules::VoidCalls;
+use storagebox_core::{Attempt, ClaimId, Result};
+
+use crate::clock::Time;
+use crate::config::Settings;
+
+/// The claims of a stripe that have void calls. There are none unless an attempt was lost and then refused.
+#[derive(Debug, Default)]
+pub(super) struct VoidClaims(HashMap<ClaimId, VoidClaim>);
+
+#[derive(Debug)]
+struct VoidClaim {
+    calls: VoidCalls,
+    /// When the last of the calls became void.
+    since: Time,
+}
+
+impl VoidClaims {
+    /// Returns whether the call of this attempt is void.
+    pub(super) fn contain(&self, claim: &ClaimId, attempt: Attempt, settings: &Settings) -> bool {
+        let known = self.0.get(claim).filter(|known| !settings.is_forgotten(known.since, settings.now()));
+        known.is_some_and(|known| known.calls.contain(attempt))
+    }
+
+    /// Returns the refusal of an attempt. If the attempt is repeated, its call is void from now on.
+    pub(super) fn refuse<T>(
+        &mut self,
+        claim: &ClaimId,
+        attempt: Attempt,
+        settings: &Settings,
+        refusal: T,
+    ) -> Result<T> {
+        if attempt.is_repeated() {
+            let now = settings.now();
+            let empty = || VoidClaim { calls: VoidCalls::default(), since: now };
+            let known = self.0.entry(claim.clone()).or_insert_with(empty);
+            if settings.is_forgotten(known.since, now) {
+                *known = empty();
+            }
+            if known.calls.refuse(attempt)? {
+                known.since = now;
+            }
+        }
+        Ok(refusal)
+    }
+
+    pub(super) fn forget(&mut self, claim: &ClaimId) {
+        self.0.remove(claim);
+    }
+
+    /// Forgets at most `budget` claims that are past their retention, and returns how many.
+    pub(super) fn maintain(&mut self, budget: usize, settings: &Settings) -> usize {
+        let (now, mut used) = (settings.now(), 0);
+        self.0.retain(|_, known| {
+            let is_over = used < budget && settings.is_forgotten(known.since, now);
+            used += usize::from(is_over);
+            !is_over
+        });
+        used
+    }
+}
