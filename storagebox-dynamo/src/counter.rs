@@ -6,6 +6,7 @@
 //! | `n` | how often the row was written, if writers compare that |
 //! | `h` | the last writers ([`history`]) |
 //! | `d`, `w` | the operations of a set: the delta and the time of each, and the value after it ([`entries`]) |
+//! | `x` | the void calls of operations that a set refused ([`void_ops`]) |
 //! | `up`, `down` | how far the value of a shard may still go up and down ([`parts`]) |
 
 mod atomic;
@@ -22,6 +23,7 @@ mod set;
 mod sharded;
 mod token;
 mod values;
+mod void_ops;
 
 use std::sync::Arc;
 

@@ -14,6 +14,7 @@ mod item;
 mod lapse;
 mod release;
 mod take;
+mod void;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -29,7 +30,7 @@ use crate::client::{Client, Kind, OpenNamespace, Tag};
 
 use candidates::Candidate;
 use hints::Hints;
-use take::Repeats;
+use take::{Repeats, TakeAttempt};
 
 pub(crate) use cleanup::LAPSED;
 
@@ -82,45 +83,21 @@ impl ItemBank for DynamoBank {
     async fn attempt_take(&self, attempt: Attempt, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         let hold = hold.checked()?;
         let (tag, since) = (Tag::fresh(), self.0.candidates.fetches());
-        let take = |attempt: Attempt| {
-            let tag = &tag;
-            async move {
-                match Bank::take(&self.0, claim, hold, tag, since).await? {
-                    Taken::Empty => attempt.refused(Taken::Empty),
-                    taken => Ok(taken),
-                }
-            }
-        };
+        let take = |attempt: Attempt| Bank::take(&self.0, TakeAttempt { attempt, claim, hold, tag: &tag }, since);
         self.0.client().settle_attempts("take", attempt, take).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn attempt_extend(&self, attempt: Attempt, claim: &ClaimId, hold: Hold) -> Result<Extended> {
         let (hold, tag) = (hold.checked()?, Tag::fresh());
-        let extend = |attempt: Attempt| {
-            let tag = &tag;
-            async move {
-                match self.0.extend(claim, hold, tag).await? {
-                    Extended::Unknown => attempt.refused(Extended::Unknown),
-                    extended => Ok(extended),
-                }
-            }
-        };
+        let extend = |attempt: Attempt| self.0.extend(attempt, claim, hold, &tag);
         self.0.client().settle_attempts("extend", attempt, extend).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn attempt_confirm(&self, attempt: Attempt, claim: &ClaimId) -> Result<Confirmed> {
         let tag = Tag::fresh();
-        let confirm = |attempt: Attempt| {
-            let tag = &tag;
-            async move {
-                match self.0.confirm(claim, tag).await? {
-                    Confirmed::Unknown => attempt.refused(Confirmed::Unknown),
-                    confirmed => Ok(confirmed),
-                }
-            }
-        };
+        let confirm = |attempt: Attempt| self.0.confirm(attempt, claim, &tag);
         self.0.client().settle_attempts("confirm", attempt, confirm).await
     }
 
@@ -143,15 +120,7 @@ impl ItemBank for DynamoBank {
     #[instrument(level = "trace", skip_all)]
     async fn attempt_retire(&self, attempt: Attempt, claim: &ClaimId) -> Result<Retired> {
         let was_sent = AtomicBool::new(false);
-        let retire = |attempt: Attempt| {
-            let was_sent = &was_sent;
-            async move {
-                match self.0.retire(claim, was_sent).await? {
-                    Retired::Holding => attempt.refused(Retired::Holding),
-                    retired => Ok(retired),
-                }
-            }
-        };
+        let retire = |attempt: Attempt| self.0.retire(attempt, claim, &was_sent);
         self.0.client().settle_attempts("retire", attempt, retire).await
     }
 

@@ -82,6 +82,13 @@ impl Value for &[u8] {
     }
 }
 
+/// A set of numbers. DynamoDB has no empty one.
+impl Value for &[i64] {
+    fn value(self) -> AttributeValue {
+        AttributeValue::Ns(self.iter().map(i64::to_string).collect())
+    }
+}
+
 macro_rules! numbers {
     ($($number:ty)*) => {$(
         impl Value for $number {
@@ -150,6 +157,11 @@ impl Row {
 
     pub(crate) fn number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
         self.0.get(name)?.as_n().ok()?.parse().ok()
+    }
+
+    /// Reads a set of numbers.
+    pub(crate) fn numbers(&self, name: &str) -> Option<Vec<i64>> {
+        self.0.get(name)?.as_ns().ok()?.iter().map(|number| number.parse().ok()).collect()
     }
 
     /// Reads a number from 0 to one below the maximum, so that adding 1 does not overflow.

@@ -51,6 +51,7 @@ enum Act {
 struct Clauses {
     sets: Vec<String>,
     removes: Vec<String>,
+    adds: Vec<String>,
 }
 
 /// Fills in the fields that all requests of the driver have.
@@ -197,6 +198,15 @@ impl Write {
         self
     }
 
+    /// Adds `ADD name :placeholder`, which puts the numbers of the value into a set of numbers.
+    #[must_use]
+    pub(crate) fn add(mut self, name: &str, placeholder: &str) -> Self {
+        if let Act::Update { clauses, .. } = &mut self.act {
+            clauses.adds.push(format!("{name} {placeholder}"));
+        }
+        self
+    }
+
     #[must_use]
     pub(crate) fn only_if(mut self, condition: impl Into<String>) -> Self {
         self.condition = Some(condition.into());
@@ -272,7 +282,7 @@ pub(super) fn request_token(own: &str, writes: &[Write]) -> String {
 
 impl Clauses {
     fn expression(&self) -> String {
-        let clauses = [("SET", &self.sets), ("REMOVE", &self.removes)];
+        let clauses = [("SET", &self.sets), ("REMOVE", &self.removes), ("ADD", &self.adds)];
         let clauses = clauses.into_iter().filter(|(_, parts)| !parts.is_empty());
         let clauses: Vec<_> = clauses.map(|(word, parts)| format!("{word} {}", parts.join(", "))).collect();
         clauses.join(" ")

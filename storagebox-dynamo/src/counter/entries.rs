@@ -1,5 +1,5 @@
 //! The operations that a set or a window stores in the counter's row: the map `d` has the time and the delta of each,
-//! the map `w` has the value after it.
+//! the map `w` has the value after it. The map `x` has the void calls of operations that were refused, if there are any.
 //!
 //! There are two maps, because DynamoDB can set only a whole path to a value that it computes (`v + :delta`).
 
@@ -10,6 +10,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use storagebox_core::{OpId, Result};
 
 use super::values::hash;
+use super::void_ops::VoidOp;
 use crate::clock::Millis;
 use crate::row::{Attributes, Row};
 
@@ -26,6 +27,18 @@ pub(crate) const ENTRY_BYTES: u32 = 2 * (NAME + 1) + 20 + 12;
 /// The length of a name: 128 bits in digits of 6 bits.
 const NAME: u32 = 22;
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// The most bytes of void calls in a row, so that they add little to the cost of each write: those of about a hundred
+/// operations.
+const VOID_BYTES: u32 = 4_096;
+/// The bytes of the map of the void calls without its operations.
+const VOID_MAP_BYTES: u32 = 4;
+
+/// Returns how many bytes of void calls a row may have, so that the operations of a full set still fit.
+pub(super) fn most_void_bytes(capacity: u32) -> usize {
+    let others = KEY_BYTES + OTHER_BYTES + VOID_MAP_BYTES + ENTRY_BYTES * capacity;
+    RECORD_BYTES.saturating_sub(others).min(VOID_BYTES) as usize
+}
 
 /// Returns how many operations a row with the longest partition key can hold.
 pub(super) fn most_entries() -> u32 {
@@ -79,12 +92,13 @@ pub(super) struct Entries<'a> {
     row: &'a Row,
     done: &'a Attributes,
     values: &'a Attributes,
+    void: Option<&'a Attributes>,
 }
 
 impl<'a> Entries<'a> {
     pub(super) fn of(row: &'a Row) -> Result<Self> {
         let map = |name| row.needed(name, row.map(name));
-        Ok(Self { row, done: map("d")?, values: map("w")? })
+        Ok(Self { row, done: map("d")?, values: map("w")?, void: row.maybe("x", Row::map)? })
     }
 
     pub(super) fn len(&self) -> usize {
@@ -101,12 +115,43 @@ impl<'a> Entries<'a> {
         self.values.get(name).map(read).transpose()
     }
 
+    /// Returns the map of the void calls.
+    pub(super) fn void(&self) -> Option<&'a Attributes> {
+        self.void
+    }
+
+    /// Returns the void calls of an operation.
+    pub(super) fn void_op(&self, name: &str) -> Result<Option<VoidOp>> {
+        let read = |value| self.row.needed("x", void_op(value));
+        self.void.and_then(|void| void.get(name)).map(read).transpose()
+    }
+
     /// Returns at most this many operations for which `holds` is true, with their names.
     pub(super) fn some(&self, most: usize, holds: impl Fn(&str, &Entry) -> bool) -> Vec<(String, Entry)> {
         let entries = self.done.iter().filter_map(|(name, value)| Some((name, Entry::read(value)?)));
         let entries = entries.filter(|(name, entry)| holds(name, entry));
         entries.map(|(name, entry)| (name.clone(), entry)).take(most).collect()
     }
+}
+
+/// Reads the void calls of an operation.
+pub(super) fn void_op(value: &AttributeValue) -> Option<VoidOp> {
+    VoidOp::read(value.as_b().ok()?.as_ref())
+}
+
+pub(super) fn void_value(op: &VoidOp) -> AttributeValue {
+    AttributeValue::B(Blob::new(op.bytes()))
+}
+
+/// Returns the bytes of void calls.
+pub(super) fn void_bytes(void: &Attributes) -> usize {
+    let bytes = |value: &AttributeValue| value.as_b().map_or(0, |bytes| bytes.as_ref().len());
+    void.iter().map(|(name, value)| name.len() + 1 + bytes(value)).sum()
+}
+
+/// Adds the maps of a counter without operations to its row.
+pub(super) fn none(row: Row) -> Row {
+    row.with("d", AttributeValue::M(HashMap::new())).with("w", AttributeValue::M(HashMap::new()))
 }
 
 /// Adds the maps of a counter's first operation to its row.
@@ -122,6 +167,8 @@ pub(super) fn first(row: Row, name: &str, entry: &Entry) -> Row {
 mod tests {
     use std::collections::HashSet;
 
+    use storagebox_core::Counted;
+
     use super::*;
     use crate::row::{RowKey, whatever};
 
@@ -132,9 +179,14 @@ mod tests {
             let entries = Entries::of(row)?;
             assert!(entries.some(1, |_, _| true).len() <= entries.len());
             entries.value_after("a")?;
+            entries.void_op("a")?;
             entries.find("a").map(drop)
         };
-        whatever(&[first(Row::new(&RowKey::alone("p")), "a", &entry)], &[read]);
+        let row = first(Row::new(&RowKey::alone("p")), "a", &entry);
+        let calls = [7].into_iter().collect();
+        let void = void_value(&VoidOp { calls, refusal: Counted::Full, at: Millis(1_700_000_000_000) });
+        let void = AttributeValue::M(HashMap::from([("a".to_owned(), void)]));
+        whatever(&[row.clone(), row.with("x", void)], &[read]);
     }
 
     #[test]

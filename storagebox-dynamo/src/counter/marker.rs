@@ -1,26 +1,50 @@
 //! One marker per operation, put in one transaction with its change (article 5, approach 5).
+//!
+//! | attribute | holds |
+//! |---|---|
+//! | `d` | the delta, if the operation was applied |
+//! | `x`, `r` | the void calls of an operation that was refused, and the refusal ([`void_ops`](super::void_ops)) |
+//!
+//! A marker without any of these is a fence.
 
 use storagebox_core::{Attempt, Cancelled, Change, Counted, Key, OpId, Result, Retention};
 
 use super::room::Room;
 use super::values::Values;
+use super::void_ops::{number_of, refusal_of};
 use crate::client::{Client, Refusal, Tag, Transacted, Write, Wrote, millis_of};
 use crate::clock::Millis;
 use crate::error::contention;
-use crate::row::{Row, RowKey};
+use crate::row::{Expiry, Row, RowKey};
 
 /// The condition that the operation has no marker that is remembered.
 const NEW: &str = "attribute_not_exists(pk) OR g <= :past";
+/// The condition that the operation has only void calls, to which the attempt does not belong. A call that became void
+/// after its attempt had begun does not meet it: marker and change are written in one transaction.
+const OF_OTHERS: &str = "attribute_exists(x) AND NOT contains(x, :call)";
+/// The condition that the operation has void calls, and room for one more.
+const HAS_ROOM: &str = "attribute_exists(x) AND size(x) < :most";
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Markers {
     retention: Retention,
 }
 
+/// One attempt of a change that has a marker.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MarkedAttempt<'a> {
+    pub(super) values: &'a Values,
+    pub(super) key: &'a Key,
+    pub(super) change: &'a Change,
+    /// The tag of the call.
+    pub(super) tag: &'a Tag,
+    pub(super) attempt: Attempt,
+}
+
 /// The outcome of a transaction of a change and its marker.
 pub(super) enum Marked {
     Counted(Counted),
-    /// The operation has no marker, and a row of the counter refused its part of the change.
+    /// The operation was not applied, and a row of the counter refused its part of the change.
     NoRoom(Option<Row>),
 }
 
@@ -32,30 +56,26 @@ impl Markers {
     pub(super) async fn apply(&self, values: &Values, first: Attempt, key: &Key, change: &Change) -> Result<Counted> {
         let (room, tag) = (Room::of(change), &Tag::fresh());
         let update = &room.added(Write::update(&values.row(key)));
-        let attempt = || async move {
-            match self.write(values, key, change, tag, vec![update.clone()]).await? {
+        let attempt = |attempt: Attempt| async move {
+            let call = MarkedAttempt { values, key, change, tag, attempt };
+            match self.write(call, vec![update.clone()]).await? {
                 Marked::Counted(counted) => Ok(counted),
-                Marked::NoRoom(old) => room.rejected(old.as_ref()),
+                Marked::NoRoom(old) => self.refused(call, room.rejected(old.as_ref())?).await,
             }
         };
         values.changed(first, attempt).await
     }
 
-    /// Makes one attempt: the marker and the writes of the change.
-    pub(super) async fn write(
-        &self,
-        values: &Values,
-        key: &Key,
-        change: &Change,
-        tag: &Tag,
-        mut writes: Vec<Write>,
-    ) -> Result<Marked> {
+    /// Writes the marker and the change.
+    pub(super) async fn write(&self, call: MarkedAttempt<'_>, mut writes: Vec<Write>) -> Result<Marked> {
+        let MarkedAttempt { values, key, change, tag, attempt } = call;
         values.ready().await?;
         let marker = self.row(values, key, &change.op).with("d", change.delta);
-        writes.insert(0, put(values.client(), marker, tag));
+        let marker = put(values.client(), marker, tag).only_if(format!("{NEW} OR ({OF_OTHERS})"));
+        writes.insert(0, marker.value(":call", attempt.call()));
         match values.client().transact(&writes).await? {
             Transacted::Done => Ok(Marked::Counted(Counted::Applied { value: None })),
-            Transacted::Refused(parts) => refused(parts, change, tag),
+            Transacted::Refused(parts) => refused(parts, call),
         }
     }
 
@@ -64,6 +84,7 @@ impl Markers {
         let attempt = || async move {
             values.ready().await?;
             let fence = put(values.client(), self.row(values, key, op), tag);
+            let fence = fence.only_if(format!("{NEW} OR attribute_exists(x)"));
             match values.client().write(&fence).await? {
                 Wrote::Refused(Some(old)) if old.has("d") => Ok(Cancelled::AlreadyApplied { value: None }),
                 Wrote::Done(_) | Wrote::Refused(_) => Ok(Cancelled::Cancelled),
@@ -72,19 +93,41 @@ impl Markers {
         values.client().settle("cancel", attempt).await
     }
 
-    /// Returns the outcome of an operation that has a marker.
-    pub(super) async fn find(&self, values: &Values, key: &Key, change: &Change, tag: &Tag) -> Result<Option<Counted>> {
+    /// Returns the outcome by the marker of the operation, if the marker decides it.
+    pub(super) async fn find(&self, call: MarkedAttempt<'_>) -> Result<Option<Counted>> {
+        let MarkedAttempt { values, key, change, .. } = call;
         let found = values.client().get(&at(values, key, &change.op)).await?;
         let past = values.client().surely_past();
         let lasts = |row: &Row| row.number("g").is_none_or(|end| Millis(end) > past);
-        found.filter(lasts).map(|marker| known(&marker, change, tag)).transpose()
+        found.filter(lasts).map_or(Ok(None), |marker| known(&marker, call))
+    }
+
+    /// Returns the refusal of an attempt. If the attempt is repeated, its call is void from now on, unless the operation
+    /// was applied or fenced meanwhile.
+    pub(super) async fn refused(&self, call: MarkedAttempt<'_>, refusal: Counted) -> Result<Counted> {
+        let MarkedAttempt { values, key, change, tag, attempt } = call;
+        if !attempt.is_repeated() {
+            return Ok(refusal);
+        }
+        let voiding = Write::update(&at(values, key, &change.op)).tagged(tag).expiring(self.expiry(values.client()));
+        let voiding = voiding.set("r", u64::from(number_of(refusal))).remove(&["d"]).add("x", ":calls");
+        let voiding = voiding.value(":calls", &[attempt.call()][..]).value(":most", Attempt::MAX_VOID as u64);
+        let voiding = voiding.only_if(format!("{NEW} OR ({HAS_ROOM})"));
+        match values.client().write(&voiding.value(":past", values.client().surely_past().0)).await? {
+            Wrote::Done(_) => Ok(refusal),
+            Wrote::Refused(None) => Err(contention()),
+            Wrote::Refused(Some(marker)) => known(&marker, call)?.map_or_else(|| attempt.refused(refusal), Ok),
+        }
     }
 
     /// Returns the row of a marker without a delta, which is a fence.
     fn row(&self, values: &Values, key: &Key, op: &OpId) -> Row {
-        let client = values.client();
+        Row::new(&at(values, key, op)).expiring(self.expiry(values.client()))
+    }
+
+    fn expiry(&self, client: &Client) -> Option<Expiry> {
         let end = millis_of(self.retention).map(|millis| Millis(client.now().0.saturating_add(millis)));
-        Row::new(&at(values, key, op)).expiring(end.map(|end| client.expiry(end)))
+        end.map(|end| client.expiry(end))
     }
 }
 
@@ -94,14 +137,14 @@ fn at(values: &Values, key: &Key, op: &OpId) -> RowKey {
 }
 
 fn put(client: &Client, marker: Row, tag: &Tag) -> Write {
-    Write::put(marker).tagged(tag).only_if(NEW).value(":past", client.surely_past().0)
+    Write::put(marker).tagged(tag).value(":past", client.surely_past().0)
 }
 
 /// Reads the refusals. The marker decides before the counter.
-fn refused(parts: Vec<Refusal>, change: &Change, tag: &Tag) -> Result<Marked> {
+fn refused(parts: Vec<Refusal>, call: MarkedAttempt<'_>) -> Result<Marked> {
     let mut parts = parts.into_iter();
     if let Some(Refusal::Condition(Some(marker))) = parts.next() {
-        return Ok(Marked::Counted(known(&marker, change, tag)?));
+        return known(&marker, call)?.map(Marked::Counted).ok_or_else(contention);
     }
     let without_room = parts.find_map(|part| match part {
         Refusal::Condition(old) => Some(old),
@@ -110,14 +153,22 @@ fn refused(parts: Vec<Refusal>, change: &Change, tag: &Tag) -> Result<Marked> {
     without_room.map(Marked::NoRoom).ok_or_else(contention)
 }
 
-fn known(marker: &Row, change: &Change, tag: &Tag) -> Result<Counted> {
-    if !marker.has("d") {
-        return Ok(Counted::Fenced);
+/// Returns the outcome by a marker; `None` if the operation has only void calls of others.
+fn known(marker: &Row, call: MarkedAttempt<'_>) -> Result<Option<Counted>> {
+    let MarkedAttempt { change, tag, attempt, .. } = call;
+    if marker.has("d") {
+        let delta: i64 = marker.needed("d", marker.number("d"))?;
+        return Ok(Some(match delta == change.delta {
+            true if tag.is_on(marker) => Counted::Applied { value: None },
+            true => Counted::AlreadyApplied { value: None },
+            false => Counted::Mismatch,
+        }));
     }
-    let delta: i64 = marker.needed("d", marker.number("d"))?;
-    Ok(match delta == change.delta {
-        true if tag.is_on(marker) => Counted::Applied { value: None },
-        true => Counted::AlreadyApplied { value: None },
-        false => Counted::Mismatch,
-    })
+    match marker.maybe("x", Row::numbers)? {
+        None => Ok(Some(Counted::Fenced)),
+        Some(calls) if calls.contains(&attempt.call()) => {
+            Ok(Some(marker.needed("r", marker.number("r").and_then(refusal_of))?))
+        }
+        Some(_) => Ok(None),
+    }
 }

@@ -4,6 +4,8 @@
 //! not change a list and an element of it. Here a lapsed operation is removed by name, under the condition that it is
 //! the one that was read, so nothing is forgotten early.
 
+mod refusing;
+
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::ReturnValue;
@@ -12,7 +14,9 @@ use storagebox_core::{Attempt, Cancelled, Change, Counted, Error, Key, OpId, Res
 use super::entries::{Entries, Entry, first, name};
 use super::room::Room;
 use super::values::{Values, mark, value_in};
+use super::void_ops::VoidOp;
 use crate::client::{Client, Tag, Write, Wrote};
+use crate::clock::Millis;
 use crate::error::contention;
 use crate::row::{Row, RowKey};
 
@@ -44,21 +48,29 @@ enum Entered {
     Now(Option<i64>),
     /// The set had it before.
     Before(Entry, Option<i64>),
-    Rejected(Counted),
-    Full,
+    Refused(Counted),
 }
 
 /// What follows a refusal.
 enum Next {
     End(Entered),
-    Try(Lapsed),
+    Make(Step),
 }
 
-/// Operations that have lapsed.
+/// A write, and the refusal if it makes the call of a refused attempt void. Any other write adds the operation.
+struct Step {
+    write: Write,
+    refusal: Option<Counted>,
+}
+
+/// What a new entry replaces.
 #[derive(Default)]
-struct Lapsed {
-    /// The earlier entry of the same operation, which the new one replaces.
+struct Replaced {
+    /// The earlier entry of the same operation, which has lapsed.
     own: Option<Entry>,
+    /// The void calls of the same operation.
+    void: Option<VoidOp>,
+    /// Other operations that have lapsed.
     others: Vec<(String, Entry)>,
 }
 
@@ -69,14 +81,13 @@ impl Set {
 
     pub(super) async fn apply(&self, values: &Values, first: Attempt, key: &Key, change: &Change) -> Result<Counted> {
         let entrant = &Entrant::new(values.row(key), &change.op, Some(change));
-        let attempt = || async move {
-            Ok(match self.enter(values, entrant).await? {
+        let attempt = |attempt: Attempt| async move {
+            Ok(match self.enter(values, entrant, attempt).await? {
                 Entered::Now(value) => Counted::Applied { value },
                 Entered::Before(Entry { delta: None, .. }, _) => Counted::Fenced,
                 Entered::Before(entry, _) if entry.delta != Some(change.delta) => Counted::Mismatch,
                 Entered::Before(_, value) => Counted::AlreadyApplied { value },
-                Entered::Rejected(counted) => counted,
-                Entered::Full => Counted::Full,
+                Entered::Refused(refusal) => refusal,
             })
         };
         values.changed(first, attempt).await
@@ -85,40 +96,50 @@ impl Set {
     pub(super) async fn cancel(&self, values: &Values, key: &Key, op: &OpId) -> Result<Cancelled> {
         let entrant = &Entrant::new(values.row(key), op, None);
         let attempt = || async move {
-            Ok(match self.enter(values, entrant).await? {
+            // No call of `cancel` is void, so each attempt may count as a first one.
+            Ok(match self.enter(values, entrant, Attempt::first()).await? {
                 Entered::Before(Entry { delta: Some(_), .. }, value) => Cancelled::AlreadyApplied { value },
-                Entered::Full => Cancelled::Full,
-                Entered::Now(_) | Entered::Before(..) | Entered::Rejected(_) => Cancelled::Cancelled,
+                Entered::Refused(_) => Cancelled::Full,
+                Entered::Now(_) | Entered::Before(..) => Cancelled::Cancelled,
             })
         };
         values.client().settle("cancel", attempt).await
     }
 
     /// Makes one attempt. It guesses that the row exists and has a place, and each refusal shows the row as it is.
-    async fn enter(&self, values: &Values, entrant: &Entrant<'_>) -> Result<Entered> {
+    async fn enter(&self, values: &Values, entrant: &Entrant<'_>, attempt: Attempt) -> Result<Entered> {
         values.ready().await?;
         let client = values.client();
-        let mut write = self.addition(client, entrant, &Lapsed::default());
+        let mut step = Step::adding(self.addition(client, entrant, &Replaced::default()));
         for _ in 0..MOST_REFUSALS {
-            write = match client.write_to(&entrant.row, &write, |row| Entries::of(row).map(drop)).await? {
-                Wrote::Done(row) => return entrant.entered(row.as_ref()),
-                Wrote::Refused(None) => match entrant.rejection(0) {
-                    Some(rejected) => return Ok(Entered::Rejected(rejected)),
-                    None => entrant.first(client),
-                },
-                Wrote::Refused(Some(old)) => match self.judge(client, entrant, &old)? {
-                    Next::End(entered) => return Ok(entered),
-                    Next::Try(lapsed) => self.addition(client, entrant, &lapsed),
-                },
+            let old = match client.write_to(&entrant.row, &step.write, |row| Entries::of(row).map(drop)).await? {
+                Wrote::Done(row) => return step.made(entrant, row.as_ref()),
+                Wrote::Refused(old) => old,
+            };
+            let next = match &old {
+                Some(old) => self.judge(client, entrant, attempt, old)?,
+                None => self.begin(client, entrant, attempt)?,
+            };
+            step = match next {
+                Next::End(entered) => return Ok(entered),
+                Next::Make(step) => step,
             };
         }
         Err(contention())
     }
 
-    fn judge(&self, client: &Client, entrant: &Entrant<'_>, old: &Row) -> Result<Next> {
+    /// Decides about a counter without a row.
+    fn begin(&self, client: &Client, entrant: &Entrant<'_>, attempt: Attempt) -> Result<Next> {
+        match entrant.rejection(0) {
+            Some(refusal) => self.refused(client, entrant, attempt, None, refusal),
+            None => Ok(Next::Make(Step::adding(entrant.first(client)))),
+        }
+    }
+
+    fn judge(&self, client: &Client, entrant: &Entrant<'_>, attempt: Attempt, old: &Row) -> Result<Next> {
         let entries = Entries::of(old)?;
         let past = client.surely_past();
-        let has_lapsed = |entry: &Entry| self.lifetime.is_some_and(|lifetime| entry.at.after(lifetime) <= past);
+        let has_lapsed = |entry: &Entry| self.is_past(entry.at, past);
         let own = match entries.find(&entrant.name)? {
             // The call's own entry counts even if it has lapsed since.
             Some(own) if own.by == entrant.by || !has_lapsed(&own) => {
@@ -126,33 +147,56 @@ impl Set {
             }
             own => own,
         };
-        if let Some(rejected) = entrant.rejection(value_in(old)?) {
-            return Ok(Next::End(Entered::Rejected(rejected)));
+        let void = entries.void_op(&entrant.name)?;
+        if let Some(void) = void.as_ref().filter(|void| void.calls.contain(attempt) && !self.is_past(void.at, past)) {
+            return Ok(Next::End(Entered::Refused(void.refusal)));
         }
         let others = entries.some(SWEPT, |name, entry| name != entrant.name && has_lapsed(entry));
-        let lapsed = Lapsed { own, others };
-        match entries.len() < self.places(&lapsed) {
-            true => Ok(Next::Try(lapsed)),
-            false => Ok(Next::End(Entered::Full)),
+        let replaced = Replaced { own, void, others };
+        let is_full = entries.len() >= self.places(&replaced);
+        match entrant.rejection(value_in(old)?).or(is_full.then_some(Counted::Full)) {
+            Some(refusal) => self.refused(client, entrant, attempt, Some((&entries, &replaced)), refusal),
+            None => Ok(Next::Make(Step::adding(self.addition(client, entrant, &replaced)))),
         }
+    }
+
+    /// Returns whether an operation of this time is not remembered any more.
+    fn is_past(&self, at: Millis, past: Millis) -> bool {
+        self.lifetime.is_some_and(|lifetime| at.after(lifetime) <= past)
     }
 
     /// Returns the number that the set's size must be below before the lapsed operations are removed.
-    fn places(&self, lapsed: &Lapsed) -> usize {
-        self.capacity as usize + lapsed.others.len() + usize::from(lapsed.own.is_some())
+    fn places(&self, replaced: &Replaced) -> usize {
+        self.capacity as usize + replaced.others.len() + usize::from(replaced.own.is_some())
     }
 
-    /// Returns the update that adds the operation and removes the lapsed ones.
-    fn addition(&self, client: &Client, entrant: &Entrant<'_>, lapsed: &Lapsed) -> Write {
+    /// Returns the update that adds the operation and removes what the entry replaces. An attempt that read the row
+    /// before its call became void is refused, because the operation's void calls are not those that it read.
+    fn addition(&self, client: &Client, entrant: &Entrant<'_>, replaced: &Replaced) -> Write {
         let write = Write::update(&entrant.row)
             .name("#op", &entrant.name)
             .set_to("d.#op", ":entry")
             .value(":entry", &entrant.entry(client).bytes()[..])
-            .value(":places", self.places(lapsed) as u64);
-        let (write, room) = entrant.counted(write, lapsed);
-        let (write, own) = lapsed.replaced(write);
-        let (write, others) = lapsed.swept(write);
-        write.only_if(format!("{own} AND size(d) < :places{room}{others}"))
+            .value(":places", self.places(replaced) as u64);
+        let (write, room) = entrant.counted(write, replaced);
+        let (write, own) = replaced.own(write);
+        let (write, void) = replaced.void(write);
+        let (write, others) = replaced.swept(write);
+        write.only_if(format!("{own} AND {void} AND size(d) < :places{room}{others}"))
+    }
+}
+
+impl Step {
+    fn adding(write: Write) -> Self {
+        Self { write, refusal: None }
+    }
+
+    /// Returns the outcome of the step, whose write was made.
+    fn made(&self, entrant: &Entrant<'_>, row: Option<&Row>) -> Result<Entered> {
+        match self.refusal {
+            Some(refusal) => Ok(Entered::Refused(refusal)),
+            None => entrant.entered(row),
+        }
     }
 }
 
@@ -177,14 +221,14 @@ impl<'a> Entrant<'a> {
     }
 
     /// Adds the change to the update, and returns the condition for it.
-    fn counted(&self, write: Write, lapsed: &Lapsed) -> (Write, String) {
+    fn counted(&self, write: Write, replaced: &Replaced) -> (Write, String) {
         match self.change {
             Some(change) => {
                 let room = Room::of(change);
                 let write = room.added(write).set_to("w.#op", "if_not_exists(v, :zero) + :delta");
                 (write.answering(ReturnValue::UpdatedNew), format!(" AND {}", room.condition()))
             }
-            None if lapsed.own.is_some() => (write.remove(&["w.#op"]), String::new()),
+            None if replaced.own.is_some() => (write.remove(&["w.#op"]), String::new()),
             None => (write, String::new()),
         }
     }
@@ -204,11 +248,18 @@ impl<'a> Entrant<'a> {
     }
 }
 
-impl Lapsed {
-    fn replaced(&self, write: Write) -> (Write, &'static str) {
+impl Replaced {
+    fn own(&self, write: Write) -> (Write, &'static str) {
         match &self.own {
             Some(own) => (write.value(":own", &own.bytes()[..]), "d.#op = :own"),
             None => (write, "attribute_not_exists(d.#op)"),
+        }
+    }
+
+    fn void(&self, write: Write) -> (Write, &'static str) {
+        match &self.void {
+            Some(void) => (write.value(":void", &void.bytes()[..]).remove(&["x.#op"]), "x.#op = :void"),
+            None => (write, "attribute_not_exists(x.#op)"),
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use storagebox_core::{Attempt, Bounds, Cancelled, Change, Counted, Key, OpId, Result, Retention};
 
-use super::marker::{Marked, Markers};
+use super::marker::{Marked, MarkedAttempt, Markers};
 use super::parts::{Part, add_up, lenders, share};
 use super::queue::Queue;
 use super::room::Room;
@@ -62,7 +62,7 @@ impl Sharded {
     pub(super) async fn apply(&self, values: &Values, first: Attempt, key: &Key, change: &Change) -> Result<Counted> {
         let (own, tag, was_spread) = (self.own(change), Tag::fresh(), AtomicBool::new(false));
         let call = &ShardedCall { sharded: self, values, key, change, own, tag, was_spread };
-        values.changed(first, || call.attempt()).await
+        values.changed(first, |attempt| call.attempt(attempt)).await
     }
 
     pub(super) async fn cancel(&self, values: &Values, key: &Key, op: &OpId) -> Result<Cancelled> {
@@ -113,13 +113,13 @@ impl ShardedCall<'_> {
     /// Makes one attempt: a delivery goes to all shards, any other change to the operation's own. The marker is in
     /// either transaction, so only one of several attempts is applied, whichever rows it changes and whenever it
     /// arrives.
-    async fn attempt(&self) -> Result<Counted> {
+    async fn attempt(&self, attempt: Attempt) -> Result<Counted> {
         if let Some(writes) = self.spread()
-            && let Marked::Counted(counted) = self.marked(writes).await?
+            && let Marked::Counted(counted) = self.marked(attempt, writes).await?
         {
             return Ok(counted);
         }
-        self.narrowly().await
+        self.narrowly(attempt).await
     }
 
     /// Returns the writes of a delivery, once per call: with much traffic on all shards it might never succeed.
@@ -134,22 +134,22 @@ impl ShardedCall<'_> {
     }
 
     /// Changes the operation's own shard. Only if that has no room, other shards lend.
-    async fn narrowly(&self) -> Result<Counted> {
+    async fn narrowly(&self, attempt: Attempt) -> Result<Counted> {
         let first = Part::new(self.sharded.bounds, self.sharded.shards, self.own);
         let own = self.row(self.own.into());
-        match self.marked(vec![first.change(&own, self.change.delta.into())]).await? {
+        match self.marked(attempt, vec![first.change(&own, self.change.delta.into())]).await? {
             Marked::Counted(counted) => Ok(counted),
-            Marked::NoRoom(_) => self.widely().await,
+            Marked::NoRoom(_) => self.widely(attempt).await,
         }
     }
 
-    async fn widely(&self) -> Result<Counted> {
+    async fn widely(&self, attempt: Attempt) -> Result<Counted> {
         let _flight = self.sharded.queue.next(self.key).await;
         let parts = self.parts().await?;
         match self.shift(&parts) {
-            Shift::TooLittle => self.rejected(&parts).await,
+            Shift::TooLittle => self.rejected(attempt, &parts).await,
             Shift::Lend(writes) => self.values.client().transact(&writes).await.and(Err(contention())),
-            Shift::Apply(writes) => match self.marked(writes).await? {
+            Shift::Apply(writes) => match self.marked(attempt, writes).await? {
                 Marked::Counted(counted) => Ok(counted),
                 Marked::NoRoom(_) => Err(contention()),
             },
@@ -175,12 +175,13 @@ impl ShardedCall<'_> {
 
     /// Rejects the change if that is right: no shard was written between two reads of them all, so the parts are of one
     /// moment; and the operation was not applied before, maybe with the very room that is missing.
-    async fn rejected(&self, parts: &[Part]) -> Result<Counted> {
+    async fn rejected(&self, attempt: Attempt, parts: &[Part]) -> Result<Counted> {
         let is_true = self.parts().await? == parts && add_up(parts, self.sharded.bounds);
         let total = i64::try_from(total(parts)).ok().filter(|_| is_true).ok_or_else(contention)?;
-        match self.sharded.markers.find(self.values, self.key, self.change, &self.tag).await? {
+        let call = self.marking(attempt);
+        match self.sharded.markers.find(call).await? {
             Some(counted) => Ok(counted),
-            None => self.rejection(total).ok_or_else(contention),
+            None => self.sharded.markers.refused(call, self.rejection(total).ok_or_else(contention)?).await,
         }
     }
 
@@ -189,8 +190,12 @@ impl ShardedCall<'_> {
         Room::of(&change).rejection(total)
     }
 
-    async fn marked(&self, writes: Vec<Write>) -> Result<Marked> {
-        self.sharded.markers.write(self.values, self.key, self.change, &self.tag, writes).await
+    async fn marked(&self, attempt: Attempt, writes: Vec<Write>) -> Result<Marked> {
+        self.sharded.markers.write(self.marking(attempt), writes).await
+    }
+
+    fn marking(&self, attempt: Attempt) -> MarkedAttempt<'_> {
+        MarkedAttempt { values: self.values, key: self.key, change: self.change, tag: &self.tag, attempt }
     }
 
     async fn parts(&self) -> Result<Vec<Part>> {

@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use storagebox_core::{Attempt, Change, Counted, Key, OpId, Result};
 
 use super::room::Room;
-use super::values::Values;
+use super::values::{Values, refused};
 use crate::client::{Transacted, Write, Wrote, hex};
 use crate::error::contention;
 
@@ -14,12 +14,12 @@ pub(super) async fn apply(values: &Values, first: Attempt, key: &Key, change: &C
     let room = Room::of(change);
     let writes = [room.added(Write::update(&values.row(key)))];
     let (writes, token) = (&writes, &token(values, key, &change.op));
-    let attempt = || async move {
+    let attempt = |attempt: Attempt| async move {
         values.ready().await?;
         match values.client().transact_as(writes, token).await?.map(Transacted::of_first) {
             None => Ok(Counted::Mismatch),
             Some(Some(Wrote::Done(_))) => Ok(Counted::Applied { value: None }),
-            Some(Some(Wrote::Refused(old))) => room.rejected(old.as_ref()),
+            Some(Some(Wrote::Refused(old))) => refused(attempt, room.rejected(old.as_ref())?),
             Some(None) => Err(contention()),
         }
     };

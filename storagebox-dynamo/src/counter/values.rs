@@ -58,14 +58,17 @@ impl Values {
     }
 
     /// Makes a change: repeats the attempt until it returns an outcome, as long as its operation is remembered.
-    pub(super) async fn changed<F>(&self, first: Attempt, mut attempt: impl FnMut() -> F + Send) -> Result<Counted>
+    pub(super) async fn changed<F>(
+        &self,
+        first: Attempt,
+        mut attempt: impl FnMut(Attempt) -> F + Send,
+    ) -> Result<Counted>
     where
         F: Future<Output = Result<Counted>> + Send,
     {
         let attempts = &Attempts::new(self.remembered, self.client().since_now());
         let attempt = move |number: Attempt| {
-            let attempt = attempt();
-            let attempt = async move { refused(number, attempt.await?) };
+            let attempt = attempt(number);
             async move { attempts.make(wait, attempt).await }
         };
         self.client().settle_attempts("apply", first, attempt).await
@@ -103,7 +106,8 @@ fn short<const N: usize>(text: &str) -> [u8; N] {
     short
 }
 
-/// Returns the outcome of an attempt. A refusal that leaves an earlier attempt open is an error.
+/// Returns the outcome of an attempt with a strategy that keeps no void calls. A refusal that leaves an earlier attempt
+/// open is an error.
 pub(super) fn refused(attempt: Attempt, counted: Counted) -> Result<Counted> {
     match counted {
         Counted::OutOfBounds | Counted::Overflow | Counted::Full => attempt.refused(counted),

@@ -7,6 +7,7 @@ use storagebox_core::{Added, ClaimId, Item, ItemState, ListedItem, Page, Restore
 use super::Bank;
 use super::claim::{CONFIRMED, EXPIRED, HELD, RELEASED, has_lapsed};
 use super::item::{FREE, ITEMS, ItemRow, free_at, item_of};
+use super::void::VOID;
 use crate::client::{Index, Moment, Tag, Write, Wrote};
 use crate::error::contention;
 use crate::page::{self, Position};
@@ -177,7 +178,7 @@ fn state_by_claim(item: &Row, by: &str, claim: Option<&Row>, at: Moment) -> Resu
     Ok(match claim.needed("s", claim.text("s"))? {
         CONFIRMED if is_of_this => ItemState::Spent(Some(by)),
         HELD if is_of_this && !lapsed => ItemState::Held(by),
-        HELD | CONFIRMED | RELEASED | EXPIRED => ItemState::Free,
+        HELD | CONFIRMED | RELEASED | EXPIRED | VOID => ItemState::Free,
         _ => return Err(claim.unreadable("its state is not known")),
     })
 }

@@ -1,8 +1,9 @@
-//! The row of a claim: what it holds and until when, or how it ended.
+//! The row of a claim: what it holds and until when, or how it ended, and which of its calls are void.
 
 use storagebox_core::backend::rules::StoredTime;
 use storagebox_core::{ClaimId, ClaimState, End, Held, Hold, HoldState, Item, Result};
 
+use super::void::VOID;
 use crate::client::{Client, Moment, Write};
 use crate::clock::Millis;
 use crate::item_bank::Bank;
@@ -25,7 +26,7 @@ pub(super) const RAN_OUT: &str = "s = :held AND u <= :coming";
 /// Reads the state of a claim for its holder: for the holder a hold has lapsed `max_skew` before its stored end.
 pub(super) fn judge(at: Moment, row: Option<&Row>) -> Result<ClaimState> {
     let Some(row) = row else { return Ok(ClaimState::Unknown) };
-    if row.moment("g")?.is_some_and(|forgotten| forgotten <= at.past) {
+    if is_forgotten(at, row)? {
         return Ok(ClaimState::Unknown);
     }
     let hold = match (row.text("s"), until(row)?) {
@@ -35,9 +36,15 @@ pub(super) fn judge(at: Moment, row: Option<&Row>) -> Result<ClaimState> {
         (Some(CONFIRMED), _) => HoldState::Confirmed,
         (Some(RELEASED), _) => return Ok(ClaimState::Ended(End::Released)),
         (Some(EXPIRED), _) => return Ok(ClaimState::Ended(End::Expired)),
+        (Some(VOID), _) => return Ok(ClaimState::Unknown),
         _ => return Err(row.unreadable("its state is not known")),
     };
     Ok(ClaimState::Held(Held { item: held_item(row)?, hold }))
+}
+
+/// Returns whether the row is not remembered any more.
+pub(super) fn is_forgotten(at: Moment, row: &Row) -> Result<bool> {
+    Ok(row.moment("g")?.is_some_and(|forgotten| forgotten <= at.past))
 }
 
 pub(super) fn until(row: &Row) -> Result<Option<Millis>> {
@@ -74,13 +81,18 @@ impl Bank {
         self.open.key_of(CLAIMS, claim).await
     }
 
+    pub(super) async fn claim_row(&self, claim: &ClaimId) -> Result<Option<Row>> {
+        self.client().get(&self.claim_key(claim.as_str()).await?).await
+    }
+
     pub(super) async fn state(&self, claim: &ClaimId) -> Result<ClaimState> {
         let (key, at) = (self.claim_key(claim.as_str()).await?, self.client().moment());
         let row = self.client().get(&key).await?;
         judge(at, row.as_ref())
     }
 
-    /// Returns the write that ends a claim. The same transaction must free its item.
+    /// Returns the write that ends a claim, or that makes calls of an unknown one void. If the claim has an item, the
+    /// same transaction must free it. Calls that are void stay void.
     pub(super) fn ending(&self, key: &RowKey, state: &str, end: Millis) -> Write {
         let ended = Write::update(key).set("s", state).remove(&["i", "u"]);
         ended.expiring(self.open.expiry_after(Some(end)))

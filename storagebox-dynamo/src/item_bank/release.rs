@@ -5,12 +5,14 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use aws_sdk_dynamodb::types::ReturnValue;
 use storagebox_core::{
-    ClaimId, ClaimState, Confirmed, End, Error, Extended, Held, Hold, HoldState, Item, Released, Result, Retired,
+    Attempt, ClaimId, ClaimState, Confirmed, End, Error, Extended, Held, Hold, HoldState, Item, Released, Result,
+    Retired,
 };
 
 use super::Bank;
 use super::claim::{CONFIRMED, EXPIRED, HELD, LASTS, RAN_OUT, RELEASED, UNKNOWN, end_of, held_item, judge, until};
 use super::item::{SPENT, free_at, held_at};
+use super::void::{NOT_VOID, ONLY_VOID, VOID, is_void};
 use crate::client::{Tag, Write, Wrote};
 use crate::clock::Millis;
 use crate::error::contention;
@@ -27,41 +29,54 @@ enum Ending {
 impl Bank {
     /// Extends the hold by one update of the claim's row, which decides. Then moves the item to its new place in the
     /// index, so that takers do not find it while it is held.
-    pub(super) async fn extend(&self, claim: &ClaimId, hold: Hold, tag: &Tag) -> Result<Extended> {
+    pub(super) async fn extend(&self, attempt: Attempt, claim: &ClaimId, hold: Hold, tag: &Tag) -> Result<Extended> {
         let key = self.claim_key(claim.as_str()).await?;
         let until = end_of(self.client(), hold);
         let extended = Write::update(&key).tagged(tag).answering(ReturnValue::AllNew);
-        let lasts = "s = :held AND u > :coming";
+        let lasts = format!("s = :held AND u > :coming AND {NOT_VOID}");
         let extended = match until {
             Some(until) => extended.set("u", until.0).only_if(format!("{lasts} AND u < :u")),
             None => extended.remove(&["u"]).only_if(lasts),
         };
         let extended = extended.expiring(self.open.expiry_after(until));
         let extended = extended.value(":held", HELD).value(":coming", self.client().surely_coming().0);
-        let wrote = self.client().write(&extended).await?;
-        let is_done = matches!(wrote, Wrote::Done(_));
-        let state = self.state_after(&key, claim, wrote, tag).await?;
-        if let (true, ClaimState::Held(held)) = (is_done, &state) {
+        match self.client().write(&extended.value(":call", attempt.call())).await? {
+            Wrote::Done(row) => self.extended(&key, claim, row, until, tag).await.map_err(Error::after_unresolved),
+            Wrote::Refused(row) if is_void(self.client().moment(), row.as_ref(), attempt)? => Ok(Extended::Unknown),
+            Wrote::Refused(row) => match self.final_state(&key, claim, row.as_ref(), tag).await? {
+                ClaimState::Unknown => self.refused_unknown(&key, row.as_ref(), attempt, tag, Extended::Unknown).await,
+                state => Ok(as_extended(state)),
+            },
+        }
+    }
+
+    /// Returns the outcome of an `extend` that was made; `row` is the claim's row after it.
+    async fn extended(
+        &self,
+        key: &RowKey,
+        claim: &ClaimId,
+        row: Option<Row>,
+        until: Option<Millis>,
+        tag: &Tag,
+    ) -> Result<Extended> {
+        let state = self.final_state(key, claim, row.as_ref(), tag).await?;
+        if let ClaimState::Held(held) = &state {
             self.put_off(&held.item, claim, until).await;
         }
-        Ok(match state {
-            ClaimState::Unknown => Extended::Unknown,
-            ClaimState::Ended(end) => Extended::Ended(end),
-            ClaimState::Held(held) if held.hold == HoldState::Confirmed => Extended::Confirmed(held),
-            ClaimState::Held(held) => Extended::Extended(held),
-        })
+        Ok(as_extended(state))
     }
 
     /// Confirms the hold by one update of the claim's row, which decides. Then takes the item out of the index.
-    pub(super) async fn confirm(&self, claim: &ClaimId, tag: &Tag) -> Result<Confirmed> {
+    pub(super) async fn confirm(&self, attempt: Attempt, claim: &ClaimId, tag: &Tag) -> Result<Confirmed> {
         let key = self.claim_key(claim.as_str()).await?;
         let confirmed = Write::update(&key).set("s", CONFIRMED).tagged(tag).remove(&["u"]).expiring(None);
-        let confirmed = confirmed.only_if(LASTS).value(":held", HELD).answering(ReturnValue::AllOld);
-        let confirmed = confirmed.value(":coming", self.client().surely_coming().0);
-        match self.client().write(&confirmed).await? {
+        let confirmed = confirmed.only_if(format!("{LASTS} AND {NOT_VOID}")).answering(ReturnValue::AllOld);
+        let confirmed = confirmed.value(":held", HELD).value(":coming", self.client().surely_coming().0);
+        match self.client().write(&confirmed.value(":call", attempt.call())).await? {
             Wrote::Done(held) => self.confirmed(claim, held).await.map_err(Error::after_unresolved),
+            Wrote::Refused(row) if is_void(self.client().moment(), row.as_ref(), attempt)? => Ok(Confirmed::Unknown),
             Wrote::Refused(row) => match self.final_state(&key, claim, row.as_ref(), tag).await? {
-                ClaimState::Unknown => Ok(Confirmed::Unknown),
+                ClaimState::Unknown => self.refused_unknown(&key, row.as_ref(), attempt, tag, Confirmed::Unknown).await,
                 ClaimState::Ended(end) => Ok(Confirmed::Ended(end)),
                 ClaimState::Held(Held { item, hold: HoldState::Confirmed }) => {
                     if row.is_some_and(|row| tag.is_on(&row)) {
@@ -93,15 +108,6 @@ impl Bank {
                 None => Write::update(&key).remove(&["o"]).only_if("c = :c AND attribute_exists(o)"),
             };
             let _ = self.client().write(&moved.value(":c", claim.as_str())).await;
-        }
-    }
-
-    /// Returns the state of a claim after an `extend`. If the write was made and the row cannot be read, the error says
-    /// that the call may have been applied.
-    async fn state_after(&self, key: &RowKey, claim: &ClaimId, wrote: Wrote, tag: &Tag) -> Result<ClaimState> {
-        match wrote {
-            Wrote::Done(row) => self.final_state(key, claim, row.as_ref(), tag).await.map_err(Error::after_unresolved),
-            Wrote::Refused(row) => self.final_state(key, claim, row.as_ref(), tag).await,
         }
     }
 
@@ -142,10 +148,9 @@ impl Bank {
 
     /// Ends an unknown claim, so that a `take` of it that arrives later takes nothing.
     async fn fenced(&self, key: &RowKey, claim: &ClaimId, tag: &Tag) -> Result<Released> {
-        let expiry = self.open.expiry_after(Some(self.client().now()));
-        let fence = Row::new(key).with("s", RELEASED).expiring(expiry);
-        let past = self.client().surely_past().0;
-        match self.client().write(&Write::put(fence).tagged(tag).only_if(UNKNOWN).value(":past", past)).await? {
+        let fence = self.ending(key, RELEASED, self.client().now()).tagged(tag);
+        let fence = fence.only_if(format!("{UNKNOWN} OR {ONLY_VOID}")).value(":void", VOID);
+        match self.client().write(&fence.value(":past", self.client().surely_past().0)).await? {
             Wrote::Done(_) => Ok(Released::Released),
             Wrote::Refused(row) => match self.final_state(key, claim, row.as_ref(), tag).await? {
                 ClaimState::Unknown => Err(contention()),
@@ -185,18 +190,24 @@ impl Bank {
     ///
     /// The deletion leaves nothing that names the call. So if the claim is unknown and an attempt `was_sent`, it was
     /// retired.
-    pub(super) async fn retire(&self, claim: &ClaimId, was_sent: &AtomicBool) -> Result<Retired> {
+    pub(super) async fn retire(&self, attempt: Attempt, claim: &ClaimId, was_sent: &AtomicBool) -> Result<Retired> {
         let key = self.claim_key(claim.as_str()).await?;
         let at = self.client().moment();
         let row = self.client().get(&key).await?;
+        if is_void(at, row.as_ref(), attempt)? {
+            return Ok(Retired::Holding);
+        }
         let state = judge(at, row.as_ref())?;
         let (Some(row), false) = (row, state == ClaimState::Unknown) else {
             return Ok(if was_sent.load(Relaxed) { Retired::Retired } else { Retired::Unknown });
         };
         let seen = row.needed("t", row.text("t"))?;
-        let mut writes = vec![Write::delete(&key).only_if("t = :t").value(":t", seen)];
+        let deleted = Write::delete(&key).only_if(format!("t = :t AND {NOT_VOID}")).value(":t", seen);
+        let mut writes = vec![deleted.value(":call", attempt.call())];
         match state {
-            ClaimState::Held(held) if held.hold != HoldState::Confirmed => return Ok(Retired::Holding),
+            ClaimState::Held(held) if held.hold != HoldState::Confirmed => {
+                return self.refused_holding(&key, &row, attempt, Retired::Holding).await;
+            }
             ClaimState::Held(_) => writes.push(self.spending(claim, &held_item(&row)?).await?),
             ClaimState::Ended(_) | ClaimState::Unknown => {}
         }
@@ -211,6 +222,16 @@ impl Bank {
     async fn spending(&self, claim: &ClaimId, item: &Item) -> Result<Write> {
         let spent = Write::update(&self.item_key(item.as_str()).await?).set("s", SPENT).remove(&["c", "o"]);
         Ok(spent.only_if("c = :c").value(":c", claim.as_str()))
+    }
+}
+
+/// Returns the outcome of an `extend` by the state of its claim.
+fn as_extended(state: ClaimState) -> Extended {
+    match state {
+        ClaimState::Unknown => Extended::Unknown,
+        ClaimState::Ended(end) => Extended::Ended(end),
+        ClaimState::Held(held) if held.hold == HoldState::Confirmed => Extended::Confirmed(held),
+        ClaimState::Held(held) => Extended::Extended(held),
     }
 }
 

@@ -3,49 +3,65 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use storagebox_core::{ClaimId, ClaimState, Held, Hold, Item, Result, Taken};
+use storagebox_core::{Attempt, ClaimId, ClaimState, Held, Hold, Item, Result, Taken};
 
 use super::Bank;
 use super::candidates::Candidate;
 use super::claim::{HELD, UNKNOWN, begun, end_of};
 use super::item::{free_at, held_at};
+use super::void::{NOT_VOID, ONLY_VOID, VOID, is_void};
 use crate::candidates::Lent;
 use crate::client::{Refusal, Tag, Transacted, Write};
 use crate::config::ReadFirst;
 use crate::row::Row;
 
+/// One attempt of a `take`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TakeAttempt<'a> {
+    pub(super) attempt: Attempt,
+    pub(super) claim: &'a ClaimId,
+    pub(super) hold: Hold,
+    /// The tag of the call.
+    pub(super) tag: &'a Tag,
+}
+
 impl Bank {
     /// Takes the first candidate that is still there. The row of a known claim decides the outcome.
-    pub(super) async fn take(bank: &Arc<Self>, claim: &ClaimId, hold: Hold, tag: &Tag, since: u64) -> Result<Taken> {
-        if bank.repeats.read_first(bank.client().settings().read_first)
-            && let Some(known) = bank.known(claim, tag).await?
-        {
-            return Ok(known);
+    pub(super) async fn take(bank: &Arc<Self>, take: TakeAttempt<'_>, since: u64) -> Result<Taken> {
+        if bank.repeats.read_first(bank.client().settings().read_first) {
+            let row = bank.claim_row(take.claim).await?;
+            if let Some(known) = bank.known(take, row.as_ref()).await? {
+                return Ok(known);
+            }
         }
         while let Some(lent) = bank.candidates.next(bank, since).await? {
-            if let Some(taken) = bank.attempt(claim, hold, tag, lent).await? {
+            if let Some(taken) = bank.attempt(take, lent).await? {
                 bank.repeats.note(&taken);
                 return Ok(taken);
             }
         }
-        let known = bank.known(claim, tag).await?;
-        Ok(known.unwrap_or(Taken::Empty))
+        let row = bank.claim_row(take.claim).await?;
+        if let Some(known) = bank.known(take, row.as_ref()).await? {
+            return Ok(known);
+        }
+        let key = bank.claim_key(take.claim.as_str()).await?;
+        bank.refused_unknown(&key, row.as_ref(), take.attempt, take.tag, Taken::Empty).await
     }
 
-    /// Reads the claim's row. Returns the outcome if the claim is known.
-    async fn known(&self, claim: &ClaimId, tag: &Tag) -> Result<Option<Taken>> {
-        let row = self.client().get(&self.claim_key(claim.as_str()).await?).await?;
-        let answer = self.repeated(claim, row.as_ref(), tag).await?;
+    /// Returns the outcome by the claim's row, which was read, if the row decides it.
+    async fn known(&self, take: TakeAttempt<'_>, row: Option<&Row>) -> Result<Option<Taken>> {
+        let answer = self.repeated(take, row).await?;
         answer.iter().for_each(|taken| self.repeats.note(taken));
         Ok(answer)
     }
 
-    /// Returns the outcome by the claim's row; `None` if the claim is unknown. A row with the call's own tag was
-    /// written by an attempt whose reply was lost.
-    async fn repeated(&self, claim: &ClaimId, row: Option<&Row>, tag: &Tag) -> Result<Option<Taken>> {
+    /// Returns the outcome by the claim's row; `None` if the claim is unknown and the call is not void. A row with the
+    /// call's own tag was written by an attempt whose reply was lost.
+    async fn repeated(&self, take: TakeAttempt<'_>, row: Option<&Row>) -> Result<Option<Taken>> {
+        let TakeAttempt { attempt, claim, tag, .. } = take;
         let key = self.claim_key(claim.as_str()).await?;
         Ok(match self.final_state(&key, claim, row, tag).await? {
-            ClaimState::Unknown => None,
+            ClaimState::Unknown => is_void(self.client().moment(), row, attempt)?.then_some(Taken::Empty),
             ClaimState::Held(held) if row.is_some_and(|row| tag.is_on(row)) => Some(Taken::New(held)),
             ClaimState::Held(held) => Some(Taken::Again(held)),
             ClaimState::Ended(end) => Some(Taken::Ended(end)),
@@ -53,13 +69,7 @@ impl Bank {
     }
 
     /// Tries to take a candidate. Returns `None` if another call took it first.
-    async fn attempt(
-        &self,
-        claim: &ClaimId,
-        hold: Hold,
-        tag: &Tag,
-        lent: Lent<'_, Candidate>,
-    ) -> Result<Option<Taken>> {
+    async fn attempt(&self, take: TakeAttempt<'_>, lent: Lent<'_, Candidate>) -> Result<Option<Taken>> {
         let was = match lent.candidate() {
             Candidate::Free(item) => free_at(item.as_str()),
             Candidate::Lapsed { item, by, at } => match self.freed(item, by, at).await? {
@@ -71,26 +81,30 @@ impl Bank {
             },
         };
         let item = lent.candidate().item().clone();
-        let writes = self.writes(claim, &item, hold, tag, &was).await?;
+        let writes = self.writes(take, &item, &was).await?;
         match self.client().transact(&writes).await? {
             Transacted::Done => {
                 lent.spent();
-                self.hints.remember(claim, &item);
-                Ok(Some(Taken::New(Held { item, hold: begun(hold) })))
+                self.hints.remember(take.claim, &item);
+                Ok(Some(Taken::New(Held { item, hold: begun(take.hold) })))
             }
-            Transacted::Refused(refusals) => self.refused(claim, refusals, tag, lent).await,
+            Transacted::Refused(refusals) => self.refused(take, refusals, lent).await,
         }
     }
 
-    async fn writes(&self, claim: &ClaimId, item: &Item, hold: Hold, tag: &Tag, was: &str) -> Result<[Write; 2]> {
+    /// Returns the writes of the claim and of the item. The claim's row is updated, not put, so that the void calls of
+    /// others stay void.
+    async fn writes(&self, take: TakeAttempt<'_>, item: &Item, was: &str) -> Result<[Write; 2]> {
+        let TakeAttempt { attempt, claim, hold, tag } = take;
         let until = end_of(self.client(), hold);
-        let row = Row::new(&self.claim_key(claim.as_str()).await?)
-            .with("s", HELD)
-            .with("i", item.as_str())
-            .with_some("u", until.map(|until| until.0))
-            .expiring(self.open.expiry_after(until));
-        let past = self.client().surely_past().0;
-        let held = Write::put(row).tagged(tag).only_if(UNKNOWN).value(":past", past);
+        let held = Write::update(&self.claim_key(claim.as_str()).await?).set("s", HELD).set("i", item.as_str());
+        let held = match until {
+            Some(until) => held.set("u", until.0),
+            None => held.remove(&["u"]),
+        };
+        let held = held.tagged(tag).expiring(self.open.expiry_after(until)).only_if(takeable());
+        let held = held.value(":past", self.client().surely_past().0).value(":void", VOID);
+        let held = held.value(":call", attempt.call());
         let taken = Write::update(&self.item_key(item.as_str()).await?).set("c", claim.as_str());
         let taken = match held_at(until) {
             Some(at) => taken.set("o", at),
@@ -103,14 +117,13 @@ impl Bank {
     /// and the candidate goes back.
     async fn refused(
         &self,
-        claim: &ClaimId,
+        take: TakeAttempt<'_>,
         refusals: Vec<Refusal>,
-        tag: &Tag,
         lent: Lent<'_, Candidate>,
     ) -> Result<Option<Taken>> {
         let mut refusals = refusals.into_iter();
         if let Some(Refusal::Condition(row)) = refusals.next()
-            && let Some(taken) = self.repeated(claim, row.as_ref(), tag).await?
+            && let Some(taken) = self.repeated(take, row.as_ref()).await?
         {
             return Ok(Some(taken));
         }
@@ -119,6 +132,12 @@ impl Bank {
         }
         Ok(None)
     }
+}
+
+/// Returns the condition that the claim is unknown and the call not void. A call that became void after its attempt had
+/// read the row does not meet it either.
+fn takeable() -> String {
+    format!("{UNKNOWN} OR ({ONLY_VOID} AND {NOT_VOID})")
 }
 
 /// The share of the last takes whose claim already had its item, as a moving average in 1/65,536.

@@ -40,6 +40,9 @@ fn any(value: &AttributeValue) -> Any {
         AttributeValue::B(bytes) => Any::Bytes(bytes.as_ref().to_vec()),
         AttributeValue::Bool(truth) => Any::Truth(*truth),
         AttributeValue::Bs(set) => Any::List(set.iter().map(|bytes| Any::Bytes(bytes.as_ref().to_vec())).collect()),
+        AttributeValue::Ns(set) => {
+            Any::List(set.iter().map(|number| Any::Number(number.parse().unwrap_or(0))).collect())
+        }
         AttributeValue::L(list) => Any::List(list.iter().map(any).collect()),
         AttributeValue::M(map) => any_map(map),
         _ => Any::Nothing,
@@ -62,9 +65,12 @@ fn attribute(value: &Any) -> AttributeValue {
     }
 }
 
-/// Converts a list of bytes into a set, because no row of ours has a list of bytes.
+/// Converts a list of bytes or of numbers into a set, because no row of ours has such a list.
 fn set(list: &[Any]) -> Option<AttributeValue> {
     let bytes = |value: &Any| if let Any::Bytes(bytes) = value { Some(Blob::new(bytes.clone())) } else { None };
-    let bytes: Vec<_> = list.iter().map(bytes).collect::<Option<_>>()?;
-    (!bytes.is_empty()).then_some(AttributeValue::Bs(bytes))
+    let number = |value: &Any| if let Any::Number(number) = value { Some(number.to_string()) } else { None };
+    let bytes: Option<Vec<_>> = list.iter().map(bytes).collect();
+    let numbers: Option<Vec<_>> = list.iter().map(number).collect();
+    let set = bytes.map(AttributeValue::Bs).or(numbers.map(AttributeValue::Ns));
+    set.filter(|_| !list.is_empty())
 }

@@ -1,0 +1,99 @@
+//! The void calls of a claim (ER-5). The attribute `x` of its row has their numbers.
+//!
+//! A claim without a row gets one of the state `void`, which says nothing else: the claim is unknown. The numbers stay
+//! when another call takes an item for the claim, and for as long as the row does.
+
+use storagebox_core::backend::rules::VoidCalls;
+use storagebox_core::{Attempt, Result};
+
+use super::Bank;
+use super::claim::{HELD, LASTS, UNKNOWN, is_forgotten};
+use crate::client::{Moment, Tag, Write, Wrote};
+use crate::error::contention;
+use crate::row::{Row, RowKey};
+
+/// The state of a claim that has void calls and is unknown.
+pub(super) const VOID: &str = "void";
+/// The condition that the claim has void calls and is unknown.
+pub(super) const ONLY_VOID: &str = "s = :void";
+/// The condition that the call is not void. It also stops an attempt that read the row before its call became void: both
+/// write the same row, so the later one sees the other.
+pub(super) const NOT_VOID: &str = "NOT contains(x, :call)";
+/// The condition that there is room for one more number.
+const ROOM: &str = "(attribute_not_exists(x) OR size(x) < :most)";
+
+/// Returns whether the call of the attempt is void by the claim's row.
+pub(super) fn is_void(at: Moment, row: Option<&Row>, attempt: Attempt) -> Result<bool> {
+    Ok(void_calls(at, row)?.contain(attempt))
+}
+
+/// Reads the void calls that are remembered.
+fn void_calls(at: Moment, row: Option<&Row>) -> Result<VoidCalls> {
+    match row {
+        Some(row) if !is_forgotten(at, row)? => Ok(row.maybe("x", Row::numbers)?.into_iter().flatten().collect()),
+        _ => Ok(VoidCalls::default()),
+    }
+}
+
+impl Bank {
+    /// Returns the refusal of an attempt to which the claim is unknown, as the row shows it. If the attempt is repeated,
+    /// its call is void from now on.
+    pub(super) async fn refused_unknown<T>(
+        &self,
+        key: &RowKey,
+        row: Option<&Row>,
+        attempt: Attempt,
+        tag: &Tag,
+        refusal: T,
+    ) -> Result<T> {
+        let voiding = added(self.ending(key, VOID, self.client().now()), attempt).tagged(tag);
+        let voiding = voiding.only_if(format!("{UNKNOWN} OR ({ONLY_VOID} AND {ROOM})"));
+        let voiding = voiding.value(":past", self.client().surely_past().0).value(":void", VOID);
+        self.voided(row, attempt, voiding, refusal).await
+    }
+
+    /// Returns the refusal of an attempt to retire a claim that holds an item. If the attempt is repeated, its call is
+    /// void from now on. The tag stays, because the call that took the item knows its row by it.
+    pub(super) async fn refused_holding<T>(&self, key: &RowKey, row: &Row, attempt: Attempt, refusal: T) -> Result<T> {
+        let voiding = added(Write::update(key), attempt).only_if(format!("{LASTS} AND {ROOM}"));
+        let voiding = voiding.value(":held", HELD).value(":coming", self.client().surely_coming().0);
+        self.voided(Some(row), attempt, voiding, refusal).await
+    }
+
+    async fn voided<T>(&self, row: Option<&Row>, attempt: Attempt, voiding: Write, refusal: T) -> Result<T> {
+        if !void_calls(self.client().moment(), row)?.refuse(attempt)? {
+            return Ok(refusal);
+        }
+        match self.client().write(&voiding).await? {
+            Wrote::Done(_) => Ok(refusal),
+            // The row has changed since it was read, maybe by the lost attempt itself. The next attempt is answered as
+            // the claim is then.
+            Wrote::Refused(_) => Err(contention()),
+        }
+    }
+}
+
+/// Adds the call of the attempt to the row's void calls.
+fn added(write: Write, attempt: Attempt) -> Write {
+    let write = write.add("x", ":calls").value(":calls", &[attempt.call()][..]);
+    write.value(":most", Attempt::MAX_VOID as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Millis;
+    use crate::row::whatever;
+
+    #[test]
+    fn whatever_a_row_of_void_calls_holds() {
+        let row = Row::new(&RowKey::new("claims", "ada")).with("s", VOID).with("x", &[i64::MIN, 7][..]);
+        let at = Moment { past: Millis(7), coming: Millis(9) };
+        let calls = void_calls(at, Some(&row)).unwrap();
+        assert_eq!(calls.numbers(), [i64::MIN, 7]);
+        whatever(
+            &[row.clone().with("g", 8_i64), row],
+            &[|row| is_void(Moment { past: Millis(7), coming: Millis(9) }, Some(row), Attempt::of_call(7)).map(drop)],
+        );
+    }
+}
