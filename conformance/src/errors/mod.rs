@@ -1,6 +1,7 @@
 //! Errors and retries: ER-1 to ER-5.
 
 mod certainty;
+mod kept;
 mod refusals;
 mod retry;
 mod shown;
@@ -31,6 +32,10 @@ cases! { Errors:
         an_unknown_claim_is_neither_confirmed_nor_extended_later, a_holder_is_not_retired_later,
         a_release_ends_a_claim_that_has_void_calls, more_void_calls_than_a_claim_keeps_are_a_doubt,
         void_calls_are_forgotten_in_time, random_faults_never_answer_what_may_still_change;
+    "ER-5" Network [ItemBank] kept:
+        a_kept_take_takes_nothing_after_its_refusal, a_kept_confirm_spends_nothing_after_its_refusal,
+        a_kept_retire_forgets_nothing_after_its_refusal;
+    "ER-5" Network [Counter] kept: a_kept_sale_sells_nothing_after_its_refusal;
     "ER-5" Concurrent [ItemBank] refusals: an_attempt_in_progress_takes_before_the_refusal_or_never;
     "ER-5" Ambiguous [Dedup] refusals:
         anothers_lease_is_an_answer_as_it_stands, a_mismatch_is_an_answer_as_it_stands;
