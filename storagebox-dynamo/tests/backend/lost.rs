@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use storagebox_core::{
     Aborted, Added, Backend, Begun, Certainty, Change, ClaimId, ClaimState, Completed, Counter, DedupId, DedupRepo,
-    ErrorKind, Forgotten, Hold, Item, ItemBank, Key, LeaseExtended, LeaseRepo, OpId, Payload, Recorded, Replaced,
-    Result, Retention, Strategy, Taken,
+    ErrorKind, Forgotten, Hold, Item, ItemBank, Key, LeaseExtended, LeaseRepo, OpId, Payload, Recorded, Released,
+    Replaced, Result, Retention, Strategy, Taken,
 };
 use storagebox_testkit::dynamodb::faults::Fault;
 
@@ -67,22 +67,29 @@ fn a_record_or_lease_whose_reply_was_lost_has_the_outcome_of_its_own_write() -> 
     })
 }
 
-/// The first attempt is lost, and before the second one arrives another takes the last item.
+/// The first attempt is lost, and before the second one arrives another takes the last item. `Empty` is the answer, and
+/// the first attempt, which arrives when the item is free again, takes nothing.
 #[test]
-fn empty_is_not_answered_after_a_lost_take() -> Result<()> {
+fn empty_is_answered_after_a_lost_take_and_stays_true() -> Result<()> {
     with_place(async |place| {
-        let gate = Gate::default();
+        let (gate, claim, other) = (Gate::default(), ClaimId::new("ada")?, ClaimId::new("bob")?);
         let (store, faults) = gate.store(&place.table, place.builder()).await?;
         let bank = store.item_bank(&"namespace".parse()?)?;
         let elsewhere = place.store().await?.item_bank(&"namespace".parse()?)?;
         bank.add(&items(1)?).await?;
-        faults.script_for("TransactWriteItems", [Fault::DropBefore, Gate::HOLD]);
-        let late = tokio::spawn(async move { bank.take(&ClaimId::new("ada")?, Hold::Forever).await });
+        faults.script_for("TransactWriteItems", [Fault::Parked, Gate::HOLD]);
+        let late = tokio::spawn({
+            let claim = claim.clone();
+            async move { bank.take(&claim, Hold::Forever).await }
+        });
         gate.reached().await;
-        assert!(matches!(elsewhere.take(&ClaimId::new("bob")?, Hold::Forever).await?, Taken::New(_)));
+        assert!(matches!(elsewhere.take(&other, Hold::Forever).await?, Taken::New(_)));
         gate.open();
-        let error = late.await.map_err(failed)?.expect_err("an answer that does not settle the first attempt");
-        assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{error:?}");
+        assert_eq!(late.await.map_err(failed)??, Taken::Empty);
+        assert_eq!(elsewhere.release(&other).await?, Released::Released);
+        faults.land().await;
+        assert_eq!(elsewhere.get(&claim).await?, ClaimState::Unknown);
+        assert!(matches!(elsewhere.take(&claim, Hold::Forever).await?, Taken::New(_)));
         Ok(())
     })
 }

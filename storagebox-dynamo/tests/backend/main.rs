@@ -35,4 +35,5 @@ mod support;
 mod templates;
 mod traces;
 mod urls;
+mod void_calls;
 mod workload;
