@@ -178,7 +178,9 @@ fn only_a_repeated_refusal_writes() -> Result<()> {
         assert_eq!(place.rows().await?.len(), before);
         assert_eq!(bank.attempt_take(call(1).again(), &claim, Hold::Forever).await?, Taken::Empty);
         assert_eq!(requests(&faults), first + 1);
-        for (number, fault) in [Fault::DropBefore, Fault::DropAfter, Fault::Torn, Fault::ErrorAfter].into_iter().enumerate() {
+        for (number, fault) in
+            [Fault::DropBefore, Fault::DropAfter, Fault::Torn, Fault::ErrorAfter].into_iter().enumerate()
+        {
             faults.script_for("UpdateItem", [fault]);
             let taken = bank.attempt_take(call(2 + number as i64).again(), &claim, Hold::Forever).await?;
             assert_eq!(taken, Taken::Empty, "{fault:?}");
@@ -195,6 +197,10 @@ fn only_a_repeated_refusal_writes() -> Result<()> {
     })
 }
 
+fn step(op: &str, delta: i64) -> Result<Change> {
+    Ok(Change::new(op.parse()?, delta))
+}
+
 fn sharded(strategy: Strategy) -> bool {
     matches!(strategy, Strategy::Sharded { .. })
 }
@@ -205,9 +211,8 @@ fn a_change_that_was_sent_before_its_call_became_void_is_not_applied() -> Result
     for strategy in KEEPERS {
         for others in [0, 1] {
             with_place(async |place| {
-                let (gate, key, change) = (Gate::default(), Key::new("key")?, Change::new("sale".parse()?, i64::MIN));
+                let (gate, key, change) = (Gate::default(), Key::new("key")?, step("sale", i64::MIN)?);
                 let near = place.store().await?.counter(&"namespace".parse()?, strategy)?;
-                let step = |op: &str, delta| Ok::<_, storagebox_core::Error>(Change::new(op.parse()?, delta));
                 let _ = near.apply(&key, &step("below", -1)?).await?;
                 for other in 0..others {
                     let refused = near.attempt_apply(call(-1 - other).again(), &key, &change).await?;
@@ -241,6 +246,69 @@ fn a_change_that_was_sent_before_its_call_became_void_is_not_applied() -> Result
         }
     }
     Ok(())
+}
+
+/// The refusal is not answered: the lost attempt has arrived between the look and the write.
+#[test]
+fn a_change_that_lands_before_its_call_becomes_void_counts() -> Result<()> {
+    for strategy in KEEPERS {
+        with_place(async |place| {
+            let (gate, key, sale) = (Gate::default(), Key::new("key")?, step("sale", i64::MIN)?);
+            let near = place.store().await?.counter(&"namespace".parse()?, strategy)?;
+            let _ = near.apply(&key, &step("below", -1)?).await?;
+            let (store, faults) = gate.store(&place.table, place.builder()).await?;
+            let far = store.counter(&"namespace".parse()?, strategy)?;
+            let is_set = matches!(strategy, Strategy::TokenSet { .. } | Strategy::Window { .. });
+            faults.script_for("UpdateItem", if is_set { vec![Gate::PASS, Gate::HOLD] } else { vec![Gate::HOLD] });
+            let refused = tokio::spawn({
+                let (key, sale) = (key.clone(), sale.clone());
+                async move { far.attempt_apply(call(7).again(), &key, &sale).await }
+            });
+            gate.reached().await;
+            let _ = near.apply(&key, &step("up", 1)?).await?;
+            let applied = near.attempt_apply(call(7), &key, &sale).await?;
+            assert!(matches!(applied, Counted::Applied { .. }), "{strategy:?}: {applied:?}");
+            gate.open();
+            let known = refused.await.map_err(failed)??;
+            assert!(matches!(known, Counted::AlreadyApplied { .. }), "{strategy:?}: {known:?}");
+            assert_eq!(near.value(&key).await?, i64::MIN, "{strategy:?}");
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+/// A set stores the void calls of all its operations as one value.
+#[test]
+fn refusals_at_once_lose_no_void_call() -> Result<()> {
+    with_place(async |place| {
+        let (gate, key, strategy) = (Gate::default(), Key::new("key")?, Strategy::TokenSet { max: 9 });
+        let near = place.store().await?.counter(&"namespace".parse()?, strategy)?;
+        let _ = near.apply(&key, &step("below", -1)?).await?;
+        let (store, faults) = gate.store(&place.table, place.builder()).await?;
+        let far = store.counter(&"namespace".parse()?, strategy)?;
+        let refused = async |op: &str, number| {
+            let counted = near.attempt_apply(call(number).again(), &key, &step(op, i64::MIN)?).await?;
+            assert_eq!(counted, Counted::Overflow, "{op}");
+            Ok::<_, storagebox_core::Error>(())
+        };
+        refused("first", 1).await?;
+        faults.script_for("UpdateItem", [Gate::PASS, Gate::HOLD]);
+        let held = tokio::spawn({
+            let (key, change) = (key.clone(), step("second", i64::MIN)?);
+            async move { far.attempt_apply(call(2).again(), &key, &change).await }
+        });
+        gate.reached().await;
+        refused("third", 3).await?;
+        gate.open();
+        assert_eq!(held.await.map_err(failed)??, Counted::Overflow);
+        let _ = near.apply(&key, &step("up", 1)?).await?;
+        for (op, number) in [("first", 1), ("second", 2), ("third", 3)] {
+            let late = near.attempt_apply(call(number), &key, &step(op, i64::MIN)?).await?;
+            assert_eq!(late, Counted::Overflow, "{op}");
+        }
+        Ok(())
+    })
 }
 
 /// The void calls of a set are in its row, which has room for those of about a hundred operations. They take no room of
