@@ -6,7 +6,6 @@ use sqlx::postgres::PgPoolOptions;
 use sqlx::{Connection, query_scalar};
 use storagebox_conformance::Proxy;
 use storagebox_core::{Added, Backend, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result, Taken};
-use storagebox_testkit::checks::cuts;
 
 use crate::orders::two_items;
 use crate::scene::{LONG, count, session, tell, until, with_place};
@@ -148,14 +147,5 @@ fn a_server_without_a_connection_left_is_throttled() -> Result<()> {
         first.counts().await?;
         assert_not_applied(&take(&bank(place)?).await?, ErrorKind::Throttled);
         Ok(())
-    })
-}
-
-#[test]
-fn what_does_not_settle_a_lost_call_is_not_answered() -> Result<()> {
-    with_place(async |place| {
-        let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
-        let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(proxy.addr()))?;
-        cuts::leave_open(&proxy, &store).await
     })
 }
