@@ -49,6 +49,8 @@ enum Applied {
     Counted(Counted),
     /// The shard has no room for the change; the other shards must be checked.
     Dry,
+    /// The attempt was refused, and an earlier one may still apply the change.
+    Open,
 }
 
 impl PostgresCounter {
@@ -77,43 +79,43 @@ impl Counters {
         };
         let attempts = Attempts::new(self.rules.0.promise().remembers(), self.client().since_begin(deadline));
         let attempts = attempts.after_lost(after_lost == AfterLostReply::RetryAgain);
-        let once = |is_any_lost| {
-            let attempt = apply.attempt.after_lost(is_any_lost);
-            async move {
-                match self.once(apply).await? {
-                    refusal @ (Counted::OutOfBounds | Counted::Overflow | Counted::Full) => attempt.refused(refusal),
-                    counted => Ok(counted),
-                }
-            }
-        };
-        self.client().repeated(deadline, after_lost, |is_any_lost| attempts.make(wait, once(is_any_lost))).await
+        let once = |is_any_lost| attempts.make(wait, self.once(apply, is_any_lost));
+        self.client().repeated(deadline, after_lost, once).await
     }
 
-    async fn once(&self, apply: &Apply) -> Result<Counted> {
-        match self.applied(std::slice::from_ref(apply)).await?.pop() {
+    async fn once(&self, apply: &Apply, is_any_lost: bool) -> Result<Counted> {
+        let mut applied = self.applied(std::slice::from_ref(apply), is_any_lost).await?.pop();
+        if let Some(Applied::Dry) = applied {
+            applied = Some(self.widely(apply, is_any_lost).await?);
+        }
+        match applied {
             Some(Applied::Counted(counted)) => Ok(counted),
-            Some(Applied::Dry) => self.widely(apply).await,
-            None => Err(unreadable("counter_apply")),
+            // Only a repeated attempt is left open, so this is always the error.
+            Some(Applied::Open) => apply.attempt.after_lost(is_any_lost).refused(Counted::OutOfBounds),
+            Some(Applied::Dry) | None => Err(unreadable("counter_apply")),
         }
     }
 
     async fn together(self: Arc<Self>, mut calls: Vec<Apply>) -> Vec<Combined<Result<Counted>>> {
         let part = |call: &Apply| (call.key.clone(), self.rules.shard_of(&call.change.op));
         let places = combining::sort(&mut calls, |one, other| part(one).cmp(&part(other)));
-        match self.client().in_time(self.applied(&calls)).await {
+        match self.client().in_time(self.applied(&calls, false)).await {
             Ok(answers) => combining::in_order(places, answers).into_iter().map(counted).collect(),
             Err(error) => combining::failed(&error, calls.len()),
         }
     }
 
     /// Applies changes that are sorted by key and shard, in one statement.
-    async fn applied(&self, calls: &[Apply]) -> Result<Vec<Applied>> {
+    async fn applied(&self, calls: &[Apply], is_any_lost: bool) -> Result<Vec<Applied>> {
         let rules = &self.rules;
+        let attempts = || calls.iter().map(|call| call.attempt.after_lost(is_any_lost));
         let each = |of: fn(&Change) -> Option<i64>| calls.iter().map(|call| of(&call.change)).collect::<Vec<_>>();
         let call = FunctionCall::rows("counter_apply")
             .about(self.counters.opened().await?)
             .with(calls.iter().map(|call| call.key.as_str()).collect::<Vec<_>>())
             .with(calls.iter().map(|call| call.change.op.as_str()).collect::<Vec<_>>())
+            .with(attempts().map(Attempt::call).collect::<Vec<_>>())
+            .with(attempts().map(Attempt::is_repeated).collect::<Vec<_>>())
             .with(each(|change| Some(change.delta)))
             .with(each(|change| change.bounds.floor()))
             .with(each(|change| change.bounds.ceiling()))
@@ -129,22 +131,22 @@ impl Counters {
     }
 
     /// Applies a change whose own shard has no room. This costs one more round trip, which moves room there.
-    async fn widely(&self, apply: &Apply) -> Result<Counted> {
+    async fn widely(&self, apply: &Apply, is_any_lost: bool) -> Result<Applied> {
         let (rules, change) = (&self.rules, &apply.change);
+        let attempt = apply.attempt.after_lost(is_any_lost);
         let call = FunctionCall::rows("counter_apply_widely")
             .about(self.counters.opened().await?)
             .with(apply.key.as_str())
             .with(change.op.as_str())
+            .with(attempt.call())
+            .with(attempt.is_repeated())
             .with(change.delta)
             .with(rules.shard_of(&change.op))
             .with(rules.shards())
             .with(rules.floor())
             .with(rules.ceiling())
             .with(rules.0.keeps());
-        match outcome(&self.client().row(&call).await?, "counter_apply_widely")? {
-            Applied::Counted(counted) => Ok(counted),
-            Applied::Dry => Err(unreadable("counter_apply_widely")),
-        }
+        outcome(&self.client().row(&call).await?, "counter_apply_widely")
     }
 }
 
@@ -152,7 +154,7 @@ fn counted(applied: Combined<Result<Applied>>) -> Combined<Result<Counted>> {
     match applied {
         Combined::Answer(Ok(Applied::Counted(counted))) => Combined::Answer(Ok(counted)),
         Combined::Answer(Err(error)) => Combined::Answer(Err(error)),
-        Combined::Answer(Ok(Applied::Dry)) | Combined::RunAlone => Combined::RunAlone,
+        Combined::Answer(Ok(Applied::Dry | Applied::Open)) | Combined::RunAlone => Combined::RunAlone,
         Combined::Lost => Combined::Lost,
     }
 }
@@ -168,6 +170,7 @@ fn outcome(row: &PgRow, function: &'static str) -> Result<Applied> {
         "mismatch" => Counted::Mismatch,
         "fenced" => Counted::Fenced,
         "dry" => return Ok(Applied::Dry),
+        "open" => return Ok(Applied::Open),
         _ => return Err(unreadable(function)),
     }))
 }

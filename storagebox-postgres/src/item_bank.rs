@@ -49,6 +49,17 @@ impl PostgresBank {
         self.client().row(&call).await
     }
 
+    /// Calls a function about one claim that can refuse this attempt (ER-5).
+    async fn attempted(&self, function: &'static str, attempt: Attempt, claim: &ClaimId) -> Result<PgRow> {
+        let call = FunctionCall::value(function)
+            .about(self.bank.opened().await?)
+            .with(claim.as_str())
+            .with(attempt.call())
+            .with(attempt.is_repeated())
+            .with(self.client().memory());
+        self.client().row(&call).await
+    }
+
     /// Calls a function about items, batch by batch, each batch in its own transaction. Returns the answers.
     async fn in_batches(
         &self,
@@ -106,12 +117,11 @@ impl ItemBank for PostgresBank {
             let call = FunctionCall::value("bank_extend")
                 .about(self.bank.opened().await?)
                 .with(claim.as_str())
+                .with(attempt.call())
+                .with(attempt.is_repeated())
                 .with(hold)
                 .with(self.client().memory());
-            match ClaimView::of(&self.client().row(&call).await?, "bank_extend")?.extended()? {
-                Extended::Unknown => attempt.refused(Extended::Unknown),
-                extended => Ok(extended),
-            }
+            ClaimView::of(&self.client().row(&call).await?, "bank_extend")?.extended(attempt)
         };
         self.client().settle_attempts("extend", attempt, extend).await
     }
@@ -119,10 +129,8 @@ impl ItemBank for PostgresBank {
     #[instrument(level = "trace", skip_all)]
     async fn attempt_confirm(&self, attempt: Attempt, claim: &ClaimId) -> Result<Confirmed> {
         let confirm = |attempt: Attempt| async move {
-            match ClaimView::of(&self.about("bank_confirm", claim).await?, "bank_confirm")?.confirmed()? {
-                Confirmed::Unknown => attempt.refused(Confirmed::Unknown),
-                confirmed => Ok(confirmed),
-            }
+            let row = self.attempted("bank_confirm", attempt, claim).await?;
+            ClaimView::of(&row, "bank_confirm")?.confirmed(attempt)
         };
         self.client().settle_attempts("confirm", attempt, confirm).await
     }
@@ -151,10 +159,7 @@ impl ItemBank for PostgresBank {
     #[instrument(level = "trace", skip_all)]
     async fn attempt_retire(&self, attempt: Attempt, claim: &ClaimId) -> Result<Retired> {
         let retire = |attempt: Attempt| async move {
-            match answers::retired(&self.about("bank_retire", claim).await?)? {
-                Retired::Holding => attempt.refused(Retired::Holding),
-                retired => Ok(retired),
-            }
+            answers::retired(&self.attempted("bank_retire", attempt, claim).await?, attempt)
         };
         self.client().settle_attempts("retire", attempt, retire).await
     }

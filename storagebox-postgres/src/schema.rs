@@ -13,8 +13,11 @@ use crate::config::Schema;
 use crate::error;
 
 /// The migrations, in order; the first brings version 1. A released one is never changed.
-pub(crate) const MIGRATIONS: [&str; VERSION as usize] =
-    [include_str!("../sql/migrations/1.sql"), include_str!("../sql/migrations/2.sql")];
+pub(crate) const MIGRATIONS: [&str; VERSION as usize] = [
+    include_str!("../sql/migrations/1.sql"),
+    include_str!("../sql/migrations/2.sql"),
+    include_str!("../sql/migrations/3.sql"),
+];
 
 /// The lock that makes concurrent setups run one after another. The number is arbitrary; nobody else uses it.
 const SETUP_LOCK: i64 = 0x7374_6f72_6562_6f78;

@@ -13,7 +13,7 @@ DECLARE
 BEGIN
     SELECT * INTO cell FROM {schema}.counter_lock(p_namespace, p_key, p_part, p_shards, p_floor, p_ceiling);
     forgotten := {schema}.forgotten_before(p_keeps, cell.now);
-    SELECT k.outcome, k.value INTO outcome, value FROM {schema}.counter_known(p_namespace, p_key, p_op, NULL, forgotten) k;
+    SELECT k.outcome, k.value INTO outcome, value FROM {schema}.counter_known(p_namespace, p_key, p_op, NULL, NULL, forgotten) k;
     kept := cell.ops;
     IF outcome IS NULL AND kept >= p_capacity THEN
         kept := kept - {schema}.counter_purge(p_namespace, p_key, forgotten, NULL);

@@ -1,7 +1,8 @@
 -- IB-6 Extends a hold, unless it has lapsed. Never shortens a hold, so that a late copy of the call is harmless.
--- Returns extended item until | again item confirmed | ended why | unknown
+-- ER-5 An attempt whose call is void changes nothing. 'unknown' of a repeated attempt makes its call void.
+-- Returns extended item until | again item confirmed | ended why | unknown | open: 'unknown', but the call is not void
 CREATE OR REPLACE FUNCTION {schema}.bank_extend(
-    p_bank bigint, p_claim text, p_hold bigint, p_memory bigint
+    p_bank bigint, p_claim text, p_call bigint, p_is_repeated boolean, p_hold bigint, p_memory bigint
 ) RETURNS text[]
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
@@ -10,7 +11,11 @@ DECLARE
     til   timestamptz;
 BEGIN
     SELECT * INTO known FROM {schema}.bank_lock(p_bank, p_claim, p_memory);
-    IF known.shown[1] <> 'again' OR known.shown[3] = 'confirmed' THEN
+    IF p_call = ANY (known.void_calls) THEN
+        RETURN ARRAY['unknown'];
+    ELSIF known.shown[1] = 'unknown' AND p_is_repeated THEN
+        RETURN ARRAY[{schema}.bank_refuse(p_bank, p_claim, p_call, known.place, known.void_calls, 'unknown')];
+    ELSIF known.shown[1] <> 'again' OR known.shown[3] = 'confirmed' THEN
         RETURN known.shown;
     END IF;
     now := {schema}.clock();

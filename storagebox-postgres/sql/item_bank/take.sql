@@ -5,10 +5,11 @@
 -- IB-8 Each taker searches from a place of its own (`p_start`), so that no taker scans the dead rows of all others.
 -- `p_till` is a hint from an earlier take: more items may be free up to there, so the cells need not be read. `p_since`
 -- is where the taker last cleared bits of cells, or null for `p_start`.
--- Returns new item hash till | again item until | ended why | empty | busy
+-- ER-5 An attempt whose call (`p_call`) is void takes nothing. 'empty' of a repeated attempt makes its call void.
+-- Returns new item hash till | again item until | ended why | empty | busy | open: 'empty', but the call is not void
 CREATE OR REPLACE FUNCTION {schema}.bank_take(
-    p_bank bigint, p_epoch bigint, p_claim text, p_hold bigint, p_memory bigint, p_start bigint, p_till bigint,
-    p_since bigint
+    p_bank bigint, p_epoch bigint, p_claim text, p_call bigint, p_is_repeated boolean, p_hold bigint, p_memory bigint,
+    p_start bigint, p_till bigint, p_since bigint
 ) RETURNS text[]
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s'
 -- One generic plan: the arguments of a call do not help to find a better one.
@@ -29,7 +30,11 @@ BEGIN
     END IF;
     IF known.state IS NOT NULL THEN
         shown := {schema}.bank_claim_view(known.state, known.item, known.until, known.ended_at, p_memory, asked);
-        IF shown[1] <> 'forgotten' THEN
+        IF shown[1] = 'unknown' THEN
+            RETURN {schema}.bank_take_after_void(
+                p_bank, p_claim, p_call, p_is_repeated, p_hold, p_memory, p_start, coalesce(p_since, p_start)
+            );
+        ELSIF shown[1] <> 'forgotten' THEN
             RETURN shown;
         END IF;
         PERFORM {schema}.bank_lock(p_bank, p_claim, p_memory);
@@ -53,5 +58,7 @@ BEGIN
             RETURN ARRAY['new', got.item, got.h::text, p_till::text];
         END IF;
     END IF;
-    RETURN {schema}.bank_take_ahead(p_bank, p_claim, p_hold, p_memory, p_start, coalesce(p_since, p_start));
+    RETURN {schema}.bank_take_ahead(
+        p_bank, p_claim, CASE WHEN p_is_repeated THEN p_call END, p_hold, p_memory, p_start, coalesce(p_since, p_start)
+    );
 END $$;

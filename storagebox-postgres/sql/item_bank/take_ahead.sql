@@ -1,9 +1,9 @@
 -- Finishes `bank_take` for an unknown claim without a hint. Nearly always finds an item in the next range of cells in
 -- the section of `p_start`; otherwise searches the next sections. Clears the bits of cells that the taker has emptied
--- since `p_since`.
+-- since `p_since`. `p_voids` is the call that 'empty' makes void, or null.
 -- Returns new item hash till, and more items may be free up to `till`; or what `bank_take_lapsed` returns.
 CREATE OR REPLACE FUNCTION {schema}.bank_take_ahead(
-    p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_start bigint, p_since bigint
+    p_bank bigint, p_claim text, p_voids bigint, p_hold bigint, p_memory bigint, p_start bigint, p_since bigint
 ) RETURNS text[]
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -44,7 +44,7 @@ BEGIN
     ELSE
         SELECT * INTO got FROM {schema}.bank_pick(p_bank, p_since, 1, true);
         IF got.hs IS NULL THEN
-            RETURN {schema}.bank_take_lapsed(p_bank, p_claim, p_hold, p_memory, got.froms, got.tills);
+            RETURN {schema}.bank_take_lapsed(p_bank, p_claim, p_voids, p_hold, p_memory, got.froms, got.tills);
         END IF;
         asked := {schema}.clock();
         h := got.hs[1];

@@ -3,9 +3,11 @@
 -- IB-4 'empty' only after reads without locks found no lapsed hold and then no free item, so that no item is missed
 -- that upkeep frees in between. 'busy' if others have locked what is left.
 -- IB-3 Before 'empty' the claim is read again: a concurrent take of the same claim may have got the last item.
--- Returns new item hash till | again item until | ended why | empty | busy
+-- ER-5 'empty' makes the call `p_voids` void, if it is not null. This may wait for another take of the claim, so it
+-- comes before the cells are locked (ADR 13).
+-- Returns new item hash till | again item until | ended why | empty | busy | open
 CREATE OR REPLACE FUNCTION {schema}.bank_take_lapsed(
-    p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_froms bigint[], p_tills bigint[]
+    p_bank bigint, p_claim text, p_voids bigint, p_hold bigint, p_memory bigint, p_froms bigint[], p_tills bigint[]
 ) RETURNS text[]
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -31,7 +33,11 @@ BEGIN
         shown := ARRAY['busy'];
     ELSE
         shown := {schema}.bank_get(p_bank, p_claim, p_memory);
-        shown := CASE shown[1] WHEN 'unknown' THEN ARRAY['empty'] ELSE shown END;
+        IF shown[1] = 'unknown' AND p_voids IS NULL THEN
+            shown := ARRAY['empty'];
+        ELSIF shown[1] = 'unknown' THEN
+            shown := ARRAY[{schema}.bank_refuse(p_bank, p_claim, p_voids, NULL, NULL, 'empty')];
+        END IF;
     END IF;
     -- More than 32 pages of `claims` were read: many of them have only dead rows of ended holds.
     IF pg_stat_get_xact_blocks_fetched('{schema}.claims'::regclass) > before + 32 THEN

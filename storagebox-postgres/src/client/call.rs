@@ -17,12 +17,12 @@ use arg::Arg;
 
 /// Initial capacities that almost every call fits in, so that no buffer grows: the number of arguments, the bytes of a
 /// prepared statement, and the bytes of bound values.
-const ARGUMENTS: usize = 8;
+const ARGUMENTS: usize = 10;
 const STATEMENT: usize = 192;
 const BOUND: usize = 256;
 
 /// The function that exists only in this version of the schema.
-const IS_VERSION: &str = "is_version_2";
+const IS_VERSION: &str = "is_version_3";
 
 /// Sets what a foreign session may have set otherwise. It is part of the call's message, and so applies to this
 /// transaction only.

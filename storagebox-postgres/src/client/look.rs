@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn schema_check_names_every_table_and_function() {
         let text = text_of_look(&Schema::default());
-        for name in ["versions", "store", "claims", "numbers", "bank_take", "check_session", "is_version_2"] {
+        for name in ["versions", "store", "claims", "numbers", "bank_take", "check_session", "is_version_3"] {
             assert!(text.contains(&format!(",{name}")) || text.contains(&format!("{{{name}")), "{name}");
         }
         assert!(!text.contains("{schema}") && !text.contains("functions}") && !text.contains("tables}"), "{text}");

@@ -10,7 +10,7 @@ use storagebox_core::{Error, ErrorKind, Result, Retention};
 use crate::error::read;
 
 /// The version that this library works with.
-pub(crate) const VERSION: i32 = 2;
+pub(crate) const VERSION: i32 = 3;
 
 pub(crate) const FORMAT: StoreFormat = StoreFormat::new("postgres", "schema", VERSION as i64);
 

@@ -7,7 +7,7 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 use storagebox_core::backend::PageRequest;
 use storagebox_core::{
-    ClaimId, ClaimState, Confirmed, Counts, End, Extended, Held, HoldState, Item, ItemState, ListedItem, Page,
+    Attempt, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Held, HoldState, Item, ItemState, ListedItem, Page,
     Released, Restored, Result, Retired, Taken, Withdrawn,
 };
 
@@ -33,8 +33,9 @@ impl ClaimView {
         self.words.get(index).map(String::as_str).ok_or_else(|| unreadable(self.function))
     }
 
-    fn is_forgotten(&self) -> bool {
-        matches!(self.text(0), Ok("forgotten"))
+    /// Returns whether the claim has a row that is neither held nor ended: it is forgotten, or some of its calls are void.
+    fn is_unknown(&self) -> bool {
+        matches!(self.text(0), Ok("forgotten" | "unknown"))
     }
 
     pub(super) fn item(&self, index: usize) -> Result<Item> {
@@ -62,6 +63,7 @@ impl ClaimView {
         }
     }
 
+    /// Returns the outcome for a claim that is held or has ended.
     pub(super) fn taken(&self) -> Result<Taken> {
         match self.word()? {
             "again" => Ok(Taken::Again(self.held()?)),
@@ -70,21 +72,23 @@ impl ClaimView {
         }
     }
 
-    pub(super) fn extended(&self) -> Result<Extended> {
+    pub(super) fn extended(&self, attempt: Attempt) -> Result<Extended> {
         match self.word()? {
             "extended" => Ok(Extended::Extended(self.held()?)),
             "again" => Ok(Extended::Confirmed(self.held()?)),
             "ended" => Ok(Extended::Ended(self.end()?)),
             "unknown" => Ok(Extended::Unknown),
+            "open" => attempt.refused(Extended::Unknown),
             _ => Err(unreadable(self.function)),
         }
     }
 
-    pub(super) fn confirmed(&self) -> Result<Confirmed> {
+    pub(super) fn confirmed(&self, attempt: Attempt) -> Result<Confirmed> {
         match self.word()? {
             "again" => Ok(Confirmed::Confirmed(self.item(1)?)),
             "ended" => Ok(Confirmed::Ended(self.end()?)),
             "unknown" => Ok(Confirmed::Unknown),
+            "open" => attempt.refused(Confirmed::Unknown),
             _ => Err(unreadable(self.function)),
         }
     }
@@ -141,7 +145,7 @@ pub(super) fn taken_many(row: &PgRow) -> Result<(Option<i64>, HashMap<String, Ob
         ))
     });
     let known =
-        known.filter(|observed| !matches!(observed, Ok((_, Observed::AlreadyKnown(view))) if view.is_forgotten()));
+        known.filter(|observed| !matches!(observed, Ok((_, Observed::AlreadyKnown(view))) if view.is_unknown()));
     let observed = new.chain(known).collect::<Result<_>>()?;
     Ok((read(FUNCTION, row.try_get("h"))?, observed))
 }
@@ -164,10 +168,11 @@ pub(super) fn released(row: &PgRow) -> Result<Released> {
     }
 }
 
-pub(super) fn retired(row: &PgRow) -> Result<Retired> {
+pub(super) fn retired(row: &PgRow, attempt: Attempt) -> Result<Retired> {
     match word(row, "bank_retire")?.as_str() {
         "retired" => Ok(Retired::Retired),
         "holding" => Ok(Retired::Holding),
+        "open" => attempt.refused(Retired::Holding),
         "unknown" => Ok(Retired::Unknown),
         _ => Err(unreadable("bank_retire")),
     }

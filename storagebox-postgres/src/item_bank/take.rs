@@ -67,24 +67,18 @@ impl Takes {
 
 impl Taker {
     async fn alone(&self, take: Take, after_lost: AfterLostReply, deadline: Instant) -> Result<Taken> {
-        let once = |is_any_lost| {
-            let (attempt, take) = (take.attempt.after_lost(is_any_lost), &take);
-            async move {
-                match self.once(take).await? {
-                    Taken::Empty => attempt.refused(Taken::Empty),
-                    taken => Ok(taken),
-                }
-            }
-        };
+        let once = |is_any_lost| self.once(take.attempt.after_lost(is_any_lost), &take);
         self.bank.client().repeated(deadline, after_lost, once).await
     }
 
-    async fn once(&self, take: &Take) -> Result<Taken> {
+    async fn once(&self, attempt: Attempt, take: &Take) -> Result<Taken> {
         let mut cursor = self.cursors.begin();
         let (client, start) = (self.bank.client(), cursor.start());
         let call = FunctionCall::value("bank_take")
             .of(self.bank.opened().await?)
             .with(take.claim.as_str())
+            .with(attempt.call())
+            .with(attempt.is_repeated())
             .with(micros_of(take.hold))
             .with(client.memory())
             .with(start.at)
@@ -101,6 +95,7 @@ impl Taker {
                 cursor.leave();
                 Ok(Taken::Empty)
             }
+            "open" => attempt.refused(Taken::Empty),
             "busy" => {
                 cursor.leave();
                 Err(Error::new(ErrorKind::Contention, "other calls hold the last items").on("postgres"))

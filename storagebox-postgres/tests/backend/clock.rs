@@ -14,7 +14,7 @@ use storagebox_core::Result;
 use crate::support::failed;
 
 /// Functions that wait for upkeep alone, whose steps are short.
-const BRIEF: [&str; 2] = ["counter_remember", "record_end"];
+const BRIEF: [&str; 3] = ["counter_refuse", "counter_remember", "record_end"];
 
 const CLOCK: &str = "{schema}.clock()";
 

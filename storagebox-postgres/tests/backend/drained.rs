@@ -45,7 +45,7 @@ const HOUR: Duration = Duration::from_secs(3_600);
 /// Makes a take that looks past the ended holds, and returns its outcome.
 async fn look_past(place: &Place, claim: &str) -> Result<String> {
     let take =
-        format!("SELECT ({}.bank_take(namespace, epoch, '{claim}', NULL, NULL, 0, NULL, NULL))[1]", place.schema);
+        format!("SELECT ({}.bank_take(namespace, epoch, '{claim}', 0, false, NULL, NULL, 0, NULL, NULL))[1]", place.schema);
     let told = query_scalar(AssertSqlSafe(format!("{take} FROM {}.namespaces", place.schema)));
     told.fetch_one(place.database.owner()).await.map_err(failed)
 }
@@ -69,7 +69,7 @@ fn a_hold_that_ended_before_its_take_did_is_found() -> Result<()> {
         bank.add(&[Item::new("item")?]).await?;
         let schema = &place.schema;
         let take = format!(
-            "SELECT {schema}.bank_take(namespace, epoch, 'slow', 3600000000, NULL, 0, NULL, NULL) FROM {schema}.namespaces"
+            "SELECT {schema}.bank_take(namespace, epoch, 'slow', 0, false, 3600000000, NULL, 0, NULL, NULL) FROM {schema}.namespaces"
         );
         let mut slow = session(place, &take).await?;
         place.advance(24 * HOUR).await?;

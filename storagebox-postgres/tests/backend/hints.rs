@@ -10,8 +10,8 @@ fn answering(place: &Place, word: &str) -> String {
     let sql = "
         CREATE TABLE {schema}.hints (till bigint);
         CREATE OR REPLACE FUNCTION {schema}.bank_take(
-            p_bank bigint, p_epoch bigint, p_claim text, p_hold bigint, p_memory bigint, p_start bigint, p_till bigint,
-            p_since bigint
+            p_bank bigint, p_epoch bigint, p_claim text, p_call bigint, p_is_repeated boolean, p_hold bigint, p_memory bigint,
+            p_start bigint, p_till bigint, p_since bigint
         ) RETURNS text[] LANGUAGE plpgsql SECURITY DEFINER AS $$
         BEGIN
             INSERT INTO {schema}.hints VALUES (p_till);

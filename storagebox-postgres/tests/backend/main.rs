@@ -43,4 +43,5 @@ mod traces;
 mod upgrade;
 mod upkeep;
 mod urls;
+mod void_calls;
 mod waiting;

@@ -105,8 +105,8 @@ fn a_change_of_all_shards_locks_and_makes_them_in_the_order_of_a_batch() -> Resu
         let schema = &place.schema;
         let batch = |shard: u16| {
             format!(
-                "SELECT {schema}.counter_apply(namespace, '{{key}}', '{{batch-{shard}}}', '{{1}}', '{{NULL}}', '{{NULL}}', \
-                 '{{{shard}}}', {SHARDS}, 0, 60, true, true, NULL, NULL) FROM {schema}.namespaces"
+                "SELECT {schema}.counter_apply(namespace, '{{key}}', '{{batch-{shard}}}', '{{0}}', '{{false}}', '{{1}}', \
+                 '{{NULL}}', '{{NULL}}', '{{{shard}}}', {SHARDS}, 0, 60, true, true, NULL, NULL) FROM {schema}.namespaces"
             )
         };
         run(place.database.owner(), batch(3)).await?;

@@ -141,7 +141,7 @@ fn a_dropped_call_that_is_stuck_is_in_nobody_s_way() -> Result<()> {
         let store = builder.connect(&place.url_at(place.database.server()))?;
         fill(&store, 1).await?;
         // Without this, the take would give up by itself during the test.
-        let patient = "bank_take(bigint, bigint, text, bigint, bigint, bigint, bigint, bigint) SET lock_timeout = '1h'";
+        let patient = "bank_take SET lock_timeout = '1h'";
         run(place.database.owner(), format!("ALTER FUNCTION {}.{patient}", place.schema)).await?;
         let other = locked(place).await?;
         let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("stuck")?);

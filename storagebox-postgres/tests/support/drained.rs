@@ -256,7 +256,7 @@ impl Meter {
         let session = place.database.owner().acquire().await.map_err(failed)?;
         let schema = &place.schema;
         let take = format!(
-            "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF) SELECT {schema}.bank_take(namespace, epoch, '{{claim}}', NULL, NULL, {{start}}, NULL, NULL) \
+            "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF) SELECT {schema}.bank_take(namespace, epoch, '{{claim}}', 0, false, NULL, NULL, {{start}}, NULL, NULL) \
              FROM {schema}.namespaces"
         );
         Ok(Self { session, take, starts, random: fastrand::Rng::with_seed(7) })

@@ -11,7 +11,7 @@ DECLARE
     many  record;
 BEGIN
     FOR n IN 1 .. {takes} LOOP
-        SELECT {schema}.bank_take(b.namespace, b.epoch, 'walk {start} ' || n, NULL, NULL, start, till, since) INTO shown FROM {schema}.namespaces b;
+        SELECT {schema}.bank_take(b.namespace, b.epoch, 'walk {start} ' || n, 0, false, NULL, NULL, start, till, since) INTO shown FROM {schema}.namespaces b;
         IF shown[1] <> 'new' THEN
             RAISE EXCEPTION 'take % of {takes} is %', n, shown[1];
         END IF;

@@ -40,7 +40,7 @@ impl Deref for Bank {
 }
 
 /// The statement of a take.
-const TAKE: &str = "SELECT storagebox.bank_take($1,$2,$3,$4,$5,$6,$7,$8) WHERE storagebox.is_version_2()";
+const TAKE: &str = "SELECT storagebox.bank_take($1,$2,$3,$4,$5,$6,$7,$8,$9,$10) WHERE storagebox.is_version_3()";
 
 /// Takes without the library, which continue from place to place as the library's do.
 pub(super) struct PlainTakes {
@@ -103,6 +103,8 @@ impl Caller for PlainTakes {
             .bind(self.number)
             .bind(self.epoch)
             .bind(claim)
+            .bind(fastrand::i64(..))
+            .bind(false)
             .bind(None::<i64>)
             .bind(self.memory)
             .bind(lane.start)

@@ -16,6 +16,7 @@ pub(crate) enum Arg<'a> {
     Texts(Vec<&'a str>),
     Ints(Vec<Option<i64>>),
     Smalls(Vec<i32>),
+    Bools(Vec<bool>),
     Blobs(Vec<Option<&'a [u8]>>),
 }
 
@@ -30,6 +31,7 @@ impl Arg<'_> {
             Self::Texts(texts) => to.add(texts),
             Self::Ints(numbers) => to.add(numbers),
             Self::Smalls(numbers) => to.add(numbers),
+            Self::Bools(answers) => to.add(answers),
             Self::Blobs(blobs) => to.add(blobs),
         }
     }
@@ -47,6 +49,7 @@ impl Arg<'_> {
                 array(sql, numbers, "bigint", |sql, number| literal(sql, *number, "bigint", int_literal))
             }
             Self::Smalls(numbers) => array(sql, numbers, "integer", |sql, number| write!(sql, "({number})")),
+            Self::Bools(answers) => array(sql, answers, "boolean", |sql, yes| write!(sql, "{yes}")),
             Self::Blobs(blobs) => array(sql, blobs, "pg_catalog.bytea", |sql, blob| {
                 literal(sql, *blob, "pg_catalog.bytea", bytes_literal)
             }),
@@ -121,6 +124,7 @@ from! {
     Vec<i64> => |numbers| Self::Ints(numbers.into_iter().map(Some).collect());
     Vec<Option<i64>> => |numbers| Self::Ints(numbers);
     Vec<i32> => |numbers| Self::Smalls(numbers);
+    Vec<bool> => |answers| Self::Bools(answers);
     Vec<Option<&'a [u8]>> => |blobs| Self::Blobs(blobs);
 }
 
