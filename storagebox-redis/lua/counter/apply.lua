@@ -18,9 +18,9 @@ if remembers then
     if kind == 'V' and is_void(second, call) then return { first } end
 end
 
--- ER-5 Returns the refusal of the attempt, or 'open' if it cannot rule out an earlier attempt. If the attempt is repeated,
--- its call is void from now on. An earlier attempt that is still on its way finds that at the operation, because each
--- script runs alone: had it run before, the operation would be known as applied.
+-- ER-5 Returns the refusal of the attempt, or 'open' if it cannot rule out an earlier attempt. If the attempt is
+-- repeated, its call is void from now on. An earlier attempt that is still on its way finds that at the operation,
+-- because each script runs alone: had it run before, the operation would be known as applied.
 local function refused(refusal)
     if not is_repeated then return { refusal } end
     local void = remembers and with_void(kind == 'V' and second or '', call)

@@ -1,5 +1,5 @@
--- Queues ended and untaken claims that were not in the queue at any time while it was read; otherwise upkeep would never forget
--- them.
+-- Queues ended and untaken claims that were not in the queue at any time while it was read; otherwise upkeep would
+-- never forget them.
 -- ARGV the last piece of the queue when the reading began, then since claim of each
 -- Returns how many were repaired
 local pushed = pushed_since('e', tonumber(ARGV[1]), ENDED_LAST)
