@@ -196,6 +196,32 @@ fn a_take_in_progress_finds_that_its_call_is_void() -> Result<()> {
     })
 }
 
+/// A check of the whole bank finds nothing wrong with void calls, and queues those that upkeep would not find.
+#[test]
+fn a_repair_leaves_void_calls_as_they_are() -> Result<()> {
+    with_place(async |place| {
+        let (store, (bank, ada)) = (place.store()?, bank(place).await?);
+        let (bob, eve) = (ClaimId::new("bob")?, ClaimId::new("eve")?);
+        for claim in [&ada, &bob, &eve] {
+            assert_eq!(bank.attempt_take(LOST.again(), claim, Hold::Forever).await?, Taken::Empty);
+        }
+        add(&*bank, &["one"]).await?;
+        assert!(matches!(bank.take(&ada, Hold::For(2 * WEEK)).await?, Taken::New(_)));
+        let _ = bank.release(&bob).await?;
+        let rows = async || tokio::try_join!(row(place, &ada), row(place, &bob), row(place, &eve));
+        let before = rows().await?;
+        let base = place.key("b.namespace.0");
+        place.server.ask::<()>(cmd("DEL").arg(format!("{base}:e:0"))).await?;
+        place.server.ask::<()>(cmd("HDEL").arg(&base).arg("sound")).await?;
+        assert_eq!(store.maintain(100).await?.deleted, 0);
+        assert_eq!(rows().await?, before);
+        place.moved.advance(WEEK);
+        assert_eq!(store.maintain(100).await?.deleted, 2);
+        assert_eq!(rows().await?, (before.0, None, None));
+        Ok(())
+    })
+}
+
 #[test]
 fn void_calls_that_cannot_be_read_are_corrupt() -> Result<()> {
     with_place(async |place| {
