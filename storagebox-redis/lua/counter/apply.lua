@@ -19,8 +19,8 @@ if remembers then
 end
 
 -- ER-5 Returns the refusal of the attempt, or 'open' if it cannot rule out an earlier attempt. If the attempt is
--- repeated, its call is void from now on. An earlier attempt that is still on its way finds that at the operation,
--- because each script runs alone: had it run before, the operation would be known as applied.
+-- repeated, its call is void from now on. Each script runs alone: if an earlier attempt was applied before this script,
+-- the operation is known above, and an earlier attempt that comes after it finds that its call is void.
 local function refused(refusal)
     if not is_repeated then return { refusal } end
     local void = remembers and with_void(kind == 'V' and second or '', call)

@@ -70,8 +70,8 @@ local function settle(claim, memory)
     local row = {}
     row.key, row.value, row.hash, row.void = find_claim(claim)
     local value, word, first, second = row.value, judge(row.value, memory)
-    row.is_held = word == 'again'
-    if value and not row.is_held and string.sub(value, 1, 2) == UNTIL then lapse(row.key, claim, value, row.void) end
+    row.has_item = word == 'again'
+    if value and not row.has_item and string.sub(value, 1, 2) == UNTIL then lapse(row.key, claim, value, row.void) end
     -- ER-5 The void calls of a claim are forgotten with it.
     if value and word == 'unknown' and is_forgotten(timed(value), memory) then row.void = '' end
     return row, word, first, second
