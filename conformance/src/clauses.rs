@@ -34,7 +34,11 @@ pub const CLAUSES: &[Clause] = &[
         "an error names the operation, where there is one, and its advice the next step; never an item, a payload or a secret",
     ),
     clause("ER-3", "the driver's own error stays reachable through source()"),
-    clause("ER-4", "after an unresolved attempt no outcome is answered that does not settle it"),
+    clause(
+        "ER-4",
+        "only what may be retried is repeated, a bounded number of times; the least certain attempt decides",
+    ),
+    clause("ER-5", "a refusal is an answer: an attempt of its call that arrives later changes nothing"),
     clause(
         "S-1",
         "setup is idempotent and safe from many callers at once; until then every call is refused as NotSetUp",

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fastrand::Rng;
 use storagebox_core::layer::{Call, Layer, Layered, LayeredPart, Next, OnePart, Response};
-use storagebox_core::{Backend, Error, Result, async_trait};
+use storagebox_core::{Backend, Certainty, Error, Result, async_trait};
 
 pub(crate) use gate::{drop_after, dropped};
 
@@ -123,13 +123,14 @@ impl Link {
     }
 
     async fn delivered(&self, request: Next<'_>) -> Result<Response> {
+        let mut is_any_lost = false;
         for _ in 1..self.attempts {
-            match request.run().await {
-                Err(error) if error.is_retryable() => {}
+            match request.after_lost(is_any_lost).run().await {
+                Err(error) if error.is_retryable() => is_any_lost |= error.certainty() == Certainty::Unknown,
                 answer => return answer,
             }
         }
-        request.run().await
+        request.after_lost(is_any_lost).run().await
     }
 
     fn park(&self, request: Next<'_>) {

@@ -35,10 +35,13 @@ pub enum Cut {
     /// The server has answered the request or closed the connection; the client gets nothing more, on an open
     /// connection.
     NoAnswer,
+    /// The request is kept, with all that the client sends after it on the same connection, until
+    /// [`Proxy::let_go`] delivers it. The client gets nothing, on an open connection.
+    Kept,
 }
 
 impl Cut {
-    /// All cuts.
+    /// All cuts that need no further call.
     pub const ALL: [Self; 5] = [Self::RequestLost, Self::HalfRequest, Self::ReplyLost, Self::HalfReply, Self::NoAnswer];
 }
 
@@ -69,6 +72,10 @@ struct Plan {
     /// How long connections that are opened after a cut wait.
     wait: Mutex<Duration>,
     cuts: watch::Sender<usize>,
+    /// Whether requests that were kept are delivered, and how many were.
+    lets_go: watch::Sender<bool>,
+    delivered: watch::Sender<usize>,
+    kept: AtomicUsize,
     round_trips: AtomicUsize,
     slices: AtomicBool,
 }
@@ -87,6 +94,9 @@ impl Proxy {
             trap: Mutex::default(),
             wait: Mutex::default(),
             cuts: watch::Sender::default(),
+            lets_go: watch::Sender::default(),
+            delivered: watch::Sender::default(),
+            kept: AtomicUsize::default(),
             round_trips: AtomicUsize::default(),
             slices: AtomicBool::default(),
         });
@@ -138,6 +148,17 @@ impl Proxy {
         let _ = self.plan.cuts.subscribe().wait_for(|made| *made >= count).await;
     }
 
+    /// Delivers every request that was [kept](Cut::Kept), and waits until the server has answered it or is gone.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe. The requests are delivered all the same.
+    pub async fn let_go(&self) {
+        self.plan.lets_go.send_replace(true);
+        let kept = self.plan.kept.load(Ordering::SeqCst);
+        let _ = self.plan.delivered.subscribe().wait_for(|delivered| *delivered >= kept).await;
+    }
+
     /// Sets whether each byte is carried by itself from now on, so that both sides read in small pieces.
     pub fn slice(&self, on: bool) {
         self.plan.slices.store(on, Ordering::SeqCst);
@@ -182,6 +203,15 @@ impl Plan {
 
     fn cut(&self) {
         self.cuts.send_modify(|made| *made += 1);
+    }
+
+    fn keep(&self) {
+        self.kept.fetch_add(1, Ordering::SeqCst);
+        self.cut();
+    }
+
+    fn deliver(&self) {
+        self.delivered.send_modify(|delivered| *delivered += 1);
     }
 
     /// Returns how long this connection must wait, if a cut was made before.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use sqlx::Row;
 use storagebox_core::backend::CounterRules;
+use storagebox_core::backend::rules::VoidCalls;
 use storagebox_core::{
     Attempt, Cancelled, Change, Counted, Counter, CounterPromise, Key, Namespace, OpId, Result, Strategy, async_trait,
 };
@@ -12,6 +13,7 @@ use tracing::instrument;
 use crate::client::{Client, Kind, OpenNamespace, Step};
 use crate::clock::Micros;
 use crate::error::{read, unreadable};
+use crate::void_calls::VoidCallsOf;
 
 const KNOWN: &str = include_str!("../sql/counter/known.sql");
 const SET: &str = include_str!("../sql/counter/set.sql");
@@ -46,6 +48,9 @@ struct Cell<'a> {
     /// Whether the operation is stored, even if its memory is over.
     is_stored: bool,
     known: Option<StoredOperation>,
+    void: VoidCalls,
+    /// How the last of the void calls was refused.
+    refusal: Option<Counted>,
 }
 
 #[derive(Clone, Copy)]
@@ -56,7 +61,7 @@ enum StoredOperation {
 
 impl<'a> Cell<'a> {
     async fn of(step: &mut Step<'_>, key: &'a Key, op: &'a OpId, rules: &'a CounterRules) -> Result<Self> {
-        let row = step.row(step.ask(KNOWN).bind(key.as_str()).bind(op.as_str())).await?;
+        let row = step.row(step.ask(KNOWN).bind(key.as_str()).bind(op.as_str()).bind(step.now.0)).await?;
         let row = row.ok_or_else(|| unreadable("a counter"))?;
         let number = |column| read::<Option<i64>>("a counter", row.try_get(column));
         let at = number("at")?.map(Micros);
@@ -68,7 +73,10 @@ impl<'a> Cell<'a> {
         };
         let sure = |column| number(column)?.ok_or_else(|| unreadable("a counter"));
         let (value, ops) = (sure("total")?, sure("ops")?);
-        Ok(Self { key, op, rules, value, ops, is_stored: at.is_some(), known })
+        let text = |column| read::<Option<&str>>("a counter", row.try_get(column));
+        let void = text("calls")?.unwrap_or_default().parse()?;
+        let refusal = text("refusal")?.map(to_refusal).transpose()?;
+        Ok(Self { key, op, rules, value, ops, is_stored: at.is_some(), known, void, refusal })
     }
 
     /// Returns whether the counter has no room for an operation, after deleting those whose memory is over.
@@ -85,7 +93,29 @@ impl<'a> Cell<'a> {
         Ok(self.ops >= capacity)
     }
 
+    /// Returns the refusal of an attempt whose call is void (ER-5).
+    fn void_refusal(&self, attempt: Attempt) -> Option<Counted> {
+        self.refusal.filter(|_| self.void.contain(attempt))
+    }
+
+    /// Returns a refusal. If the counter remembers operations, it makes earlier attempts of the call void.
+    async fn refused(&self, step: &mut Step<'_>, attempt: Attempt, refusal: Counted) -> Result<Counted> {
+        if !self.rules.remembers() {
+            return attempt.refused(refusal);
+        }
+        let ends = self.rules.keeps().map_or(i64::MAX, |keeps| step.now.0.saturating_add(keeps));
+        let void = self.void.clone();
+        self.place().refuse(step, void, attempt, to_text(refusal), ends).await.map(|()| refusal)
+    }
+
+    fn place(&self) -> VoidCallsOf<'a> {
+        VoidCallsOf { key: self.key.as_str(), id: self.op.as_str() }
+    }
+
     async fn remember(&mut self, step: &mut Step<'_>, delta: Option<i64>, value: Option<i64>) -> Result<()> {
+        if !self.void.is_empty() {
+            self.place().forget(step).await?;
+        }
         let put = step.ask(REMEMBER).bind(self.key.as_str()).bind(self.op.as_str());
         step.change(put.bind(delta).bind(value).bind(step.now.0)).await?;
         self.ops += i64::from(!self.is_stored);
@@ -98,9 +128,27 @@ impl<'a> Cell<'a> {
     }
 }
 
-type Apply = (Key, Change, CounterRules);
+fn to_text(refusal: Counted) -> &'static str {
+    match refusal {
+        Counted::Overflow => "overflow",
+        Counted::Full => "full",
+        _ => "out of bounds",
+    }
+}
 
-async fn apply(step: &mut Step<'_>, (key, change, rules): &Apply) -> Result<Counted> {
+fn to_refusal(text: &str) -> Result<Counted> {
+    match text {
+        "overflow" => Ok(Counted::Overflow),
+        "full" => Ok(Counted::Full),
+        "out of bounds" => Ok(Counted::OutOfBounds),
+        _ => Err(unreadable("a counter")),
+    }
+}
+
+type Apply = (Attempt, Key, Change, CounterRules);
+
+async fn apply(step: &mut Step<'_>, (attempt, key, change, rules): &Apply) -> Result<Counted> {
+    let attempt = *attempt;
     let mut cell = Cell::of(step, key, &change.op, rules).await?;
     match cell.known {
         Some(StoredOperation::Cancelled) => return Ok(Counted::Fenced),
@@ -108,18 +156,21 @@ async fn apply(step: &mut Step<'_>, (key, change, rules): &Apply) -> Result<Coun
         Some(StoredOperation::Applied { value, .. }) => return Ok(Counted::AlreadyApplied { value }),
         None => {}
     }
+    if let Some(refusal) = cell.void_refusal(attempt) {
+        return Ok(refusal);
+    }
     let Some(value) = cell.value.checked_add(change.delta) else {
-        return Ok(Counted::Overflow);
+        return cell.refused(step, attempt, Counted::Overflow).await;
     };
     if !rules.bounds(change).contains(value) {
-        return Ok(Counted::OutOfBounds);
+        return cell.refused(step, attempt, Counted::OutOfBounds).await;
     }
     let answer = rules.answers_value().then_some(value);
     if rules.remembers() {
         if cell.is_full(step).await? {
             // Stores the new number of operations: `is_full` has deleted some.
             cell.set(step).await?;
-            return Ok(Counted::Full);
+            return cell.refused(step, attempt, Counted::Full).await;
         }
         cell.remember(step, Some(change.delta), answer).await?;
     }
@@ -148,7 +199,7 @@ impl Counter for SqliteCounter {
     #[instrument(level = "trace", skip_all)]
     async fn attempt_apply(&self, attempt: Attempt, key: &Key, change: &Change) -> Result<Counted> {
         self.rules.check(change)?;
-        let change = (key.clone(), change.clone(), self.rules);
+        let change = (attempt, key.clone(), change.clone(), self.rules);
         let applied = self.counters.write("apply", change, |step, change| Box::pin(apply(step, change)));
         applied.await.map_err(|error| self.promise().failed(error))
     }

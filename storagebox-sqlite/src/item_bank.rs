@@ -55,7 +55,7 @@ impl ItemBank for SqliteBank {
 
     #[instrument(level = "trace", skip_all)]
     async fn attempt_take(&self, attempt: Attempt, claim: &ClaimId, hold: Hold) -> Result<Taken> {
-        let take = Take { bank: self.bank.name().clone(), claim: claim.clone(), hold: hold.checked()? };
+        let take = Take { bank: self.bank.name().clone(), attempt, claim: claim.clone(), hold: hold.checked()? };
         self.bank
             .write_at_once(
                 "take",
@@ -68,13 +68,20 @@ impl ItemBank for SqliteBank {
 
     #[instrument(level = "trace", skip_all)]
     async fn attempt_extend(&self, attempt: Attempt, claim: &ClaimId, hold: Hold) -> Result<Extended> {
-        let extend = (claim.clone(), hold.checked()?);
-        self.bank.write("extend", extend, |step, (claim, hold)| Box::pin(claim::extend(step, claim, *hold))).await
+        let extend = (claim.clone(), attempt, hold.checked()?);
+        self.bank
+            .write("extend", extend, |step, (claim, attempt, hold)| {
+                Box::pin(claim::extend(step, claim, *attempt, *hold))
+            })
+            .await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn attempt_confirm(&self, attempt: Attempt, claim: &ClaimId) -> Result<Confirmed> {
-        self.bank.write("confirm", claim.clone(), |step, claim| Box::pin(claim::confirm(step, claim))).await
+        let confirm = (claim.clone(), attempt);
+        self.bank
+            .write("confirm", confirm, |step, (claim, attempt)| Box::pin(claim::confirm(step, claim, *attempt)))
+            .await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -108,7 +115,8 @@ impl ItemBank for SqliteBank {
 
     #[instrument(level = "trace", skip_all)]
     async fn attempt_retire(&self, attempt: Attempt, claim: &ClaimId) -> Result<Retired> {
-        self.bank.write("retire", claim.clone(), |step, claim| Box::pin(claim::retire(step, claim))).await
+        let retire = (claim.clone(), attempt);
+        self.bank.write("retire", retire, |step, (claim, attempt)| Box::pin(claim::retire(step, claim, *attempt))).await
     }
 
     #[instrument(level = "trace", skip_all)]

@@ -20,6 +20,7 @@ mod records;
 mod schema;
 mod store;
 mod token_store;
+mod void_calls;
 
 pub use config::{SqliteBuilder, Synchronous};
 pub use store::SqliteStore;

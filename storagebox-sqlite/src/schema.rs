@@ -16,11 +16,12 @@ use crate::client::{
 use crate::error;
 
 /// The migrations, in order: the first makes version 1. A released migration is never changed.
-const MIGRATIONS: [&str; VERSION as usize] = [include_str!("../sql/migrations/1.sql")];
+const MIGRATIONS: [&str; VERSION as usize] =
+    [include_str!("../sql/migrations/1.sql"), include_str!("../sql/migrations/2.sql")];
 
 const VERSIONS: &str = include_str!("../sql/store/versions.sql");
 /// The statements that create all tables and indexes.
-pub(crate) const MADE: [&str; 1 + MIGRATIONS.len()] = [VERSIONS, MIGRATIONS[0]];
+pub(crate) const MADE: [&str; 1 + MIGRATIONS.len()] = [VERSIONS, MIGRATIONS[0], MIGRATIONS[1]];
 
 const KEEP: &str = include_str!("../sql/store/keep.sql");
 

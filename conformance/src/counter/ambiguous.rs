@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use fastrand::Rng;
-use storagebox_core::{Bounds, Cancelled, Counted, ErrorKind, Result, Retry};
+use storagebox_core::{Bounds, Cancelled, Counted, ErrorKind, Result};
 
 use super::{Kind, Subject};
-use crate::errors::Counting;
 use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link};
 use crate::world::World;
@@ -153,7 +152,7 @@ pub(super) async fn changes_in_doubt_are_repeated_by_nobody(world: &World, kind:
         let before = counter.value().await?;
         let link = Link::script([fate]);
         let (far, op) = (counter.behind(&link), format!("op-{number}"));
-        let answer = Retry::default().call(&Counting::default(), || far.attempt(&op, 5)).await;
+        let answer = far.retried(&op, 5).await;
         ensure_matches!(answer, Err(error) if !error.is_retryable(), "a change whose fate is {fate:?}");
         link.land().await;
         let landed = if fate == Fate::RequestLost { 0 } else { 5 };

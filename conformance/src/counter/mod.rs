@@ -14,6 +14,7 @@ mod model;
 mod network;
 mod others;
 mod reasons;
+mod refusals;
 mod retries;
 mod sequential;
 mod sharded;
@@ -99,6 +100,17 @@ cases! { Counter:
     "C-8" Ambiguous fences:
         late_attempts_of_a_cancelled_operation_change_nothing [Marker, Window, Sharded],
         lost_cancels_are_repeated [Marker, Window, Sharded];
+    "ER-5" Ambiguous refusals:
+        a_sold_out_stock_stays_sold_out_for_a_lost_sale [Marker, Window, Sharded],
+        a_lost_sale_is_void_after_its_operation_was_applied [Marker, Window, Sharded],
+        a_lost_overflow_is_not_applied_later [Marker, Window, Sharded],
+        a_cancel_ends_an_operation_that_has_void_calls [Marker, Window, Sharded],
+        more_void_calls_than_an_operation_keeps_are_a_doubt [Marker, Window, Sharded],
+        void_calls_are_forgotten_in_time [Marker, Window, Sharded],
+        a_full_window_is_an_answer_after_a_lost_change;
+    "ER-5" Ambiguous @Answers refusals: a_refusal_that_voids_nothing_is_a_doubt [Atomic];
+    "ER-5" Concurrent refusals:
+        an_attempt_in_progress_counts_before_the_refusal_or_never [Marker, Window, Sharded];
     "C-9" Sequential reasons: reasons_are_unsupported [Atomic, Marker, Window, Sharded];
     "C-1" Sequential @Answers article:
         approach_1_a_lost_reply_may_be_counted_twice, approach_1_without_a_retry_nothing_is_counted_twice;

@@ -79,7 +79,7 @@ async fn change_while_cut(
     let at_once = Retry { first_delay: Duration::ZERO, max_delay: Duration::ZERO, ..Retry::default() };
     let _ = fresh.apply("before", 1).await?;
     clients.arm(cut, key, passing);
-    let answer = at_once.call(&Counting::default(), || far.attempt("op", 2)).await;
+    let answer = at_once.call(&Counting::default(), |attempt| far.attempt_as(attempt, "op", 2)).await;
     let was_cut = clients.was_cut();
     judge(answer, was_cut, fresh.value().await?)?;
     Ok(was_cut)

@@ -2,7 +2,7 @@
 
 use super::{
     ambiguous, article, cancel, concurrent, crash, edge, fences, histories, ledger, model, network, others, reasons,
-    retries, sequential, window,
+    refusals, retries, sequential, window,
 };
 use crate::case::cases;
 
@@ -73,6 +73,13 @@ cases! { Strategies:
     "C-8" Concurrent fences: races_of_apply_and_cancel_have_one_end [Ledger, Set];
     "C-8" Ambiguous fences:
         late_attempts_of_a_cancelled_operation_change_nothing [Ledger, Set], lost_cancels_are_repeated [Ledger, Set];
+    "ER-5" Ambiguous refusals:
+        a_sold_out_stock_stays_sold_out_for_a_lost_sale [Set],
+        a_lost_sale_is_void_after_its_operation_was_applied [Set], a_lost_overflow_is_not_applied_later [Set],
+        a_cancel_ends_an_operation_that_has_void_calls [Set],
+        more_void_calls_than_an_operation_keeps_are_a_doubt [Set];
+    "ER-5" Ambiguous @Answers refusals: a_refusal_that_voids_nothing_is_a_doubt [Optimistic, History, Token];
+    "ER-5" Concurrent refusals: an_attempt_in_progress_counts_before_the_refusal_or_never [Set];
     "C-9" Sequential ledger::reasons:
         a_log_shows_why_each_change_was_made, a_retry_for_another_reason_is_the_same_operation,
         a_merged_change_leaves_its_amount_and_no_reason;

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Error, ErrorKind, Key, OpId, Result,
-    Retention, Strategy,
+    Attempt, Backend, Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Error, ErrorKind, Key, OpId, Result,
+    Retention, Retry, Strategy,
 };
 
+use crate::errors::Counting;
 use crate::failure::Failure;
 use crate::kind::Kind;
 use crate::link::Link;
@@ -153,10 +154,20 @@ impl Subject {
         Ok(if self.promise().bounds_per_change { change.within(self.bounds) } else { change })
     }
 
-    /// Makes one attempt and returns its result.
+    /// Makes a call of one attempt and returns its result.
     pub(super) async fn attempt(&self, op: &str, delta: i64) -> Result<Counted> {
-        let counted = self.counter.apply(&self.key, &self.change(op, delta)?).await?;
+        self.attempt_as(Attempt::first(), op, delta).await
+    }
+
+    /// Makes this attempt and returns its result.
+    pub(super) async fn attempt_as(&self, attempt: Attempt, op: &str, delta: i64) -> Result<Counted> {
+        let counted = self.counter.attempt_apply(attempt, &self.key, &self.change(op, delta)?).await?;
         Ok(self.as_told(counted))
+    }
+
+    /// Makes a call, and repeats it as a caller would.
+    pub(super) async fn retried(&self, op: &str, delta: i64) -> Result<Counted> {
+        Retry::default().call(&Counting::default(), |attempt| self.attempt_as(attempt, op, delta)).await
     }
 
     /// Makes one attempt to fence the operation and returns its result.

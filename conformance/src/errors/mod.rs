@@ -1,8 +1,9 @@
-//! Errors and retries: ER-1 to ER-4.
+//! Errors and retries: ER-1 to ER-5.
 
 mod certainty;
+mod kept;
+mod refusals;
 mod retry;
-mod settling;
 mod shown;
 
 use crate::case::cases;
@@ -26,10 +27,18 @@ cases! { Errors:
         the_least_certain_attempt_decides;
     "ER-4" Ambiguous [ItemBank] retry:
         a_lost_call_is_made_again_and_settled, an_exhausted_retry_leaves_the_call_to_be_made_again;
-    "ER-4" Ambiguous [ItemBank] settling:
-        an_empty_bank_settles_no_lost_take, an_unknown_claim_settles_nothing, a_holder_settles_no_lost_retire,
-        random_faults_never_answer_what_may_still_change;
-    "ER-4" Ambiguous [Dedup] settling: anothers_lease_settles_nothing, a_mismatch_settles_no_lost_begin;
-    "ER-4" Ambiguous [Counter] settling: a_rejected_change_settles_nothing, a_full_window_settles_nothing;
-    "ER-4" Ambiguous [ItemBank, Dedup, Tokens, Counter] settling: what_is_final_settles_what_was_lost;
+    "ER-5" Sequential retry: an_attempt_after_a_lost_one_says_so;
+    "ER-5" Ambiguous [ItemBank] refusals:
+        an_empty_bank_stays_empty_for_a_lost_take, a_lost_take_is_void_after_its_claim_took,
+        an_unknown_claim_is_neither_confirmed_nor_extended_later, a_holder_is_not_retired_later,
+        a_release_ends_a_claim_that_has_void_calls, more_void_calls_than_a_claim_keeps_are_a_doubt,
+        void_calls_are_forgotten_in_time, random_faults_never_answer_what_may_still_change;
+    "ER-5" Network [ItemBank] kept:
+        a_kept_take_takes_nothing_after_its_refusal, a_kept_confirm_spends_nothing_after_its_refusal,
+        a_kept_retire_forgets_nothing_after_its_refusal;
+    "ER-5" Network [Counter] kept: a_kept_sale_sells_nothing_after_its_refusal;
+    "ER-5" Concurrent [ItemBank] refusals: an_attempt_in_progress_takes_before_the_refusal_or_never;
+    "ER-5" Ambiguous [Dedup] refusals:
+        anothers_lease_is_an_answer_as_it_stands, a_mismatch_is_an_answer_as_it_stands;
+    "ER-5" Ambiguous [ItemBank, Dedup, Tokens, Counter] refusals: what_is_final_is_answered_after_what_was_lost;
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use storagebox_core::{
-    Certainty, ClaimId, End, Error, ErrorKind, Hold, ItemBank, Result, Retry, Taken, Timer, async_trait,
+    Attempt, Certainty, ClaimId, End, Error, ErrorKind, Hold, ItemBank, Result, Retry, Taken, Timer, async_trait,
 };
 
 use super::certainty::KINDS;
@@ -65,7 +65,7 @@ pub(super) async fn what_cannot_succeed_is_not_tried_again(_: &World) -> Verdict
     for (kind, retryable) in KINDS {
         let answers = [Err(Error::new(kind, "as the script says")), Ok(Taken::Ended(End::Released))];
         let (script, timer) = (Script::new(answers), Counting::default());
-        let answer = Retry::default().call(&timer, || script.call()).await;
+        let answer = Retry::default().call(&timer, |_| script.call()).await;
         let calls = if retryable { 2 } else { 1 };
         ensure_eq!((script.calls(), timer.slept().len()), (calls, calls - 1), "calls and waits after {kind:?}");
         if retryable {
@@ -83,7 +83,7 @@ pub(super) async fn attempts_are_bounded(_: &World) -> Verdict {
         for kind in [ErrorKind::Contention, ErrorKind::OutcomeUnknown] {
             let (script, timer) = (Script::failing(&[kind; 60]), Counting::default());
             let retry = Retry { attempts, first_delay, max_delay };
-            let answer = retry.call(&timer, || script.call()).await;
+            let answer = retry.call(&timer, |_| script.call()).await;
             ensure_matches!(answer, Err(error) if error.kind() == kind, "a call that always fails");
             ensure_eq!(script.calls(), expected, "calls for {attempts} attempts");
             ensure_eq!(timer.slept().len(), expected - 1, "waits between {attempts} attempts");
@@ -91,7 +91,7 @@ pub(super) async fn attempts_are_bounded(_: &World) -> Verdict {
         }
     }
     let (script, timer) = (Script::failing(&[ErrorKind::Throttled]), Counting::default());
-    ensure!(Retry::NEVER.call(&timer, || script.call()).await.is_err(), "a call that is never repeated succeeds");
+    ensure!(Retry::NEVER.call(&timer, |_| script.call()).await.is_err(), "a call that is never repeated succeeds");
     ensure_eq!((script.calls(), timer.slept().len()), (1, 0), "calls and waits without retries");
     Ok(())
 }
@@ -99,7 +99,7 @@ pub(super) async fn attempts_are_bounded(_: &World) -> Verdict {
 /// Returns the waits of a caller whose attempts all fail.
 async fn waits(retry: Retry) -> Vec<Duration> {
     let (script, timer) = (Script::failing(&[ErrorKind::Contention; 60]), Counting::default());
-    let _ = retry.call(&timer, || script.call()).await;
+    let _ = retry.call(&timer, |_| script.call()).await;
     timer.slept()
 }
 
@@ -107,7 +107,7 @@ async fn waits(retry: Retry) -> Vec<Duration> {
 pub(super) async fn what_may_count_twice_is_not_tried_again(_: &World) -> Verdict {
     let failed = |kind| Err(Error::new(kind, "as the script says").unrepeatable());
     let script = Script::new([failed(ErrorKind::Contention), failed(ErrorKind::OutcomeUnknown)]);
-    let answer = Retry::default().call(&Counting::default(), || script.call()).await;
+    let answer = Retry::default().call(&Counting::default(), |_| script.call()).await;
     let error = ensure_matches!(answer, Err(error) => error, "a call whose answer was lost");
     ensure_eq!(script.calls(), 2, "calls, the second of which was lost");
     ensure_eq!(error.certainty(), Certainty::Unknown, "the certainty of {error}");
@@ -138,11 +138,11 @@ pub(super) async fn callers_wait_differently(_: &World) -> Verdict {
 pub(super) async fn an_outcome_ends_the_attempts(_: &World) -> Verdict {
     let timer = Counting::default();
     let script = Script::new([Ok(Taken::Empty)]);
-    let answer = Retry::default().call(&timer, || script.call()).await;
+    let answer = Retry::default().call(&timer, |_| script.call()).await;
     ensure_eq!(answer?, Taken::Empty, "an outcome at the first attempt");
     ensure_eq!((script.calls(), timer.slept().len()), (1, 0), "calls and waits for it");
     let script = Script::failing(&[ErrorKind::Contention, ErrorKind::Throttled, ErrorKind::Unavailable]);
-    let answer = Retry::default().call(&timer, || script.call()).await;
+    let answer = Retry::default().call(&timer, |_| script.call()).await;
     ensure_eq!(answer?, Taken::Empty, "a true Empty after attempts that surely changed nothing");
     ensure_eq!(script.calls(), 4, "calls for it");
     Ok(())
@@ -161,14 +161,36 @@ pub(super) async fn the_least_certain_attempt_decides(_: &World) -> Verdict {
     ];
     for (kinds, kind, certainty) in scripts {
         let (script, timer) = (Script::failing(&kinds), Counting::default());
-        let answer = retry.call(&timer, || script.call()).await;
+        let answer = retry.call(&timer, |_| script.call()).await;
         let error = ensure_matches!(answer, Err(error) => error, "a call that fails with {kinds:?}");
         ensure_eq!((error.kind(), error.certainty()), (kind, certainty), "what is left of {kinds:?}");
     }
+    Ok(())
+}
+
+/// The store learns of each attempt whether an earlier one may still arrive, and to which call it belongs.
+pub(super) async fn an_attempt_after_a_lost_one_says_so(_: &World) -> Verdict {
+    use ErrorKind::{Contention, OutcomeUnknown, Throttled};
     let step = Error::new(Contention, "after a step").after_unresolved();
-    let (script, timer) = (Script::new([Err(step)]), Counting::default());
-    let answer = retry.call(&timer, || script.call()).await;
-    ensure_matches!(answer, Err(error) if error.certainty() == Certainty::Unknown, "an Empty after half a call");
+    let lost = |kind| Error::new(kind, "as the script says");
+    let scripts = [
+        (vec![lost(Contention), lost(Throttled)], vec![false, false, false]),
+        (vec![lost(Contention), lost(OutcomeUnknown), lost(Throttled)], vec![false, false, true, true]),
+        (vec![step], vec![false, true]),
+    ];
+    for (errors, expected) in scripts {
+        let script = Script::new(errors.into_iter().map(Err));
+        let attempts = Mutex::new(Vec::new());
+        let call = |attempt: Attempt| {
+            attempts.lock().unwrap_or_else(PoisonError::into_inner).push(attempt);
+            script.call()
+        };
+        let _ = Retry::default().call(&Counting::default(), call).await?;
+        let attempts = attempts.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let repeated: Vec<_> = attempts.iter().map(|attempt| attempt.is_repeated()).collect();
+        ensure_eq!(repeated, expected, "which attempts follow a lost one");
+        ensure!(attempts.iter().all(|attempt| attempt.call() == attempts[0].call()), "attempts of several calls");
+    }
     Ok(())
 }
 
@@ -178,7 +200,7 @@ pub(super) async fn a_lost_call_is_made_again_and_settled(world: &World) -> Verd
         let claim = ClaimId::new(format!("claim-{number}"))?;
         let (link, timer) = (Link::script([fate; 1]), Counting::default());
         let far = link.before(&bank);
-        let taken = Retry::default().call(&timer, || far.take(&claim, Hold::Forever)).await?;
+        let taken = Retry::default().call(&timer, |attempt| far.attempt_take(attempt, &claim, Hold::Forever)).await?;
         let item = ensure_matches!(taken, Taken::New(held) | Taken::Again(held) => held.item, "after {fate:?}");
         link.land().await;
         let again = bank.take(&claim, Hold::Forever).await?;
@@ -194,7 +216,7 @@ pub(super) async fn an_exhausted_retry_leaves_the_call_to_be_made_again(world: &
     for fate in [Fate::RequestLost, Fate::ReplyLost] {
         let (link, timer) = (Link::script([fate; 4]), Counting::default());
         let far = link.before(&bank);
-        let answer = retry.call(&timer, || far.take(&claim, Hold::Forever)).await;
+        let answer = retry.call(&timer, |attempt| far.attempt_take(attempt, &claim, Hold::Forever)).await;
         let error = ensure_matches!(answer, Err(error) => error, "four attempts that are lost");
         ensure_eq!(error.certainty(), Certainty::Unknown, "the certainty of {error}");
         ensure_eq!(timer.slept().len(), 3, "waits between four attempts");

@@ -166,7 +166,7 @@ pub(super) async fn the_source_survives_retries_and_markings(_: &World) -> Verdi
     ensure_source(&Error::unknown("lost").caused_by(driver_error()).after_unresolved())?;
     let timer = Counting::default();
     for kind in [ErrorKind::OutcomeUnknown, ErrorKind::Unavailable, ErrorKind::Denied] {
-        let fail = || async move { Err::<Taken, _>(Error::new(kind, "something").caused_by(driver_error())) };
+        let fail = |_| async move { Err::<Taken, _>(Error::new(kind, "something").caused_by(driver_error())) };
         let answer = Retry::default().call(&timer, fail).await;
         let error = ensure_matches!(answer, Err(error) => error, "a call that always fails");
         ensure_eq!(error.kind(), kind, "the kind after the retries");

@@ -18,6 +18,8 @@ enum End {
     Cut(Cut),
     /// The server has finished or closed the connection, and the client gets no sign of it.
     Silent,
+    /// These bytes are kept from the server.
+    Kept(Vec<u8>),
 }
 
 pub(super) struct Connection<'a> {
@@ -50,6 +52,10 @@ impl<'a> Connection<'a> {
         match end {
             End::Closed => Ok(()),
             End::Cut(cut) => self.cut(cut, client, server).await,
+            End::Kept(request) => {
+                self.keep(request, client, server).await;
+                Ok(())
+            }
             End::Silent => tokio::io::copy(&mut client, &mut tokio::io::sink()).await.map(drop),
         }
     }
@@ -64,6 +70,30 @@ impl<'a> Connection<'a> {
         }
         self.plan.cut();
         Ok(())
+    }
+
+    /// Keeps what the client sends until the proxy lets go. Then delivers it and waits for the server to finish, also if
+    /// the client is gone.
+    async fn keep(&self, mut request: Vec<u8>, mut client: TcpStream, mut server: TcpStream) {
+        let mut lets_go = self.plan.lets_go.subscribe();
+        self.plan.keep();
+        while !*lets_go.borrow_and_update() {
+            tokio::select! {
+                read = client.read_buf(&mut request) => {
+                    if read.unwrap_or(0) == 0 {
+                        let _ = lets_go.wait_for(|lets_go| *lets_go).await;
+                    }
+                }
+                _ = lets_go.changed() => {}
+            }
+        }
+        // A server that is gone or closes the connection has finished too. One that sees the end of the connection first
+        // may not begin.
+        let _ = server.write_all(&request).await;
+        let _ = server.read(&mut [0; CHUNK]).await;
+        let _ = server.shutdown().await;
+        let _ = tokio::io::copy(&mut server, &mut tokio::io::sink()).await;
+        self.plan.deliver();
     }
 
     async fn requests(
@@ -81,6 +111,7 @@ impl<'a> Connection<'a> {
             self.client_speaks(&mut sent);
             match self.plan.strike(|trap| trap.look(&mut sent, chunk)) {
                 None => {}
+                Some((Cut::Kept, _)) => return Ok(End::Kept(chunk.to_vec())),
                 Some((cut @ Cut::RequestLost, _)) => return Ok(End::Cut(cut)),
                 Some((cut @ Cut::HalfRequest, part)) => {
                     // If the server is gone, it receives no part of the request, which is as good.

@@ -34,6 +34,16 @@ impl<'a> Clients<'a> {
         self.arm(Cut::ReplyLost, text, 0);
     }
 
+    /// Keeps the request that contains this text, after `passing` such requests, until [`let_go`](Self::let_go).
+    pub(crate) fn keep(&self, text: &str, passing: usize) {
+        self.arm(Cut::Kept, text, passing);
+    }
+
+    /// Delivers the request that was kept, and waits until the server has finished with it.
+    pub(crate) async fn let_go(&self) {
+        self.proxy.let_go().await;
+    }
+
     /// Waits until a request was cut.
     pub(crate) async fn cut(&self) {
         self.proxy.wait_for_cuts(1).await;

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use storagebox_core::{
-    Bounds, Cancelled, Change, Clock, Counted, Counter, CounterPromise, Cursor, Key, Ledger, LedgerEntry, Maintained,
-    ManualClock, OpId, Page, Result, async_trait,
+    Attempt, Bounds, Cancelled, Change, Clock, Counted, Counter, CounterPromise, Cursor, Key, Ledger, LedgerEntry,
+    Maintained, ManualClock, OpId, Page, Result, async_trait,
 };
 
 use crate::steps::{OwnIds, Shown, between_steps, lock};
@@ -146,12 +146,12 @@ fn cut_the_time(entry: &mut LedgerEntry) {
 
 #[async_trait]
 impl Counter for BrokenLedger {
-    async fn apply(&self, key: &Key, change: &Change) -> Result<Counted> {
+    async fn attempt_apply(&self, attempt: Attempt, key: &Key, change: &Change) -> Result<Counted> {
         if self.is(Mistake::TestsBoundsOnARead) {
             return self.test_then_add(key, change).await;
         }
         let op = self.op_below(&change.op)?;
-        let counted = self.inner.apply(key, &Change { op, ..change.clone() }).await?;
+        let counted = self.inner.attempt_apply(attempt, key, &Change { op, ..change.clone() }).await?;
         Ok(match (self.mistake, counted) {
             (Some(Mistake::ReasonIsOfTheOperation), Counted::AlreadyApplied { .. }) if change.reason.is_some() => {
                 Counted::Mismatch

@@ -16,6 +16,7 @@ mod ordered;
 mod steps;
 mod store;
 mod tokens;
+mod void;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

@@ -2,12 +2,15 @@
 
 use redb::{ReadableTable, TableDefinition};
 use storagebox_core::backend::CounterRules;
-use storagebox_core::{Cancelled, Change, Counted, Counter, CounterPromise, Key, OpId, Result, Strategy, async_trait};
+use storagebox_core::{
+    Attempt, Cancelled, Change, Counted, Counter, CounterPromise, Key, OpId, Result, Strategy, async_trait,
+};
 
 use crate::client::{BACKEND, Look, Step};
 use crate::error::Stepped;
 use crate::space::Space;
 use crate::time::NEVER;
+use crate::void_calls;
 
 /// A value, and how many operations are stored with it, by namespace and key.
 pub(crate) const COUNTERS: TableDefinition<(&str, &str), (i64, u64)> = TableDefinition::new("counters");
@@ -17,6 +20,9 @@ type Row = (i64, Option<(i64, Option<i64>)>);
 
 /// The operations, by namespace, key and operation.
 pub(crate) const OPS: TableDefinition<(&str, &str, &str), Row> = TableDefinition::new("operations");
+
+/// The refusals, by the number that is stored with void calls.
+const REFUSALS: [Counted; 3] = [Counted::OutOfBounds, Counted::Overflow, Counted::Full];
 
 /// The counters of one name.
 #[derive(Debug)]
@@ -87,8 +93,8 @@ impl<'s> Cell<'s> {
     }
 
     fn remember(&mut self, applied: Option<(i64, Option<i64>)>) -> Stepped<()> {
-        let until = self.rules.keeps().map_or(NEVER, |micros| self.step.now.saturating_add(micros));
-        self.step.edit(OPS)?.insert(self.op_key(), (until, applied))?;
+        void_calls::forget(self.step, self.subject())?;
+        self.step.edit(OPS)?.insert(self.op_key(), (self.end_of_memory(), applied))?;
         self.ops += 1;
         Ok(())
     }
@@ -103,25 +109,53 @@ impl<'s> Cell<'s> {
         Ok(())
     }
 
+    /// Returns the refusal of an attempt whose call is void (ER-5).
+    fn void(&self, attempt: Attempt) -> Stepped<Option<Counted>> {
+        let refusal = void_calls::refusal(self.step, self.subject(), attempt)?;
+        Ok(refusal.and_then(|number| REFUSALS.get(usize::from(number)).copied()))
+    }
+
+    /// Returns a refusal. Only a counter that remembers operations can make an earlier attempt void.
+    fn refused(&self, attempt: Attempt, refusal: Counted) -> Stepped<Counted> {
+        if !self.rules.remembers() {
+            return Ok(attempt.refused(refusal)?);
+        }
+        let number = REFUSALS.iter().position(|known| *known == refusal).unwrap_or_default() as u8;
+        void_calls::refuse(self.step, self.subject(), attempt, number, self.end_of_memory()).map(|()| refusal)
+    }
+
+    fn end_of_memory(&self) -> i64 {
+        self.rules.keeps().map_or(NEVER, |micros| self.step.now.saturating_add(micros))
+    }
+
+    fn subject(&self) -> void_calls::Subject<'s> {
+        ("operation", self.key.0, self.key.1, self.op.as_str())
+    }
+
     fn op_key(&self) -> (&'s str, &'s str, &'s str) {
         (self.key.0, self.key.1, self.op.as_str())
     }
 
-    fn apply(&mut self, change: &Change) -> Stepped<Counted> {
+    fn apply(&mut self, attempt: Attempt, change: &Change) -> Stepped<Counted> {
         match self.known()? {
             Some(Known::Cancelled) => return Ok(Counted::Fenced),
             Some(Known::Applied { delta, .. }) if delta != change.delta => return Ok(Counted::Mismatch),
             Some(Known::Applied { value, .. }) => return Ok(Counted::AlreadyApplied { value }),
             None => {}
         }
-        let Some(value) = self.value.checked_add(change.delta) else { return Ok(Counted::Overflow) };
+        if let Some(refusal) = self.void(attempt)? {
+            return Ok(refusal);
+        }
+        let Some(value) = self.value.checked_add(change.delta) else {
+            return self.refused(attempt, Counted::Overflow);
+        };
         if !self.rules.bounds(change).contains(value) {
-            return Ok(Counted::OutOfBounds);
+            return self.refused(attempt, Counted::OutOfBounds);
         }
         let answer = self.rules.answers_value().then_some(value);
         if self.rules.remembers() {
             if self.is_full()? {
-                return Ok(Counted::Full);
+                return self.refused(attempt, Counted::Full);
             }
             self.remember(Some((change.delta, answer)))?;
         }
@@ -158,11 +192,12 @@ pub(crate) fn maintain(step: &Step, most: usize) -> Stepped<usize> {
 
 #[async_trait]
 impl Counter for RedbCounter {
-    async fn apply(&self, key: &Key, change: &Change) -> Result<Counted> {
+    async fn attempt_apply(&self, attempt: Attempt, key: &Key, change: &Change) -> Result<Counted> {
         self.rules.check(change)?;
         let (key, change, rules) = (key.clone(), change.clone(), self.rules);
-        let step =
-            move |step: &Step, name: &str| Cell::of(step, &rules, (name, key.as_str()), &change.op)?.apply(&change);
+        let step = move |step: &Step, name: &str| {
+            Cell::of(step, &rules, (name, key.as_str()), &change.op)?.apply(attempt, &change)
+        };
         // A change that would not be recognised again is not retried (ER-4).
         self.space.write("apply", step).await.map_err(|error| self.promise().failed(error))
     }

@@ -5,14 +5,15 @@ mod items;
 
 use storagebox_core::backend::PageRequest;
 use storagebox_core::{
-    Added, ClaimId, ClaimState, Confirmed, Counts, Cursor, End, Extended, Hold, Item, ItemBank, ItemState, ListedItem,
-    Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
+    Added, Attempt, ClaimId, ClaimState, Confirmed, Counts, Cursor, End, Extended, Hold, Item, ItemBank, ItemState,
+    ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
 };
 
 use crate::client::{BACKEND, Step};
 use crate::error::Stepped;
 use crate::space::Space;
-use crate::time::{NEVER, end_of_hold};
+use crate::time::{NEVER, end_of_hold, end_of_memory};
+use crate::void_calls;
 
 pub(crate) use claims::{CLAIMS, maintain};
 use claims::{Claim, Judged};
@@ -26,6 +27,7 @@ pub(crate) struct Caller<'s> {
     pub(crate) step: &'s Step,
     pub(crate) bank: &'s str,
     pub(crate) claim: &'s ClaimId,
+    pub(crate) attempt: Attempt,
 }
 
 impl Caller<'_> {
@@ -33,9 +35,10 @@ impl Caller<'_> {
         match self.judged()? {
             Judged::Held(claim) => return Ok(Taken::Again(claim.held(self.step.now)?)),
             Judged::Ended(end) => return Ok(Taken::Ended(end)),
+            Judged::Unknown if self.is_void()? => return Ok(Taken::Empty),
             Judged::Unknown => {}
         }
-        let Some(item) = items::available(self.step, self.bank)? else { return Ok(Taken::Empty) };
+        let Some(item) = items::available(self.step, self.bank)? else { return self.refused(Taken::Empty) };
         let claim = Claim { item, until: end_of_hold(self.step.now, hold), is_confirmed: false };
         self.hold(&claim)?;
         Ok(Taken::New(claim.held(self.step.now)?))
@@ -43,6 +46,7 @@ impl Caller<'_> {
 
     fn extend(&self, hold: Hold) -> Stepped<Extended> {
         match self.judged()? {
+            _ if self.is_void()? => Ok(Extended::Unknown),
             Judged::Held(claim) if claim.is_confirmed => Ok(Extended::Confirmed(claim.held(self.step.now)?)),
             Judged::Held(claim) => {
                 let claim = Claim { until: claim.until.max(end_of_hold(self.step.now, hold)), ..claim };
@@ -50,12 +54,13 @@ impl Caller<'_> {
                 Ok(Extended::Extended(claim.held(self.step.now)?))
             }
             Judged::Ended(end) => Ok(Extended::Ended(end)),
-            Judged::Unknown => Ok(Extended::Unknown),
+            Judged::Unknown => self.refused(Extended::Unknown),
         }
     }
 
     fn confirm(&self) -> Stepped<Confirmed> {
         match self.judged()? {
+            _ if self.is_void()? => Ok(Confirmed::Unknown),
             Judged::Held(claim) => {
                 let claim = Claim { until: NEVER, is_confirmed: true, ..claim };
                 self.move_item(&claim.item, &Place::Spent(Some(self.claim.as_str().to_owned())))?;
@@ -63,7 +68,7 @@ impl Caller<'_> {
                 Ok(Confirmed::Confirmed(Item::new(claim.item)?))
             }
             Judged::Ended(end) => Ok(Confirmed::Ended(end)),
-            Judged::Unknown => Ok(Confirmed::Unknown),
+            Judged::Unknown => self.refused(Confirmed::Unknown),
         }
     }
 
@@ -83,12 +88,28 @@ impl Caller<'_> {
 
     fn retire(&self) -> Stepped<Retired> {
         match self.judged()? {
+            _ if self.is_void()? => return Ok(Retired::Holding),
             Judged::Unknown => return Ok(Retired::Unknown),
-            Judged::Held(claim) if !claim.is_confirmed => return Ok(Retired::Holding),
+            Judged::Held(claim) if !claim.is_confirmed => return self.refused(Retired::Holding),
             Judged::Held(claim) => self.move_item(&claim.item, &Place::Spent(None))?,
             Judged::Ended(_) => {}
         }
+        void_calls::forget(self.step, self.subject())?;
         self.forget().map(|()| Retired::Retired)
+    }
+
+    /// Whether the call was refused after this attempt was lost, so that it may change nothing (ER-5).
+    fn is_void(&self) -> Stepped<bool> {
+        Ok(void_calls::refusal(self.step, self.subject(), self.attempt)?.is_some())
+    }
+
+    fn refused<T>(&self, refusal: T) -> Stepped<T> {
+        let until = end_of_memory(self.step.now);
+        void_calls::refuse(self.step, self.subject(), self.attempt, 0, until).map(|()| refusal)
+    }
+
+    fn subject(&self) -> void_calls::Subject<'_> {
+        ("claim", self.bank, "", self.claim.as_str())
     }
 
     /// Writes a hold at the claim and at the item.
@@ -107,11 +128,12 @@ impl RedbBank {
     async fn call<T: Send + 'static>(
         &self,
         operation: &'static str,
+        attempt: Attempt,
         claim: &ClaimId,
         call: impl FnOnce(&Caller<'_>) -> Stepped<T> + Send + 'static,
     ) -> Result<T> {
         let claim = claim.clone();
-        self.0.write(operation, move |step, bank| call(&Caller { step, bank, claim: &claim })).await
+        self.0.write(operation, move |step, bank| call(&Caller { step, bank, claim: &claim, attempt })).await
     }
 }
 
@@ -121,22 +143,22 @@ impl ItemBank for RedbBank {
         self.0.each("add", items, items::add).await
     }
 
-    async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+    async fn attempt_take(&self, attempt: Attempt, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         let hold = hold.checked()?;
-        self.call("take", claim, move |caller| caller.take(hold)).await
+        self.call("take", attempt, claim, move |caller| caller.take(hold)).await
     }
 
-    async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
+    async fn attempt_extend(&self, attempt: Attempt, claim: &ClaimId, hold: Hold) -> Result<Extended> {
         let hold = hold.checked()?;
-        self.call("extend", claim, move |caller| caller.extend(hold)).await
+        self.call("extend", attempt, claim, move |caller| caller.extend(hold)).await
     }
 
-    async fn confirm(&self, claim: &ClaimId) -> Result<Confirmed> {
-        self.call("confirm", claim, |caller| caller.confirm()).await
+    async fn attempt_confirm(&self, attempt: Attempt, claim: &ClaimId) -> Result<Confirmed> {
+        self.call("confirm", attempt, claim, |caller| caller.confirm()).await
     }
 
     async fn release(&self, claim: &ClaimId) -> Result<Released> {
-        self.call("release", claim, |caller| caller.release()).await
+        self.call("release", Attempt::first(), claim, |caller| caller.release()).await
     }
 
     async fn get(&self, claim: &ClaimId) -> Result<ClaimState> {
@@ -148,8 +170,8 @@ impl ItemBank for RedbBank {
         self.0.read("counts", items::counts).await
     }
 
-    async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
-        self.call("retire", claim, |caller| caller.retire()).await
+    async fn attempt_retire(&self, attempt: Attempt, claim: &ClaimId) -> Result<Retired> {
+        self.call("retire", attempt, claim, |caller| caller.retire()).await
     }
 
     async fn holder(&self, item: &Item) -> Result<ItemState> {

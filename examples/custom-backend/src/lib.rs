@@ -19,6 +19,7 @@ mod space;
 mod store;
 mod time;
 mod token_store;
+mod void_calls;
 pub mod wrong;
 
 pub use store::RedbStore;

@@ -18,6 +18,7 @@ use crate::ordered_store::{self, RedbOrderedStore};
 use crate::records;
 use crate::space::{OPTIONS, Space};
 use crate::token_store::{self, RedbTokenStore};
+use crate::void_calls;
 
 /// A store in a file. Clones share the file.
 ///
@@ -66,13 +67,20 @@ fn create(step: &Step) -> Stepped<()> {
     step.table(token_store::TOKENS)?;
     step.table(counter::COUNTERS)?;
     step.table(counter::OPS)?;
+    step.table(void_calls::VOID_CALLS)?;
     step.table(ordered_store::VALUES).map(drop)
 }
 
 /// Deletes at most so many rows that no promise needs (S-2). It reads every row to find them.
 fn maintain(step: &Step, most: usize) -> Stepped<Maintained> {
-    let parts: [fn(&Step, usize) -> Stepped<usize>; 5] =
-        [item_bank::maintain, records::maintain, token_store::maintain, counter::maintain, ordered_store::maintain];
+    let parts: [fn(&Step, usize) -> Stepped<usize>; 6] = [
+        item_bank::maintain,
+        records::maintain,
+        token_store::maintain,
+        counter::maintain,
+        void_calls::maintain,
+        ordered_store::maintain,
+    ];
     let mut deleted = 0;
     for part in parts {
         deleted += part(step, most - deleted)?;

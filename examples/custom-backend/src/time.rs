@@ -29,6 +29,11 @@ pub(crate) fn end_of_hold(now: i64, hold: Hold) -> i64 {
     }
 }
 
+/// Returns until when what ends now is remembered.
+pub(crate) fn end_of_memory(now: i64) -> i64 {
+    now.saturating_add(REMEMBERED)
+}
+
 /// Returns how long it is until a later moment.
 pub(crate) fn remaining(now: i64, until: i64) -> Duration {
     Duration::from_micros(until.saturating_sub(now).max(0).unsigned_abs())

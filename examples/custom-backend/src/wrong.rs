@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use storagebox_core::layer::{Call, Layer, Layered, Next, Request, Response};
-use storagebox_core::{Released, Result, async_trait};
+use storagebox_core::{Attempt, Released, Result, async_trait};
 
 use crate::error::Stepped;
 use crate::item_bank::{Caller, Place};
@@ -26,7 +26,9 @@ impl Layer for WrongRelease {
         };
         let claim = claim.clone();
         let space = self.0.space(bank);
-        let released = space.write("release", move |step, bank| release(&Caller { step, bank, claim: &claim }));
+        let released = space.write("release", move |step, bank| {
+            release(&Caller { step, bank, claim: &claim, attempt: Attempt::first() })
+        });
         released.await.map(Response::Release)
     }
 }

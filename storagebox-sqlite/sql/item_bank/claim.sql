@@ -1,6 +1,9 @@
--- IB-3, IB-7 Reads a claim by the number of its bank.
--- ?1 bank, ?2 claim
--- Returns its item, or why it ended; no row if the claim is unknown.
+-- IB-3, IB-7, ER-5 Reads a claim by the number of its bank, and its void calls.
+-- ?1 bank, ?2 claim, ?3 now
+-- Returns its item, or why it ended, in a row; its void calls in another row with the state `void`; no row if the claim
+-- has neither.
 SELECT item, state, until AS at FROM storagebox_items WHERE bank = ?1 AND claim = ?2
 UNION ALL
 SELECT NULL, why, ended_at FROM storagebox_ended_claims WHERE bank = ?1 AND claim = ?2
+UNION ALL
+SELECT calls, 'void', ends FROM storagebox_void_calls WHERE namespace = ?1 AND key = '' AND id = ?2 AND ends > ?3

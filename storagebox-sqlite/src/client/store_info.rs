@@ -8,7 +8,7 @@ use storagebox_core::{Result, Retention};
 use crate::error;
 
 /// The version of the tables with which this library works.
-pub(crate) const VERSION: i64 = 1;
+pub(crate) const VERSION: i64 = 2;
 
 pub(crate) const FORMAT: StoreFormat = StoreFormat::new("sqlite", "store", VERSION);
 

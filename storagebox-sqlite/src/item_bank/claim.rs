@@ -2,16 +2,17 @@
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, query};
-use storagebox_core::backend::rules::StoredTime;
+use storagebox_core::backend::rules::{StoredTime, VoidCalls};
 use storagebox_core::{
-    ClaimId, ClaimState, Confirmed, End, Extended, Held, Hold, HoldState, Item, Namespace, Released, Result, Retired,
-    Taken,
+    Attempt, ClaimId, ClaimState, Confirmed, End, Extended, Held, Hold, HoldState, Item, Namespace, Released, Result,
+    Retired, Taken,
 };
 
 use super::end_of;
 use crate::client::Step;
 use crate::clock::Micros;
 use crate::error::{read, unreadable};
+use crate::void_calls::VoidCallsOf;
 
 const CLAIM: &str = include_str!("../../sql/item_bank/claim.sql");
 const CONFIRM: &str = include_str!("../../sql/item_bank/confirm.sql");
@@ -69,20 +70,55 @@ pub(super) fn state(row: Option<&SqliteRow>, now: Micros) -> Result<ClaimState> 
     })
 }
 
-/// Returns the state of the claim within a transaction. Deletes a forgotten claim, and frees the item of its hold.
-async fn known(step: &mut Step<'_>, claim: &ClaimId) -> Result<ClaimStatus> {
-    let row = step.row(step.ask(CLAIM).bind(claim.as_str())).await?;
-    let judged = judged(row.as_ref(), step.now, step.forgotten)?;
-    if matches!(judged, ClaimStatus::Forgotten) {
-        step.change(step.ask(FORGET).bind(claim.as_str())).await?;
-        return Ok(ClaimStatus::Unknown);
-    }
-    Ok(judged)
+/// An attempt of a call about a claim, within a transaction.
+pub(super) struct ClaimAttempt<'a> {
+    claim: &'a ClaimId,
+    attempt: Attempt,
+    void: VoidCalls,
 }
 
-/// Returns the outcome of a take by a known claim (IB-3, IB-7), or `None` if the claim is new.
-pub(super) async fn answered(step: &mut Step<'_>, claim: &ClaimId) -> Result<Option<Taken>> {
-    known(step, claim).await.map(to_a_take)
+impl<'a> ClaimAttempt<'a> {
+    /// Reads the state of the claim and its void calls. Deletes a forgotten claim, and frees the item of its hold.
+    async fn begin(step: &mut Step<'_>, claim: &'a ClaimId, attempt: Attempt) -> Result<(Self, ClaimStatus)> {
+        let rows = step.rows(step.ask(CLAIM).bind(claim.as_str()).bind(step.now.0)).await?;
+        let (mut void, mut known) = (VoidCalls::default(), None);
+        for row in &rows {
+            match read::<&str>("a claim", row.try_get("state"))? {
+                "void" => void = read::<&str>("a claim", row.try_get("item"))?.parse()?,
+                _ => known = Some(row),
+            }
+        }
+        let mut status = judged(known, step.now, step.forgotten)?;
+        if matches!(status, ClaimStatus::Forgotten) {
+            step.change(step.ask(FORGET).bind(claim.as_str())).await?;
+            status = ClaimStatus::Unknown;
+        }
+        Ok((Self { claim, attempt, void }, status))
+    }
+
+    /// Returns whether the call was refused after this attempt was lost, so that it changes nothing (ER-5).
+    fn is_void(&self) -> bool {
+        self.void.contain(self.attempt)
+    }
+
+    /// Returns the refusal, which makes earlier attempts of the call void for as long as an ended claim is remembered.
+    pub(super) async fn refused<T>(self, step: &mut Step<'_>, refusal: T) -> Result<T> {
+        let memory = step.now.0.saturating_sub(step.forgotten.0);
+        let ends = step.now.0.saturating_add(memory);
+        let place = VoidCallsOf { key: "", id: self.claim.as_str() };
+        place.refuse(step, self.void, self.attempt, "refused", ends).await.map(|()| refusal)
+    }
+}
+
+/// Returns the outcome of a take by a known claim (IB-3, IB-7) or a void call, or the attempt if it may take an item.
+pub(super) async fn answered<'a>(
+    step: &mut Step<'_>,
+    claim: &'a ClaimId,
+    attempt: Attempt,
+) -> Result<std::result::Result<Taken, ClaimAttempt<'a>>> {
+    let (call, status) = ClaimAttempt::begin(step, claim, attempt).await?;
+    let is_void = call.is_void();
+    Ok(to_a_take(status).or(is_void.then_some(Taken::Empty)).ok_or(call))
 }
 
 /// Does the same as `answered` without a transaction, and changes nothing.
@@ -99,12 +135,14 @@ fn to_a_take(judged: ClaimStatus) -> Option<Taken> {
     }
 }
 
-pub(super) async fn extend(step: &mut Step<'_>, claim: &ClaimId, hold: Hold) -> Result<Extended> {
-    let (held, until) = match known(step, claim).await? {
+pub(super) async fn extend(step: &mut Step<'_>, claim: &ClaimId, attempt: Attempt, hold: Hold) -> Result<Extended> {
+    let (call, status) = ClaimAttempt::begin(step, claim, attempt).await?;
+    let (held, until) = match status {
+        _ if call.is_void() => return Ok(Extended::Unknown),
         ClaimStatus::Held(held, _) if held.hold == HoldState::Confirmed => return Ok(Extended::Confirmed(held)),
         ClaimStatus::Held(held, until) => (held, until),
         ClaimStatus::Ended(why) => return Ok(Extended::Ended(why)),
-        ClaimStatus::Unknown | ClaimStatus::Forgotten => return Ok(Extended::Unknown),
+        ClaimStatus::Unknown | ClaimStatus::Forgotten => return call.refused(step, Extended::Unknown).await,
     };
     let until = until.zip(end_of(hold, step.now)).map(|(until, end)| until.0.max(end));
     step.change(step.ask(EXTEND).bind(claim.as_str()).bind(until)).await?;
@@ -113,11 +151,13 @@ pub(super) async fn extend(step: &mut Step<'_>, claim: &ClaimId, hold: Hold) -> 
     Ok(Extended::Extended(Held { hold, ..held }))
 }
 
-pub(super) async fn confirm(step: &mut Step<'_>, claim: &ClaimId) -> Result<Confirmed> {
-    let held = match known(step, claim).await? {
+pub(super) async fn confirm(step: &mut Step<'_>, claim: &ClaimId, attempt: Attempt) -> Result<Confirmed> {
+    let (call, status) = ClaimAttempt::begin(step, claim, attempt).await?;
+    let held = match status {
+        _ if call.is_void() => return Ok(Confirmed::Unknown),
         ClaimStatus::Held(held, _) => held,
         ClaimStatus::Ended(why) => return Ok(Confirmed::Ended(why)),
-        ClaimStatus::Unknown | ClaimStatus::Forgotten => return Ok(Confirmed::Unknown),
+        ClaimStatus::Unknown | ClaimStatus::Forgotten => return call.refused(step, Confirmed::Unknown).await,
     };
     if held.hold != HoldState::Confirmed {
         step.change(step.ask(CONFIRM).bind(claim.as_str())).await?;
@@ -126,7 +166,8 @@ pub(super) async fn confirm(step: &mut Step<'_>, claim: &ClaimId) -> Result<Conf
 }
 
 pub(super) async fn release(step: &mut Step<'_>, claim: &ClaimId) -> Result<Released> {
-    match known(step, claim).await? {
+    let (_, status) = ClaimAttempt::begin(step, claim, Attempt::first()).await?;
+    match status {
         ClaimStatus::Held(held, _) if held.hold == HoldState::Confirmed => Ok(Released::Confirmed),
         ClaimStatus::Ended(End::Expired) => Ok(Released::Expired),
         ClaimStatus::Ended(End::Released) => Ok(Released::Released),
@@ -137,13 +178,18 @@ pub(super) async fn release(step: &mut Step<'_>, claim: &ClaimId) -> Result<Rele
     }
 }
 
-pub(super) async fn retire(step: &mut Step<'_>, claim: &ClaimId) -> Result<Retired> {
-    let sql = match known(step, claim).await? {
+pub(super) async fn retire(step: &mut Step<'_>, claim: &ClaimId, attempt: Attempt) -> Result<Retired> {
+    let (call, status) = ClaimAttempt::begin(step, claim, attempt).await?;
+    let sql = match status {
+        _ if call.is_void() => return Ok(Retired::Holding),
         ClaimStatus::Unknown | ClaimStatus::Forgotten => return Ok(Retired::Unknown),
-        ClaimStatus::Held(held, _) if held.hold != HoldState::Confirmed => return Ok(Retired::Holding),
+        ClaimStatus::Held(held, _) if held.hold != HoldState::Confirmed => {
+            return call.refused(step, Retired::Holding).await;
+        }
         ClaimStatus::Held(..) => RETIRE,
         ClaimStatus::Ended(_) => FORGET,
     };
     step.change(step.ask(sql).bind(claim.as_str())).await?;
+    VoidCallsOf { key: "", id: claim.as_str() }.forget(step).await?;
     Ok(Retired::Retired)
 }

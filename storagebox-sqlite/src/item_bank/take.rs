@@ -2,7 +2,7 @@
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, query};
-use storagebox_core::{ClaimId, Held, Hold, HoldState, Item, Namespace, Result, Taken};
+use storagebox_core::{Attempt, ClaimId, Held, Hold, HoldState, Item, Namespace, Result, Taken};
 
 use super::{claim, end_of};
 use crate::client::{Step, VERSION};
@@ -15,6 +15,7 @@ const TAKE_NEW: &str = include_str!("../../sql/item_bank/take_new.sql");
 /// The arguments of a take.
 pub(super) struct Take {
     pub(super) bank: Namespace,
+    pub(super) attempt: Attempt,
     pub(super) claim: ClaimId,
     pub(super) hold: Hold,
 }
@@ -36,14 +37,18 @@ impl Take {
     /// Takes within a transaction, in which no other process writes: if no item is found, the bank is empty (IB-4).
     pub(super) async fn make(&self, step: &mut Step<'_>) -> Result<Taken> {
         let (claim, until) = (self.claim.as_str(), end_of(self.hold, step.now));
-        if let Some(answer) = claim::answered(step, &self.claim).await? {
-            return Ok(answer);
-        }
+        let call = match claim::answered(step, &self.claim, self.attempt).await? {
+            Ok(answer) => return Ok(answer),
+            Err(call) => call,
+        };
         if let Some(row) = step.row(step.ask(TAKE).bind(claim).bind(until)).await? {
             return self.taken(&row);
         }
         let lapsed = step.ask(TAKE_LAPSED).bind(step.now.0).bind(claim).bind(until);
-        step.row(lapsed).await?.map_or(Ok(Taken::Empty), |row| self.taken(&row))
+        match step.row(lapsed).await? {
+            Some(row) => self.taken(&row),
+            None => call.refused(step, Taken::Empty).await,
+        }
     }
 
     fn taken(&self, row: &SqliteRow) -> Result<Taken> {

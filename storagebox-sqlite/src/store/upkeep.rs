@@ -10,7 +10,7 @@ use crate::client::{Batching, Call, Client, Step, spawn_detached};
 const REAP: &str = include_str!("../../sql/item_bank/reap.sql");
 
 /// The statements that delete, and the times that are their first arguments. The last argument is the limit.
-const DELETE: [(&str, Cutoff); 7] = [
+const DELETE: [(&str, Cutoff); 8] = [
     (include_str!("../../sql/item_bank/maintain.sql"), Cutoff::Forgotten),
     (include_str!("../../sql/dedup_repo/maintain.sql"), Cutoff::Both),
     (include_str!("../../sql/dedup_repo/maintain_ended.sql"), Cutoff::Forgotten),
@@ -18,6 +18,7 @@ const DELETE: [(&str, Cutoff); 7] = [
     (include_str!("../../sql/entity_ledger/maintain.sql"), Cutoff::Forgotten),
     (include_str!("../../sql/counter/maintain.sql"), Cutoff::Now),
     (include_str!("../../sql/ordered_store/maintain.sql"), Cutoff::Now),
+    (include_str!("../../sql/void_calls/maintain.sql"), Cutoff::Now),
 ];
 
 #[derive(Clone, Copy)]

@@ -10,11 +10,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use storagebox_core::{
-    Added, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Held, Hold, Item, ItemBank, ItemState, ListedItem,
-    Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
+    Added, Attempt, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Held, Hold, Item, ItemBank, ItemState,
+    ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
 };
 
 use crate::steps::{OwnIds, lock};
+use crate::void::{VoidMistake, VoidState};
 use take::{clamped, until_a_worker_comes};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +54,9 @@ pub(crate) enum BankMistake {
     LooksAtOnePage,
     AddCountsTheLapsed,
     RestoresOnePage,
+    RefusalVoidsNothing,
+    VoidHasNoNumber,
+    VoidNeverEnds,
 }
 
 use BankMistake as Mistake;
@@ -72,6 +76,7 @@ pub(crate) struct BankState {
     deadlines: Mutex<HashMap<ClaimId, Instant>>,
     own: OwnIds,
     ended: Mutex<HashSet<ClaimId>>,
+    void: VoidState,
 }
 
 impl BankState {
@@ -104,6 +109,11 @@ impl BrokenBank {
             (Some(Mistake::ClaimsOfOneClient), ItemState::Held(claim)) => ItemState::Held(strip(claim)?),
             (_, state) => state,
         })
+    }
+
+    /// Returns the attempt as the mistake passes it on.
+    fn spoilt(&self, attempt: Attempt) -> Result<Attempt> {
+        self.state.void.spoilt(self.mistake.and_then(VoidMistake::of_bank), attempt)
     }
 
     fn told(&self, claim: &ClaimId) -> Option<Held> {
@@ -149,7 +159,7 @@ impl ItemBank for BrokenBank {
         }
     }
 
-    async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+    async fn attempt_take(&self, attempt: Attempt, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         if let Some(held) = self.told(claim) {
             return Ok(Taken::Again(held));
         }
@@ -177,20 +187,20 @@ impl ItemBank for BrokenBank {
                 let taken = self.inner.take(claim, clamped(hold)).await?;
                 hold.checked().map(|_| taken)
             }
-            _ => self.inner.take(claim, hold).await,
+            _ => self.inner.attempt_take(self.spoilt(attempt)?, claim, hold).await,
         }
     }
 
-    async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
+    async fn attempt_extend(&self, attempt: Attempt, claim: &ClaimId, hold: Hold) -> Result<Extended> {
         let claim = &self.below(claim)?;
         match self.mistake {
             Some(Mistake::ExtendShortens) => self.extend_by_taking_anew(claim, hold).await,
             Some(Mistake::ExtendRevives) => self.extend_the_expired(claim, hold).await,
-            _ => self.inner.extend(claim, hold).await,
+            _ => self.inner.attempt_extend(self.spoilt(attempt)?, claim, hold).await,
         }
     }
 
-    async fn confirm(&self, claim: &ClaimId) -> Result<Confirmed> {
+    async fn attempt_confirm(&self, attempt: Attempt, claim: &ClaimId) -> Result<Confirmed> {
         if let Some(held) = self.told(claim) {
             return Ok(Confirmed::Confirmed(held.item));
         }
@@ -201,7 +211,7 @@ impl ItemBank for BrokenBank {
                 self.lapse_by_the_clients_clock().await?;
                 self.inner.confirm(claim).await
             }
-            _ => self.inner.confirm(claim).await,
+            _ => self.inner.attempt_confirm(self.spoilt(attempt)?, claim).await,
         }
     }
 
@@ -234,9 +244,9 @@ impl ItemBank for BrokenBank {
         })
     }
 
-    async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
+    async fn attempt_retire(&self, attempt: Attempt, claim: &ClaimId) -> Result<Retired> {
         let claim = &self.below(claim)?;
-        let retired = self.inner.retire(claim).await?;
+        let retired = self.inner.attempt_retire(self.spoilt(attempt)?, claim).await?;
         if self.mistake == Some(Mistake::RetiresHolders) && retired == Retired::Holding {
             let _ = self.inner.release(claim).await?;
             return self.inner.retire(claim).await;

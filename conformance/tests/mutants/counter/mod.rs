@@ -8,11 +8,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use storagebox_core::{
-    Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Key, MAX_DURATION, MIN_DURATION, OpId, Remember,
-    Result, Retention, Strategy, async_trait,
+    Attempt, Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Key, MAX_DURATION, MIN_DURATION, OpId,
+    Remember, Result, Retention, Strategy, async_trait,
 };
 
 use crate::steps::{OwnIds, lock};
+use crate::void::{VoidMistake, VoidState};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CounterMistake {
@@ -40,6 +41,9 @@ pub(crate) enum CounterMistake {
     TokenIsNotSent,
     SetDropsTheOldest,
     CancelDoesNotFence,
+    RefusalVoidsNothing,
+    VoidHasNoNumber,
+    VoidNeverEnds,
     CachesValues,
     FloorIsExclusive,
     DropsReasons,
@@ -65,6 +69,7 @@ pub(crate) struct CounterState {
     places: Mutex<HashMap<Key, usize>>,
     /// Keys whose places are never freed.
     stuck: Mutex<HashSet<Key>>,
+    void: VoidState,
 }
 
 pub(crate) struct BrokenCounter {
@@ -146,7 +151,7 @@ impl BrokenCounter {
         Ok(())
     }
 
-    async fn apply_below(&self, key: &Key, change: &Change) -> Result<Counted> {
+    async fn apply_below(&self, attempt: Attempt, key: &Key, change: &Change) -> Result<Counted> {
         match (self.mistake, self.strategy) {
             (Some(Mistake::NoIdempotency), _)
             | (Some(Mistake::TagNamesNobody), Strategy::Optimistic)
@@ -174,10 +179,20 @@ impl BrokenCounter {
             (Some(Mistake::CancelDoesNotFence), _) => self.apply_and_note(key, change).await,
             (Some(Mistake::CachesValues), _) => {
                 lock(&self.state.cached).remove(key);
-                self.inner.apply(key, change).await
+                self.inner.attempt_apply(attempt, key, change).await
             }
-            (Some(Mistake::DropsReasons), _) => self.inner.apply(key, &Change { reason: None, ..change.clone() }).await,
-            _ => self.inner.apply(key, change).await,
+            (Some(Mistake::DropsReasons), _) => {
+                self.inner.attempt_apply(attempt, key, &Change { reason: None, ..change.clone() }).await
+            }
+            _ => {
+                self.inner
+                    .attempt_apply(
+                        self.state.void.spoilt(self.mistake.and_then(VoidMistake::of_counter), attempt)?,
+                        key,
+                        change,
+                    )
+                    .await
+            }
         }
     }
 
@@ -221,9 +236,9 @@ fn as_float(value: i64) -> i64 {
 
 #[async_trait]
 impl Counter for BrokenCounter {
-    async fn apply(&self, key: &Key, change: &Change) -> Result<Counted> {
+    async fn attempt_apply(&self, attempt: Attempt, key: &Key, change: &Change) -> Result<Counted> {
         let change = &Change { op: self.op_below(&change.op)?, ..change.clone() };
-        let counted = self.apply_below(key, change).await?;
+        let counted = self.apply_below(attempt, key, change).await?;
         self.spoil(key, change, counted).await
     }
 

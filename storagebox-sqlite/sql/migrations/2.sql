@@ -1,0 +1,18 @@
+-- Version 2: the calls that are void (ER-5).
+
+-- The calls of a claim, or of an operation on a counter, that were refused after an attempt of them was lost.
+CREATE TABLE storagebox_void_calls (
+    namespace INTEGER NOT NULL,
+    -- The key of the counter; empty for a claim.
+    key       TEXT NOT NULL,
+    -- The claim or the operation.
+    id        TEXT NOT NULL,
+    -- The numbers of the calls, separated by spaces.
+    calls     TEXT NOT NULL,
+    -- How the last of them was refused.
+    refusal   TEXT NOT NULL,
+    -- When they are forgotten.
+    ends      INTEGER NOT NULL,
+    PRIMARY KEY (namespace, key, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX storagebox_void_calls_by_end ON storagebox_void_calls (ends);

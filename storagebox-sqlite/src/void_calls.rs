@@ -1,0 +1,38 @@
+//! The void calls of claims and operations (`sql/void_calls`, ER-5).
+
+use storagebox_core::backend::rules::VoidCalls;
+use storagebox_core::{Attempt, Result};
+
+use crate::client::Step;
+
+const FORGET: &str = include_str!("../sql/void_calls/forget.sql");
+const PUT: &str = include_str!("../sql/void_calls/put.sql");
+
+/// Where the void calls of a claim or an operation are: the key of its counter, empty for a claim, and its id.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct VoidCallsOf<'a> {
+    pub(crate) key: &'a str,
+    pub(crate) id: &'a str,
+}
+
+impl VoidCallsOf<'_> {
+    /// Makes the call of a refused attempt void until `ends`, if the attempt is repeated.
+    pub(crate) async fn refuse(
+        self,
+        step: &mut Step<'_>,
+        mut known: VoidCalls,
+        attempt: Attempt,
+        refusal: &str,
+        ends: i64,
+    ) -> Result<()> {
+        if known.refuse(attempt)? {
+            let put = step.ask(PUT).bind(self.key).bind(self.id).bind(known.to_string());
+            step.change(put.bind(refusal).bind(ends)).await?;
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn forget(self, step: &mut Step<'_>) -> Result<()> {
+        step.change(step.ask(FORGET).bind(self.key).bind(self.id)).await.map(drop)
+    }
+}
