@@ -21,7 +21,9 @@ const HOUR: Duration = Duration::from_secs(3_600);
 /// Longer than the store remembers what has ended.
 const WEEK: Duration = Duration::from_secs(8 * 24 * 3_600);
 
-const LOST: Attempt = Attempt::of_call(-7);
+fn lost() -> Attempt {
+    Attempt::of_call(-7)
+}
 
 async fn bank(place: &Place) -> Result<(Arc<dyn ItemBank>, ClaimId)> {
     Ok((place.store()?.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?))
@@ -46,17 +48,17 @@ async fn row(place: &Place, claim: &ClaimId) -> Result<Option<String>> {
 fn a_take_that_arrives_after_its_refusal_takes_nothing() -> Result<()> {
     with_place(async |place| {
         let (bank, ada) = bank(place).await?;
-        assert_eq!(bank.attempt_take(LOST, &ada, Hold::Forever).await?, Taken::Empty);
+        assert_eq!(bank.attempt_take(lost(), &ada, Hold::Forever).await?, Taken::Empty);
         assert_eq!(row(place, &ada).await?, None, "a first attempt leaves nothing");
-        assert_eq!(bank.attempt_take(LOST.again(), &ada, Hold::Forever).await?, Taken::Empty);
+        assert_eq!(bank.attempt_take(lost().again(), &ada, Hold::Forever).await?, Taken::Empty);
         assert_eq!(bank.get(&ada).await?, ClaimState::Unknown);
         add(&*bank, &["one"]).await?;
-        assert_eq!(bank.attempt_take(LOST, &ada, Hold::Forever).await?, Taken::Empty);
-        assert_eq!(bank.attempt_take(LOST.again(), &ada, Hold::For(HOUR)).await?, Taken::Empty);
+        assert_eq!(bank.attempt_take(lost(), &ada, Hold::Forever).await?, Taken::Empty);
+        assert_eq!(bank.attempt_take(lost().again(), &ada, Hold::For(HOUR)).await?, Taken::Empty);
         assert_eq!((bank.counts().await?.free, bank.get(&ada).await?), (1, ClaimState::Unknown));
         let taken = bank.take(&ada, Hold::For(HOUR)).await?;
         assert!(matches!(taken, Taken::New(_)), "another call: {taken:?}");
-        let late = bank.attempt_take(LOST, &ada, Hold::For(HOUR)).await?;
+        let late = bank.attempt_take(lost(), &ada, Hold::For(HOUR)).await?;
         assert!(matches!(late, Taken::Again(_)), "the claim has an item now: {late:?}");
         Ok(())
     })
@@ -73,7 +75,7 @@ fn calls_stay_void_until_the_claim_is_forgotten() -> Result<()> {
         add(&*bank, &["one"]).await?;
         let taken = bank.take(&ada, Hold::For(HOUR)).await?;
         assert_eq!(bank.attempt_retire(retire.again(), &ada).await?, Retired::Holding);
-        let all_are_void = async || {
+        let all_are_void = async || -> Result<()> {
             assert_eq!(bank.attempt_extend(extend, &ada, Hold::Forever).await?, Extended::Unknown);
             assert_eq!(bank.attempt_confirm(confirm, &ada).await?, Confirmed::Unknown);
             assert_eq!(bank.attempt_retire(retire, &ada).await?, Retired::Holding);
@@ -101,18 +103,18 @@ fn calls_stay_void_when_the_claim_ends() -> Result<()> {
         let (bank, ada) = bank(place).await?;
         let (bob, eve) = (ClaimId::new("bob")?, ClaimId::new("eve")?);
         for claim in [&ada, &bob] {
-            assert_eq!(bank.attempt_take(LOST.again(), claim, Hold::Forever).await?, Taken::Empty);
+            assert_eq!(bank.attempt_take(lost().again(), claim, Hold::Forever).await?, Taken::Empty);
         }
         assert_eq!(bank.release(&ada).await?, Released::Released);
         add(&*bank, &["one"]).await?;
         assert!(matches!(bank.take(&bob, Hold::For(HOUR)).await?, Taken::New(_)));
-        assert_eq!(bank.attempt_retire(LOST, &bob).await?, Retired::Holding);
+        assert_eq!(bank.attempt_retire(lost(), &bob).await?, Retired::Holding);
         place.moved.advance(2 * HOUR);
         assert!(matches!(bank.take(&eve, Hold::Forever).await?, Taken::New(_)));
         for (claim, why) in [(&ada, End::Released), (&bob, End::Expired)] {
             assert_eq!(bank.get(claim).await?, ClaimState::Ended(why));
-            assert_eq!(bank.attempt_take(LOST, claim, Hold::Forever).await?, Taken::Ended(why));
-            assert_eq!(bank.attempt_retire(LOST, claim).await?, Retired::Holding);
+            assert_eq!(bank.attempt_take(lost(), claim, Hold::Forever).await?, Taken::Ended(why));
+            assert_eq!(bank.attempt_retire(lost(), claim).await?, Retired::Holding);
             assert_eq!(bank.retire(claim).await?, Retired::Retired);
         }
         Ok(())
@@ -129,14 +131,14 @@ fn a_refusal_that_would_void_one_call_too_many_is_open() -> Result<()> {
             assert_eq!(bank.attempt_take(attempt, &ada, Hold::Forever).await?, Taken::Empty);
         }
         let before = row(place, &ada).await?;
-        let error = bank.attempt_take(LOST.again(), &ada, Hold::Forever).await.unwrap_err();
+        let error = bank.attempt_take(lost().again(), &ada, Hold::Forever).await.unwrap_err();
         assert_eq!((error.kind(), error.certainty()), (ErrorKind::OutcomeUnknown, Certainty::Unknown), "{error}");
         assert_eq!(row(place, &ada).await?, before);
         for number in [0, most - 1] {
             let known = Attempt::of_call(i64::MIN + number).again();
             assert_eq!(bank.attempt_take(known, &ada, Hold::Forever).await?, Taken::Empty, "it is void already");
         }
-        assert_eq!(bank.attempt_take(LOST, &ada, Hold::Forever).await?, Taken::Empty, "nothing was lost");
+        assert_eq!(bank.attempt_take(lost(), &ada, Hold::Forever).await?, Taken::Empty, "nothing was lost");
         add(&*bank, &["one"]).await?;
         assert!(matches!(bank.take(&ada, Hold::Forever).await?, Taken::New(_)));
         Ok(())
@@ -150,14 +152,14 @@ fn void_calls_are_forgotten_like_ended_claims() -> Result<()> {
         let (store, (bank, ada)) = (place.store()?, bank(place).await?);
         let (bob, eve) = (ClaimId::new("bob")?, ClaimId::new("eve")?);
         for claim in [&ada, &bob, &eve] {
-            let _ = bank.attempt_take(LOST.again(), claim, Hold::Forever).await?;
+            let _ = bank.attempt_take(lost().again(), claim, Hold::Forever).await?;
         }
         place.moved.advance(WEEK / 2);
         let _ = bank.attempt_take(Attempt::of_call(8).again(), &bob, Hold::Forever).await?;
         place.moved.advance(WEEK / 2);
         add(&*bank, &["one", "two"]).await?;
-        assert!(matches!(bank.attempt_take(LOST, &ada, Hold::Forever).await?, Taken::New(_)), "it is over");
-        assert_eq!(bank.attempt_take(LOST, &bob, Hold::Forever).await?, Taken::Empty);
+        assert!(matches!(bank.attempt_take(lost(), &ada, Hold::Forever).await?, Taken::New(_)), "it is over");
+        assert_eq!(bank.attempt_take(lost(), &bob, Hold::Forever).await?, Taken::Empty);
         while store.maintain(100).await?.more {}
         assert!(row(place, &bob).await?.is_some());
         assert_eq!((row(place, &ada).await?.as_deref(), row(place, &eve).await?), (Some("one"), None));
@@ -180,7 +182,7 @@ fn a_take_in_progress_finds_that_its_call_is_void() -> Result<()> {
         let items = (0..1_001).map(|number| Item::new(format!("{number}"))).collect::<Result<Vec<_>>>()?;
         beside.add(&items).await?;
         assert_eq!(beside.withdraw(&items).await?.withdrawn, 1_001);
-        let mut late = pin!(bank.attempt_take(LOST, &ada, Hold::Forever));
+        let mut late = pin!(bank.attempt_take(lost(), &ada, Hold::Forever));
         tokio::select! {
             biased;
             taken = late.as_mut() => panic!("it did not wait: {taken:?}"),
@@ -188,7 +190,7 @@ fn a_take_in_progress_finds_that_its_call_is_void() -> Result<()> {
         }
         let queued = cmd("HGET").arg(place.key("b.namespace.0")).arg("q").clone();
         while place.server.ask::<u64>(&queued).await? != 1 {}
-        assert_eq!(beside.attempt_take(LOST.again(), &ada, Hold::Forever).await?, Taken::Empty);
+        assert_eq!(beside.attempt_take(lost().again(), &ada, Hold::Forever).await?, Taken::Empty);
         add(&*beside, &["one"]).await?;
         assert_eq!(late.await?, Taken::Empty);
         assert_eq!(beside.counts().await?.free, 1);
@@ -203,7 +205,7 @@ fn a_repair_leaves_void_calls_as_they_are() -> Result<()> {
         let (store, (bank, ada)) = (place.store()?, bank(place).await?);
         let (bob, eve) = (ClaimId::new("bob")?, ClaimId::new("eve")?);
         for claim in [&ada, &bob, &eve] {
-            assert_eq!(bank.attempt_take(LOST.again(), claim, Hold::Forever).await?, Taken::Empty);
+            assert_eq!(bank.attempt_take(lost().again(), claim, Hold::Forever).await?, Taken::Empty);
         }
         add(&*bank, &["one"]).await?;
         assert!(matches!(bank.take(&ada, Hold::For(2 * WEEK)).await?, Taken::New(_)));
@@ -226,12 +228,12 @@ fn a_repair_leaves_void_calls_as_they_are() -> Result<()> {
 fn void_calls_that_cannot_be_read_are_corrupt() -> Result<()> {
     with_place(async |place| {
         let (bank, ada) = bank(place).await?;
-        assert_eq!(bank.attempt_take(LOST.again(), &ada, Hold::Forever).await?, Taken::Empty);
+        assert_eq!(bank.attempt_take(lost().again(), &ada, Hold::Forever).await?, Taken::Empty);
         let keys = keys(place).await?;
         let key = keys.iter().find(|key| key.contains(":c:")).ok_or_else(|| failed("no claim"))?;
         for damaged in ["\0V", "\0V;", "\0V -7 ;", "\0V -7 \0U0000000000000001", "\0V x ;one", "\0V -7 ;\0U"] {
             place.server.ask::<()>(cmd("HSET").arg(key).arg("ada").arg(damaged)).await?;
-            for attempt in [LOST, LOST.again()] {
+            for attempt in [lost(), lost().again()] {
                 let error = bank.attempt_take(attempt, &ada, Hold::Forever).await.unwrap_err();
                 assert_eq!((error.kind(), error.certainty()), (ErrorKind::Corrupt, Certainty::NotApplied), "{error}");
             }

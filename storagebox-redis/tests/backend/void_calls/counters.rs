@@ -8,7 +8,7 @@ use storagebox_core::{
     Strategy,
 };
 
-use super::{HOUR, LOST};
+use super::{HOUR, lost};
 use crate::scene::with_place;
 use crate::support::{Place, failed};
 
@@ -32,16 +32,16 @@ fn a_change_that_arrives_after_its_refusal_is_not_made() -> Result<()> {
     with_place(async |place| {
         let (stock, key) = counter(place, Strategy::Marker { retention: Retention::For(HOUR) }).await?;
         let (sell, fill) = (change("sell", -1)?, change("fill", 1)?);
-        assert_eq!(stock.attempt_apply(LOST, &key, &sell).await?, Counted::OutOfBounds);
+        assert_eq!(stock.attempt_apply(lost(), &key, &sell).await?, Counted::OutOfBounds);
         assert_eq!(size(place).await?, 0, "a first attempt leaves nothing");
-        assert_eq!(stock.attempt_apply(LOST.again(), &key, &sell).await?, Counted::OutOfBounds);
+        assert_eq!(stock.attempt_apply(lost().again(), &key, &sell).await?, Counted::OutOfBounds);
         assert_eq!(stock.apply(&key, &fill).await?, Counted::Applied { value: Some(1) });
-        assert_eq!(stock.attempt_apply(LOST, &key, &sell).await?, Counted::OutOfBounds);
-        assert_eq!(stock.attempt_apply(LOST.again(), &key, &sell).await?, Counted::OutOfBounds);
+        assert_eq!(stock.attempt_apply(lost(), &key, &sell).await?, Counted::OutOfBounds);
+        assert_eq!(stock.attempt_apply(lost().again(), &key, &sell).await?, Counted::OutOfBounds);
         assert_eq!(stock.value(&key).await?, 1);
         assert_eq!(stock.apply(&key, &sell).await?, Counted::Applied { value: Some(0) });
-        assert_eq!(stock.attempt_apply(LOST, &key, &sell).await?, Counted::AlreadyApplied { value: Some(0) });
-        assert_eq!(stock.attempt_apply(LOST, &key, &change("sell", -2)?).await?, Counted::Mismatch);
+        assert_eq!(stock.attempt_apply(lost(), &key, &sell).await?, Counted::AlreadyApplied { value: Some(0) });
+        assert_eq!(stock.attempt_apply(lost(), &key, &change("sell", -2)?).await?, Counted::Mismatch);
         Ok(())
     })
 }
@@ -54,12 +54,12 @@ fn what_a_void_call_is_answered_is_its_refusal() -> Result<()> {
         let most = Change::new(OpId::new("most")?, i64::MAX);
         let one_more = Change::new(OpId::new("one more")?, 1);
         let _ = stock.apply(&key, &most).await?;
-        assert_eq!(stock.attempt_apply(LOST.again(), &key, &one_more).await?, Counted::Overflow);
+        assert_eq!(stock.attempt_apply(lost().again(), &key, &one_more).await?, Counted::Overflow);
         let _ = stock.apply(&key, &Change::new(OpId::new("less")?, -10)).await?;
-        assert_eq!(stock.attempt_apply(LOST, &key, &one_more).await?, Counted::Overflow);
+        assert_eq!(stock.attempt_apply(lost(), &key, &one_more).await?, Counted::Overflow);
         let other = Attempt::of_call(8);
         assert_eq!(stock.attempt_apply(other.again(), &key, &one_more).await?, Counted::Full);
-        for attempt in [LOST, other] {
+        for attempt in [lost(), other] {
             assert_eq!(stock.attempt_apply(attempt, &key, &one_more).await?, Counted::Full, "the last refusal");
         }
         Ok(())
@@ -71,16 +71,16 @@ fn void_calls_take_no_room_of_a_window() -> Result<()> {
     with_place(async |place| {
         let (stock, key) = counter(place, WINDOW).await?;
         for op in ["a", "b", "c"] {
-            assert_eq!(stock.attempt_apply(LOST.again(), &key, &change(op, -1)?).await?, Counted::OutOfBounds);
+            assert_eq!(stock.attempt_apply(lost().again(), &key, &change(op, -1)?).await?, Counted::OutOfBounds);
         }
         assert_eq!(stock.apply(&key, &change("d", 5)?).await?, Counted::Applied { value: Some(5) });
         assert_eq!(stock.apply(&key, &change("a", -1)?).await?, Counted::Applied { value: Some(4) });
         assert_eq!(stock.apply(&key, &change("b", -1)?).await?, Counted::Full);
-        assert_eq!(stock.attempt_apply(LOST.again(), &key, &change("e", 1)?).await?, Counted::Full);
+        assert_eq!(stock.attempt_apply(lost().again(), &key, &change("e", 1)?).await?, Counted::Full);
         assert_eq!(stock.cancel(&key, &OpId::new("b")?).await?, Cancelled::Full);
         place.moved.advance(2 * HOUR);
-        assert_eq!(stock.attempt_apply(LOST, &key, &change("e", 1)?).await?, Counted::Applied { value: Some(5) });
-        assert_eq!(stock.attempt_apply(LOST, &key, &change("b", 1)?).await?, Counted::Applied { value: Some(6) });
+        assert_eq!(stock.attempt_apply(lost(), &key, &change("e", 1)?).await?, Counted::Applied { value: Some(5) });
+        assert_eq!(stock.attempt_apply(lost(), &key, &change("b", 1)?).await?, Counted::Applied { value: Some(6) });
         assert_eq!(stock.apply(&key, &change("f", 1)?).await?, Counted::Full, "of two places, none is free");
         assert_eq!(size(place).await?, 2, "all that is over is forgotten");
         Ok(())
@@ -92,10 +92,10 @@ fn an_operation_with_void_calls_is_cancelled_and_forgotten_like_others() -> Resu
     with_place(async |place| {
         let (stock, key) = counter(place, WINDOW).await?;
         for op in ["a", "b"] {
-            assert_eq!(stock.attempt_apply(LOST.again(), &key, &change(op, -1)?).await?, Counted::OutOfBounds);
+            assert_eq!(stock.attempt_apply(lost().again(), &key, &change(op, -1)?).await?, Counted::OutOfBounds);
         }
         assert_eq!(stock.cancel(&key, &OpId::new("a")?).await?, Cancelled::Cancelled);
-        assert_eq!(stock.attempt_apply(LOST, &key, &change("a", 1)?).await?, Counted::Fenced);
+        assert_eq!(stock.attempt_apply(lost(), &key, &change("a", 1)?).await?, Counted::Fenced);
         assert_eq!(size(place).await?, 3, "two operations, and the number of those that only have void calls");
         place.moved.advance(HOUR / 2);
         assert_eq!(
@@ -106,7 +106,7 @@ fn an_operation_with_void_calls_is_cancelled_and_forgotten_like_others() -> Resu
         let store = place.store()?;
         store.maintain(100).await?;
         assert_eq!(size(place).await?, 2, "the later of two calls counts");
-        assert_eq!(stock.attempt_apply(LOST, &key, &change("b", 1)?).await?, Counted::OutOfBounds);
+        assert_eq!(stock.attempt_apply(lost(), &key, &change("b", 1)?).await?, Counted::OutOfBounds);
         place.moved.advance(HOUR);
         store.maintain(100).await?;
         assert_eq!(size(place).await?, 0);
@@ -119,8 +119,8 @@ fn a_refusal_that_cannot_be_remembered_is_open() -> Result<()> {
     with_place(async |place| {
         let (stock, key) = counter(place, Strategy::Atomic).await?;
         let sell = change("sell", -1)?;
-        assert_eq!(stock.attempt_apply(LOST, &key, &sell).await?, Counted::OutOfBounds);
-        let error = stock.attempt_apply(LOST.again(), &key, &sell).await.unwrap_err();
+        assert_eq!(stock.attempt_apply(lost(), &key, &sell).await?, Counted::OutOfBounds);
+        let error = stock.attempt_apply(lost().again(), &key, &sell).await.unwrap_err();
         assert_eq!((error.kind(), error.certainty()), (ErrorKind::OutcomeUnknown, Certainty::Unknown), "{error}");
         let bounds = Bounds::at_least(0);
         let sharded = Strategy::Sharded { shards: 4, bounds, retention: Retention::Forever };
@@ -130,7 +130,7 @@ fn a_refusal_that_cannot_be_remembered_is_open() -> Result<()> {
             let attempt = Attempt::of_call(number).again();
             assert_eq!(stock.attempt_apply(attempt, &key, &sell).await?, Counted::OutOfBounds);
         }
-        let error = stock.attempt_apply(LOST.again(), &key, &sell).await.unwrap_err();
+        let error = stock.attempt_apply(lost().again(), &key, &sell).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{error}");
         Ok(())
     })
