@@ -153,10 +153,10 @@ fn a_server_without_a_connection_left_is_throttled() -> Result<()> {
 }
 
 #[test]
-fn what_does_not_settle_a_lost_call_is_not_answered() -> Result<()> {
+fn a_refusal_is_answered_after_a_lost_attempt() -> Result<()> {
     with_place(async |place| {
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
         let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(proxy.addr()))?;
-        cuts::leave_open(&proxy, &store).await
+        cuts::refuse(&proxy, &store).await
     })
 }

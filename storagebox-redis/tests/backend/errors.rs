@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use redis::cmd;
-use storagebox_conformance::{Cut, Proxy};
-use storagebox_core::{Backend, Certainty, ClaimId, ErrorKind, Hold, Item, ItemBank, Result, Retired, Taken};
+use storagebox_conformance::Proxy;
+use storagebox_core::{Backend, Certainty, ClaimId, ErrorKind, Hold, Item, ItemBank, Result, Taken};
+use storagebox_testkit::checks::cuts;
 use storagebox_testkit::redis::Settings;
 
 use crate::scene::{in_server, with_server};
@@ -139,23 +140,12 @@ fn a_call_that_outlasts_its_time_is_unknown() -> Result<()> {
     })
 }
 
-/// The library's own retry is refused, and so makes the lost attempt void (ER-5).
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refusal_after_a_lost_attempt_is_an_answer() -> Result<()> {
+async fn a_refusal_is_answered_after_a_lost_attempt() -> Result<()> {
     in_server(Settings::quick(), async |place| {
         let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
         let store = place.builder()?.connect(&place.server.url_at(proxy.addr()))?;
-        let (bank, ada, bob) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?, ClaimId::new("bob")?);
-        bank.add(&[Item::new("item")?]).await?;
-        let _ = bank.take(&ada, Hold::Forever).await?;
-        for (number, cut) in [Cut::RequestLost, Cut::ReplyLost].into_iter().enumerate() {
-            proxy.arm(cut, ada.as_str(), 0);
-            assert_eq!(bank.retire(&ada).await?, Retired::Holding, "{cut:?}");
-            proxy.arm(cut, bob.as_str(), 0);
-            assert_eq!(bank.take(&bob, Hold::Forever).await?, Taken::Empty, "{cut:?}");
-            assert_eq!(proxy.cuts(), 2 * (number + 1), "{cut:?}");
-        }
-        Ok(())
+        cuts::refuse(&proxy, &store).await
     })
     .await
 }
