@@ -118,6 +118,26 @@ impl Client {
         Box::pin(self.connections.answer(call, &self.settings))
     }
 
+    /// Sends a script again and again while it answers `more`, because one step did not suffice.
+    pub(crate) async fn answer_whole(&self, call: &ScriptCall<'_>) -> Result<Answer> {
+        loop {
+            let answer = self.answer(call).await?;
+            if answer.word()? != "more" {
+                return Ok(answer);
+            }
+        }
+    }
+
+    /// Does the same for an attempt that the script can refuse. Its last arguments are the number of the call, and
+    /// whether the attempt is repeated. It answers `open` if it could not make the call void (ER-5).
+    pub(crate) async fn answer_attempt(&self, call: ScriptCall<'_>, attempt: Attempt) -> Result<Answer> {
+        let answer = self.answer_whole(&call.with(attempt.call()).with(attempt.is_repeated())).await?;
+        match answer.word()? {
+            "open" => attempt.refused(answer),
+            _ => Ok(answer),
+        }
+    }
+
     /// Returns the server's `INFO`.
     pub(crate) async fn server_info(&self) -> Result<String> {
         self.connections.info().await

@@ -8,14 +8,14 @@ use storagebox_core::{
 };
 use tracing::instrument;
 
-use crate::client::{AfterLostReply, Answer, Client, Kind, OpenNamespace, ScriptCall, since_now, wait};
+use crate::client::{AfterLostReply, Answer, Client, Kind, OpenNamespace, since_now, wait};
 use crate::script::{Script, script};
 
 static APPLY: Script = script!(
     "counter_apply",
     CHANGES,
     timed,
-    ["number", "whole", "buckets", "queue", "front", "counter"],
+    ["number", "whole", "buckets", "queue", "front", "counter", "void"],
     "counter/apply"
 );
 static CANCEL: Script =
@@ -44,22 +44,12 @@ impl RedisCounter {
         self.counters.client()
     }
 
-    /// Repeats a call while there is more to forget first.
-    async fn answer(&self, call: &ScriptCall<'_>) -> Result<Answer> {
-        loop {
-            let answer = self.client().answer(call).await?;
-            if answer.word()? != "more" {
-                return Ok(answer);
-            }
-        }
-    }
-
-    async fn apply_once(&self, key: &Key, change: &Change) -> Result<Counted> {
+    async fn attempt_once(&self, attempt: Attempt, key: &Key, change: &Change) -> Result<Counted> {
         let (rules, bounds) = (&self.rules, self.rules.bounds(change));
         let call = self.counters.call(&APPLY).await?.with(key.as_str()).with(change.op.as_str());
         let call = call.with(change.delta).with(bounds.floor()).with(bounds.ceiling()).with(keeps(rules));
         let call = call.with(rules.capacity()).with(rules.remembers()).with(rules.answers_value());
-        counted(&self.answer(&call).await?)
+        counted(&self.client().answer_attempt(call, attempt).await?)
     }
 }
 
@@ -105,13 +95,7 @@ impl Counter for RedisCounter {
         self.rules.check(change)?;
         let after = if self.rules.remembers() { AfterLostReply::Retry } else { AfterLostReply::Fail };
         let attempts = Attempts::new(self.promise().remembers(), since_now());
-        let apply = |attempt: Attempt| async move {
-            match self.apply_once(key, change).await? {
-                refusal @ (Counted::OutOfBounds | Counted::Overflow | Counted::Full) => attempt.refused(refusal),
-                counted => Ok(counted),
-            }
-        };
-        let apply = |attempt| attempts.make(wait, apply(attempt));
+        let apply = |attempt| attempts.make(wait, self.attempt_once(attempt, key, change));
         let applied = self.client().settle_attempts_as("apply", attempt, after, apply);
         applied.await.map_err(|error| self.promise().failed(error))
     }
@@ -122,7 +106,7 @@ impl Counter for RedisCounter {
         rules.check_cancel()?;
         let attempt = || async move {
             let call = self.counters.call(&CANCEL).await?.with(key.as_str()).with(op.as_str());
-            cancelled(&self.answer(&call.with(keeps(rules)).with(rules.capacity())).await?)
+            cancelled(&self.client().answer_whole(&call.with(keeps(rules)).with(rules.capacity())).await?)
         };
         self.client().settle("cancel", attempt).await
     }

@@ -10,7 +10,7 @@ use storagebox_core::{
 };
 use tracing::instrument;
 
-use crate::client::{Answer, OpenNamespace, hash, micros};
+use crate::client::{Answer, OpenNamespace, ScriptCall, hash, micros};
 use crate::page;
 use crate::script::{Script, script};
 
@@ -19,21 +19,36 @@ static TAKE: Script = script!(
     "bank_take",
     CHANGES,
     timed,
-    ["number", "at_once", "buckets", "queue", "front", "bank", "claims"],
+    ["number", "at_once", "buckets", "queue", "front", "bank", "claims", "void", "void_claims"],
     "item_bank/take"
 );
-static EXTEND: Script =
-    script!("bank_extend", CHANGES, timed, ["number", "buckets", "queue", "bank", "claims"], "item_bank/extend");
-static CONFIRM: Script =
-    script!("bank_confirm", CHANGES, timed, ["number", "buckets", "queue", "bank", "claims"], "item_bank/confirm");
+static EXTEND: Script = script!(
+    "bank_extend",
+    CHANGES,
+    timed,
+    ["number", "buckets", "queue", "bank", "claims", "void", "void_claims"],
+    "item_bank/extend"
+);
+static CONFIRM: Script = script!(
+    "bank_confirm",
+    CHANGES,
+    timed,
+    ["number", "buckets", "queue", "bank", "claims", "void", "void_claims"],
+    "item_bank/confirm"
+);
 static RELEASE: Script =
     script!("bank_release", CHANGES, timed, ["number", "buckets", "queue", "bank", "claims"], "item_bank/release");
 static GET: Script =
     script!("bank_get", READS, timed, ["number", "buckets", "queue", "bank", "claims"], "item_bank/get");
 static COUNTS: Script =
     script!("bank_counts", READS, timed, ["number", "buckets", "queue", "bank"], "item_bank/counts");
-static RETIRE: Script =
-    script!("bank_retire", CHANGES, timed, ["number", "buckets", "queue", "bank", "claims"], "item_bank/retire");
+static RETIRE: Script = script!(
+    "bank_retire",
+    CHANGES,
+    timed,
+    ["number", "buckets", "queue", "bank", "claims", "void", "void_claims"],
+    "item_bank/retire"
+);
 static HOLDER: Script = script!(
     "bank_holder",
     READS,
@@ -68,21 +83,15 @@ const BATCH: usize = 1_000;
 pub(crate) struct RedisBank(pub(crate) OpenNamespace);
 
 impl RedisBank {
-    /// Runs a script on one claim.
-    async fn about(&self, script: &'static Script, claim: &ClaimId) -> Result<Answer> {
-        let call = self.0.call(script).await?.with(claim.as_str()).with(self.0.client().memory());
-        self.0.client().answer(&call).await
+    /// Returns a call of a script on one claim.
+    async fn about<'a>(&'a self, script: &'static Script, claim: &'a ClaimId) -> Result<ScriptCall<'a>> {
+        Ok(self.0.call(script).await?.with(claim.as_str()).with(self.0.client().memory()))
     }
 
-    async fn take_once(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
-        let call = self.0.call(&TAKE).await?;
-        let call = call.with(claim.as_str()).with(hash(claim)).with(micros_of(hold)).with(self.0.client().memory());
-        loop {
-            let answer = self.0.client().answer(&call).await?;
-            if answer.word()? != "more" {
-                return answers::taken(&answer, hold);
-            }
-        }
+    /// Runs a script on one claim that refuses nothing.
+    async fn ask(&self, script: &'static Script, claim: &ClaimId) -> Result<Answer> {
+        let call = self.about(script, claim).await?;
+        self.0.client().answer(&call).await
     }
 
     /// Runs a script on items in batches, each an atomic step, and returns the answers.
@@ -138,10 +147,9 @@ impl ItemBank for RedisBank {
     async fn attempt_take(&self, attempt: Attempt, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         let hold = hold.checked()?;
         let take = |attempt: Attempt| async move {
-            match self.take_once(claim, hold).await? {
-                Taken::Empty => attempt.refused(Taken::Empty),
-                taken => Ok(taken),
-            }
+            let call = self.0.call(&TAKE).await?.with(claim.as_str()).with(hash(claim));
+            let call = call.with(micros_of(hold)).with(self.0.client().memory());
+            answers::taken(&self.0.client().answer_attempt(call, attempt).await?, hold)
         };
         self.0.client().settle_attempts("take", attempt, take).await
     }
@@ -152,10 +160,7 @@ impl ItemBank for RedisBank {
         let extend = |attempt: Attempt| async move {
             let call = self.0.call(&EXTEND).await?;
             let call = call.with(claim.as_str()).with(hold).with(self.0.client().memory());
-            match answers::extended(&self.0.client().answer(&call).await?)? {
-                Extended::Unknown => attempt.refused(Extended::Unknown),
-                extended => Ok(extended),
-            }
+            answers::extended(&self.0.client().answer_attempt(call, attempt).await?)
         };
         self.0.client().settle_attempts("extend", attempt, extend).await
     }
@@ -163,23 +168,21 @@ impl ItemBank for RedisBank {
     #[instrument(level = "trace", skip_all)]
     async fn attempt_confirm(&self, attempt: Attempt, claim: &ClaimId) -> Result<Confirmed> {
         let confirm = |attempt: Attempt| async move {
-            match answers::confirmed(&self.about(&CONFIRM, claim).await?)? {
-                Confirmed::Unknown => attempt.refused(Confirmed::Unknown),
-                confirmed => Ok(confirmed),
-            }
+            let call = self.about(&CONFIRM, claim).await?;
+            answers::confirmed(&self.0.client().answer_attempt(call, attempt).await?)
         };
         self.0.client().settle_attempts("confirm", attempt, confirm).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn release(&self, claim: &ClaimId) -> Result<Released> {
-        let attempt = || async move { answers::released(&self.about(&RELEASE, claim).await?) };
+        let attempt = || async move { answers::released(&self.ask(&RELEASE, claim).await?) };
         self.0.client().settle("release", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn get(&self, claim: &ClaimId) -> Result<ClaimState> {
-        let attempt = || async move { answers::claim_state(&self.about(&GET, claim).await?) };
+        let attempt = || async move { answers::claim_state(&self.ask(&GET, claim).await?) };
         self.0.client().settle("get", attempt).await
     }
 
@@ -195,10 +198,8 @@ impl ItemBank for RedisBank {
     #[instrument(level = "trace", skip_all)]
     async fn attempt_retire(&self, attempt: Attempt, claim: &ClaimId) -> Result<Retired> {
         let retire = |attempt: Attempt| async move {
-            match answers::retired(&self.about(&RETIRE, claim).await?)? {
-                Retired::Holding => attempt.refused(Retired::Holding),
-                retired => Ok(retired),
-            }
+            let call = self.about(&RETIRE, claim).await?;
+            answers::retired(&self.0.client().answer_attempt(call, attempt).await?)
         };
         self.0.client().settle_attempts("retire", attempt, retire).await
     }

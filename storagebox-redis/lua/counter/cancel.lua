@@ -8,5 +8,5 @@ if kind == 'X' then return { 'cancelled' } end
 local full = is_full(key, capacity, keeps)
 if full == nil then return { 'more' } end
 if full then return { 'full' } end
-remember(key, op, 'X', keeps)
+remember(key, op, 'X', keeps, kind)
 return { 'cancelled' }

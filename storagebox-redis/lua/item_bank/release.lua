@@ -1,9 +1,9 @@
 -- IB-7 Frees the item of the claim that holds it, and of no other. An unknown claim is ended and so fenced; a confirmed
--- one stays.
+-- one stays. Void calls stay void (ER-5).
 -- ARGV claim, memory or ''
 -- Returns released | expired | confirmed
 local claim, memory = ARGV[1], tonumber(ARGV[2])
-local key, word, first, second = settle(claim, memory)
+local row, word, first, second = settle(claim, memory)
 if word == 'ended' then return { first } end
 if second == 'confirmed' then return { second } end
 check()
@@ -12,9 +12,6 @@ if word == 'again' then
     write('ZREM', base .. ':t', claim)
     free(first, its)
 end
-finish(key, claim, RELEASED, now())
-if word == 'unknown' then
-    local its, _, hash = find_claim(claim)
-    grow('c', claim_level, its, hash)
-end
+finish(row.key, claim, with_calls(row.void, RELEASED), now())
+if not row.value then grow('c', claim_level, row.key, row.hash) end
 return { 'released' }

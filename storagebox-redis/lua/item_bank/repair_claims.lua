@@ -1,11 +1,11 @@
 -- Repairs claims whose item is not theirs: a release, a retirement or a confirmation was refused half-way. Also stores
 -- the end of each hold in the set of ends.
 -- ARGV bucket
--- Returns the next bucket or '', how many were repaired, then since claim of each ended claim
+-- Returns the next bucket or '', how many were repaired, then since claim of each ended or untaken claim
 local answer = { '', '' }
 check()
 
-local function settle_with(item, claim, value, key)
+local function settle_with(item, claim, value, key, void)
     local its, state = find_item(item)
     if not state then corrupt('a claim without its item') end
     if state == claim then
@@ -16,7 +16,7 @@ local function settle_with(item, claim, value, key)
     end
     if string.sub(value, 1, 2) ~= SPENT then
         write('ZREM', base .. ':t', claim)
-        finish(key, claim, RELEASED, now())
+        finish(key, claim, with_calls(void, RELEASED), now())
         mended = mended + 1
     elseif state == RETIRED then
         mend('HDEL', key, claim)
@@ -27,13 +27,14 @@ local function settle_with(item, claim, value, key)
     end
 end
 
-local function look(claim, value, key)
+local function look(claim, stored, key)
+    local value, void = without_calls(stored)
     local item = item_of(value)
     if not item then
         answer[#answer + 1] = string.sub(value, 3, 18) .. claim
         return
     end
-    settle_with(item, claim, value, key)
+    settle_with(item, claim, value, key, void)
 end
 
 answer[1] = walk(claim_buckets, claim_level, tonumber(ARGV[1]), look)

@@ -1,10 +1,13 @@
 -- IB-1, IB-2 Removes an item from the free ones and gives it to the claim in one step, IB-8 from the front of a list.
 -- IB-3 A known claim gets its state. IB-4 Empty only if nothing is free and no hold has lapsed. IB-7 An ended claim
--- takes nothing.
--- ARGV claim, its hash, hold or '', memory or ''
--- Returns new item | again item hold | ended why | empty | more: call again, the queue began with withdrawn items
-local key, word, one, other = settle(claim, memory)
+-- takes nothing. ER-5 A void call takes nothing.
+-- ARGV claim, its hash, hold or '', memory or '', call, 'repeated' or ''
+-- Returns new item | again item hold | ended why | empty | open | more: call again, the queue began with withdrawn
+-- items
+local call, is_repeated = ARGV[5], ARGV[6] ~= ''
+local row, word, one, other = settle(claim, memory)
 if word ~= 'unknown' then return { word, one, other } end
+if is_void(row.void, call) then return { 'empty' } end
 
 local looks = tonumber(head[5] or 0) or corrupt('a bank that does not count what is in its queue')
 
@@ -38,8 +41,8 @@ end
 
 local function give(item, its)
     write('HSET', its, item, claim)
-    write('HSET', key, claim, hold and UNTIL .. stamp(now() + hold) .. item or item)
-    grow('c', claim_level, key, hash)
+    write('HSET', row.key, claim, with_calls(row.void, hold and UNTIL .. stamp(now() + hold) .. item or item))
+    if not row.value then grow('c', claim_level, row.key, hash) end
     return { 'new', item }
 end
 
@@ -48,16 +51,17 @@ local function next_free()
     if state then return state, item, its end
     local lapsed = redis.call('ZRANGEBYSCORE', base .. ':t', '-inf', text(now()), 'LIMIT', 0, 1)[1]
     if not lapsed then return nil end
-    local its_bucket, value = find_claim(lapsed)
-    lapse(its_bucket, lapsed, value)
+    local its_bucket, value, _, void = find_claim(lapsed)
+    lapse(its_bucket, lapsed, value, void)
     return pop_item()
 end
 
 for _ = 1, 1000 do
     local state, item, its = next_free()
-    if not state then return { 'empty' } end
+    if not state then return refused('empty', claim, row, call, is_repeated) end
     if state == '' then return give(item, its) end
     write('HSET', its, item, WITHDRAWN)
     add_to('q', -1)
 end
+-- The next script of the call begins anew, so that it finds what another attempt did meanwhile (ER-5).
 return { 'more' }

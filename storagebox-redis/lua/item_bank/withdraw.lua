@@ -13,11 +13,11 @@ local function judged(item)
     if state == WITHDRAWN or state == QUEUED then return 'already' end
     if state == RETIRED then return 'used' end
     if state == '' then return 'withdrawn', its end
-    local key, value = find_claim(state)
+    local key, value, _, void = find_claim(state)
     local word, held = judge(value)
     if word == 'again' and held == item then return 'used' end
     if word == 'again' or not is_held(value, item) then corrupt('an item whose claim does not have it') end
-    return 'withdrawn', its, function() lapse(key, state, value) end
+    return 'withdrawn', its, function() lapse(key, state, value, void) end
 end
 
 local words, its, ends = {}, {}, {}

@@ -1,6 +1,6 @@
 -- Fast path of a take: usually the claim is unknown, an item is free and none was withdrawn. It skips the rest of the
 -- preparation, which would take as long again. In any other case it puts back what it took and leaves the call to the
--- rest of the script.
+-- rest of the script, which also looks at void calls (ER-5): a claim that has some is not unknown here.
 local claim, hash, hold, memory = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 opened('q', 'c', 'ff')
 

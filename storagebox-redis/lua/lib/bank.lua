@@ -6,16 +6,17 @@
 --   hash KEYS[1]:i:BUCKET   item -> '' free, WITHDRAWN, QUEUED (withdrawn and still queued), RETIRED (spent by a claim
 --                           that is forgotten), or the claim that has it
 --   hash KEYS[1]:c:BUCKET   claim -> the item that it holds for ever, or a mark: UNTIL moment item, SPENT item,
---                           RELEASED since, EXPIRED since
+--                           RELEASED since, EXPIRED since, UNTAKEN since (unknown, with void calls). If the claim has
+--                           void calls, VOID calls; is before that
 --   zset KEYS[1]:t          claims by the end of their holds
---   list KEYS[1]:e:PIECE    since claim: the ended claims, the oldest end first
+--   list KEYS[1]:e:PIECE    since claim: the claims that are ended or untaken, the oldest first
 --   bits KEYS[1]:m          the buckets of items that are not empty
 -- A mark begins with a byte that no item and no claim contains, so that the most frequent value needs no mark.
 opened('n', 's', 'w', 'q', 'i', 'c', 'ff', 'fl', 'ef', 'el', 'sound')
 local FREE_FIRST, FREE_LAST, ENDED_FIRST, ENDED_LAST = 8, 9, 10, 11
 local base = KEYS[1]
 local WITHDRAWN, QUEUED, RETIRED = '\0W', '\0Q', '\0G'
-local UNTIL, SPENT, RELEASED, EXPIRED = '\0T', '\0C', '\0R', '\0E'
+local UNTIL, SPENT, RELEASED, EXPIRED, UNTAKEN, VOID = '\0T', '\0C', '\0R', '\0E', '\0U', '\0V'
 local item_buckets, item_level = base .. ':i:', level_of(head[6])
 local claim_buckets, claim_level = base .. ':c:', level_of(head[7])
 
@@ -25,7 +26,25 @@ local function add_to(field, number)
     write('HINCRBY', base, field, number)
 end
 
-local function find_claim(claim, hash) return find(claim_buckets, claim_level, claim, hash) end
+-- Returns a claim's value without its void calls, and the void calls.
+local function without_calls(value)
+    if not value or string.sub(value, 1, 2) ~= VOID then return value, '' end
+    local void, rest = string.match(value, '^( [%d -]+ );(.*)$', 3)
+    return rest or corrupt('a claim whose void calls cannot be read'), void
+end
+
+local function with_calls(void, value)
+    if void == '' then return value end
+    return VOID .. void .. ';' .. value
+end
+
+-- Returns the bucket of a claim, its value there, the claim's hash and its void calls.
+local function find_claim(claim, hash)
+    local key, stored, its_hash = find(claim_buckets, claim_level, claim, hash)
+    local value, void = without_calls(stored)
+    return key, value, its_hash, void
+end
+
 local function find_item(item) return find(item_buckets, item_level, item) end
 
 -- Returns an item with its bucket, so that a take need not compute the bucket.

@@ -14,7 +14,7 @@ local function bucket_of(item, claim)
     return its
 end
 
--- IB-7 Ends the claim as of this moment, and remembers it as ended.
+-- IB-7 Ends the claim as of this moment, and remembers it as ended. The mark may follow void calls.
 local function finish(key, claim, mark, since)
     write('HSET', key, claim, mark .. stamp(since))
     push('e', ENDED_LAST, stamp(since) .. claim)
@@ -30,14 +30,19 @@ local function is_held(value, item)
     return its == item
 end
 
+-- Returns whether the claim is ended or untaken since this moment, as in its entry of the queue.
+local function is_over_since(value, since)
+    return value == RELEASED .. since or value == EXPIRED .. since or value == UNTAKEN .. since
+end
+
 -- IB-6 Frees the item of a lapsed hold.
-local function lapse(key, claim, value)
+local function lapse(key, claim, value, void)
     if not value or string.sub(value, 1, 2) ~= UNTIL then corrupt('a claim that has no end') end
     local moment, item = timed(value)
     local its = bucket_of(item, claim)
     check()
     write('ZREM', base .. ':t', claim)
-    finish(key, claim, EXPIRED, moment)
+    finish(key, claim, with_calls(void, EXPIRED), moment)
     free(item, its)
 end
 
@@ -51,18 +56,23 @@ local function judge(value, memory)
     if value == '' or value == SPENT then corrupt('a claim without its item') end
     if mark == SPENT then return 'again', string.sub(value, 3), 'confirmed' end
     if string.byte(mark) ~= 0 then return 'again', value, 'forever' end
-    if mark ~= UNTIL and mark ~= RELEASED and mark ~= EXPIRED then corrupt('a claim of an unknown state') end
+    local is_timed = mark == UNTIL or mark == RELEASED or mark == EXPIRED or mark == UNTAKEN
+    if not is_timed then corrupt('a claim of an unknown state') end
     local moment, item = timed(value)
     if mark == UNTIL and now() < moment then return 'again', item, text(moment - now()) end
-    if is_forgotten(moment, memory) then return 'unknown' end
+    if mark == UNTAKEN or is_forgotten(moment, memory) then return 'unknown' end
     return 'ended', mark == RELEASED and 'released' or 'expired'
 end
 
--- Does the same for a call that changes something: ends a lapsed hold first, and returns the claim's bucket before the
+-- Does the same for a call that changes something: ends a lapsed hold first, and returns the claim's row before the
 -- rest.
 local function settle(claim, memory)
-    local key, value = find_claim(claim)
-    local word, first, second = judge(value, memory)
-    if value and word ~= 'again' and string.sub(value, 1, 2) == UNTIL then lapse(key, claim, value) end
-    return key, word, first, second
+    local row = {}
+    row.key, row.value, row.hash, row.void = find_claim(claim)
+    local value, word, first, second = row.value, judge(row.value, memory)
+    row.has_item = word == 'again'
+    if value and not row.has_item and string.sub(value, 1, 2) == UNTIL then lapse(row.key, claim, value, row.void) end
+    -- ER-5 The void calls of a claim are forgotten with it.
+    if value and word == 'unknown' and is_forgotten(timed(value), memory) then row.void = '' end
+    return row, word, first, second
 end

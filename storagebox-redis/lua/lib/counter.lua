@@ -2,27 +2,58 @@
 --   hash KEYS[1]            epoch of the store; keeps how long operations are remembered, or '' for ever; v level of
 --                           the buckets; af, al first and last piece of the queue
 --   hash KEYS[1]:v:BUCKET   key -> value
---   hash KEYS[1]:o:KEY      op -> since 'A' delta:value (applied), since 'X' (cancelled)
+--   hash KEYS[1]:o:KEY      op -> since 'A' delta:value (applied), since 'X' (cancelled), since 'V' refusal:calls (only
+--                           has void calls); VOIDED -> how many operations of the key only have void calls
 --   list KEYS[1]:a:PIECE    since length:key op: the operations of all keys, the oldest first
 -- All operations of the namespace are remembered for the same time, so the oldest is the first to be forgotten.
 opened('keeps', 'v', 'af', 'al')
 local FIRST, LAST = 4, 5
 local base, values, level = KEYS[1], KEYS[1] .. ':v:', level_of(head[3])
+-- No operation has this name.
+local VOIDED = '\0V'
 
 local function is_over(since, keeps) return keeps and since + keeps <= now() end
 
--- Returns what is remembered of the operation, by the clock: nil, 'X', or 'A' with its delta and value.
+-- Returns what is remembered of the operation, by the clock: nil, 'X', 'A' with its delta and value, or 'V' with its
+-- refusal and void calls. If these are over, they are '': the operation is still among those that are counted.
 local function known(ops, op, keeps)
     local value = redis.call('HGET', ops, op)
     if not value then return nil end
     local since, kind = stamped(value, 1), string.sub(value, 17, 17)
     local delta, result = string.match(value, '^(-?%d+):(-?%d*)$', 18)
-    if not since or kind ~= 'X' and not (kind == 'A' and delta) then corrupt('an operation of an unknown state') end
-    if is_over(since, keeps) then return nil end
+    local refusal, calls = string.match(value, '^([%l ]+):( [%d -]+ )$', 18)
+    local is_whole = kind == 'X' or kind == 'A' and delta or kind == 'V' and refusal
+    if not since or not is_whole then corrupt('an operation of an unknown state') end
+    local is_past = is_over(since, keeps)
+    if kind == 'V' then return kind, refusal, is_past and '' or calls end
+    if is_past then return nil end
     return kind, delta, result
 end
 
-local function remember(key, op, what, keeps)
+local function count_voided(ops)
+    return tonumber(redis.call('HGET', ops, VOIDED) or '0') or corrupt('a counter that does not count what is void')
+end
+
+local function add_voided(ops, number)
+    if write('HINCRBY', ops, VOIDED, number) == 0 then write('HDEL', ops, VOIDED) end
+end
+
+-- Forgets the void calls of an operation that only has these, unless they are forgotten already.
+local function drop_void(ops, op)
+    local value = redis.call('HGET', ops, op)
+    if not value or string.sub(value, 17, 17) ~= 'V' then return end
+    count_voided(ops)
+    write('HDEL', ops, op)
+    add_voided(ops, -1)
+end
+
+-- `kind` is what was known of the operation.
+local function remember(key, op, what, keeps, kind)
+    if kind == 'V' then
+        -- Checks the type of the key that is written to next.
+        redis.call('LLEN', piece('a', LAST))
+        drop_void(base .. ':o:' .. key, op)
+    end
     if keeps then push('a', LAST, stamp(now()) .. string.len(key) .. ':' .. key .. op) end
     write('HSET', base .. ':o:' .. key, op, stamp(now()) .. what)
 end
@@ -32,7 +63,8 @@ local function forget(oldest)
     local ops, op = base .. ':o:' .. string.sub(oldest, from, from + length - 1), string.sub(oldest, from + length)
     local value = redis.call('HGET', ops, op)
     -- An operation that was made again meanwhile is another one.
-    if value and string.sub(value, 1, 16) == string.sub(oldest, 1, 16) then write('HDEL', ops, op) end
+    if not value or string.sub(value, 1, 16) ~= string.sub(oldest, 1, 16) then return end
+    if string.sub(value, 17, 17) == 'V' then drop_void(ops, op) else write('HDEL', ops, op) end
 end
 
 -- Forgets at most `most` operations that are over, and returns how many it forgot.
@@ -50,5 +82,11 @@ end
 local function is_full(key, capacity, keeps)
     if not capacity then return false end
     if prune(1000, keeps) == 1000 then return nil end
-    return redis.call('HLEN', base .. ':o:' .. key) >= capacity
+    local ops = base .. ':o:' .. key
+    local fields = redis.call('HLEN', ops)
+    if fields < capacity then return false end
+    -- Operations that only have void calls take no room, nor does the field with their number.
+    local voided = count_voided(ops)
+    if voided > 0 then fields = fields - voided - 1 end
+    return fields >= capacity
 end

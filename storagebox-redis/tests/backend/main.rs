@@ -29,3 +29,4 @@ mod tls;
 mod traces;
 mod upkeep;
 mod urls;
+mod void_calls;

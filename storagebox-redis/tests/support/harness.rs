@@ -225,7 +225,9 @@ fn listed(item: String, state: &str, claims: &HashMap<String, String>, now: i64)
 /// Returns the state of an item that names a claim, according to that claim.
 fn held(item: &str, claim: &str, claims: &HashMap<String, String>, now: i64) -> Result<ItemState> {
     let value = claims.get(claim).ok_or_else(|| failed("an item's claim is not there"))?;
-    let (mark, rest) = if value.starts_with('\0') { value.split_at(2) } else { ("", value.as_str()) };
+    // Void calls precede the rest.
+    let value = value.strip_prefix("\0V").and_then(|void| void.split_once(';')).map_or(value.as_str(), |(_, rest)| rest);
+    let (mark, rest) = if value.starts_with('\0') { value.split_at(2) } else { ("", value) };
     let (until, its) = if mark == "\0T" { rest.split_at(16) } else { ("", rest) };
     if its != item {
         return Err(failed("an item's claim has another item, or has ended"));
