@@ -52,8 +52,7 @@ fn a_lock_that_is_not_to_be_had_in_time_is_contention_after_many_attempts() -> R
         let bank = place.builder()?.call_timeout(LONG).from_pool(pool.clone())?.item_bank(&"namespace".parse()?)?;
         bank.counts().await?;
         let _other = session(place, &lock(place)).await?;
-        let impatient =
-            "bank_take(bigint, bigint, text, bigint, bigint, bigint, bigint, bigint) SET lock_timeout = '1ms'";
+        let impatient = "bank_take SET lock_timeout = '1ms'";
         run(place.database.owner(), format!("ALTER FUNCTION {}.{impatient}", place.schema)).await?;
         let before = proxy.round_trips();
         assert_not_applied(&take(&bank).await?, ErrorKind::Contention);

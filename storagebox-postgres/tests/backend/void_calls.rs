@@ -127,7 +127,9 @@ fn void_calls_stay_void_once_another_call_took_an_item() -> Result<()> {
         let held = bank.get(&ada()).await?;
         assert_eq!(bank.attempt_extend(extend, &ada(), Hold::Forever).await?, Extended::Unknown);
         assert_eq!(bank.attempt_confirm(confirm, &ada()).await?, Confirmed::Unknown);
-        assert!(matches!((held, bank.get(&ada()).await?), (ClaimState::Held(was), ClaimState::Held(is)) if was.item == is.item));
+        assert!(
+            matches!((held, bank.get(&ada()).await?), (ClaimState::Held(was), ClaimState::Held(is)) if was.item == is.item)
+        );
         assert_eq!(bank.release(&ada()).await?, Released::Released);
         assert_eq!(bank.attempt_retire(retire, &ada()).await?, Retired::Holding);
         assert_eq!(take(&bank, Attempt::of_call(5)).await?, Taken::Ended(End::Released));

@@ -226,7 +226,8 @@ fn listed(item: String, state: &str, claims: &HashMap<String, String>, now: i64)
 fn held(item: &str, claim: &str, claims: &HashMap<String, String>, now: i64) -> Result<ItemState> {
     let value = claims.get(claim).ok_or_else(|| failed("an item's claim is not there"))?;
     // Void calls precede the rest.
-    let value = value.strip_prefix("\0V").and_then(|void| void.split_once(';')).map_or(value.as_str(), |(_, rest)| rest);
+    let value =
+        value.strip_prefix("\0V").and_then(|void| void.split_once(';')).map_or(value.as_str(), |(_, rest)| rest);
     let (mark, rest) = if value.starts_with('\0') { value.split_at(2) } else { ("", value) };
     let (until, its) = if mark == "\0T" { rest.split_at(16) } else { ("", rest) };
     if its != item {
