@@ -74,6 +74,8 @@ struct Plan {
     cuts: watch::Sender<usize>,
     /// Whether requests that were kept are delivered, and how many were.
     lets_go: watch::Sender<bool>,
+    /// How often all connections were ended.
+    ends: watch::Sender<usize>,
     delivered: watch::Sender<usize>,
     kept: AtomicUsize,
     round_trips: AtomicUsize,
@@ -95,6 +97,7 @@ impl Proxy {
             wait: Mutex::default(),
             cuts: watch::Sender::default(),
             lets_go: watch::Sender::default(),
+            ends: watch::Sender::default(),
             delivered: watch::Sender::default(),
             kept: AtomicUsize::default(),
             round_trips: AtomicUsize::default(),
@@ -146,6 +149,11 @@ impl Proxy {
     pub async fn wait_for_cuts(&self, count: usize) {
         // The sender lives as long as this proxy, so only the cut ends the wait.
         let _ = self.plan.cuts.subscribe().wait_for(|made| *made >= count).await;
+    }
+
+    /// Resets all present connections at once, as a server does that ends idle connections.
+    pub fn end_connections(&self) {
+        self.plan.ends.send_modify(|ends| *ends += 1);
     }
 
     /// Delivers every request that was [kept](Cut::Kept), and waits until the server has answered it or is gone.
@@ -240,8 +248,13 @@ async fn serve(mut client: TcpStream, plan: Arc<Plan>) {
     if let Ok(mut server) = TcpStream::connect(plan.upstream).await
         && server.write_all(&sent).await.is_ok()
     {
-        // An error of either side ends the connection, which the other side then sees.
-        let _ = Connection::new(&plan).carry(client, server).await;
+        let connection = Connection::new(&plan);
+        let mut ends = plan.ends.subscribe();
+        tokio::select! {
+            // An error of either side ends the connection, which the other side then sees.
+            _ = connection.carry(client, server) => {}
+            _ = ends.changed() => {}
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod certainty;
 mod kept;
+mod orders;
 mod refusals;
 mod retry;
 mod shown;
@@ -27,6 +28,9 @@ cases! { Errors:
         the_least_certain_attempt_decides;
     "ER-4" Ambiguous [ItemBank] retry:
         a_lost_call_is_made_again_and_settled, an_exhausted_retry_leaves_the_call_to_be_made_again;
+    "ER-5" Sequential retry: an_attempt_after_a_lost_one_says_so;
+    "ER-5" Sequential [ItemBank] @Answers orders: every_order_of_two_calls_and_a_delivery_takes_as_it_is_told;
+    "ER-5" Sequential [Counter] @Answers orders: every_order_of_two_calls_and_a_delivery_sells_as_it_is_told;
     "ER-5" Ambiguous [ItemBank] refusals:
         an_empty_bank_stays_empty_for_a_lost_take, a_lost_take_is_void_after_its_claim_took,
         an_unknown_claim_is_neither_confirmed_nor_extended_later, a_holder_is_not_retired_later,

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use storagebox_core::{
-    Certainty, ClaimId, End, Error, ErrorKind, Hold, ItemBank, Result, Retry, Taken, Timer, async_trait,
+    Attempt, Certainty, ClaimId, End, Error, ErrorKind, Hold, ItemBank, Result, Retry, Taken, Timer, async_trait,
 };
 
 use super::certainty::KINDS;
@@ -165,10 +165,32 @@ pub(super) async fn the_least_certain_attempt_decides(_: &World) -> Verdict {
         let error = ensure_matches!(answer, Err(error) => error, "a call that fails with {kinds:?}");
         ensure_eq!((error.kind(), error.certainty()), (kind, certainty), "what is left of {kinds:?}");
     }
+    Ok(())
+}
+
+/// The store learns of each attempt whether an earlier one may still arrive, and to which call it belongs.
+pub(super) async fn an_attempt_after_a_lost_one_says_so(_: &World) -> Verdict {
+    use ErrorKind::{Contention, OutcomeUnknown, Throttled};
     let step = Error::new(Contention, "after a step").after_unresolved();
-    let (script, timer) = (Script::new([Err(step)]), Counting::default());
-    let answer = retry.call(&timer, |_| script.call()).await;
-    ensure_matches!(answer, Err(error) if error.certainty() == Certainty::Unknown, "an Empty after half a call");
+    let lost = |kind| Error::new(kind, "as the script says");
+    let scripts = [
+        (vec![lost(Contention), lost(Throttled)], vec![false, false, false]),
+        (vec![lost(Contention), lost(OutcomeUnknown), lost(Throttled)], vec![false, false, true, true]),
+        (vec![step], vec![false, true]),
+    ];
+    for (errors, expected) in scripts {
+        let script = Script::new(errors.into_iter().map(Err));
+        let attempts = Mutex::new(Vec::new());
+        let call = |attempt: Attempt| {
+            attempts.lock().unwrap_or_else(PoisonError::into_inner).push(attempt);
+            script.call()
+        };
+        let _ = Retry::default().call(&Counting::default(), call).await?;
+        let attempts = attempts.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let repeated: Vec<_> = attempts.iter().map(|attempt| attempt.is_repeated()).collect();
+        ensure_eq!(repeated, expected, "which attempts follow a lost one");
+        ensure!(attempts.iter().all(|attempt| attempt.call() == attempts[0].call()), "attempts of several calls");
+    }
     Ok(())
 }
 

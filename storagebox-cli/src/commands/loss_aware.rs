@@ -1,45 +1,53 @@
 //! A bank that also tells whether an attempt was lost, so that the store may have applied it without an answer.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::cell::Cell;
 
 use storagebox::bank::Added;
-use storagebox::time::TokioTimer;
+use storagebox::layer::{Call, Layer, Next, Response};
 use storagebox::values::{ClaimId, Item, Namespace};
-use storagebox::{Bank, Certainty, Result, Retry, Store, Taken};
-use tracing::{Instrument, debug, debug_span};
+use storagebox::{Bank, Certainty, Result, Retry, Store, Taken, async_trait};
 
-/// Makes the retries itself, because a handle with retries shows only the last attempt.
-#[derive(Clone)]
-pub(crate) struct LossAwareBank {
-    once: Bank,
-    retry: Retry,
+tokio::task_local! {
+    /// Whether an attempt of the call in progress was lost.
+    static IS_ANY_LOST: Cell<bool>;
 }
+
+/// Notes lost attempts. The handle around it makes the retries, and shows only the last attempt.
+#[derive(Debug)]
+struct LossWatch;
+
+#[async_trait]
+impl Layer for LossWatch {
+    async fn call(&self, _: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        next.run().await.inspect_err(|error| {
+            if error.certainty() == Certainty::Unknown {
+                // Outside of a call of this bank nobody asks.
+                let _ = IS_ANY_LOST.try_with(|is_lost| is_lost.set(true));
+            }
+        })
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct LossAwareBank(Bank);
 
 impl LossAwareBank {
     pub(crate) fn open(store: &Store, name: &Namespace, retry: Retry) -> Result<Self> {
-        Ok(Self { once: store.clone().without_retry().bank(name)?, retry })
+        store.clone().layer(LossWatch).with_retry(retry).bank(name).map(Self)
     }
 
     /// Adds the items. Returns also whether an attempt was lost.
     pub(crate) async fn add(&self, items: &[Item]) -> Result<(Added, bool)> {
-        let lost = AtomicBool::new(false);
-        let attempts = self.retry.call(&TokioTimer, || watched(self.once.add(items), &lost));
-        let added = attempts.instrument(debug_span!("call", operation = "add")).await?;
-        Ok((added, lost.into_inner()))
+        watched(self.0.add(items)).await
     }
 
     /// Assigns an item to the id. Returns also whether an attempt was lost.
     pub(crate) async fn assign(&self, id: &ClaimId) -> Result<(Taken, bool)> {
-        let lost = AtomicBool::new(false);
-        let attempts = self.retry.call(&TokioTimer, || watched(self.once.assign(id), &lost));
-        let taken = attempts.instrument(debug_span!("call", operation = "take")).await?;
-        Ok((taken, lost.into_inner()))
+        watched(self.0.assign(id)).await
     }
 }
 
-async fn watched<T>(attempt: impl Future<Output = Result<T>>, lost: &AtomicBool) -> Result<T> {
-    attempt.await.inspect_err(|error| {
-        debug!(%error, "an attempt failed");
-        lost.fetch_or(error.certainty() == Certainty::Unknown, Ordering::Relaxed);
-    })
+async fn watched<T>(call: impl Future<Output = Result<T>>) -> Result<(T, bool)> {
+    let watched = async { Ok((call.await?, IS_ANY_LOST.with(Cell::get))) };
+    IS_ANY_LOST.scope(Cell::new(false), watched).await
 }

@@ -59,6 +59,7 @@ pub use request::{Request, Response};
 ///
 /// - ER-4: a layer that repeats a call repeats the same operation, with the same id, because it cannot change the
 ///   arguments.
+/// - ER-5: a layer that repeats a call after an unknown outcome says so with [`Next::after_lost`].
 ///
 /// # Cancel safety
 ///

@@ -59,7 +59,7 @@ pub trait Counter: Send + Sync {
     /// - C-3 `AlreadyApplied` has the value that was stored with the operation, never a later value.
     /// - C-4 an overflow changes nothing and returns `Overflow`.
     /// - C-5 the same operation with another delta returns `Mismatch`, if [`promise`](Counter::promise) says so.
-    /// - C-8 a rejection is not remembered: the same operation may succeed later.
+    /// - C-8 a rejection is not remembered: the same operation may succeed later, by another call.
     ///
     /// # Errors
     ///

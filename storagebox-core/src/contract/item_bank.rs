@@ -324,7 +324,7 @@ pub enum Taken {
     New(Held),
     /// The claim held this item already.
     Again(Held),
-    /// No item was free throughout the call; the bank remembers nothing of the call.
+    /// No item was free throughout the call. The claim may take one by another call.
     Empty,
     /// The claim has ended and can no longer take an item.
     Ended(End),

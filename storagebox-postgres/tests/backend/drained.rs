@@ -44,8 +44,10 @@ const HOUR: Duration = Duration::from_secs(3_600);
 
 /// Makes a take that looks past the ended holds, and returns its outcome.
 async fn look_past(place: &Place, claim: &str) -> Result<String> {
-    let take =
-        format!("SELECT ({}.bank_take(namespace, epoch, '{claim}', 0, false, NULL, NULL, 0, NULL, NULL))[1]", place.schema);
+    let take = format!(
+        "SELECT ({}.bank_take(namespace, epoch, '{claim}', 0, false, NULL, NULL, 0, NULL, NULL))[1]",
+        place.schema
+    );
     let told = query_scalar(AssertSqlSafe(format!("{take} FROM {}.namespaces", place.schema)));
     told.fetch_one(place.database.owner()).await.map_err(failed)
 }

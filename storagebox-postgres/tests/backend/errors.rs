@@ -6,6 +6,7 @@ use sqlx::postgres::PgPoolOptions;
 use sqlx::{Connection, query_scalar};
 use storagebox_conformance::Proxy;
 use storagebox_core::{Added, Backend, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result, Taken};
+use storagebox_testkit::checks::cuts;
 
 use crate::orders::two_items;
 use crate::scene::{LONG, count, session, tell, until, with_place};
@@ -147,5 +148,14 @@ fn a_server_without_a_connection_left_is_throttled() -> Result<()> {
         first.counts().await?;
         assert_not_applied(&take(&bank(place)?).await?, ErrorKind::Throttled);
         Ok(())
+    })
+}
+
+#[test]
+fn a_refusal_is_answered_after_a_lost_attempt() -> Result<()> {
+    with_place(async |place| {
+        let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
+        let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(proxy.addr()))?;
+        cuts::refuse(&proxy, &store).await
     })
 }

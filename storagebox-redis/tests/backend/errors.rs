@@ -141,11 +141,11 @@ fn a_call_that_outlasts_its_time_is_unknown() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_does_not_settle_a_lost_call_is_not_answered() -> Result<()> {
+async fn a_refusal_is_answered_after_a_lost_attempt() -> Result<()> {
     in_server(Settings::quick(), async |place| {
         let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
         let store = place.builder()?.connect(&place.server.url_at(proxy.addr()))?;
-        cuts::leave_open(&proxy, &store).await
+        cuts::refuse(&proxy, &store).await
     })
     .await
 }

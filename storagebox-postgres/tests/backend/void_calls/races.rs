@@ -151,7 +151,9 @@ fn a_refusal_that_a_change_came_before_is_not_answered() -> Result<()> {
         let (key, schema) = (Key::new("key")?, &place.schema);
         let change = |op: &str, delta| Ok::<_, Error>(Change::new(OpId::new(op)?, delta));
         assert!(matches!(counters.apply(&key, &change("fill", 2)?).await?, Counted::Applied { .. }));
-        let applied = format!("INSERT INTO {schema}.counter_ops SELECT namespace, 'key', 'op', 1, NULL, now(), false FROM {schema}.namespaces");
+        let applied = format!(
+            "INSERT INTO {schema}.counter_ops SELECT namespace, 'key', 'op', 1, NULL, now(), false FROM {schema}.namespaces"
+        );
         let locked = format!("SELECT FROM {schema}.counters FOR UPDATE");
         let mut first = session(place, &format!("{locked}; {applied}")).await?;
         let op = change("op", 1)?;
