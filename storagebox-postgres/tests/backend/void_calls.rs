@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use storagebox_conformance::{Cut, Proxy};
 use storagebox_core::{
     Attempt, Backend, ClaimId, ClaimState, Confirmed, Counts, End, ErrorKind, Extended, Hold, Item, ItemBank, Released,
     Result, Retention, Retired, Taken,
@@ -15,7 +14,7 @@ use storagebox_core::{
 use storagebox_postgres::PostgresStore;
 
 use crate::scene::{LONG, count, with_database, with_place};
-use crate::support::{Place, failed, run};
+use crate::support::{Place, run};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
@@ -58,28 +57,6 @@ fn a_late_attempt_of_a_refused_take_takes_nothing() -> Result<()> {
             assert_eq!(bank.counts().await?, Counts { free: 1, held: 0, spent: 0, withdrawn: 0 });
             assert!(matches!(take(&bank, Attempt::of_call(8)).await?, Taken::New(_)));
             assert!(matches!(take(&bank, late).await?, Taken::Again(_)));
-        }
-        Ok(())
-    })
-}
-
-/// The client itself repeats a call whose answer was lost.
-#[test]
-fn a_refusal_after_a_lost_answer_is_an_answer() -> Result<()> {
-    with_place(async |place| {
-        let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
-        let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(proxy.addr()))?;
-        let (bank, bob) = (store.item_bank(&"namespace".parse()?)?, "bob".parse()?);
-        add(&bank, &["item"]).await?;
-        assert!(matches!(bank.take(&bob, Hold::Forever).await?, Taken::New(_)));
-        for (number, cut) in [Cut::RequestLost, Cut::ReplyLost].into_iter().enumerate() {
-            proxy.arm(cut, "bob", 0);
-            assert_eq!(bank.retire(&bob).await?, Retired::Holding, "{cut:?}");
-            proxy.arm(cut, "ada", 0);
-            assert_eq!(bank.take(&ada(), Hold::Forever).await?, Taken::Empty, "{cut:?}");
-            assert_eq!(proxy.cuts(), 2 * (number + 1), "{cut:?}");
-            let void = format!("SELECT sum(cardinality(void_calls))::bigint FROM {}.claims", place.schema);
-            assert_eq!(count(&place.database, &void).await?, 2 * (number + 1) as i64, "{cut:?}");
         }
         Ok(())
     })
