@@ -46,9 +46,16 @@ impl Bank {
         tag: &Tag,
         refusal: T,
     ) -> Result<T> {
-        let voiding = added(self.ending(key, VOID, self.client().now()), attempt).tagged(tag);
-        let voiding = voiding.only_if(format!("{UNKNOWN} OR ({ONLY_VOID} AND {ROOM})"));
-        let voiding = voiding.value(":past", self.client().surely_past().0).value(":void", VOID);
+        let voiding = self.ending(key, VOID, self.client().now()).tagged(tag);
+        let is_forgotten = row.map_or(Ok(true), |row| is_forgotten(self.client().moment(), row))?;
+        let voiding = match is_forgotten {
+            // The numbers of a forgotten row are forgotten too.
+            true => {
+                let voiding = voiding.set("x", &[attempt.call()][..]).only_if(UNKNOWN);
+                voiding.value(":past", self.client().surely_past().0)
+            }
+            false => added(voiding, attempt).only_if(format!("{ONLY_VOID} AND {ROOM}")).value(":void", VOID),
+        };
         self.voided(row, attempt, voiding, refusal).await
     }
 
