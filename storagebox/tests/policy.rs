@@ -225,9 +225,15 @@ async fn what_the_retries_say_names_the_call() -> Result<()> {
     let (store, _) = losing(usize::MAX);
     let error = store.bank("vouchers")?.assign("ada").await.unwrap_err();
     assert_eq!((error.operation(), error.backend()), (Some("take"), Some("memory")));
-    let (store, _) = losing(1);
-    let error = store.bank("vouchers")?.assign("ada").await.unwrap_err();
-    assert_eq!((error.operation(), error.backend()), (Some("take"), Some("memory")), "{error}");
+    Ok(())
+}
+
+/// A lost attempt that was refused is void, so the refusal of the next attempt is an answer (ER-5).
+#[tokio::test(start_paused = true)]
+async fn an_empty_bank_is_told_after_a_lost_reply() -> Result<()> {
+    let (store, loses) = losing(1);
+    assert_eq!(store.bank("vouchers")?.assign("ada").await?, Taken::Empty);
+    assert_eq!(loses.attempts(), 2);
     Ok(())
 }
 

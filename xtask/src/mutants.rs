@@ -25,7 +25,7 @@ use table::{Row, Table};
 pub(crate) struct Filter {
     /// One backend instead of all
     pub(crate) backend: Option<String>,
-    /// One mutant instead of all
+    /// One mutant instead of all, or those of one clause, such as ER-5
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Option<String>,
     /// Only look whether every patch fits and every case exists
@@ -59,7 +59,8 @@ pub(crate) fn run(filter: &Filter) -> Result<()> {
 
 fn chosen(all: Vec<Catalogue>, filter: &Filter) -> Result<Vec<Catalogue>> {
     let is_of = |catalogue: &Catalogue| filter.backend.as_ref().is_none_or(|backend| *backend == catalogue.backend);
-    let is_it = |mutant: &Mutant| filter.only.as_ref().is_none_or(|only| *only == mutant.name);
+    let is_it =
+        |mutant: &Mutant| filter.only.as_ref().is_none_or(|only| [&mutant.name, &mutant.clause].contains(&only));
     let mut chosen: Vec<_> = all.into_iter().filter(is_of).collect();
     chosen.iter_mut().for_each(|catalogue| catalogue.mutants.retain(is_it));
     chosen.retain(|catalogue| !catalogue.mutants.is_empty());

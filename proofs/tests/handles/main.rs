@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::time::Duration;
 
 use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region};
 use storagebox::{Counted, DynamoStore, Store, Taken};
@@ -46,6 +47,44 @@ async fn ten_thousand_people_get_an_item_or_an_answer_from_redis() {
 #[ignore = "it takes minutes: cargo xtask prove handles"]
 async fn ten_thousand_people_get_an_item_or_an_answer_from_dynamodb() {
     assign(&Far::dynamodb().await, MANY).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn void_calls_are_few_and_end_on_postgres() {
+    let url = servers::shared_postgres().unwrap().url().to_owned();
+    refuse_and_forget(&Far::by_url(&url, &format!("schema=void&remember={}s", MEMORY.as_secs())).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn void_calls_are_few_and_end_on_redis() {
+    let url = servers::shared_redis().unwrap().url().to_owned();
+    refuse_and_forget(&Far::by_url(&url, &format!("prefix=void&remember={}s", MEMORY.as_secs())).await).await;
+}
+
+/// How long a store remembers ended claims, whose memory is that of void calls.
+const MEMORY: Duration = Duration::from_secs(20);
+
+/// Refuses everybody. Only a lost reply leaves a row, and upkeep deletes the rows once their memory is over.
+async fn refuse_and_forget(far: &Far) {
+    let Far { store, proxy } = far;
+    store.setup().await.unwrap();
+    let bank = store.bank("empty").unwrap();
+    proxy.arm_every(Cut::ReplyLost, "person-", 3);
+    for number in 0..FEW {
+        let taken = bank.assign(format!("person-{number}")).await.unwrap();
+        assert_eq!(taken, Taken::Empty, "person {number}");
+    }
+    proxy.disarm();
+    let lost = proxy.cuts();
+    assert_eq!(store.maintain(FEW).await.unwrap().deleted, 0, "void calls before their end");
+    tokio::time::sleep(MEMORY).await;
+    let deleted = store.maintain(FEW).await.unwrap().deleted;
+    assert!((1..=lost as u64).contains(&deleted), "{deleted} rows after {lost} lost replies");
+    assert_eq!(store.maintain(FEW).await.unwrap().deleted, 0, "rows that are left");
+    println!(
+        "handles: {FEW} people refused on {}, {lost} replies lost: {deleted} rows of void calls, none after their memory",
+        store.backend()
+    );
 }
 
 /// How many people ask between two ends of all connections.

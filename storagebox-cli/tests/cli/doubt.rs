@@ -1,4 +1,5 @@
-//! A change of a counter whose connection is cut, with a strategy that does not recognise repeated changes.
+//! Commands whose replies are lost: a change of a counter that is not recognised when it is repeated, and a bank that
+//! runs empty.
 
 use std::net::SocketAddr;
 
@@ -11,7 +12,7 @@ use crate::support::{Ended, Place};
 
 tests_on! {
     [dynamo postgres redis]:
-        a_change_in_doubt_is_told_and_not_repeated;
+        a_change_in_doubt_is_told_and_not_repeated, an_empty_bank_is_told_although_replies_are_lost;
 }
 
 /// More requests than any change takes.
@@ -78,4 +79,21 @@ fn is_in_doubt(ended: Ended, value: i64) -> bool {
     assert!(told["help"].as_str().unwrap().contains("read the value first"), "{told}");
     assert!([1, 3].contains(&value), "the value is {value} after 2 on 1");
     true
+}
+
+/// Every third reply is lost, and half of the people come too late. The command ends well and tells each of them so.
+fn an_empty_bank_is_told_although_replies_are_lost<S: Served>() {
+    const PEOPLE: usize = 24;
+    let store = S::ready();
+    let doubt = Doubt::before(store.address());
+    let far = store.place_by(doubt.proxy.addr());
+    let lines = |name: &str, count: usize| (0..count).map(|number| format!("{name}-{number}\n")).collect::<String>();
+    far.write("items.csv", lines("item", PEOPLE / 2));
+    far.write("ids.csv", lines("person", PEOPLE));
+    doubt.proxy.arm_every(Cut::ReplyLost, "person-", 3);
+    far.hand_out(&["--concurrency", "1"]).exits(0);
+    let given = far.read("given.csv");
+    let refused = given.lines().filter(|line| line.ends_with(",empty")).count();
+    assert_eq!(refused, PEOPLE / 2, "{given}");
+    assert!(doubt.proxy.cuts() >= PEOPLE / 3, "{} cuts", doubt.proxy.cuts());
 }
