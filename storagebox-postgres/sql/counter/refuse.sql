@@ -1,6 +1,6 @@
 -- ER-5 Refuses a repeated attempt of an operation that is not remembered as applied or cancelled, and makes its call
--- void in the same step. The caller has locked the shard, under which every attempt reads what is remembered: an attempt
--- that was in progress has either applied the operation, which the caller has seen, or will find its call void.
+-- void in the same step. The caller has locked the shard, under which every attempt reads what is remembered: an
+-- attempt that was in progress has either applied the operation, which the caller has seen, or will find its call void.
 -- The row is not counted in a window.
 -- Returns the refusal, or 'open' if the operation has as many void calls as an operation may have.
 CREATE OR REPLACE FUNCTION {schema}.counter_refuse(

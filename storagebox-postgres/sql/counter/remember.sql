@@ -1,7 +1,7 @@
 -- C-1 Stores an operation, in the transaction of its effect. Replaces a forgotten operation with the same id in the
 -- same statement, because upkeep may delete that operation at any moment.
--- ER-5 Also replaces the void calls of an operation that was only refused: from now on, the operation itself is known to
--- all attempts. The lock of the shard keeps out a refusal that would add a call meanwhile.
+-- ER-5 Also replaces the void calls of an operation that was only refused: from now on, the operation itself is known
+-- to all attempts. The lock of the shard keeps out a refusal that would add a call meanwhile.
 -- Returns 1, or 0 if it replaced an operation.
 CREATE OR REPLACE FUNCTION {schema}.counter_remember(
     p_namespace bigint, p_key text, p_op text, p_delta bigint, p_value bigint, p_now timestamptz, p_window boolean

@@ -33,7 +33,8 @@ impl ClaimView {
         self.words.get(index).map(String::as_str).ok_or_else(|| unreadable(self.function))
     }
 
-    /// Returns whether the claim has a row that is neither held nor ended: it is forgotten, or some of its calls are void.
+    /// Returns whether the claim has a row but is neither held nor ended: it is forgotten, or some of its calls are
+    /// void.
     fn is_unknown(&self) -> bool {
         matches!(self.text(0), Ok("forgotten" | "unknown"))
     }
