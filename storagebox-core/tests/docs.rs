@@ -183,15 +183,21 @@ fn item(line: &str) -> &str {
 
 /// Principle 5 of the contract: a default body would be weaker than its clause.
 #[test]
-fn only_methods_that_open_a_part_have_a_default_body() {
+fn only_methods_that_open_a_part_or_make_one_attempt_have_a_default_body() {
     let mut methods = 0;
     for name in TRAITS {
         let (file, text) = sources().into_iter().find(|(file, _)| file.ends_with(&format!("/{name}.rs"))).unwrap();
         for body in bodies(&text).inspect(|_| methods += 1).flatten() {
-            assert!(body.contains("Err(lacks(self.backend(), "), "{file}: a method has the default body {body}");
+            let is_sound = body.contains("Err(lacks(self.backend(), ") || is_one_attempt(body);
+            assert!(is_sound, "{file}: a method has the default body {body}");
         }
     }
     assert!(methods > 40, "only {methods} methods were found");
+}
+
+/// Such a method only names the first attempt of a new call. The attempt has no default body.
+fn is_one_attempt(body: &str) -> bool {
+    body.starts_with("self.attempt_") && body.contains("(Attempt::first(), ") && body.ends_with(").await")
 }
 
 #[test]
