@@ -1,5 +1,6 @@
 //! The operations that a set or a window stores in the counter's row: the map `d` has the time and the delta of each,
-//! the map `w` has the value after it. The map `x` has the void calls of operations that were refused, if there are any.
+//! the map `w` has the value after it. The map `x` has the void calls of operations that were refused, if there are
+//! any.
 //!
 //! There are two maps, because DynamoDB can set only a whole path to a value that it computes (`v + :delta`).
 

@@ -102,8 +102,8 @@ impl Markers {
         found.filter(lasts).map_or(Ok(None), |marker| known(&marker, call))
     }
 
-    /// Returns the refusal of an attempt. If the attempt is repeated, its call is void from now on, unless the operation
-    /// was applied or fenced meanwhile.
+    /// Returns the refusal of an attempt. If the attempt is repeated, its call is void from now on, unless the
+    /// operation was applied or fenced meanwhile.
     pub(super) async fn refused(&self, call: MarkedAttempt<'_>, refusal: Counted) -> Result<Counted> {
         let MarkedAttempt { values, key, change, tag, attempt } = call;
         if !attempt.is_repeated() {

@@ -54,7 +54,7 @@ enum Entered {
 /// What follows a refusal.
 enum Next {
     End(Entered),
-    Make(Step),
+    Make(Box<Step>),
 }
 
 /// A write, and the refusal if it makes the call of a refused attempt void. Any other write adds the operation.
@@ -187,8 +187,8 @@ impl Set {
 }
 
 impl Step {
-    fn adding(write: Write) -> Self {
-        Self { write, refusal: None }
+    fn adding(write: Write) -> Box<Self> {
+        Box::new(Self { write, refusal: None })
     }
 
     /// Returns the outcome of the step, whose write was made.

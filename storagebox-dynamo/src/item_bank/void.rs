@@ -16,8 +16,8 @@ use crate::row::{Row, RowKey};
 pub(super) const VOID: &str = "void";
 /// The condition that the claim has void calls and is unknown.
 pub(super) const ONLY_VOID: &str = "s = :void";
-/// The condition that the call is not void. It also stops an attempt that read the row before its call became void: both
-/// write the same row, so the later one sees the other.
+/// The condition that the call is not void. It also stops an attempt that read the row before its call became void:
+/// both write the same row, so the later one sees the other.
 pub(super) const NOT_VOID: &str = "NOT contains(x, :call)";
 /// The condition that there is room for one more number.
 const ROOM: &str = "(attribute_not_exists(x) OR size(x) < :most)";
@@ -36,8 +36,8 @@ fn void_calls(at: Moment, row: Option<&Row>) -> Result<VoidCalls> {
 }
 
 impl Bank {
-    /// Returns the refusal of an attempt to which the claim is unknown, as the row shows it. If the attempt is repeated,
-    /// its call is void from now on.
+    /// Returns the refusal of an attempt to which the claim is unknown, as the row shows it. If the attempt is
+    /// repeated, its call is void from now on.
     pub(super) async fn refused_unknown<T>(
         &self,
         key: &RowKey,

@@ -38,7 +38,7 @@ impl Set {
             Some((entries, replaced)) => voiding(entrant, entries, replaced, all),
             None => first_void(entrant, all),
         };
-        Ok(Next::Make(Step { write, refusal: Some(refusal) }))
+        Ok(Next::Make(Box::new(Step { write, refusal: Some(refusal) })))
     }
 
     /// Returns the void calls that are remembered.
