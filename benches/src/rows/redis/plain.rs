@@ -31,9 +31,21 @@ macro_rules! lua {
     };
 }
 
-const TAKE: &str =
-    lua!("lib/at_once", "lib/buckets", "lib/queue", "lib/front", "lib/bank", "lib/claims", "item_bank/take");
+const TAKE: &str = lua!(
+    "lib/at_once",
+    "lib/buckets",
+    "lib/queue",
+    "lib/front",
+    "lib/bank",
+    "lib/claims",
+    "lib/void",
+    "lib/void_claims",
+    "item_bank/take"
+);
 const ADD: &str = lua!("lib/buckets", "lib/queue", "lib/bank", "item_bank/add");
+
+/// The number of a call, which has as many digits as those of the library.
+const CALL: &str = "-4611686018427387904";
 
 /// The number of items per command, as the library sends.
 const BATCH: usize = 1_000;
@@ -61,7 +73,7 @@ impl Take {
     pub(super) async fn call(&self, claim: &str, connection: &mut impl ConnectionLike) -> Result<()> {
         let mut take = cmd("EVALSHA");
         take.arg(&*self.hash).arg("1").arg(&*self.key);
-        take.arg(claim).arg(hash(claim)).arg("").arg(&*self.memory).arg(&*self.epoch);
+        take.arg(claim).arg(hash(claim)).arg("").arg(&*self.memory).arg(CALL).arg("").arg(&*self.epoch);
         let answer: Vec<String> = take.query_async(connection).await?;
         match &answer[..] {
             [word, _] if word == "new" => Ok(()),
