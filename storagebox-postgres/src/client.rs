@@ -169,7 +169,7 @@ impl Client {
     }
 
     /// Makes a call until an attempt answers it: after contention with pauses, and after a lost reply once more. Each
-    /// attempt is told whether one was lost before it. The caller bounds its time.
+    /// attempt's argument says whether one was lost before it. The caller bounds its time.
     pub(crate) async fn repeated<T, F>(
         &self,
         deadline: Instant,

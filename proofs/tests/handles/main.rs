@@ -1,5 +1,5 @@
 //! A program that uses a handle without a retry loop, while every third reply is lost and idle connections end. Half of
-//! the people come too late, and are told so.
+//! the people come too late, and get that answer.
 
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
 
@@ -91,7 +91,7 @@ async fn refuse_and_forget(far: &Far) {
 const IDLE: usize = 50;
 
 /// Makes one call per person at a bank and at a counter that have enough for half of the people. No call fails, no two
-/// people get the same item, and whoever gets none is told so.
+/// people get the same item, and whoever gets none has that answer.
 async fn assign(far: &Far, people: usize) {
     far.store.setup().await.unwrap();
     assign_items(far, people).await;

@@ -21,7 +21,7 @@ impl Layer for LossWatch {
     async fn call(&self, _: &Call<'_>, next: Next<'_>) -> Result<Response> {
         next.run().await.inspect_err(|error| {
             if error.certainty() == Certainty::Unknown {
-                // Outside of a call of this bank nobody asks.
+                // Only the calls of this bank set the variable.
                 let _ = IS_ANY_LOST.try_with(|is_lost| is_lost.set(true));
             }
         })

@@ -79,7 +79,7 @@ impl Retry {
         self.repeat(timer, |is_any_lost| call(first.after_lost(is_any_lost))).await
     }
 
-    /// The same as `call`. The closure is told whether an earlier attempt was lost.
+    /// The same as `call`. The closure's argument says whether an earlier attempt was lost.
     pub(crate) async fn repeat<T, Fut>(&self, timer: &dyn Timer, call: impl FnMut(bool) -> Fut) -> Result<T>
     where
         Fut: Future<Output = Result<T>>,
@@ -151,7 +151,7 @@ pub fn pauses() -> impl Iterator<Item = Duration> + Send + use<> {
 }
 
 /// Makes a call until an attempt answers it, as long as the backoff allows. `is_any_lost` says whether the call was made
-/// before, with an unknown outcome. Each attempt is told whether an earlier one was lost.
+/// before, with an unknown outcome. The argument of each attempt says whether an earlier one was lost.
 ///
 /// # Guarantees
 ///

@@ -97,8 +97,8 @@ pub trait ItemBank: Send + Sync {
     ///
     /// # Guarantees
     ///
-    /// - ER-5: `Empty` of a repeated attempt also makes the earlier attempts of the call void. They take nothing later; they
-    ///   are answered `Empty`, or as the claim then is.
+    /// - ER-5: `Empty` of a repeated attempt also makes the earlier attempts of the call void. They take nothing
+    ///   later; the answer is `Empty`, or what the claim then is.
     ///
     /// # Cancel safety
     ///
@@ -130,7 +130,8 @@ pub trait ItemBank: Send + Sync {
     ///
     /// # Guarantees
     ///
-    /// - ER-5: `Unknown` of a repeated attempt also makes the earlier attempts of the call void. They extend no later hold.
+    /// - ER-5: `Unknown` of a repeated attempt also makes the earlier attempts of the call void. They extend no
+    ///   later hold.
     ///
     /// # Cancel safety
     ///
@@ -159,7 +160,8 @@ pub trait ItemBank: Send + Sync {
     ///
     /// # Guarantees
     ///
-    /// - ER-5: `Unknown` of a repeated attempt also makes the earlier attempts of the call void. They spend no item later.
+    /// - ER-5: `Unknown` of a repeated attempt also makes the earlier attempts of the call void. They spend no
+    ///   item later.
     ///
     /// # Cancel safety
     ///
