@@ -39,6 +39,8 @@ fn arguments() -> BTreeSet<Place> {
         let prefix = format!("pub fn storagebox_core::{name}::");
         for line in NAMES.lines().filter_map(|line| line.strip_prefix(&prefix)) {
             let (method, rest) = line.split_once(['<', '(']).unwrap();
+            // A layer sees an attempt under the name of its call.
+            let method = method.trim_start_matches("attempt_");
             let arguments = rest.split_once("self").unwrap().1.split(") ->").next().unwrap();
             for found in types(arguments).into_iter().flat_map(|of| texts(of, of)) {
                 places.insert((part.to_string(), method.to_owned(), found));

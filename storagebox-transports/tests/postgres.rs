@@ -94,9 +94,12 @@ impl Queue for Table {
     }
 
     async fn parked(&self) -> usize {
-        let parked = self.queues.parked(&name()).await.unwrap();
-        assert_eq!(parked, self.count("parked_at IS NOT NULL").await as u64);
-        parked.try_into().unwrap()
+        self.queues.parked(&name()).await.unwrap().try_into().unwrap()
+    }
+
+    async fn holds(&self, length: usize, parked: usize) {
+        let found = (self.length().await, self.parked().await, self.count("parked_at IS NOT NULL").await);
+        assert_eq!(found, (length, parked, parked));
     }
 
     async fn redrive(&self) {

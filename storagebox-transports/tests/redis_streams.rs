@@ -94,9 +94,12 @@ impl Queue for Stream {
     }
 
     async fn parked(&self) -> usize {
-        let parked = self.queues.parked(&name()).await.unwrap();
-        assert_eq!(parked, self.length_of(":parked").await as u64);
-        parked.try_into().unwrap()
+        self.queues.parked(&name()).await.unwrap().try_into().unwrap()
+    }
+
+    async fn holds(&self, length: usize, parked: usize) {
+        let found = (self.length().await, self.parked().await, self.length_of(":parked").await);
+        assert_eq!(found, (length, parked, parked));
     }
 
     async fn redrive(&self) {

@@ -15,6 +15,7 @@ use storagebox_core::Result;
 use storagebox_core::layer::Response;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
 
 type Answer = Result<Response>;
@@ -49,35 +50,40 @@ impl fmt::Debug for Desk {
 pub(crate) struct Server {
     pub(crate) addr: SocketAddr,
     pub(crate) desk: Arc<Mutex<Desk>>,
-    running: Mutex<JoinHandle<()>>,
+    running: Mutex<Option<Running>>,
+}
+
+/// The task that accepts connections. It ends when `stop` is dropped.
+struct Running {
+    stop: oneshot::Sender<()>,
+    ended: JoinHandle<()>,
+}
+
+impl Running {
+    fn start(listener: TcpListener, desk: &Arc<Mutex<Desk>>) -> Self {
+        let (stop, stopped) = oneshot::channel();
+        Self { stop, ended: tokio::spawn(accept(listener, Arc::clone(desk), stopped)) }
+    }
 }
 
 impl Server {
     pub(crate) async fn start() -> io::Result<Self> {
         let listener = free_port().await?;
         let (addr, desk) = (listener.local_addr()?, Arc::<Mutex<Desk>>::default());
-        let running = Mutex::new(tokio::spawn(accept(listener, Arc::clone(&desk))));
+        let running = Mutex::new(Some(Running::start(listener, &desk)));
         Ok(Self { addr, desk, running })
     }
 
     /// Ends the server with all its connections, and starts it again on its port.
     pub(crate) async fn restart(&self) -> io::Result<()> {
-        let ended = {
-            let mut running = lock(&self.running);
-            running.abort();
-            std::mem::replace(&mut *running, tokio::spawn(std::future::ready(())))
-        };
-        // The task was aborted, so its result is an error.
-        let _ = ended.await;
+        let running = lock(&self.running).take();
+        if let Some(Running { stop, ended }) = running {
+            drop(stop);
+            ended.await?;
+        }
         let listener = TcpListener::bind(self.addr).await?;
-        *lock(&self.running) = tokio::spawn(accept(listener, Arc::clone(&self.desk)));
+        *lock(&self.running) = Some(Running::start(listener, &self.desk));
         Ok(())
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        lock(&self.running).abort();
     }
 }
 
@@ -96,11 +102,20 @@ async fn free_port() -> io::Result<TcpListener> {
     }
 }
 
-async fn accept(listener: TcpListener, desk: Arc<Mutex<Desk>>) {
+async fn accept(listener: TcpListener, desk: Arc<Mutex<Desk>>, mut stopped: oneshot::Receiver<()>) {
     let mut connections = JoinSet::new();
-    while let Ok((client, _)) = listener.accept().await {
-        connections.spawn(serve(client, Arc::clone(&desk)));
+    loop {
+        tokio::select! {
+            _ = &mut stopped => break,
+            accepted = listener.accept() => match accepted {
+                Ok((client, _)) => drop(connections.spawn(serve(client, Arc::clone(&desk)))),
+                Err(_) => break,
+            },
+        }
     }
+    drop(listener);
+    // A task that is only aborted may still answer one request.
+    connections.shutdown().await;
 }
 
 #[allow(clippy::disallowed_methods, reason = "it is the way to the server that takes time, not the store")]
