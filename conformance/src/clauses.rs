@@ -132,6 +132,11 @@ pub const CLAUSES: &[Clause] = &[
     clause("O-4", "a stamp too far ahead of the store's clock is refused, by default more than a day"),
     clause("O-5", "sequence numbers need no clock"),
     clause("O-6", "a reset removes a key of exactly the stamp that it names"),
+    clause("J-1", "a call in a transaction of the caller takes effect with its commit, or not at all"),
+    clause("J-2", "a call in a transaction is made once, one at a time, and never half"),
+    clause("J-3", "a connection that is not in a transaction is refused before anything is applied"),
+    clause("J-4", "what was done under a lease that is over cannot be completed and committed"),
+    clause("J-5", "a receipt tells exactly whether its transaction was committed"),
 ];
 
 /// Returns the table of clauses and their cases, as in `CLAUSES.md`.

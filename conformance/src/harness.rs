@@ -1,5 +1,6 @@
 //! What the author of a backend implements: how to create an empty sandbox, open it, and inspect it from outside.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -105,11 +106,35 @@ pub trait Sandbox: Send + Sync + 'static {
         None
     }
 
+    /// Begins a transaction of a caller in the database of the store, on a connection of its own. Called only for
+    /// backends that declare [`Part::Transactions`].
+    async fn begin(&self) -> Result<Box<dyn CallerTransaction>> {
+        Err(Error::unsupported("a transaction of a caller", "a sandbox that begins one"))
+    }
+
+    /// Connects to the database of the store as [`begin`](Self::begin) does, and begins no transaction.
+    async fn connect(&self) -> Result<Box<dyn CallerTransaction>> {
+        Err(Error::unsupported("a connection of a caller", "a sandbox that begins transactions"))
+    }
+
     /// Stops the server of a sandbox from [`fresh_alone`](Harness::fresh_alone), starts it again, and returns when it
     /// accepts connections. Called only for backends that declare restarts. Open clients stay open and reconnect.
     async fn restart(&self, how: Restart) -> Result<()> {
         Err(Error::unsupported(format_args!("{how:?}"), "a sandbox that restarts its server"))
     }
+}
+
+/// A transaction of a caller, in the database of a store. Dropping it rolls it back.
+#[async_trait]
+pub trait CallerTransaction: Send {
+    /// Returns the connection, as [`Backend::within`] takes it.
+    fn connection(&mut self) -> &mut (dyn Any + Send);
+
+    /// Commits. Returns an error if the transaction was not committed.
+    async fn commit(self: Box<Self>) -> Result<()>;
+
+    /// Rolls back.
+    async fn rollback(self: Box<Self>) -> Result<()>;
 }
 
 /// Returns the store once it is connected, whether it is set up or not. Cases that drop calls at their await points
@@ -166,7 +191,7 @@ impl TestClock for ManualClock {
 }
 
 /// What a backend declares to support.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Declared {
     left_out: BTreeMap<Part, String>,
     network: Option<String>,
@@ -177,9 +202,19 @@ pub struct Declared {
 }
 
 impl Declared {
-    /// Declares every part, a network between client and server, a server that can be restarted, and other processes.
+    /// Declares every part of a store, a network between client and server, a server that can be restarted, and other
+    /// processes. Transactions of callers are declared [apart](Self::with_transactions).
     pub fn all() -> Self {
-        Self::default()
+        let (network, restart, processes, beside, answers) = Default::default();
+        let left_out = BTreeMap::from([(Part::Transactions, "the harness begins none".to_owned())]);
+        Self { left_out, network, restart, processes, beside, answers }
+    }
+
+    /// Declares that the store joins transactions of callers, which [`Sandbox::begin`] begins.
+    #[must_use]
+    pub fn with_transactions(mut self) -> Self {
+        self.left_out.remove(&Part::Transactions);
+        self
     }
 
     /// Leaves out a whole part. Its cases are reported as ignored, with the reason, and so are the cases of `values`,

@@ -46,6 +46,7 @@ mod stop;
 mod store;
 mod suite;
 mod tokens;
+mod transactions;
 mod values;
 mod world;
 
@@ -56,7 +57,7 @@ pub use clauses::{CLAUSES, Clause, table};
 pub use decisions::decisions;
 pub use embedded::{Embedded, listed};
 pub use failure::Failure;
-pub use harness::{Declared, Harness, Restart, Sandbox, TestClock, connected};
+pub use harness::{CallerTransaction, Declared, Harness, Restart, Sandbox, TestClock, connected};
 pub use link::{Fate, Link};
 pub use mistakes::{MISTAKES, Mistake};
 pub use neighbour::neighbour;

@@ -28,6 +28,8 @@ pub enum Part {
     Strategies,
     /// Ordered values.
     Ordered,
+    /// Calls within a transaction of the caller, in all parts that the backend has.
+    Transactions,
 }
 
 /// The method of a case.
@@ -73,6 +75,7 @@ impl Part {
             Self::Counter => "counter",
             Self::Strategies => "strategies",
             Self::Ordered => "ordered",
+            Self::Transactions => "transactions",
         }
     }
 }

@@ -40,6 +40,7 @@ pub fn cases() -> Vec<Case> {
         crate::counter::CASES,
         crate::counter::STRATEGY_CASES,
         crate::ordered::CASES,
+        crate::transactions::CASES,
     ]
     .into_iter()
     .flatten()

@@ -6,3 +6,4 @@ pub(crate) mod listing;
 pub(crate) mod one_time_tokens;
 pub(crate) mod processor;
 pub(crate) mod run;
+pub(crate) mod transaction;

@@ -26,6 +26,7 @@ pub use composites::processor::{
     Abandoned, BoxError, Dispatcher, Handler, MissingToken, Outcome, ProcessError, Processor,
 };
 pub use composites::run::{Ran, RunError, RunOptions, run, run_to_end, run_with_heartbeat};
+pub use composites::transaction::{CommitState, InTransaction, Receipt, Transaction, TransactionPart, settle};
 pub use contract::counter::{Bounds, Cancelled, Change, Counted, Counter};
 pub use contract::dedup_repo::{DedupRepo, Entry, Forgotten, ListedRecord, Recorded, Replaced, Version};
 pub use contract::entity_ledger::{

@@ -4,6 +4,7 @@ mod call;
 mod connections;
 mod connector;
 mod gate;
+mod joined;
 mod look;
 mod namespaces;
 mod progress;
@@ -14,10 +15,9 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use sqlx::postgres::PgRow;
-use storagebox_core::backend::micros_of;
-use storagebox_core::backend::{Backoff, in_time, pauses, repeat};
-use storagebox_core::{Attempt, Certainty, Error, ErrorKind, Result};
+use sqlx::postgres::{PgConnection, PgRow};
+use storagebox_core::backend::{Backoff, OpenNamespaces, in_time, micros_of, pauses, repeat};
+use storagebox_core::{Attempt, Certainty, Error, ErrorKind, Namespace, Result};
 use tokio::time::Instant;
 
 use crate::config::{Schema, Settings};
@@ -26,6 +26,7 @@ use crate::error;
 pub(crate) use call::{FunctionCall, Opened, SESSION};
 use connections::Ask;
 pub(crate) use connections::{Connections, Dedicated};
+pub(crate) use joined::OpenTransaction;
 pub(crate) use look::{text_of_look, with_tables};
 pub(crate) use namespaces::{Kind, OpenNamespace, hash};
 pub(crate) use progress::Progress;
@@ -41,10 +42,17 @@ type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 #[derive(Debug)]
 pub(crate) struct Client {
     connections: Connections,
+    store: Arc<Known>,
+}
+
+/// What a store and its transactions know of the schema. All of it is committed.
+#[derive(Debug)]
+struct Known {
     settings: Settings,
     statements: StatementCache,
     /// Set by the first call.
     info: OnceLock<StoreInfo>,
+    namespaces: OpenNamespaces,
 }
 
 /// The reaction to an attempt whose reply was lost.
@@ -67,31 +75,49 @@ impl AfterLostReply {
 
 impl Client {
     pub(crate) fn new(connections: Connections, settings: Settings) -> Arc<Self> {
-        Arc::new(Self { connections, settings, statements: StatementCache::default(), info: OnceLock::new() })
+        let known = Known { settings, statements: <_>::default(), info: OnceLock::new(), namespaces: <_>::default() };
+        Arc::new(Self { connections, store: Arc::new(known) })
+    }
+
+    /// Returns the client of the same store whose calls run within this transaction.
+    pub(crate) fn within<'t>(&self, connection: &'t mut PgConnection) -> (Arc<Self>, OpenTransaction<'t>) {
+        let (connections, transaction) = joined::join(connection, &self.store.settings);
+        (Arc::new(Self { connections, store: Arc::clone(&self.store) }), transaction)
+    }
+
+    /// Returns whether the calls run within a transaction of the caller.
+    pub(crate) fn is_joined(&self) -> bool {
+        matches!(self.connections, Connections::Joined(_))
     }
 
     pub(crate) fn settings(&self) -> &Settings {
-        &self.settings
+        &self.store.settings
+    }
+
+    /// Returns where to keep what is known of a committed namespace, together with all other clients of the store.
+    fn place_of(&self, kind: Kind, name: &Namespace, options: &str) -> Arc<OnceLock<Opened>> {
+        let place = self.store.namespaces.open(kind.name(), name, options.to_owned(), || Ok(OnceLock::new()));
+        place.unwrap_or_default()
     }
 
     pub(crate) fn schema(&self) -> &Schema {
-        &self.settings.schema
+        &self.store.settings.schema
     }
 
     /// Returns for how long the store remembers ended operations, in microseconds; `None` before the first call.
     pub(crate) fn memory(&self) -> Option<i64> {
-        self.info.get().and_then(|info| micros_of(info.memory))
+        self.store.info.get().and_then(|info| micros_of(info.memory))
     }
 
     /// Returns the epoch of the store; `None` before the first call.
     pub(crate) fn epoch(&self) -> Option<i64> {
-        self.info.get().map(|info| info.epoch)
+        self.store.info.get().map(|info| info.epoch)
     }
 
     /// Checks that the store has the settings of this client, and is the store of the first call.
     pub(crate) fn check_store(&self, found: StoreInfo) -> Result<()> {
-        found.check(self.settings.options.remember)?;
-        match self.info.get_or_init(|| found).epoch == found.epoch {
+        found.check(self.settings().options.remember)?;
+        match self.store.info.get_or_init(|| found).epoch == found.epoch {
             true => Ok(()),
             false => Err(error::of_another_epoch(self.schema())),
         }
@@ -100,8 +126,10 @@ impl Client {
     /// Sends one statement once, and returns its rows.
     pub(crate) fn rows<'a>(&'a self, call: &'a FunctionCall<'_>) -> Rows<'a> {
         Box::pin(async move {
-            match self.connections.rows(Ask::Call(call, &self.settings, &self.statements)).await {
-                Err(error) if error.kind() == ErrorKind::NotSetUp => Err(Box::pin(self.explained(error)).await),
+            match self.connections.rows(Ask::Call(call, &self.store.settings, &self.store.statements)).await {
+                Err(error) if error.kind() == ErrorKind::NotSetUp && !self.is_joined() => {
+                    Err(Box::pin(self.explained(error)).await)
+                }
                 rows => rows,
             }
         })
@@ -115,7 +143,7 @@ impl Client {
 
     /// Returns the only row of a statement that only reads and calls no function of the schema.
     pub(crate) async fn query(&self, operation: &'static str, sql: &str) -> Result<PgRow> {
-        let sql = &call::in_session(&self.settings, sql);
+        let sql = &call::in_session(self.settings(), sql);
         let attempt = || async move {
             let rows = self.connections.rows(Ask::Text(sql)).await?;
             rows.into_iter().next().ok_or_else(|| error::unreadable("the check of the schema"))
@@ -134,12 +162,12 @@ impl Client {
 
     /// Returns when a call that begins now has to end.
     pub(crate) fn deadline(&self) -> Instant {
-        now() + self.settings.options.call_timeout
+        now() + self.settings().options.call_timeout
     }
 
     /// Returns a function that measures the time since the begin of a call with this deadline.
     pub(crate) fn since_begin(&self, deadline: Instant) -> impl Fn() -> Duration + use<> {
-        let limit = self.settings.options.call_timeout;
+        let limit = self.settings().options.call_timeout;
         move || limit.saturating_sub(deadline.saturating_duration_since(now()))
     }
 
@@ -174,12 +202,16 @@ impl Client {
         &self,
         deadline: Instant,
         after_lost: AfterLostReply,
-        attempt: impl FnMut(bool) -> F + Send,
+        mut attempt: impl FnMut(bool) -> F + Send,
     ) -> Result<T>
     where
         F: Future<Output = Result<T>> + Send,
     {
         let is_any_lost = after_lost == AfterLostReply::RetryAgain;
+        if self.is_joined() {
+            // An error ends the transaction, so no further attempt can succeed (J-2).
+            return attempt(is_any_lost).await;
+        }
         repeat(is_any_lost, CallBackoff::new(deadline, after_lost, pauses()), wait, attempt).await
     }
 
@@ -190,8 +222,15 @@ impl Client {
     ) -> impl Future<Output = Result<T>> + Send + 'a {
         // Boxed like `Rows`, and before anything moves the future: each move would copy all of the call.
         let work: Work<'a, T> = Box::pin(work);
-        let timeout = self.settings.options.call_timeout;
-        async move { progress::scope(ending(timeout, work)).await }
+        let timeout = self.settings().options.call_timeout;
+        let is_joined = self.is_joined();
+        async move {
+            match is_joined {
+                // The server bounds each statement. A call that is dropped makes the transaction unusable (J-2).
+                true => work.await,
+                false => progress::scope(ending(timeout, work)).await,
+            }
+        }
     }
 }
 

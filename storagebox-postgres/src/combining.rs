@@ -91,7 +91,7 @@ where
     F: Future<Output = Vec<Combined<Result<C::Answer>>>> + Send + 'static,
 {
     let maker = Arc::clone(maker);
-    client.settings().combining.then(|| {
+    (client.settings().combining && !client.is_joined()).then(|| {
         let together = Box::new(move |tracked: Vec<Tracked<C>>| {
             let (calls, progress) = tracked.into_iter().map(|one| (one.call, one.progress)).unzip();
             Box::pin(Progress::scope_of_batch(progress, together(Arc::clone(&maker), calls))) as _

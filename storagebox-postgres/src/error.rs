@@ -171,6 +171,40 @@ pub(crate) fn acquiring(error: sqlx::Error) -> Error {
     }
 }
 
+/// Maps the error of a statement within a transaction of the caller. A statement that the server refused ends the
+/// transaction, and a transaction whose connection is lost can never commit: nothing of it was applied.
+pub(crate) fn within(error: sqlx::Error) -> Error {
+    let (kind, message) = match &error {
+        sqlx::Error::Database(database) => match database.code().as_deref() {
+            Some("25P02") => (ErrorKind::Contention, ABORTED),
+            _ => answered(database.as_ref()).unwrap_or((ErrorKind::Unavailable, "the server refused the statement")),
+        },
+        sqlx::Error::Encode(_) => (ErrorKind::InvalidInput, "an argument could not be encoded"),
+        sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::WorkerCrashed => {
+            (ErrorKind::Unavailable, "the connection was lost, and the transaction with it")
+        }
+        _ => (ErrorKind::OutcomeUnknown, "the answer cannot be read; roll the transaction back"),
+    };
+    Error::new(kind, message).caused_by(error).on("postgres")
+}
+
+const ABORTED: &str = "an earlier error has ended the transaction; roll it back, and begin again";
+
+/// Returns the error for what cannot be done within a transaction of the caller.
+pub(crate) fn outside() -> Error {
+    Error::unsupported("set-up within a transaction of the caller", "the store itself").on("postgres")
+}
+
+/// Returns the error for a transaction that ended while a call of it was in progress.
+pub(crate) fn over() -> Error {
+    Error::new(ErrorKind::Contention, "the transaction is over").on("postgres")
+}
+
+/// Returns the error for a connection of another driver.
+pub(crate) fn not_postgres() -> Error {
+    bad("the connection", "is not a connection of sqlx to PostgreSQL, and only that can be joined")
+}
+
 pub(crate) fn closed() -> Error {
     Error::new(ErrorKind::Unavailable, "the store is closed").on("postgres")
 }

@@ -66,8 +66,10 @@ impl LeaseRepo for PostgresLeaseRepo {
     #[instrument(level = "trace", skip_all)]
     async fn complete(&self, lease: &Lease, result: &Payload, retention: Retention) -> Result<Completed> {
         let retention = micros_of(retention.checked()?);
+        // Within a transaction of the caller, a lease that is over is an error that ends the transaction (J-4).
+        let function = if self.client().is_joined() { "lease_complete_within" } else { "lease_complete" };
         let attempt = || async move {
-            let call = self.about(FunctionCall::rows("lease_complete"), lease).await?;
+            let call = self.about(FunctionCall::rows(function), lease).await?;
             let call = call.with(result.as_bytes()).with(retention).with(self.client().memory());
             completed(&self.client().row(&call).await?, result)
         };

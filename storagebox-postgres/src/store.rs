@@ -2,14 +2,16 @@
 
 mod open;
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
+use sqlx::postgres::PgConnection;
 use sqlx::{PgPool, Row};
 use storagebox_core::backend::OpenNamespaces;
 use storagebox_core::{
-    Backend, Counter, DedupRepo, EntityLedger, Error, ItemBank, Joins, LeaseRepo, Ledger, Maintained, Namespace,
-    OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
+    Backend, Counter, DedupRepo, EntityLedger, Error, InTransaction, ItemBank, Joins, LeaseRepo, Ledger, Maintained,
+    Namespace, OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
 use crate::client::{Client, Connections, FunctionCall, Kind, OpenNamespace};
@@ -17,7 +19,7 @@ use crate::config::{PostgresBuilder, Settings};
 use crate::counter::PostgresCounter;
 use crate::dedup_repo::PostgresDedupRepo;
 use crate::entity_ledger::PostgresEntityLedger;
-use crate::error::read;
+use crate::error::{self, read};
 use crate::item_bank::PostgresBank;
 use crate::lease_repo::PostgresLeaseRepo;
 use crate::ordered_store::PostgresOrderedStore;
@@ -208,5 +210,11 @@ impl Backend for PostgresStore {
     fn ordered_store(&self, name: &Namespace, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
         let create = || PostgresOrderedStore::new(&self.client, name, options);
         Ok(self.namespaces.open("ordered", name, format!("{options:?}"), create)?)
+    }
+
+    fn within<'t>(&self, connection: &'t mut (dyn Any + Send)) -> Result<InTransaction<'t>> {
+        let connection = connection.downcast_mut::<PgConnection>().ok_or_else(error::not_postgres)?;
+        let (client, transaction) = self.client.within(connection);
+        Ok(InTransaction::new(Self { client, namespaces: Arc::default() }, transaction))
     }
 }

@@ -5,6 +5,7 @@ mod connections;
 mod fairness;
 mod file;
 pub(crate) mod integrity;
+mod joined;
 mod library;
 pub(crate) mod log;
 mod namespaces;
@@ -20,6 +21,8 @@ mod writer_slot;
 
 use std::sync::Arc;
 
+use sqlx::SqliteConnection;
+use storagebox_core::backend::OpenNamespaces;
 use storagebox_core::{Combined, Combiner, Result};
 use tokio::time::timeout;
 
@@ -29,6 +32,7 @@ use crate::error;
 
 pub(crate) use call::{BoxFuture, Call, Make, Once};
 pub(crate) use connections::Connections;
+pub(crate) use joined::OpenTransaction;
 pub(crate) use library::check_writable;
 pub(crate) use namespaces::{Kind, OpenNamespace};
 pub(crate) use pauses::Pauses;
@@ -38,6 +42,7 @@ pub(crate) use task::spawn_detached;
 pub(crate) use texts::Texts;
 
 use call::{Job, Withdrawn};
+use joined::Joined;
 use writer::Work;
 
 /// The largest number of calls in one transaction.
@@ -56,6 +61,8 @@ pub(crate) enum Batching {
 pub(crate) struct Client {
     inner: Arc<Inner>,
     combiner: Option<Arc<Combiner<Work>>>,
+    /// The transaction of the caller that the calls join.
+    joined: Option<Joined>,
 }
 
 /// The part of the client that tasks of calls share.
@@ -63,6 +70,8 @@ pub(crate) struct Client {
 pub(crate) struct Inner {
     pub(crate) connections: Connections,
     pub(crate) settings: Settings,
+    /// Whether a committed call has opened the namespace, by kind, name and options.
+    namespaces: OpenNamespaces,
 }
 
 impl Inner {
@@ -73,14 +82,25 @@ impl Inner {
 
 impl Client {
     pub(crate) fn new(connections: Connections, settings: Settings) -> Arc<Self> {
-        let inner = Arc::new(Inner { connections, settings });
+        let inner = Arc::new(Inner { connections, settings, namespaces: OpenNamespaces::default() });
         let combiner = inner.settings.combining.then(|| {
             let inner = Arc::clone(&inner);
             let together = move |works: Vec<Work>| Box::pin(writer::together(Arc::clone(&inner), works)) as _;
             // The file takes one writer at a time: a second batch would only wait for the first one.
             Combiner::of_tasks(MOST, Box::new(together), Box::new(writer::spawner))
         });
-        Arc::new(Self { inner, combiner })
+        Arc::new(Self { inner, combiner, joined: None })
+    }
+
+    /// Returns the client of the same store whose calls run within this transaction.
+    pub(crate) fn within<'t>(&self, connection: &'t mut SqliteConnection) -> (Arc<Self>, OpenTransaction<'t>) {
+        let (joined, transaction) = joined::join(connection, &self.inner);
+        (Arc::new(Self { inner: Arc::clone(&self.inner), combiner: None, joined: Some(joined) }), transaction)
+    }
+
+    /// Returns whether the calls run within a transaction of the caller.
+    pub(crate) fn is_joined(&self) -> bool {
+        self.joined.is_some()
     }
 
     pub(crate) fn inner(&self) -> &Arc<Inner> {
@@ -111,7 +131,12 @@ impl Client {
     {
         Box::pin(async move {
             let call = Arc::new(call);
-            let answer = self.in_time(Arc::clone(&call) as _, batching).await.and_then(|()| call.answer());
+            let job = Arc::clone(&call) as Arc<dyn Job>;
+            let made = match &self.joined {
+                Some(joined) => joined.write(job).await,
+                None => self.in_time(job, batching).await,
+            };
+            let answer = made.and_then(|()| call.answer());
             answer.map_err(|error| error.during(operation))
         })
     }

@@ -208,6 +208,48 @@ pub(crate) fn not_closed(timeout: std::time::Duration) -> Error {
     Error::new(ErrorKind::Contention, why).on("sqlite")
 }
 
+/// Returns the error for a connection of another driver.
+pub(crate) fn not_sqlite() -> Error {
+    bad("the connection", "is not a connection of sqlx to SQLite, and only that can be joined")
+}
+
+/// Returns the error for a connection that is not inside a transaction.
+pub(crate) fn no_transaction() -> Error {
+    bad("the connection", "is not inside a transaction; begin one, or call the store itself")
+}
+
+/// Returns the error for a connection on which nothing could stop the commit of half a call.
+pub(crate) fn no_foreign_keys() -> Error {
+    let what = "a transaction on a connection whose `PRAGMA foreign_keys` is off";
+    Error::unsupported(what, "a connection on which it is on, as sqlx sets it").on("sqlite")
+}
+
+/// Returns the error for a connection to another file.
+pub(crate) fn another_file() -> Error {
+    bad("the connection", "is open on another file than that of the store")
+}
+
+/// Returns the error for a transaction that cannot lock the file for writing.
+pub(crate) fn not_immediate(error: sqlx::Error) -> Error {
+    if !is_busy(&error) {
+        return before_commit(error);
+    }
+    let why = "another connection is writing, or has written since the transaction began to read; roll it back, and \
+        begin with BEGIN IMMEDIATE";
+    Error::new(ErrorKind::Contention, why).caused_by(error).on("sqlite")
+}
+
+/// Returns the error for a lease that is over, within a transaction that can no longer be committed.
+pub(crate) fn lease_is_over() -> Error {
+    let why = "the lease has lapsed and another operation may have begun; the transaction can no longer be committed";
+    Error::new(ErrorKind::Contention, why).on("sqlite")
+}
+
+/// Returns the error for a transaction that ended while a call of it was in progress.
+pub(crate) fn over() -> Error {
+    Error::new(ErrorKind::Contention, "the transaction is over").on("sqlite")
+}
+
 /// Returns the error for a row that the library cannot read.
 pub(crate) fn unreadable(what: &'static str) -> Error {
     Error::corrupt(what, "it is not what this version of the library writes").on("sqlite")

@@ -12,6 +12,7 @@ use storagebox_core::{
 use tracing::instrument;
 
 use crate::client::{OpenNamespace, Step};
+use crate::error;
 use crate::records::{self, Record, end_of, numbered};
 
 const BEGIN: &str = numbered!("lease_repo/begin.sql");
@@ -49,6 +50,14 @@ async fn complete(step: &mut Step<'_>, (lease, result, retention): &(Lease, Payl
     Ok(Completed::Completed(Entry { value: result.clone(), version }))
 }
 
+/// Completes within a transaction of the caller. If the lease is over, the transaction cannot be committed (J-4).
+async fn complete_or_fail(step: &mut Step<'_>, done: &(Lease, Payload, Retention)) -> Result<Completed> {
+    match complete(step, done).await? {
+        Completed::Fenced => Err(error::lease_is_over()),
+        completed => Ok(completed),
+    }
+}
+
 async fn abort(step: &mut Step<'_>, lease: &Lease) -> Result<Aborted> {
     let known = Record::of(step, &lease.id, Some(&lease.op)).await?;
     if let Some(answer) = known.state.abort(lease, known.has_ended) {
@@ -83,7 +92,10 @@ impl LeaseRepo for SqliteLeaseRepo {
     #[instrument(level = "trace", skip_all)]
     async fn complete(&self, lease: &Lease, result: &Payload, retention: Retention) -> Result<Completed> {
         let completed = (lease.clone(), result.clone(), retention.checked()?);
-        self.0.write("complete", completed, |step, done| Box::pin(complete(step, done))).await
+        match self.0.is_joined() {
+            true => self.0.write("complete", completed, |step, done| Box::pin(complete_or_fail(step, done))).await,
+            false => self.0.write("complete", completed, |step, done| Box::pin(complete(step, done))).await,
+        }
     }
 
     #[instrument(level = "trace", skip_all)]

@@ -4,15 +4,16 @@ mod upkeep;
 
 mod open;
 
+use std::any::Any;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sqlx::SqlitePool;
+use sqlx::{SqliteConnection, SqlitePool};
 use storagebox_core::backend::OpenNamespaces;
 use storagebox_core::{
-    Backend, Counter, DedupRepo, EntityLedger, Error, ItemBank, Joins, LeaseRepo, Ledger, Maintained, Namespace,
-    OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
+    Backend, Counter, DedupRepo, EntityLedger, Error, InTransaction, ItemBank, Joins, LeaseRepo, Ledger, Maintained,
+    Namespace, OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
 use crate::client::{Client, Connections, Kind, OpenNamespace, spawn_detached};
@@ -20,6 +21,7 @@ use crate::config::{Settings, SqliteBuilder, Synchronous};
 use crate::counter::SqliteCounter;
 use crate::dedup_repo::SqliteDedupRepo;
 use crate::entity_ledger::SqliteEntityLedger;
+use crate::error;
 use crate::item_bank::SqliteBank;
 use crate::lease_repo::SqliteLeaseRepo;
 use crate::ordered_store::SqliteOrderedStore;
@@ -170,5 +172,11 @@ impl Backend for SqliteStore {
     fn ordered_store(&self, name: &Namespace, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
         let create = || SqliteOrderedStore::new(&self.client, name, options);
         Ok(self.namespaces.open("ordered", name, format!("{options:?}"), create)?)
+    }
+
+    fn within<'t>(&self, connection: &'t mut (dyn Any + Send)) -> Result<InTransaction<'t>> {
+        let connection = connection.downcast_mut::<SqliteConnection>().ok_or_else(error::not_sqlite)?;
+        let (client, transaction) = self.client.within(connection);
+        Ok(InTransaction::new(Self { client, namespaces: Arc::default() }, transaction))
     }
 }

@@ -29,20 +29,25 @@ macro_rules! handle {
         $(#[$doc])*
         ///
         /// Cheap to clone: clones share one part. Calls are retried and have a deadline, as [`Store`](crate::Store)
-        /// describes.
-        #[derive(Clone)]
-        pub struct $name {
-            part: std::sync::Arc<dyn $part>,
+        /// describes; [within a transaction](crate::Within) they are made once.
+        pub struct $name<P: ?Sized = dyn $part> {
+            part: std::sync::Arc<P>,
             name: storagebox_core::Namespace,
         }
 
-        impl $name {
-            pub(crate) fn new(name: storagebox_core::Namespace, part: std::sync::Arc<dyn $part>) -> Self {
+        impl<P: ?Sized> $name<P> {
+            pub(crate) fn new(name: storagebox_core::Namespace, part: std::sync::Arc<P>) -> Self {
                 Self { part, name }
             }
         }
 
-        impl std::fmt::Debug for $name {
+        impl<P: ?Sized> Clone for $name<P> {
+            fn clone(&self) -> Self {
+                Self::new(self.name.clone(), std::sync::Arc::clone(&self.part))
+            }
+        }
+
+        impl<P: ?Sized> std::fmt::Debug for $name<P> {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.debug_struct(stringify!($name)).field("name", &self.name).finish_non_exhaustive()
             }

@@ -26,7 +26,7 @@ pub mod parts {
 
 pub use handles::{Bank, Counters, Dedup, OrderedValues, Tokens};
 pub use open::files;
-pub use store::{Capabilities, Store};
+pub use store::{Capabilities, Store, Within};
 
 // The types that most programs match on and build. The others are in the modules of their parts.
 pub use storagebox_core::{
@@ -37,6 +37,11 @@ pub use storagebox_core::{
 
 // For custom layers.
 pub use storagebox_core::{async_trait, layer};
+
+/// Transactions of the caller: the other types that [`Store::settle`] and [`Within`] take and return.
+pub mod transactions {
+    pub use storagebox_core::{CommitState, InTransaction, Receipt, Transaction, TransactionPart};
+}
 
 /// Banks: the other types that the calls of [`Bank`] and [`Deduplicator`] return.
 pub mod bank {

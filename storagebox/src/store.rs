@@ -2,6 +2,7 @@
 
 mod capabilities;
 mod parts;
+mod within;
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use storagebox_core::{Backend, Maintained, Promises, Result, Retry, Timer};
 use crate::policy::{around, default_policy};
 
 pub use capabilities::Capabilities;
+pub use within::Within;
 
 /// A store with its retry policy. Opens parts by name.
 ///
@@ -90,6 +92,10 @@ impl Store {
     fn of(inner: Arc<dyn Backend>, policy: Policy) -> Self {
         let backend = around(&policy, &inner);
         Self { inner, policy, backend }
+    }
+
+    pub(crate) fn policy(&self) -> &Policy {
+        &self.policy
     }
 
     /// Adds a layer around each call of the backend, outside the layers that were added before. The layer sees each

@@ -3,6 +3,7 @@
 //!
 //! The methods return the inner future as it is. An `async fn` would box each future a second time.
 
+use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::backend::calls::calls;
+use crate::composites::transaction::InTransaction;
 use crate::contract::backend::Backend;
 use crate::contract::ordered_store::OrderedOptions;
 use crate::contract::promises::Promises;
@@ -108,5 +110,9 @@ impl<T: Backend + ?Sized> Backend for Arc<T> {
 
     fn ordered_store(&self, name: &Namespace, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
         (**self).ordered_store(name, options)
+    }
+
+    fn within<'t>(&self, connection: &'t mut (dyn Any + Send)) -> Result<InTransaction<'t>> {
+        (**self).within(connection)
     }
 }

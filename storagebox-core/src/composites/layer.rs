@@ -75,6 +75,12 @@ pub use request::{Request, Response};
 pub trait Layer: Debug + Send + Sync + 'static {
     /// Answers the call, with the response of [`Next::run`], another response of the same operation, or an error.
     async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response>;
+
+    /// Returns whether the layer is also around calls [within a transaction](crate::Backend::within) of the caller.
+    /// Defaults to `true`. A layer that repeats calls or drops them returns `false` (J-2).
+    fn joins(&self) -> bool {
+        true
+    }
 }
 
 /// A shared layer, for example for a test that inspects it afterwards.
@@ -82,5 +88,9 @@ pub trait Layer: Debug + Send + Sync + 'static {
 impl<L: Layer + ?Sized> Layer for Arc<L> {
     async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
         (**self).call(call, next).await
+    }
+
+    fn joins(&self) -> bool {
+        (**self).joins()
     }
 }

@@ -1,5 +1,6 @@
 //! A backend as a whole: its namespaces and its maintenance.
 
+use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use super::ordered_store::{OrderedOptions, OrderedStore};
 use super::promises::{Maintained, Promises};
 use super::strategy::Strategy;
 use super::token_store::TokenStore;
+use crate::composites::transaction::InTransaction;
 use crate::values::error::{Error, Result};
 use crate::values::value::Namespace;
 
@@ -188,6 +190,23 @@ pub trait Backend: Debug + Send + Sync + 'static {
     fn ordered_store(&self, name: &Namespace, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
         let _ = (name, options);
         Err(lacks(self.backend(), "ordered values"))
+    }
+
+    /// Returns the parts of this store within a transaction of the caller. `connection` is the driver's connection on
+    /// which the transaction is open. Sends nothing.
+    ///
+    /// # Guarantees
+    ///
+    /// - J-1, J-2: as for [`InTransaction`].
+    ///
+    /// # Errors
+    ///
+    /// `Misconfigured` if the connection is not of the kind that the backend joins; `Unsupported` if the backend joins
+    /// no transactions.
+    fn within<'t>(&self, connection: &'t mut (dyn Any + Send)) -> Result<InTransaction<'t>> {
+        let _ = connection;
+        let instead = "the processor, whose store and outbox commit together, or a store in PostgreSQL or SQLite";
+        Err(Error::unsupported("a call within a transaction of the caller", instead).on(self.backend()))
     }
 }
 

@@ -133,6 +133,11 @@ impl<'a> FunctionCall<'a> {
         }
     }
 
+    /// Returns the statement with its arguments, for a connection of the caller.
+    pub(super) fn prepared(&self, schema: &Schema) -> Result<(String, PgArguments), sqlx::error::BoxDynError> {
+        Ok((self.numbered(schema), self.bound()?))
+    }
+
     /// Returns the statement with numbered parameters in place of the arguments.
     fn numbered(&self, schema: &Schema) -> String {
         self.statement(schema, |sql, number, _| write!(sql, "${number}"))

@@ -15,6 +15,7 @@ use tokio::sync::SemaphorePermit;
 use super::call::{BEFORE, FunctionCall};
 use super::connector::Connector;
 use super::gate::Gate;
+use super::joined::Joined;
 use super::progress;
 use super::statement_cache::StatementCache;
 use super::wait;
@@ -24,6 +25,8 @@ use crate::error::{self, bad};
 pub(crate) enum Connections {
     Own(Own),
     Shared(PgPool),
+    /// The connection of a transaction of the caller.
+    Joined(Joined),
 }
 
 /// The store's own pool. It sends nothing when a connection that was used just now is taken or given back.
@@ -97,6 +100,7 @@ impl Connections {
                 progress::leave()?;
                 progress::back(ask.on(&mut connection).await.map_err(|(error, heard)| error::of(error, heard)))
             }
+            Self::Joined(joined) => joined.rows(ask).await,
         }
     }
 
@@ -104,6 +108,7 @@ impl Connections {
         match self {
             Self::Own(own) => own.held().await.map(Dedicated::Own),
             Self::Shared(pool) => Ok(Dedicated::Shared(Some(pool.acquire().await.map_err(error::acquiring)?))),
+            Self::Joined(_) => Err(error::outside()),
         }
     }
 
@@ -206,6 +211,7 @@ impl fmt::Debug for Connections {
         match self {
             Self::Own(own) => f.debug_tuple("Own").field(&own.gate.most()).finish(),
             Self::Shared(_) => f.write_str("Shared"),
+            Self::Joined(_) => f.write_str("Joined"),
         }
     }
 }

@@ -31,7 +31,9 @@ pub(crate) struct OpenNamespace {
     name: Namespace,
     options: String,
     keeps: Option<i64>,
-    opened: OnceLock<Opened>,
+    committed: Arc<OnceLock<Opened>>,
+    /// What only this transaction of the caller knows, because it may be rolled back.
+    uncommitted: OnceLock<Opened>,
     turn: Mutex<()>,
 }
 
@@ -44,13 +46,15 @@ impl OpenNamespace {
             name: name.clone(),
             options: String::new(),
             keeps: None,
-            opened: OnceLock::new(),
+            committed: client.place_of(kind, name, ""),
+            uncommitted: OnceLock::new(),
             turn: Mutex::default(),
         }
     }
 
     /// Sets the options that are stored with the namespace. Upkeep uses `keeps`, a time in microseconds.
     pub(crate) fn with_options(mut self, options: String, keeps: Option<i64>) -> Self {
+        self.committed = self.client.place_of(self.kind, &self.name, &options);
         self.options = options;
         self.keeps = keeps;
         self
@@ -63,8 +67,8 @@ impl OpenNamespace {
     /// Returns what the namespace's calls need. The first call registers the namespace, at the cost of one more round
     /// trip, and the other calls wait for it.
     pub(crate) async fn opened(&self) -> Result<Opened> {
-        match self.opened.get() {
-            Some(opened) => Ok(*opened),
+        match self.known() {
+            Some(opened) => Ok(opened),
             // Boxed, because every call is as large as what it may have to wait for.
             None => Box::pin(self.first_opened()).await,
         }
@@ -73,11 +77,16 @@ impl OpenNamespace {
     async fn first_opened(&self) -> Result<Opened> {
         // The call that holds the lock may be neither polled nor dropped. Opening a namespace twice does no harm.
         let _turn = timeout(OPEN_TIMEOUT, self.turn.lock()).await;
-        if let Some(opened) = self.opened.get() {
-            return Ok(*opened);
+        if let Some(opened) = self.known() {
+            return Ok(opened);
         }
         let opened = self.open().await?;
-        Ok(*self.opened.get_or_init(|| opened))
+        let place = if self.client.is_joined() { &self.uncommitted } else { &*self.committed };
+        Ok(*place.get_or_init(|| opened))
+    }
+
+    fn known(&self) -> Option<Opened> {
+        self.committed.get().or_else(|| self.uncommitted.get()).copied()
     }
 
     async fn open(&self) -> Result<Opened> {

@@ -14,7 +14,18 @@ pub(super) const CODES: &[(&str, ErrorKind, &str)] = &[
     (
         "SB002",
         ErrorKind::Unsupported,
-        "the session is not at READ COMMITTED; set default_transaction_isolation for its role",
+        "the session or the transaction is not at READ COMMITTED; begin the transaction at that level, or set \
+            default_transaction_isolation for its role",
+    ),
+    (
+        "SB003",
+        ErrorKind::Misconfigured,
+        "the connection is not inside a transaction; begin one, or call the store itself",
+    ),
+    (
+        "SB004",
+        ErrorKind::Contention,
+        "the lease has lapsed and another operation may have begun; the transaction was ended so that it cannot commit",
     ),
     ("09", ErrorKind::Misconfigured, REFUSED),
     ("0A", ErrorKind::Unsupported, "the server does not support what the call needs; the cause says what"),

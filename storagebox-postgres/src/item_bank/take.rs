@@ -74,7 +74,8 @@ impl Taker {
     async fn once(&self, attempt: Attempt, take: &Take) -> Result<Taken> {
         let mut cursor = self.cursors.begin();
         let (client, start) = (self.bank.client(), cursor.start());
-        let call = FunctionCall::value("bank_take")
+        let function = if client.is_joined() { "bank_take_within" } else { "bank_take" };
+        let call = FunctionCall::value(function)
             .of(self.bank.opened().await?)
             .with(take.claim.as_str())
             .with(attempt.call())

@@ -1,12 +1,14 @@
 //! The suite's harness: a schema for each case, opened by the role with the least rights.
 
+use std::any::Any;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::{AssertSqlSafe, Row, query};
-use storagebox_conformance::{Declared, Harness, Part, Restart, Sandbox, TestClock};
+use sqlx::postgres::PgConnection;
+use sqlx::{AssertSqlSafe, Connection, Row, query, raw_sql};
+use storagebox_conformance::{CallerTransaction, Declared, Harness, Part, Restart, Sandbox, TestClock};
 use storagebox_core::{Backend, ErrorKind, ListedItem, Namespace, Result, async_trait};
 use storagebox_postgres::{PostgresBuilder, PostgresStore, Statements};
 use storagebox_testkit::checks::harness::{self, restart, run_with};
@@ -94,7 +96,38 @@ pub async fn open_beside(url: String) -> Result<Arc<dyn Backend>> {
     Ok(Arc::new(PostgresStore::builder().call_timeout(PATIENCE).connect(&url)?))
 }
 
+/// The connection of a caller, with a transaction on it.
+struct Caller(PgConnection);
+
+impl Caller {
+    async fn run(&mut self, sql: &'static str) -> Result<()> {
+        raw_sql(sql).execute(&mut self.0).await.map(drop).map_err(failed)
+    }
+}
+
+#[async_trait]
+impl CallerTransaction for Caller {
+    fn connection(&mut self) -> &mut (dyn Any + Send) {
+        &mut self.0
+    }
+
+    /// The server answers the COMMIT of a failed transaction with a rollback, which is no error.
+    async fn commit(mut self: Box<Self>) -> Result<()> {
+        self.run("SELECT").await?;
+        self.run("COMMIT").await
+    }
+
+    async fn rollback(mut self: Box<Self>) -> Result<()> {
+        self.run("ROLLBACK").await
+    }
+}
+
 impl Schema {
+    async fn caller(&self) -> Result<Caller> {
+        let url = self.place.url_at(self.address());
+        PgConnection::connect(&url).await.map(Caller).map_err(failed)
+    }
+
     /// Returns the address that clients connect to.
     fn address(&self) -> SocketAddr {
         self.pooler.as_ref().map_or(self.place.database.server(), |pooler| pooler.address())
@@ -142,7 +175,9 @@ impl Harness for PostgresHarness {
     }
 
     fn declared(&self) -> Declared {
-        Declared::all().without(Part::Strategies, "of the counters, PostgreSQL has Atomic, Marker, Window and Sharded")
+        Declared::all()
+            .with_transactions()
+            .without(Part::Strategies, "of the counters, PostgreSQL has Atomic, Marker, Window and Sharded")
     }
 
     async fn bare(&self) -> Result<Box<dyn Sandbox>> {
@@ -207,6 +242,16 @@ impl Sandbox for Schema {
 
     fn clock(&self) -> Option<Arc<dyn TestClock>> {
         Some(Arc::new(Hand(Arc::clone(&self.place))))
+    }
+
+    async fn begin(&self) -> Result<Box<dyn CallerTransaction>> {
+        let mut caller = self.caller().await?;
+        caller.run("BEGIN").await?;
+        Ok(Box::new(caller))
+    }
+
+    async fn connect(&self) -> Result<Box<dyn CallerTransaction>> {
+        Ok(Box::new(self.caller().await?))
     }
 
     async fn restart(&self, how: Restart) -> Result<()> {

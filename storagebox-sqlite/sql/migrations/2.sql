@@ -16,3 +16,9 @@ CREATE TABLE storagebox_void_calls (
     PRIMARY KEY (namespace, key, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX storagebox_void_calls_by_end ON storagebox_void_calls (ends);
+
+-- A call in progress within a transaction of the caller. There is no version -1, so nothing can be committed while a
+-- row is here: not half of a call that was dropped, and nothing after one that failed (J-2).
+CREATE TABLE storagebox_unfinished_calls (
+    call INTEGER PRIMARY KEY REFERENCES storagebox_versions (version) DEFERRABLE INITIALLY DEFERRED
+) STRICT;

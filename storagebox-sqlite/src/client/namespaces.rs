@@ -31,7 +31,8 @@ pub(crate) struct OpenNamespace {
     name: Namespace,
     options: String,
     keeps: Option<i64>,
-    is_open: AtomicBool,
+    /// Set once a transaction that opened the namespace is committed. Shared with the store's transactions.
+    is_open: Arc<AtomicBool>,
 }
 
 impl OpenNamespace {
@@ -42,12 +43,13 @@ impl OpenNamespace {
             name: name.clone(),
             options: String::new(),
             keeps: None,
-            is_open: AtomicBool::new(false),
+            is_open: is_open(client, kind, name, ""),
         }
     }
 
     /// Sets the stored options, and how many microseconds upkeep keeps operations or tombstones (`None`: for ever).
     pub(crate) fn with_options(mut self, options: String, keeps: Option<i64>) -> Self {
+        self.is_open = is_open(&self.client, self.kind, &self.name, &options);
         self.options = options;
         self.keeps = keeps;
         self
@@ -59,6 +61,11 @@ impl OpenNamespace {
 
     pub(crate) fn inner(&self) -> &Arc<Inner> {
         self.client.inner()
+    }
+
+    /// Returns whether the calls run within a transaction of the caller.
+    pub(crate) fn is_joined(&self) -> bool {
+        self.client.is_joined()
     }
 
     /// Makes a call on the namespace in one transaction.
@@ -125,6 +132,10 @@ impl OpenNamespace {
         }
         let (place, limit) = (Arc::clone(self), self.client.settings().options.call_timeout);
         let ask = move |name: String, now| with(query(sql).bind(name).bind(now));
+        if let Some(joined) = &self.client.joined {
+            let rows = joined.read(ask(self.name.as_str().to_owned(), self.inner().now().0)).await;
+            return rows.map_err(|error| error.during(operation));
+        }
         let rows = timeout(limit, spawn_detached(async move { place.rows(ask).await })).await;
         let rows = rows.unwrap_or_else(|_| Err(error::not_begun(limit)));
         rows.map_err(|error| error.during(operation))
@@ -193,9 +204,9 @@ impl OpenNamespace {
         Err(Error::misconfigured("namespace", why).on("sqlite"))
     }
 
-    /// Returns an error if the connections of the caller's pool are less durable than the store promises.
+    /// Returns an error if the connections of the caller are less durable than the store promises.
     async fn check_durability(&self, connection: &mut SqliteConnection) -> Result<()> {
-        if !self.client.connections().are_shared() {
+        if !self.client.connections().are_shared() && !self.client.is_joined() {
             return Ok(());
         }
         library::check(connection).await.map_err(error::before_commit)?;
@@ -209,4 +220,9 @@ impl OpenNamespace {
         let instead = format_args!("{} or more, or call `synchronous(Normal)` on the builder", asked.number());
         Err(Error::unsupported(what, instead).on("sqlite"))
     }
+}
+
+fn is_open(client: &Client, kind: Kind, name: &Namespace, options: &str) -> Arc<AtomicBool> {
+    let place = client.inner.namespaces.open(kind.name(), name, options.to_owned(), || Ok(AtomicBool::new(false)));
+    place.unwrap_or_default()
 }

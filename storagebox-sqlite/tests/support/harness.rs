@@ -1,11 +1,12 @@
 //! The suite's harness: one file per case.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
-use storagebox_conformance::{Declared, Harness, Part, Sandbox, TestClock};
+use sqlx::{ConnectOptions, Row, SqliteConnection, raw_sql};
+use storagebox_conformance::{CallerTransaction, Declared, Harness, Part, Sandbox, TestClock};
 use storagebox_core::{Backend, ListedItem, ManualClock, Namespace, Result, async_trait};
 use storagebox_sqlite::SqliteStore;
 use storagebox_testkit::checks::harness;
@@ -43,6 +44,37 @@ struct File {
     set_up: SetUp,
 }
 
+/// The connection of a caller, with a transaction on it.
+struct Caller(SqliteConnection);
+
+impl Caller {
+    async fn run(&mut self, sql: &'static str) -> Result<()> {
+        raw_sql(sql).execute(&mut self.0).await.map(drop).map_err(failed)
+    }
+}
+
+#[async_trait]
+impl CallerTransaction for Caller {
+    fn connection(&mut self) -> &mut (dyn Any + Send) {
+        &mut self.0
+    }
+
+    async fn commit(mut self: Box<Self>) -> Result<()> {
+        self.run("COMMIT").await
+    }
+
+    async fn rollback(mut self: Box<Self>) -> Result<()> {
+        self.run("ROLLBACK").await
+    }
+}
+
+impl File {
+    async fn caller(&self) -> Result<Caller> {
+        let options = self.place.options().busy_timeout(PATIENCE);
+        options.connect().await.map(Caller).map_err(failed)
+    }
+}
+
 #[async_trait]
 impl Harness for SqliteHarness {
     fn name(&self) -> String {
@@ -51,6 +83,7 @@ impl Harness for SqliteHarness {
 
     fn declared(&self) -> Declared {
         Declared::all()
+            .with_transactions()
             .without(Part::Strategies, "of the counters, SQLite has Atomic, Marker, Window and Sharded")
             .without_network("a file has no server to connect to")
             .without_restart("a file has no server that could be restarted")
@@ -85,6 +118,16 @@ impl Sandbox for File {
 
     fn clock(&self) -> Option<Arc<dyn TestClock>> {
         Some(Arc::new(self.place.clock.clone()))
+    }
+
+    async fn begin(&self) -> Result<Box<dyn CallerTransaction>> {
+        let mut caller = self.caller().await?;
+        caller.run("BEGIN IMMEDIATE").await?;
+        Ok(Box::new(caller))
+    }
+
+    async fn connect(&self) -> Result<Box<dyn CallerTransaction>> {
+        Ok(Box::new(self.caller().await?))
     }
 
     fn address(&self) -> Option<String> {

@@ -3,21 +3,26 @@
 use std::fmt;
 use std::ops::{Bound, RangeBounds};
 
-use storagebox_core::{Bounds, Change, Counted, Counter, Error, Key, OpId, Reason, Result};
+use storagebox_core::{Bounds, Change, Counted, Error, Key, OpId, Reason, Result};
 
 use crate::handles::IntoValue;
+use crate::handles::unfinished::Made;
 
 /// A change of a counter, which needs its operation id. [`by`](Add::by) makes it.
 #[must_use = "the call is made by the step that completes it"]
 pub struct Add<'a> {
-    counter: &'a dyn Counter,
+    change: Box<dyn FnOnce(Key, Change) -> Made<'a, Counted> + Send + 'a>,
     of: Result<(Key, Bounds, Option<Reason>)>,
     delta: i64,
 }
 
 impl<'a> Add<'a> {
-    pub(crate) fn new(counter: &'a dyn Counter, key: Result<Key>, delta: i64) -> Self {
-        Self { counter, of: key.map(|key| (key, Bounds::NONE, None)), delta }
+    pub(crate) fn new(
+        change: impl FnOnce(Key, Change) -> Made<'a, Counted> + Send + 'a,
+        key: Result<Key>,
+        delta: i64,
+    ) -> Self {
+        Self { change: Box::new(change), of: key.map(|key| (key, Bounds::NONE, None)), delta }
     }
 
     /// Sets the range that the result must be within, such as `0..` or `-10..=10`. Defaults to the range of `i64`. An
@@ -43,7 +48,7 @@ impl<'a> Add<'a> {
     pub async fn by(self, op: impl IntoValue<OpId>) -> Result<Counted> {
         let (key, bounds, reason) = self.of?;
         let change = Change { reason, ..Change::new(op.into_value()?, self.delta).within(bounds) };
-        self.counter.apply(&key, &change).await
+        (self.change)(key, change).await
     }
 }
 

@@ -35,7 +35,7 @@ handle! {
     Bank of ItemBank
 }
 
-impl Bank {
+impl<P: ItemBank + ?Sized> Bank<P> {
     /// Adds items. Items that the bank already knows stay unchanged (IB-5).
     pub async fn add(&self, items: impl IntoIterator<Item: IntoValue<Item>>) -> Result<Added> {
         self.part.add(&all(items)?).await

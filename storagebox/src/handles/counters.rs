@@ -17,7 +17,8 @@ use crate::handles::{Add, IntoValue, Operation};
 /// [`Ledger`](crate::parts::Ledger) list the guarantees. After a dropped future or a
 /// [retryable](crate::Error::is_retryable) error, make the same call again, `by` the same operation.
 ///
-/// Cheap to clone: clones share one part. Calls are retried and have a deadline, as [`Store`](crate::Store) describes.
+/// Cheap to clone: clones share one part. Calls are retried and have a deadline, as [`Store`](crate::Store) describes;
+/// [within a transaction](crate::Within) they are made once.
 ///
 /// # Errors
 ///
@@ -35,11 +36,10 @@ use crate::handles::{Add, IntoValue, Operation};
 /// assert_eq!(stock.add("red-shoes", -1).within(0..).by("order-2").await?, Counted::OutOfBounds);
 /// # Ok(()) }
 /// ```
-#[derive(Clone)]
-pub struct Counters {
-    part: Arc<dyn Counter>,
-    /// The same part, if the strategy keeps a log.
-    ledger: Option<Arc<dyn Ledger>>,
+pub struct Counters<P: ?Sized = dyn Counter, L: ?Sized = dyn Ledger> {
+    part: Arc<P>,
+    /// The same counters, if the strategy keeps a log.
+    ledger: Option<Arc<L>>,
     name: Namespace,
 }
 
@@ -51,12 +51,21 @@ impl Counters {
         }
         Ok(Self { part: backend.counter(&name, strategy)?, ledger: None, name })
     }
+}
 
+impl<P: Counter, L: Ledger> Counters<P, L> {
+    pub(crate) fn new(name: Namespace, part: P, ledger: Option<L>) -> Self {
+        Self { part: Arc::new(part), ledger: ledger.map(Arc::new), name }
+    }
+}
+
+impl<P: Counter + ?Sized, L: Ledger + ?Sized> Counters<P, L> {
     /// Prepares a change, optionally [within](Add::within) a range and with a [reason](Add::because). [`by`](Add::by)
     /// names the operation and makes the change once per operation, if the result is in the range (C-1, C-2, C-4, C-8,
     /// C-9).
     pub fn add(&self, key: impl IntoValue<Key>, delta: i64) -> Add<'_> {
-        Add::new(&*self.part, key.into_value(), delta)
+        let change = move |key, change| Box::pin(async move { self.part.apply(&key, &change).await }) as _;
+        Add::new(change, key.into_value(), delta)
     }
 
     /// Prepares to fence an operation: after this call, the operation either was applied or never will be (C-8).
@@ -138,13 +147,19 @@ impl Counters {
         self.part.promise()
     }
 
-    fn ledger(&self) -> Result<&dyn Ledger> {
+    fn ledger(&self) -> Result<&L> {
         let other = || Error::misconfigured("strategy", "keeps no log: open the counters with Strategy::Ledger");
         self.ledger.as_deref().ok_or_else(other)
     }
 }
 
-impl fmt::Debug for Counters {
+impl<P: ?Sized, L: ?Sized> Clone for Counters<P, L> {
+    fn clone(&self) -> Self {
+        Self { part: Arc::clone(&self.part), ledger: self.ledger.clone(), name: self.name.clone() }
+    }
+}
+
+impl<P: ?Sized, L: ?Sized> fmt::Debug for Counters<P, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Counters").field("name", &self.name).finish_non_exhaustive()
     }

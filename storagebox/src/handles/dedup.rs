@@ -12,6 +12,7 @@ use storagebox_core::{
 
 use crate::handles::{Begin, IntoValue, Operation, Record, Run};
 use crate::policy::HeartbeatDeadline;
+use crate::store::Store;
 
 /// Work that is done once per id, and its results (articles 1 and 3).
 ///
@@ -20,7 +21,8 @@ use crate::policy::HeartbeatDeadline;
 /// makes one without a run. [`LeaseRepo`] and [`DedupRepo`] list the guarantees. After any error or a dropped future,
 /// make the same call again, `by` the same operation or with the same lease.
 ///
-/// Cheap to clone: clones share one part. Calls are retried and have a deadline, as [`Store`](crate::Store) describes.
+/// Cheap to clone: clones share one part. Calls are retried and have a deadline, as [`Store`](crate::Store) describes;
+/// [within a transaction](crate::Within) they are made once.
 ///
 /// # Errors
 ///
@@ -44,10 +46,9 @@ use crate::policy::HeartbeatDeadline;
 /// assert!(matches!(second, Recorded::Existing(entry) if entry.value.as_bytes() == b"paid"));
 /// # Ok(()) }
 /// ```
-#[derive(Clone)]
-pub struct Dedup {
-    records: Option<Arc<dyn DedupRepo>>,
-    leases: Option<Arc<dyn LeaseRepo>>,
+pub struct Dedup<R: ?Sized = dyn DedupRepo, L: ?Sized = dyn LeaseRepo> {
+    records: Option<Arc<R>>,
+    leases: Option<Arc<L>>,
     /// Leases with a deadline and without retries: a run retries its own calls.
     of_runs: Option<Arc<dyn LeaseRepo>>,
     backend: &'static str,
@@ -109,10 +110,20 @@ impl Dedup {
     {
         Run::new(self.part(&self.of_runs, LEASES).map(Arc::clone), &self.policy, id.into_value(), work)
     }
+}
 
+impl<R: DedupRepo, L: LeaseRepo> Dedup<R, L> {
+    /// Creates the handle within a transaction, where nothing runs.
+    pub(crate) fn within(name: Namespace, records: Result<R>, leases: Result<L>, store: &Store) -> Result<Self> {
+        let (records, leases) = (if_there_is(records.map(Arc::new))?, if_there_is(leases.map(Arc::new))?);
+        Ok(Self { records, leases, of_runs: None, backend: store.backend(), name, policy: store.policy().clone() })
+    }
+}
+
+impl<R: DedupRepo + ?Sized, L: LeaseRepo + ?Sized> Dedup<R, L> {
     /// Prepares to begin work on the id, or to return its known state (D-5, D-6). [`by`](Begin::by) names the operation, and
     /// begins.
-    pub fn begin(&self, id: impl IntoValue<DedupId>) -> Begin<'_> {
+    pub fn begin(&self, id: impl IntoValue<DedupId>) -> Begin<'_, L> {
         Begin::new(self.leases(), id.into_value())
     }
 
@@ -138,7 +149,7 @@ impl Dedup {
 
     /// Prepares to record the value unless the id has a value (D-1, D-2). The winner's own retry, which has the same
     /// operation, gets `Again` (D-3). [`by`](Record::by) names the operation, and records.
-    pub fn record(&self, id: impl IntoValue<DedupId>, value: impl IntoValue<Payload>) -> Record<'_> {
+    pub fn record(&self, id: impl IntoValue<DedupId>, value: impl IntoValue<Payload>) -> Record<'_, R> {
         Record::new(self.records(), id.into_value().and_then(|id| Ok((id, value.into_value()?))))
     }
 
@@ -172,14 +183,16 @@ impl Dedup {
         })
     }
 
-    fn records(&self) -> Result<&dyn DedupRepo> {
+    fn records(&self) -> Result<&R> {
         self.part(&self.records, "records").map(|part| &**part)
     }
 
-    fn leases(&self) -> Result<&dyn LeaseRepo> {
+    fn leases(&self) -> Result<&L> {
         self.part(&self.leases, LEASES).map(|part| &**part)
     }
+}
 
+impl<R: ?Sized, L: ?Sized> Dedup<R, L> {
     fn part<'a, P: ?Sized>(&self, part: &'a Option<Arc<P>>, name: &str) -> Result<&'a Arc<P>> {
         let missing = || Error::unsupported(format_args!("a store of {name}"), "a backend that has them");
         part.as_ref().ok_or_else(|| missing().on(self.backend))
@@ -195,7 +208,15 @@ fn if_there_is<P: ?Sized>(part: Result<Arc<P>>) -> Result<Option<Arc<P>>> {
     }
 }
 
-impl fmt::Debug for Dedup {
+impl<R: ?Sized, L: ?Sized> Clone for Dedup<R, L> {
+    fn clone(&self) -> Self {
+        let (backend, name, policy) = (self.backend, self.name.clone(), self.policy.clone());
+        let (records, leases, of_runs) = (self.records.clone(), self.leases.clone(), self.of_runs.clone());
+        Self { records, leases, of_runs, backend, name, policy }
+    }
+}
+
+impl<R: ?Sized, L: ?Sized> fmt::Debug for Dedup<R, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Dedup").field("name", &self.name).finish_non_exhaustive()
     }

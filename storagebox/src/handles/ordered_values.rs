@@ -40,7 +40,7 @@ handle! {
     OrderedValues of OrderedStore
 }
 
-impl OrderedValues {
+impl<P: OrderedStore + ?Sized> OrderedValues<P> {
     /// Prepares to write the value, unless a newer write exists (O-1, O-3): `put(key, value).at(time).by(writer)`.
     ///
     /// # Errors

@@ -37,7 +37,9 @@ impl Tokens {
     pub(crate) fn part(&self) -> std::sync::Arc<dyn TokenStore> {
         std::sync::Arc::clone(&self.part)
     }
+}
 
+impl<P: TokenStore + ?Sized> Tokens<P> {
     /// Creates tokens. Tokens that exist or are gone stay unchanged (T-2, T-7, T-9).
     pub async fn create(&self, tokens: impl IntoIterator<Item: IntoValue<TokenId>>) -> Result<Created> {
         self.part.create_tokens(&all(tokens)?).await

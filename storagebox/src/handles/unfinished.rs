@@ -116,14 +116,14 @@ impl<R> StampedWrite<'_, R> {
 
 /// A record that needs its operation id. [`by`](Record::by) makes it.
 #[must_use = "the call is made by the step that completes it"]
-pub struct Record<'a> {
-    records: Result<&'a dyn DedupRepo>,
+pub struct Record<'a, R: ?Sized = dyn DedupRepo> {
+    records: Result<&'a R>,
     of: Result<(DedupId, Payload)>,
     retention: Retention,
 }
 
-impl<'a> Record<'a> {
-    pub(crate) fn new(records: Result<&'a dyn DedupRepo>, of: Result<(DedupId, Payload)>) -> Self {
+impl<'a, R: DedupRepo + ?Sized> Record<'a, R> {
+    pub(crate) fn new(records: Result<&'a R>, of: Result<(DedupId, Payload)>) -> Self {
         Self { records, of, retention: Retention::DEFAULT }
     }
 
@@ -151,14 +151,14 @@ const LEASE: Duration = Duration::from_secs(30);
 
 /// The beginning of a lease, which needs its operation id. [`by`](Begin::by) makes it.
 #[must_use = "the call is made by the step that completes it"]
-pub struct Begin<'a> {
-    leases: Result<&'a dyn LeaseRepo>,
+pub struct Begin<'a, L: ?Sized = dyn LeaseRepo> {
+    leases: Result<&'a L>,
     of: Result<(DedupId, Option<Fingerprint>)>,
     lease: Duration,
 }
 
-impl<'a> Begin<'a> {
-    pub(crate) fn new(leases: Result<&'a dyn LeaseRepo>, id: Result<DedupId>) -> Self {
+impl<'a, L: LeaseRepo + ?Sized> Begin<'a, L> {
+    pub(crate) fn new(leases: Result<&'a L>, id: Result<DedupId>) -> Self {
         Self { leases, of: id.map(|id| (id, None)), lease: LEASE }
     }
 
@@ -186,13 +186,13 @@ impl<'a> Begin<'a> {
     }
 }
 
-impl fmt::Debug for Record<'_> {
+impl<R: ?Sized> fmt::Debug for Record<'_, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Record").field("of", &self.of).field("retention", &self.retention).finish_non_exhaustive()
     }
 }
 
-impl fmt::Debug for Begin<'_> {
+impl<L: ?Sized> fmt::Debug for Begin<'_, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Begin").field("of", &self.of).field("lease", &self.lease).finish_non_exhaustive()
     }

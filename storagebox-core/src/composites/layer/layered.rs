@@ -1,5 +1,6 @@
 //! A backend with a layer around it.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use async_trait::async_trait;
 use super::call::BoxFuture;
 use super::layered_part::LayeredPart;
 use super::{Call, Layer, Next, OnePart, Request, Response};
+use crate::composites::transaction::InTransaction;
 use crate::contract::backend::Backend;
 use crate::contract::counter::Counter;
 use crate::contract::dedup_repo::DedupRepo;
@@ -132,5 +134,10 @@ impl Backend for Layered {
 
     fn ordered_store(&self, name: &Namespace, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
         Ok(self.part(name, self.inner.ordered_store(name, options)?))
+    }
+
+    fn within<'t>(&self, connection: &'t mut (dyn Any + Send)) -> Result<InTransaction<'t>> {
+        let joined = self.inner.within(connection)?;
+        Ok(if self.layer.joins() { joined.layered(Arc::clone(&self.layer)) } else { joined })
     }
 }

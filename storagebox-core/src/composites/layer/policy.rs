@@ -54,6 +54,10 @@ impl Layer for Policy {
             None => self.attempts(call, next).await,
         }
     }
+
+    fn joins(&self) -> bool {
+        false
+    }
 }
 
 impl Policy {

@@ -1,0 +1,104 @@
+//! J-1 beside other callers: they wait for the end of a transaction, or are told that it is in the way.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use storagebox_core::{Change, Counter, Hold, ItemBank, OpId, Strategy, Taken};
+use tokio::sync::oneshot;
+
+use super::{begun, claim, within};
+use crate::failure::{Failure, Verdict, ensure_eq, ensure_matches};
+use crate::progress::on_its_own;
+use crate::race::answered;
+use crate::world::World;
+
+/// Takes `claim-0` in a transaction of `world`, and then `claim-of-other` outside it until there is an answer, while the
+/// transaction ends. Returns both answers.
+async fn beside(world: &World, other: usize, is_committed: bool) -> Result<(Taken, Taken), Failure> {
+    let mut transaction = begun(world).await?;
+    let taken = within(world, &mut *transaction)?.item_bank(&"bank".parse()?)?.take(&claim(0)?, Hold::Forever).await?;
+    let (client, other) = (world.client().await?, claim(other)?);
+    let bank = client.item_bank(&"bank".parse()?)?;
+    let (asks, asked) = oneshot::channel();
+    let call = tokio::spawn(on_its_own(async move {
+        let _ = asks.send(());
+        answered(|| bank.take(&other, Hold::Forever)).await
+    }));
+    let _ = asked.await;
+    tokio::task::yield_now().await;
+    match is_committed {
+        true => transaction.commit().await?,
+        false => transaction.rollback().await?,
+    }
+    Ok((taken, call.await.map_err(|error| Failure::new(error.to_string()))??))
+}
+
+pub(super) async fn the_same_claim_waits_for_the_commit(world: &World) -> Verdict {
+    world.filled(2).await?;
+    let (taken, again) = beside(world, 0, true).await?;
+    let held = ensure_matches!(taken, Taken::New(held) => held, "the take in the transaction");
+    ensure_eq!(again, Taken::Again(held), "the same take outside it");
+    Ok(())
+}
+
+pub(super) async fn the_same_claim_takes_after_a_rollback(world: &World) -> Verdict {
+    world.filled(1).await?;
+    let (_, taken) = beside(world, 0, false).await?;
+    ensure_matches!(taken, Taken::New(_), "the same take after the rollback");
+    Ok(())
+}
+
+/// `Empty` is only told after the commit.
+pub(super) async fn the_last_item_is_not_gone_before_the_commit(world: &World) -> Verdict {
+    world.filled(1).await?;
+    let (_, other) = beside(world, 1, true).await?;
+    ensure_eq!(other, Taken::Empty, "a take beside the transaction that takes the last item");
+    Ok(())
+}
+
+pub(super) async fn what_is_rolled_back_can_be_taken(world: &World) -> Verdict {
+    world.filled(1).await?;
+    let (_, other) = beside(world, 1, false).await?;
+    ensure_matches!(other, Taken::New(_), "a take beside the transaction that gave the last item back");
+    Ok(())
+}
+
+pub(super) async fn many_transactions_take_different_items(world: &World) -> Verdict {
+    const CALLERS: usize = 12;
+    world.filled(CALLERS).await?;
+    let callers = (0..CALLERS).map(|number| async move {
+        let mut transaction = begun(world).await?;
+        let bank = within(world, &mut *transaction)?.item_bank(&"bank".parse()?)?;
+        let taken = bank.take(&claim(number)?, Hold::Forever).await?;
+        drop(bank);
+        transaction.commit().await?;
+        Ok::<_, Failure>(ensure_matches!(taken, Taken::New(held) => held.item, "a take"))
+    });
+    let items = futures_util::future::try_join_all(callers).await?;
+    ensure_eq!(items.iter().collect::<BTreeSet<_>>().len(), CALLERS, "different items");
+    Ok(())
+}
+
+/// A bank before a counter, as the contract asks, so that no two wait for each other.
+pub(super) async fn transactions_in_one_order_all_commit(world: &World) -> Verdict {
+    const CALLERS: usize = 12;
+    world.filled(CALLERS).await?;
+    let counter = Arc::clone(world.store()).counter(&"stock".parse()?, Strategy::default())?;
+    let key = "key".parse()?;
+    let callers = (0..CALLERS).map(|number| {
+        let key = &key;
+        async move {
+            let mut transaction = begun(world).await?;
+            let joined = within(world, &mut *transaction)?;
+            let _ = joined.item_bank(&"bank".parse()?)?.take(&claim(number)?, Hold::Forever).await?;
+            let change = Change::new(OpId::new(format!("op-{number}"))?, 1);
+            let _ = joined.counter(&"stock".parse()?, Strategy::default())?.apply(key, &change).await?;
+            drop(joined);
+            Ok::<_, Failure>(transaction.commit().await?)
+        }
+    });
+    futures_util::future::try_join_all(callers).await?;
+    ensure_eq!(counter.value(&key).await?, CALLERS as i64, "the counter");
+    ensure_eq!(world.bank()?.counts().await?.free, 0, "free items");
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! The connection of a transaction of the caller (J-1 to J-3).
+
+use std::convert::Infallible;
+use std::future::pending;
+
+use sqlx::postgres::{PgArguments, PgConnection, PgRow};
+use sqlx::{Arguments, AssertSqlSafe, query_with};
+use storagebox_core::{Ids, RandomIds, Result, Transaction, async_trait};
+use tokio::sync::{mpsc, oneshot};
+
+use super::Connections;
+use super::connections::Ask;
+use crate::config::{Settings, Statements};
+use crate::error;
+
+/// Where the calls of a joined store put their requests.
+pub(crate) struct Joined(mpsc::UnboundedSender<Request>);
+
+struct Request {
+    sql: String,
+    arguments: PgArguments,
+    answer: oneshot::Sender<Answer>,
+}
+
+type Answer = Result<Vec<PgRow>, sqlx::Error>;
+
+/// The connection of the transaction, which sends the requests.
+pub(crate) struct OpenTransaction<'t> {
+    connection: &'t mut PgConnection,
+    requests: mpsc::UnboundedReceiver<Request>,
+    /// The function that tells whether the statement is inside a transaction, with its schema.
+    check: String,
+    /// The value of the transaction-local setting that proves it.
+    word: String,
+    is_proven: bool,
+    is_prepared: bool,
+}
+
+/// Sets the setting that `sql/store/is_in_transaction.sql` reads.
+const SET: &str = "SELECT pg_catalog.set_config('storagebox.within', $1, true)";
+
+/// Returns the connections of a store within this transaction, and the transaction.
+pub(super) fn join<'t>(connection: &'t mut PgConnection, settings: &Settings) -> (Connections, OpenTransaction<'t>) {
+    let (to, requests) = mpsc::unbounded_channel();
+    let transaction = OpenTransaction {
+        connection,
+        requests,
+        check: format!("{}.is_in_transaction", settings.schema),
+        word: RandomIds.fresh(),
+        is_proven: false,
+        is_prepared: settings.statements == Statements::Prepared,
+    };
+    (Connections::Joined(Joined(to)), transaction)
+}
+
+impl Joined {
+    pub(super) async fn rows(&self, ask: Ask<'_>) -> Result<Vec<PgRow>> {
+        let Ask::Call(call, settings, _) = ask else { return Err(error::outside()) };
+        let prepared = call.prepared(&settings.schema).map_err(sqlx::Error::Encode);
+        let (sql, arguments) = prepared.map_err(error::within)?;
+        let (answer, answered) = oneshot::channel();
+        self.0.send(Request { sql, arguments, answer }).map_err(|_| error::over())?;
+        answered.await.map_err(|_| error::over())?.map_err(error::within)
+    }
+}
+
+#[async_trait]
+impl Transaction for OpenTransaction<'_> {
+    async fn serve(&mut self) -> Infallible {
+        while let Some(Request { sql, arguments, answer }) = self.requests.recv().await {
+            // A call that was dropped reads no answer.
+            let _unread = answer.send(self.answer(sql, arguments).await);
+        }
+        pending().await
+    }
+}
+
+impl OpenTransaction<'_> {
+    /// Sends a statement, and proves before the first one is applied that it is inside a transaction.
+    async fn answer(&mut self, sql: String, arguments: PgArguments) -> Answer {
+        if self.is_proven {
+            return self.fetch(sql, arguments).await;
+        }
+        // A transaction that has written has an id: no more is needed.
+        let mut rows = self.checked(&sql, &arguments, false).await?;
+        if rows.is_empty() {
+            let mut word = PgArguments::default();
+            word.add(&self.word).map_err(sqlx::Error::Encode)?;
+            self.fetch(SET.to_owned(), word).await?;
+            rows = self.checked(&sql, &arguments, true).await?;
+        }
+        self.is_proven = true;
+        Ok(rows)
+    }
+
+    /// Sends the statement, which has no effect outside a transaction: it returns no row, or fails.
+    async fn checked(&mut self, sql: &str, arguments: &PgArguments, fails: bool) -> Answer {
+        let mut arguments = arguments.clone();
+        let first = arguments.len() + 1;
+        arguments.add(&self.word).and_then(|()| arguments.add(fails)).map_err(sqlx::Error::Encode)?;
+        let sql = format!("{sql} AND {}(${first},${})", self.check, first + 1);
+        self.fetch(sql, arguments).await
+    }
+
+    async fn fetch(&mut self, sql: String, arguments: PgArguments) -> Answer {
+        // Behind a pooler the next transaction has another connection, which does not know a prepared statement.
+        let query = query_with(AssertSqlSafe(sql), arguments).persistent(self.is_prepared);
+        query.fetch_all(&mut *self.connection).await
+    }
+}
