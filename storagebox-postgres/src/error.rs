@@ -98,6 +98,11 @@ fn reason_of_pooler(error: &PgDatabaseError) -> Option<&str> {
     (error.code() == OF_POOLER && error.routine().is_none()).then(|| error.message())
 }
 
+/// Returns whether the connection was inside a transaction of other code.
+pub(crate) fn is_of_company(error: &sqlx::Error) -> bool {
+    of_server(error).is_some_and(|error| ["SB007", "25P02"].contains(&error.code()))
+}
+
 /// Returns whether the connection ends with this error.
 pub(crate) fn is_last_word(error: &sqlx::Error) -> bool {
     of_server(error).is_none_or(|error| {

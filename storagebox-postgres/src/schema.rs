@@ -1,6 +1,7 @@
 //! Creates, upgrades and checks the schema.
 
 mod functions;
+mod probe;
 
 use sqlx::{AssertSqlSafe, PgConnection, Row, raw_sql};
 use storagebox_core::backend::micros_of;
@@ -74,6 +75,7 @@ async fn make(client: &Client, connection: &mut PgConnection) -> Result<()> {
     let version = found.version;
     FORMAT.refuse_newer(version.into())?;
     found.check_not_emptied()?;
+    probe::check(connection, schema).await?;
     run(connection, migrations_from(schema, version)).await?;
     if version == 0 {
         run(connection, new_store(schema, client.settings().options.remember)).await?;

@@ -27,7 +27,7 @@ const WITHOUT_SERVERS: &[&str] = &[
     "--package=storagebox-proofs",
     "--package=storagebox-sqlite",
     "--no-default-features",
-    "--features=storagebox/memory,storagebox/sqlite,storagebox/serde,storagebox/json,storagebox-examples/memory",
+    "--features=storagebox/memory,storagebox/sqlite,storagebox/serde,storagebox/json,storagebox-examples/memory,storagebox-examples/sqlite",
     "--features=storagebox-cli/memory,storagebox-cli/sqlite",
 ];
 

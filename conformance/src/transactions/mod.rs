@@ -20,7 +20,7 @@ cases! { Transactions:
     "J-1" Concurrent [ItemBank] others:
         the_same_claim_waits_for_the_commit, the_same_claim_takes_after_a_rollback,
         the_last_item_is_not_gone_before_the_commit, what_is_rolled_back_can_be_taken,
-        many_transactions_take_different_items;
+        the_same_claim_in_two_transactions_is_one, many_transactions_take_different_items;
     "J-1" Concurrent [ItemBank, Counter] others: transactions_in_one_order_all_commit;
     "J-2" Sequential [ItemBank] refusals: one_call_at_a_time, a_large_batch_is_refused;
     "J-2" Sequential [Ordered] refusals: a_purge_is_refused;

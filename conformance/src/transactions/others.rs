@@ -63,6 +63,40 @@ pub(super) async fn what_is_rolled_back_can_be_taken(world: &World) -> Verdict {
     Ok(())
 }
 
+/// The second transaction waits, and then goes on: the claim of the first does not end it.
+pub(super) async fn the_same_claim_in_two_transactions_is_one(world: &World) -> Verdict {
+    for is_committed in [true, false] {
+        let name = format!("bank-{is_committed}");
+        let bank = world.filled_bank(&name, 2).await?;
+        let mut first = begun(world).await?;
+        let taken = within(world, &mut *first)?.item_bank(&name.parse()?)?.take(&claim(0)?, Hold::Forever).await?;
+        let held = ensure_matches!(taken, Taken::New(held) => held, "the first transaction");
+        let second = async {
+            let mut second = begun(world).await?;
+            let taken = within(world, &mut *second)?.item_bank(&name.parse()?)?.take(&claim(0)?, Hold::Forever).await?;
+            second.commit().await?;
+            Ok::<_, Failure>(taken)
+        };
+        let end = async {
+            for _ in 0..20 {
+                tokio::task::yield_now().await;
+            }
+            match is_committed {
+                true => first.commit().await,
+                false => first.rollback().await,
+            }
+        };
+        let (second, ended) = tokio::join!(second, end);
+        ended?;
+        match is_committed {
+            true => ensure_eq!(second?, Taken::Again(held), "the second transaction"),
+            false => ensure_matches!(second?, Taken::New(_), "the second transaction after a rollback"),
+        }
+        ensure_eq!(bank.counts().await?.free, 1, "free items");
+    }
+    Ok(())
+}
+
 pub(super) async fn many_transactions_take_different_items(world: &World) -> Verdict {
     const CALLERS: usize = 12;
     world.filled(CALLERS).await?;

@@ -49,7 +49,7 @@ SELECT coalesce(pg_catalog.max(v.version), 0) AS version, (SELECT s.epoch FROM O
     ) AS missing, (
         SELECT pg_catalog.min(d.name) FROM (
             SELECT p.proname::pg_catalog.text AS name FROM pg_catalog.pg_proc p
-            WHERE p.pronamespace OPERATOR(pg_catalog.=) '{schema}'::pg_catalog.regnamespace AND (p.prosecdef OR pg_catalog.starts_with(p.proname::pg_catalog.text, 'is_version_'::pg_catalog.text))
+            WHERE p.pronamespace OPERATOR(pg_catalog.=) '{schema}'::pg_catalog.regnamespace AND (p.prosecdef OR pg_catalog.starts_with(p.proname::pg_catalog.text, 'is_'::pg_catalog.text))
                 AND p.proname OPERATOR(pg_catalog.=) ANY ('{{functions}}'::pg_catalog.name[])
                 AND NOT pg_catalog.has_function_privilege(p.oid, 'EXECUTE'::pg_catalog.text)
             UNION ALL

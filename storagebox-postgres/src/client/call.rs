@@ -21,6 +21,9 @@ const ARGUMENTS: usize = 10;
 const STATEMENT: usize = 192;
 const BOUND: usize = 256;
 
+/// The function that fails inside a transaction of other code (J-3).
+const IS_ALONE: &str = "is_alone";
+
 /// The function that exists only in this version of the schema.
 const IS_VERSION: &str = "is_version_3";
 
@@ -120,34 +123,33 @@ impl<'a> FunctionCall<'a> {
     ) -> Answers<'c> {
         match settings.statements {
             Statements::Prepared => {
-                let sql = statements.of(self.function, self.arguments.len(), || self.numbered(&settings.schema));
+                let sql = statements.of(self.function, self.arguments.len(), || self.alone(&settings.schema, numbered));
                 match self.bound() {
                     Ok(arguments) => connection.fetch_many(query_with(AssertSqlSafe(sql), arguments)),
                     Err(error) => stream::once(ready(Err(sqlx::Error::Encode(error)))).boxed(),
                 }
             }
             Statements::Simple => {
-                let sql = self.statement(&settings.schema, |sql, _, argument| argument.write(sql));
+                let sql = self.alone(&settings.schema, |sql, _, argument| argument.write(sql));
                 connection.fetch_many(raw_sql(AssertSqlSafe(format!("{SESSION}{sql}"))))
             }
         }
     }
 
-    /// Returns the statement with its arguments, for a connection of the caller.
-    pub(super) fn prepared(&self, schema: &Schema) -> Result<(String, PgArguments), sqlx::error::BoxDynError> {
-        Ok((self.numbered(schema), self.bound()?))
+    /// Returns the statement with its arguments, for a transaction of the caller.
+    pub(super) fn joined(&self, schema: &Schema) -> Result<(String, PgArguments), sqlx::error::BoxDynError> {
+        Ok((self.checked(schema, numbered), self.bound()?))
     }
 
-    /// Returns the statement with numbered parameters in place of the arguments.
-    fn numbered(&self, schema: &Schema) -> String {
-        self.statement(schema, |sql, number, _| write!(sql, "${number}"))
+    /// Returns the statement for a connection of the store, which must not be inside a transaction of other code.
+    fn alone(&self, schema: &Schema, write_argument: WriteArgument) -> String {
+        let mut sql = self.checked(schema, write_argument);
+        sql.extend([" AND ", schema.as_str(), ".", IS_ALONE, "()"]);
+        sql
     }
 
-    fn statement(
-        &self,
-        schema: &Schema,
-        write_argument: impl Fn(&mut String, usize, &Arg<'_>) -> std::fmt::Result,
-    ) -> String {
+    /// Returns the statement with its checks.
+    fn checked(&self, schema: &Schema, write_argument: WriteArgument) -> String {
         let select = match self.shape {
             Shape::Value => "SELECT",
             Shape::Rows => "SELECT * FROM",
@@ -186,13 +188,21 @@ impl<'a> FunctionCall<'a> {
     }
 }
 
+/// Writes an argument, which has this number, into a statement.
+type WriteArgument = fn(&mut String, usize, &Arg<'_>) -> std::fmt::Result;
+
+/// Writes a numbered parameter in place of the argument.
+fn numbered(sql: &mut String, number: usize, _: &Arg<'_>) -> std::fmt::Result {
+    write!(sql, "${number}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::store_info::VERSION;
     use super::*;
 
     fn written(call: &FunctionCall<'_>) -> String {
-        call.statement(&Schema::default(), |sql, _, argument| argument.write(sql))
+        call.checked(&Schema::default(), |sql, _, argument| argument.write(sql))
     }
 
     #[test]
@@ -213,11 +223,12 @@ mod tests {
     #[test]
     fn namespace_call_checks_that_the_namespace_still_exists() {
         let call = FunctionCall::value("f").about(Opened { number: 7, epoch: -8 }).with(true);
-        let numbered = call.numbered(&Schema::default());
+        let numbered = call.checked(&Schema::default(), numbered);
         let expected = format!(
             "SELECT storagebox.f($1,$2) WHERE storagebox.is_version_{VERSION}() AND storagebox.is_namespace($3,$4)"
         );
         assert_eq!(numbered, expected);
+        assert_eq!(call.alone(&Schema::default(), super::numbered), format!("{expected} AND storagebox.is_alone()"));
         assert!(written(&call).ends_with(" AND storagebox.is_namespace((7)::bigint,(-8)::bigint)"));
         let call = FunctionCall::value("f").with(1).in_epoch(2);
         assert!(written(&call).ends_with("() AND storagebox.is_store((2)::bigint)"));

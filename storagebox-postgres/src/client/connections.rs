@@ -98,7 +98,12 @@ impl Connections {
                 // Boxed, as opening a connection of the store's own pool is.
                 let mut connection = Box::pin(pool.acquire()).await.map_err(error::acquiring)?;
                 progress::leave()?;
-                progress::back(ask.on(&mut connection).await.map_err(|(error, heard)| error::of(error, heard)))
+                let answer = ask.on(&mut connection).await;
+                if answer.as_ref().is_err_and(|(error, _)| error::is_of_company(error)) {
+                    // The transaction of other code is lost: nobody holds it any more.
+                    drop(connection.detach());
+                }
+                progress::back(answer.map_err(|(error, heard)| error::of(error, heard)))
             }
             Self::Joined(joined) => joined.rows(ask).await,
         }

@@ -56,7 +56,7 @@ pub(super) fn join<'t>(connection: &'t mut PgConnection, settings: &Settings) ->
 impl Joined {
     pub(super) async fn rows(&self, ask: Ask<'_>) -> Result<Vec<PgRow>> {
         let Ask::Call(call, settings, _) = ask else { return Err(error::outside()) };
-        let prepared = call.prepared(&settings.schema).map_err(sqlx::Error::Encode);
+        let prepared = call.joined(&settings.schema).map_err(sqlx::Error::Encode);
         let (sql, arguments) = prepared.map_err(error::within)?;
         let (answer, answered) = oneshot::channel();
         self.0.send(Request { sql, arguments, answer }).map_err(|_| error::over())?;

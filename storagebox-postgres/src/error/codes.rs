@@ -27,6 +27,7 @@ pub(super) const CODES: &[(&str, ErrorKind, &str)] = &[
         ErrorKind::Contention,
         "the lease has lapsed and another operation may have begun; the transaction was ended so that it cannot commit",
     ),
+    ("SB007", ErrorKind::Contention, IN_TRANSACTION),
     ("09", ErrorKind::Misconfigured, REFUSED),
     ("0A", ErrorKind::Unsupported, "the server does not support what the call needs; the cause says what"),
     ("0B", ErrorKind::Contention, IN_TRANSACTION),
@@ -105,8 +106,8 @@ const REFUSED: &str = "something other than the library refused the statement, s
 pub(super) const NOT_TO_BE_CHANGED: &str = "the server refuses changes of a table, because of a publication that \
     needs other columns or a replica identity, a policy, or a view in place of the table; the cause says which table";
 const IDLE: &str = "the server had ended the idle session";
-const IN_TRANSACTION: &str =
-    "the connection was inside a transaction of other code; see `A pool of your own` in the README";
+const IN_TRANSACTION: &str = "the connection was inside a transaction of other code; join it with `within`, or see `A \
+    pool of your own` in the README";
 const MIXED: &str = "a pooler mixed up prepared statements of several sessions; use statements=simple";
 
 pub(super) fn known(code: &str) -> Option<(ErrorKind, &'static str)> {

@@ -10,6 +10,7 @@ pub(crate) const FUNCTIONS: &[&str] = &[
     include_str!("../../sql/store/check_tables.sql"),
     include_str!("../../sql/store/clock.sql"),
     include_str!("../../sql/store/has_waited.sql"),
+    include_str!("../../sql/store/is_alone.sql"),
     include_str!("../../sql/store/is_in_transaction.sql"),
     include_str!("../../sql/store/interval_of.sql"),
     include_str!("../../sql/store/forgotten_before.sql"),

@@ -171,7 +171,7 @@ fn a_timeout_between_two_writes_leaves_neither() -> Result<()> {
 /// Returns the rights that the README names: the statement that revokes each, and the statement that grants it again.
 async fn rights(place: &Place) -> Result<Vec<(String, String)>> {
     let functions = "SELECT format('EXECUTE ON FUNCTION %s', oid::regprocedure) FROM pg_proc
-        WHERE pronamespace = $1::regnamespace AND (prosecdef OR proname ~ '^is_version')
+        WHERE pronamespace = $1::regnamespace AND (prosecdef OR proname ~ '^is_')
         AND prorettype <> 'trigger'::regtype ORDER BY 1";
     let functions = query_scalar(AssertSqlSafe(functions.to_owned())).bind(&place.schema);
     let mut rights: Vec<String> = functions.fetch_all(place.database.owner()).await.map_err(failed)?;

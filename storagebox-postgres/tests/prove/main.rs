@@ -3,7 +3,10 @@
 
 mod cuts;
 mod drained;
+mod joined;
 mod kills;
+#[path = "../backend/purchases.rs"]
+mod purchases;
 #[allow(dead_code, unused_imports, reason = "the other tests wait in more ways")]
 #[path = "../backend/scene.rs"]
 mod scene;

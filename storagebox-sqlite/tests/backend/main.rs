@@ -7,6 +7,7 @@ mod entities;
 mod files;
 mod handed_in;
 mod hostile;
+mod joined;
 mod left;
 mod looking;
 mod numbers;

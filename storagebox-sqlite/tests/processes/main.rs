@@ -9,18 +9,20 @@ use tokio::runtime::Runtime;
 #[path = "../support/mod.rs"]
 mod support;
 
-use support::{Acked, Place, Worker, be_a_worker_if_asked};
+use support::{Acked, Place, Worker, be_a_shop_if_asked, be_a_worker_if_asked, killed_shops};
 
 const PROCESSES: usize = 8;
 const ROUNDS: usize = 25;
 
 fn main() -> ExitCode {
-    if let Some(ended) = be_a_worker_if_asked() {
+    if let Some(ended) = be_a_worker_if_asked().or_else(be_a_shop_if_asked) {
         return ended;
     }
     let trials = vec![
         Trial::test("eight_at_once_make_the_file_and_all_of_them_are_served", eight_at_once),
         Trial::test("those_that_are_killed_half_way_leave_what_they_were_told", killed_half_way),
+        Trial::test("an_order_and_its_voucher_are_there_together_or_not_at_all", || purchases(30)),
+        Trial::test("a_thousand_killed_shops_sold_whole_purchases", || purchases(1_000)).with_ignored_flag(true),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
@@ -60,5 +62,16 @@ fn killed_half_way() -> Result<(), Failed> {
     runtime.block_on(all.audit(&place.path()))?;
     let rest = Worker::start(&place.path(), "killed", 3)?.finished()?;
     assert_eq!(rest.0.len(), 3, "what comes after all the kills");
+    Ok(())
+}
+
+fn purchases(kills: usize) -> Result<(), Failed> {
+    let (runtime, place) = (Runtime::new()?, Place::bare()?);
+    let tally = runtime.block_on(killed_shops(&place, kills))?;
+    println!(
+        "{kills} shops killed: by their receipts, {} purchases were committed without a confirmation and {} were not",
+        tally.committed, tally.not_committed
+    );
+    assert!(tally.committed + tally.not_committed > 0, "no purchase was under way");
     Ok(())
 }

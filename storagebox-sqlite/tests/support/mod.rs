@@ -4,8 +4,10 @@
 
 mod harness;
 mod place;
+mod purchases;
 mod worker;
 
 pub use harness::{SetUp, SqliteHarness, open_beside};
 pub use place::{Place, failed};
+pub use purchases::{be_a_shop_if_asked, killed_shops};
 pub use worker::{Acked, Worker, be_a_worker_if_asked};

@@ -29,7 +29,7 @@ pub(super) fn run() -> Result<()> {
     let mut signals = cargo(["test", "--locked", "-p", "storagebox-cli"].into_iter().chain(features).chain(SIGNALS));
     signals.env("STORAGEBOX_SIGNALS", "100");
     shown(signals)?;
-    shown(super::test("storagebox-sqlite", "processes", &[]))?;
+    shown(super::test("storagebox-sqlite", "processes", &["--include-ignored"]))?;
     shown(cargo(["test", "--locked", "-p", "storagebox-sqlite", "--lib", "--", "--ignored"]))
 }
 

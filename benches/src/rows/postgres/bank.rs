@@ -40,7 +40,7 @@ impl Deref for Bank {
 }
 
 /// The statement of a take.
-const TAKE: &str = "SELECT storagebox.bank_take($1,$2,$3,$4,$5,$6,$7,$8,$9,$10) WHERE storagebox.is_version_3()";
+const TAKE: &str = "SELECT storagebox.bank_take($1,$2,$3,$4,$5,$6,$7,$8,$9,$10) WHERE storagebox.is_version_3() AND storagebox.is_alone()";
 
 /// Takes without the library, which continue from place to place as the library's do.
 pub(super) struct PlainTakes {

@@ -1,0 +1,14 @@
+-- J-3 Refuses a call of the store inside a transaction of other code: it would be answered, and lost with that
+-- transaction. A statement that is its own transaction has no transaction id before its first write, and its transaction
+-- is as old as the statement. A second leaves room for a slow network between the messages of one call.
+CREATE OR REPLACE FUNCTION {schema}.is_in_company() RETURNS boolean
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RAISE EXCEPTION 'the connection is inside a transaction of other code' USING ERRCODE = 'SB007';
+END $$;
+-- Returns true, or fails. The body is an expression, which the server puts in place of the call.
+CREATE OR REPLACE FUNCTION {schema}.is_alone() RETURNS boolean
+LANGUAGE sql STABLE RETURN CASE
+    WHEN txid_current_if_assigned() IS NULL AND statement_timestamp() < transaction_timestamp() + interval '1 second' THEN true
+    ELSE {schema}.is_in_company()
+END;

@@ -1,0 +1,214 @@
+//! Calls within a transaction of the caller, beyond the suite.
+
+use std::time::Duration;
+
+use sqlx::postgres::PgPoolOptions;
+use sqlx::{Connection, PgConnection, raw_sql};
+use storagebox_conformance::{Cut, Proxy};
+use storagebox_core::{
+    Backend, Change, CommitState, Counter, ErrorKind, Hold, Item, ItemBank, Key, OpId, Receipt, Result, Strategy,
+    Taken, settle,
+};
+use storagebox_postgres::PostgresStore;
+
+use crate::purchases::purchases;
+use crate::scene::{with_database, with_place};
+use crate::support::{Place, failed};
+
+/// How many purchases are made; `cargo xtask prove postgres` makes a thousand.
+const PURCHASES: usize = 60;
+
+async fn begun(place: &Place, begin: &'static str) -> Result<PgConnection> {
+    let mut connection = PgConnection::connect(&place.url_at(place.database.server())).await.map_err(failed)?;
+    tell(&mut connection, begin).await?;
+    Ok(connection)
+}
+
+async fn tell(connection: &mut PgConnection, sql: &'static str) -> Result<()> {
+    raw_sql(sql).execute(connection).await.map(drop).map_err(failed)
+}
+
+async fn filled(place: &Place, items: usize) -> Result<PostgresStore> {
+    let store = place.builder()?.connect(&place.url_at(place.database.server()))?;
+    let items = (0..items).map(|number| Item::new(format!("item-{number}"))).collect::<Result<Vec<_>>>()?;
+    store.item_bank(&"bank".parse()?)?.add(&items).await?;
+    Ok(store)
+}
+
+async fn take(store: &PostgresStore, connection: &mut PgConnection, claim: &str) -> Result<Taken> {
+    store.within(connection)?.item_bank(&"bank".parse()?)?.take(&claim.parse()?, Hold::Forever).await
+}
+
+#[test]
+fn an_order_and_its_voucher_are_there_together_or_not_at_all() -> Result<()> {
+    with_place(async |place| {
+        let tally = purchases(place, PURCHASES, fastrand::u64(..)).await?;
+        assert!(tally.bought > 0 && tally.nothing > 0 && tally.told > 0, "{tally:?}");
+        Ok(())
+    })
+}
+
+#[test]
+fn another_isolation_level_is_refused() -> Result<()> {
+    with_place(async |place| {
+        let store = filled(place, 1).await?;
+        for begin in ["BEGIN ISOLATION LEVEL REPEATABLE READ", "BEGIN ISOLATION LEVEL SERIALIZABLE"] {
+            let mut connection = begun(place, begin).await?;
+            let error = take(&store, &mut connection, "claim").await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+        }
+        assert_eq!(store.item_bank(&"bank".parse()?)?.counts().await?.free, 1);
+        Ok(())
+    })
+}
+
+#[test]
+fn another_drivers_connection_is_refused() -> Result<()> {
+    with_place(async |place| {
+        let store = filled(place, 1).await?;
+        let error = store.within(&mut String::new()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Misconfigured, "{error}");
+        Ok(())
+    })
+}
+
+/// What stays of a savepoint that was rolled back is nothing.
+#[test]
+fn a_savepoint_that_is_rolled_back_takes_the_call_with_it() -> Result<()> {
+    with_place(async |place| {
+        let store = filled(place, 1).await?;
+        let mut connection = begun(place, "BEGIN; SAVEPOINT one").await?;
+        assert!(matches!(take(&store, &mut connection, "first").await?, Taken::New(_)));
+        tell(&mut connection, "ROLLBACK TO one").await?;
+        assert!(matches!(take(&store, &mut connection, "second").await?, Taken::New(_)));
+        tell(&mut connection, "COMMIT").await?;
+        let bank = store.item_bank(&"bank".parse()?)?;
+        assert!(matches!(bank.take(&"second".parse()?, Hold::Forever).await?, Taken::Again(_)));
+        assert_eq!(bank.take(&"first".parse()?, Hold::Forever).await?, Taken::Empty);
+        Ok(())
+    })
+}
+
+/// An error ends a transaction of PostgreSQL. The next call says that it is over, and that it changed nothing.
+#[test]
+fn a_call_after_an_error_says_that_the_transaction_is_over() -> Result<()> {
+    with_place(async |place| {
+        let store = filled(place, 1).await?;
+        let mut connection = begun(place, "BEGIN").await?;
+        assert!(raw_sql("SELECT 1 / 0").execute(&mut connection).await.is_err());
+        let error = take(&store, &mut connection, "claim").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Contention, "{error}");
+        assert!(error.message().contains("roll it back"), "{error}");
+        tell(&mut connection, "ROLLBACK; BEGIN").await?;
+        assert!(matches!(take(&store, &mut connection, "claim").await?, Taken::New(_)));
+        Ok(())
+    })
+}
+
+/// The server ends a transaction that its client left alone: the item is free again.
+#[test]
+fn an_idle_transaction_that_the_server_ends_gives_its_item_back() -> Result<()> {
+    with_place(async |place| {
+        let store = filled(place, 1).await?;
+        let mut connection = begun(place, "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 100").await?;
+        assert!(matches!(take(&store, &mut connection, "first").await?, Taken::New(_)));
+        let bank = store.item_bank(&"bank".parse()?)?;
+        assert!(matches!(bank.take(&"second".parse()?, Hold::Forever).await?, Taken::New(_)));
+        let error = take(&store, &mut connection, "first").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+        Ok(())
+    })
+}
+
+async fn add(store: &PostgresStore, connection: &mut PgConnection, key: &str, op: &str) -> Result<()> {
+    let counter = store.within(connection)?.counter(&"stock".parse()?, Strategy::default())?;
+    let _ = counter.apply(&Key::new(key)?, &Change::new(OpId::new(op)?, 1)).await?;
+    Ok(())
+}
+
+/// In the order that the contract names no two transactions wait for each other; in another order the server ends one,
+/// and both calls say so.
+#[test]
+fn a_deadlock_of_two_orders_is_contention() -> Result<()> {
+    with_place(async |place| {
+        let store = filled(place, 1).await?;
+        let (mut one, mut other) = (begun(place, "BEGIN").await?, begun(place, "BEGIN").await?);
+        add(&store, &mut one, "a", "one-a").await?;
+        add(&store, &mut other, "b", "other-b").await?;
+        let (first, second) =
+            tokio::join!(add(&store, &mut one, "b", "one-b"), add(&store, &mut other, "a", "other-a"));
+        let errors: Vec<_> = [first, second].into_iter().filter_map(Result::err).collect();
+        assert!(!errors.is_empty() && errors.iter().all(|error| error.kind() == ErrorKind::Contention), "{errors:?}");
+        Ok(())
+    })
+}
+
+/// The COMMIT is on its way: nobody knows yet, and the answer is not a guess.
+#[test]
+fn a_receipt_waits_for_a_commit_that_is_under_way() -> Result<()> {
+    with_place(async |place| {
+        let store = filled(place, 1).await?;
+        let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
+        let mut connection = PgConnection::connect(&place.url_at(proxy.addr())).await.map_err(failed)?;
+        tell(&mut connection, "BEGIN").await?;
+        assert!(matches!(take(&store, &mut connection, "claim").await?, Taken::New(_)));
+        let receipt = store.within(&mut connection)?.receipt().await?;
+        proxy.arm(Cut::Kept, "COMMIT", 0);
+        let commit = tokio::spawn(async move { raw_sql("COMMIT").execute(&mut connection).await.map(drop) });
+        proxy.wait_for_cuts(1).await;
+        let impatient = place.builder()?.call_timeout(Duration::from_secs(5));
+        let impatient = impatient.connect(&place.url_at(place.database.server()))?;
+        let error = settle(&*impatient.dedup_repo(&Receipt::namespace()?)?, &receipt).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Contention, "{error}");
+        proxy.let_go().await;
+        let records = store.dedup_repo(&Receipt::namespace()?)?;
+        assert_eq!(settle(&*records, &receipt).await?, CommitState::Committed);
+        commit.abort();
+        Ok(())
+    })
+}
+
+/// A call costs one statement after a write of the caller, and two more where the transaction has written nothing.
+#[test]
+fn a_joined_call_is_one_round_trip() -> Result<()> {
+    with_database(async |database| {
+        let place = database.place().await?;
+        let store = filled(&place, 10).await?;
+        let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
+        let mut connection = PgConnection::connect(&place.url_at(proxy.addr())).await.map_err(failed)?;
+        let mut counted = Vec::new();
+        for (number, begin) in
+            ["BEGIN; SELECT txid_current()", "BEGIN; SELECT txid_current()", "BEGIN"].into_iter().enumerate()
+        {
+            tell(&mut connection, begin).await?;
+            let before = proxy.round_trips();
+            let _ = take(&store, &mut connection, &format!("claim-{number}")).await?;
+            counted.push(proxy.round_trips() - before);
+            tell(&mut connection, "COMMIT").await?;
+        }
+        // The first prepares its statement as well.
+        assert_eq!(counted[1..], [1, 4], "{counted:?}");
+        Ok(())
+    })
+}
+
+/// A `begin` that was dropped can leave a pooled connection inside a transaction (sqlx issues 4385 and 4393). The server
+/// sees it, and the call is made on another connection.
+#[test]
+fn a_call_of_the_store_inside_a_lost_transaction_is_made_on_another_connection() -> Result<()> {
+    with_place(async |place| {
+        filled(place, 2).await?;
+        for lost in ["BEGIN; SELECT txid_current()", "BEGIN; SELECT pg_sleep(1.1)"] {
+            let pool = PgPoolOptions::new().max_connections(1);
+            let pool = pool.connect(&place.url_at(place.database.server())).await.map_err(failed)?;
+            let store = place.builder()?.from_pool(pool.clone())?;
+            tell(&mut *pool.acquire().await.map_err(failed)?, lost).await?;
+            let taken = store.item_bank(&"bank".parse()?)?.take(&"claim".parse()?, Hold::Forever).await?;
+            assert!(taken.item().is_some(), "{taken:?}");
+            pool.close().await;
+        }
+        let bank = filled(place, 0).await?.item_bank(&"bank".parse()?)?;
+        assert!(matches!(bank.take(&"claim".parse()?, Hold::Forever).await?, Taken::Again(_)));
+        Ok(())
+    })
+}

@@ -1,0 +1,135 @@
+//! Calls within a transaction of the caller, beyond the suite.
+
+use sqlx::{ConnectOptions, Connection, SqliteConnection, raw_sql};
+use storagebox_core::{Backend, ErrorKind, Hold, Item, ItemBank, Result, Taken};
+use storagebox_sqlite::SqliteStore;
+
+use crate::support::{Place, failed};
+
+async fn begun(place: &Place, begin: &'static str) -> Result<SqliteConnection> {
+    let mut connection = place.raw().await?;
+    tell(&mut connection, begin).await?;
+    Ok(connection)
+}
+
+async fn tell(connection: &mut SqliteConnection, sql: &'static str) -> Result<()> {
+    raw_sql(sql).execute(connection).await.map(drop).map_err(failed)
+}
+
+async fn filled(place: &Place, items: usize) -> Result<SqliteStore> {
+    let store = place.store()?;
+    store.setup().await?;
+    let items = (0..items).map(|number| Item::new(format!("item-{number}"))).collect::<Result<Vec<_>>>()?;
+    store.item_bank(&"bank".parse()?)?.add(&items).await?;
+    Ok(store)
+}
+
+async fn take(store: &SqliteStore, connection: &mut SqliteConnection, claim: &str) -> Result<Taken> {
+    store.within(connection)?.item_bank(&"bank".parse()?)?.take(&claim.parse()?, Hold::Forever).await
+}
+
+async fn free(store: &SqliteStore) -> Result<u64> {
+    Ok(store.item_bank(&"bank".parse()?)?.counts().await?.free)
+}
+
+/// A deferred transaction becomes immediate with the first call.
+#[tokio::test]
+async fn a_deferred_transaction_is_made_immediate() -> Result<()> {
+    let place = Place::bare()?;
+    let store = filled(&place, 2).await?;
+    let mut connection = begun(&place, "BEGIN").await?;
+    assert!(matches!(take(&store, &mut connection, "first").await?, Taken::New(_)));
+    let mut other = place.options().busy_timeout(std::time::Duration::ZERO).connect().await.map_err(failed)?;
+    assert!(tell(&mut other, "BEGIN IMMEDIATE").await.is_err(), "another writes beside it");
+    tell(&mut connection, "COMMIT").await?;
+    assert_eq!(free(&store).await?, 1);
+    Ok(())
+}
+
+/// What a deferred transaction has read is out of date once another has written: SQLite lets it write nothing.
+#[tokio::test]
+async fn a_deferred_transaction_that_was_overtaken_is_refused() -> Result<()> {
+    let place = Place::bare()?;
+    let store = filled(&place, 2).await?;
+    let mut connection = begun(&place, "BEGIN; SELECT count(*) FROM storagebox_items").await?;
+    let _ = store.item_bank(&"bank".parse()?)?.take(&"other".parse()?, Hold::Forever).await?;
+    let error = take(&store, &mut connection, "first").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Contention, "{error}");
+    assert!(error.message().contains("BEGIN IMMEDIATE"), "{error}");
+    tell(&mut connection, "ROLLBACK").await?;
+    assert_eq!(free(&store).await?, 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_connection_to_another_file_is_refused() -> Result<()> {
+    let (place, other) = (Place::bare()?, Place::bare()?);
+    let store = filled(&place, 1).await?;
+    filled(&other, 1).await?;
+    let mut connection = begun(&other, "BEGIN IMMEDIATE").await?;
+    let error = take(&store, &mut connection, "first").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Misconfigured, "{error}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn another_drivers_connection_is_refused() -> Result<()> {
+    let place = Place::bare()?;
+    let error = filled(&place, 1).await?.within(&mut String::new()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Misconfigured, "{error}");
+    Ok(())
+}
+
+/// Without foreign keys nothing would stop the commit of half a call.
+#[tokio::test]
+async fn a_connection_that_checks_no_foreign_keys_is_refused() -> Result<()> {
+    let place = Place::bare()?;
+    let store = filled(&place, 1).await?;
+    let mut connection = place.options().foreign_keys(false).connect().await.map_err(failed)?;
+    tell(&mut connection, "BEGIN IMMEDIATE").await?;
+    let error = take(&store, &mut connection, "first").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+    Ok(())
+}
+
+/// What stays of a savepoint that was rolled back is nothing.
+#[tokio::test]
+async fn a_savepoint_that_is_rolled_back_takes_the_call_with_it() -> Result<()> {
+    let place = Place::bare()?;
+    let store = filled(&place, 1).await?;
+    let mut connection = begun(&place, "BEGIN IMMEDIATE; SAVEPOINT one").await?;
+    assert!(matches!(take(&store, &mut connection, "first").await?, Taken::New(_)));
+    tell(&mut connection, "ROLLBACK TO one").await?;
+    assert!(matches!(take(&store, &mut connection, "second").await?, Taken::New(_)));
+    tell(&mut connection, "COMMIT").await?;
+    assert!(matches!(take_alone(&store, "second").await?, Taken::Again(_)));
+    assert_eq!(take_alone(&store, "first").await?, Taken::Empty);
+    Ok(())
+}
+
+async fn take_alone(store: &SqliteStore, claim: &str) -> Result<Taken> {
+    store.item_bank(&"bank".parse()?)?.take(&claim.parse()?, Hold::Forever).await
+}
+
+/// An order and its voucher in one commit, with a pool of sqlx and its transactions.
+#[tokio::test]
+async fn an_order_and_its_voucher_are_committed_together() -> Result<()> {
+    let place = Place::bare()?;
+    let store = filled(&place, 2).await?;
+    let mut setup = place.raw().await?;
+    tell(&mut setup, "CREATE TABLE orders (id TEXT PRIMARY KEY)").await?;
+    setup.close().await.map_err(failed)?;
+    let pool = place.pool();
+    for (order, is_committed) in [("one", true), ("other", false)] {
+        let mut tx = pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
+        sqlx::query("INSERT INTO orders VALUES (?)").bind(order).execute(&mut *tx).await.map_err(failed)?;
+        assert!(matches!(take(&store, &mut tx, order).await?, Taken::New(_)));
+        match is_committed {
+            true => tx.commit().await.map_err(failed)?,
+            false => tx.rollback().await.map_err(failed)?,
+        }
+    }
+    let orders: i64 = sqlx::query_scalar("SELECT count(*) FROM orders").fetch_one(&pool).await.map_err(failed)?;
+    assert_eq!((orders, free(&store).await?), (1, 1));
+    Ok(())
+}
