@@ -22,7 +22,7 @@ impl Harness for Silent {
     }
 
     fn declared(&self) -> Declared {
-        Declared::all()
+        Declared::all().with_transactions()
     }
 
     async fn bare(&self) -> Result<Box<dyn Sandbox>> {

@@ -21,7 +21,7 @@ fn said(declared: &Declared, run: impl Fn(usize) -> bool, failed: Option<usize>)
 
 #[test]
 fn the_slowest_come_first_and_only_so_many() {
-    let mut certificate = certificate(&Declared::all(), |place| place < 3, None);
+    let mut certificate = certificate(&Declared::all().with_transactions(), |place| place < 3, None);
     certificate.options.slowest = 2;
     let names: Vec<_> = certificate.entries.iter().map(|entry| entry.case.name()).collect();
     let text = certificate.to_text();
@@ -31,27 +31,27 @@ fn the_slowest_come_first_and_only_so_many() {
 
 #[test]
 fn a_backend_conforms_at_the_highest_level_that_was_asked_in_the_parts_that_it_has() {
-    let all = Declared::all();
-    assert_eq!(said(&all, |_| true, None), "conforms at L4 in all 12 parts");
+    let all = Declared::all().with_transactions();
+    assert_eq!(said(&all, |_| true, None), "conforms at L4 in all 13 parts");
     let calm = all.without_restart("no server").without_network("no server").without_processes("in memory");
-    assert_eq!(said(&calm, |_| true, None), "conforms at L3 in all 12 parts");
+    assert_eq!(said(&calm, |_| true, None), "conforms at L3 in all 13 parts");
     let partial = calm.without(Part::Ordered, "not yet").without(Part::Strategies, "some");
-    assert_eq!(said(&partial, |_| true, None), "conforms at L3 in 10 of 12 parts, without strategies, ordered");
+    assert_eq!(said(&partial, |_| true, None), "conforms at L3 in 11 of 13 parts, without strategies, ordered");
 }
 
 /// Without restarts and other processes nothing is killed, however many cases hold.
 #[test]
 fn a_store_without_restarts_and_other_processes_is_not_at_l4() {
-    let unkilled = Declared::all().without_restart("no server").without_processes("in memory");
+    let unkilled = Declared::all().with_transactions().without_restart("no server").without_processes("in memory");
     let certificate = certificate(&unkilled, |_| true, None);
-    assert_eq!(certificate.judgement().to_string(), "conforms at L3 in all 12 parts");
+    assert_eq!(certificate.judgement().to_string(), "conforms at L3 in all 13 parts");
     assert!(certificate.parts().iter().all(|(_, judgement)| judgement.level() < Some(4)));
 }
 
 /// The clause with the plainest failure comes first.
 #[test]
 fn failures_are_summed_up_by_clause() {
-    let mut certificate = certificate(&Declared::all(), |_| true, None);
+    let mut certificate = certificate(&Declared::all().with_transactions(), |_| true, None);
     let breaks = |case: &Case| match case.clause() {
         "IB-1" => case.family() == Family::Concurrent,
         clause => clause == "IB-7",
@@ -71,8 +71,11 @@ fn failures_are_summed_up_by_clause() {
 /// Each reason says what is left out.
 #[test]
 fn what_is_ignored_names_what_is_left_out() {
-    let declared =
-        Declared::all().without(Part::Ordered, "not yet").without_network("a file").without_processes("a file");
+    let declared = Declared::all()
+        .with_transactions()
+        .without(Part::Ordered, "not yet")
+        .without_network("a file")
+        .without_processes("a file");
     let certificate = certificate(&declared, |_| true, None);
     let reasons: Vec<_> = certificate.ignored().into_iter().map(|(reason, _)| reason).collect();
     for reason in ["without ordered: not yet", "without a network: a file", "without other processes: a file"] {
@@ -83,7 +86,7 @@ fn what_is_ignored_names_what_is_left_out() {
 
 #[test]
 fn one_failure_or_a_choice_of_cases_is_no_conformance() {
-    let all = Declared::all();
+    let all = Declared::all().with_transactions();
     let count = Selection::Everything.cases().len();
     assert_eq!(said(&all, |_| true, Some(7)), format!("does not conform: 1 of {count} cases failed"));
     assert_eq!(said(&all, |number| number < 3, Some(1)), "does not conform: 1 of 3 cases failed");
@@ -93,13 +96,13 @@ fn one_failure_or_a_choice_of_cases_is_no_conformance() {
 
 #[test]
 fn a_part_that_was_not_run_says_so() {
-    let text = certificate(&Declared::all(), |place| place < 3, None).to_text();
+    let text = certificate(&Declared::all().with_transactions(), |place| place < 3, None).to_text();
     assert!(text.contains(" not run\n") && !text.contains("0 of 0"), "{text}");
 }
 
 #[test]
 fn each_part_has_a_verdict_of_its_own_and_what_is_missing_is_said() {
-    let calm = Declared::all().without_restart("no server").without_processes("in memory");
+    let calm = Declared::all().with_transactions().without_restart("no server").without_processes("in memory");
     let calm = calm.without(Part::Ordered, "not yet");
     let certificate = certificate(&calm, |_| true, None);
     let parts = certificate.parts();
@@ -107,12 +110,12 @@ fn each_part_has_a_verdict_of_its_own_and_what_is_missing_is_said() {
     let text = certificate.to_text();
     assert!(text.contains("here: item_bank    L3, "), "{text}");
     assert!(text.contains(", from L4 on: without restarts: no server\n"), "{text}");
-    assert!(text.ends_with("here: conforms at L3 in 11 of 12 parts, without ordered\n"), "{text}");
+    assert!(text.ends_with("here: conforms at L3 in 12 of 13 parts, without ordered\n"), "{text}");
 }
 
 #[test]
 fn machines_read_the_same() {
-    let certificate = certificate(&Declared::all(), |place| place < 3, Some(1));
+    let certificate = certificate(&Declared::all().with_transactions(), |place| place < 3, Some(1));
     let json: serde_json::Value = serde_json::from_str(&certificate.to_json().unwrap()).unwrap();
     assert_eq!(json["verdict"], "does not conform: 1 of 3 cases failed");
     assert_eq!((&json["cases"][0]["end"], &json["cases"][1]["end"]), (&"held".into(), &"failed".into()));

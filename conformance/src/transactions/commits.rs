@@ -88,3 +88,16 @@ pub(super) async fn a_transaction_sees_its_own_calls(world: &World) -> Verdict {
     ensure_eq!(bank.counts().await?.free, 2, "free items after the rollback");
     Ok(())
 }
+
+pub(super) async fn nobody_else_sees_it_before_the_commit(world: &World) -> Verdict {
+    world.filled(1).await?;
+    let other = world.client().await?.item_bank(&"bank".parse()?)?;
+    ensure_eq!(other.get(&claim(0)?).await?, ClaimState::Unknown, "the claim before the transaction");
+    let mut transaction = begun(world).await?;
+    let taken = within(world, &mut *transaction)?.item_bank(&"bank".parse()?)?.take(&claim(0)?, Hold::Forever).await?;
+    let held = ensure_matches!(taken, Taken::New(held) => held, "a take");
+    ensure_eq!(other.get(&claim(0)?).await?, ClaimState::Unknown, "the claim before the commit");
+    transaction.commit().await?;
+    ensure_eq!(other.get(&claim(0)?).await?, ClaimState::Held(held), "the claim after the commit");
+    Ok(())
+}

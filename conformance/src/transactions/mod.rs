@@ -16,7 +16,7 @@ cases! { Transactions:
     "J-1" Sequential [..] commits:
         each_call_takes_effect_when_it_is_committed, each_call_that_is_rolled_back_never_was,
         calls_of_all_parts_are_committed_together, a_namespace_that_was_rolled_back_is_opened_again,
-        a_transaction_sees_its_own_calls;
+        a_transaction_sees_its_own_calls, nobody_else_sees_it_before_the_commit;
     "J-1" Concurrent [ItemBank] others:
         the_same_claim_waits_for_the_commit, the_same_claim_takes_after_a_rollback,
         the_last_item_is_not_gone_before_the_commit, what_is_rolled_back_can_be_taken,

@@ -79,7 +79,11 @@ impl<'t> InTransaction<'t> {
     }
 
     /// Runs code that takes a store, such as a composite: every call that it makes on this store is part of the
-    /// transaction. A call that outlives the code waits for ever.
+    /// transaction (J-1). A call that outlives the code waits for ever.
+    ///
+    /// # Cancel safety
+    ///
+    /// As a call: the transaction is of no more use.
     ///
     /// # Errors
     ///
@@ -161,6 +165,10 @@ impl<'t> InTransaction<'t> {
 
     /// Writes a receipt into the transaction. After a COMMIT whose reply was lost, [`settle`] tells by it whether the
     /// transaction was committed (J-5).
+    ///
+    /// # Cancel safety
+    ///
+    /// As a call: the transaction is of no more use.
     ///
     /// # Errors
     ///

@@ -132,6 +132,8 @@ async fn add(store: &PostgresStore, connection: &mut PgConnection, key: &str, op
 fn a_deadlock_of_two_orders_is_contention() -> Result<()> {
     with_place(async |place| {
         let store = filled(place, 1).await?;
+        // Opens the counters: a namespace that a transaction creates is in the way of all others.
+        store.counter(&"stock".parse()?, Strategy::default())?.value(&Key::new("a")?).await?;
         let (mut one, mut other) = (begun(place, "BEGIN").await?, begun(place, "BEGIN").await?);
         add(&store, &mut one, "a", "one-a").await?;
         add(&store, &mut other, "b", "other-b").await?;

@@ -8,7 +8,7 @@ use storagebox_conformance::{Cut, Proxy};
 use storagebox_core::{Backend, ClaimState, CommitState, Hold, Item, ItemBank, Receipt, Result, settle};
 use storagebox_postgres::PostgresStore;
 
-use crate::scene::patient;
+use crate::scene::{patient, tell};
 use crate::support::{Place, failed, run};
 
 /// How a purchase ends.
@@ -153,26 +153,23 @@ impl Shop<'_> {
         }
         let mut connection = self.connection(self.proxy.addr()).await?;
         let pid: i32 = query_scalar("SELECT pg_backend_pid()").fetch_one(&mut connection).await.map_err(failed)?;
-        let mut tx = connection.begin().await.map_err(failed)?;
-        query("INSERT INTO public.orders VALUES ($1)").bind(&id).execute(&mut *tx).await.map_err(failed)?;
+        tell(&mut connection, "BEGIN").await?;
+        query("INSERT INTO public.orders VALUES ($1)").bind(&id).execute(&mut connection).await.map_err(failed)?;
         self.end_session(end, At::Order, pid).await?;
         {
-            let parts = self.store.within(&mut *tx)?;
+            let parts = self.store.within(&mut connection)?;
             let taken = parts.item_bank(&"vouchers".parse()?)?.take(&claim.parse()?, Hold::Forever).await?;
             assert!(taken.item().is_some(), "{taken:?}");
         }
         self.end_session(end, At::Voucher, pid).await?;
-        *receipt = Some(self.store.within(&mut *tx)?.receipt().await?);
+        *receipt = Some(self.store.within(&mut connection)?.receipt().await?);
         self.end_session(end, At::Receipt, pid).await?;
         match end {
-            End::RolledBack => return tx.rollback().await.map(|()| false).map_err(failed),
-            End::Dropped => {
-                drop(connection);
-                return Ok(false);
-            }
-            _ => tx.commit().await.map_err(failed)?,
+            End::RolledBack => tell(&mut connection, "ROLLBACK").await.map(|()| false),
+            // The connection is closed with the transaction on it.
+            End::Dropped => Ok(false),
+            _ => tell(&mut connection, "COMMIT").await.map(|()| true),
         }
-        Ok(true)
     }
 
     async fn end_session(&self, end: End, after: At, pid: i32) -> Result<()> {

@@ -70,9 +70,8 @@ async fn the_first_look_of_a_namespace_commits_once_and_the_next_one_not() -> Re
     let counted = Arc::clone(&commits);
     let client = client(&folder).await?;
     hooked(&client, move || counted.fetch_add(1, Ordering::SeqCst) < usize::MAX).await?;
-    for expected in [1, 2] {
-        // Each handle makes its own first call, as another process would.
-        let bank = SqliteBank::new(&client, &Namespace::new("namespace")?);
+    for (name, expected) in [("one", 1), ("other", 2)] {
+        let bank = SqliteBank::new(&client, &Namespace::new(name)?);
         for _ in 0..2 {
             assert_eq!(bank.counts().await?.total(), 0);
             assert_eq!(commits.load(Ordering::SeqCst), expected);
