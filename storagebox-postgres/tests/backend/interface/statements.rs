@@ -21,7 +21,7 @@ fn bound(statement: Statement) -> Query<'static, Postgres, PgArguments> {
         Arg::Text(text) => query.bind(text),
         Arg::Int(number) => query.bind(number),
         Arg::Seconds(seconds) => query.bind(seconds),
-        Arg::Bytes(bytes) => query.bind(bytes.as_bytes().to_vec()),
+        Arg::Bytes(bytes) => query.bind(bytes),
     })
 }
 
