@@ -35,6 +35,9 @@ BEGIN
             known.keeps
         ) a;
     END IF;
+    IF outcome NOT IN ('applied', 'already') THEN
+        value := NULL;
+    END IF;
     outcome := CASE outcome WHEN 'already' THEN 'already_applied' ELSE replace(outcome, ' ', '_') END;
     RETURN NEXT;
 END $$;

@@ -10,7 +10,7 @@ mod statements;
 mod transactions;
 mod values;
 
-use sqlx::{AssertSqlSafe, Connection, PgConnection, query_scalar};
+use sqlx::{AssertSqlSafe, Connection, PgConnection, query, query_scalar};
 use storagebox_core::Result;
 
 use crate::scene::tell;
@@ -18,6 +18,8 @@ use crate::support::{Place, failed};
 
 /// The code of a wait for a lock that took too long.
 const LOCK_NOT_AVAILABLE: &str = "55P03";
+/// The code of a lease that is over.
+const LEASE_OVER: &str = "SB004";
 
 /// A session of the role with the least rights.
 struct Caller {
@@ -27,7 +29,11 @@ struct Caller {
 
 impl Caller {
     async fn connect(place: &Place) -> Result<Self> {
-        let session = PgConnection::connect(&place.url_at(place.database.server())).await.map_err(failed)?;
+        Self::connect_to(place, &place.url_at(place.database.server())).await
+    }
+
+    async fn connect_to(place: &Place, url: &str) -> Result<Self> {
+        let session = PgConnection::connect(url).await.map_err(failed)?;
         Ok(Self { session, schema: place.schema.clone() })
     }
 
@@ -76,6 +82,19 @@ impl Caller {
             Ok(rows) => format!("{rows:?}"),
         }
     }
+}
+
+/// Calls each function, in a session of this URL. The statements name nothing else that is looked up.
+pub(crate) async fn call_each(place: &Place, url: &str) -> Result<()> {
+    let mut caller = Caller::connect_to(place, url).await?;
+    for call in refusals::CALLS {
+        let sql = format!("SELECT FROM {}.{}", caller.schema, call.replace("{}", "'fine'"));
+        match query(AssertSqlSafe(sql)).execute(&mut caller.session).await {
+            Err(error) if code(&error) != LEASE_OVER => return Err(failed(format!("{call}: {error}"))),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 fn code(error: &sqlx::Error) -> String {

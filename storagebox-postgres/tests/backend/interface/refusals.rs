@@ -8,7 +8,7 @@ use crate::structure::contents;
 use crate::support::run;
 
 /// A call of each function; its texts are left out.
-const CALLS: &[&str] = &[
+pub(super) const CALLS: &[&str] = &[
     "assign({}, {})",
     "confirm({}, {})",
     "release({}, {})",

@@ -5,7 +5,7 @@ use std::time::Duration;
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query;
 use sqlx::{AssertSqlSafe, Postgres, Row, query};
-use storagebox_core::{Backend, Bounds, Fence, Hold, ItemBank, Lease, Payload, Result, Retention, Stamp};
+use storagebox_core::{Bounds, Fence, Hold, ItemBank, Lease, Payload, Result, Retention, Stamp};
 use storagebox_postgres::sql::{self, Arg, Schema, Statement};
 use storagebox_testkit::checks::id;
 
