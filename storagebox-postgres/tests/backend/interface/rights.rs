@@ -17,6 +17,9 @@ const MAKE: &str = "
     GRANT USAGE ON SCHEMA {schema} TO {role}_shop;
     GRANT EXECUTE ON FUNCTION {schema}.assign TO {role}_shop";
 
+/// The functions of the interface, version 1.
+const SIGNATURES_OF_1: &str = include_str!("signatures.txt");
+
 const UNMAKE: &str = "DROP OWNED BY {role}_shop; DROP ROLE {role}_shop";
 
 #[test]
@@ -50,8 +53,28 @@ fn the_functions_are_those_of_their_version() -> Result<()> {
     with_place(async |place| {
         let found: Vec<String> =
             query_scalar(SIGNATURES).bind(&place.schema).fetch_all(place.database.owner()).await.map_err(failed)?;
-        let expected = include_str!("signatures.txt").lines().map(str::to_owned);
+        let expected = SIGNATURES_OF_1.lines().map(str::to_owned);
         assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), expected.collect());
+        assert_eq!(Caller::connect(place).await?.says("r", "interface_version() r").await?, "1");
         Ok(())
     })
+}
+
+/// Returns a signature as the page shows it, without types.
+fn documented(signature: &str) -> String {
+    let (name, rest) = signature.split_once('(').expect("arguments");
+    let (arguments, _) = rest.split_once(") ").expect("a result");
+    let shown = |argument: &str| {
+        let name = argument.split(' ').next().unwrap_or_default();
+        format!("{name}{}", if argument.contains(" DEFAULT ") { " DEFAULT NULL" } else { "" })
+    };
+    let arguments: Vec<_> = arguments.split(", ").map(shown).collect();
+    format!("| `{name}({})` |", arguments.join(", "))
+}
+
+#[test]
+fn each_function_is_on_the_page_with_its_arguments() {
+    let page = include_str!("../../../../docs/SQL.md");
+    let missing = SIGNATURES_OF_1.lines().map(documented).filter(|shown| !page.contains(shown));
+    assert_eq!(missing.collect::<Vec<_>>(), Vec::<String>::new());
 }
