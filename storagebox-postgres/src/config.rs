@@ -11,7 +11,7 @@ use std::time::Duration;
 use storagebox_core::Result;
 use storagebox_core::backend::StoreOptions;
 
-pub(crate) use name::Schema;
+pub use name::Schema;
 pub(crate) use url::{Url, read};
 
 /// Builds a [`PostgresStore`](crate::PostgresStore).

@@ -212,8 +212,8 @@ impl Counter for PostgresCounter {
     async fn value(&self, key: &Key) -> Result<i64> {
         let counters = &self.counters.counters;
         let attempt = || async move {
-            let call = FunctionCall::value("counter_value").about(counters.opened().await?).with(key.as_str());
-            read("counter_value", counters.client().row(&call).await?.try_get(0))
+            let call = FunctionCall::value("counter_total").about(counters.opened().await?).with(key.as_str());
+            read("counter_total", counters.client().row(&call).await?.try_get(0))
         };
         counters.client().settle("value", attempt).await
     }

@@ -18,6 +18,7 @@ mod lease_repo;
 mod ordered_store;
 mod schema;
 mod server;
+pub mod sql;
 mod store;
 mod token_store;
 

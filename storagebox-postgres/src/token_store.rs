@@ -132,8 +132,8 @@ impl TokenStore for PostgresTokenStore {
     #[instrument(level = "trace", skip_all)]
     async fn exists(&self, token: &TokenId) -> Result<bool> {
         let attempt = || async move {
-            let call = FunctionCall::value("token_exists").about(self.tokens.opened().await?).with(token.as_str());
-            read("token_exists", self.client().row(&call).await?.try_get(0))
+            let call = FunctionCall::value("token_is_live").about(self.tokens.opened().await?).with(token.as_str());
+            read("token_is_live", self.client().row(&call).await?.try_get(0))
         };
         self.client().settle("exists", attempt).await
     }

@@ -1,33 +1,59 @@
-//! Python with the package of article 1, for programs that run the package beside this library.
+//! Python with the packages that programs beside this library use.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::failure::Failure;
 
-/// The package, and the client library that it calls. Neither is a dependency of this workspace.
-const PACKAGES: [&str; 2] = ["storagebox==1.0.7", "boto3==1.44.5"];
+/// An environment in `target/tools`. None of its packages is a dependency of this workspace.
+struct Environment {
+    folder: &'static str,
+    packages: &'static [&'static str],
+    /// The module that the environment is for.
+    module: &'static str,
+}
 
-/// Returns the interpreter of an environment in `target/tools` that has the package. `python3` and its pip create the
-/// environment in a few seconds if it does not exist.
+const ARTICLE_1: Environment =
+    Environment { folder: "python", packages: &["storagebox==1.0.7", "boto3==1.44.5"], module: "storagebox" };
+
+const PSYCOPG: Environment =
+    Environment { folder: "python-psycopg", packages: &["psycopg[binary]==3.3.9"], module: "psycopg" };
+
+/// Returns the interpreter of an environment that has the package of article 1 and the client library that it calls.
+/// `python3` and its pip create the environment in a few seconds if it does not exist.
 ///
 /// # Errors
 ///
 /// Returns [`Failure::Started`] if there is no `python3`, [`Failure::Program`] if it has no `venv` or the package
 /// cannot be installed.
 pub fn with_the_package_of_article_1() -> Result<PathBuf, Failure> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/tools/python");
-    let python = folder.join("bin/python");
-    if !has_the_package(&python) {
-        run(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
-        run(Command::new(&python).args(["-m", "pip", "install", "--quiet"]).args(PACKAGES))?;
-    }
-    Ok(python)
+    ARTICLE_1.interpreter()
 }
 
-/// Returns whether the package can be imported. A half-finished environment fails this check too.
-fn has_the_package(python: &Path) -> bool {
-    let imported = Command::new(python).args(["-c", "import storagebox"]).output();
+/// Returns the interpreter of an environment that has psycopg, in the same way.
+///
+/// # Errors
+///
+/// As [`with_the_package_of_article_1`].
+pub fn with_psycopg() -> Result<PathBuf, Failure> {
+    PSYCOPG.interpreter()
+}
+
+impl Environment {
+    fn interpreter(&self) -> Result<PathBuf, Failure> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/tools").join(self.folder);
+        let python = folder.join("bin/python");
+        if !has_module(&python, self.module) {
+            run(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
+            run(Command::new(&python).args(["-m", "pip", "install", "--quiet"]).args(self.packages))?;
+        }
+        Ok(python)
+    }
+}
+
+/// Returns whether the module can be imported. A half-finished environment fails this check too.
+fn has_module(python: &Path, module: &str) -> bool {
+    let imported = Command::new(python).args(["-c", &format!("import {module}")]).output();
     imported.is_ok_and(|output| output.status.success())
 }
 
@@ -53,9 +79,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interpreter_that_is_not_there_has_no_package() {
-        assert!(!has_the_package(Path::new("/no-such-program")));
-        assert!(!has_the_package(Path::new("/bin/false")));
+    fn an_interpreter_that_is_not_there_has_no_module() {
+        assert!(!has_module(Path::new("/no-such-program"), "sys"));
+        assert!(!has_module(Path::new("/bin/false"), "sys"));
     }
 
     #[test]

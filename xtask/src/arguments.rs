@@ -106,6 +106,8 @@ pub(crate) enum Part {
     Handles,
     /// What users and authors write in crates of their own
     Fresh,
+    /// The SQL interface through other drivers, each on a PostgreSQL
+    Drivers,
     /// Ten million items through the command
     HandOut,
     /// The table of benches/, which fails if a row falls short of its target

@@ -11,7 +11,7 @@ use anyhow::Result;
 use crate::api::{self, Lists};
 use crate::command::{cargo, silent};
 use crate::steps::Steps;
-use crate::{features, fresh, packages};
+use crate::{drivers, features, fresh, packages};
 
 /// Runs two sequences of steps at once, and lists the times of the steps.
 pub(crate) fn run() -> Result<()> {
@@ -46,6 +46,7 @@ fn builds_here(steps: &mut Steps) -> Result<()> {
 /// Runs the steps that have separate build folders.
 fn builds_elsewhere(steps: &mut Steps) -> Result<()> {
     steps.step("a fresh crate with one feature", fresh::run)?;
+    steps.step("the examples of drivers", drivers::check)?;
     steps.step("the public names", || api::run(Lists::Light, true))
 }
 

@@ -10,6 +10,7 @@ mod clauses;
 mod command;
 #[cfg(test)]
 mod decisions;
+mod drivers;
 mod examples;
 mod failure;
 mod features;

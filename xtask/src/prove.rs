@@ -17,7 +17,7 @@ use crate::api::{self, Lists};
 use crate::arguments::Part;
 use crate::command::{cargo, shown, silent};
 use crate::steps::step;
-use crate::{alarms, examples, features, fresh, install, mutants, outside};
+use crate::{alarms, drivers, examples, features, fresh, install, mutants, outside};
 
 pub(crate) fn run(part: Part) -> Result<()> {
     match part {
@@ -30,6 +30,7 @@ pub(crate) fn run(part: Part) -> Result<()> {
         Part::Transports => transports(),
         Part::Handles => handles(),
         Part::Fresh => outside_the_workspace(),
+        Part::Drivers => drivers::run(),
         Part::HandOut => hand_out::run(),
         Part::Bench => bench(),
         Part::Postgres => postgres::run(),

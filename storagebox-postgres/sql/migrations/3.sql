@@ -4,7 +4,7 @@
 ALTER TABLE {schema}.claims ADD COLUMN void_calls bigint[];
 -- The refusal, and then the numbers of the calls. Null for an operation that was applied or cancelled.
 ALTER TABLE {schema}.counter_ops ADD COLUMN void_calls text[] COLLATE "C";
--- Functions that have other arguments or another result from this version on.
+-- Functions that have other arguments, another result or another name from this version on.
 DROP FUNCTION IF EXISTS
     {schema}.bank_take(bigint, bigint, text, bigint, bigint, bigint, bigint, bigint),
     {schema}.bank_take_ahead(bigint, text, bigint, bigint, bigint, bigint),
@@ -18,4 +18,6 @@ DROP FUNCTION IF EXISTS
         bigint, bigint
     ),
     {schema}.counter_apply_widely(bigint, text, text, bigint, integer, integer, bigint, bigint, bigint),
-    {schema}.counter_known(bigint, text, text, bigint, timestamptz);
+    {schema}.counter_known(bigint, text, text, bigint, timestamptz),
+    {schema}.counter_value(bigint, text),
+    {schema}.token_exists(bigint, text);

@@ -6,9 +6,9 @@ use storagebox_core::Result;
 
 use crate::error::bad;
 
-/// The name of a schema that needs no quotes.
+/// The name of the schema that contains all objects of a store. Defaults to `storagebox`. It needs no quotes in SQL.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Schema(String);
+pub struct Schema(String);
 
 impl Default for Schema {
     fn default() -> Self {
@@ -24,7 +24,12 @@ impl fmt::Display for Schema {
 
 impl Schema {
     /// Checks the name, so that it cannot add a statement. Postgres would silently cut a longer name.
-    pub(crate) fn new(name: &str) -> Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// Returns `Misconfigured` unless the name has 1 to 40 of the characters `a` to `z`, `0` to `9` and `_`, and begins
+    /// with a letter or `_`. Also returns `Misconfigured` for `public`, where other roles may create objects.
+    pub fn new(name: &str) -> Result<Self> {
         let is_first = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
         let is_rest = |byte: u8| is_first(byte) || byte.is_ascii_digit();
         let fits = (1..=40).contains(&name.len())

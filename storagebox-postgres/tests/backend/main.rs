@@ -15,6 +15,7 @@ mod errors;
 mod hints;
 mod hostile;
 mod impostor;
+mod interface;
 mod intruder;
 mod joined;
 mod left;

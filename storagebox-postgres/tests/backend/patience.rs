@@ -14,7 +14,7 @@ fn a_statement_has_less_time_than_its_call() -> Result<()> {
     with_place(async |place| {
         let schema = &place.schema;
         let told = format!(
-            "CREATE OR REPLACE FUNCTION {schema}.counter_value(p_namespace bigint, p_key text) RETURNS bigint LANGUAGE sql
+            "CREATE OR REPLACE FUNCTION {schema}.counter_total(p_namespace bigint, p_key text) RETURNS bigint LANGUAGE sql
              RETURN (extract(epoch FROM current_setting('statement_timeout')::interval) * 1000)::bigint"
         );
         run(place.database.owner(), told).await?;

@@ -5,10 +5,10 @@ use storagebox_core::{Backend, Result};
 use storagebox_postgres::{PostgresStore, Statements};
 
 use super::{Intruder, elsewhere};
-use crate::round_trips;
 use crate::scene::{owner_url, with_place};
 use crate::support::{Place, failed, run};
 use crate::upgrade::namespaces;
+use crate::{interface, round_trips};
 
 const DECOYS: &str = include_str!("decoys.sql");
 
@@ -33,6 +33,7 @@ async fn every_call(place: &Place, settings: &str) -> Result<()> {
         let mut metered = round_trips::metered(place, statements, settings).await?;
         round_trips::every_call(&mut metered, name).await?;
     }
+    interface::call_each(place, &url).await?;
     store.maintain(1_000).await.map(drop)
 }
 

@@ -1,0 +1,37 @@
+//! An order and its voucher in one commit, with tokio-postgres.
+
+use std::error::Error;
+
+use storagebox_core::Hold;
+use storagebox_postgres::sql::{self, Arg, Schema, Statement};
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, GenericClient, Row};
+
+/// Orders for a customer. Returns the voucher; `None`, and nothing is written, if none is left.
+pub async fn order(client: &mut Client, customer: &str) -> Result<Option<String>, Box<dyn Error>> {
+    let assign = sql::assign(&Schema::default(), &"vouchers".parse()?, &customer.parse()?, Hold::Forever);
+    // Without a commit, the transaction is rolled back when it is dropped.
+    let transaction = client.transaction().await?;
+    transaction.execute("INSERT INTO orders (customer) VALUES ($1)", &[&customer]).await?;
+    let Some(voucher) = sent(&transaction, &assign).await?.try_get::<_, Option<String>>("item")? else {
+        return Ok(None);
+    };
+    transaction.execute("UPDATE orders SET voucher = $2 WHERE customer = $1", &[&customer, &voucher]).await?;
+    transaction.commit().await?;
+    Ok(Some(voucher))
+}
+
+/// Sends any statement of the store, and returns its row.
+async fn sent(client: &impl GenericClient, statement: &Statement) -> Result<Row, tokio_postgres::Error> {
+    let args: Vec<_> = statement.args.iter().map(bound).collect();
+    client.query_one(&statement.text, &args).await
+}
+
+fn bound(arg: &Arg) -> &(dyn ToSql + Sync) {
+    match arg {
+        Arg::Text(text) => text,
+        Arg::Int(number) => number,
+        Arg::Seconds(seconds) => seconds,
+        Arg::Bytes(bytes) => bytes,
+    }
+}

@@ -1,0 +1,95 @@
+//! Counters of each strategy, by SQL and by the library.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use storagebox_core::{Backend, Bounds, Cancelled, Change, Counted, Counter, OpId, Result, Retention, Strategy};
+use storagebox_testkit::checks::id;
+
+use super::Caller;
+use crate::scene::{patient, with_place};
+use crate::support::Place;
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+fn counters(place: &Place, strategy: Strategy) -> Result<Arc<dyn Counter>> {
+    patient(place)?.counter(&id("stock"), strategy)
+}
+
+fn change(op: &str, delta: i64) -> Result<Change> {
+    Ok(Change::new(OpId::new(op)?, delta))
+}
+
+async fn add(caller: &mut Caller, op: &str, delta: i64, bounds: &str) -> Result<String> {
+    caller.says("outcome, value", &format!("add_to_counter('stock', 'shoes', '{op}', {delta}{bounds})")).await
+}
+
+#[test]
+fn a_change_is_one_change_of_counters_that_sql_opened() -> Result<()> {
+    with_place(async |place| {
+        let mut caller = Caller::connect(place).await?;
+        assert_eq!(add(&mut caller, "one", 7, "").await?, "applied 7");
+        let counters = counters(place, Strategy::default())?;
+        let again = counters.apply(&id("shoes"), &change("one", 7)?).await?;
+        assert_eq!(again, Counted::AlreadyApplied { value: Some(7) });
+        assert_eq!(add(&mut caller, "one", 7, "").await?, "already_applied 7");
+        assert_eq!(add(&mut caller, "one", 8, "").await?, "mismatch");
+        assert_eq!(add(&mut caller, "two", -8, ", 0").await?, "out_of_bounds");
+        assert_eq!(add(&mut caller, "two", 4, ", ceiling => 10").await?, "out_of_bounds");
+        assert_eq!(add(&mut caller, "two", i64::MAX, "").await?, "overflow");
+        assert_eq!(counters.cancel(&id("shoes"), &id("two")).await?, Cancelled::Cancelled);
+        assert_eq!(add(&mut caller, "two", -7, ", 0, 10").await?, "fenced");
+        assert_eq!(add(&mut caller, "three", -7, ", 0, 10").await?, "applied 0");
+        assert_eq!(counters.value(&id("shoes")).await?, 0);
+        assert_eq!(caller.says("r", "counter_value('stock', 'shoes') r").await?, "0");
+        Ok(())
+    })
+}
+
+/// S-4: SQL names no strategy, so it obeys the one that is there.
+#[test]
+fn counters_keep_the_strategy_with_which_the_library_created_them() -> Result<()> {
+    let week = Retention::DEFAULT;
+    for (strategy, expected) in [
+        (Strategy::Atomic, ["applied 1", "applied 2", "applied 3"]),
+        (Strategy::Marker { retention: Retention::Forever }, ["applied 1", "already_applied 1", "applied 2"]),
+        (Strategy::Marker { retention: week }, ["applied 1", "already_applied 1", "applied 2"]),
+        (Strategy::Window { lifetime: HOUR, capacity: 1 }, ["applied 1", "already_applied 1", "full"]),
+        (
+            Strategy::Sharded { shards: 4, bounds: Bounds::NONE, retention: week },
+            ["applied", "already_applied", "applied"],
+        ),
+    ] {
+        with_place(async |place| {
+            counters(place, strategy)?.value(&id("shoes")).await?;
+            let mut caller = Caller::connect(place).await?;
+            for (op, expected) in ["one", "one", "two"].into_iter().zip(expected) {
+                assert_eq!(add(&mut caller, op, 1, "").await?, expected, "{strategy:?}, {op}");
+            }
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+/// The other shards lend room, and an operation is on the shard on which the library looks for it.
+#[test]
+fn sharded_counters_have_one_total_and_one_shard_for_each_operation() -> Result<()> {
+    with_place(async |place| {
+        let bounds = Bounds::between(-5, 40)?;
+        let strategy = Strategy::Sharded { shards: 4, bounds, retention: Retention::Forever };
+        let counters = counters(place, strategy)?;
+        counters.value(&id("shoes")).await?;
+        let mut caller = Caller::connect(place).await?;
+        assert_eq!(add(&mut caller, "more than a shard holds", 30, "").await?, "applied");
+        for op in 0..10 {
+            assert_eq!(add(&mut caller, &op.to_string(), 1, ", -5, 40").await?, "applied");
+            let again = counters.apply(&id("shoes"), &change(&op.to_string(), 1)?).await?;
+            assert_eq!(again, Counted::AlreadyApplied { value: None });
+        }
+        assert_eq!(add(&mut caller, "too many", 1, "").await?, "out_of_bounds");
+        assert_eq!(caller.refusal("add_to_counter('stock', 'shoes', 'op', 1, 0, 40)").await, "SB005");
+        assert_eq!(caller.says("r", "counter_value('stock', 'shoes') r").await?, "40");
+        Ok(())
+    })
+}

@@ -1,0 +1,36 @@
+//! Checks and runs the examples of drivers, which are a workspace of their own.
+
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::command::{cargo, shown, silent};
+use crate::workspace;
+
+const MANIFEST: &str = "examples/drivers/Cargo.toml";
+
+/// Checks the form of the examples, and lints them.
+pub(crate) fn check() -> Result<String> {
+    silent(cargo(["fmt", "--all", "--check", "--manifest-path", MANIFEST]))?;
+    silent(elsewhere(cargo([
+        "clippy",
+        "--locked",
+        "--all-targets",
+        "--manifest-path",
+        MANIFEST,
+        "--",
+        "-D",
+        "warnings",
+    ]))?)
+}
+
+/// Runs each example on a PostgreSQL, and checks what it did.
+pub(crate) fn run() -> Result<()> {
+    shown(elsewhere(cargo(["test", "--locked", "--manifest-path", MANIFEST]))?)
+}
+
+/// Makes a command build in a folder of its own: cargo locks a folder for one build at a time.
+fn elsewhere(mut command: Command) -> Result<Command> {
+    command.env("CARGO_TARGET_DIR", workspace::builds()?.join("drivers"));
+    Ok(command)
+}
