@@ -82,6 +82,7 @@ pub(crate) use planned::Planned;
 ///     },
 /// }
 /// # Ok(()) }
+/// # let _ = order;
 /// ```
 #[must_use = "the items have no effect before they are sent"]
 pub struct Parts {

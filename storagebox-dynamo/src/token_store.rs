@@ -186,9 +186,7 @@ impl TokenStore for DynamoTokenStore {
 
     #[instrument(level = "trace", skip_all)]
     async fn exists(&self, token: &TokenId) -> Result<bool> {
-        let attempt = || async {
-            self.is_live(self.row(token).await?)
-        };
+        let attempt = || async { self.is_live(self.row(token).await?) };
         self.client().settle("exists", attempt).await
     }
 

@@ -97,8 +97,7 @@ impl Markers {
         let writes = vec![self.marking(call), Room::of(change).added(Write::update(&values.row(key)))];
         let (counter, key, change, tag) = (Arc::clone(counter), key.clone(), change.clone(), tag.clone());
         Ok(Planned::new(Counted::Applied { value: None }, writes, move |refusals| {
-            let call =
-                MarkedAttempt { values: &counter.values, key: &key, change: &change, tag: &tag, attempt };
+            let call = MarkedAttempt { values: &counter.values, key: &key, change: &change, tag: &tag, attempt };
             match refused(refusals, call)? {
                 Marked::Counted(counted) => Ok(counted),
                 Marked::NoRoom(old) => Room::of(&change).rejected(old.as_ref()),

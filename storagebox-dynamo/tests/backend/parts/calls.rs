@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use storagebox_core::Backend;
 use storagebox_core::{
     Begun, Change, Counter, DedupRepo, Hold, Item, ItemBank, LeaseRepo, Namespace, OrderedOptions, OrderedStore,
     Payload, Result, Retention, Stamp, Strategy, TokenStore, WriterId,
 };
-use storagebox_core::Backend;
 use storagebox_dynamo::{DynamoStore, PartOutcome, Parts};
 use storagebox_testkit::checks::id;
 
@@ -98,9 +98,7 @@ impl Call {
             }
             Self::Create => PartOutcome::Created(parts.create_token(name, &id("token")).await?),
             Self::Consume => PartOutcome::Consumed(parts.consume(name, &id("token"), &id("op")).await?),
-            Self::Apply => {
-                PartOutcome::Counted(parts.apply(name, Strategy::default(), &id("key"), &change()).await?)
-            }
+            Self::Apply => PartOutcome::Counted(parts.apply(name, Strategy::default(), &id("key"), &change()).await?),
             Self::Put => PartOutcome::Written(parts.put(name, options, &id("key"), &value(), &stamp()).await?),
             Self::Delete => PartOutcome::Written(parts.delete(name, options, &id("key"), &stamp()).await?),
         })

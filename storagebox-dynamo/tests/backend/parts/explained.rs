@@ -251,7 +251,8 @@ fn an_operation_that_ended_long_before_is_told_by_the_next_parts() -> Result<()>
             let _ = leases.abort(&lease).await?;
         }
         assert_eq!(shop.send(&parts, vec![]).await?, Some(Explained::TryAgain));
-        let fenced = shop.store.parts().record(&id("ids"), &id("id"), &value(), &id("first"), Retention::Forever).await?;
+        let fenced =
+            shop.store.parts().record(&id("ids"), &id("id"), &value(), &id("first"), Retention::Forever).await?;
         assert_eq!(fenced, Recorded::Fenced);
         Ok(())
     })

@@ -106,7 +106,8 @@ fn the_bytes_are_at_least_those_of_the_rows() -> Result<()> {
         let taken = parts.assign(&bank, &id(&long("ada"))).await?;
         assert!(matches!(taken, Taken::New(_)), "{taken:?}");
         let _ = parts.create_token(&tokens, &id(&long("mail"))).await?;
-        let _ = parts.apply(&stock, Strategy::default(), &id("key"), &Change::new(id(&long("op")), i64::MIN + 1)).await?;
+        let _ =
+            parts.apply(&stock, Strategy::default(), &id("key"), &Change::new(id(&long("op")), i64::MIN + 1)).await?;
         let value = Payload::try_from("value")?;
         let _ = parts.record(&ids, &id(&long("id")), &value, &id(&long("op")), Retention::DEFAULT).await?;
         assert_eq!(shop.send(&parts, vec![]).await?, None);
@@ -120,7 +121,8 @@ fn the_bytes_are_at_least_those_of_the_rows() -> Result<()> {
 
 /// Returns the size of a value as DynamoDB's documentation has it.
 fn size(value: &AttributeValue) -> usize {
-    let number = |number: &String| number.trim_start_matches('-').len().div_ceil(2) + 1 + usize::from(number.starts_with('-'));
+    let number =
+        |number: &String| number.trim_start_matches('-').len().div_ceil(2) + 1 + usize::from(number.starts_with('-'));
     match value {
         AttributeValue::S(text) => text.len(),
         AttributeValue::N(text) => number(text),

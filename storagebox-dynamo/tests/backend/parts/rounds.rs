@@ -6,9 +6,7 @@ use std::env;
 
 use fastrand::Rng;
 use futures_util::future::try_join_all;
-use storagebox_core::{
-    Backend, Change, ClaimState, Counter, Held, Item, ItemBank, Result, Strategy, Taken,
-};
+use storagebox_core::{Backend, Change, ClaimState, Counter, Held, Item, ItemBank, Result, Strategy, Taken};
 use storagebox_dynamo::{Explained, PartOutcome, Parts};
 use storagebox_testkit::checks::{drop_after, id};
 use storagebox_testkit::dynamodb::faults::Fault;
@@ -40,7 +38,8 @@ type Ends = BTreeMap<&'static str, usize>;
 
 /// Makes this many orders, and checks all of them when the last late request has arrived.
 pub(crate) async fn rounds(place: &Place, count: usize) -> Result<()> {
-    let seed = env::var("STORAGEBOX_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(|| Rng::new().u64(..));
+    let seed =
+        env::var("STORAGEBOX_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(|| Rng::new().u64(..));
     println!("STORAGEBOX_SEED={seed}");
     let shop = Shop::open(place).await?;
     let items = (0..count + AT_ONCE).map(|number| Item::new(format!("code-{number}")));
