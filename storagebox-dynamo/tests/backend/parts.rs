@@ -14,5 +14,5 @@ use crate::scene::with_place;
 /// `cargo xtask prove dynamo` makes more of them.
 #[test]
 fn an_order_has_its_voucher_whatever_is_lost() -> Result<()> {
-    with_place(async |place| rounds::rounds(place, 200).await)
+    with_place(async |place| rounds::rounds(place, 300).await)
 }

@@ -37,7 +37,7 @@ fn a_lost_reply_is_unknown_and_the_same_transaction_again_is_made_once() -> Resu
         let bank = shop.store.item_bank(&id("vouchers"))?;
         for fault in LOSSES {
             let name = format!("{fault:?}");
-            bank.add(&[Item::new(&name)?]).await?;
+            bank.add(&[Item::new(name.as_str())?]).await?;
             let mut parts = shop.store.parts();
             let Taken::New(held) = parts.assign(&id("vouchers"), &id(&name)).await? else { panic!("{fault:?}") };
             shop.faults.script_for("TransactWriteItems", [fault]);

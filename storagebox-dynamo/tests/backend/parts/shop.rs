@@ -17,7 +17,7 @@ pub(crate) struct Shop {
     pub(crate) store: DynamoStore,
     /// The faults of the program's own transactions; the store has none.
     pub(crate) faults: Faults,
-    table: String,
+    place: Place,
     client: Driver,
 }
 
@@ -30,19 +30,26 @@ impl Shop {
         let faults = Faults::new(place.table.http());
         let client = place.table.client(None, Some(SharedHttpClient::new(faults.clone()))).await;
         let config = client.config().to_builder().retry_config(RetryConfig::disabled());
-        Ok(Self { store, faults, table: place.name.clone(), client: Driver::from_conf(config.build()) })
+        Ok(Self { store, faults, place: place.clone(), client: Driver::from_conf(config.build()) })
     }
 
     /// Returns the item of an order, which must be a new one. It names the voucher.
     pub(crate) fn order(&self, name: &str, voucher: &str) -> TransactWriteItem {
-        let put = Put::builder().table_name(&self.table).set_item(Some(key(name)));
+        let put = Put::builder().table_name(&self.place.name).set_item(Some(key(name)));
         let put = put.item("voucher", text(voucher)).condition_expression("attribute_not_exists(pk)");
         TransactWriteItem::builder().put(put.build().unwrap()).build()
     }
 
     /// Returns the voucher that an order names; `None` without the order.
     pub(crate) async fn voucher_of(&self, order: &str) -> Result<Option<String>> {
-        let request = self.client.get_item().table_name(&self.table).set_key(Some(key(order))).consistent_read(true);
+        let request = self
+            .place
+            .table
+            .raw()
+            .get_item()
+            .table_name(&self.place.name)
+            .set_key(Some(key(order)))
+            .consistent_read(true);
         let row = request.send().await.map_err(failed)?.item;
         Ok(row.map(|row| row["voucher"].as_s().unwrap().clone()))
     }
