@@ -33,7 +33,8 @@ use storagebox_core::{
 };
 use tracing::instrument;
 
-use crate::client::Client;
+use crate::client::{Client, Tag};
+use crate::parts::Planned;
 
 pub(crate) use entries::{ENTRY_BYTES, OTHER_BYTES};
 pub(crate) use history::BYTES as HISTORY_BYTES;
@@ -90,14 +91,28 @@ impl Approach {
             Strategy::TokenSet { max } => Self::Set(Set::new(max, None)),
             Strategy::Window { lifetime, capacity } => Self::Set(Set::new(capacity, Some(lifetime))),
             Strategy::Sharded { shards, bounds, retention } => Self::Sharded(Sharded::new(shards, bounds, retention)),
-            Strategy::Ledger => {
-                return Err(unsupported("a ledger with a value of its own", "Backend::ledger"));
-            }
+            // The only call that asks for one is planned; `DynamoLedger` has the others.
+            Strategy::Ledger => return Err(unplanned("Ledger")),
         })
     }
 }
 
+/// Returns the error of a strategy whose change reads a row first, or remembers no operation.
+fn unplanned(strategy: &str) -> Error {
+    let what = format_args!("a change by the counter strategy {strategy} in a transaction of the caller");
+    unsupported(what, "Marker, which remembers operations in rows of their own")
+}
+
 impl DynamoCounter {
+    /// Plans a change for a transaction of the caller.
+    pub(crate) async fn plan(self: &Arc<Self>, key: &Key, change: &Change, tag: &Tag) -> Result<Planned<Counted>> {
+        self.rules.check(change)?;
+        match &self.approach {
+            Approach::Marker(markers) => markers.plan(self, key, change, tag).await,
+            _ => Err(unplanned(&self.rules.to_stored_text())),
+        }
+    }
+
     /// Marks an error whose call must not be repeated. With `retry_atomic` the caller may repeat it, as the client did.
     fn failed(&self, error: Error) -> Error {
         match self.approach {

@@ -9,9 +9,10 @@ use storagebox_core::{
 };
 use tracing::instrument;
 
-use crate::client::{Client, Write};
+use crate::client::{Client, Tag, Write};
 use crate::clock::Millis;
 use crate::page::Position;
+use crate::parts::Planned;
 use crate::records::{CURRENT, DONE, ENDED, Record, Records, Step};
 
 #[derive(Debug)]
@@ -27,6 +28,20 @@ impl DynamoDedupRepo {
         let entry = Entry { value: value.clone(), version };
         let done = IdRecord::new(entry, op.clone(), self.client().end_of_retention(retention));
         Step::Write(IdState::Done(done), Recorded::New(version))
+    }
+
+    /// Plans a record for a transaction of the caller.
+    pub(crate) async fn plan_record(
+        &self,
+        (id, op): (&DedupId, &OpId),
+        value: &Payload,
+        retention: Retention,
+        tag: &Tag,
+    ) -> Result<Planned<Recorded>> {
+        let (retention, asked) = (retention.checked()?, op.clone());
+        let known = move |record: &Record, past: Millis| record.state.record(&asked, record.has_ended(&asked), past);
+        let first = |record: &Record| self.first(record, value, op, retention);
+        self.0.plan((id, op), tag, known, first).await
     }
 
     /// Adds the condition that the record still has this version.

@@ -20,13 +20,20 @@ pub(crate) fn of<E>(error: SdkError<E, HttpResponse>) -> Error
 where
     E: StdError + ProvideErrorMetadata + Send + Sync + 'static,
 {
-    let (kind, message) = judge(&error);
+    judged(&error).caused_by(error)
+}
+
+/// Does the same for an error that its caller keeps.
+pub(crate) fn judged<E>(error: &SdkError<E, HttpResponse>) -> Error
+where
+    E: StdError + ProvideErrorMetadata + 'static,
+{
+    let (kind, message) = judge(error);
     let judged = Error::new(kind, message).on("dynamo");
-    match answered(&error) {
+    match answered(error) {
         Some(status) => judged.with("status", status),
         None => judged,
     }
-    .caused_by(error)
 }
 
 fn judge<E>(error: &SdkError<E, HttpResponse>) -> (ErrorKind, &'static str)

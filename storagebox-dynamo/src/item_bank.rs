@@ -12,6 +12,7 @@ mod counts;
 mod hints;
 mod item;
 mod lapse;
+mod plan;
 mod release;
 mod take;
 mod void;

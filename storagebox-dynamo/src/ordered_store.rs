@@ -1,5 +1,7 @@
 //! Ordered values: article 4's ratchet. A value and a tombstone are each written by one conditional `PutItem`.
 
+mod plan;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -58,13 +60,17 @@ impl DynamoOrderedStore {
             let row = self.client().get(&key).await?;
             return Ok(judge(row.as_ref(), stamp, value)?.unwrap_or(Written::TooOld { horizon }));
         }
-        let write = Write::put(self.row(&key, stamp, value)).tagged(tag).only_if(NEWEST);
-        let write = write.value(":a", stamp.at).value(":w", stamp.writer.as_str()).value(":k", rank(value));
-        match self.client().write(&write).await? {
+        match self.client().write(&self.writing(&key, stamp, value, tag)).await? {
             Wrote::Done(_) => Ok(Written::Applied),
             Wrote::Refused(Some(row)) if tag.is_on(&row) => Ok(Written::Applied),
             Wrote::Refused(row) => Ok(judge(row.as_ref(), stamp, value)?.unwrap_or(Written::Applied)),
         }
+    }
+
+    /// Returns the write of the newest row.
+    fn writing(&self, key: &RowKey, stamp: &Stamp, value: Option<&Payload>, tag: &Tag) -> Write {
+        let write = Write::put(self.row(key, stamp, value)).tagged(tag).only_if(NEWEST);
+        write.value(":a", stamp.at).value(":w", stamp.writer.as_str()).value(":k", rank(value))
     }
 
     fn row(&self, key: &RowKey, stamp: &Stamp, value: Option<&Payload>) -> Row {

@@ -5,6 +5,7 @@
 //! refusal shows the row as it is. Then the call returns an outcome, or replaces that row by the next one.
 
 mod ended;
+mod plan;
 mod record;
 mod row;
 
@@ -122,13 +123,21 @@ impl Records {
     /// Puts the next row of an id under the condition that the row is still the one that was read. An operation that
     /// had ended in that row gets a row of its own in the same step.
     async fn replace(&self, id: &DedupId, read: &Record, put: Write) -> Result<Wrote> {
+        match &self.replacing(id, read, put)[..] {
+            [put] => self.client().write(put).await,
+            writes => self.client().transact(writes).await?.of_first().ok_or_else(contention),
+        }
+    }
+
+    /// Returns the writes of the next row and of that operation.
+    fn replacing(&self, id: &DedupId, read: &Record, put: Write) -> Vec<Write> {
         let put = match read.tag.as_deref() {
             None => put.only_if("attribute_not_exists(pk)"),
             Some("") => put.only_if("attribute_exists(pk) AND attribute_not_exists(t)"),
             Some(tag) => put.only_if("t = :seen").value(":seen", tag),
         };
-        let Some(ended) = &read.ended else { return self.client().write(&put).await };
-        self.client().transact(&[put, self.fence(id, ended)]).await?.of_first().ok_or_else(contention)
+        let fence = read.ended.as_ref().map(|ended| self.fence(id, ended));
+        [put].into_iter().chain(fence).collect()
     }
 
     /// Makes a call that names a version or a lease. It guesses that the id has it. `refused` decides by the record

@@ -2,14 +2,15 @@
 
 mod open;
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
 use aws_sdk_dynamodb::Client as Driver;
 use storagebox_core::backend::OpenNamespaces;
 use storagebox_core::{
-    Backend, Counter, DedupRepo, EntityLedger, ItemBank, Joins, LeaseRepo, Ledger, Maintained, Namespace,
-    OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
+    Backend, Counter, DedupRepo, EntityLedger, Error, InTransaction, ItemBank, Joins, LeaseRepo, Ledger, Maintained,
+    Namespace, OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
 use crate::client::{Client, Connection};
@@ -84,16 +85,35 @@ impl DynamoStore {
         Self { client, namespaces: Arc::default(), upkeep: Arc::default() }
     }
 
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    pub(crate) fn bank(&self, name: &Namespace) -> Result<Arc<DynamoBank>> {
+        self.namespaces.open("bank", name, String::new(), || Ok(DynamoBank::new(&self.client, name)))
+    }
+
+    /// Returns counters of any strategy but `Ledger`.
+    pub(crate) fn counters(&self, name: &Namespace, strategy: Strategy) -> Result<Arc<DynamoCounter>> {
+        let create = || DynamoCounter::new(&self.client, name, strategy);
+        self.namespaces.open("counters", name, format!("{strategy:?}"), create)
+    }
+
+    pub(crate) fn ordered(&self, name: &Namespace, options: OrderedOptions) -> Result<Arc<DynamoOrderedStore>> {
+        let create = || DynamoOrderedStore::new(&self.client, name, options);
+        self.namespaces.open("ordered", name, format!("{options:?}"), create)
+    }
+
     fn open_ledger(&self, name: &Namespace) -> Result<Arc<DynamoLedger>> {
         self.namespaces.open("ledgers", name, String::new(), || Ok(DynamoLedger::new(&self.client, name)))
     }
 
-    fn tokens(&self, name: &Namespace) -> Result<Arc<DynamoTokenStore>> {
+    pub(crate) fn tokens(&self, name: &Namespace) -> Result<Arc<DynamoTokenStore>> {
         self.namespaces.open("tokens", name, String::new(), || Ok(DynamoTokenStore::new(&self.client, name)))
     }
 
     /// Returns the records that the two repositories of one name share.
-    fn records(&self, name: &Namespace) -> Result<Arc<Records>> {
+    pub(crate) fn records(&self, name: &Namespace) -> Result<Arc<Records>> {
         self.namespaces.open("records", name, String::new(), || Ok(Records::new(&self.client, name)))
     }
 }
@@ -167,8 +187,7 @@ impl Backend for DynamoStore {
     }
 
     fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn ItemBank>> {
-        let create = || Ok(DynamoBank::new(&self.client, name));
-        Ok(self.namespaces.open("bank", name, String::new(), create)?)
+        Ok(self.bank(name)?)
     }
 
     fn dedup_repo(&self, name: &Namespace) -> Result<Arc<dyn DedupRepo>> {
@@ -195,8 +214,7 @@ impl Backend for DynamoStore {
         if strategy == Strategy::Ledger {
             return Ok(self.open_ledger(name)?);
         }
-        let create = || DynamoCounter::new(&self.client, name, strategy);
-        Ok(self.namespaces.open("counters", name, format!("{strategy:?}"), create)?)
+        Ok(self.counters(name, strategy)?)
     }
 
     fn ledger(&self, name: &Namespace) -> Result<Arc<dyn Ledger>> {
@@ -204,7 +222,11 @@ impl Backend for DynamoStore {
     }
 
     fn ordered_store(&self, name: &Namespace, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
-        let create = || DynamoOrderedStore::new(&self.client, name, options);
-        Ok(self.namespaces.open("ordered", name, format!("{options:?}"), create)?)
+        Ok(self.ordered(name, options)?)
+    }
+
+    fn within<'t>(&self, _connection: &'t mut (dyn Any + Send)) -> Result<InTransaction<'t>> {
+        let instead = "`DynamoStore::parts`, whose items go into the caller's own `TransactWriteItems`";
+        Err(Error::unsupported("a call on a connection of the caller", instead).on("dynamo"))
     }
 }

@@ -57,6 +57,10 @@ impl DynamoTokenStore {
         Ok(RowKey::alone(self.open.key(format_args!("token:{token}"))))
     }
 
+    async fn row(&self, token: &TokenId) -> Result<Option<Row>> {
+        self.client().get(&self.key(token).await?).await
+    }
+
     /// Reads the state of a token. An end that the call with the tag `own` has written is never forgotten, even if the
     /// machine slept since.
     fn state(&self, row: Option<Row>, own: Option<&Tag>) -> Result<TokenState> {
@@ -182,10 +186,7 @@ impl TokenStore for DynamoTokenStore {
 
     #[instrument(level = "trace", skip_all)]
     async fn exists(&self, token: &TokenId) -> Result<bool> {
-        let attempt = || async {
-            let row = self.client().get(&self.key(token).await?).await?;
-            self.is_live(row)
-        };
+        let attempt = || async { self.is_live(self.row(token).await?) };
         self.client().settle("exists", attempt).await
     }
 

@@ -5,7 +5,7 @@ use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::transact_get_items::TransactGetItemsError;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::error::TransactionCanceledException;
-use aws_sdk_dynamodb::types::{CancellationReason, Get, TransactGetItem};
+use aws_sdk_dynamodb::types::{CancellationReason, Get, TransactGetItem, TransactWriteItem};
 use futures_util::FutureExt as _;
 use storagebox_core::{Error, ErrorKind, Result};
 
@@ -56,8 +56,8 @@ impl Client {
 
     /// Makes all of the writes or none, with this token; `None` if another transaction has the token.
     pub(crate) async fn transact_as(&self, writes: &[Write], token: &str) -> Result<Option<Transacted>> {
-        let parts = writes.iter().map(|write| write.part(self.table())).collect::<Result<Vec<_>>>()?;
-        let request = self.driver().await.transact_write_items().set_transact_items(Some(parts));
+        let items = self.transact_items(writes)?;
+        let request = self.driver().await.transact_write_items().set_transact_items(Some(items));
         let request = request.client_request_token(token).set_return_consumed_capacity(self.capacity());
         match request.send().boxed().await {
             Ok(_) => Ok(Some(Transacted::Done)),
@@ -67,6 +67,11 @@ impl Client {
                 _ => Err(error::of(error)),
             },
         }
+    }
+
+    /// Returns the writes as items of a transaction.
+    pub(crate) fn transact_items(&self, writes: &[Write]) -> Result<Vec<TransactWriteItem>> {
+        writes.iter().map(|write| write.part(self.table())).collect()
     }
 
     /// Reads at most a hundred rows at one moment, in the order of their keys.
@@ -119,7 +124,7 @@ fn refused(cancelled: &TransactionCanceledException) -> Result<Transacted> {
 
 impl Refusal {
     /// Reads the reason of a write that was evaluated.
-    fn of(reason: &CancellationReason) -> Self {
+    pub(crate) fn of(reason: &CancellationReason) -> Self {
         match reason.code() {
             Some("ConditionalCheckFailed") => Self::Condition(row(reason.item())),
             _ => Self::Not,

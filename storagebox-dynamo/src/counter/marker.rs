@@ -7,14 +7,18 @@
 //!
 //! A marker without any of these is a fence.
 
+use std::sync::Arc;
+
 use storagebox_core::{Attempt, Cancelled, Change, Counted, Key, OpId, Result, Retention};
 
+use super::DynamoCounter;
 use super::room::Room;
 use super::values::Values;
 use super::void_ops::{number_of, refusal_of};
 use crate::client::{Client, Refusal, Tag, Transacted, Write, Wrote, millis_of};
 use crate::clock::Millis;
 use crate::error::contention;
+use crate::parts::Planned;
 use crate::row::{Expiry, Row, RowKey};
 
 /// The condition that the operation has no marker that is remembered.
@@ -68,15 +72,45 @@ impl Markers {
 
     /// Writes the marker and the change.
     pub(super) async fn write(&self, call: MarkedAttempt<'_>, mut writes: Vec<Write>) -> Result<Marked> {
-        let MarkedAttempt { values, key, change, tag, attempt } = call;
-        values.ready().await?;
-        let marker = self.row(values, key, &change.op).with("d", change.delta);
-        let marker = put(values.client(), marker, tag).only_if(format!("{NEW} OR ({OF_OTHERS})"));
-        writes.insert(0, marker.value(":call", attempt.call()));
-        match values.client().transact(&writes).await? {
+        call.values.ready().await?;
+        writes.insert(0, self.marking(call));
+        match call.values.client().transact(&writes).await? {
             Transacted::Done => Ok(Marked::Counted(Counted::Applied { value: None })),
             Transacted::Refused(parts) => refused(parts, call),
         }
+    }
+
+    /// Plans a change for a transaction of the caller.
+    pub(super) async fn plan(
+        &self,
+        counter: &Arc<DynamoCounter>,
+        key: &Key,
+        change: &Change,
+        tag: &Tag,
+    ) -> Result<Planned<Counted>> {
+        let (values, attempt) = (&counter.values, Attempt::first());
+        values.ready().await?;
+        let call = MarkedAttempt { values, key, change, tag, attempt };
+        if let Some(known) = self.find(call).await? {
+            return Ok(Planned::answer(known));
+        }
+        let writes = vec![self.marking(call), Room::of(change).added(Write::update(&values.row(key)))];
+        let (counter, key, change, tag) = (Arc::clone(counter), key.clone(), change.clone(), tag.clone());
+        Ok(Planned::new(Counted::Applied { value: None }, writes, move |refusals| {
+            let call = MarkedAttempt { values: &counter.values, key: &key, change: &change, tag: &tag, attempt };
+            match refused(refusals, call)? {
+                Marked::Counted(counted) => Ok(counted),
+                Marked::NoRoom(old) => Room::of(&change).rejected(old.as_ref()),
+            }
+        }))
+    }
+
+    /// Returns the write of the marker.
+    fn marking(&self, call: MarkedAttempt<'_>) -> Write {
+        let MarkedAttempt { values, key, change, tag, attempt } = call;
+        let marker = self.row(values, key, &change.op).with("d", change.delta);
+        let marker = put(values.client(), marker, tag).only_if(format!("{NEW} OR ({OF_OTHERS})"));
+        marker.value(":call", attempt.call())
     }
 
     pub(super) async fn cancel(&self, values: &Values, key: &Key, op: &OpId) -> Result<Cancelled> {

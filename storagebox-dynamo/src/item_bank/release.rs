@@ -20,7 +20,7 @@ use crate::row::{Row, RowKey};
 
 /// How a claim ends that holds an item.
 #[derive(Clone, Copy, Debug)]
-enum Ending {
+pub(super) enum Ending {
     Released,
     /// Its hold ran out at this time.
     Expired(Millis),
@@ -69,10 +69,8 @@ impl Bank {
     /// Confirms the hold by one update of the claim's row, which decides. Then takes the item out of the index.
     pub(super) async fn confirm(&self, attempt: Attempt, claim: &ClaimId, tag: &Tag) -> Result<Confirmed> {
         let key = self.claim_key(claim.as_str()).await?;
-        let confirmed = Write::update(&key).set("s", CONFIRMED).tagged(tag).remove(&["u"]).expiring(None);
-        let confirmed = confirmed.only_if(format!("{LASTS} AND {NOT_VOID}")).answering(ReturnValue::AllOld);
-        let confirmed = confirmed.value(":held", HELD).value(":coming", self.client().surely_coming().0);
-        match self.client().write(&confirmed.value(":call", attempt.call())).await? {
+        let confirmed = self.confirmation(&key, attempt, tag).answering(ReturnValue::AllOld);
+        match self.client().write(&confirmed).await? {
             Wrote::Done(held) => self.confirmed(claim, held).await.map_err(Error::after_unresolved),
             Wrote::Refused(row) if is_void(self.client().moment(), row.as_ref(), attempt)? => Ok(Confirmed::Unknown),
             Wrote::Refused(row) => match self.final_state(&key, claim, row.as_ref(), tag).await? {
@@ -87,6 +85,13 @@ impl Bank {
                 ClaimState::Held(_) => Err(contention()),
             },
         }
+    }
+
+    /// Returns the write that confirms a hold.
+    pub(super) fn confirmation(&self, key: &RowKey, attempt: Attempt, tag: &Tag) -> Write {
+        let confirmed = Write::update(key).set("s", CONFIRMED).tagged(tag).remove(&["u"]).expiring(None);
+        let confirmed = confirmed.only_if(format!("{LASTS} AND {NOT_VOID}")).value(":call", attempt.call());
+        confirmed.value(":held", HELD).value(":coming", self.client().surely_coming().0)
     }
 
     /// Returns the outcome of a `confirm` that was made; `held` is the claim's row before it.
@@ -148,9 +153,7 @@ impl Bank {
 
     /// Ends an unknown claim, so that a `take` of it that arrives later takes nothing.
     async fn fenced(&self, key: &RowKey, claim: &ClaimId, tag: &Tag) -> Result<Released> {
-        let fence = self.ending(key, RELEASED, self.client().now()).tagged(tag);
-        let fence = fence.only_if(format!("{UNKNOWN} OR {ONLY_VOID}")).value(":void", VOID);
-        match self.client().write(&fence.value(":past", self.client().surely_past().0)).await? {
+        match self.client().write(&self.fence(key, tag)).await? {
             Wrote::Done(_) => Ok(Released::Released),
             Wrote::Refused(row) => match self.final_state(key, claim, row.as_ref(), tag).await? {
                 ClaimState::Unknown => Err(contention()),
@@ -159,21 +162,39 @@ impl Bank {
         }
     }
 
+    /// Returns the write that ends an unknown claim.
+    pub(super) fn fence(&self, key: &RowKey, tag: &Tag) -> Write {
+        let fence = self.ending(key, RELEASED, self.client().now()).tagged(tag);
+        let fence = fence.only_if(format!("{UNKNOWN} OR {ONLY_VOID}")).value(":void", VOID);
+        fence.value(":past", self.client().surely_past().0)
+    }
+
     async fn released(&self, key: &RowKey, claim: &ClaimId, state: ClaimState, tag: &Tag) -> Result<Released> {
-        match state {
-            ClaimState::Ended(End::Expired) => Ok(Released::Expired),
-            ClaimState::Ended(End::Released) => Ok(Released::Released),
-            ClaimState::Held(held) if held.hold == HoldState::Confirmed => Ok(Released::Confirmed),
-            ClaimState::Held(held) => match self.ended(key, claim, &held.item, Ending::Released, tag).await? {
+        match (as_released(&state), state) {
+            (Some(known), _) => Ok(known),
+            (None, ClaimState::Held(held)) => match self.ended(key, claim, &held.item, Ending::Released, tag).await? {
                 Wrote::Done(_) => Ok(Released::Released),
                 Wrote::Refused(_) => Err(contention()),
             },
-            ClaimState::Unknown => Err(contention()),
+            (None, _) => Err(contention()),
         }
     }
 
     /// Ends the claim and frees its item, in one transaction.
     async fn ended(&self, key: &RowKey, claim: &ClaimId, item: &Item, how: Ending, tag: &Tag) -> Result<Wrote> {
+        let writes = self.endings(key, claim, item, how, tag).await?;
+        self.client().transact(&writes).await?.of_first().ok_or_else(|| not_with(claim))
+    }
+
+    /// Returns the writes that end the claim and free its item.
+    pub(super) async fn endings(
+        &self,
+        key: &RowKey,
+        claim: &ClaimId,
+        item: &Item,
+        how: Ending,
+        tag: &Tag,
+    ) -> Result<[Write; 2]> {
         let (state, condition, end) = match how {
             Ending::Released => (RELEASED, LASTS, self.client().now()),
             Ending::Expired(end) => (EXPIRED, RAN_OUT, end),
@@ -182,8 +203,7 @@ impl Bank {
         let ended = ended.only_if(format!("{condition} AND i = :i")).value(":held", HELD).value(":i", item.as_str());
         let ended = ended.value(":coming", self.client().surely_coming().0);
         let freed = Write::update(&self.item_key(item.as_str()).await?).set("o", free_at(item.as_str()));
-        let freed = freed.remove(&["c"]).only_if("c = :c").value(":c", claim.as_str());
-        self.client().transact(&[ended, freed]).await?.of_first().ok_or_else(|| not_with(claim))
+        Ok([ended, freed.remove(&["c"]).only_if("c = :c").value(":c", claim.as_str())])
     }
 
     /// Deletes the row of an ended or confirmed claim. The item of a confirmed claim stays spent, without a claim.
@@ -232,6 +252,16 @@ fn as_extended(state: ClaimState) -> Extended {
         ClaimState::Ended(end) => Extended::Ended(end),
         ClaimState::Held(held) if held.hold == HoldState::Confirmed => Extended::Confirmed(held),
         ClaimState::Held(held) => Extended::Extended(held),
+    }
+}
+
+/// Returns the outcome of a `release` that changes nothing; `None` if the claim is unknown or holds an item.
+pub(super) fn as_released(state: &ClaimState) -> Option<Released> {
+    match state {
+        ClaimState::Ended(End::Expired) => Some(Released::Expired),
+        ClaimState::Ended(End::Released) => Some(Released::Released),
+        ClaimState::Held(held) if held.hold == HoldState::Confirmed => Some(Released::Confirmed),
+        ClaimState::Held(_) | ClaimState::Unknown => None,
     }
 }
 

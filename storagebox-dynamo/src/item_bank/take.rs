@@ -70,18 +70,12 @@ impl Bank {
 
     /// Tries to take a candidate. Returns `None` if another call took it first.
     async fn attempt(&self, take: TakeAttempt<'_>, lent: Lent<'_, Candidate>) -> Result<Option<Taken>> {
-        let was = match lent.candidate() {
-            Candidate::Free(item) => free_at(item.as_str()),
-            Candidate::Lapsed { item, by, at } => match self.freed(item, by, at).await? {
-                true => free_at(item.as_str()),
-                false => {
-                    lent.spent();
-                    return Ok(None);
-                }
-            },
-        };
+        if !self.is_free(lent.candidate()).await? {
+            lent.spent();
+            return Ok(None);
+        }
         let item = lent.candidate().item().clone();
-        let writes = self.writes(take, &item, &was).await?;
+        let writes = self.writes(take, &item).await?;
         match self.client().transact(&writes).await? {
             Transacted::Done => {
                 lent.spent();
@@ -92,9 +86,18 @@ impl Bank {
         }
     }
 
-    /// Returns the writes of the claim and of the item. The claim's row is updated, not put, so that the void calls of
+    /// Frees the item of a candidate whose hold has lapsed. Returns `false` if the hold lasts, or if another call freed
+    /// the item first.
+    pub(super) async fn is_free(&self, candidate: &Candidate) -> Result<bool> {
+        match candidate {
+            Candidate::Free(_) => Ok(true),
+            Candidate::Lapsed { item, by, at } => self.freed(item, by, at).await,
+        }
+    }
+
+    /// Returns the writes of the claim and of the free item. The claim's row is updated, not put, so that the void calls of
     /// others stay void.
-    async fn writes(&self, take: TakeAttempt<'_>, item: &Item, was: &str) -> Result<[Write; 2]> {
+    pub(super) async fn writes(&self, take: TakeAttempt<'_>, item: &Item) -> Result<[Write; 2]> {
         let TakeAttempt { attempt, claim, hold, tag } = take;
         let until = end_of(self.client(), hold);
         let held = Write::update(&self.claim_key(claim.as_str()).await?).set("s", HELD).set("i", item.as_str());
@@ -110,7 +113,7 @@ impl Bank {
             Some(at) => taken.set("o", at),
             None => taken.remove(&["o"]),
         };
-        Ok([held, taken.only_if("o = :was").value(":was", was)])
+        Ok([held, taken.only_if("o = :was").value(":was", free_at(item.as_str()))])
     }
 
     /// Returns the outcome of a refused transaction. The claim's row decides first: a known claim takes no other item,

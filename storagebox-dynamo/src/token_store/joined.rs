@@ -1,9 +1,13 @@
 //! Tokens as parts of a transaction that changes other rows too.
 
-use storagebox_core::{OpId, Result, TokenId};
+use std::sync::Arc;
+
+use storagebox_core::{Consumed, Created, OpId, Result, TokenId};
 
 use super::{DynamoTokenStore, LIVED, THIS, TokenState, UNKNOWN};
 use crate::client::{Tag, Write};
+use crate::error::contention;
+use crate::parts::Planned;
 use crate::row::Row;
 
 /// Why a token was not consumed.
@@ -47,6 +51,43 @@ impl DynamoTokenStore {
             TokenState::Gone(row) if row.text("c") == Some(op.as_str()) => ObservedToken::Consumed,
             TokenState::Gone(_) | TokenState::Unknown => ObservedToken::Gone,
         })
+    }
+
+    /// Plans to create a token, for a transaction of the caller.
+    pub(crate) async fn plan_creation(self: &Arc<Self>, token: &TokenId, tag: &Tag) -> Result<Planned<Created>> {
+        if let Some(known) = self.created(self.row(token).await?)? {
+            return Ok(Planned::answer(known));
+        }
+        let (tokens, writes) = (Arc::clone(self), vec![self.creation(token, tag).await?]);
+        let created = Created { created: 1, ..Created::default() };
+        Ok(Planned::by_first(created, writes, move |row| tokens.created(row)?.ok_or_else(contention)))
+    }
+
+    /// Returns the outcome of a `create` that changes nothing; `None` if the token is unknown.
+    fn created(&self, row: Option<Row>) -> Result<Option<Created>> {
+        let none = Created::default();
+        Ok(match self.state(row, None)? {
+            TokenState::Live(_) => Some(Created { already_live: 1, ..none }),
+            TokenState::Gone(_) => Some(Created { gone: 1, ..none }),
+            TokenState::Unknown => None,
+        })
+    }
+
+    /// Plans to consume the very token that is live now, for a transaction of the caller.
+    pub(crate) async fn plan_consumption(
+        self: &Arc<Self>,
+        token: &TokenId,
+        op: &OpId,
+        tag: &Tag,
+    ) -> Result<Planned<Consumed>> {
+        let live = match self.state(self.row(token).await?, None)? {
+            TokenState::Live(row) => row,
+            state => return Ok(Planned::answer(state.consumed(op, tag)?)),
+        };
+        let made = live.needed("m", live.text("m"))?;
+        let writes = vec![self.consumption(token, op, tag, Some(made)).await?];
+        let (tokens, op, tag) = (Arc::clone(self), op.clone(), tag.clone());
+        Ok(Planned::by_first(Consumed::Now, writes, move |row| tokens.state(row, None)?.consumed(&op, &tag)))
     }
 
     pub(crate) fn is_live(&self, row: Option<Row>) -> Result<bool> {

@@ -20,6 +20,7 @@ mod metered;
 mod mixed;
 mod namespaces;
 mod outside;
+mod parts;
 mod readme;
 mod refusals;
 mod regions;

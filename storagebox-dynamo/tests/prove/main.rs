@@ -4,6 +4,7 @@
 mod confirmed;
 mod interleaved;
 mod mixed;
+mod parts;
 mod reuse;
 #[path = "../backend/scene.rs"]
 #[allow(dead_code, reason = "a part of it")]

@@ -1,0 +1,18 @@
+//! The share of a store in a transaction of the caller.
+
+mod calls;
+mod commits;
+mod explained;
+mod limits;
+mod rounds;
+mod shop;
+
+use storagebox_core::Result;
+
+use crate::scene::with_place;
+
+/// `cargo xtask prove dynamo` makes more of them.
+#[test]
+fn an_order_has_its_voucher_whatever_is_lost() -> Result<()> {
+    with_place(async |place| rounds::rounds(place, 300).await)
+}
