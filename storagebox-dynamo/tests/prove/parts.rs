@@ -3,6 +3,7 @@
 #[path = "../backend/parts/rounds.rs"]
 mod rounds;
 #[path = "../backend/parts/shop.rs"]
+#[allow(dead_code, reason = "a part of it")]
 mod shop;
 
 use storagebox_core::Result;
