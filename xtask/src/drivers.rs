@@ -24,9 +24,11 @@ pub(crate) fn check() -> Result<String> {
     ]))?)
 }
 
-/// Runs each example on a PostgreSQL, and checks what it did.
+/// Runs each example on a PostgreSQL, and checks what it did. Then runs the suite's cases of a bank through Python.
 pub(crate) fn run() -> Result<()> {
-    shown(elsewhere(cargo(["test", "--locked", "--manifest-path", MANIFEST]))?)
+    shown(elsewhere(cargo(["test", "--locked", "--manifest-path", MANIFEST]))?)?;
+    let suite = ["test", "--locked", "-p", "storagebox-postgres", "--test", "prove", "--"];
+    shown(cargo(suite.into_iter().chain(["python::", "--ignored", "--nocapture"])))
 }
 
 /// Makes a command build in a folder of its own: cargo locks a folder for one build at a time.

@@ -7,6 +7,7 @@ mod joined;
 mod kills;
 #[path = "../backend/purchases.rs"]
 mod purchases;
+mod python;
 #[allow(dead_code, unused_imports, reason = "the other tests wait in more ways")]
 #[path = "../backend/scene.rs"]
 mod scene;
