@@ -35,7 +35,7 @@ pub(crate) fn counted() -> Vec<Row> {
     let ours = sides::takes_by_handle(&rows.cluster, rows.items);
     let floor = sides::plain_takes(&rows.cluster, rows.items, false);
     let by_a_handle = rows.row(("P18", "take by a handle"), 1, Target::ratio(0.0), [ours, floor]);
-    vec![rows.cost_without_waiting(1), by_a_handle]
+    vec![rows.cost_without_waiting(1), by_a_handle, rows.within()]
 }
 
 /// Creates rows that share a server.
@@ -54,7 +54,7 @@ impl Rows {
         all.extend([self.after_a_checkpoint(), self.combined(), self.uncleaned(), self.with_a_snapshot()]);
         all.extend([self.of_size(), self.article(), self.combined_article(), self.load()]);
         all.extend([self.hot_counter(), self.sharded_counter(), self.bounded_counter()]);
-        all.push(self.joined());
+        all.extend([self.joined(), self.within()]);
         all
     }
 
@@ -150,6 +150,12 @@ impl Rows {
     fn joined(&self) -> Row {
         let sides = [sides::joined(&self.cluster), sides::by_the_article(&self.cluster)];
         self.row(("P16", "process, joined"), 16, Target::ratio(1.4), sides)
+    }
+
+    /// Measures a take in a transaction of the caller: one statement, and nothing else.
+    fn within(&self) -> Row {
+        let sides = sides::takes_within(&self.cluster, self.items);
+        self.row(("P20", "take in a transaction"), 1, Target::ratio(0.9), sides)
     }
 
     fn updates(&self) -> Side {

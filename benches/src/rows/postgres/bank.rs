@@ -3,27 +3,35 @@
 use std::ops::Deref;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use sqlx::query_scalar;
+use sqlx::postgres::PgConnection;
+use sqlx::{query_scalar, raw_sql};
 use storagebox::Retention;
+use storagebox::bank::Hold;
+use storagebox::parts::{Backend, ItemBank};
 use storagebox_postgres::PostgresStore;
 
 use super::client::{CONNECTIONS, Client};
 use super::cluster::Database;
 use crate::error::{Failure, Result};
 use crate::row::Load;
-use crate::rows::filled::{BANK, Filled};
+use crate::rows::filled::{BANK, Filled, expect_new};
 use crate::rows::side::{Caller, scattered};
 
 /// A bank in a separate database.
 pub(super) struct Bank {
     filled: Filled,
+    store: PostgresStore,
     database: Database,
 }
 
 impl Bank {
     pub(super) fn new(database: Database, items: usize, combining: bool) -> Result<Self> {
         let store = PostgresStore::builder().combining(combining).connect(&database.url())?;
-        Ok(Self { filled: Filled::new(store, items)?, database })
+        Ok(Self { filled: Filled::new(store.clone(), items)?, store, database })
+    }
+
+    pub(super) fn store(&self) -> &PostgresStore {
+        &self.store
     }
 
     pub(super) fn database(&self) -> &Database {
@@ -97,9 +105,15 @@ impl Caller for PlainTakes {
 
     async fn call(&self, claim: &String) -> Result<()> {
         let mut connection = self.client.connection().await?;
+        self.take(&mut connection, TAKE, claim).await
+    }
+}
+
+impl PlainTakes {
+    async fn take(&self, connection: &mut PgConnection, statement: &'static str, claim: &str) -> Result<()> {
         // There are as many cursors as connections.
         let lane = self.idle().pop().unwrap_or(Lane::at(0));
-        let take = query_scalar(TAKE)
+        let take = query_scalar(statement)
             .bind(self.number)
             .bind(self.epoch)
             .bind(claim)
@@ -110,11 +124,53 @@ impl Caller for PlainTakes {
             .bind(lane.start)
             .bind(lane.till)
             .bind(lane.since);
-        let answers: Vec<Vec<String>> = take.fetch_all(&mut *connection).await?;
+        let answers: Vec<Vec<String>> = take.fetch_all(connection).await?;
         let answer = answers.into_iter().next().unwrap_or_default();
         let number = |index: usize| answer.get(index).and_then(|number| number.parse::<i64>().ok());
         let (place, till) = number(2).zip(number(3)).ok_or_else(|| Failure::NotNew { answer: answer.join(" ") })?;
         self.idle().push(lane.go_on(place, till));
+        Ok(())
+    }
+}
+
+/// The statement of a take in a transaction of the caller.
+const TAKE_WITHIN: &str =
+    "SELECT storagebox.bank_take_within($1,$2,$3,$4,$5,$6,$7,$8,$9,$10) WHERE storagebox.is_version_3()";
+/// Begins a transaction as a caller who has written something.
+const BEGIN: &str = "BEGIN; SELECT txid_current()";
+
+/// Takes in transactions of the caller, without the library.
+pub(super) struct PlainTakesWithin(pub(super) PlainTakes);
+
+impl Caller for PlainTakesWithin {
+    type Argument = String;
+
+    async fn call(&self, claim: &String) -> Result<()> {
+        let mut connection = self.0.client.connection().await?;
+        raw_sql(BEGIN).execute(&mut *connection).await?;
+        self.0.take(&mut connection, TAKE_WITHIN, claim).await?;
+        raw_sql("COMMIT").execute(&mut *connection).await?;
+        Ok(())
+    }
+}
+
+/// Takes in transactions of the caller.
+pub(super) struct TakesWithin {
+    pub(super) store: PostgresStore,
+    pub(super) client: Client,
+}
+
+impl Caller for TakesWithin {
+    type Argument = String;
+
+    async fn call(&self, claim: &String) -> Result<()> {
+        let mut connection = self.client.connection().await?;
+        raw_sql(BEGIN).execute(&mut *connection).await?;
+        let bank = self.store.within(&mut *connection)?.item_bank(&BANK.parse()?)?;
+        let taken = bank.take(&claim.as_str().try_into()?, Hold::Forever).await?;
+        drop(bank);
+        expect_new(&taken)?;
+        raw_sql("COMMIT").execute(&mut *connection).await?;
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use sqlx::postgres::PgConnection;
 use storagebox::Strategy;
 use storagebox_postgres::PostgresStore;
 
-use super::bank::{self, Bank, PlainTakes};
+use super::bank::{self, Bank, PlainTakes, PlainTakesWithin, TakesWithin};
 use super::client::Client;
 use super::cluster::{Cluster, Database};
 use super::counter::Hot;
@@ -79,6 +79,28 @@ pub(super) fn plain_takes(cluster: &Cluster, items: usize, waiting: bool) -> Sid
         let takes = PlainTakes::new(bank.database(), client, load).await?;
         Ok(prepared(load, takes, ids(load).collect()))
     })
+}
+
+/// Returns the sides that take in a transaction of the caller, with the library and with the same statements.
+pub(super) fn takes_within(cluster: &Cluster, items: usize) -> [Side; 2] {
+    let make = move |cluster| async move {
+        let bank = new_bank(cluster, items, false, false).await?;
+        let client = Client::new(bank.database().options()?)?;
+        Ok((bank, client))
+    };
+    let ours = side(cluster, make, |world: Arc<(Bank, Client)>, load| async move {
+        let (bank, client) = &*world;
+        bank.refill(load).await?;
+        let takes = TakesWithin { store: bank.store().clone(), client: client.clone() };
+        Ok(prepared(load, takes, ids(load).collect()))
+    });
+    let floor = side(cluster, make, |world: Arc<(Bank, Client)>, load| async move {
+        let (bank, client) = &*world;
+        bank.refill(load).await?;
+        let takes = PlainTakesWithin(PlainTakes::new(bank.database(), client, load).await?);
+        Ok(prepared(load, takes, ids(load).collect()))
+    });
+    [ours, floor]
 }
 
 async fn without_waiting(database: &Database) -> Result<()> {
