@@ -14,7 +14,9 @@ def order(connection, customer):
         connection.execute("INSERT INTO orders (customer) VALUES (%s)", [customer])
         assign = connection.execute("SELECT outcome, item FROM storagebox.assign('vouchers', %s)", [customer])
         outcome, voucher = assign.fetchone()
-        if outcome not in ("new", "again"):
+        if outcome == "busy":
+            raise RuntimeError("other orders hold the last vouchers; order again")
+        if voucher is None:
             raise psycopg.Rollback
         connection.execute("UPDATE orders SET voucher = %s WHERE customer = %s", [voucher, customer])
         return voucher

@@ -49,6 +49,9 @@ async fn check_at<S: Shop>(url: &str) -> Result<(), Box<dyn Error>> {
     assert_eq!(bank.get(&"mallory".parse()?).await?, ClaimState::Unknown);
     assert_eq!(bank.counts().await?, Counts { free: 1, held: 1, spent: 0, withdrawn: 0 });
 
+    observer.batch_execute("BEGIN; SELECT FROM storagebox.assign('vouchers', 'eve')").await?;
+    assert!(shop.order("bob").await.is_err(), "an order while another one holds the last voucher");
+    observer.batch_execute("ROLLBACK").await?;
     assert!(shop.order("bob").await?.is_some_and(|voucher| voucher != ada), "another voucher for bob");
     assert_eq!(shop.order("cleo").await?, None);
     let orders = observer.query_one("SELECT count(*), count(voucher) FROM orders", &[]).await?;

@@ -4,7 +4,6 @@ use std::error::Error;
 
 use diesel::pg::Pg;
 use diesel::query_builder::{BoxedSqlQuery, SqlQuery};
-use diesel::result::Error as Failure;
 use diesel::sql_types::{BigInt, Binary, Double, Nullable, Text};
 use diesel::{QueryableByName, sql_query};
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
@@ -14,8 +13,23 @@ use storagebox_postgres::sql::{self, Arg, Schema, Statement};
 /// The columns of `assign` that this program reads.
 #[derive(QueryableByName)]
 struct Assigned {
+    #[diesel(sql_type = Text)]
+    outcome: String,
     #[diesel(sql_type = Nullable<Text>)]
     item: Option<String>,
+}
+
+/// Why an order was rolled back.
+enum Undone {
+    /// The outcome of `assign`.
+    Refused(String),
+    Failed(diesel::result::Error),
+}
+
+impl From<diesel::result::Error> for Undone {
+    fn from(error: diesel::result::Error) -> Self {
+        Self::Failed(error)
+    }
 }
 
 /// Orders for a customer. Returns the voucher; `None`, and nothing is written, if none is left.
@@ -25,15 +39,18 @@ pub async fn order(connection: &mut AsyncPgConnection, customer: &str) -> Result
         let insert = sql_query("INSERT INTO orders (customer) VALUES ($1)").bind::<Text, _>(customer);
         insert.execute(connection).await?;
         let assigned: Assigned = bound(&assign).get_result(connection).await?;
-        let voucher = assigned.item.ok_or(Failure::RollbackTransaction)?;
+        let Some(voucher) = assigned.item else { return Err(Undone::Refused(assigned.outcome)) };
         let update = sql_query("UPDATE orders SET voucher = $2 WHERE customer = $1").bind::<Text, _>(customer);
         update.bind::<Text, _>(&voucher).execute(connection).await?;
         Ok(voucher)
     });
     match ordered.await {
         Ok(voucher) => Ok(Some(voucher)),
-        Err(Failure::RollbackTransaction) => Ok(None),
-        Err(error) => Err(error.into()),
+        Err(Undone::Refused(outcome)) if outcome == "busy" => {
+            Err("other orders hold the last vouchers; order again".into())
+        }
+        Err(Undone::Refused(_)) => Ok(None),
+        Err(Undone::Failed(error)) => Err(error.into()),
     }
 }
 

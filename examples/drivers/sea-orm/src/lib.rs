@@ -2,21 +2,35 @@
 
 use std::error::Error;
 
-use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement, TransactionTrait, Value};
+use sea_orm::{
+    ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, Statement, TransactionTrait, Value,
+};
 use storagebox_core::Hold;
 use storagebox_postgres::sql::{self, Arg, Schema};
 
 /// Orders for a customer. Returns the voucher; `None`, and nothing is written, if none is left.
 pub async fn order(database: &DatabaseConnection, customer: &str) -> Result<Option<String>, Box<dyn Error>> {
-    let assign = sql::assign(&Schema::default(), &"vouchers".parse()?, &customer.parse()?, Hold::Forever);
-    // Without a commit, the transaction is rolled back when it is dropped.
     let transaction = database.begin().await?;
+    let ordered = write(&transaction, customer).await;
+    match &ordered {
+        Ok(Some(_)) => transaction.commit().await?,
+        // A transaction that is only dropped holds its voucher for some time more.
+        _ => transaction.rollback().await?,
+    }
+    ordered
+}
+
+async fn write(transaction: &DatabaseTransaction, customer: &str) -> Result<Option<String>, Box<dyn Error>> {
+    let assign = sql::assign(&Schema::default(), &"vouchers".parse()?, &customer.parse()?, Hold::Forever);
     transaction.execute_raw(own("INSERT INTO orders (customer) VALUES ($1)", [customer])).await?;
     let assigned = transaction.query_one_raw(bound(assign)).await?.ok_or("assign returned no row")?;
-    let Some(voucher) = assigned.try_get::<Option<String>>("", "item")? else { return Ok(None) };
+    let voucher: String = match assigned.try_get::<String>("", "outcome")?.as_str() {
+        "new" | "again" => assigned.try_get("", "item")?,
+        "busy" => return Err("other orders hold the last vouchers; order again".into()),
+        _ => return Ok(None),
+    };
     let update = own("UPDATE orders SET voucher = $2 WHERE customer = $1", [customer, &voucher]);
     transaction.execute_raw(update).await?;
-    transaction.commit().await?;
     Ok(Some(voucher))
 }
 

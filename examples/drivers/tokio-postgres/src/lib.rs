@@ -13,8 +13,11 @@ pub async fn order(client: &mut Client, customer: &str) -> Result<Option<String>
     // Without a commit, the transaction is rolled back when it is dropped.
     let transaction = client.transaction().await?;
     transaction.execute("INSERT INTO orders (customer) VALUES ($1)", &[&customer]).await?;
-    let Some(voucher) = sent(&transaction, &assign).await?.try_get::<_, Option<String>>("item")? else {
-        return Ok(None);
+    let assigned = sent(&transaction, &assign).await?;
+    let voucher: String = match assigned.try_get("outcome")? {
+        "new" | "again" => assigned.try_get("item")?,
+        "busy" => return Err("other orders hold the last vouchers; order again".into()),
+        _ => return Ok(None),
     };
     transaction.execute("UPDATE orders SET voucher = $2 WHERE customer = $1", &[&customer, &voucher]).await?;
     transaction.commit().await?;
