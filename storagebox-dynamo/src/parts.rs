@@ -35,9 +35,9 @@ pub(crate) use planned::Planned;
 /// Times and candidates are those of the call, so send the transaction at once. The namespaces that the calls use are
 /// created beforehand, in requests of the store. Parts are for one transaction: make new ones for the next.
 ///
-/// DynamoDB allows 100 actions and 4 MB in one transaction, and each row once. A call has one action or two: `assign`,
-/// `release` and `apply` have two, `confirm` has two if the hold has an end, and `record` has two if another operation
-/// of the id has ended. What is not here is a call of its own: `add`, holds for a time and `extend`, `retire`, leases,
+/// DynamoDB allows 100 actions and 4 MB in one transaction, and each row once. A call has one action or two: `assign` and
+/// `apply` have two, `confirm` has two if the hold has an end, `release` if the claim holds an item, and `record` if
+/// another operation of the id has ended. What is not here is a call of its own: `add`, holds for a time and `extend`, `retire`, leases,
 /// entities, ledgers.
 ///
 /// # Guarantees

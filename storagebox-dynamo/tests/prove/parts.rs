@@ -13,5 +13,5 @@ use crate::scene::with_place;
 #[test]
 #[ignore = "it takes minutes: cargo xtask prove dynamo"]
 fn no_order_is_without_its_voucher_and_no_voucher_without_its_order() -> Result<()> {
-    with_place(async |place| rounds::rounds(place, 10_000).await)
+    with_place(async |place| rounds::rounds(place, 5_000).await)
 }

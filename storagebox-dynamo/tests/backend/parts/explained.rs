@@ -15,7 +15,7 @@ use storagebox_testkit::dynamodb::faults::Fault;
 use super::calls::Call;
 use super::shop::{Shop, text};
 use crate::scene::{with_place, with_table};
-use crate::support::Place;
+use crate::support::{Place, failed};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 /// What happens to a request of which the caller learns nothing.
@@ -357,6 +357,32 @@ fn an_item_of_the_callers_own_is_yours() -> Result<()> {
         let _ = bank.release(&id("ada")).await?;
         let ended = PartOutcome::Taken(Taken::Ended(End::Released));
         assert_eq!(shop.send(&parts, own(check)).await?, ours(ended));
+        Ok(())
+    })
+}
+
+/// Somebody changed the rows that refuse the transaction.
+#[test]
+fn a_row_that_cannot_be_read_is_corrupt() -> Result<()> {
+    with_place(async |place| {
+        let shop = Shop::open(place).await?;
+        let counter = shop.store.counter(&id("stock"), Strategy::default())?;
+        shop.store.item_bank(&id("vouchers"))?.add(&[Item::new("1")?]).await?;
+        let _ = counter.apply(&id("key"), &Change::new(id("first"), 5)).await?;
+        let [mut assign, mut apply] = [(); 2].map(|()| shop.store.parts());
+        let _ = assign.assign(&id("vouchers"), &id("ada")).await?;
+        let _ = shop.store.item_bank(&id("vouchers"))?.release(&id("ada")).await?;
+        let change = Change::new(id("op"), 1);
+        let _ = apply.apply(&id("stock"), Strategy::default(), &id("key"), &change).await?;
+        for (part, attribute) in [(":claims:", "s"), (":key:", "v")] {
+            let row = place.rows().await?.into_iter().find(|row| row["pk"].as_s().unwrap().contains(part)).unwrap();
+            let request = place.table.raw().put_item().table_name(&place.name).set_item(Some(row));
+            request.item(attribute, text("what nobody wrote")).send().await.map_err(failed)?;
+        }
+        for parts in [assign, apply] {
+            let error = shop.send(&parts, vec![]).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+        }
         Ok(())
     })
 }
