@@ -27,7 +27,6 @@ const BUDGETS: &[Budget] = &[
     Budget { row: "P18", backend: "sqlite", allocations: 13.0 },
     Budget { row: "P1", backend: "postgres", allocations: 6.0 },
     Budget { row: "P18", backend: "postgres", allocations: 18.0 },
-    Budget { row: "P20", backend: "postgres", allocations: 40.0 },
     Budget { row: "P1", backend: "redis", allocations: 4.5 },
     Budget { row: "P18", backend: "redis", allocations: 15.5 },
 ];
