@@ -7,7 +7,7 @@ use storagebox_core::{Backend, Bounds, Cancelled, Change, Counted, Counter, OpId
 use storagebox_testkit::checks::id;
 
 use super::Caller;
-use crate::scene::{patient, with_place};
+use crate::scene::{count, patient, with_place};
 use crate::support::Place;
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -72,9 +72,9 @@ fn counters_keep_the_strategy_with_which_the_library_created_them() -> Result<()
     Ok(())
 }
 
-/// The other shards lend room, and an operation is on the shard on which the library looks for it.
+/// The other shards lend room.
 #[test]
-fn sharded_counters_have_one_total_and_one_shard_for_each_operation() -> Result<()> {
+fn sharded_counters_have_one_total() -> Result<()> {
     with_place(async |place| {
         let bounds = Bounds::between(-5, 40)?;
         let strategy = Strategy::Sharded { shards: 4, bounds, retention: Retention::Forever };
@@ -90,6 +90,25 @@ fn sharded_counters_have_one_total_and_one_shard_for_each_operation() -> Result<
         assert_eq!(add(&mut caller, "too many", 1, "").await?, "out_of_bounds");
         assert_eq!(caller.refusal("add_to_counter('stock', 'shoes', 'op', 1, 0, 40)").await, "SB005");
         assert_eq!(caller.says("r", "counter_value('stock', 'shoes') r").await?, "40");
+        Ok(())
+    })
+}
+
+/// The lock of its shard is what makes an operation one, whoever repeats it.
+#[test]
+fn an_operation_is_on_the_shard_on_which_the_library_has_it() -> Result<()> {
+    const DIFFERENT: &str = "SELECT count(*) FROM (
+        SELECT shard, value FROM {schema}.counters WHERE key = 'shoes'
+        EXCEPT SELECT shard, value FROM {schema}.counters WHERE key = 'by the library') d";
+    with_place(async |place| {
+        let strategy = Strategy::Sharded { shards: 5, bounds: Bounds::NONE, retention: Retention::Forever };
+        let (counters, mut caller) = (counters(place, strategy)?, Caller::connect(place).await?);
+        for op in 0..20 {
+            let applied = counters.apply(&id("by the library"), &change(&op.to_string(), 1 << op)?).await?;
+            assert_eq!(applied, Counted::Applied { value: None });
+            assert_eq!(add(&mut caller, &op.to_string(), 1 << op, "").await?, "applied");
+        }
+        assert_eq!(count(&place.database, &DIFFERENT.replace("{schema}", &place.schema)).await?, 0);
         Ok(())
     })
 }

@@ -2,10 +2,10 @@
 
 use storagebox_core::Result;
 
-use super::Caller;
+use super::{Caller, call_each};
 use crate::scene::{count, with_place};
 use crate::structure::contents;
-use crate::support::run;
+use crate::support::{Place, run};
 
 /// A call of each function; its texts are left out.
 pub(super) const CALLS: &[&str] = &[
@@ -95,25 +95,34 @@ fn the_longest_arguments_are_accepted() -> Result<()> {
     })
 }
 
+/// Transactions that no call joins, and the code of the refusal.
+const TRANSACTIONS: [(&str, &str); 3] = [
+    ("BEGIN ISOLATION LEVEL REPEATABLE READ", "SB002"),
+    ("BEGIN ISOLATION LEVEL SERIALIZABLE", "SB002"),
+    ("BEGIN READ ONLY", "25006"),
+];
+
+/// Checks that such a transaction is refused by each function, and changes nothing.
+async fn are_refused(place: &Place) -> Result<()> {
+    let mut caller = Caller::connect(place).await?;
+    let before = contents(&place.database, &place.schema).await?;
+    for call in CALLS.iter().map(|call| call.replace("{}", "'fine'")) {
+        for (begin, code) in TRANSACTIONS {
+            caller.run(begin).await?;
+            assert_eq!(caller.refusal(&call).await, code, "{call}, {begin}");
+            caller.run("ROLLBACK").await?;
+        }
+    }
+    assert_eq!(contents(&place.database, &place.schema).await?, before);
+    Ok(())
+}
+
 #[test]
 fn other_isolation_levels_and_read_only_sessions_are_refused() -> Result<()> {
     with_place(async |place| {
-        let mut caller = Caller::connect(place).await?;
-        let calls = CALLS.iter().map(|call| call.replace("{}", "'fine'"));
-        for call in calls {
-            for (begin, code) in [
-                ("BEGIN ISOLATION LEVEL REPEATABLE READ", "SB002"),
-                ("BEGIN ISOLATION LEVEL SERIALIZABLE", "SB002"),
-                ("BEGIN READ ONLY", "25006"),
-            ] {
-                caller.run(begin).await?;
-                assert_eq!(caller.refusal(&call).await, code, "{call}, {begin}");
-                caller.run("ROLLBACK").await?;
-            }
-        }
-        let namespaces = format!("SELECT count(*) FROM {}.namespaces", place.schema);
-        assert_eq!(count(&place.database, &namespaces).await?, 0);
-        Ok(())
+        are_refused(place).await?;
+        call_each(place, &place.url_at(place.database.server())).await?;
+        are_refused(place).await
     })
 }
 
