@@ -90,9 +90,11 @@ fn the_rows_and_the_answers_are_those_of_the_stores_own_calls() -> Result<()> {
 #[test]
 fn two_claims_of_one_transaction_get_two_items() -> Result<()> {
     with_place(async |place| {
-        let shop =
-            Shop::with(place, place.builder().fetch_limit(1).from_client(&place.table.client(None, None).await)?)
-                .await?;
+        let shop = Shop::with(
+            place,
+            place.builder().shards(1).fetch_limit(1).from_client(&place.table.client(None, None).await)?,
+        )
+        .await?;
         let bank = shop.store.item_bank(&id("vouchers"))?;
         bank.add(&["1", "2", "3"].map(|code| Item::new(code).unwrap())).await?;
         let mut parts = shop.store.parts();
