@@ -175,9 +175,13 @@ impl Harness for PostgresHarness {
     }
 
     fn declared(&self) -> Declared {
-        Declared::all()
-            .with_transactions()
-            .without(Part::Strategies, "of the counters, PostgreSQL has Atomic, Marker, Window and Sharded")
+        let declared = Declared::all()
+            .without(Part::Strategies, "of the counters, PostgreSQL has Atomic, Marker, Window and Sharded");
+        match self.set_up.connections {
+            None => declared.with_transactions(),
+            // A caller's transaction would have the only connection.
+            Some(_) => declared,
+        }
     }
 
     async fn bare(&self) -> Result<Box<dyn Sandbox>> {
@@ -246,7 +250,7 @@ impl Sandbox for Schema {
 
     async fn begin(&self) -> Result<Box<dyn CallerTransaction>> {
         let mut caller = self.caller().await?;
-        caller.run("BEGIN").await?;
+        caller.run("BEGIN ISOLATION LEVEL READ COMMITTED").await?;
         Ok(Box::new(caller))
     }
 
