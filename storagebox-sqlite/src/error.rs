@@ -104,6 +104,8 @@ pub(crate) fn shared(error: &Error) -> Error {
 }
 
 const CANNOT_OPEN: i32 = 14;
+/// The code of a second call in progress, whose row is there already.
+const CONSTRAINT: i32 = 19;
 
 /// Returns `Ok` if the statement can be retried, and otherwise the mapped error. It can be retried if the file was in
 /// use. During the first few pauses it can also be retried if the file could not be opened, because another process may
@@ -231,6 +233,10 @@ pub(crate) fn another_file() -> Error {
 
 /// Returns the error for a transaction that cannot lock the file for writing.
 pub(crate) fn not_immediate(error: sqlx::Error) -> Error {
+    if primary(&error) == Some(CONSTRAINT) {
+        let why = "an earlier call of the transaction failed or was dropped; roll it back, and begin again";
+        return Error::new(ErrorKind::Contention, why).caused_by(error).on("sqlite");
+    }
     if !is_busy(&error) {
         return before_commit(error);
     }

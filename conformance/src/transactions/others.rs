@@ -1,4 +1,4 @@
-//! J-1 beside other callers: they wait for the end of a transaction, or are told that it is in the way.
+//! J-1 beside other callers: their calls wait for the end of a transaction, or return `Contention`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ pub(super) async fn the_same_claim_takes_after_a_rollback(world: &World) -> Verd
     Ok(())
 }
 
-/// `Empty` is only told after the commit.
+/// A take returns `Empty` only after the commit.
 pub(super) async fn the_last_item_is_not_gone_before_the_commit(world: &World) -> Verdict {
     world.filled(1).await?;
     let (_, other) = beside(world, 1, true).await?;

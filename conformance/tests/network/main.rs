@@ -48,8 +48,8 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), right.chain(smoke).chain(mutants).collect()).exit_code()
 }
 
-/// Returns whether the protocol between this client and this server supports the case. It has no entities, and nobody
-/// else's transactions.
+/// Returns whether the protocol between this client and this server supports the case. It has no entities, and
+/// the harness begins no transactions of callers.
 fn is_spoken(case: &Case) -> bool {
     !matches!(case.part(), Part::Entities | Part::JoinedEntities | Part::Transactions)
 }

@@ -1,5 +1,5 @@
 -- J-2 Takes within a transaction of the caller. A concurrent first take of the same claim fails on the unique index
--- (23505). Here that must not end the transaction, and nobody repeats the take: it is undone and made again, and finds
+-- (23505). Here that must not end the transaction, and no client repeats the take: it is undone and made again, and finds
 -- what the other transaction has committed.
 -- Returns what `bank_take` returns.
 CREATE OR REPLACE FUNCTION {schema}.bank_take_within(

@@ -100,7 +100,7 @@ impl Connections {
                 progress::leave()?;
                 let answer = ask.on(&mut connection).await;
                 if answer.as_ref().is_err_and(|(error, _)| error::is_of_company(error)) {
-                    // The transaction of other code is lost: nobody holds it any more.
+                    // No code can end that transaction any more, so the connection is closed.
                     drop(connection.detach());
                 }
                 progress::back(answer.map_err(|(error, heard)| error::of(error, heard)))

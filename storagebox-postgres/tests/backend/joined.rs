@@ -145,7 +145,7 @@ fn a_deadlock_of_two_orders_is_contention() -> Result<()> {
     })
 }
 
-/// The COMMIT is on its way: nobody knows yet, and the answer is not a guess.
+/// While the COMMIT is on its way, the answer is `Contention`.
 #[test]
 fn a_receipt_waits_for_a_commit_that_is_under_way() -> Result<()> {
     with_place(async |place| {

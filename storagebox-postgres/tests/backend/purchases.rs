@@ -54,7 +54,7 @@ impl End {
 pub(crate) struct Tally {
     pub(crate) bought: usize,
     pub(crate) nothing: usize,
-    /// How many of both were told by a receipt after a COMMIT without an answer.
+    /// The number of both in which the caller got an error and a receipt decided.
     pub(crate) told: usize,
 }
 

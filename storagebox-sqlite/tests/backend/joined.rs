@@ -1,7 +1,7 @@
 //! Calls within a transaction of the caller, beyond the suite.
 
 use sqlx::{ConnectOptions, Connection, SqliteConnection, raw_sql};
-use storagebox_core::{Backend, ErrorKind, Hold, Item, ItemBank, Result, Taken};
+use storagebox_core::{Backend, Counter, ErrorKind, Hold, Item, ItemBank, Result, Taken};
 use storagebox_sqlite::SqliteStore;
 
 use crate::support::{Place, failed};
@@ -131,5 +131,25 @@ async fn an_order_and_its_voucher_are_committed_together() -> Result<()> {
     }
     let orders: i64 = sqlx::query_scalar("SELECT count(*) FROM orders").fetch_one(&pool).await.map_err(failed)?;
     assert_eq!((orders, free(&store).await?), (1, 1));
+    Ok(())
+}
+
+/// A transaction in which a call failed has no other call, and no commit.
+#[tokio::test]
+async fn a_call_after_a_failed_one_says_that_the_transaction_is_over() -> Result<()> {
+    let place = Place::bare()?;
+    let store = filled(&place, 1).await?;
+    let other = storagebox_core::Strategy::Atomic;
+    let name = "counters".parse()?;
+    store.counter(&name, storagebox_core::Strategy::default())?.value(&"key".parse()?).await?;
+    let mut connection = begun(&place, "BEGIN IMMEDIATE").await?;
+    let failed = store.within(&mut connection)?.counter(&name, other)?.value(&"key".parse()?).await;
+    assert_eq!(failed.unwrap_err().kind(), ErrorKind::Misconfigured);
+    let error = take(&store, &mut connection, "first").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Contention, "{error}");
+    assert!(error.message().contains("roll it back"), "{error}");
+    assert!(tell(&mut connection, "COMMIT").await.is_err(), "it can be committed");
+    tell(&mut connection, "ROLLBACK").await?;
+    assert_eq!(free(&store).await?, 1);
     Ok(())
 }

@@ -94,7 +94,7 @@ fn sharded_counters_have_one_total() -> Result<()> {
     })
 }
 
-/// The lock of its shard is what makes an operation one, whoever repeats it.
+/// The lock of its shard makes an operation one, by SQL and by the library.
 #[test]
 fn an_operation_is_on_the_shard_on_which_the_library_has_it() -> Result<()> {
     const DIFFERENT: &str = "SELECT count(*) FROM (

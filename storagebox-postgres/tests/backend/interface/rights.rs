@@ -1,4 +1,4 @@
-//! Who may call: nobody without EXECUTE, and with EXECUTE of one function that function alone.
+//! Rights: a role needs EXECUTE, and EXECUTE of one function allows that function alone.
 
 use std::collections::BTreeSet;
 
