@@ -2,11 +2,14 @@
 
 use std::env;
 use std::ffi::OsStr;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, PipeReader};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use crate::failure::ChildFailure;
 use crate::workspace;
@@ -120,18 +123,34 @@ fn line(command: &Command) -> String {
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
-/// Runs a child and passes each line of both its outputs to `hear`.
-pub(crate) fn heard(mut command: Command, mut hear: impl FnMut(&str)) -> Result<()> {
+/// Runs a child and passes each line of both its outputs to `hear`. A child that prints nothing for this long is
+/// killed.
+pub(crate) fn heard(mut command: Command, silence: Duration, mut hear: impl FnMut(&str)) -> Result<()> {
     // One pipe for both outputs keeps the order of the lines.
     let (reader, writer) = io::pipe()?;
     let mut child =
         command.stdout(writer.try_clone()?).stderr(writer).spawn().with_context(|| not_started(&command))?;
     // Closes the command's ends of the pipe, without which the reader would never reach the end.
     command.stdout(Stdio::null()).stderr(Stdio::null());
-    for line in BufReader::new(reader).split(b'\n') {
-        hear(&String::from_utf8_lossy(&line?));
+    let lines = lines(reader);
+    loop {
+        match lines.recv_timeout(silence) {
+            Ok(line) => hear(&String::from_utf8_lossy(&line?)),
+            Err(RecvTimeoutError::Disconnected) => return checked(&command, child.wait()?, String::new),
+            Err(RecvTimeoutError::Timeout) => {
+                child.kill()?;
+                child.wait()?;
+                bail!("{} printed nothing for {} s, and was killed", line(&command), silence.as_secs());
+            }
+        }
     }
-    checked(&command, child.wait()?, String::new)
+}
+
+/// Reads lines on a thread that nobody waits for: what a killed child started may hold the pipe open.
+fn lines(reader: PipeReader) -> Receiver<io::Result<Vec<u8>>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || BufReader::new(reader).split(b'\n').try_for_each(|line| sender.send(line)));
+    receiver
 }
 
 #[cfg(test)]
@@ -185,8 +204,19 @@ mod tests {
     #[test]
     fn lines_of_a_child_are_heard_in_their_order_and_its_exit_code_is_kept() {
         let mut lines = Vec::new();
-        let heard = heard(shell("echo one; echo two >&2; echo three; exit 7"), |line| lines.push(line.to_owned()));
+        let child = shell("echo one; echo two >&2; echo three; exit 7");
+        let heard = heard(child, Duration::MAX, |line| lines.push(line.to_owned()));
         assert_eq!(exit_code(&heard.unwrap_err()), 7);
         assert_eq!(lines, ["one", "two", "three"]);
+    }
+
+    /// What it started lives on and holds the pipe.
+    #[test]
+    fn a_silent_child_is_killed() {
+        let mut lines = Vec::new();
+        let child = shell("echo one; sleep 5 & wait");
+        let error = heard(child, Duration::from_secs(1), |line| lines.push(line.to_owned())).unwrap_err();
+        assert!(error.to_string().ends_with("printed nothing for 1 s, and was killed"), "{error}");
+        assert_eq!(lines, ["one"]);
     }
 }

@@ -17,6 +17,10 @@ use crate::summary::Summary;
 /// The names of the programs that take longest, the longest first.
 const LONG: [&str; 5] = ["conformance", "cli", "backend", "faults", "smoke"];
 
+/// After this long without a line a program is stuck. Its last lines name the test: one that takes over a minute is
+/// printed once.
+const SILENCE: Duration = Duration::from_secs(15 * 60);
+
 /// A test program, with the name that is shown.
 #[derive(Debug)]
 pub(crate) struct Program {
@@ -101,7 +105,7 @@ impl Program {
 
     pub(crate) fn run(self) -> Ran {
         let (mut summary, mut lines, start) = (Summary::default(), String::new(), Instant::now());
-        let outcome = heard(self.command, |line| {
+        let outcome = heard(self.command, SILENCE, |line| {
             lines.push_str(line);
             lines.push('\n');
             summary.hear(line);

@@ -191,8 +191,8 @@ fn whoever_waits_may_go<S: Store>() {
     let (mut runner, mut stdout) = once.started(&[], script);
     let short = once.run(&["--wait", "0s"], script);
     assert_eq!(short.status.code(), Some(124), "{}", String::from_utf8_lossy(&short.stderr));
-    let waits = once.spawn(&[], script);
-    terminate_once_it_waits(&waits);
+    let mut waits = once.spawn(&[], script);
+    terminate_once_it_waits(&mut waits);
     let ended = Ended::from(waits.wait_with_output().unwrap()).exits(122);
     assert!(ended.stderr.starts_with("error: interrupted: the command was not run\n"), "{}", ended.stderr);
     fs::write(once.place.path("go"), "").unwrap();
@@ -228,12 +228,15 @@ fn tell(signal: &str, id: &str) -> bool {
     std::process::Command::new("kill").args([signal, id]).stderr(Stdio::null()).status().unwrap().success()
 }
 
-/// Terminates the process after it has installed its handlers. Before that the signal would kill it.
-fn terminate_once_it_waits(child: &Child) {
-    while !catches_sigterm(child) {
-        thread::yield_now();
+/// Terminates the process after it has installed its handlers. Before that the signal would kill it; and one that comes
+/// between a handler and its listener is lost, so the signal is repeated.
+fn terminate_once_it_waits(child: &mut Child) {
+    while child.try_wait().unwrap().is_none() {
+        if catches_sigterm(child) {
+            terminate(child);
+        }
+        thread::sleep(PAUSE);
     }
-    terminate(child);
 }
 
 /// Reads the mask of signals that Linux shows for a process.
