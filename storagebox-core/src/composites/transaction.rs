@@ -1,6 +1,7 @@
 //! The parts of a store within a transaction of the caller.
 
 mod bounded;
+mod own_wakes;
 mod part;
 mod receipt;
 
@@ -25,6 +26,7 @@ use crate::values::error::{Error, ErrorKind, Result};
 use crate::values::value::Namespace;
 
 use bounded::Bounded;
+use own_wakes::polled_again;
 
 pub use part::TransactionPart;
 pub use receipt::{CommitState, Receipt, settle};
@@ -196,7 +198,7 @@ async fn drive<T, E: From<Error>>(
     let lock = || connection.lock().unwrap_or_else(PoisonError::into_inner);
     let taken = lock().take();
     let mut transaction = taken.ok_or_else(in_use)?;
-    match first_of(call, transaction.serve()).await {
+    match polled_again(first_of(call, transaction.serve())).await {
         First::Left(answer) => {
             *lock() = Some(transaction);
             answer
