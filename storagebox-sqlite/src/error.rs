@@ -26,8 +26,11 @@ const CODES: &[(i32, ErrorKind, &str)] = &[
 
 /// Returns the primary result code, which is the lowest byte of the extended one.
 fn primary(error: &sqlx::Error) -> Option<i32> {
-    let code: i32 = error.as_database_error()?.code()?.parse().ok()?;
-    Some(code & 0xff)
+    extended(error).map(|code| code & 0xff)
+}
+
+fn extended(error: &sqlx::Error) -> Option<i32> {
+    error.as_database_error()?.code()?.parse().ok()
 }
 
 fn known(code: i32) -> Option<(ErrorKind, &'static str)> {
@@ -106,6 +109,8 @@ pub(crate) fn shared(error: &Error) -> Error {
 const CANNOT_OPEN: i32 = 14;
 /// The code of a second call in progress, whose row is there already.
 const CONSTRAINT: i32 = 19;
+/// The extended code of a row that breaks a foreign key when it is committed.
+const FOREIGN_KEY: i32 = 787;
 
 /// Returns `Ok` if the statement can be retried, and otherwise the mapped error. It can be retried if the file was in
 /// use. During the first few pauses it can also be retried if the file could not be opened, because another process may
@@ -216,7 +221,7 @@ pub(crate) fn not_sqlite() -> Error {
 }
 
 /// Returns the error for a connection that is not inside a transaction.
-pub(crate) fn no_transaction() -> Error {
+fn no_transaction() -> Error {
     bad("the connection", "is not inside a transaction; begin one, or call the store itself")
 }
 
@@ -231,8 +236,11 @@ pub(crate) fn another_file() -> Error {
     bad("the connection", "is open on another file than that of the store")
 }
 
-/// Returns the error for a transaction that cannot lock the file for writing.
+/// Returns the error for a connection without a transaction, or with one that cannot lock the file for writing.
 pub(crate) fn not_immediate(error: sqlx::Error) -> Error {
+    if extended(&error) == Some(FOREIGN_KEY) {
+        return no_transaction();
+    }
     if primary(&error) == Some(CONSTRAINT) {
         let why = "an earlier call of the transaction failed or was dropped; roll it back, and begin again";
         return Error::new(ErrorKind::Contention, why).caused_by(error).on("sqlite");

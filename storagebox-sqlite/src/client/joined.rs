@@ -18,6 +18,7 @@ const BEGIN: &str = include_str!("../../sql/joined/begin.sql");
 const END: &str = include_str!("../../sql/joined/end.sql");
 const UNDO: &str = include_str!("../../sql/joined/undo.sql");
 const CHECK: &str = include_str!("../../sql/joined/check.sql");
+const PROVE: &str = include_str!("../../sql/joined/prove.sql");
 
 /// Where the calls of a joined store put their requests.
 pub(super) struct Joined(mpsc::UnboundedSender<Request>);
@@ -95,17 +96,6 @@ impl OpenTransaction<'_> {
         if self.is_proven {
             return Ok(());
         }
-        // SQLite refuses a transaction within a transaction, and has no question that asks.
-        match self.run("BEGIN").await {
-            Ok(()) => {
-                self.run("ROLLBACK").await.map_err(error::before_commit)?;
-                return Err(error::no_transaction());
-            }
-            Err(error) if !error.to_string().contains("within a transaction") => {
-                return Err(error::before_commit(error));
-            }
-            Err(_) => {}
-        }
         let found = self.connection.fetch_one(raw_sql(CHECK)).await.map_err(error::before_commit)?;
         let (checks, file): (i64, String) = (column(&found, "checks")?, column(&found, "file")?);
         if checks == 0 {
@@ -114,6 +104,7 @@ impl OpenTransaction<'_> {
         if self.inner.connections.path().is_some_and(|path| !is_same(path, Path::new(&file))) {
             return Err(error::another_file());
         }
+        self.run(PROVE).await.map_err(error::not_immediate)?;
         self.is_proven = true;
         Ok(())
     }

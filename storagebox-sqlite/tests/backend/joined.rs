@@ -1,5 +1,9 @@
 //! Calls within a transaction of the caller, beyond the suite.
 
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+
 use sqlx::{ConnectOptions, Connection, SqliteConnection, raw_sql};
 use storagebox_core::{Backend, Counter, ErrorKind, Hold, Item, ItemBank, Result, Taken};
 use storagebox_sqlite::SqliteStore;
@@ -104,6 +108,31 @@ async fn a_savepoint_that_is_rolled_back_takes_the_call_with_it() -> Result<()> 
     tell(&mut connection, "COMMIT").await?;
     assert!(matches!(take_alone(&store, "second").await?, Taken::Again(_)));
     assert_eq!(take_alone(&store, "first").await?, Taken::Empty);
+    Ok(())
+}
+
+/// The call is dropped at each of its first polls, and what the caller does next is committed.
+#[tokio::test]
+async fn a_call_that_is_dropped_leaves_a_connection_without_a_transaction_as_it_was() -> Result<()> {
+    let place = Place::bare()?;
+    let store = filled(&place, 1).await?;
+    let (mut connection, mut look) = (place.raw().await?, place.raw().await?);
+    tell(&mut connection, "CREATE TABLE orders (id INTEGER PRIMARY KEY)").await?;
+    for polls in 0..20_i64 {
+        {
+            let mut call = pin!(take(&store, &mut connection, "first"));
+            for _ in 0..polls {
+                if poll_fn(|context| Poll::Ready(call.as_mut().poll(context))).await.is_ready() {
+                    break;
+                }
+                tokio::task::yield_now().await;
+            }
+        }
+        tell(&mut connection, "INSERT INTO orders DEFAULT VALUES").await?;
+        let orders: i64 =
+            sqlx::query_scalar("SELECT count(*) FROM orders").fetch_one(&mut look).await.map_err(failed)?;
+        assert_eq!(orders, polls + 1);
+    }
     Ok(())
 }
 
