@@ -97,7 +97,7 @@ fn after_an_idle_session_was_ended_each_refusal_is_certain() -> Result<()> {
     with_place(async |place| {
         let role = place.database.role();
         // Longer than a new session waits for its first call on a busy machine.
-        run(place.database.owner(), format!("ALTER ROLE {role} SET idle_session_timeout = '300ms'")).await?;
+        run(place.database.owner(), format!("ALTER ROLE {role} SET idle_session_timeout = '1s'")).await?;
         for store in each_way(place, &place.database.url()).await? {
             let gone = async || until("the end of the idle session", async || Ok(sessions(place).await? == 0)).await;
             each_call_is_certain(&store, gone).await?;
