@@ -80,6 +80,11 @@ pub(crate) fn opening(error: Error) -> Error {
     without_effect(error, "the answer to the opening of the namespace was lost")
 }
 
+/// Converts the error of a request that can change nothing, by which `setup` probes the server.
+pub(crate) fn probing(error: Error) -> Error {
+    without_effect(error, "the answer to the probe of the server was lost")
+}
+
 fn without_effect(error: Error, why: &'static str) -> Error {
     match error.kind() {
         ErrorKind::OutcomeUnknown => Error::new(ErrorKind::Unavailable, why).caused_by(error).on("dynamo"),

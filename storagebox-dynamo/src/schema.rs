@@ -9,6 +9,7 @@
 //! | `expires_at` | the same time in seconds, later by twice `max_skew`, for the table's time to live |
 
 mod backups;
+mod probe;
 
 use std::time::Duration;
 
@@ -31,10 +32,12 @@ const PROJECTED: [&str; 2] = ["c", "d"];
 const PAUSE: Duration = Duration::from_millis(500);
 const CHECKS: u32 = 240;
 
-/// Creates the table and turns on its time to live and its backups, as far as that is not done yet.
+/// Creates the table, probes the server, and turns on the table's time to live and its backups, as far as that is not
+/// done yet.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
     client.settle("setup", || create_or_check(client)).await?;
     wait_until_active(client).await.map_err(|error| error.during("setup"))?;
+    probe::check(client).await?;
     client.settle("setup", || turn_on_time_to_live(client)).await?;
     match client.settings().protect {
         true => client.settle("setup", || backups::turn_on(client)).await,

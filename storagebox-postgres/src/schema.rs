@@ -89,7 +89,8 @@ async fn begin(client: &Client, connection: &mut PgConnection) -> Result<()> {
     let patience = client.settings().options.call_timeout.as_millis().min(i32::MAX as u128);
     let lock = SETUP_LOCK.to_string();
     let begin = BEGIN.replace("{patience}", &patience.to_string()).replace("{lock}", &lock);
-    let Err(error) = run(connection, begin).await else { return Ok(()) };
+    let begun = raw_sql(AssertSqlSafe(begin)).execute(&mut *connection).await.map_err(probe::refused);
+    let Err(error) = begun else { return Ok(()) };
     if error.kind() != ErrorKind::Contention {
         return Err(error);
     }

@@ -11,6 +11,7 @@ mod counts;
 mod entities;
 #[cfg(unix)]
 mod environment;
+mod fakes;
 mod hostile;
 mod ledgers;
 mod left;

@@ -26,7 +26,7 @@ pub(crate) struct Metered {
 }
 
 /// The calls that operators make, and programs do not.
-const OPERATORS: [&str; 5] = ["`retire`", "`compact`", "`purge`", "`reset`", "`maintain`"];
+const OPERATORS: [&str; 6] = ["`retire`", "`compact`", "`purge`", "`reset`", "`maintain`", "`setup`"];
 
 /// A call and its cost.
 #[derive(Clone, Debug)]

@@ -17,25 +17,39 @@ use crate::readme::{read, section};
 use crate::scene::with_place;
 use crate::support::Place;
 
-/// An HTTP client that passes requests to the server until the test sets an answer for all further requests.
+/// An HTTP client that passes requests to the server until the test sets an answer for all further requests, or for
+/// those of some operations.
 #[derive(Clone, Debug)]
-struct Way {
+pub(crate) struct Way {
     inner: SharedHttpClient,
     answer: Arc<Mutex<Option<(u16, String)>>>,
+    operations: Option<&'static [&'static str]>,
     answered: Arc<AtomicUsize>,
 }
 
 impl Way {
-    fn to(place: &Place) -> Self {
-        Self { inner: place.table.http(), answer: Arc::default(), answered: Arc::default() }
+    pub(crate) fn to(place: &Place) -> Self {
+        Self { inner: place.table.http(), answer: Arc::default(), operations: None, answered: Arc::default() }
     }
 
-    fn answers(&self, status: u16, body: impl Into<String>) {
+    /// Answers only these operations.
+    pub(crate) fn only(self, operations: &'static [&'static str]) -> Self {
+        Self { operations: Some(operations), ..self }
+    }
+
+    pub(crate) fn answers(&self, status: u16, body: impl Into<String>) {
         *self.answer.lock().unwrap() = Some((status, body.into()));
     }
 
-    fn answered(&self) -> usize {
+    pub(crate) fn answered(&self) -> usize {
         self.answered.load(Relaxed)
+    }
+
+    /// Returns the answer to this request, unless the server is to answer it.
+    fn answer_to(&self, request: &HttpRequest) -> Option<(u16, String)> {
+        let asked = request.headers().get("x-amz-target").and_then(|target| target.rsplit('.').next());
+        let is_ours = self.operations.is_none_or(|some| asked.is_some_and(|asked| some.contains(&asked)));
+        self.answer.lock().unwrap().clone().filter(|_| is_ours)
     }
 }
 
@@ -54,7 +68,7 @@ struct Answering {
 
 impl HttpConnector for Answering {
     fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
-        let Some((status, body)) = self.way.answer.lock().unwrap().clone() else {
+        let Some((status, body)) = self.way.answer_to(&request) else {
             return self.inner.call(request);
         };
         self.way.answered.fetch_add(1, Relaxed);
@@ -64,7 +78,7 @@ impl HttpConnector for Answering {
     }
 }
 
-fn named(name: &str) -> String {
+pub(crate) fn named(name: &str) -> String {
     format!("{{\"__type\":\"com.amazonaws.dynamodb.v20120810#{name}\",\"message\":\"no\"}}")
 }
 

@@ -15,6 +15,14 @@ BEGIN
     GET DIAGNOSTICS moved = ROW_COUNT;
     RETURN moved;
 END $$;
+-- Only one session is at hand, so that nothing asks here whether the locks of another are skipped.
+CREATE FUNCTION {schema}.probe_lock() RETURNS boolean
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    PERFORM FROM {schema}.probe p WHERE p.id = 2 FOR UPDATE SKIP LOCKED;
+    PERFORM FROM {schema}.probe p WHERE p.id = 2 FOR UPDATE SKIP LOCKED;
+    RETURN FOUND;
+END $$;
 CREATE FUNCTION {schema}.probe_block() RETURNS bigint
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -26,8 +34,10 @@ BEGIN
     END;
     RETURN (SELECT count(*) FROM {schema}.probe p WHERE p.id = 4);
 END $$;
-SELECT {schema}.probe_address() = 1 AS finds_by_address, {schema}.probe_setting() = '3s' AS keeps_settings,
-    {schema}.probe_block() = 0 AS undoes_blocks, pg_catalog.txid_current_if_assigned() IS NOT NULL AS has_ids,
+SELECT {schema}.probe_address() = 1 AS finds_by_address, {schema}.probe_lock() AS skips_no_own_locks,
+    {schema}.probe_setting() = '3s' AS keeps_settings, {schema}.probe_block() = 0 AS undoes_blocks,
+    pg_catalog.txid_current_if_assigned() IS NOT NULL AS has_ids,
     pg_catalog.set_config('storagebox.within', 'probe', true) = 'probe' AS has_local_settings;
-DROP FUNCTION {schema}.probe_setting(), {schema}.probe_address(), {schema}.probe_block();
+DROP FUNCTION {schema}.probe_setting(), {schema}.probe_address(), {schema}.probe_lock(),
+    {schema}.probe_block();
 DROP TABLE {schema}.probe;

@@ -1,22 +1,30 @@
 //! Refuses a server that speaks PostgreSQL's protocol and does not behave like it.
 
+use std::fmt::Display;
+
 use sqlx::postgres::{PgConnection, PgRow};
 use sqlx::{AssertSqlSafe, Row, raw_sql};
 use storagebox_core::{Error, Result};
 
-use super::refused;
 use crate::config::Schema;
+use crate::error;
 
 const PROBE: &str = include_str!("../../sql/store/probe.sql");
 
 /// What the functions rely on: the column of the probe, and what a server without it cannot do.
-const NEEDED: [(&str, &str); 5] = [
+const NEEDED: [(&str, &str); 6] = [
     ("finds_by_address", "change a row by its address (ctid) after it was locked"),
+    ("skips_no_own_locks", "find a row again that the same transaction has locked (SKIP LOCKED)"),
     ("keeps_settings", "run a function with its own settings, such as lock_timeout"),
     ("undoes_blocks", "undo a block of a function that fails"),
     ("has_ids", "tell whether a transaction has written (txid_current_if_assigned)"),
     ("has_local_settings", "keep a setting until the end of a transaction"),
 ];
+
+/// The codes of a server that does not know a statement, or what the statement names.
+const NOT_KNOWN: [&str; 2] = ["0A", "42"];
+/// Those among them that say something else: a right is missing, or a name is taken.
+const OTHERS: [&str; 3] = ["42501", "42P07", "42723"];
 
 /// Probes the server, in the transaction of a setup.
 pub(super) async fn check(connection: &mut PgConnection, schema: &Schema) -> Result<()> {
@@ -24,14 +32,31 @@ pub(super) async fn check(connection: &mut PgConnection, schema: &Schema) -> Res
     judge(|column| has(&found, column))
 }
 
+/// Converts the error of a statement that every PostgreSQL knows and that needs nothing of the schema.
+pub(super) fn refused(error: sqlx::Error) -> Error {
+    match error.as_database_error().and_then(|error| error.code()) {
+        Some(code) if is_not_known(&code) => {
+            lacking(format_args!("does not know what `setup` asks of it (SQLSTATE {code}; the cause says what)"))
+                .caused_by(error)
+        }
+        _ => error::of(error, true),
+    }
+}
+
+fn is_not_known(code: &str) -> bool {
+    NOT_KNOWN.iter().any(|class| code.starts_with(class)) && !OTHERS.contains(&code)
+}
+
 /// Returns the error for the first behaviour that is missing.
 fn judge(has: impl Fn(&str) -> bool) -> Result<()> {
     match NEEDED.iter().find(|(column, _)| !has(column)) {
         None => Ok(()),
-        Some((_, what)) => {
-            Err(Error::unsupported(format_args!("a server that cannot {what}"), "PostgreSQL itself").on("postgres"))
-        }
+        Some((_, what)) => Err(lacking(format_args!("cannot {what}"))),
     }
+}
+
+fn lacking(what: impl Display) -> Error {
+    Error::unsupported(format_args!("a server that {what}"), "PostgreSQL itself").on("postgres")
 }
 
 /// A server that answers something else has not the behaviour.
@@ -53,5 +78,11 @@ mod tests {
             assert_eq!(error.kind(), ErrorKind::Unsupported);
             assert!(error.message().contains(what), "{error}");
         }
+    }
+
+    #[test]
+    fn a_right_that_is_missing_says_nothing_about_the_server() {
+        assert!(["0A000", "42601", "42703", "42704", "42883", "42P01"].into_iter().all(is_not_known));
+        assert!(!["42501", "42P07", "42723", "23505", "55P03", "57014", "XX000"].into_iter().any(is_not_known));
     }
 }

@@ -12,6 +12,7 @@ mod ended;
 mod entities;
 mod epochs;
 mod errors;
+mod fakes;
 mod hints;
 mod hostile;
 mod impostor;
