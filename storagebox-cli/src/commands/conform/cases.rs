@@ -1,14 +1,15 @@
 //! The harness of every target: a numbered place for each case.
 
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use storagebox::bank::ListedItem;
 use storagebox::parts::Backend;
 use storagebox::values::Namespace;
-use storagebox::{ErrorKind, Result, async_trait};
-use storagebox_conformance::{Declared, Harness, Sandbox, TestClock, listed};
+use storagebox::{Error, ErrorKind, Result, async_trait};
+use storagebox_conformance::{CallerTransaction, Declared, Harness, Sandbox, TestClock, listed};
 
 use super::TestTarget;
 
@@ -50,6 +51,11 @@ impl Harness for Cases {
 /// Opens a store at the server, or at the address of a proxy in front of it.
 type Opener = Box<dyn Fn(Option<SocketAddr>) -> Result<Arc<dyn Backend>> + Send + Sync>;
 
+/// Connects as a caller of the store does, who begins a transaction with this statement, if there is one.
+type Caller = Box<dyn Fn(Option<&'static str>) -> Called + Send + Sync>;
+
+type Called = Pin<Box<dyn Future<Output = Result<Box<dyn CallerTransaction>>> + Send>>;
+
 /// The place of one case.
 pub(super) struct Case {
     pub(super) opener: Opener,
@@ -58,6 +64,8 @@ pub(super) struct Case {
     pub(super) upstream: Option<SocketAddr>,
     /// What a text looks like in a request.
     pub(super) on_the_wire: fn(&str) -> Vec<u8>,
+    /// `None` if the target declares no transactions of callers.
+    pub(super) caller: Option<Caller>,
 }
 
 impl Case {
@@ -66,7 +74,14 @@ impl Case {
         opener: impl Fn(Option<SocketAddr>) -> Result<B> + Send + Sync + 'static,
     ) -> Self {
         let opener = Box::new(move |proxy| Ok(Arc::new(opener(proxy)?) as _));
-        Self { opener, clock: Arc::new(clock), upstream: None, on_the_wire: |text| text.into() }
+        Self { opener, clock: Arc::new(clock), upstream: None, on_the_wire: |text| text.into(), caller: None }
+    }
+}
+
+impl Case {
+    async fn called(&self, begin: Option<&'static str>) -> Result<Box<dyn CallerTransaction>> {
+        let none = || Error::unsupported("a transaction of a caller", "PostgreSQL");
+        self.caller.as_ref().ok_or_else(none)?(begin).await
     }
 }
 
@@ -95,6 +110,14 @@ impl Sandbox for Case {
 
     fn on_the_wire(&self, text: &str) -> Vec<u8> {
         (self.on_the_wire)(text)
+    }
+
+    async fn begin(&self) -> Result<Box<dyn CallerTransaction>> {
+        self.called(Some("BEGIN ISOLATION LEVEL READ COMMITTED")).await
+    }
+
+    async fn connect(&self) -> Result<Box<dyn CallerTransaction>> {
+        self.called(None).await
     }
 
     async fn open_through(&self, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {

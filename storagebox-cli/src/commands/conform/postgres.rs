@@ -1,5 +1,6 @@
 //! Schemas in a database of a server with PostgreSQL's protocol.
 
+use std::any::Any;
 use std::net::SocketAddr;
 use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +10,7 @@ use sqlx::error::DatabaseError;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions, Executor, Row, query, raw_sql};
 use storagebox::{Error, ErrorKind, PostgresStore, Result, async_trait};
-use storagebox_conformance::{Declared, Part, TestClock};
+use storagebox_conformance::{CallerTransaction, Declared, Part, TestClock};
 use tokio::runtime::Handle;
 use tokio::task::block_in_place;
 use tokio::time::timeout;
@@ -104,6 +105,7 @@ impl TestTarget for Schemas {
 
     fn declared(&self) -> Declared {
         let declared = Declared::all()
+            .with_transactions()
             .without(Part::Strategies, "of the counters, PostgreSQL has Atomic, Marker, Window and Sharded")
             .without_restart("a server by its URL is not restarted");
         match self.upstream {
@@ -118,6 +120,8 @@ impl TestTarget for Schemas {
         let clock = SchemaClock { schemas: self.clone(), schema: schema.name.clone(), moved: Mutex::default() };
         let mut case = Case::new(clock, move |proxy| schema.store(proxy));
         case.upstream = self.upstream;
+        let owner = self.owner.clone();
+        case.caller = Some(Box::new(move |begin| Box::pin(caller(owner.clone(), begin))));
         if self.url.contains("statements=simple") {
             case.on_the_wire = in_hexadecimal;
         }
@@ -146,6 +150,40 @@ impl TestTarget for Schemas {
 
     fn left(&self) -> String {
         format!("the schemas whose names begin with {}_", self.prefix)
+    }
+}
+
+/// The connection of a caller, on which a transaction may be open.
+struct Caller(PgConnection);
+
+async fn caller(owner: PgConnectOptions, begin: Option<&'static str>) -> Result<Box<dyn CallerTransaction>> {
+    let mut caller = Caller(connection(&owner).await?);
+    if let Some(begin) = begin {
+        caller.run(begin).await?;
+    }
+    Ok(Box::new(caller))
+}
+
+impl Caller {
+    async fn run(&mut self, sql: &'static str) -> Result<()> {
+        self.0.execute(raw_sql(sql)).await.map(drop).map_err(failed)
+    }
+}
+
+#[async_trait]
+impl CallerTransaction for Caller {
+    fn connection(&mut self) -> &mut (dyn Any + Send) {
+        &mut self.0
+    }
+
+    /// The server answers the COMMIT of a failed transaction with a rollback, which is no error.
+    async fn commit(mut self: Box<Self>) -> Result<()> {
+        self.run("SELECT").await?;
+        self.run("COMMIT").await
+    }
+
+    async fn rollback(mut self: Box<Self>) -> Result<()> {
+        self.run("ROLLBACK").await
     }
 }
 
