@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use storagebox_core::{Change, Counter, Hold, ItemBank, OpId, Strategy, Taken};
 use tokio::sync::oneshot;
@@ -65,26 +66,29 @@ pub(super) async fn what_is_rolled_back_can_be_taken(world: &World) -> Verdict {
 
 /// The second transaction waits, and then goes on: the claim of the first does not end it.
 pub(super) async fn the_same_claim_in_two_transactions_is_one(world: &World) -> Verdict {
-    for is_committed in [true, false] {
-        let name = format!("bank-{is_committed}");
+    for (is_committed, is_late) in [(true, false), (true, true), (false, false), (false, true)] {
+        let name = format!("bank-{is_committed}-{is_late}");
         let bank = world.filled_bank(&name, 2).await?;
         let mut first = begun(world).await?;
         let taken = within(world, &mut *first)?.item_bank(&name.parse()?)?.take(&claim(0)?, Hold::Forever).await?;
         let held = ensure_matches!(taken, Taken::New(held) => held, "the first transaction");
+        let is_begun = AtomicBool::new(false);
         let second = async {
             let mut second = begun(world).await?;
+            is_begun.store(true, Ordering::Relaxed);
             let taken = within(world, &mut *second)?.item_bank(&name.parse()?)?.take(&claim(0)?, Hold::Forever).await?;
             second.commit().await?;
             Ok::<_, Failure>(taken)
         };
         let end = async {
-            for _ in 0..20 {
-                tokio::task::yield_now().await;
+            if is_late {
+                let_others_ask(world, &is_begun).await?;
             }
             match is_committed {
-                true => first.commit().await,
-                false => first.rollback().await,
+                true => first.commit().await?,
+                false => first.rollback().await?,
             }
+            Ok::<_, Failure>(())
         };
         let (second, ended) = tokio::join!(second, end);
         ended?;
@@ -93,6 +97,21 @@ pub(super) async fn the_same_claim_in_two_transactions_is_one(world: &World) -> 
             false => ensure_matches!(second?, Taken::New(_), "the second transaction after a rollback"),
         }
         ensure_eq!(bank.counts().await?.free, 1, "free items");
+    }
+    Ok(())
+}
+
+/// Asks the server often enough that it has most likely read what another caller asked before. A store whose
+/// transactions begin one after the other never begins the other one, so this does not wait for it without end.
+async fn let_others_ask(world: &World, has_begun: &AtomicBool) -> Verdict {
+    const MOST: usize = 200;
+    const AFTERWARDS: usize = 10;
+    let mut left = MOST;
+    while left > 0 {
+        world.store().ping().await?;
+        tokio::task::yield_now().await;
+        let begun = has_begun.load(Ordering::Relaxed);
+        left = if begun { left.min(AFTERWARDS) } else { left } - 1;
     }
     Ok(())
 }
