@@ -25,6 +25,7 @@ cases! { Transactions:
     "J-2" Sequential [ItemBank] refusals: one_call_at_a_time, a_large_batch_is_refused;
     "J-2" Sequential [Ordered] refusals: a_purge_is_refused;
     "J-2" Cancel [ItemBank] refusals: a_call_that_is_dropped_is_never_half_committed;
+    "J-2" Cancel [Counter] refusals: a_change_that_is_dropped_is_never_half_committed;
     "J-3" Sequential [..] refusals: a_connection_without_a_transaction_is_refused;
     "J-4" Sequential [Dedup] refusals: a_lease_that_is_over_cannot_be_completed_and_committed;
     "J-5" Sequential [Dedup] receipts:

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Begun, ClaimState, ErrorKind, Hold, Item, ItemBank, LeaseRepo, OpId, OrderedStore, Payload, Retention, Taken,
+    Begun, Change, ClaimState, Counter, ErrorKind, Hold, Item, ItemBank, Key, LeaseRepo, OpId, OrderedStore, Payload,
+    Retention, Strategy, Taken,
 };
 
 use super::{begun, claim, within};
@@ -12,6 +13,9 @@ use crate::link::drop_after;
 use crate::part::Part;
 use crate::store::steps::Step;
 use crate::world::World;
+
+/// The most polls after which a call is dropped. No call needs as many.
+const MOST_POLLS: usize = 60;
 
 /// On a connection without a transaction, each call would be committed by itself.
 pub(super) async fn a_connection_without_a_transaction_is_refused(world: &World) -> Verdict {
@@ -72,9 +76,8 @@ pub(super) async fn a_purge_is_refused(world: &World) -> Verdict {
 /// A call is dropped at each point where it waits. The transaction is of no more use, and whatever the caller does
 /// then, the call has taken effect as a whole or not at all.
 pub(super) async fn a_call_that_is_dropped_is_never_half_committed(world: &World) -> Verdict {
-    const MOST_POLLS: usize = 60;
     for polls in 0..MOST_POLLS {
-        let is_over = [dropped(world, polls, true).await?, dropped(world, polls, false).await?];
+        let is_over = [dropped_take(world, polls, true).await?, dropped_take(world, polls, false).await?];
         if is_over == [true, true] {
             break;
         }
@@ -83,7 +86,7 @@ pub(super) async fn a_call_that_is_dropped_is_never_half_committed(world: &World
 }
 
 /// Drops a take after so many polls. Returns whether it was over before.
-async fn dropped(world: &World, polls: usize, is_committed: bool) -> Result<bool, Failure> {
+async fn dropped_take(world: &World, polls: usize, is_committed: bool) -> Result<bool, Failure> {
     let name = format!("bank-{polls}-{is_committed}");
     let bank = world.filled_bank(&name, 1).await?;
     let mut transaction = begun(world).await?;
@@ -108,6 +111,33 @@ async fn dropped(world: &World, polls: usize, is_committed: bool) -> Result<bool
         _ => ensure!(free == 1, "the item is lost, after {polls} polls: {state:?}"),
     }
     ensure!(!is_over || !is_committed || free == 0, "an answered call is not committed");
+    Ok(is_over)
+}
+
+/// The value and the record of the operation change together.
+pub(super) async fn a_change_that_is_dropped_is_never_half_committed(world: &World) -> Verdict {
+    for polls in 0..MOST_POLLS {
+        if dropped_change(world, polls).await? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Drops a change of a counter after so many polls, commits, and makes it again. Returns whether it was over before.
+async fn dropped_change(world: &World, polls: usize) -> Result<bool, Failure> {
+    let counter = world.counter(Strategy::default())?;
+    let (key, change) = (Key::new(format!("key-{polls}"))?, Change::new(OpId::new("op")?, 1));
+    // The namespace exists before, so that only the change itself is dropped.
+    let _ = counter.value(&key).await?;
+    let mut transaction = begun(world).await?;
+    let is_over = {
+        let joined = within(world, &mut *transaction)?.counter(&"counters".parse()?, Strategy::default())?;
+        drop_after(joined.apply(&key, &change), polls).await.is_some()
+    };
+    let _ = transaction.commit().await;
+    let _ = counter.apply(&key, &change).await?;
+    ensure_eq!(counter.value(&key).await?, 1, "a change that was dropped after {polls} polls and made again");
     Ok(is_over)
 }
 
