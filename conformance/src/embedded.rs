@@ -1,10 +1,11 @@
 //! The harness of a store that lives in the test process.
 
+use std::any::Any;
 use std::sync::Arc;
 
-use storagebox_core::{Backend, ListedItem, ManualClock, Namespace, Result, async_trait};
+use storagebox_core::{Backend, Error, ListedItem, ManualClock, Namespace, Result, async_trait};
 
-use crate::harness::{Declared, Harness, Sandbox, TestClock};
+use crate::harness::{CallerTransaction, Declared, Harness, Sandbox, TestClock};
 use crate::part::Part;
 
 /// The number of entries on a page of an audit.
@@ -31,7 +32,11 @@ pub struct Embedded<B> {
     name: String,
     declared: Declared,
     make: Box<dyn Fn(ManualClock) -> Result<B> + Send + Sync>,
+    begin: Option<Begin>,
 }
+
+/// Begins a transaction of a caller.
+type Begin = Arc<dyn Fn() -> Box<dyn CallerTransaction> + Send + Sync>;
 
 impl<B: Backend + Clone> Embedded<B> {
     /// Creates a harness that creates an empty store for each case. Reports show the name.
@@ -40,7 +45,16 @@ impl<B: Backend + Clone> Embedded<B> {
             .without_network("a store in this process has no server")
             .without_restart("a store in this process ends with it")
             .without_processes("a store in this process is its alone");
-        Self { name: name.into(), declared, make: Box::new(make) }
+        Self { name: name.into(), declared, make: Box::new(make), begin: None }
+    }
+
+    /// Declares that the store joins transactions of callers, which `begin` begins. A connection without a transaction
+    /// is a value of a type that the store does not know.
+    #[must_use]
+    pub fn with_transactions(mut self, begin: impl Fn() -> Box<dyn CallerTransaction> + Send + Sync + 'static) -> Self {
+        self.declared = self.declared.with_transactions();
+        self.begin = Some(Arc::new(begin));
+        self
     }
 
     /// Leaves out a part as a whole, as [`Declared::without`] does.
@@ -70,7 +84,7 @@ impl<B: Backend + Clone> Harness for Embedded<B> {
     async fn bare(&self) -> Result<Box<dyn Sandbox>> {
         let clock = ManualClock::new();
         let store = (self.make)(clock.clone())?;
-        Ok(Box::new(Inside { store, clock }))
+        Ok(Box::new(Inside { store, clock, begin: self.begin.clone() }))
     }
 }
 
@@ -78,6 +92,25 @@ impl<B: Backend + Clone> Harness for Embedded<B> {
 struct Inside<B> {
     store: B,
     clock: ManualClock,
+    begin: Option<Begin>,
+}
+
+/// What no store takes for a transaction.
+struct NoTransaction;
+
+#[async_trait]
+impl CallerTransaction for NoTransaction {
+    fn connection(&mut self) -> &mut (dyn Any + Send) {
+        self
+    }
+
+    async fn commit(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
+
+    async fn rollback(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
 }
 
 #[async_trait]
@@ -92,6 +125,17 @@ impl<B: Backend + Clone> Sandbox for Inside<B> {
 
     fn clock(&self) -> Option<Arc<dyn TestClock>> {
         Some(Arc::new(self.clock.clone()))
+    }
+
+    async fn begin(&self) -> Result<Box<dyn CallerTransaction>> {
+        let begin = self.begin.as_ref().ok_or_else(|| {
+            Error::unsupported("a transaction of a caller", "a harness that begins one: `with_transactions`")
+        })?;
+        Ok(begin())
+    }
+
+    async fn connect(&self) -> Result<Box<dyn CallerTransaction>> {
+        Ok(Box::new(NoTransaction))
     }
 }
 

@@ -112,7 +112,8 @@ pub trait Sandbox: Send + Sync + 'static {
         Err(Error::unsupported("a transaction of a caller", "a sandbox that begins one"))
     }
 
-    /// Connects to the database of the store as [`begin`](Self::begin) does, and begins no transaction.
+    /// Connects to the database of the store as [`begin`](Self::begin) does, and begins no transaction. If there is no
+    /// such connection, because only a transaction can be joined, returns a value that the store does not join.
     async fn connect(&self) -> Result<Box<dyn CallerTransaction>> {
         Err(Error::unsupported("a connection of a caller", "a sandbox that begins transactions"))
     }

@@ -5,8 +5,8 @@ mod ops;
 mod shards;
 mod void_ops;
 
-use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
@@ -17,7 +17,7 @@ use tracing::instrument;
 
 use crate::clock::Time;
 use crate::config::Settings;
-use crate::striped::Striped;
+use crate::transaction::{Keyed, Open};
 
 pub(crate) use ledger::MemoryLedger;
 use ops::{Known, Ops};
@@ -27,12 +27,52 @@ use void_ops::VoidOps;
 /// How long `Strategy::TransactionToken` recognises an operation, as on DynamoDB.
 const TOKEN: Duration = Duration::from_secs(600);
 
+/// The counters of one name.
+#[derive(Clone, Debug)]
+pub(crate) enum AnyCounter {
+    Value(Arc<MemoryCounter>),
+    Entries(Arc<MemoryLedger>),
+}
+
+impl AnyCounter {
+    pub(crate) fn new(settings: Settings, strategy: Strategy) -> Self {
+        match strategy {
+            Strategy::Ledger => Self::Entries(Arc::new(MemoryLedger::new(settings))),
+            _ => Self::Value(Arc::new(MemoryCounter::new(settings, strategy))),
+        }
+    }
+
+    /// Returns the strategy with which the counters were created.
+    pub(crate) fn strategy(&self) -> Strategy {
+        match self {
+            Self::Value(counter) => counter.strategy,
+            Self::Entries(_) => Strategy::Ledger,
+        }
+    }
+
+    /// Returns the same counters within a transaction.
+    pub(crate) fn joined(&self, by: &Open) -> Self {
+        match self {
+            Self::Value(counter) => Self::Value(Arc::new(counter.joined(by))),
+            Self::Entries(ledger) => Self::Entries(Arc::new(ledger.joined(by))),
+        }
+    }
+
+    /// Forgets at most `budget` operations that are past their retention, and returns how many. A ledger keeps all.
+    pub(crate) fn maintain(&self, budget: usize) -> usize {
+        match self {
+            Self::Value(counter) => counter.maintain(budget),
+            Self::Entries(_) => 0,
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct MemoryCounter {
     settings: Settings,
-    strategy: Strategy,
+    pub(crate) strategy: Strategy,
     rules: Rules,
-    cells: Striped<BTreeMap<Key, Cell>>,
+    cells: Keyed<Key, Cell>,
 }
 
 /// The differences between the strategies.
@@ -59,7 +99,7 @@ impl Rules {
             Strategy::OptimisticHistory { len } => forgetful(Remember::Writers(len)),
             Strategy::TransactionToken => forgetful(Remember::For(TOKEN)),
             Strategy::Marker { retention } => Self { memory: retention.into(), ..whole },
-            // Namespaces with this strategy are opened as `MemoryLedger`s, which follow the same rules.
+            // Namespaces with this strategy are `MemoryLedger`s, which follow the same rules.
             Strategy::Ledger => whole,
             Strategy::TokenSet { max } => Self { capacity: Some(max), ..whole },
             Strategy::Window { lifetime, capacity } => {
@@ -76,7 +116,7 @@ fn unsupported(what: impl fmt::Display, instead: &str) -> Error {
     Error::unsupported(what, instead).on("memory")
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Cell {
     shards: Shards,
     ops: Ops,
@@ -102,12 +142,18 @@ fn is_past(memory: Remember, since: Time, now: Time) -> bool {
 
 impl MemoryCounter {
     pub(crate) fn new(settings: Settings, strategy: Strategy) -> Self {
-        Self { settings, strategy, rules: Rules::of(strategy), cells: Striped::default() }
+        Self { settings, strategy, rules: Rules::of(strategy), cells: Keyed::default() }
+    }
+
+    /// Returns the same counters within a transaction.
+    pub(crate) fn joined(&self, by: &Open) -> Self {
+        let Self { strategy, rules, .. } = *self;
+        Self { settings: self.settings.clone(), strategy, rules, cells: self.cells.joined(by) }
     }
 
     /// Runs one step on the key's cell, after forgetting the operations whose memory is over.
-    fn step<T>(&self, key: &Key, step: impl FnOnce(&mut Cell, Time) -> T) -> T {
-        let mut cells = self.cells.lock_for(key);
+    fn step<T>(&self, key: &Key, step: impl FnOnce(&mut Cell, Time) -> T) -> Result<T> {
+        let mut cells = self.cells.to_change(key)?;
         let now = self.settings.now();
         let cell = cells.entry(key.clone()).or_insert_with(|| Cell {
             shards: Shards::new(self.rules.split),
@@ -119,7 +165,7 @@ impl MemoryCounter {
         if cell.is_new() {
             cells.remove(key);
         }
-        outcome
+        Ok(outcome)
     }
 
     fn check(&self, change: &Change) -> Result<()> {
@@ -198,7 +244,7 @@ impl Counter for MemoryCounter {
             Some(Known::Applied { delta, .. }) if *delta != change.delta => Ok(Counted::Mismatch),
             Some(Known::Applied { value, .. }) => Ok(Counted::AlreadyApplied { value: *value }),
             None => self.apply_new(cell, attempt, change, now),
-        })
+        })?
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -207,7 +253,7 @@ impl Counter for MemoryCounter {
             let what = format_args!("a fence with the counter strategy {:?}", self.strategy);
             return Err(unsupported(what, "Marker, which remembers operations"));
         }
-        Ok(self.step(key, |cell, now| match cell.ops.find(op) {
+        self.step(key, |cell, now| match cell.ops.find(op) {
             Some(Known::Applied { value, .. }) => Cancelled::AlreadyApplied { value: *value },
             Some(Known::Cancelled) => Cancelled::Cancelled,
             None if cell.ops.is_full(self.rules.capacity) => Cancelled::Full,
@@ -216,12 +262,12 @@ impl Counter for MemoryCounter {
                 cell.void.forget(op);
                 Cancelled::Cancelled
             }
-        }))
+        })
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn value(&self, key: &Key) -> Result<i64> {
-        let cells = self.cells.lock_for(key);
+        let cells = self.cells.to_read(key);
         Ok(cells.get(key).map_or(0, |cell| cell.shards.total()))
     }
 

@@ -19,41 +19,41 @@ impl DedupRepo for MemoryDedupRepo {
     #[instrument(level = "trace", skip_all)]
     async fn record(&self, id: &DedupId, value: &Payload, op: &OpId, retention: Retention) -> Result<Recorded> {
         let retention = retention.checked()?;
-        Ok(self.0.step(id, |record, now| {
+        self.0.change(id, |record, now| {
             record.state.record(op, record.has_ended(op), now).unwrap_or_else(|| {
                 let done = self.0.done(value, op, now, retention);
                 let version = done.entry.version;
                 record.state = IdState::Done(done);
                 Recorded::New(version)
             })
-        }))
+        })
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn get(&self, id: &DedupId) -> Result<Option<Entry>> {
-        Ok(self.0.step(id, |record, _| record.state.entry().cloned()))
+        Ok(self.0.read(id, |record| record.state.entry().cloned()))
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn replace(&self, id: &DedupId, version: Version, value: &Payload, op: &OpId) -> Result<Replaced> {
-        Ok(self.0.step(id, |record, _| match (record.state.replace(version, op), &mut record.state) {
+        self.0.change(id, |record, _| match (record.state.replace(version, op), &mut record.state) {
             (None, IdState::Done(done)) => {
                 done.entry = self.0.next_entry(value);
                 done.replaced_by = Some((op.clone(), version));
                 Replaced::Replaced(done.entry.version)
             }
             (answer, _) => answer.unwrap_or(Replaced::Stale(None)),
-        }))
+        })
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn forget(&self, id: &DedupId, version: Version) -> Result<Forgotten> {
-        Ok(self.0.step(id, |record, now| {
+        self.0.change(id, |record, now| {
             record.state.forget(version).unwrap_or_else(|| {
                 record.end(now);
                 Forgotten::Forgotten
             })
-        }))
+        })
     }
 
     #[instrument(level = "trace", skip_all)]

@@ -113,13 +113,14 @@ pub(crate) struct MemoryEntityLedger {
 }
 
 impl MemoryEntityLedger {
-    /// Makes the whole commit under the lock of the entity. Nothing can fail after the token is consumed.
-    fn commit_now(&self, commit: &Commit) -> Committed {
+    /// Makes the whole commit under the lock of the entity. Nothing can fail after the token is
+    /// consumed.
+    fn commit_now(&self, commit: &Commit) -> Result<Committed> {
         let mut entities = self.entities.entities.lock_for(&commit.key);
         let now = self.entities.settings.now();
         let known = self.entities.remembered(&mut entities, &commit.key, now);
-        if let Some(refused_or_done) = self.tokens_changed(known.as_deref(), commit) {
-            return refused_or_done;
+        if let Some(refused_or_done) = self.tokens_changed(known.as_deref(), commit)? {
+            return Ok(refused_or_done);
         }
         let version = self.entities.next_version();
         match known {
@@ -130,31 +131,33 @@ impl MemoryEntityLedger {
                 entities.insert(commit.key.clone(), entity);
             }
         }
-        Committed::Committed
+        Ok(Committed::Committed)
     }
 
     /// Changes the joined tokens and returns `None`, or returns the outcome if the commit is refused or was made
     /// before. Versions never repeat, so an entity that still has the opened version was not changed by this commit.
     /// The token shows whether an entity that was forgotten since then was.
-    fn tokens_changed(&self, known: Option<&Entity>, commit: &Commit) -> Option<Committed> {
+    fn tokens_changed(&self, known: Option<&Entity>, commit: &Commit) -> Result<Option<Committed>> {
         let entry = known.and_then(|entity| entity.outbox.get(&commit.message));
         if entry.is_some_and(|entry| entry.attempts.first() == Some(&commit.attempt)) {
-            return Some(Committed::Committed);
+            return Ok(Some(Committed::Committed));
         }
         let joined = self.incoming.as_ref().zip(commit.consume.as_ref());
         if entry.is_some() || known.map(|entity| entity.version) != commit.opened {
             let was_made = joined.is_some_and(|(tokens, token)| tokens.was_consumed_by(token, &commit.attempt));
-            return Some(if was_made { Committed::Committed } else { Committed::Conflict });
+            return Ok(Some(if was_made { Committed::Committed } else { Committed::Conflict }));
         }
-        match joined.map(|(tokens, token)| tokens.consume_now(token, &commit.attempt)) {
-            Some(Consumed::Again) => return Some(Committed::Committed),
-            Some(Consumed::AlreadyGone) => return Some(Committed::TokenGone),
-            Some(Consumed::Now) | None => {}
-        }
-        if let Some(tokens) = &self.outgoing {
-            tokens.create_now(&commit.create);
-        }
-        None
+        let (incoming, outgoing) = (self.incoming.as_deref(), self.outgoing.as_deref());
+        let (consumed, created) = ((incoming, commit.consume.as_ref()), (outgoing, &*commit.create));
+        MemoryTokenStore::together(consumed, created, || {
+            match joined.map(|(tokens, token)| tokens.consume_now(token, &commit.attempt)).transpose()? {
+                Some(Consumed::Again) => return Ok(Some(Committed::Committed)),
+                Some(Consumed::AlreadyGone) => return Ok(Some(Committed::TokenGone)),
+                Some(Consumed::Now) | None => {}
+            }
+            outgoing.map(|tokens| tokens.create_now(&commit.create)).transpose()?;
+            Ok(None)
+        })
     }
 }
 
@@ -193,7 +196,7 @@ impl EntityLedger for MemoryEntityLedger {
     #[instrument(level = "trace", skip_all)]
     async fn commit(&self, commit: &Commit) -> Result<Committed> {
         commit.checked(&self.joins).map_err(|error| error.on("memory"))?;
-        Ok(self.commit_now(commit))
+        self.commit_now(commit)
     }
 
     #[instrument(level = "trace", skip_all)]

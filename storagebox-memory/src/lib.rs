@@ -18,8 +18,10 @@ mod records;
 mod store;
 mod striped;
 mod token_store;
+mod transaction;
 
 pub use clock::TokioClock;
 pub use config::MemoryBuilder;
 pub use item_bank::MemoryBank;
 pub use store::MemoryStore;
+pub use transaction::MemoryTransaction;

@@ -1,6 +1,5 @@
 //! Ordered values: the newest stamp wins, and a delete leaves a tombstone.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,14 +12,14 @@ use tracing::instrument;
 
 use crate::clock::Time;
 use crate::config::Settings;
-use crate::striped::Striped;
+use crate::transaction::{Keyed, Open};
 
 /// The values of one name, with the rules that all its handles share.
 #[derive(Debug)]
 pub(crate) struct Values {
     settings: Settings,
     rules: OrderedRules,
-    cells: Striped<BTreeMap<Key, Cell>>,
+    cells: Keyed<Key, Cell>,
 }
 
 /// A handle on the values. Its rules have the clock skew with which this handle was opened.
@@ -31,7 +30,7 @@ pub(crate) struct MemoryOrderedStore {
 }
 
 /// The newest write of a key.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Cell {
     stamp: Stamp,
     /// `None` is a tombstone.
@@ -45,7 +44,7 @@ impl MemoryOrderedStore {
     }
 
     fn write(&self, key: &Key, stamp: &Stamp, value: Option<&Payload>) -> Result<Written> {
-        let mut cells = self.values.cells.lock_for(key);
+        let mut cells = self.values.cells.to_change(key)?;
         let now = self.values.settings.now();
         let last = cells.get(key).map(|cell| (&cell.stamp, cell.value.as_ref().map(Payload::as_bytes)));
         if let Some(answer) = self.rules.write((stamp, value.map(Payload::as_bytes)), last, now.millis())? {
@@ -58,7 +57,12 @@ impl MemoryOrderedStore {
 
 impl Values {
     pub(crate) fn new(settings: Settings, options: OrderedOptions) -> Result<Self> {
-        Ok(Self { settings, rules: OrderedRules::of("memory", options)?, cells: Striped::default() })
+        Ok(Self { settings, rules: OrderedRules::of("memory", options)?, cells: Keyed::default() })
+    }
+
+    /// Returns the same values within a transaction.
+    pub(crate) fn joined(&self, by: &Open) -> Self {
+        Self { settings: self.settings.clone(), rules: self.rules, cells: self.cells.joined(by) }
     }
 
     /// Returns the options with which the namespace was created, as text (S-4).
@@ -72,16 +76,16 @@ impl Values {
             && self.rules.horizon(now.millis()).is_none_or(|horizon| cell.stamp.at < horizon)
     }
 
-    fn reset(&self, key: &Key, stamp: &Stamp) -> Reset {
-        let mut cells = self.cells.lock_for(key);
-        match cells.get(key) {
+    fn reset(&self, key: &Key, stamp: &Stamp) -> Result<Reset> {
+        let mut cells = self.cells.to_change(key)?;
+        Ok(match cells.get(key) {
             None => Reset::Absent,
             Some(cell) if cell.stamp != *stamp => Reset::Stale { current: cell.stamp.clone() },
             Some(_) => {
                 cells.remove(key);
                 Reset::Reset
             }
-        }
+        })
     }
 
     fn purge_up_to(&self, age: Duration, limit: usize) -> usize {
@@ -124,7 +128,7 @@ impl OrderedStore for MemoryOrderedStore {
 
     #[instrument(level = "trace", skip_all)]
     async fn get(&self, key: &Key) -> Result<Option<Versioned>> {
-        Ok(self.values.cells.lock_for(key).get(key).and_then(Cell::live))
+        Ok(self.values.cells.to_read(key).get(key).and_then(Cell::live))
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -138,7 +142,7 @@ impl OrderedStore for MemoryOrderedStore {
 
     #[instrument(level = "trace", skip_all)]
     async fn reset(&self, key: &Key, stamp: &Stamp) -> Result<Reset> {
-        Ok(self.values.reset(key, stamp))
+        self.values.reset(key, stamp)
     }
 
     #[instrument(level = "trace", skip_all)]

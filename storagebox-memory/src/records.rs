@@ -1,26 +1,26 @@
 //! Deduplication records of one name, for its `DedupRepo` and `LeaseRepo`. Each step locks the id's stripe.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use storagebox_core::backend::rules::{IdRecord, IdState};
-use storagebox_core::{DedupId, Entry, OpId, Payload, Retention, Version};
+use storagebox_core::{DedupId, Entry, OpId, Payload, Result, Retention, Version};
 
 use crate::clock::Time;
 use crate::config::Settings;
-use crate::striped::Striped;
+use crate::transaction::{Entry as Locked, Keyed, Open};
 
 /// The records of one name.
 #[derive(Debug)]
 pub(crate) struct Records {
     pub(crate) settings: Settings,
-    pub(crate) by_id: Striped<BTreeMap<DedupId, Record>>,
+    pub(crate) by_id: Keyed<DedupId, Record>,
     /// The last version or fence. All ids share it, so that no number repeats after a record is forgotten.
-    last_number: AtomicU64,
+    last_number: Arc<AtomicU64>,
 }
 
 /// The state of one id, and the operations that ended, remembered so that their late copies change nothing (D-7).
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
     pub(crate) state: IdState<Time>,
     ended: Vec<(OpId, Time)>,
@@ -72,7 +72,13 @@ impl Record {
 
 impl Records {
     pub(crate) fn new(settings: Settings) -> Self {
-        Self { settings, by_id: Striped::default(), last_number: AtomicU64::new(0) }
+        Self { settings, by_id: Keyed::default(), last_number: Arc::default() }
+    }
+
+    /// Returns the same records within a transaction.
+    pub(crate) fn joined(&self, by: &Open) -> Self {
+        let (settings, last_number) = (self.settings.clone(), Arc::clone(&self.last_number));
+        Self { settings, by_id: self.by_id.joined(by), last_number }
     }
 
     pub(crate) fn next_number(&self) -> u64 {
@@ -87,9 +93,23 @@ impl Records {
         IdRecord::new(self.next_entry(value), op.clone(), now.after_retention(retention))
     }
 
+    /// Runs one step that may change the id's record.
+    pub(crate) fn change<T>(&self, id: &DedupId, step: impl FnOnce(&mut Record, Time) -> T) -> Result<T> {
+        Ok(self.step(id, self.by_id.to_change(id)?, step))
+    }
+
+    /// Reads the id's record.
+    pub(crate) fn read<T>(&self, id: &DedupId, read: impl FnOnce(&Record) -> T) -> T {
+        self.step(id, self.by_id.to_read(id), |record, _| read(record))
+    }
+
     /// Runs one step on the id's record, after ending and forgetting what has expired. Deletes an empty record.
-    pub(crate) fn step<T>(&self, id: &DedupId, step: impl FnOnce(&mut Record, Time) -> T) -> T {
-        let mut stripe = self.by_id.lock_for(id);
+    fn step<T>(
+        &self,
+        id: &DedupId,
+        mut stripe: Locked<'_, DedupId, Record>,
+        step: impl FnOnce(&mut Record, Time) -> T,
+    ) -> T {
         let now = self.settings.now();
         let record = stripe.entry(id.clone()).or_default();
         record.catch_up(&self.settings, now);

@@ -1,32 +1,38 @@
 //! The store: namespaces by kind and name.
 
+mod by_name;
 mod open;
 
-use std::collections::BTreeMap;
+use std::any::Any;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use storagebox_core::backend::url::plain_url;
 use storagebox_core::{
-    Backend, Counter, DedupRepo, EntityLedger, Error, ItemBank, Joins, LeaseRepo, Ledger, Maintained, Namespace,
-    OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
+    Backend, Counter, DedupRepo, EntityLedger, Error, InTransaction, ItemBank, Joins, LeaseRepo, Ledger, Maintained,
+    Namespace, OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
 use crate::config::{MemoryBuilder, Settings};
-use crate::counter::{MemoryCounter, MemoryLedger};
+use crate::counter::AnyCounter;
 use crate::dedup_repo::MemoryDedupRepo;
 use crate::entity_ledger::{Entities, MemoryEntityLedger};
 use crate::item_bank::MemoryBank;
 use crate::lease_repo::MemoryLeaseRepo;
 use crate::ordered_store::{MemoryOrderedStore, Values};
 use crate::records::Records;
-use crate::token_store::MemoryTokenStore;
+use crate::token_store::{Gate, MemoryTokenStore};
+use crate::transaction::{Joined, MemoryTransaction, Open, Waits};
+
+use by_name::ByName;
 
 /// A store inside this process. Clones share their namespaces.
 #[derive(Clone)]
 pub struct MemoryStore {
     settings: Settings,
     namespaces: Arc<Namespaces>,
+    /// The transaction in which the parts of this handle make their calls.
+    by: Option<Open>,
 }
 
 #[derive(Default)]
@@ -35,42 +41,9 @@ struct Namespaces {
     records: ByName<Records>,
     tokens: ByName<MemoryTokenStore>,
     entities: ByName<Entities>,
-    /// The strategy with which each namespace of counters, including ledgers, was created.
-    strategies: ByName<Strategy>,
-    counters: ByName<MemoryCounter>,
-    ledgers: ByName<MemoryLedger>,
+    counters: ByName<AnyCounter>,
     ordered: ByName<Values>,
-}
-
-/// The namespaces of one kind.
-struct ByName<T>(Mutex<BTreeMap<Namespace, Arc<T>>>);
-
-impl<T> Default for ByName<T> {
-    fn default() -> Self {
-        Self(Mutex::default())
-    }
-}
-
-impl<T> ByName<T> {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<Namespace, Arc<T>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns the namespace of this name, and creates it if it does not exist.
-    fn open(&self, name: &Namespace, create: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
-        let mut namespaces = self.lock();
-        if let Some(known) = namespaces.get(name) {
-            return Ok(Arc::clone(known));
-        }
-        let created = Arc::new(create()?);
-        namespaces.insert(name.clone(), Arc::clone(&created));
-        Ok(created)
-    }
-
-    fn spend(&self, budget: usize, maintain: impl Fn(&T, usize) -> usize) -> usize {
-        let namespaces: Vec<_> = self.lock().values().cloned().collect();
-        namespaces.iter().fold(0, |used, one| used + maintain(one, budget - used))
-    }
+    gate: Gate,
 }
 
 impl MemoryStore {
@@ -102,26 +75,40 @@ impl MemoryStore {
 
     /// Opens the bank of this name, which can also be called without futures.
     pub fn memory_bank(&self, name: &Namespace) -> Arc<MemoryBank> {
-        let mut banks = self.namespaces.banks.lock();
-        let bank = banks.entry(name.clone()).or_insert_with(|| Arc::new(MemoryBank::new(self.settings.clone())));
-        Arc::clone(bank)
+        let bank = self.namespaces.banks.get(name, || MemoryBank::new(self.settings.clone()));
+        self.joined(bank, MemoryBank::joined)
     }
 
     pub(crate) fn with(settings: Settings) -> Self {
-        Self { settings, namespaces: Arc::default() }
+        Self { settings, namespaces: Arc::default(), by: None }
     }
 
-    fn open_counted(&self, name: &Namespace, strategy: Strategy) -> Result<()> {
-        let created = self.namespaces.strategies.open(name, || strategy.checked())?;
-        same(name, &*created, &strategy)
+    /// Returns the part as the transaction of this handle sees it.
+    fn joined<T>(&self, part: Arc<T>, join: impl Fn(&T, &Open) -> T) -> Arc<T> {
+        match &self.by {
+            None => part,
+            Some(by) => Arc::new(join(&part, by)),
+        }
     }
 
-    fn tokens(&self, name: &Namespace) -> Result<Arc<MemoryTokenStore>> {
-        self.namespaces.tokens.open(name, || Ok(MemoryTokenStore::new(self.settings.clone())))
+    fn counted(&self, name: &Namespace, strategy: Strategy) -> Result<AnyCounter> {
+        strategy.checked()?;
+        let create = || AnyCounter::new(self.settings.clone(), strategy);
+        let counted = self
+            .namespaces
+            .counters
+            .open(name, self.by.as_ref(), create, |created| same(name, &created.strategy(), &strategy))?;
+        Ok(self.by.as_ref().map_or_else(|| (*counted).clone(), |by| counted.joined(by)))
     }
 
-    fn records(&self, name: &Namespace) -> Result<Arc<Records>> {
-        self.namespaces.records.open(name, || Ok(Records::new(self.settings.clone())))
+    fn tokens(&self, name: &Namespace) -> Arc<MemoryTokenStore> {
+        let create = || MemoryTokenStore::new(self.settings.clone(), self.namespaces.gate.clone());
+        self.joined(self.namespaces.tokens.get(name, create), MemoryTokenStore::joined)
+    }
+
+    fn records(&self, name: &Namespace) -> Arc<Records> {
+        let records = self.namespaces.records.get(name, || Records::new(self.settings.clone()));
+        self.joined(records, Records::joined)
     }
 }
 
@@ -142,8 +129,17 @@ fn same<T: PartialEq + fmt::Debug>(name: &Namespace, created: &T, asked: &T) -> 
     if created == asked {
         return Ok(());
     }
+    Err(differs(name, created, asked))
+}
+
+fn differs(name: &Namespace, created: &impl fmt::Debug, asked: &impl fmt::Debug) -> Error {
     let why = format_args!("{name:?} was created with {created:?} and cannot be opened with {asked:?}");
-    Err(Error::misconfigured("namespace", why).on("memory"))
+    Error::misconfigured("namespace", why).on("memory")
+}
+
+fn no_transaction() -> Error {
+    let why = "is not a `MemoryTransaction`, and only that can be joined";
+    Error::misconfigured("the connection", why).on("memory")
 }
 
 #[async_trait]
@@ -166,7 +162,7 @@ impl Backend for MemoryStore {
         used += namespaces.records.spend(max_entries - used, Records::maintain);
         used += namespaces.tokens.spend(max_entries - used, MemoryTokenStore::maintain);
         used += namespaces.entities.spend(max_entries - used, Entities::maintain);
-        used += namespaces.counters.spend(max_entries - used, MemoryCounter::maintain);
+        used += namespaces.counters.spend(max_entries - used, AnyCounter::maintain);
         used += namespaces.ordered.spend(max_entries - used, Values::maintain);
         Ok(Maintained { deleted: used as u64, more: used == max_entries })
     }
@@ -189,43 +185,54 @@ impl Backend for MemoryStore {
     }
 
     fn dedup_repo(&self, name: &Namespace) -> Result<Arc<dyn DedupRepo>> {
-        Ok(Arc::new(MemoryDedupRepo(self.records(name)?)))
+        Ok(Arc::new(MemoryDedupRepo(self.records(name))))
     }
 
     fn lease_repo(&self, name: &Namespace) -> Result<Arc<dyn LeaseRepo>> {
-        Ok(Arc::new(MemoryLeaseRepo(self.records(name)?)))
+        Ok(Arc::new(MemoryLeaseRepo(self.records(name))))
     }
 
     fn token_store(&self, name: &Namespace) -> Result<Arc<dyn TokenStore>> {
-        Ok(self.tokens(name)?)
+        Ok(self.tokens(name))
     }
 
     fn entity_ledger(&self, name: &Namespace, joins: &Joins) -> Result<Arc<dyn EntityLedger>> {
-        let entities = self.namespaces.entities.open(name, || Ok(Entities::new(self.settings.clone())))?;
-        let incoming = joins.incoming.as_ref().map(|name| self.tokens(name)).transpose()?;
-        let outgoing = joins.outgoing.as_ref().map(|name| self.tokens(name)).transpose()?;
+        if self.by.is_some() {
+            let instead = "the same call outside the transaction";
+            return Err(Error::unsupported("a store of entities within a transaction", instead).on("memory"));
+        }
+        let entities = self.namespaces.entities.get(name, || Entities::new(self.settings.clone()));
+        let [incoming, outgoing] = [&joins.incoming, &joins.outgoing].map(|name| Some(self.tokens(name.as_ref()?)));
         Ok(Arc::new(MemoryEntityLedger { entities, joins: joins.clone(), incoming, outgoing }))
     }
 
     fn counter(&self, name: &Namespace, strategy: Strategy) -> Result<Arc<dyn Counter>> {
-        if strategy == Strategy::Ledger {
-            return Ok(self.ledger(name)?);
-        }
-        self.open_counted(name, strategy)?;
-        let create = || Ok(MemoryCounter::new(self.settings.clone(), strategy));
-        Ok(self.namespaces.counters.open(name, create)?)
+        Ok(match self.counted(name, strategy)? {
+            AnyCounter::Value(counter) => counter,
+            AnyCounter::Entries(ledger) => ledger,
+        })
     }
 
     fn ledger(&self, name: &Namespace) -> Result<Arc<dyn Ledger>> {
-        self.open_counted(name, Strategy::Ledger)?;
-        Ok(self.namespaces.ledgers.open(name, || Ok(MemoryLedger::new(self.settings.clone())))?)
+        match self.counted(name, Strategy::Ledger)? {
+            AnyCounter::Entries(ledger) => Ok(ledger),
+            AnyCounter::Value(counter) => Err(differs(name, &counter.strategy, &Strategy::Ledger)),
+        }
     }
 
     fn ordered_store(&self, name: &Namespace, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
         let asked = Values::new(self.settings.clone(), options)?;
         let words = asked.created();
-        let values = self.namespaces.ordered.open(name, || Ok(asked))?;
-        same(name, &values.created(), &words)?;
-        Ok(Arc::new(MemoryOrderedStore::new(values, options)?))
+        let is_same = |values: &Values| same(name, &values.created(), &words);
+        let values = self.namespaces.ordered.open(name, self.by.as_ref(), || asked, is_same)?;
+        Ok(Arc::new(MemoryOrderedStore::new(self.joined(values, Values::joined), options)?))
+    }
+
+    fn within<'t>(&self, connection: &'t mut (dyn Any + Send)) -> Result<InTransaction<'t>> {
+        let transaction = connection.downcast_mut::<MemoryTransaction>().ok_or_else(no_transaction)?;
+        let by = transaction.open().clone();
+        let (settings, namespaces) = (self.settings.clone(), Arc::clone(&self.namespaces));
+        let parts = Self { settings, namespaces, by: Some(by.clone()) };
+        Ok(InTransaction::new(parts, Joined).layered(Arc::new(Waits(by))))
     }
 }

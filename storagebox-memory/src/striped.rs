@@ -1,5 +1,6 @@
 //! Striped locks: each lock covers a part of the keys, so that calls with different keys rarely wait for each other.
 
+use std::borrow::{Borrow, Cow};
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -51,32 +52,32 @@ impl<T> Striped<T> {
     }
 }
 
-impl<K: AsRef<str> + Ord, V> Striped<BTreeMap<K, V>> {
-    /// Returns a page of entries in the order of stripe and key, so that a scan shows an entry that stays exactly once.
-    pub(crate) fn page<E>(
-        &self,
-        cursor: Option<&Cursor>,
-        limit: usize,
-        mut show: impl FnMut(&K, &V) -> Option<E>,
-    ) -> Result<Page<E>>
-    where
-        K: std::borrow::Borrow<str>,
-    {
-        let (mut stripe, mut after) = position(cursor, limit)?;
-        let mut entries = Vec::new();
-        while stripe < STRIPES {
-            for (key, value) in self.lock(stripe).range::<str, _>(beyond(after.as_deref())) {
-                if entries.len() == limit {
-                    let last = after.unwrap_or_default();
-                    return Ok(Page { entries, next: Some(Cursor::new(format!("{stripe}:{last}"))) });
-                }
-                entries.extend(show(key, value));
-                after = Some(key.as_ref().to_owned());
+/// Returns a page of the entries that `seen` finds in each stripe, in the order of stripe and key.
+pub(crate) fn page<S, K, V, E>(
+    stripes: &Striped<S>,
+    cursor: Option<&Cursor>,
+    limit: usize,
+    seen: impl Fn(&S) -> Cow<'_, BTreeMap<K, V>>,
+    mut show: impl FnMut(&K, &V) -> Option<E>,
+) -> Result<Page<E>>
+where
+    K: AsRef<str> + Borrow<str> + Clone + Ord,
+    V: Clone,
+{
+    let (mut stripe, mut after) = position(cursor, limit)?;
+    let mut entries = Vec::new();
+    while stripe < STRIPES {
+        for (key, value) in seen(&stripes.lock(stripe)).range::<str, _>(beyond(after.as_deref())) {
+            if entries.len() == limit {
+                let last = after.unwrap_or_default();
+                return Ok(Page { entries, next: Some(Cursor::new(format!("{stripe}:{last}"))) });
             }
-            (stripe, after) = (stripe + 1, None);
+            entries.extend(show(key, value));
+            after = Some(key.as_ref().to_owned());
         }
-        Ok(Page { entries, next: None })
+        (stripe, after) = (stripe + 1, None);
     }
+    Ok(Page { entries, next: None })
 }
 
 type KeyRange<'a> = (std::ops::Bound<&'a str>, std::ops::Bound<&'a str>);

@@ -1,34 +1,70 @@
 //! Tokens, which are live, or gone: consumed or discarded, and remembered as such.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use storagebox_core::{Consumed, Created, Discarded, OpId, Result, TokenId, TokenStore, async_trait};
 use tracing::instrument;
 
 use crate::clock::Time;
 use crate::config::Settings;
-use crate::striped::Striped;
+use crate::transaction::{Entry, Keyed, Open, each_of};
 
 #[derive(Debug)]
 pub(crate) struct MemoryTokenStore {
     settings: Settings,
-    tokens: Striped<BTreeMap<TokenId, Token>>,
+    tokens: Keyed<TokenId, Token>,
+    gate: Gate,
 }
 
-#[derive(Debug)]
+/// Keeps calls within transactions out while an entity changes tokens: it checks all of them before it changes the first.
+/// One store has one gate, so that namespaces need no order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Gate(Arc<RwLock<()>>);
+
+impl Gate {
+    fn pass(&self) -> RwLockReadGuard<'_, ()> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn close(&self) -> RwLockWriteGuard<'_, ()> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Clone, Debug)]
 enum Token {
     Live,
     Gone { by: Option<OpId>, since: Time },
 }
 
 impl MemoryTokenStore {
-    pub(crate) fn new(settings: Settings) -> Self {
-        Self { settings, tokens: Striped::default() }
+    pub(crate) fn new(settings: Settings, gate: Gate) -> Self {
+        Self { settings, tokens: Keyed::default(), gate }
+    }
+
+    /// Returns the same tokens within a transaction.
+    pub(crate) fn joined(&self, by: &Open) -> Self {
+        Self { settings: self.settings.clone(), tokens: self.tokens.joined(by), gate: self.gate.clone() }
+    }
+
+    /// Runs one step that may change the token.
+    fn change<T>(&self, token: &TokenId, step: impl FnOnce(Option<&Token>, Time) -> (Option<Token>, T)) -> Result<T> {
+        let _closed = self.tokens.transaction().map(|_| self.gate.close());
+        Ok(self.step(token, self.tokens.to_change(token)?, step))
+    }
+
+    fn read<T>(&self, token: &TokenId, read: impl FnOnce(Option<&Token>) -> T) -> T {
+        self.step(token, self.tokens.to_read(token), |known, _| (None, read(known)))
     }
 
     /// Runs one step on the token, or on `None` if it is unknown or forgotten. The step returns a new token, if any.
-    fn step<T>(&self, token: &TokenId, step: impl FnOnce(Option<&Token>, Time) -> (Option<Token>, T)) -> T {
-        let mut tokens = self.tokens.lock_for(token);
+    fn step<T>(
+        &self,
+        token: &TokenId,
+        mut tokens: Entry<'_, TokenId, Token>,
+        step: impl FnOnce(Option<&Token>, Time) -> (Option<Token>, T),
+    ) -> T {
         let now = self.settings.now();
         let (next, outcome) = step(tokens.get(token).filter(|known| !self.is_forgotten(known, now)), now);
         if let Some(next) = next {
@@ -37,8 +73,21 @@ impl MemoryTokenStore {
         outcome
     }
 
-    fn read<T>(&self, token: &TokenId, read: impl FnOnce(Option<&Token>) -> T) -> T {
-        self.step(token, |known, _| (None, read(known)))
+    /// Checks that no transaction has the token.
+    fn own(&self, token: &TokenId) -> Result<()> {
+        self.change(token, |_, _| (None, ()))
+    }
+
+    /// Lets `change` consume and create tokens of this store together, or returns `Contention` before it is called.
+    pub(crate) fn together<T>(
+        (incoming, consumed): (Option<&Self>, Option<&TokenId>),
+        (outgoing, created): (Option<&Self>, &[TokenId]),
+        change: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let _passed = incoming.or(outgoing).map(|tokens| tokens.gate.pass());
+        incoming.zip(consumed).map_or(Ok(()), |(tokens, token)| tokens.own(token))?;
+        outgoing.map_or(Ok(()), |tokens| created.iter().try_for_each(|token| tokens.own(token)))?;
+        change()
     }
 
     fn is_forgotten(&self, token: &Token, now: Time) -> bool {
@@ -67,21 +116,28 @@ impl MemoryTokenStore {
         self.read(token, |known| matches!(known, Some(Token::Gone { by: Some(by), .. }) if by == op))
     }
 
-    pub(crate) fn create_now(&self, tokens: &[TokenId]) -> Created {
+    pub(crate) fn create_now(&self, tokens: &[TokenId]) -> Result<Created> {
         let mut report = Created::default();
-        for token in distinct(tokens) {
-            let count = self.step(token, |known, _| match known {
+        self.each(tokens, |token| {
+            let count = self.change(token, |known, _| match known {
                 Some(Token::Live) => (None, &mut report.already_live),
                 Some(Token::Gone { .. }) => (None, &mut report.gone),
                 None => (Some(Token::Live), &mut report.created),
-            });
+            })?;
             *count += 1;
-        }
-        report
+            Ok(())
+        })?;
+        Ok(report)
     }
 
-    pub(crate) fn consume_now(&self, token: &TokenId, op: &OpId) -> Consumed {
-        self.step(token, |known, now| match known {
+    /// Makes one step per distinct token, in the order of the tokens.
+    fn each(&self, tokens: &[TokenId], step: impl FnMut(&TokenId) -> Result<()>) -> Result<()> {
+        let distinct: BTreeSet<_> = tokens.iter().collect();
+        each_of(self.tokens.transaction(), || distinct.iter().copied(), |token| self.own(token), step)
+    }
+
+    pub(crate) fn consume_now(&self, token: &TokenId, op: &OpId) -> Result<Consumed> {
+        self.change(token, |known, now| match known {
             Some(Token::Live) => (Some(Token::Gone { by: Some(op.clone()), since: now }), Consumed::Now),
             Some(Token::Gone { by: Some(by), .. }) if by == op => (None, Consumed::Again),
             Some(Token::Gone { .. }) | None => (None, Consumed::AlreadyGone),
@@ -89,15 +145,11 @@ impl MemoryTokenStore {
     }
 }
 
-fn distinct(tokens: &[TokenId]) -> impl Iterator<Item = &TokenId> {
-    tokens.iter().collect::<BTreeSet<_>>().into_iter()
-}
-
 #[async_trait]
 impl TokenStore for MemoryTokenStore {
     #[instrument(level = "trace", skip_all)]
     async fn create_tokens(&self, tokens: &[TokenId]) -> Result<Created> {
-        Ok(self.create_now(tokens))
+        self.create_now(tokens)
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -107,23 +159,24 @@ impl TokenStore for MemoryTokenStore {
 
     #[instrument(level = "trace", skip_all)]
     async fn consume(&self, token: &TokenId, op: &OpId) -> Result<Consumed> {
-        Ok(self.consume_now(token, op))
+        self.consume_now(token, op)
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn discard(&self, tokens: &[TokenId]) -> Result<Discarded> {
         let mut report = Discarded::default();
-        for token in distinct(tokens) {
-            let count = self.step(token, |known, now| {
+        self.each(tokens, |token| {
+            let count = self.change(token, |known, now| {
                 let fence = Some(Token::Gone { by: None, since: now });
                 match known {
                     Some(Token::Live) => (fence, &mut report.discarded),
                     Some(Token::Gone { .. }) => (None, &mut report.already_gone),
                     None => (fence, &mut report.already_gone),
                 }
-            });
+            })?;
             *count += 1;
-        }
+            Ok(())
+        })?;
         Ok(report)
     }
 }

@@ -5,11 +5,13 @@ mod others;
 mod receipts;
 mod refusals;
 
-use storagebox_core::{ClaimId, InTransaction};
+use storagebox_core::{ClaimId, InTransaction, Result as Answer};
+use tokio::sync::oneshot;
 
 use crate::case::cases;
 use crate::failure::Failure;
 use crate::harness::CallerTransaction;
+use crate::race::answered;
 use crate::world::World;
 
 cases! { Transactions:
@@ -45,4 +47,18 @@ fn within<'t>(world: &World, transaction: &'t mut dyn CallerTransaction) -> Resu
 
 fn claim(number: usize) -> Result<ClaimId, Failure> {
     Ok(ClaimId::new(format!("claim-{number}"))?)
+}
+
+/// Makes a call beside an open transaction. If the call is refused, makes it again once the transaction `is_over`.
+async fn beside<T, F>(is_over: oneshot::Receiver<()>, call: impl Fn() -> F + Send + Sync) -> Result<T, Failure>
+where
+    F: Future<Output = Answer<T>> + Send,
+{
+    match call().await {
+        Err(error) if error.is_retryable() => {
+            let _ = is_over.await;
+            answered(call).await
+        }
+        answer => Ok(answer?),
+    }
 }

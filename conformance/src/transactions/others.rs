@@ -7,23 +7,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use storagebox_core::{Change, Counter, Hold, ItemBank, OpId, Strategy, Taken};
 use tokio::sync::oneshot;
 
-use super::{begun, claim, within};
+use super::{begun, beside, claim, within};
 use crate::failure::{Failure, Verdict, ensure_eq, ensure_matches};
 use crate::progress::on_its_own;
-use crate::race::answered;
 use crate::world::World;
 
 /// Takes `claim-0` in a transaction of `world`, and then `claim-of-other` outside it until there is an answer, while the
 /// transaction ends. Returns both answers.
-async fn beside(world: &World, other: usize, is_committed: bool) -> Result<(Taken, Taken), Failure> {
+async fn taken_beside(world: &World, other: usize, is_committed: bool) -> Result<(Taken, Taken), Failure> {
     let mut transaction = begun(world).await?;
     let taken = within(world, &mut *transaction)?.item_bank(&"bank".parse()?)?.take(&claim(0)?, Hold::Forever).await?;
     let (client, other) = (world.client().await?, claim(other)?);
     let bank = client.item_bank(&"bank".parse()?)?;
-    let (asks, asked) = oneshot::channel();
+    let ((asks, asked), (ends, is_over)) = (oneshot::channel(), oneshot::channel());
     let call = tokio::spawn(on_its_own(async move {
         let _ = asks.send(());
-        answered(|| bank.take(&other, Hold::Forever)).await
+        beside(is_over, || bank.take(&other, Hold::Forever)).await
     }));
     let _ = asked.await;
     tokio::task::yield_now().await;
@@ -31,12 +30,13 @@ async fn beside(world: &World, other: usize, is_committed: bool) -> Result<(Take
         true => transaction.commit().await?,
         false => transaction.rollback().await?,
     }
+    let _ = ends.send(());
     Ok((taken, call.await.map_err(|error| Failure::new(error.to_string()))??))
 }
 
 pub(super) async fn the_same_claim_waits_for_the_commit(world: &World) -> Verdict {
     world.filled(2).await?;
-    let (taken, again) = beside(world, 0, true).await?;
+    let (taken, again) = taken_beside(world, 0, true).await?;
     let held = ensure_matches!(taken, Taken::New(held) => held, "the take in the transaction");
     ensure_eq!(again, Taken::Again(held), "the same take outside it");
     Ok(())
@@ -44,7 +44,7 @@ pub(super) async fn the_same_claim_waits_for_the_commit(world: &World) -> Verdic
 
 pub(super) async fn the_same_claim_takes_after_a_rollback(world: &World) -> Verdict {
     world.filled(1).await?;
-    let (_, taken) = beside(world, 0, false).await?;
+    let (_, taken) = taken_beside(world, 0, false).await?;
     ensure_matches!(taken, Taken::New(_), "the same take after the rollback");
     Ok(())
 }
@@ -52,14 +52,14 @@ pub(super) async fn the_same_claim_takes_after_a_rollback(world: &World) -> Verd
 /// A take returns `Empty` only after the commit.
 pub(super) async fn the_last_item_is_not_gone_before_the_commit(world: &World) -> Verdict {
     world.filled(1).await?;
-    let (_, other) = beside(world, 1, true).await?;
+    let (_, other) = taken_beside(world, 1, true).await?;
     ensure_eq!(other, Taken::Empty, "a take beside the transaction that takes the last item");
     Ok(())
 }
 
 pub(super) async fn what_is_rolled_back_can_be_taken(world: &World) -> Verdict {
     world.filled(1).await?;
-    let (_, other) = beside(world, 1, false).await?;
+    let (_, other) = taken_beside(world, 1, false).await?;
     ensure_matches!(other, Taken::New(_), "a take beside the transaction that gave the last item back");
     Ok(())
 }

@@ -1,8 +1,9 @@
 //! J-5: whether a transaction was committed.
 
 use storagebox_core::{Backend, CommitState, Receipt, settle};
+use tokio::sync::oneshot;
 
-use super::{begun, within};
+use super::{begun, beside, within};
 use crate::failure::{Failure, Verdict, ensure_eq};
 use crate::progress::on_its_own;
 use crate::race::answered;
@@ -52,7 +53,11 @@ pub(super) async fn an_answer_waits_for_the_end_of_the_transaction(world: &World
         let mut transaction = begun(world).await?;
         let receipt = within(world, &mut *transaction)?.receipt().await?;
         let client = world.client().await?;
-        let answer = tokio::spawn(on_its_own(async move { asked(&*client, &receipt).await }));
+        let (ends, is_over) = oneshot::channel();
+        let answer = tokio::spawn(on_its_own(async move {
+            let records = client.dedup_repo(&Receipt::namespace()?)?;
+            beside(is_over, || settle(&records, &receipt)).await
+        }));
         for _ in 0..20 {
             tokio::task::yield_now().await;
         }
@@ -60,6 +65,7 @@ pub(super) async fn an_answer_waits_for_the_end_of_the_transaction(world: &World
             true => transaction.commit().await?,
             false => transaction.rollback().await?,
         }
+        let _ = ends.send(());
         let found = answer.await.map_err(|error| Failure::new(error.to_string()))??;
         ensure_eq!(found, expected, "a receipt that is asked while its transaction is open");
     }

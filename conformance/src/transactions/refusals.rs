@@ -17,12 +17,16 @@ use crate::world::World;
 /// The most polls after which a call is dropped. No call needs as many.
 const MOST_POLLS: usize = 60;
 
-/// On a connection without a transaction, each call would be committed by itself.
+/// On a connection without a transaction, each call would be committed by itself. The store may refuse the connection
+/// or each call.
 pub(super) async fn a_connection_without_a_transaction_is_refused(world: &World) -> Verdict {
     for step in Part::STORED.iter().flat_map(|part| Step::all_of(*part)) {
         step.prepare(&**world.store()).await?;
         let mut connection = world.sandbox().connect().await?;
-        let made = within(world, &mut *connection)?.run(async |store| step.make(&*store).await).await;
+        let made = match within(world, &mut *connection) {
+            Ok(joined) => joined.run(async |store| step.make(&*store).await).await,
+            Err(refused) => Err(refused),
+        };
         ensure!(made.is_err(), "`{}` is made on a connection without a transaction", step.name());
         drop(connection);
         if step.asks_only() {

@@ -13,16 +13,17 @@ use tracing::instrument;
 use super::unsupported;
 use super::void_ops::VoidOps;
 use crate::config::Settings;
-use crate::striped::{Striped, not_ours};
+use crate::striped::not_ours;
+use crate::transaction::{Keyed, Open};
 
 #[derive(Debug)]
 pub(crate) struct MemoryLedger {
     settings: Settings,
-    cells: Striped<BTreeMap<Key, Entries>>,
+    cells: Keyed<Key, Entries>,
 }
 
 /// The entries of one key.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Entries {
     /// The sum of `compacted` and all entries, kept so that a read adds nothing up.
     value: i64,
@@ -183,19 +184,24 @@ fn cursor_after(entry: &LedgerEntry) -> Cursor {
 
 impl MemoryLedger {
     pub(crate) fn new(settings: Settings) -> Self {
-        Self { settings, cells: Striped::default() }
+        Self { settings, cells: Keyed::default() }
+    }
+
+    /// Returns the same ledgers within a transaction.
+    pub(crate) fn joined(&self, by: &Open) -> Self {
+        Self { settings: self.settings.clone(), cells: self.cells.joined(by) }
     }
 
     /// Runs one step on the key's entries, with the time in milliseconds since 1970.
-    fn step<T>(&self, key: &Key, step: impl FnOnce(&mut Entries, i64) -> T) -> T {
-        let mut cells = self.cells.lock_for(key);
+    fn step<T>(&self, key: &Key, step: impl FnOnce(&mut Entries, i64) -> T) -> Result<T> {
+        let mut cells = self.cells.to_change(key)?;
         let now = self.settings.now().millis();
         let entries = cells.entry(key.clone()).or_default();
         let outcome = step(entries, now);
         if entries.is_new() {
             cells.remove(key);
         }
-        outcome
+        Ok(outcome)
     }
 }
 
@@ -206,17 +212,17 @@ impl Counter for MemoryLedger {
         if change.bounds != Bounds::NONE {
             return Err(unsupported("a ledger with bounds", "the counter strategy Marker"));
         }
-        self.step(key, |entries, now| entries.apply(attempt, change, now))
+        self.step(key, |entries, now| entries.apply(attempt, change, now))?
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn cancel(&self, key: &Key, op: &OpId) -> Result<Cancelled> {
-        Ok(self.step(key, |entries, now| entries.cancel(op, now)))
+        self.step(key, |entries, now| entries.cancel(op, now))
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn value(&self, key: &Key) -> Result<i64> {
-        Ok(self.cells.lock_for(key).get(key).map_or(0, |entries| entries.value))
+        Ok(self.cells.to_read(key).get(key).map_or(0, |entries| entries.value))
     }
 
     fn promise(&self) -> CounterPromise {
@@ -239,16 +245,17 @@ impl Ledger for MemoryLedger {
             return Err(Error::invalid("limit", "must be at least 1").on("memory"));
         }
         let after = After::read(cursor)?;
-        Ok(self.step(key, |entries, _| entries.page(&after, limit)))
+        let (cells, none) = (self.cells.to_read(key), Entries::default());
+        Ok(cells.get(key).unwrap_or(&none).page(&after, limit))
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn compact(&self, key: &Key, older_than: Duration, limit: usize) -> Result<Maintained> {
-        Ok(self.step(key, |entries, now| {
+        self.step(key, |entries, now| {
             let horizon = now.saturating_sub(whole_millis(older_than));
             let merged = entries.compact(horizon, limit);
             Maintained { deleted: merged as u64, more: merged == limit && entries.has_up_to(horizon) }
-        }))
+        })
     }
 
     /// Returns the current value, which costs no more than an older one.

@@ -6,7 +6,7 @@ use storagebox_core::{OpId, Remember};
 
 use crate::clock::Time;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Ops {
     by_id: HashMap<OpId, Known>,
     /// Oldest first. All operations of a namespace are remembered equally long, so the oldest is forgotten first.
@@ -14,7 +14,7 @@ pub(super) struct Ops {
 }
 
 /// A remembered operation.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Known {
     Applied { delta: i64, value: Option<i64> },
     Cancelled,

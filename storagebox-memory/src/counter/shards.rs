@@ -10,7 +10,7 @@ type Wide = i128;
 /// The bound of a side without one. It is beyond any sum of `i64` values.
 const FAR: Wide = 1 << 100;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Shards {
     bounds: Bounds,
     shards: Vec<Shard>,

@@ -7,10 +7,10 @@ use storagebox_core::{Attempt, Counted, OpId, Result};
 
 /// The operations of a counter that were refused and have void calls. There are none unless an attempt was lost and then
 /// refused. They take no room of the operations that the counter remembers.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct VoidOps<T>(HashMap<OpId, VoidOp<T>>);
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct VoidOp<T> {
     calls: VoidCalls,
     refusal: Counted,

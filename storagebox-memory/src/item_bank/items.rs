@@ -4,9 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use hashbrown::HashTable;
-use storagebox_core::{ClaimId, Clock, Counts, Item, ItemState, ListedItem};
+use storagebox_core::{ClaimId, Clock, Counts, Item, ItemState, ListedItem, Result};
 
 use crate::clock::Time;
+use crate::transaction::{End, Ending, Open, Pending, Touched};
 
 /// The number of lapsed holds that one take frees. It is above one so that lapsed holds do not accumulate.
 const REAPED_PER_POP: usize = 2;
@@ -19,6 +20,9 @@ pub(super) struct Stripe {
     free: Vec<u32>,
     /// The ends of timed holds. An end whose hold has changed since is ignored.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
+    /// The slots without an item, because the transaction that added it was rolled back.
+    vacant: Vec<u32>,
+    pending: Pending<u32, Place>,
 }
 
 #[derive(Debug)]
@@ -28,8 +32,10 @@ struct Slot {
 }
 
 /// The state of an item. Rare variants are boxed, because a bank may have ten million items.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Place {
+    /// The bank does not have the item, or not yet.
+    Absent,
     Free,
     Held(ClaimId),
     Timed(Box<Timed>),
@@ -41,41 +47,79 @@ pub(super) enum Place {
 }
 
 /// A hold with an end.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Timed {
     by: ClaimId,
     until: Time,
 }
 
-impl Slot {
+impl Place {
     fn is_lapsed(&self, now: Time) -> bool {
-        matches!(&self.place, Place::Timed(hold) if hold.until <= now)
+        matches!(self, Self::Timed(hold) if hold.until <= now)
+    }
+
+    /// Returns whether the slot is in the list of free slots.
+    fn is_queued(&self) -> bool {
+        matches!(self, Self::Free | Self::Withdrawn { queued: true })
     }
 
     fn state(&self, now: Time) -> ItemState {
-        match &self.place {
+        match self {
             _ if self.is_lapsed(now) => ItemState::Free,
-            Place::Free => ItemState::Free,
-            Place::Held(by) => ItemState::Held(by.clone()),
-            Place::Timed(hold) => ItemState::Held(hold.by.clone()),
-            Place::Spent(by) => ItemState::Spent(by.clone()),
-            Place::Withdrawn { .. } => ItemState::Withdrawn,
+            Self::Absent => ItemState::Unknown,
+            Self::Free => ItemState::Free,
+            Self::Held(by) => ItemState::Held(by.clone()),
+            Self::Timed(hold) => ItemState::Held(hold.by.clone()),
+            Self::Spent(by) => ItemState::Spent(by.clone()),
+            Self::Withdrawn { .. } => ItemState::Withdrawn,
         }
     }
 }
 
 impl Stripe {
-    /// Adds the item as free, and returns whether it was new.
-    pub(super) fn add(&mut self, item: &Item, hash: u64, hasher: impl Fn(&Item) -> u64) -> bool {
-        if self.find(item, hash).is_some() {
-            return false;
+    /// Returns the slot of the item. A new one is absent.
+    pub(super) fn enter(&mut self, item: &Item, hash: u64, hasher: impl Fn(&Item) -> u64) -> u32 {
+        if let Some(known) = self.find(item, hash) {
+            return known;
         }
-        let index = self.slots.len() as u32;
-        self.slots.push(Slot { item: item.clone(), place: Place::Free });
+        let slot = Slot { item: item.clone(), place: Place::Absent };
+        let index = self.vacant.pop().unwrap_or(self.slots.len() as u32);
+        match self.slots.get_mut(index as usize) {
+            Some(vacant) => *vacant = slot,
+            None => self.slots.push(slot),
+        }
         let slots = &self.slots;
         self.index.insert_unique(hash, index, |index| hasher(&slots[*index as usize].item));
-        self.free.push(index);
-        true
+        index
+    }
+
+    /// Returns whether the bank lacks the item of the slot, for a caller within `by` or in no transaction.
+    pub(super) fn is_absent(&self, index: u32, by: Option<&Open>) -> bool {
+        matches!(self.seen_by(by, index), Place::Absent)
+    }
+
+    /// Prepares a change of the slot. Returns `Contention` if it belongs to another transaction.
+    pub(super) fn own(&mut self, index: u32, by: Option<&Open>, touched: impl FnOnce() -> Touched) -> Result<()> {
+        if by.is_none() && self.pending.is_empty() {
+            return Ok(());
+        }
+        let slots = &self.slots;
+        self.pending.own(&index, by, touched, || slots[index as usize].place.clone())
+    }
+
+    /// Returns the place of the item for a reader within `by`, or in no transaction.
+    fn seen_by(&self, by: Option<&Open>, index: u32) -> &Place {
+        self.pending.of_another(&index, by).map_or(&self.slots[index as usize].place, |(_, before)| before)
+    }
+
+    /// Returns the transaction that took or withdrew an item that is free for everybody else.
+    pub(super) fn taken_by_another(&self, by: Option<&Open>, clock: &dyn Clock) -> Option<&Open> {
+        if self.pending.is_empty() {
+            return None;
+        }
+        let now = Time::of(clock);
+        let mut others = self.pending.of_others(by);
+        others.find_map(|(_, owner, before)| (before.state(now) == ItemState::Free).then_some(owner))
     }
 
     pub(super) fn find(&self, item: &Item, hash: u64) -> Option<u32> {
@@ -86,38 +130,45 @@ impl Stripe {
         &self.slots[index as usize].item
     }
 
-    pub(super) fn state(&self, index: u32, now: Time) -> ItemState {
-        self.slots[index as usize].state(now)
+    pub(super) fn state(&self, index: u32, by: Option<&Open>, now: Time) -> ItemState {
+        self.seen_by(by, index).state(now)
     }
 
     /// Returns a free slot, which may be one whose hold has lapsed. The clock is read only if there are timed holds.
-    pub(super) fn pop(&mut self, clock: &dyn Clock) -> Option<u32> {
+    pub(super) fn pop(&mut self, by: Option<&Open>, clock: &dyn Clock) -> Option<u32> {
         if !self.ends.is_empty() {
-            self.reap(Time::of(clock));
+            self.reap(by, Time::of(clock));
         }
-        while let Some(index) = self.free.pop() {
+        let mut of_others = vec![];
+        let mut found = None;
+        while let Some(index) = self.free.pop_if(|_| found.is_none()) {
             match &mut self.slots[index as usize].place {
-                Place::Free => return Some(index),
+                _ if self.pending.of_another(&index, by).is_some() => of_others.push(index),
+                Place::Free => found = Some(index),
                 Place::Withdrawn { queued } => *queued = false,
-                Place::Held(_) | Place::Timed(_) | Place::Spent(_) => {}
+                Place::Absent | Place::Held(_) | Place::Timed(_) | Place::Spent(_) => {}
             }
         }
-        None
+        self.free.append(&mut of_others);
+        found
     }
 
     /// Frees at most `REAPED_PER_POP` slots whose holds have lapsed, those that ended first before others.
-    fn reap(&mut self, now: Time) {
-        let mut reaped = 0;
+    fn reap(&mut self, by: Option<&Open>, now: Time) {
+        let (mut reaped, mut of_others) = (0, vec![]);
         while let Some(Reverse((end, index))) = self.ends.peek().copied() {
             if now < end || reaped == REAPED_PER_POP {
-                return;
+                break;
             }
             self.ends.pop();
-            if self.slots[index as usize].is_lapsed(now) {
+            if self.pending.of_another(&index, by).is_some() {
+                of_others.push(Reverse((end, index)));
+            } else if self.slots[index as usize].place.is_lapsed(now) {
                 self.free(index);
                 reaped += 1;
             }
         }
+        self.ends.extend(of_others);
     }
 
     pub(super) fn hold(&mut self, index: u32, by: &ClaimId, until: Option<Time>) {
@@ -161,9 +212,10 @@ impl Stripe {
         }
     }
 
-    pub(super) fn count(&self, now: Time, counts: &mut Counts) {
-        for slot in &self.slots {
-            match &slot.place {
+    pub(super) fn count(&self, by: Option<&Open>, now: Time, counts: &mut Counts) {
+        for index in 0..self.slots.len() as u32 {
+            match self.seen_by(by, index) {
+                Place::Absent => {}
                 Place::Spent(_) => counts.spent += 1,
                 Place::Withdrawn { .. } => counts.withdrawn += 1,
                 Place::Timed(hold) if hold.until <= now => counts.free += 1,
@@ -173,11 +225,60 @@ impl Stripe {
         }
     }
 
-    /// Appends at most `room` items from the slot `first` on, and returns how many.
-    pub(super) fn list(&self, first: usize, room: usize, now: Time, entries: &mut Vec<ListedItem>) -> usize {
-        let slots = self.slots.iter().skip(first).take(room);
-        let before = entries.len();
-        entries.extend(slots.map(|slot| ListedItem { item: slot.item.clone(), state: slot.state(now) }));
-        entries.len() - before
+    /// Appends items from the slot `first` on until there are `limit` entries, and returns the next slot.
+    pub(super) fn list(
+        &self,
+        first: usize,
+        limit: usize,
+        (by, now): (Option<&Open>, Time),
+        entries: &mut Vec<ListedItem>,
+    ) -> usize {
+        let mut next = first;
+        while entries.len() < limit && next < self.slots.len() {
+            let state = self.state(next as u32, by, now);
+            if state != ItemState::Unknown {
+                entries.push(ListedItem { item: self.slots[next].item.clone(), state });
+            }
+            next += 1;
+        }
+        next
+    }
+
+    /// Puts back the place that a slot had before a transaction. The list of free slots and the ends follow.
+    fn put_back(&mut self, index: u32, mut before: Place) {
+        let was_queued = self.slots[index as usize].place.is_queued();
+        match &mut before {
+            Place::Withdrawn { queued } => *queued = was_queued,
+            Place::Free if !was_queued => self.free.push(index),
+            Place::Free => {}
+            Place::Timed(hold) => self.ends.push(Reverse((hold.until, index))),
+            Place::Absent | Place::Held(_) | Place::Spent(_) => {}
+        }
+        if was_queued && !before.is_queued() {
+            // What the transaction freed is near the end.
+            let queued = self.free.iter().rposition(|queued| *queued == index);
+            queued.map(|queued| self.free.swap_remove(queued));
+        }
+        self.set(index, before);
+    }
+}
+
+impl Ending for Stripe {
+    const RANK: u8 = 1;
+
+    fn end(&mut self, transaction: &Open, how: End) {
+        let mut absent = vec![];
+        for (index, before) in self.pending.end(transaction) {
+            if how == End::Rollback {
+                self.put_back(index, before);
+            }
+            if matches!(self.slots[index as usize].place, Place::Absent) {
+                absent.push(index);
+            }
+        }
+        if !absent.is_empty() {
+            self.index.retain(|index| !absent.contains(index));
+            self.vacant.append(&mut absent);
+        }
     }
 }

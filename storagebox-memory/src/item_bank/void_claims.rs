@@ -12,8 +12,8 @@ use crate::config::Settings;
 #[derive(Debug, Default)]
 pub(super) struct VoidClaims(HashMap<ClaimId, VoidClaim>);
 
-#[derive(Debug)]
-struct VoidClaim {
+#[derive(Clone, Debug)]
+pub(super) struct VoidClaim {
     calls: VoidCalls,
     /// When the last of the calls became void.
     since: Time,
@@ -50,6 +50,18 @@ impl VoidClaims {
 
     pub(super) fn forget(&mut self, claim: &ClaimId) {
         self.0.remove(claim);
+    }
+
+    pub(super) fn of(&self, claim: &ClaimId) -> Option<VoidClaim> {
+        self.0.get(claim).cloned()
+    }
+
+    /// Puts back what [`of`](Self::of) returned earlier.
+    pub(super) fn put_back(&mut self, claim: ClaimId, before: Option<VoidClaim>) {
+        match before {
+            Some(before) => self.0.insert(claim, before),
+            None => self.0.remove(&claim),
+        };
     }
 
     /// Forgets at most `budget` claims that are past their retention, and returns how many.

@@ -20,7 +20,7 @@ use crate::handles::{Bank, Counters, Dedup, IntoValue, OrderedValues, Tokens};
 ///
 /// A call holds its rows until the transaction ends. Make your own writes first, then the calls of this store, and
 /// commit; if a transaction makes several calls, make them in this order: banks, records, tokens, counters, ordered
-/// values, and by id within a part. Transactions with another order can wait for each other, until the server ends one.
+/// values, and by id within a part. Transactions with another order can wait for each other, until the store ends one.
 ///
 /// # Guarantees
 ///
@@ -38,6 +38,39 @@ use crate::handles::{Bank, Counters, Dedup, IntoValue, OrderedValues, Tokens};
 ///
 /// A batch of more than 1,000 entries returns `InvalidInput`; `compact` and `purge` return `Unsupported`. A call returns
 /// `Contention` while another call of the same transaction is in progress, and after one that was dropped.
+///
+/// # Example
+///
+/// A test of code that calls the store within its own transaction, without a server: a `MemoryTransaction` takes the
+/// place of the connection.
+///
+/// ```
+/// # #[cfg(feature = "memory")] #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox::Result<()> {
+/// use std::any::Any;
+/// use storagebox::memory::MemoryTransaction;
+/// use storagebox::{Result, Store};
+///
+/// /// The code under test. In production the connection is `&mut *tx` of sqlx.
+/// async fn order<C: Any + Send>(store: &Store, connection: &mut C, email: &str) -> Result<bool> {
+///     Ok(store.within(connection)?.bank("vouchers")?.assign(email).await?.item().is_some())
+/// }
+///
+/// let store = Store::open("memory:").await?;
+/// let vouchers = store.bank("vouchers")?;
+/// vouchers.add(["VOUCHER-1"]).await?;
+///
+/// let mut failed = MemoryTransaction::begin();
+/// assert!(order(&store, &mut failed, "ada@example.com").await?);
+/// failed.rollback();
+/// assert_eq!(vouchers.counts().await?.free, 1);
+///
+/// let mut transaction = MemoryTransaction::begin();
+/// assert!(order(&store, &mut transaction, "bob@example.com").await?);
+/// transaction.commit()?;
+/// assert_eq!(vouchers.counts().await?.free, 0);
+/// # Ok(()) }
+/// # #[cfg(not(feature = "memory"))] fn main() {}
+/// ```
 pub struct Within<'t> {
     store: Store,
     parts: InTransaction<'t>,
@@ -49,7 +82,7 @@ type Part<'t, P> = TransactionPart<'t, P>;
 impl Store {
     /// Joins a transaction of the caller, which is open on this connection: `&mut *tx` of sqlx, or any `PgConnection`
     /// or `SqliteConnection` on which a transaction was begun. It must be a transaction of the database that holds the
-    /// store. Sends nothing.
+    /// store. A store in memory joins a `MemoryTransaction`. Sends nothing.
     ///
     /// # Errors
     ///

@@ -1,0 +1,135 @@
+//! One stripe of a bank's claims.
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use storagebox_core::{ClaimId, End, Result};
+
+use super::void_claims::{VoidClaim, VoidClaims};
+use crate::clock::Time;
+use crate::config::Settings;
+use crate::transaction::{End as Outcome, Ending, Open, Pending, Touched};
+
+/// The claims of a stripe.
+#[derive(Debug, Default)]
+pub(super) struct Claims {
+    table: HashTable<Claim>,
+    pub(super) void: VoidClaims,
+    pending: Pending<ClaimId, Before>,
+}
+
+#[derive(Debug)]
+struct Claim {
+    id: ClaimId,
+    /// Kept so that a growing table need not hash every id again.
+    hash: u64,
+    state: State,
+}
+
+impl Claim {
+    fn is(&self, id: &ClaimId, hash: u64) -> bool {
+        self.hash == hash && self.id == *id
+    }
+}
+
+/// The state in a claim's record. A hold is stored at the item as well, and both change together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Holds { at: Slot, until: Option<Time> },
+    Confirmed { at: Slot },
+    Ended { why: End, since: Time },
+}
+
+/// The location of an item, which never changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Slot {
+    pub(super) stripe: u8,
+    pub(super) index: u32,
+}
+
+/// A claim before a transaction changed it.
+#[derive(Debug)]
+struct Before {
+    hash: u64,
+    state: Option<State>,
+    void: Option<VoidClaim>,
+}
+
+impl Claims {
+    /// Prepares a change of the claim. Returns `Contention` if the claim belongs to another transaction.
+    pub(super) fn own(
+        &mut self,
+        (claim, hash): (&ClaimId, u64),
+        by: Option<&Open>,
+        touched: impl FnOnce() -> Touched,
+    ) -> Result<()> {
+        if by.is_none() && self.pending.is_empty() {
+            return Ok(());
+        }
+        let (state, void) = (self.find(claim, hash), &self.void);
+        self.pending.own(claim, by, touched, || Before { hash, state, void: void.of(claim) })
+    }
+
+    pub(super) fn find(&self, claim: &ClaimId, hash: u64) -> Option<State> {
+        self.table.find(hash, |known| known.is(claim, hash)).map(|known| known.state)
+    }
+
+    /// Returns the state of the claim for a reader within `by`, or in no transaction.
+    pub(super) fn seen_by(&self, by: Option<&Open>, claim: &ClaimId, hash: u64) -> Option<State> {
+        match self.pending.of_another(claim, by) {
+            Some((_, before)) => before.state,
+            None => self.find(claim, hash),
+        }
+    }
+
+    pub(super) fn set(&mut self, claim: &ClaimId, hash: u64, state: State) {
+        match self.table.entry(hash, |known| known.is(claim, hash), |known| known.hash) {
+            Entry::Occupied(mut entry) => entry.get_mut().state = state,
+            Entry::Vacant(entry) => {
+                entry.insert(Claim { id: claim.clone(), hash, state });
+            }
+        }
+    }
+
+    pub(super) fn remove(&mut self, claim: &ClaimId, hash: u64) {
+        if let Ok(entry) = self.table.find_entry(hash, |known| known.is(claim, hash)) {
+            entry.remove();
+        }
+    }
+
+    /// Forgets at most `budget` claims whose state is forgotten, and returns how many. Forgets none while a transaction
+    /// has changed claims of the stripe.
+    pub(super) fn maintain(
+        &mut self,
+        budget: usize,
+        settings: &Settings,
+        is_forgotten: impl Fn(State) -> bool,
+    ) -> usize {
+        if !self.pending.is_empty() {
+            return 0;
+        }
+        let mut used = 0;
+        self.table.retain(|claim| {
+            let forget = used < budget && is_forgotten(claim.state);
+            used += usize::from(forget);
+            !forget
+        });
+        used + self.void.maintain(budget - used, settings)
+    }
+}
+
+impl Ending for Claims {
+    const RANK: u8 = 0;
+
+    fn end(&mut self, transaction: &Open, how: Outcome) {
+        for (claim, before) in self.pending.end(transaction) {
+            if how == Outcome::Commit {
+                continue;
+            }
+            match before.state {
+                Some(state) => self.set(&claim, before.hash, state),
+                None => self.remove(&claim, before.hash),
+            }
+            self.void.put_back(claim, before.void);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Transactions that wait for each other.
+
+use storagebox_core::{Hold, ItemBank, Taken};
+use storagebox_memory::{MemoryStore, MemoryTransaction};
+use tokio::task::yield_now;
+
+use crate::support::{assert_refused, bank, claim, filled, joined, take};
+
+/// Takes an item in a transaction that waits before its commit.
+async fn slowly(store: &MemoryStore, name: &str) -> Taken {
+    let mut transaction = MemoryTransaction::begin();
+    let taken = joined(store, &mut transaction).take(&claim(name), Hold::Forever).await.unwrap();
+    for _ in 0..3 {
+        yield_now().await;
+    }
+    transaction.commit().unwrap();
+    taken
+}
+
+#[tokio::test]
+async fn a_double_click_gets_one_item() {
+    let store = filled(2).await;
+    let taken = both(slowly(&store, "ada"), slowly(&store, "ada")).await;
+    assert!(matches!(taken, [Taken::Again(_), Taken::New(_)]), "{taken:?}");
+    assert_eq!(taken[0].item(), taken[1].item());
+}
+
+#[tokio::test]
+async fn a_taker_of_the_last_item_waits_for_it() {
+    let store = filled(1).await;
+    let taken = both(slowly(&store, "ada"), slowly(&store, "bob")).await;
+    assert!(matches!(taken, [Taken::Empty, Taken::New(_)]), "{taken:?}");
+}
+
+/// Runs both in one task. Either may be first; the answer that found nothing new is returned first.
+async fn both(one: impl Future<Output = Taken>, other: impl Future<Output = Taken>) -> [Taken; 2] {
+    let (one, other) = tokio::join!(one, other);
+    if matches!(one, Taken::New(_)) { [other, one] } else { [one, other] }
+}
+
+/// Different claims and different items, whatever stripes they share.
+#[tokio::test]
+async fn transactions_that_share_nothing_do_not_wait() {
+    let store = filled(300).await;
+    let mut open = vec![];
+    for number in 0..300 {
+        let mut transaction = MemoryTransaction::begin();
+        take(&joined(&store, &mut transaction), &format!("claim-{number}")).await;
+        open.push(transaction);
+    }
+    assert_eq!(bank(&store).counts().await.unwrap().free, 300);
+    for (number, transaction) in open.into_iter().enumerate() {
+        if number % 2 == 0 { transaction.commit().unwrap() } else { transaction.rollback() }
+    }
+    assert_eq!(bank(&store).counts().await.unwrap().free, 150);
+}
+
+#[tokio::test]
+async fn of_two_that_wait_for_each_other_one_is_refused() {
+    let store = filled(4).await;
+    let (mut one, mut other) = (MemoryTransaction::begin(), MemoryTransaction::begin());
+    take(&joined(&store, &mut one), "ada").await;
+    take(&joined(&store, &mut other), "bob").await;
+    let one = async {
+        let taken = joined(&store, &mut one).take(&claim("bob"), Hold::Forever).await;
+        // A refused caller rolls back.
+        taken.inspect(|_| one.commit().unwrap())
+    };
+    let other = async {
+        let taken = joined(&store, &mut other).take(&claim("ada"), Hold::Forever).await;
+        taken.inspect(|_| other.commit().unwrap())
+    };
+    let (one, other) = tokio::join!(one, other);
+    let (taken, refused) = if one.is_ok() { (one, other) } else { (other, one) };
+    assert!(matches!(taken.unwrap(), Taken::New(_)));
+    assert_refused(refused);
+    assert_eq!(bank(&store).counts().await.unwrap().held, 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_threads_lose_and_double_nothing() {
+    let store = filled(40).await;
+    let tasks = (0..8).map(|task| {
+        let store = store.clone();
+        tokio::spawn(async move {
+            for number in 0..50 {
+                let mut transaction = MemoryTransaction::begin();
+                let name = format!("claim-{}", (task * 7 + number) % 30);
+                let taken = joined(&store, &mut transaction).take(&claim(&name), Hold::Forever).await;
+                yield_now().await;
+                match taken.is_ok() && number % 3 != 0 {
+                    true => transaction.commit().unwrap(),
+                    false => transaction.rollback(),
+                }
+            }
+        })
+    });
+    for task in tasks.collect::<Vec<_>>() {
+        task.await.unwrap();
+    }
+    let counts = bank(&store).counts().await.unwrap();
+    assert_eq!((counts.total(), counts.held), (40, 30));
+}
