@@ -234,6 +234,12 @@ pub const MISTAKES: &[Mistake] = &[
     mistake("ordered::reset_spares_tombstones", "O-6", Sequential, "a reset finds no tombstone"),
     mistake("ordered::checks_then_resets", "O-6", Concurrent, "a reset removes the newer write that came after it looked"),
     mistake("ordered::list_reads_once", "O-3", Edge, "a page ends with what one read shows, and so does the listing"),
+    // Transactions of a caller.
+    mistake("transaction::applies_at_once", "J-1", Sequential, "a call in a transaction stays after its rollback"),
+    mistake("transaction::purges_within", "J-2", Sequential, "a purge in a transaction is made, and locks what it meets"),
+    mistake("transaction::joins_anything", "J-3", Sequential, "a call on a connection without a transaction is made"),
+    mistake("transaction::told_as_an_outcome", "J-4", Sequential, "the end of a lease that is over is no error"),
+    mistake("transaction::receipt_on_its_own", "J-5", Sequential, "a receipt is written although its transaction is rolled back"),
     // Stores as a whole.
     mistake("store::sets_up_once", "S-1", Sequential, "a second setup fails"),
     mistake("store::set_up_races", "S-1", Concurrent, "a setup fails while another is under way"),

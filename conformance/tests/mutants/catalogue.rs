@@ -9,9 +9,10 @@ use crate::entities::EntityMistake as E;
 use crate::lease::LeaseMistake as L;
 use crate::ledger::LedgerMistake as G;
 use crate::ordered::OrderedMistake as O;
-use crate::store::Mistake::{self, Bank, Counter, Dedup, Entity, Lease, Ledger, Ordered, Store, Token};
+use crate::store::Mistake::{self, Bank, Counter, Dedup, Entity, Lease, Ledger, Ordered, Store, Token, Transaction};
 use crate::store::StoreMistake as S;
 use crate::tokens::TokenMistake as T;
+use crate::transactions::TransactionMistake as X;
 
 /// A store with one mistake.
 #[derive(Clone, Copy, Debug)]
@@ -228,6 +229,12 @@ const MUTANTS: &[(&str, Mistake)] = &[
     ("ordered::reset_spares_tombstones", Ordered(O::ResetSparesTombstones)),
     ("ordered::checks_then_resets", Ordered(O::ChecksThenResets)),
     ("ordered::list_reads_once", Ordered(O::ListReadsOnce)),
+    // Transactions of a caller.
+    ("transaction::applies_at_once", Transaction(X::AppliesAtOnce)),
+    ("transaction::purges_within", Transaction(X::PurgesWithin)),
+    ("transaction::joins_anything", Transaction(X::JoinsAnything)),
+    ("transaction::told_as_an_outcome", Transaction(X::ToldAsAnOutcome)),
+    ("transaction::receipt_on_its_own", Transaction(X::ReceiptOnItsOwn)),
     // Stores as a whole.
     ("store::sets_up_once", Store(S::SetsUpOnce)),
     ("store::set_up_races", Store(S::SetUpRaces)),

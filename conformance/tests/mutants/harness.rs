@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use storagebox_conformance::{Declared, Harness, Sandbox, TestClock, listed};
+use storagebox_conformance::{CallerTransaction, Declared, Harness, Sandbox, TestClock, listed};
 use storagebox_core::{Backend, ListedItem, ManualClock, Namespace, Result, Retention, async_trait};
-use storagebox_memory::MemoryStore;
+use storagebox_memory::{MemoryStore, MemoryTransaction};
 
 use crate::counter::CounterMistake;
 use crate::store::{Broken, Kept, Mistake, StoreMistake};
 use crate::tokens::TokenMistake;
+use crate::transactions::Caller;
 
 /// Creates stores that all have the same mistake.
 pub(crate) struct Mutated(pub(crate) Mistake);
@@ -35,6 +36,7 @@ impl Harness for Mutated {
 
     fn declared(&self) -> Declared {
         Declared::all()
+            .with_transactions()
             .without_network("a memory store has no server to connect to")
             .without_restart("a memory store ends with its process")
             .without_processes("a memory store is of its process alone")
@@ -77,5 +79,13 @@ impl Sandbox for Place {
 
     fn clock(&self) -> Option<Arc<dyn TestClock>> {
         Some(Arc::new(self.clock.clone()))
+    }
+
+    async fn begin(&self) -> Result<Box<dyn CallerTransaction>> {
+        Ok(Box::new(Caller(Some(MemoryTransaction::begin()))))
+    }
+
+    async fn connect(&self) -> Result<Box<dyn CallerTransaction>> {
+        Ok(Box::new(Caller(None)))
     }
 }

@@ -16,6 +16,7 @@ mod ordered;
 mod steps;
 mod store;
 mod tokens;
+mod transactions;
 mod void;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,7 +39,7 @@ const AT_ONCE: usize = 8;
 /// The least number of mutants: fewer would not show that the suite is complete.
 const AT_LEAST: usize = 45;
 
-const PARTS: [Part; 12] = [
+const PARTS: [Part; 13] = [
     Part::Values,
     Part::Errors,
     Part::Store,
@@ -51,6 +52,7 @@ const PARTS: [Part; 12] = [
     Part::Counter,
     Part::Strategies,
     Part::Ordered,
+    Part::Transactions,
 ];
 
 /// The results of the mutants, one line each.

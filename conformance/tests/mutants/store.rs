@@ -1,13 +1,15 @@
 //! The broken store: memory, with a wrapper around every namespace that makes at most one mistake.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use storagebox_core::{
-    Backend, Counter, DedupRepo, EntityLedger, Error, ErrorKind, ItemBank, Joins, LeaseRepo, Ledger, Maintained,
-    ManualClock, Namespace, OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
+    Backend, Counter, DedupRepo, EntityLedger, Error, ErrorKind, InTransaction, ItemBank, Joins, LeaseRepo, Ledger,
+    Maintained, ManualClock, Namespace, OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore,
+    async_trait,
 };
 use storagebox_memory::MemoryStore;
 
@@ -20,6 +22,7 @@ use crate::ledger::{BrokenLedger, LedgerMistake, LedgerState};
 use crate::ordered::{BrokenOrdered, OrderedMistake, OrderedState, options_below};
 use crate::steps::{Namespaces, UnderWay, between_steps, lock};
 use crate::tokens::{BrokenTokens, TokenMistake, TokenState};
+use crate::transactions::{TransactionMistake, within};
 
 /// The mistake of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +37,7 @@ pub(crate) enum Mistake {
     Counter(CounterMistake),
     Ledger(LedgerMistake),
     Ordered(OrderedMistake),
+    Transaction(TransactionMistake),
     Store(StoreMistake),
 }
 
@@ -291,5 +295,9 @@ impl Backend for Broken {
             options,
             clock: self.clock.clone(),
         }))
+    }
+
+    fn within<'t>(&self, connection: &'t mut (dyn Any + Send)) -> Result<InTransaction<'t>> {
+        within(&self.inner, of_part!(self.mistake, Transaction), connection)
     }
 }

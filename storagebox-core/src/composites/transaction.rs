@@ -1,9 +1,9 @@
 //! The parts of a store within a transaction of the caller.
 
 mod bounded;
-mod own_wakes;
 mod part;
 mod receipt;
+mod turns;
 
 use std::convert::Infallible;
 use std::fmt;
@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 
-use crate::backend::race::{First, first_of};
 use crate::composites::layer::{Layer, Layered};
 use crate::contract::backend::Backend;
 use crate::contract::counter::Counter;
@@ -26,7 +25,7 @@ use crate::values::error::{Error, ErrorKind, Result};
 use crate::values::value::Namespace;
 
 use bounded::Bounded;
-use own_wakes::polled_again;
+use turns::served;
 
 pub use part::TransactionPart;
 pub use receipt::{CommitState, Receipt, settle};
@@ -198,13 +197,9 @@ async fn drive<T, E: From<Error>>(
     let lock = || connection.lock().unwrap_or_else(PoisonError::into_inner);
     let taken = lock().take();
     let mut transaction = taken.ok_or_else(in_use)?;
-    match polled_again(first_of(call, transaction.serve())).await {
-        First::Left(answer) => {
-            *lock() = Some(transaction);
-            answer
-        }
-        First::Right(never) => match never {},
-    }
+    let answer = served(call, transaction.serve()).await;
+    *lock() = Some(transaction);
+    answer
 }
 
 fn in_use() -> Error {

@@ -1,8 +1,5 @@
 //! How calls within a transaction give way to others.
 
-use std::future::poll_fn;
-use std::task::Poll;
-
 use storagebox_core::layer::{Call, Layer, Next, Response};
 use storagebox_core::{Result, async_trait};
 
@@ -16,7 +13,7 @@ pub(crate) struct Waits(pub(crate) Open);
 impl Layer for Waits {
     async fn call(&self, _call: &Call<'_>, next: Next<'_>) -> Result<Response> {
         // As on a server: a caller that makes two calls at once, or drops one, shall notice it in its tests (J-2).
-        give_way().await;
+        tokio::task::yield_now().await;
         loop {
             let answer = next.run().await;
             // A call that was refused has changed nothing.
@@ -26,17 +23,4 @@ impl Layer for Waits {
             }
         }
     }
-}
-
-/// Lets other tasks and other futures of this task run first.
-async fn give_way() {
-    let mut is_first = true;
-    poll_fn(|context| {
-        if std::mem::take(&mut is_first) {
-            context.waker().wake_by_ref();
-            return Poll::Pending;
-        }
-        Poll::Ready(())
-    })
-    .await;
 }

@@ -1,0 +1,106 @@
+//! Mistakes in transactions of a caller.
+
+use std::any::Any;
+use std::convert::Infallible;
+use std::future::pending;
+use std::sync::Arc;
+
+use storagebox_conformance::CallerTransaction;
+use storagebox_core::layer::{Call, Layer, Next, Request, Response};
+use storagebox_core::{
+    Backend, Completed, DedupRepo, ErrorKind, InTransaction, OrderedOptions, OrderedStore, Receipt, Result,
+    Transaction, async_trait,
+};
+use storagebox_memory::{MemoryStore, MemoryTransaction};
+
+/// What a caller has in place of a connection, with a transaction on it or without one.
+pub(crate) struct Caller(pub(crate) Option<MemoryTransaction>);
+
+#[async_trait]
+impl CallerTransaction for Caller {
+    fn connection(&mut self) -> &mut (dyn Any + Send) {
+        match &mut self.0 {
+            Some(transaction) => transaction,
+            none => none,
+        }
+    }
+
+    async fn commit(self: Box<Self>) -> Result<()> {
+        self.0.map_or(Ok(()), MemoryTransaction::commit)
+    }
+
+    async fn rollback(self: Box<Self>) -> Result<()> {
+        if let Some(transaction) = self.0 {
+            transaction.rollback();
+        }
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TransactionMistake {
+    /// Calls are made on the store itself.
+    AppliesAtOnce,
+    PurgesWithin,
+    JoinsAnything,
+    ToldAsAnOutcome,
+    /// The receipt is not part of its transaction.
+    ReceiptOnItsOwn,
+}
+
+/// Returns the parts of the store within a transaction of the caller.
+pub(crate) fn within<'t>(
+    store: &MemoryStore,
+    mistake: Option<TransactionMistake>,
+    connection: &'t mut (dyn Any + Send),
+) -> Result<InTransaction<'t>> {
+    match mistake {
+        None => store.within(connection),
+        Some(TransactionMistake::JoinsAnything) if !connection.is::<MemoryTransaction>() => Ok(alone(store)),
+        Some(TransactionMistake::AppliesAtOnce) => store.within(connection).map(|_| alone(store)),
+        Some(mistake) => Ok(store.within(connection)?.layered(Arc::new(Wrong { store: store.clone(), mistake }))),
+    }
+}
+
+/// Returns the store itself in place of its parts in a transaction.
+fn alone<'t>(store: &MemoryStore) -> InTransaction<'t> {
+    InTransaction::new(store.clone(), Alone)
+}
+
+struct Alone;
+
+#[async_trait]
+impl Transaction for Alone {
+    async fn serve(&mut self) -> Infallible {
+        pending().await
+    }
+}
+
+/// Makes some calls outside the transaction, or changes their answers.
+#[derive(Debug)]
+struct Wrong {
+    store: MemoryStore,
+    mistake: TransactionMistake,
+}
+
+#[async_trait]
+impl Layer for Wrong {
+    async fn call(&self, call: &Call<'_>, next: Next<'_>) -> Result<Response> {
+        match (self.mistake, call.namespace, call.request) {
+            (TransactionMistake::PurgesWithin, Some(name), Request::Purge { age, limit, .. }) => {
+                let values = self.store.ordered_store(name, OrderedOptions::default())?;
+                values.purge(age, limit).await.map(Response::Purge)
+            }
+            (TransactionMistake::ReceiptOnItsOwn, Some(name), Request::Record { id, value, op, retention, .. })
+                if *name == Receipt::namespace()? =>
+            {
+                self.store.dedup_repo(name)?.record(id, value, op, retention).await.map(Response::Record)
+            }
+            (TransactionMistake::ToldAsAnOutcome, _, Request::Complete { .. }) => match next.run().await {
+                Err(error) if error.kind() == ErrorKind::Contention => Ok(Response::Complete(Completed::Fenced)),
+                answer => answer,
+            },
+            _ => next.run().await,
+        }
+    }
+}
