@@ -24,7 +24,10 @@ async fn commit(entities: &dyn EntityLedger, name: &str, change: EntityChange) -
 #[test]
 fn a_deleted_entity_is_forgotten_from_its_last_entry_on() -> Result<()> {
     with_place(async |place| {
-        let (store, advance) = (forgetful(place).await?, async |time| Ok(place.clock.advance(time)));
+        let (store, advance) = (forgetful(place).await?, async |time| {
+            place.clock.advance(time);
+            Ok(())
+        });
         entities::are_forgotten(&store, MINUTE, advance).await?;
         let rows = place.rows().await?;
         let left = rows.iter().filter(|row| !row.contains_key("made_with"));
@@ -38,7 +41,11 @@ fn with_a_memory_for_ever_nothing_is_forgotten() -> Result<()> {
     with_place(async |place| {
         let client = place.table.client(None, None).await;
         let store = place.builder().remember(Retention::Forever).from_client(&client)?;
-        entities::are_never_forgotten(&store, async || Ok(place.clock.advance(1_000_000 * MINUTE))).await
+        entities::are_never_forgotten(&store, async || {
+            place.clock.advance(1_000_000 * MINUTE);
+            Ok(())
+        })
+        .await
     })
 }
 
