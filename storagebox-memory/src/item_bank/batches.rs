@@ -10,7 +10,7 @@ use crate::striped::Striped;
 use crate::transaction::each_of;
 
 impl MemoryBank {
-    /// Does the same as [`ItemBank::add`], without a future.
+    /// Does the same as [`ItemBank::add`](storagebox_core::ItemBank::add), without a future.
     ///
     /// # Errors
     ///
