@@ -43,6 +43,8 @@ type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 pub(crate) struct Client {
     connections: Connections,
     store: Arc<Known>,
+    /// What a joined client has found, if the store has not made a call yet: the transaction may be of another database.
+    found: OnceLock<StoreInfo>,
 }
 
 /// What a store and its transactions know of the schema. All of it is committed.
@@ -76,13 +78,14 @@ impl AfterLostReply {
 impl Client {
     pub(crate) fn new(connections: Connections, settings: Settings) -> Arc<Self> {
         let known = Known { settings, statements: <_>::default(), info: OnceLock::new(), namespaces: <_>::default() };
-        Arc::new(Self { connections, store: Arc::new(known) })
+        Arc::new(Self { connections, store: Arc::new(known), found: OnceLock::new() })
     }
 
     /// Returns the client of the same store whose calls run within this transaction.
     pub(crate) fn within<'t>(&self, connection: &'t mut PgConnection) -> (Arc<Self>, OpenTransaction<'t>) {
         let (connections, transaction) = joined::join(connection, &self.store.settings);
-        (Arc::new(Self { connections, store: Arc::clone(&self.store) }), transaction)
+        let joined = Self { connections, store: Arc::clone(&self.store), found: OnceLock::new() };
+        (Arc::new(joined), transaction)
     }
 
     /// Returns whether the calls run within a transaction of the caller.
@@ -106,18 +109,24 @@ impl Client {
 
     /// Returns for how long the store remembers ended operations, in microseconds; `None` before the first call.
     pub(crate) fn memory(&self) -> Option<i64> {
-        self.store.info.get().and_then(|info| micros_of(info.memory))
+        self.info().and_then(|info| micros_of(info.memory))
     }
 
     /// Returns the epoch of the store; `None` before the first call.
     pub(crate) fn epoch(&self) -> Option<i64> {
-        self.store.info.get().map(|info| info.epoch)
+        self.info().map(|info| info.epoch)
+    }
+
+    fn info(&self) -> Option<&StoreInfo> {
+        self.store.info.get().or_else(|| self.found.get())
     }
 
     /// Checks that the store has the settings of this client, and is the store of the first call.
     pub(crate) fn check_store(&self, found: StoreInfo) -> Result<()> {
         found.check(self.settings().options.remember)?;
-        match self.store.info.get_or_init(|| found).epoch == found.epoch {
+        let place = if self.is_joined() { &self.found } else { &self.store.info };
+        let known = self.info().unwrap_or_else(|| place.get_or_init(|| found));
+        match known.epoch == found.epoch {
             true => Ok(()),
             false => Err(error::of_another_epoch(self.schema())),
         }

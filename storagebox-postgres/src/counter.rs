@@ -110,7 +110,8 @@ impl Counters {
         let rules = &self.rules;
         let attempts = || calls.iter().map(|call| call.attempt.after_lost(is_any_lost));
         let each = |of: fn(&Change) -> Option<i64>| calls.iter().map(|call| of(&call.change)).collect::<Vec<_>>();
-        let call = FunctionCall::rows("counter_apply")
+        let function = if self.client().is_joined() { "counter_apply_within" } else { "counter_apply" };
+        let call = FunctionCall::rows(function)
             .about(self.counters.opened().await?)
             .with(calls.iter().map(|call| call.key.as_str()).collect::<Vec<_>>())
             .with(calls.iter().map(|call| call.change.op.as_str()).collect::<Vec<_>>())

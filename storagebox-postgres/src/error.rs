@@ -207,7 +207,7 @@ pub(crate) fn over() -> Error {
 
 /// Returns the error for a connection of another driver.
 pub(crate) fn not_postgres() -> Error {
-    bad("the connection", "is not a connection of sqlx to PostgreSQL, and only that can be joined")
+    bad("the connection", "is not a connection of sqlx to PostgreSQL, and only that can be joined: write `&mut *tx`")
 }
 
 pub(crate) fn closed() -> Error {

@@ -217,7 +217,7 @@ pub(crate) fn not_closed(timeout: std::time::Duration) -> Error {
 
 /// Returns the error for a connection of another driver.
 pub(crate) fn not_sqlite() -> Error {
-    bad("the connection", "is not a connection of sqlx to SQLite, and only that can be joined")
+    bad("the connection", "is not a connection of sqlx to SQLite, and only that can be joined: write `&mut *tx`")
 }
 
 /// Returns the error for a connection that is not inside a transaction.

@@ -24,7 +24,7 @@ BEGIN
             USING ERRCODE = 'SB005';
     END IF;
     shard := mod(mod({schema}.hash_of(op), rules.shards::bigint) + rules.shards::bigint, rules.shards::bigint);
-    SELECT a.outcome, a.value INTO outcome, value FROM {schema}.counter_apply(
+    SELECT a.outcome, a.value INTO outcome, value FROM {schema}.counter_apply_within(
         known.number, ARRAY[key], ARRAY[op], ARRAY[call_number], ARRAY[false], ARRAY[delta], ARRAY[floor],
         ARRAY[ceiling], ARRAY[shard], rules.shards, rules.floor, rules.ceiling, rules.is_split, rules.remembers,
         known.keeps, rules.capacity

@@ -104,6 +104,7 @@ pub(crate) const FUNCTIONS: &[&str] = &[
     include_str!("../../sql/entity_ledger/tokens.sql"),
     include_str!("../../sql/entity_ledger/verdict.sql"),
     include_str!("../../sql/counter/apply.sql"),
+    include_str!("../../sql/counter/apply_within.sql"),
     include_str!("../../sql/counter/apply_widely.sql"),
     include_str!("../../sql/counter/cancel.sql"),
     include_str!("../../sql/counter/known.sql"),

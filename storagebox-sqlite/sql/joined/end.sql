@@ -1,3 +1,3 @@
 -- J-2 Ends a call that `begin.sql` began.
 RELEASE storagebox;
-DELETE FROM storagebox_unfinished_calls
+DELETE FROM main.storagebox_unfinished_calls

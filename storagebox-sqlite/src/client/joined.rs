@@ -11,7 +11,7 @@ use storagebox_core::{Result, Transaction, async_trait};
 use tokio::sync::{mpsc, oneshot};
 
 use super::call::Job;
-use super::{Ask, Inner};
+use super::{Ask, Inner, library};
 use crate::error;
 
 const BEGIN: &str = include_str!("../../sql/joined/begin.sql");
@@ -104,6 +104,7 @@ impl OpenTransaction<'_> {
         if self.inner.connections.path().is_some_and(|path| !is_same(path, Path::new(&file))) {
             return Err(error::another_file());
         }
+        library::check_shared(self.connection, self.inner.settings.synchronous).await?;
         self.run(PROVE).await.map_err(error::not_immediate)?;
         self.is_proven = true;
         Ok(())

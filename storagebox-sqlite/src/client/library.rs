@@ -3,6 +3,7 @@
 use sqlx::{Executor, SqliteConnection, query, query_scalar};
 use storagebox_core::{Error, Result};
 
+use crate::config::Synchronous;
 use crate::error;
 
 const WRITABLE: &str = include_str!("../../sql/store/writable.sql");
@@ -14,6 +15,19 @@ const OLDEST: [u32; 3] = [3, 51, 3];
 pub(crate) async fn check(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     let found: String = query_scalar("SELECT sqlite_version()").fetch_one(connection).await?;
     judge(&found).map_err(error::through)
+}
+
+/// Checks a connection that the store did not open: the linked SQLite, and how durable a commit on it is.
+pub(super) async fn check_shared(connection: &mut SqliteConnection, asked: Synchronous) -> Result<()> {
+    check(connection).await.map_err(error::before_commit)?;
+    let found = query_scalar("PRAGMA synchronous").fetch_one(connection).await;
+    let found: i64 = found.map_err(error::before_commit)?;
+    if found >= asked.number() {
+        return Ok(());
+    }
+    let what = format_args!("a connection that has `PRAGMA synchronous` = {found}");
+    let instead = format_args!("{} or more, or call `synchronous(Normal)` on the builder", asked.number());
+    Err(Error::unsupported(what, instead).on("sqlite"))
 }
 
 fn judge(found: &str) -> Result<()> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, SqliteConnection, query, query_scalar};
+use sqlx::{Row, SqliteConnection, query};
 use storagebox_core::backend::OrderedRules;
 use storagebox_core::{Error, Namespace, Result};
 use tokio::time::timeout;
@@ -206,19 +206,10 @@ impl OpenNamespace {
 
     /// Returns an error if the connections of the caller are less durable than the store promises.
     async fn check_durability(&self, connection: &mut SqliteConnection) -> Result<()> {
-        if !self.client.connections().are_shared() && !self.client.is_joined() {
-            return Ok(());
+        match self.client.connections().are_shared() {
+            true => library::check_shared(connection, self.client.settings().synchronous).await,
+            false => Ok(()),
         }
-        library::check(connection).await.map_err(error::before_commit)?;
-        let found = query_scalar("PRAGMA synchronous").fetch_one(connection).await;
-        let found: i64 = found.map_err(error::before_commit)?;
-        let asked = self.client.settings().synchronous;
-        if found >= asked.number() {
-            return Ok(());
-        }
-        let what = format_args!("a pool whose connections have `PRAGMA synchronous` = {found}");
-        let instead = format_args!("{} or more, or call `synchronous(Normal)` on the builder", asked.number());
-        Err(Error::unsupported(what, instead).on("sqlite"))
     }
 }
 

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 
 use storagebox_core::{
-    CommitState, Counter, DedupRepo, InTransaction, ItemBank, LeaseRepo, Ledger, Namespace, OrderedOptions,
+    CommitState, Counter, DedupRepo, ErrorKind, InTransaction, ItemBank, LeaseRepo, Ledger, Namespace, OrderedOptions,
     OrderedStore, Receipt, Result, Strategy, TokenStore, TransactionPart, settle,
 };
 
@@ -103,7 +103,15 @@ impl Store {
     /// Returns `Contention` while the transaction is still open: ask again. Returns `Unsupported` for a receipt of more than
     /// 84 hours ago.
     pub async fn settle(&self, receipt: &Receipt) -> Result<CommitState> {
-        settle(&*self.backend.dedup_repo(&Receipt::namespace()?)?, receipt).await
+        let name = Receipt::namespace()?;
+        let once = self.clone().without_retry();
+        match settle(&*once.backend.dedup_repo(&name)?, receipt).await {
+            // The caller decides how often to ask about an open transaction.
+            Err(error) if error.is_retryable() && error.kind() != ErrorKind::Contention => {
+                settle(&*self.backend.dedup_repo(&name)?, receipt).await
+            }
+            answer => answer,
+        }
     }
 }
 
