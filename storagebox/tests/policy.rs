@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use storagebox::dedup::Begun;
 use storagebox::layer::{Call, Layer, Next, Response};
+use storagebox::memory::MemoryTransaction;
 use storagebox::time::{Timer, TokioTimer};
+use storagebox::transactions::CommitState;
 use storagebox::{
     Bank, Certainty, Counters, Dedup, Error, ErrorKind, MemoryStore, OrderedValues, Ran, Result, Retention, Retry,
     Store, Strategy, Taken, Tokens, async_trait,
@@ -385,5 +387,23 @@ async fn a_recovery_that_ends_at_a_damaged_record_says_whether_it_did_something(
     let given = store.bank("vouchers")?.counts().await?.held;
     let expected = if given > 0 { Certainty::Unknown } else { Certainty::NotApplied };
     assert_eq!((error.kind(), error.certainty()), (ErrorKind::Corrupt, expected), "{given} given");
+    Ok(())
+}
+
+/// The caller decides how often to ask. An answer that was lost is asked for again.
+#[tokio::test(start_paused = true)]
+async fn an_open_transaction_is_told_at_once() -> Result<()> {
+    let backend = MemoryStore::new();
+    let store = Store::new(backend.clone());
+    let mut transaction = MemoryTransaction::begin();
+    let receipt = store.within(&mut transaction)?.receipt().await?;
+    let asked = tokio::time::Instant::now();
+    let error = store.settle(&receipt).await.unwrap_err();
+    assert_eq!((error.kind(), asked.elapsed()), (ErrorKind::Contention, Duration::ZERO));
+    transaction.commit()?;
+    let loses = Loses::first(1);
+    let store = Store::new(backend).layer(Arc::clone(&loses));
+    assert_eq!(store.settle(&receipt).await?, CommitState::Committed);
+    assert_eq!(loses.attempts(), 2);
     Ok(())
 }

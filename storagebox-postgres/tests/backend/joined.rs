@@ -6,8 +6,8 @@ use sqlx::postgres::PgPoolOptions;
 use sqlx::{Connection, PgConnection, raw_sql};
 use storagebox_conformance::{Cut, Proxy};
 use storagebox_core::{
-    Backend, Change, CommitState, Counter, ErrorKind, Hold, Item, ItemBank, Key, OpId, Receipt, Result, Strategy,
-    Taken, settle,
+    Backend, Bounds, Change, CommitState, Counter, ErrorKind, Hold, Item, ItemBank, Key, OpId, Receipt, Result,
+    Retention, Strategy, Taken, settle,
 };
 use storagebox_postgres::PostgresStore;
 
@@ -141,6 +141,54 @@ fn a_deadlock_of_two_orders_is_contention() -> Result<()> {
             tokio::join!(add(&store, &mut one, "b", "one-b"), add(&store, &mut other, "a", "other-a"));
         let errors: Vec<_> = [first, second].into_iter().filter_map(Result::err).collect();
         assert!(!errors.is_empty() && errors.iter().all(|error| error.kind() == ErrorKind::Contention), "{errors:?}");
+        Ok(())
+    })
+}
+
+/// A shard without room is not locked while the others are looked at, so transactions with one call each never wait for
+/// each other in a circle.
+#[test]
+fn one_change_of_a_sharded_counter_in_each_transaction_has_no_deadlock() -> Result<()> {
+    with_place(async |place| {
+        let store = filled(place, 0).await?;
+        let strategy =
+            Strategy::Sharded { shards: 8, bounds: Bounds::between(0, 4_000)?, retention: Retention::DEFAULT };
+        store.counter(&"stock".parse()?, strategy)?.value(&Key::new("key")?).await?;
+        let callers = (0..6).map(|caller| {
+            let store = &store;
+            async move {
+                let mut connection = begun(place, "SELECT").await?;
+                for number in 0..15_i64 {
+                    tell(&mut connection, "BEGIN").await?;
+                    let change = Change::new(OpId::new(format!("op-{caller}-{number}"))?, (number % 3 - 1) * 300);
+                    let counter = store.within(&mut connection)?.counter(&"stock".parse()?, strategy)?;
+                    let _ = counter.apply(&Key::new("key")?, &change).await?;
+                    drop(counter);
+                    tell(&mut connection, "COMMIT").await?;
+                }
+                Ok::<_, storagebox_core::Error>(())
+            }
+        });
+        futures_util::future::try_join_all(callers).await.map(drop)
+    })
+}
+
+/// The transaction may be in another database, or be rolled back with what it changed.
+#[test]
+fn what_a_first_joined_call_finds_is_not_believed_of_the_store() -> Result<()> {
+    with_place(async |place| {
+        filled(place, 1).await?;
+        let store = place.builder()?.connect(&place.url_at(place.database.server()))?;
+        let mut tx = place.database.owner().begin().await.map_err(failed)?;
+        let other = format!("UPDATE {}.store SET epoch = epoch + 1", place.schema);
+        raw_sql(sqlx::AssertSqlSafe(other)).execute(&mut *tx).await.map_err(failed)?;
+        let _ = store.within(&mut *tx)?.receipt().await?;
+        tx.rollback().await.map_err(failed)?;
+        store.ping().await?;
+        assert!(matches!(
+            store.item_bank(&"bank".parse()?)?.take(&"claim".parse()?, Hold::Forever).await?,
+            Taken::New(_)
+        ));
         Ok(())
     })
 }

@@ -96,6 +96,17 @@ async fn a_connection_that_checks_no_foreign_keys_is_refused() -> Result<()> {
     Ok(())
 }
 
+/// Also where the namespace is known.
+#[tokio::test]
+async fn a_connection_that_commits_less_durably_is_refused() -> Result<()> {
+    let place = Place::bare()?;
+    let store = filled(&place, 1).await?;
+    let mut connection = begun(&place, "PRAGMA synchronous = OFF; BEGIN IMMEDIATE").await?;
+    let error = take(&store, &mut connection, "first").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+    Ok(())
+}
+
 /// What stays of a savepoint that was rolled back is nothing.
 #[tokio::test]
 async fn a_savepoint_that_is_rolled_back_takes_the_call_with_it() -> Result<()> {
