@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use sqlx::postgres::PgConnection;
 use storagebox::Strategy;
+use storagebox::parts::{Backend, ItemBank};
 use storagebox_postgres::PostgresStore;
 
 use super::bank::{self, Bank, PlainTakes, PlainTakesWithin, TakesWithin};
@@ -13,6 +14,7 @@ use super::counter::Hot;
 use super::{aged, article, load, update};
 use crate::error::Result;
 use crate::row::{Load, Prepared, Side};
+use crate::rows::filled::BANK;
 use crate::rows::processor;
 use crate::rows::side::{ids, prepared, side};
 
@@ -91,6 +93,8 @@ pub(super) fn takes_within(cluster: &Cluster, items: usize) -> [Side; 2] {
     let ours = side(cluster, make, |world: Arc<(Bank, Client)>, load| async move {
         let (bank, client) = &*world;
         bank.refill(load).await?;
+        // Otherwise each transaction opens the namespace, because it may be rolled back.
+        bank.store().item_bank(&BANK.parse()?)?.counts().await?;
         let takes = TakesWithin { store: bank.store().clone(), client: client.clone() };
         Ok(prepared(load, takes, ids(load).collect()))
     });

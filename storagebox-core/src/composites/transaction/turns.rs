@@ -25,6 +25,8 @@ pub(super) async fn served<T>(call: impl Future<Output = T>, serve: impl Future<
             let poll = || call.as_mut().poll(&mut Context::from_waker(&wakes_call));
             // Its turn is next, whether the call wakes it or not.
             if let (Poll::Ready(answer), _) = of_serve.held(poll) {
+                // The connection still has the waker, and would wake the task for nothing when it is dropped.
+                of_serve.are_over();
                 return Poll::Ready(answer);
             }
             let (Poll::Pending, is_answered) =
@@ -60,6 +62,10 @@ impl Wakes {
         if !state.task.as_ref().is_some_and(|known| known.will_wake(task)) {
             state.task = Some(task.clone());
         }
+    }
+
+    fn are_over(&self) {
+        self.state().task = None;
     }
 
     /// Holds the wakes during the turn of the other. Returns whether one came.
@@ -149,6 +155,24 @@ mod tests {
         let task = Arc::new(Task::default());
         assert!(task.poll(pin!(asked(MOST_TURNS - 1))));
         assert_eq!(task.woken(), 0);
+    }
+
+    #[test]
+    fn an_end_wakes_nobody() {
+        let task = Arc::new(Task::default());
+        let (to, mut requests) = mpsc::unbounded_channel::<()>();
+        let serve = async {
+            let _ended = requests.recv().await;
+            std::future::pending().await
+        };
+        let (sender, receiver) = oneshot::channel::<()>();
+        let mut call = pin!(served(receiver, serve));
+        assert!(!task.poll(call.as_mut()));
+        sender.send(()).unwrap();
+        assert!(task.poll(call.as_mut()));
+        let before = task.woken();
+        drop(to);
+        assert_eq!(task.woken(), before);
     }
 
     #[test]
