@@ -1,4 +1,4 @@
-//! Transactions of callers: what a call within one changes, nobody else sees before the commit.
+//! Transactions of callers: others see what a call within one changes after its commit.
 
 mod keyed;
 mod open;
@@ -72,7 +72,7 @@ impl MemoryTransaction {
         self.0.end(End::Commit)
     }
 
-    /// Rolls back: nobody ever sees what the calls changed.
+    /// Rolls back: what the calls changed never was.
     pub fn rollback(self) {}
 
     pub(crate) fn open(&self) -> &Open {

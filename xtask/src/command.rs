@@ -146,7 +146,7 @@ pub(crate) fn heard(mut command: Command, silence: Duration, mut hear: impl FnMu
     }
 }
 
-/// Reads lines on a thread that nobody waits for: what a killed child started may hold the pipe open.
+/// Reads lines on a thread that is not joined: what a killed child started may hold the pipe open.
 fn lines(reader: PipeReader) -> Receiver<io::Result<Vec<u8>>> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || BufReader::new(reader).split(b'\n').try_for_each(|line| sender.send(line)));

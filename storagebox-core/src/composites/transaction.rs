@@ -50,8 +50,8 @@ pub trait Transaction: Send {
 ///
 /// # Cancel safety
 ///
-/// A call that is dropped before its end leaves the transaction unusable for storagebox: every later call returns
-/// `Contention`. Roll the transaction back.
+/// A call that is dropped before its end leaves these parts unusable: every later call of them returns `Contention`. Roll
+/// the transaction back.
 ///
 /// # Errors
 ///

@@ -136,7 +136,7 @@ impl Open {
         lease_is_over()
     }
 
-    /// Ends the transaction, unless it is over. All locks are held together, so that nobody sees half of it.
+    /// Ends the transaction, unless it is over. All locks are held together, so that no other call sees half of it.
     pub(super) fn end(&self, how: End) -> Result<()> {
         let State { touched, is_doomed, .. } =
             std::mem::replace(&mut *self.state(), State { is_over: true, ..State::default() });

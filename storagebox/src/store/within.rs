@@ -96,7 +96,12 @@ impl Store {
     /// whose reply was lost.
     ///
     /// The answer is exact and stays the same (J-5). `NotCommitted` fences the transaction, so that it can never commit any
-    /// more, also if the server still works on it.
+    /// more, also if the server still works on it. Ask the store that wrote the receipt, outside the transaction: another
+    /// store has no record of it, and says `NotCommitted`.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: call again.
     ///
     /// # Errors
     ///
