@@ -67,7 +67,7 @@ impl MemoryTransaction {
     ///
     /// # Errors
     ///
-    /// Returns `Contention` if `complete` was called with a lease that is over. The transaction is then rolled back.
+    /// Returns `Fenced` if `complete` was called with a lease that is over. The transaction is then rolled back.
     pub fn commit(self) -> Result<()> {
         self.0.end(End::Commit)
     }

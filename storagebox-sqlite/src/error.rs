@@ -256,7 +256,7 @@ pub(crate) fn not_immediate(error: sqlx::Error) -> Error {
 /// Returns the error for a lease that is over, within a transaction that can no longer be committed.
 pub(crate) fn lease_is_over() -> Error {
     let why = "the lease has lapsed and another operation may have begun; the transaction can no longer be committed";
-    Error::new(ErrorKind::Contention, why).on("sqlite")
+    Error::new(ErrorKind::Fenced, why).on("sqlite")
 }
 
 /// Returns the error for a transaction that ended while a call of it was in progress.

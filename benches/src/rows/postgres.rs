@@ -35,7 +35,7 @@ pub(crate) fn counted() -> Vec<Row> {
     let ours = sides::takes_by_handle(&rows.cluster, rows.items);
     let floor = sides::plain_takes(&rows.cluster, rows.items, false);
     let by_a_handle = rows.row(("P18", "take by a handle"), 1, Target::ratio(0.0), [ours, floor]);
-    vec![rows.cost_without_waiting(1), by_a_handle]
+    vec![rows.cost_without_waiting(1), by_a_handle, rows.within()]
 }
 
 /// Creates rows that share a server.

@@ -165,7 +165,8 @@ pub(super) async fn a_lease_that_is_over_cannot_be_completed_and_committed(world
         let leases = joined.lease_repo(&"records".parse()?)?;
         let completed = leases.complete(&lease, &Payload::new("done")?, Retention::DEFAULT).await;
         let error = ensure_matches!(completed, Err(error) => error, "the end of a lease that is over");
-        ensure_eq!(error.kind(), ErrorKind::Contention, "the end of a lease that is over");
+        ensure_eq!(error.kind(), ErrorKind::Fenced, "the end of a lease that is over");
+        ensure!(!error.is_retryable(), "the end of a lease that is over is called retryable: {error}");
     }
     // Some drivers report the rollback of a failed transaction as an error, and others as a success.
     let _ = transaction.commit().await;

@@ -55,8 +55,8 @@ pub trait Transaction: Send {
 ///
 /// # Errors
 ///
-/// A call returns `Contention` while another call of the same transaction is in progress. After any error, roll the
-/// transaction back.
+/// A call returns `Contention` while another call of the same transaction is in progress. `complete` with a lease that is
+/// over returns `Fenced`. After any error, roll the transaction back.
 #[derive(Clone)]
 pub struct InTransaction<'t> {
     parts: Arc<dyn Backend>,
@@ -80,7 +80,7 @@ impl<'t> InTransaction<'t> {
     }
 
     /// Runs code that takes a store, such as a composite: every call that it makes on this store is part of the
-    /// transaction (J-1). A call that outlives the code waits for ever.
+    /// transaction (J-1). Await each call in the code: one that outlives it may wait for ever.
     ///
     /// # Cancel safety
     ///

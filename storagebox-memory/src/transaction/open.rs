@@ -205,5 +205,6 @@ fn contention(why: &str) -> Error {
 }
 
 fn lease_is_over() -> Error {
-    contention("the lease has lapsed and another operation may have begun; the transaction can no longer be committed")
+    let why = "the lease has lapsed and another operation may have begun; the transaction can no longer be committed";
+    Error::new(ErrorKind::Fenced, why).on("memory")
 }

@@ -9,6 +9,7 @@ DECLARE
 BEGIN
     PERFORM {schema}.check_text('id', id);
     PERFORM {schema}.check_text('op', op);
+    PERFORM {schema}.check_number('fence', fence);
     SELECT * INTO known FROM {schema}.namespace_named('records', records, '', NULL);
     outcome := {schema}.lease_abort(known.number, id, op, fence, known.memory);
     RETURN NEXT;

@@ -12,6 +12,7 @@ DECLARE
 BEGIN
     PERFORM {schema}.check_text('id', id);
     PERFORM {schema}.check_text('op', op);
+    PERFORM {schema}.check_number('fence', fence);
     PERFORM {schema}.check_bytes('result', result);
     SELECT * INTO known FROM {schema}.namespace_named('records', records, '', NULL);
     SELECT c.outcome, c.value, c.version INTO outcome, value, version

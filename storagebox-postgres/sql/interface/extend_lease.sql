@@ -10,6 +10,7 @@ DECLARE
 BEGIN
     PERFORM {schema}.check_text('id', id);
     PERFORM {schema}.check_text('op', op);
+    PERFORM {schema}.check_number('fence', fence);
     PERFORM {schema}.check_number('term', micros);
     SELECT * INTO known FROM {schema}.namespace_named('records', records, '', NULL);
     outcome := {schema}.lease_extend(known.number, id, op, fence, micros, known.memory);

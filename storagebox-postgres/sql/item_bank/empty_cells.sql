@@ -1,9 +1,11 @@
 -- IB-8 Clears the bits of cells without an item, in ranges of hashes in which a taker found none. Also clears the bit
--- of a section if none of its cells has its bit set.
+-- of a section if none of its cells has its bit set, unless `p_is_joined`.
 -- Skips a section that another step has locked, because that step may be about to add an item. Under the lock, a new
 -- snapshot shows every item, also an item whose deletion is not committed.
 -- The caller does this last in its step, so that the locks are short.
-CREATE OR REPLACE FUNCTION {schema}.bank_empty_cells(p_bank bigint, p_froms bigint[], p_tills bigint[]) RETURNS void
+CREATE OR REPLACE FUNCTION {schema}.bank_empty_cells(
+    p_bank bigint, p_froms bigint[], p_tills bigint[], p_is_joined boolean
+) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     one   integer;
@@ -23,7 +25,7 @@ BEGIN
         IF kept <> known THEN
             UPDATE {schema}.bank_cells c SET cells = kept WHERE c.bank = p_bank AND c.section = one;
         END IF;
-        IF position(B'1' IN kept) = 0 THEN
+        IF NOT p_is_joined AND position(B'1' IN kept) = 0 THEN
             PERFORM {schema}.bank_empty_section(p_bank, one);
         END IF;
     END LOOP;

@@ -4,7 +4,7 @@
 -- S-4 Checks the namespace in the read of the claim, in place of `is_namespace`.
 -- IB-8 Each taker searches from a place of its own (`p_start`), so that no taker scans the dead rows of all others.
 -- `p_till` is a hint from an earlier take: more items may be free up to there, so the cells need not be read. `p_since`
--- is where the taker last cleared bits of cells, or null for `p_start`.
+-- is where the taker last cleared bits of cells, or null in a transaction of the caller.
 -- ER-5 An attempt whose call (`p_call`) is void takes nothing. 'empty' of a repeated attempt makes its call void.
 -- Returns new item hash till | again item until | ended why | empty | busy | open: 'empty', but the call is not void
 CREATE OR REPLACE FUNCTION {schema}.bank_take(
@@ -32,7 +32,7 @@ BEGIN
         shown := {schema}.bank_claim_view(known.state, known.item, known.until, known.ended_at, p_memory, asked);
         IF shown[1] = 'unknown' THEN
             RETURN {schema}.bank_take_after_void(
-                p_bank, p_claim, p_call, p_is_repeated, p_hold, p_memory, p_start, coalesce(p_since, p_start)
+                p_bank, p_claim, p_call, p_is_repeated, p_hold, p_memory, p_start, p_since
             );
         ELSIF shown[1] <> 'forgotten' THEN
             RETURN shown;
@@ -59,6 +59,6 @@ BEGIN
         END IF;
     END IF;
     RETURN {schema}.bank_take_ahead(
-        p_bank, p_claim, CASE WHEN p_is_repeated THEN p_call END, p_hold, p_memory, p_start, coalesce(p_since, p_start)
+        p_bank, p_claim, CASE WHEN p_is_repeated THEN p_call END, p_hold, p_memory, p_start, p_since
     );
 END $$;

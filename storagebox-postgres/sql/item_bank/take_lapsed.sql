@@ -7,7 +7,8 @@
 -- comes before the cells are locked (ADR 13).
 -- Returns new item hash till | again item until | ended why | empty | busy | open
 CREATE OR REPLACE FUNCTION {schema}.bank_take_lapsed(
-    p_bank bigint, p_claim text, p_voids bigint, p_hold bigint, p_memory bigint, p_froms bigint[], p_tills bigint[]
+    p_bank bigint, p_claim text, p_voids bigint, p_hold bigint, p_memory bigint, p_froms bigint[], p_tills bigint[],
+    p_is_joined boolean
 ) RETURNS text[]
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -40,9 +41,9 @@ BEGIN
         END IF;
     END IF;
     -- More than 32 pages of `claims` were read: many of them have only dead rows of ended holds.
-    IF pg_stat_get_xact_blocks_fetched('{schema}.claims'::regclass) > before + 32 THEN
+    IF NOT p_is_joined AND pg_stat_get_xact_blocks_fetched('{schema}.claims'::regclass) > before + 32 THEN
         PERFORM {schema}.bank_advance_lapse_bound(p_bank, asked);
     END IF;
-    PERFORM {schema}.bank_empty_cells(p_bank, p_froms, p_tills);
+    PERFORM {schema}.bank_empty_cells(p_bank, p_froms, p_tills, p_is_joined);
     RETURN shown;
 END $$;

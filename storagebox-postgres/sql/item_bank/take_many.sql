@@ -62,6 +62,6 @@ BEGIN
         tills := got.tills;
     END IF;
     SELECT m.claims, m.items INTO claims, items FROM {schema}.bank_make_claims(p_bank, free, holds, hs, items) m;
-    PERFORM {schema}.bank_empty_cells(p_bank, froms, tills);
+    PERFORM {schema}.bank_empty_cells(p_bank, froms, tills, false);
     RETURN NEXT;
 END $$;

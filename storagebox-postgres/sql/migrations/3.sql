@@ -6,6 +6,7 @@ ALTER TABLE {schema}.claims ADD COLUMN void_calls bigint[];
 ALTER TABLE {schema}.counter_ops ADD COLUMN void_calls text[] COLLATE "C";
 -- Functions that have other arguments, another result or another name from this version on.
 DROP FUNCTION IF EXISTS
+    {schema}.bank_empty_cells(bigint, bigint[], bigint[]),
     {schema}.bank_take(bigint, bigint, text, bigint, bigint, bigint, bigint, bigint),
     {schema}.bank_take_ahead(bigint, text, bigint, bigint, bigint, bigint),
     {schema}.bank_take_lapsed(bigint, text, bigint, bigint, bigint[], bigint[]),

@@ -15,6 +15,10 @@ BEGIN
     SELECT s.epoch, s.memory INTO epoch, memory FROM {schema}.store s;
     IF version <= p_version AND epoch = coalesce(p_store, epoch) AND (p_any_memory OR memory IS NOT DISTINCT FROM p_memory) THEN
         INSERT INTO {schema}.namespaces VALUES (p_namespace, p_kind, p_name, p_options, p_keeps, p_made) ON CONFLICT DO NOTHING;
+        IF FOUND AND p_kind = 'bank' THEN
+            -- Here, so that of the first takes for a time none waits for the transaction of another.
+            INSERT INTO {schema}.bank_lapses VALUES (p_namespace, '-infinity') ON CONFLICT DO NOTHING;
+        END IF;
     END IF;
     SELECT b.epoch, b.kind, b.name, b.options INTO made, kind, name, options FROM {schema}.namespaces b WHERE b.namespace = p_namespace;
     RETURN NEXT;

@@ -30,8 +30,6 @@ pub(crate) struct OpenTransaction<'t> {
     requests: mpsc::UnboundedReceiver<Request>,
     /// The function that tells whether the statement is inside a transaction, with its schema.
     check: String,
-    /// The value of the transaction-local setting that proves it.
-    word: String,
     is_proven: bool,
     is_prepared: bool,
 }
@@ -46,7 +44,6 @@ pub(super) fn join<'t>(connection: &'t mut PgConnection, settings: &Settings) ->
         connection,
         requests,
         check: format!("{}.is_in_transaction", settings.schema),
-        word: RandomIds.fresh(),
         is_proven: false,
         is_prepared: settings.statements == Statements::Prepared,
     };
@@ -82,23 +79,24 @@ impl OpenTransaction<'_> {
             return self.fetch(sql, arguments).await;
         }
         // A transaction that has written has an id: no more is needed.
-        let mut rows = self.checked(&sql, &arguments, false).await?;
+        let mut rows = self.checked(&sql, &arguments, None).await?;
         if rows.is_empty() {
-            let mut word = PgArguments::default();
-            word.add(&self.word).map_err(sqlx::Error::Encode)?;
-            self.fetch(SET.to_owned(), word).await?;
-            rows = self.checked(&sql, &arguments, true).await?;
+            let word = RandomIds.fresh();
+            let mut set = PgArguments::default();
+            set.add(&word).map_err(sqlx::Error::Encode)?;
+            self.fetch(SET.to_owned(), set).await?;
+            rows = self.checked(&sql, &arguments, Some(&word)).await?;
         }
         self.is_proven = true;
         Ok(rows)
     }
 
-    /// Sends the statement, which has no effect outside a transaction: it returns no row, or fails.
-    async fn checked(&mut self, sql: &str, arguments: &PgArguments, fails: bool) -> Answer {
+    /// Sends the statement, which has no effect outside a transaction: it returns no row, or fails if the transaction was
+    /// to have this word.
+    async fn checked(&mut self, sql: &str, arguments: &PgArguments, word: Option<&str>) -> Answer {
         let mut arguments = arguments.clone();
-        let first = arguments.len() + 1;
-        arguments.add(&self.word).and_then(|()| arguments.add(fails)).map_err(sqlx::Error::Encode)?;
-        let sql = format!("{sql} AND {}(${first},${})", self.check, first + 1);
+        arguments.add(word).map_err(sqlx::Error::Encode)?;
+        let sql = format!("{sql} AND {}(${})", self.check, arguments.len());
         self.fetch(sql, arguments).await
     }
 

@@ -24,7 +24,7 @@ pub(super) const CODES: &[(&str, ErrorKind, &str)] = &[
     ),
     (
         "SB004",
-        ErrorKind::Contention,
+        ErrorKind::Fenced,
         "the lease has lapsed and another operation may have begun; the transaction was ended so that it cannot commit",
     ),
     ("SB007", ErrorKind::Contention, IN_TRANSACTION),
@@ -46,7 +46,7 @@ pub(super) const CODES: &[(&str, ErrorKind, &str)] = &[
     ("23503", ErrorKind::Misconfigured, REFUSED),
     ("23P01", ErrorKind::Misconfigured, REFUSED),
     ("23", ErrorKind::Corrupt, "a row breaks a constraint of its table"),
-    ("25006", ErrorKind::Unavailable, "the server is read-only; connect to the primary"),
+    ("25006", ErrorKind::Unavailable, "the server, the session or the transaction is read-only; write on the primary"),
     ("25P03", ErrorKind::Unavailable, IDLE),
     ("25P04", ErrorKind::Contention, "the server ended the transaction and its session, by transaction_timeout"),
     ("25", ErrorKind::Contention, IN_TRANSACTION),

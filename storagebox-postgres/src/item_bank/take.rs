@@ -84,7 +84,7 @@ impl Taker {
             .with(client.memory())
             .with(start.at)
             .with(start.till)
-            .with(start.since);
+            .with((!client.is_joined()).then_some(start.since));
         let view = ClaimView::of(&client.row(&call).await?, "bank_take")?;
         match view.word()? {
             "new" => {

@@ -16,13 +16,13 @@ async fn drained_cell(place: &Place) -> Result<Arc<dyn ItemBank>> {
         SELECT {schema}.bank_add(b.namespace, array_agg(i.h ORDER BY i.h), array_agg('item-' || i.h ORDER BY i.h))
         FROM {schema}.namespaces b, LATERAL (SELECT h + 32 * n AS h FROM unnest(ARRAY[0, 1::bigint << 54]) h, generate_series(1, 16) n) i
         GROUP BY b.namespace;
-        SELECT {schema}.bank_take(b.namespace, b.epoch, 'taken-' || n, 0, false, NULL, NULL, 0, NULL, NULL) FROM {schema}.namespaces b, generate_series(1, 16) n";
+        SELECT {schema}.bank_take(b.namespace, b.epoch, 'taken-' || n, 0, false, NULL, NULL, 0, NULL, 0) FROM {schema}.namespaces b, generate_series(1, 16) n";
     run(place.database.owner(), sql.replace("{schema}", &place.schema)).await?;
     Ok(bank)
 }
 
 const TAKES: [&str; 2] = [
-    "bank_take(namespace, epoch, 'late', 0, false, NULL, NULL, 0, NULL, NULL)",
+    "bank_take(namespace, epoch, 'late', 0, false, NULL, NULL, 0, NULL, 0)",
     "bank_take_many(namespace, ARRAY['late'], ARRAY[NULL]::bigint[], NULL, 0, 0)",
 ];
 

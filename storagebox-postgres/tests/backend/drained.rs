@@ -19,7 +19,12 @@ fn a_take_reads_no_more_as_the_bank_drains_under_an_old_snapshot() -> Result<()>
 
 #[test]
 fn a_take_from_a_big_bank_that_is_nearly_drained_crosses_few_of_the_items_that_are_gone() -> Result<()> {
-    with_place(async |place| Buffers::of_a_section(place).await.map(|read| read.assert_flat()))
+    with_place(async |place| Buffers::of_a_section(place, "start").await.map(|read| read.assert_flat()))
+}
+
+#[test]
+fn takes_in_transactions_of_the_caller_leave_little_to_cross() -> Result<()> {
+    with_place(async |place| Buffers::of_a_section(place, "NULL").await.map(|read| read.assert_flat()))
 }
 
 /// A cursor stops part-way, and another cursor begins at the same place. It crosses once the items that the first one
@@ -40,12 +45,40 @@ fn an_empty_bank_reads_no_more_after_holds_that_have_ended() -> Result<()> {
     with_place(async |place| Buffers::of_ended_holds(place).await.map(|read| read.assert_flat()))
 }
 
+/// Makes a take that finds nothing in a transaction, with this `p_since`, and returns whether the transaction holds a row of this table.
+async fn holds(place: &Place, since: &str, table: &str) -> Result<bool> {
+    let schema = &place.schema;
+    let take = format!("{schema}.bank_take(namespace, epoch, 'open', 0, false, NULL, NULL, 0, NULL, {since})");
+    let mut open = session(place, &format!("SELECT {take} FROM {schema}.namespaces")).await?;
+    let look = format!("SELECT FROM {schema}.{table} FOR KEY SHARE NOWAIT");
+    let looked = run(place.database.owner(), look).await;
+    tell(&mut open, "ROLLBACK").await?;
+    match looked {
+        Err(error) if error.to_string().contains("could not obtain lock") => Ok(true),
+        looked => looked.map(|()| false),
+    }
+}
+
+/// Every release may need the bit of a section, and every take for a time the bound of lapsed holds.
+#[test]
+fn a_take_in_a_transaction_of_the_caller_holds_no_row_that_other_calls_need() -> Result<()> {
+    with_place(async |place| {
+        let (bank, _old) = bank_of_ended_holds(place).await?;
+        place.advance(24 * HOUR).await?;
+        assert!(!holds(place, "NULL", "bank_lapses").await? && holds(place, "0", "bank_lapses").await?);
+        bank.add(&[Item::new("last")?]).await?;
+        let _ = bank.take(&ClaimId::new("last")?, Hold::Forever).await?;
+        assert!(!holds(place, "NULL", "bank_sections").await? && holds(place, "0", "bank_sections").await?);
+        Ok(())
+    })
+}
+
 const HOUR: Duration = Duration::from_secs(3_600);
 
 /// Makes a take that looks past the ended holds, and returns its outcome.
 async fn look_past(place: &Place, claim: &str) -> Result<String> {
     let take = format!(
-        "SELECT ({}.bank_take(namespace, epoch, '{claim}', 0, false, NULL, NULL, 0, NULL, NULL))[1]",
+        "SELECT ({}.bank_take(namespace, epoch, '{claim}', 0, false, NULL, NULL, 0, NULL, 0))[1]",
         place.schema
     );
     let told = query_scalar(AssertSqlSafe(format!("{take} FROM {}.namespaces", place.schema)));
@@ -71,7 +104,7 @@ fn a_hold_that_ended_before_its_take_did_is_found() -> Result<()> {
         bank.add(&[Item::new("item")?]).await?;
         let schema = &place.schema;
         let take = format!(
-            "SELECT {schema}.bank_take(namespace, epoch, 'slow', 0, false, 3600000000, NULL, 0, NULL, NULL) FROM {schema}.namespaces"
+            "SELECT {schema}.bank_take(namespace, epoch, 'slow', 0, false, 3600000000, NULL, 0, NULL, 0) FROM {schema}.namespaces"
         );
         let mut slow = session(place, &take).await?;
         place.advance(24 * HOUR).await?;

@@ -72,6 +72,20 @@ fn another_drivers_connection_is_refused() -> Result<()> {
     })
 }
 
+/// The bank's bound of lapsed holds exists before its first hold.
+#[test]
+fn the_first_take_for_a_time_keeps_no_other_waiting() -> Result<()> {
+    with_place(async |place| {
+        let (store, hold) = (filled(place, 2).await?, Hold::For(Duration::from_hours(1)));
+        let mut connection = begun(place, "BEGIN").await?;
+        let joined = store.within(&mut connection)?.item_bank(&"bank".parse()?)?;
+        assert!(matches!(joined.take(&"first".parse()?, hold).await?, Taken::New(_)));
+        let bank = store.item_bank(&"bank".parse()?)?;
+        assert!(matches!(bank.take(&"second".parse()?, hold).await?, Taken::New(_)));
+        Ok(())
+    })
+}
+
 /// What stays of a savepoint that was rolled back is nothing.
 #[test]
 fn a_savepoint_that_is_rolled_back_takes_the_call_with_it() -> Result<()> {

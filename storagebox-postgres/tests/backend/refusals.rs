@@ -120,7 +120,7 @@ const FREE: Counts = Counts { free: 1, held: 0, spent: 0, withdrawn: 0 };
 #[test]
 fn a_trigger_that_refuses_one_write_leaves_none_of_the_others() -> Result<()> {
     with_database(async |database| {
-        for table in ["free_items", "claims", "bank_lapses"] {
+        for table in ["free_items", "claims"] {
             let place = database.place().await?;
             let (bank, claim, schema) = (bank(&place).await?, ClaimId::new("ada")?, &place.schema);
             let refuse = format!(

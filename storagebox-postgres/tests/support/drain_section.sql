@@ -1,5 +1,5 @@
 -- Takes {items} items from a section, each in a transaction of its own, as a cursor does: each take begins after the
--- last item, and every hundredth take at a random place.
+-- last item, and every hundredth take at a random place. `{since}` is `start`, or NULL as in a transaction of a caller.
 DO $$
 DECLARE
     start bigint;
@@ -10,7 +10,7 @@ BEGIN
         IF n % 100 = 1 THEN
             start := {section} + floor(random() * 36028797018963968)::bigint;
         END IF;
-        SELECT {schema}.bank_take(b.namespace, b.epoch, '{items}-' || n, 0, false, NULL, NULL, start, NULL, NULL) INTO shown FROM {schema}.namespaces b;
+        SELECT {schema}.bank_take(b.namespace, b.epoch, '{items}-' || n, 0, false, NULL, NULL, start, NULL, {since}) INTO shown FROM {schema}.namespaces b;
         IF shown[1] <> 'new' THEN
             RAISE EXCEPTION 'take % of {items} is %', n, shown[1];
         END IF;

@@ -66,13 +66,15 @@ impl Buffers {
         Ok(Self { full, drained, empty: meter.quartile("empty").await? })
     }
 
-    /// Drains the items of one section of a bank of a million, under an old snapshot.
-    pub async fn of_a_section(place: &Place) -> Result<Self> {
+    /// Drains the items of one section of a bank of a million, under an old snapshot. `since` is `start`, or NULL for takes
+    /// in transactions of the caller.
+    pub async fn of_a_section(place: &Place, since: &str) -> Result<Self> {
         let (bank, mut meter, full) = full_section(place, OF_A_MILLION).await?;
+        let drain = DRAIN_SECTION.replace("{since}", since);
         let _old = open(place).await?;
-        section(place, DRAIN_SECTION, OF_A_MILLION - MEASURED - LEFT).await?;
+        section(place, &drain, OF_A_MILLION - MEASURED - LEFT).await?;
         let drained = meter.quartile("drained").await?;
-        section(place, DRAIN_SECTION, LEFT - MEASURED).await?;
+        section(place, &drain, LEFT - MEASURED).await?;
         assert_eq!(bank.take(&ClaimId::new("late")?, Hold::Forever).await?, Taken::Empty);
         Ok(Self { full, drained, empty: meter.quartile("empty").await? })
     }
@@ -207,6 +209,7 @@ pub async fn end_holds(place: &Place, holds: usize) -> Result<()> {
 
 async fn section(place: &Place, sql: &str, items: usize) -> Result<()> {
     let sql = sql.replace("{schema}", &place.schema).replace("{items}", &items.to_string());
+    let sql = sql.replace("{since}", "start");
     run(place.database.owner(), sql.replace("{section}", &SECTION.start().to_string())).await
 }
 
@@ -256,7 +259,7 @@ impl Meter {
         let session = place.database.owner().acquire().await.map_err(failed)?;
         let schema = &place.schema;
         let take = format!(
-            "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF) SELECT {schema}.bank_take(namespace, epoch, '{{claim}}', 0, false, NULL, NULL, {{start}}, NULL, NULL) \
+            "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF) SELECT {schema}.bank_take(namespace, epoch, '{{claim}}', 0, false, NULL, NULL, {{start}}, NULL, {{start}}) \
              FROM {schema}.namespaces"
         );
         Ok(Self { session, take, starts, random: fastrand::Rng::with_seed(7) })

@@ -137,6 +137,19 @@ impl Connections {
         error::opening(error, self.path())
     }
 
+    /// Returns whether this is the file of the store, whatever links lead to it. A connection to a database in memory has
+    /// none, and may be any of its pool.
+    pub(super) fn are_on(&self, file: &Path) -> bool {
+        match self {
+            Self::Own(own) => is_same(own.file.path(), file),
+            Self::Shared(pool) => {
+                let options = pool.connect_options();
+                let path = options.get_filename();
+                is_same(path, file) || !path.exists() && !file.exists()
+            }
+        }
+    }
+
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Self::Own(own) => Some(own.file.path()),
@@ -260,6 +273,11 @@ impl fmt::Debug for Connections {
             Self::Shared(_) => f.write_str("Shared"),
         }
     }
+}
+
+/// Returns whether both paths name the same file.
+fn is_same(one: &Path, other: &Path) -> bool {
+    matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
 #[cfg(test)]

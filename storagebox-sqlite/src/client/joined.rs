@@ -101,7 +101,7 @@ impl OpenTransaction<'_> {
         if checks == 0 {
             return Err(error::no_foreign_keys());
         }
-        if self.inner.connections.path().is_some_and(|path| !is_same(path, Path::new(&file))) {
+        if !self.inner.connections.are_on(Path::new(&file)) {
             return Err(error::another_file());
         }
         library::check_shared(self.connection, self.inner.settings.synchronous).await?;
@@ -120,9 +120,4 @@ where
     T: sqlx::Decode<'r, sqlx::Sqlite> + sqlx::Type<sqlx::Sqlite>,
 {
     error::read("the connection", row.try_get(name))
-}
-
-/// Returns whether both paths name the same file, whatever links lead to it.
-fn is_same(one: &Path, other: &Path) -> bool {
-    matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }

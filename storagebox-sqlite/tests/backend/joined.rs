@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
-use sqlx::{ConnectOptions, Connection, SqliteConnection, raw_sql};
+use sqlx::{ConnectOptions, Connection, SqliteConnection, SqlitePool, raw_sql};
 use storagebox_core::{Backend, Counter, ErrorKind, Hold, Item, ItemBank, Result, Taken};
 use storagebox_sqlite::SqliteStore;
 
@@ -71,8 +71,11 @@ async fn a_connection_to_another_file_is_refused() -> Result<()> {
     let store = filled(&place, 1).await?;
     filled(&other, 1).await?;
     let mut connection = begun(&other, "BEGIN IMMEDIATE").await?;
-    let error = take(&store, &mut connection, "first").await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Misconfigured, "{error}");
+    let of_pool = SqliteStore::from_pool(SqlitePool::connect_lazy_with(place.options()))?;
+    for store in [store, of_pool] {
+        let error = take(&store, &mut connection, "first").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Misconfigured, "{error}");
+    }
     Ok(())
 }
 

@@ -37,7 +37,8 @@ use crate::handles::{Bank, Counters, Dedup, IntoValue, OrderedValues, Tokens};
 /// # Errors
 ///
 /// A batch of more than 1,000 entries returns `InvalidInput`; `compact` and `purge` return `Unsupported`. A call returns
-/// `Contention` while another call of the same transaction is in progress, and after one that was dropped.
+/// `Contention` while another call of the same transaction is in progress, and after one that was dropped. `complete` with
+/// a lease that is over returns `Fenced`.
 ///
 /// # Example
 ///

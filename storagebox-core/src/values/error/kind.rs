@@ -25,6 +25,9 @@ pub enum ErrorKind {
     /// The call may have been applied. The caller must call again with the same id to find out, unless the error is not
     /// [retryable](crate::Error::is_retryable): then the store would not recognise the call.
     OutcomeUnknown,
+    /// The lease of a call within a transaction is over, so another operation may have begun. Nothing was applied, and
+    /// the transaction cannot be committed. The caller must roll it back, and must not work on. Always certain.
+    Fenced,
     /// The store refused the credentials or the permission. The caller must grant it.
     Denied,
     /// The store holds what the library did not write, or lacks what it wrote. The caller must examine what the message
@@ -58,6 +61,7 @@ impl ErrorKind {
             Self::Throttled => "call again later, more slowly",
             Self::Unavailable => "call again when the store can be reached",
             Self::OutcomeUnknown => "call again with the same id",
+            Self::Fenced => "roll the transaction back and leave the work to the lease that is valid now",
             Self::Denied => "grant the right or correct the credentials",
             Self::Corrupt => "examine the store before anything else",
         }
@@ -74,6 +78,7 @@ impl ErrorKind {
             Self::Throttled => "throttled",
             Self::Unavailable => "unavailable",
             Self::OutcomeUnknown => "outcome unknown",
+            Self::Fenced => "fenced",
             Self::Denied => "denied",
             Self::Corrupt => "corrupt record",
         }

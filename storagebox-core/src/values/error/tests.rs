@@ -5,7 +5,7 @@ use std::io;
 
 use super::*;
 
-const KINDS: [ErrorKind; 11] = [
+const KINDS: [ErrorKind; 12] = [
     ErrorKind::InvalidInput,
     ErrorKind::Misconfigured,
     ErrorKind::TooLarge,
@@ -15,6 +15,7 @@ const KINDS: [ErrorKind; 11] = [
     ErrorKind::Throttled,
     ErrorKind::Unavailable,
     ErrorKind::OutcomeUnknown,
+    ErrorKind::Fenced,
     ErrorKind::Denied,
     ErrorKind::Corrupt,
 ];

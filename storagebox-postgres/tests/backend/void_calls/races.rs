@@ -27,7 +27,7 @@ async fn after<T>(place: &Place, first: &mut PgConnection, call: impl Future<Out
 async fn refusal(place: &Place, call: i64) -> Result<PgConnection> {
     let schema = &place.schema;
     let refuse = format!(
-        "SELECT {schema}.bank_take(namespace, epoch, 'ada', {call}, true, NULL, NULL, 0, NULL, NULL) FROM {schema}.namespaces"
+        "SELECT {schema}.bank_take(namespace, epoch, 'ada', {call}, true, NULL, NULL, 0, NULL, 0) FROM {schema}.namespaces"
     );
     session(place, &refuse).await
 }
@@ -100,7 +100,7 @@ fn a_refusal_that_an_attempt_came_before_is_not_answered() -> Result<()> {
                     assert_eq!(take(&bank, Attempt::of_call(1).again()).await?, Taken::Empty);
                     add(&bank, &["other"]).await?;
                     format!(
-                        "SELECT {schema}.bank_take(namespace, epoch, 'ada', 7, false, NULL, NULL, 0, NULL, NULL) FROM {schema}.namespaces"
+                        "SELECT {schema}.bank_take(namespace, epoch, 'ada', 7, false, NULL, NULL, 0, NULL, 0) FROM {schema}.namespaces"
                     )
                 }
             };
