@@ -187,6 +187,23 @@ fn one_change_of_a_sharded_counter_in_each_transaction_has_no_deadlock() -> Resu
     })
 }
 
+/// It creates the namespace of all receipts.
+#[test]
+fn the_first_receipt_of_a_store_keeps_others_waiting_and_no_later_one_does() -> Result<()> {
+    with_place(async |place| {
+        let store = filled(place, 0).await?;
+        let (mut one, mut other) = (begun(place, "BEGIN").await?, begun(place, "BEGIN").await?);
+        let _ = store.within(&mut one)?.receipt().await?;
+        let error = store.within(&mut other)?.receipt().await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Contention, "{error}");
+        tell(&mut one, "COMMIT; BEGIN").await?;
+        tell(&mut other, "ROLLBACK; BEGIN").await?;
+        let _ = store.within(&mut one)?.receipt().await?;
+        let _ = store.within(&mut other)?.receipt().await?;
+        Ok(())
+    })
+}
+
 /// The transaction may be in another database, or be rolled back with what it changed.
 #[test]
 fn what_a_first_joined_call_finds_is_not_believed_of_the_store() -> Result<()> {

@@ -25,6 +25,18 @@ fn held(hold: HoldState) -> Held {
 }
 
 #[test]
+fn a_year_has_365_days_and_6_hours_and_a_month_30_days() -> Result<()> {
+    with_place(async |place| {
+        let (_bank, mut caller) = (bank(place, &["item", "other"]).await?, Caller::connect(place).await?);
+        for (claim, hold, hours) in [("ada", "1 year", 8_766), ("bob", "1 month", 720)] {
+            let assign = format!("assign('vouchers', '{claim}', '{hold}')");
+            assert_eq!(caller.says(&format!("remaining = '{hours} hours'"), &assign).await?, "t", "{hold}");
+        }
+        Ok(())
+    })
+}
+
+#[test]
 fn what_sql_gives_the_library_gives_again() -> Result<()> {
     with_place(async |place| {
         let (bank, mut caller) = (bank(place, &["item"]).await?, Caller::connect(place).await?);
