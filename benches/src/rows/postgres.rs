@@ -155,7 +155,7 @@ impl Rows {
     /// Measures a take in a transaction of the caller: one statement, and nothing else.
     fn within(&self) -> Row {
         let sides = sides::takes_within(&self.cluster, self.items);
-        self.row(("P20", "take in a transaction"), 1, Target::ratio(0.9), sides)
+        self.row(("P21", "take in a transaction"), 1, Target::ratio(0.9), sides)
     }
 
     fn updates(&self) -> Side {
