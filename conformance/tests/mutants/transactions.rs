@@ -13,7 +13,7 @@ use storagebox_core::{
 };
 use storagebox_memory::{MemoryStore, MemoryTransaction};
 
-/// What a caller has in place of a connection, with a transaction on it or without one.
+/// A caller's connection: its transaction, or `None` if no transaction was begun.
 pub(crate) struct Caller(pub(crate) Option<MemoryTransaction>);
 
 #[async_trait]
@@ -39,12 +39,12 @@ impl CallerTransaction for Caller {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TransactionMistake {
-    /// Calls are made on the store itself.
+    /// Calls are made outside the caller's transaction, so they apply at once.
     AppliesAtOnce,
     PurgesWithin,
     JoinsAnything,
     ToldAsAnOutcome,
-    /// The receipt is not part of its transaction.
+    /// The receipt is written outside the caller's transaction.
     ReceiptOnItsOwn,
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn within<'t>(
     }
 }
 
-/// Returns the store itself in place of its parts in a transaction.
+/// Returns parts whose calls apply at once, outside the caller's transaction.
 fn alone<'t>(store: &MemoryStore) -> InTransaction<'t> {
     InTransaction::new(store.clone(), Alone)
 }
@@ -76,7 +76,7 @@ impl Transaction for Alone {
     }
 }
 
-/// Makes some calls outside the transaction, or changes their answers.
+/// A layer that makes some calls outside the caller's transaction, or changes the answers of calls.
 #[derive(Debug)]
 struct Wrong {
     store: MemoryStore,
@@ -97,7 +97,7 @@ impl Layer for Wrong {
                 self.store.dedup_repo(name)?.record(id, value, op, retention).await.map(Response::Record)
             }
             (TransactionMistake::ToldAsAnOutcome, _, Request::Complete { .. }) => match next.run().await {
-                Err(error) if error.kind() == ErrorKind::Contention => Ok(Response::Complete(Completed::Fenced)),
+                Err(error) if error.kind() == ErrorKind::Fenced => Ok(Response::Complete(Completed::Fenced)),
                 answer => answer,
             },
             _ => next.run().await,

@@ -16,7 +16,7 @@ async fn a_dropped_transaction_is_rolled_back() {
 }
 
 #[tokio::test]
-async fn a_caller_that_panics_rolls_back() {
+async fn panic_of_the_caller_rolls_the_transaction_back() {
     let store = filled(1).await;
     let caller = tokio::spawn({
         let store = store.clone();
@@ -31,7 +31,7 @@ async fn a_caller_that_panics_rolls_back() {
 }
 
 #[tokio::test]
-async fn a_commit_after_a_lease_that_is_over_fails_and_rolls_back() {
+async fn a_commit_after_complete_with_an_ended_lease_rolls_back() {
     let store = filled(1).await;
     let leases = store.lease_repo(&"records".parse().unwrap()).unwrap();
     let begun = leases.begin(&"id".parse().unwrap(), &"ours".parse().unwrap(), TERM, None).await.unwrap();
@@ -43,7 +43,7 @@ async fn a_commit_after_a_lease_that_is_over_fails_and_rolls_back() {
     let within = store.within(&mut transaction).unwrap();
     let leases = within.lease_repo(&"records".parse().unwrap()).unwrap();
     let done = leases.complete(&lease, &Payload::default(), Retention::DEFAULT).await;
-    assert_eq!(done.unwrap_err().kind(), ErrorKind::Contention);
+    assert_eq!(done.unwrap_err().kind(), ErrorKind::Fenced);
     drop((leases, within));
     let error = transaction.commit().unwrap_err();
     assert!(error.to_string().contains("the lease has lapsed"), "{error}");
@@ -70,7 +70,7 @@ async fn one_transaction_joins_several_stores() {
 }
 
 #[tokio::test]
-async fn what_is_no_transaction_is_refused() {
+async fn joining_a_foreign_connection_is_misconfigured() {
     assert_eq!(store().0.within(&mut ()).unwrap_err().kind(), ErrorKind::Misconfigured);
 }
 
